@@ -8,6 +8,7 @@ Weights are ConstantOfShape nodes: floorflow plans from shapes and bit widths al
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,10 @@ BNN_PYNQ_NEURONS = (512, 512, 64)
 
 TFC_NEURONS = (64, 64, 64, 10)
 
-RESNET50_STAGES = ((3, 64), (4, 128), (6, 256), (3, 512))
-"""Blocks of each stage of ResNet-50 and the channels of their 3x3 convolution; a block ends in four times as many."""
+RESNET_STAGES = ((3, 64), (4, 128), (6, 256), (3, 512))
+"""Blocks of each stage of ResNet-50 and the channels of their 3x3 convolution; a block ends in four times as many.
+
+ResNet-34 has as many blocks of two 3x3 convolutions, which end in as many channels."""
 
 MOBILENET_LAYERS = (64, 128, -128, 256, -256, 512, -512, -512, -512, -512, -512, 1024, -1024)
 """Output channels of MobileNet-v1's pairs of layers: the depthwise one has stride 2, or 1 where they are negative."""
@@ -234,21 +237,52 @@ def mobilenet_v1(bits: int) -> onnx.ModelProto:
     return builder.model()
 
 
-def resnet50(weight_bits: int, activation_bits: int, residual_bits: int) -> onnx.ModelProto:
+def resnet50(
+    weight_bits: int, activation_bits: int, residual_bits: int, *, strided_first: bool = False
+) -> onnx.ModelProto:
     """Return ResNet-50 for 224x224 images, quantised where FINN's is; first and last layer have 8 bits.
 
     Both branches of an addition share a signed quantiser of ``residual_bits``, as Brevitas needs it, and the sum gets
-    as many; layers read ``activation_bits``.
+    as many; layers read ``activation_bits``. A stage halves height and width in its first 3x3 convolution, or with
+    ``strided_first`` in the 1x1 convolution before, as the network was first published.
     """
-    builder = ModelBuilder(f"resnet50_w{weight_bits}a{activation_bits}", (1, 3, 224, 224))
+    bits = (weight_bits, activation_bits, residual_bits)
+
+    def convolutions(channels: int, stride: int) -> tuple[tuple[int, int, int], ...]:
+        strides = (stride, 1) if strided_first else (1, stride)
+        return (channels, 1, strides[0]), (channels, 3, strides[1]), (4 * channels, 1, 1)
+
+    return _resnet(f"resnet50_w{weight_bits}a{activation_bits}", bits, convolutions, projects_first=True)
+
+
+def resnet34(weight_bits: int, activation_bits: int, residual_bits: int) -> onnx.ModelProto:
+    """Return ResNet-34 for 224x224 images, quantised as `resnet50`; three of its blocks project their input."""
+
+    def convolutions(channels: int, stride: int) -> tuple[tuple[int, int, int], ...]:
+        return (channels, 3, stride), (channels, 3, 1)
+
+    bits = (weight_bits, activation_bits, residual_bits)
+    return _resnet(f"resnet34_w{weight_bits}a{activation_bits}", bits, convolutions, projects_first=False)
+
+
+def _resnet(
+    name: str,
+    bits: tuple[int, int, int],
+    convolutions: Callable[[int, int], tuple[tuple[int, int, int], ...]],
+    *,
+    projects_first: bool,
+) -> onnx.ModelProto:
+    """Return a residual network; ``convolutions`` are those of a block of so many channels and such a stride."""
+    builder = ModelBuilder(name, (1, 3, 224, 224))
     builder.quantise(8, narrow=False)
     builder.conv(64, (7, 7), 8, strides=(2, 2), pads=(3, 3, 3, 3))
-    builder.activation(residual_bits)
+    builder.activation(bits[2])
     builder.max_pool((3, 3), (2, 2), (1, 1, 1, 1))
-    for stage, (blocks, channels) in enumerate(RESNET50_STAGES):
+    for stage, (blocks, channels) in enumerate(RESNET_STAGES):
         for block in range(blocks):
             stride = 2 if stage and not block else 1
-            _bottleneck(builder, channels, stride, (weight_bits, activation_bits, residual_bits), projects=not block)
+            projects = not block and (stage > 0 or projects_first)
+            _residual_block(builder, convolutions(channels, stride), stride, bits, projects=projects)
     builder.average_pool((7, 7), (1, 1))
     builder.flatten()
     builder.quantise(8, signed=False, narrow=False)
@@ -257,25 +291,30 @@ def resnet50(weight_bits: int, activation_bits: int, residual_bits: int) -> onnx
     return builder.model()
 
 
-def _bottleneck(
-    builder: ModelBuilder, channels: int, stride: int, bits: tuple[int, int, int], *, projects: bool
+def _residual_block(
+    builder: ModelBuilder,
+    convolutions: tuple[tuple[int, int, int], ...],
+    stride: int,
+    bits: tuple[int, int, int],
+    *,
+    projects: bool,
 ) -> None:
-    """Append a residual block: 1x1, 3x3 and 1x1 convolution, added to the input or to a 1x1 convolution of it."""
+    """Append convolutions (channels, kernel, stride), added to the input or to a 1x1 convolution of it."""
     weight_bits, activation_bits, residual_bits = bits
     skip, shape = builder.tensor, builder.shape
     builder.quantise(activation_bits, signed=False, narrow=False)
     narrow = builder.tensor
-    builder.conv(channels, (1, 1), weight_bits)
-    builder.activation(activation_bits)
-    builder.conv(channels, (3, 3), weight_bits, strides=(stride, stride), pads=(1, 1, 1, 1))
-    builder.activation(activation_bits)
-    builder.conv(4 * channels, (1, 1), weight_bits)
+    for number, (channels, kernel, step) in enumerate(convolutions):
+        if number:
+            builder.activation(activation_bits)
+        pads = (1, 1, 1, 1) if kernel == 3 else (0, 0, 0, 0)
+        builder.conv(channels, (kernel, kernel), weight_bits, strides=(step, step), pads=pads)
     builder.batch_norm()
     builder.quantise(residual_bits, narrow=False)
     main, builder.tensor = builder.tensor, skip
     if projects:
         builder.tensor, builder.shape = narrow, shape
-        builder.conv(4 * channels, (1, 1), weight_bits, strides=(stride, stride))
+        builder.conv(convolutions[-1][0], (1, 1), weight_bits, strides=(stride, stride))
         builder.batch_norm()
     builder.quantise(residual_bits, narrow=False)
     builder.add(main)

@@ -93,6 +93,8 @@ What = Literal[
     "merged limit",
     "link",
     "memory",
+    "rate alone",
+    "rates together",
     "slot rectangles",
     "no rectangle",
     "overlap",
@@ -236,6 +238,16 @@ _WORDS: Mapping[What, Callable[[Refusal], str]] = {
     ),
     "memory": lambda r: (
         f"too fast for the memory: it takes {_amount(r.needed)} cycles to carry a frame, and no folding is as slow"
+    ),
+    "rate alone": lambda r: (
+        f"{r.place}: {_amount(r.needed)} {r.resource} at the least are asked for, "
+        f"alone on the platform it reaches {_amount(r.allowed)}"
+    ),
+    "rates together": lambda r: (
+        f"{_names(r)} frames/s move at least {_amount(r.needed)} {r.resource}, {_amount(r.allowed)} allowed"
+        if r.needed is not None
+        else f"no engines with {'any schedule' if r.proven else 'constant shares'} of the memory keep {_names(r)} "
+        "frames/s"
     ),
     "slot rectangles": lambda r: (
         f"rectangles in {r.place} hold at most {_amount(r.allowed)} {r.resource}, "

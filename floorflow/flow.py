@@ -11,12 +11,14 @@ from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.emit import bundle
 from floorflow.emit.resource_plan import resource_report
 from floorflow.record import Outcome, record
+from floorflow.record.at_memory import record_at_memory
 from floorflow.record.in_time import record_in_regions, record_in_time
 from floorflow.record.on_resources import finished_partitions, record_on_resources
 from floorflow.record.several import record_several
 from floorflow.request import Objective, Request
 from floorflow.schema.resource_plan import RESOURCE_PLAN_FILE, ResourcePlan
 from floorflow.search.asked import settled
+from floorflow.search.at_memory import networks_at_memory, search_at_memory
 from floorflow.search.bargains import bargains
 from floorflow.search.context import PlanningContext
 from floorflow.search.fewest_hops import search_nearest
@@ -90,6 +92,8 @@ def plan_several(
     Each is lowered and priced as if it were alone; one search folds, cuts and places the engines of all.
     """
     request, models = _read_several(request, sources, progress)
+    if request.shares_memory:
+        return _plan_at_memory(request, models, progress)
     known: dict[int, Networks] = {}
     made: list[SeveralFound] = []
 
@@ -121,6 +125,19 @@ def _read_several(
     request = request.like(settled(request.shared))
     with progress.stage("reading"):
         return request, [source or read(one) for one, source in zip(request.each, known, strict=True)]
+
+
+def _plan_at_memory(request: SeveralRequest, models: Sequence[Source], progress: Progress) -> Outcome:
+    """Plan engines that share the external memory: chosen together, scheduled, and placed as any other."""
+    with progress.stage("lowering"):
+        networks, wishes = networks_at_memory(request, models)
+    one = partial(search_sparing, search=partial(search_nearest, progress=progress), progress=progress)
+    found = search_at_memory(request, networks, wishes, partial(search_lifting, search=one), progress)
+    context = found.placed.context
+    with progress.stage("recording"):
+        result = record_at_memory(models, found)
+        files = bundle(result, context.platform, context.backend)
+    return Outcome(result, context.platform, files, found.choice.seconds)
 
 
 def plan_on_resources(

@@ -1,4 +1,4 @@
-"""Back ends by name, before anything slow is imported: three are built in, others register by entry points.
+"""Back ends by name, before anything slow is imported: four are built in, others register by entry points.
 
 An entry point of the group ``floorflow.backends`` bears the back end's name and leads to its `Registration`.
 """
@@ -24,6 +24,7 @@ _OBJECTS = {
     DEFAULT_BACKEND: "floorflow.backends.finn.registration:FINN",
     "hls4ml": "floorflow.backends.hls4ml.options:HLS4ML",
     "fpgaconvnet": "floorflow.backends.fpgaconvnet.options:FPGACONVNET",
+    "fcnnx": "floorflow.backends.fcnnx.options:FCNNX",
 }
 _BUILT_IN = {name: EntryPoint(name, value, GROUP) for name, value in _OBJECTS.items()}
 
@@ -57,12 +58,14 @@ class Registration:
     """What a request has to know of a back end, so that a mistake is refused before anything slow is imported.
 
     ``backend`` is the dotted path, ``package.module:OBJECT``, of its `floorflow.backends.backend.Backend`, and
-    ``fold_methods`` are the names of folding methods of its own.
+    ``fold_methods`` are the names of folding methods of its own. ``shares_memory``: its engines work from external
+    memory, which those of several networks share in time by a schedule.
     """
 
     backend: str
     options: type[BackendOptions] = BackendOptions
     fold_methods: tuple[str, ...] = ()
+    shares_memory: bool = False
 
 
 def backend_names() -> tuple[str, ...]:

@@ -310,7 +310,8 @@ class Request(BaseModel):
         "auto", description="Partition method; auto takes the best of several."
     )
     place_method: Annotated[PlaceMethod, FLOORPLAN] = Field(
-        "auto", description="Placement method; auto improves what greedy finds."
+        "auto",
+        description="Placement method: auto anneals, greedy places one after another, cpsat is for a few modules.",
     )
 
     effort: Annotated[Effort, EFFORT] = Field("default", description="How long solvers may work.")

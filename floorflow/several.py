@@ -11,15 +11,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from floorflow.errors import InputError, some
-from floorflow.request import GOAL, Request, told
+from floorflow.plugins import registration
+from floorflow.request import GOAL, Request, option_of, told
 
 LEAST_SHARE_OF_TARGET = 0.5
 """Of its target that each network gets where that is feasible, unless asked otherwise."""
+Fairness = Literal["fps-error", "throughput-error"]
+MEMORY_OPTIONS = ("memory_gbs", "fairness", "two_sided")
+"""Options of back ends whose engines share the memory in time."""
 RATE_OPTIONS: Mapping[str, str] = MappingProxyType({"fps": "--fps", "min_rate": "--min-rate"})
 """Options whose values are rates of networks, by name."""
 
@@ -85,6 +89,21 @@ class SeveralOptions(BaseModel):
         f"given {LEAST_SHARE_OF_TARGET:.0%} of its --fps, where all can have that.",
     )
 
+    memory_gbs: Annotated[float | None, GOAL] = Field(
+        None,
+        ge=0.001,
+        le=10_000,
+        description="GB/s of external memory that networks share in time, with --backend fcnnx; if not given the "
+        "board's.",
+    )
+    fairness: Annotated[Fairness, GOAL] = Field(
+        "fps-error",
+        description="What networks at one memory are measured by: their --fps, or the most that each reaches alone.",
+    )
+    two_sided: Annotated[bool, GOAL] = Field(
+        default=False, description="More than its --fps is a fault of a network at one memory, as less is."
+    )
+
     def __init__(self, **options: object) -> None:
         try:
             super().__init__(**options)
@@ -112,7 +131,11 @@ class SeveralRequest:
     def __post_init__(self) -> None:
         require_distinct([(name, str(request.model)) for name, request in zip(self.names, self.each, strict=True)])
         require_known(self.own.min_rate, self.names, "--min-rate")
-        _require_goals_of_several(self.each[0])
+        if self.shares_memory:
+            _require_goals_at_memory(self.each[0])
+        else:
+            _require_goals_of_several(self.each[0])
+            refuse_memory_options(self.own.model_fields_set, self.each[0].backend)
         for name, request in zip(self.names, self.each, strict=True):
             least, asked = self.own.min_rate.get(name), request.fps
             if least is not None and asked is not None and least > asked:
@@ -127,6 +150,11 @@ class SeveralRequest:
         """Return the same networks and rates with other options for all."""
         each = tuple(shared.changed(model=one.model, fps=one.fps) for one in self.each)
         return replace(self, each=each)
+
+    @property
+    def shares_memory(self) -> bool:
+        """Whether engines of the back end share the external memory by a schedule."""
+        return registration(self.each[0].backend).shares_memory
 
     @property
     def rates(self) -> dict[str, float]:
@@ -173,3 +201,29 @@ def _require_goals_of_several(request: Request) -> None:
     for option, given in refused.items():
         if given:
             raise InputError(f"{option}: only a plan of one network has it", hint="leave it out, or plan one network")
+
+
+def refuse_memory_options(given: Iterable[str], backend: str) -> None:
+    """Refuse options of a shared memory where engines of the back end do not share it."""
+    for name in given:
+        if name in MEMORY_OPTIONS:
+            raise InputError(
+                f"{option_of(name, SeveralOptions)}: engines of back end {backend} share no memory by a schedule",
+                hint="leave it out, or name --backend fcnnx",
+            )
+
+
+def _require_goals_at_memory(request: Request) -> None:
+    """Refuse options that networks which share the memory do not have: their rates are what is planned for."""
+    refused = {
+        f"--objective {request.objective}": request.objective is not None,
+        f"--reconfigure {request.reconfigure}": request.reconfigure != "none",
+        f"--fpgas {request.fpgas}": request.fpgas != 1,
+        "--keep-folding": request.keep_folding,
+        "--epsilon": request.epsilon is not None,
+        f"--fold-method {request.fold_method}": request.fold_method != "exact",
+        "--risk": request.risk is not None,
+    }
+    for option, given in refused.items():
+        if given:
+            raise InputError(f"{option}: networks that share the memory of one board do not have it", "leave it out")

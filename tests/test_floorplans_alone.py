@@ -88,6 +88,8 @@ def test_so_do_those_of_all_examples(model: str, board: str, tmp_path: Path) -> 
         plan = ff.plan(str(EXAMPLES / f"{model}.onnx"), board, effort="fast", constraint_style="hard", plots=False)
     except ff.Infeasible:
         pytest.skip(f"{model} does not fit {board}")
+    except ff.LimitReached:
+        pytest.skip(f"no plan of {model} on {board} is found within the limits: there is nothing to judge")
     plan.save(tmp_path / "out")
     agree(tmp_path / "out", tmp_path)
 

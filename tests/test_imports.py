@@ -87,6 +87,9 @@ SEARCH_ORDER = (
     "regions",
     "in_regions",
     "on_resources",
+    "memory_refusals",
+    "sharing_memory",
+    "at_memory",
 )
 """The modules of `search` from the bottom up: each imports only earlier ones."""
 

@@ -92,7 +92,7 @@ def test_wrong_options_of_a_back_end_are_refused(options: dict[str, Any], messag
 
 
 def test_an_installed_back_end_is_known_with_its_options_and_methods(toy: Path) -> None:
-    assert backend_names() == ("finn", "fpgaconvnet", "hls4ml", "missing", "toy", "wrong")
+    assert backend_names() == ("fcnnx", "finn", "fpgaconvnet", "hls4ml", "missing", "toy", "wrong")
     request = asked(backend="toy", lanes=3, fold_method="toy-fold")
     assert request.backend_options.model_dump() == {"lanes": 3}
     assert "toy-fold" in known_methods("fold_method", "toy")

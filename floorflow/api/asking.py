@@ -11,6 +11,7 @@ from floorflow.api.options import ReadOptions
 from floorflow.api.targets import Platform, platform_options
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
+from floorflow.plugins import DEFAULT_BACKEND, registration
 from floorflow.request import Request
 from floorflow.several import (
     RATE_OPTIONS,
@@ -19,6 +20,7 @@ from floorflow.several import (
     network_name,
     plain_name,
     read_rates,
+    refuse_memory_options,
     require_distinct,
     require_known,
 )
@@ -69,11 +71,11 @@ def asked_of_several(
         If a file is not there, two networks have one name, or an option is not what was expected.
 
     """
-    shared = {name: value for name, value in options.items() if name not in RATE_OPTIONS}
+    shared = {name: v for name, v in options.items() if name != "fps" and name not in SeveralOptions.model_fields}
     own = SeveralOptions(**{name: options[name] for name in SeveralOptions.model_fields if name in options})
     names = [_name(model) for model in models]
     require_distinct([(name, _told(model)) for name, model in zip(names, models, strict=True)])
-    rates = read_rates(options.get("fps"), RATE_OPTIONS["fps"])
+    rates = read_rates(_by_name(options.get("fps"), names), RATE_OPTIONS["fps"])
     require_known(rates, names, RATE_OPTIONS["fps"])
     each = []
     for name, model in zip(names, models, strict=True):
@@ -81,11 +83,24 @@ def asked_of_several(
     return SeveralRequest(tuple(names), tuple(request for request, _ in each), own), tuple(s for _, s in each)
 
 
+def _by_name(rates: Any, names: Sequence[str]) -> Any:
+    """Return rates by name where the only network's is a bare number."""
+    settings = [rates] if isinstance(rates, str | int | float) else rates
+    bare = isinstance(settings, Sequence) and len(settings) == 1 and "=" not in str(settings[0])
+    return {names[0]: settings[0]} if bare and len(names) == 1 else rates
+
+
+def shares_memory(options: Mapping[str, Any]) -> bool:
+    """Whether engines of the back end that options name share the external memory by a schedule."""
+    return registration(str(options.get("backend", DEFAULT_BACKEND))).shares_memory
+
+
 def rates_of_one(model: AnyModel, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a plan of one network: its rate is a number, or stands by its name."""
     if options.get("min_rate"):
         raise InputError("--min-rate: only several networks have it", hint="--fps is met or refused; leave it out")
-    rest = {name: value for name, value in options.items() if name not in RATE_OPTIONS}
+    refuse_memory_options(options, str(options.get("backend", DEFAULT_BACKEND)))
+    rest = {name: v for name, v in options.items() if name != "fps" and name not in SeveralOptions.model_fields}
     given = options.get("fps")
     settings = [given] if isinstance(given, str) else given
     if not isinstance(settings, Mapping | Sequence):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from floorflow.view.contents.stated import StatedFloorplan
 
 _LARGEST_BYTES = 256 * 2**20
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _REPORT_ENDS = (".xml", ".rpt", ".txt", ".log")
 
 
@@ -145,7 +147,7 @@ class FloorplanVerdict:
         )
         shell = judged.shell
         reserved = tuple(
-            (name, box) for name, sites in (shell.reserved if shell else {}).items() for box in boxes(sites)
+            (name, box) for name, area in (shell.reserved if shell else {}).items() for box in boxes(area.sites)
         )
         counts = self.checked
         told = ", ".join(f"{counts[f'{name}s']} {name}s" for name in ("error", "warning", "note"))
@@ -154,7 +156,7 @@ class FloorplanVerdict:
             subtitle=f"{told}; {shell.name if shell else 'no shell is judged'}",
             pblocks=pblocks,
             findings=findings,
-            static=boxes(shell.static) if shell else (),
+            static=boxes(shell.static.sites) if shell else (),
             reserved=reserved,
         )
 
@@ -211,15 +213,20 @@ def check_floorplan(
         ) from error
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, kind: str = "an XDC file or a script with pblocks") -> str:
+    """Return a file's text: UTF-8, or else Latin-1, in which people write a © into comments."""
     try:
         if path.stat().st_size > _LARGEST_BYTES:
-            raise InputError(f"{path}: is larger than {_LARGEST_BYTES:,} bytes", hint="give constraint files")
-        return path.read_text(encoding="utf-8")
+            raise InputError(f"{path}: is larger than {_LARGEST_BYTES:,} bytes", hint=f"give {kind}")
+        raw = path.read_bytes()
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}", hint="give an XDC file or a script with pblocks") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is no text in UTF-8 ({error.reason})", hint="give constraint files") from error
+        raise InputError(f"{path}: {error.strerror}", hint=f"give {kind}") from error
+    if _BINARY.search(raw):
+        raise InputError(f"{path}: is no text, but binary", hint=f"give {kind}")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, int]]]:
@@ -228,7 +235,7 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, int]]]:
 
     if path.suffix.lower() not in _REPORT_ENDS:
         raise InputError(f"{path}: is no report", hint=f"give a file that ends in {', '.join(_REPORT_ENDS)}")
-    text = _text(path)
+    text = _text(path, "what report_utilization -hierarchical writes")
     if hierarchy_xml.recognises(text[:4096]):
         report = hierarchy_xml.read(text, path.name)
     elif hierarchy_text.recognises(text):

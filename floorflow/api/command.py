@@ -9,7 +9,7 @@ from floorflow.api.options import OPTIONS, Option
 from floorflow.presets import PRESET_FIELDS
 from floorflow.request import Request, preset_value
 from floorflow.resources import Fractions, SomeFractions
-from floorflow.several import SeveralRequest
+from floorflow.several import SeveralOptions, SeveralRequest
 
 
 def command_line(command: str, request: Request, *more: str) -> list[str]:
@@ -31,7 +31,16 @@ def command_line_of_several(command: str, request: SeveralRequest, *more: str) -
     models = [str(one.model) for one in request.each[1:]]
     rates = [("--fps", request.rates), ("--min-rate", request.own.min_rate)]
     given = [(option, f"{name}={rate:.15g}") for option, of in rates for name, rate in of.items()]
-    return [*shared[:3], *models, *shared[3:], *(word for pair in given for word in pair)]
+    rest = [*_memory_words(request), *(word for pair in given for word in pair)]
+    return [*shared[:3], *models, *shared[3:], *rest]
+
+
+def _memory_words(request: SeveralRequest) -> list[str]:
+    """Return the options of a shared memory that are not as they are unless told."""
+    own = request.own
+    words = [] if own.memory_gbs is None else ["--memory-gbs", f"{own.memory_gbs:.15g}"]
+    words += [] if own.fairness == SeveralOptions().fairness else ["--fairness", own.fairness]
+    return [*words, "--two-sided"] if own.two_sided else words
 
 
 def _usual(request: Request, name: str) -> Any:

@@ -7,6 +7,7 @@ import platform as python_platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 
 from floorflow import __version__
 from floorflow.errors import InputError
@@ -22,13 +23,23 @@ def require_folder(folder: Path, what: str) -> None:
 
 
 def save(
-    folder: str | Path, files: Mapping[str, str | bytes], command: Sequence[str], seconds: float, *, force: bool
+    folder: str | Path,
+    files: Mapping[str, str | bytes],
+    command: Sequence[str],
+    seconds: float,
+    *,
+    force: bool,
+    steps: Mapping[str, float] = MappingProxyType({}),
 ) -> tuple[str, ...]:
-    """Write files and run.json to a folder; return the names of the files, run.json among them."""
+    """Write files and run.json to a folder; return the names of the files, run.json among them.
+
+    ``steps``: the seconds of single steps, where these are told.
+    """
     run = {
         "argv": list(command),
         "python": python_platform.python_version(),
         "seconds": round(seconds, 3),
+        **({"seconds_of": {name: round(spent, 3) for name, spent in steps.items()}} if steps else {}),
         "versions": {"floorflow": __version__} | {name: version(name) for name in _PACKAGES},
     }
     write(Path(folder), files, run, force=force)

@@ -28,7 +28,7 @@ from floorflow.request import (
     option_of,
 )
 from floorflow.resources import Fractions, SomeFractions
-from floorflow.several import SeveralOptions
+from floorflow.several import Fairness, SeveralOptions
 from floorflow.stats import MethodNames
 
 Shares = Mapping[str, float] | Sequence[str]
@@ -104,6 +104,9 @@ class PlanOptions(ProblemOptions, total=False):
 
     fps: float | Rates | None
     min_rate: Rates
+    memory_gbs: float | None
+    fairness: Fairness
+    two_sided: bool
     objective: Objective | None
     tie_break: TieBreak
     reconfigure: Literal["none", "full", "partial"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from floorflow.api.asking import asked, asked_of_several, rates_of_one, require_platform
+from floorflow.api.asking import asked, asked_of_several, rates_of_one, require_platform, shares_memory
 from floorflow.api.command import command_line, command_line_of_several
 from floorflow.api.events import Callback, told_to
 from floorflow.api.models import AnyModel
@@ -52,7 +52,7 @@ def plan(
     """
     started = time.perf_counter()
     models = cast("Sequence[AnyModel]", model if isinstance(model, list | tuple) else [model])
-    if len(models) != 1:
+    if len(models) != 1 or shares_memory(options):
         return _plan_several(models, platform, options, progress, started)
     (one,) = models
     request, source = asked(one, platform, rates_of_one(one, options))
@@ -103,4 +103,5 @@ def _made(outcome: Outcome, command: Sequence[str], *, plots: bool, started: flo
         command=command,
         seconds=time.perf_counter() - started,
         plots=plots,
+        steps=outcome.seconds,
     )

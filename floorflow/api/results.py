@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from floorflow.api import rows
@@ -44,12 +45,14 @@ class Plan:
         seconds: float = 0.0,
         plots: bool = True,
         pictures: Pictures | None = None,
+        steps: Mapping[str, float] = MappingProxyType({}),
     ) -> None:
         self.plan = plan
         self.files = files
         self._platform = platform
         self._command = tuple(command)
         self._seconds = seconds
+        self._steps = steps
         self._plots = plots
         self._saved_pictures = pictures
 
@@ -126,7 +129,9 @@ class Plan:
         marked = self.plan.model_copy(update={"interrupted": True, "summary": figures})
         backend = backend_named(self.plan.options.backend)
         files = {**self.files, **encoded(bundle(marked, self._platform(), backend))}
-        return Plan(marked, files, self._platform, command=self._command, seconds=self._seconds, plots=False)
+        return Plan(
+            marked, files, self._platform, command=self._command, seconds=self._seconds, plots=False, steps=self._steps
+        )
 
     @property
     def _is_drawn(self) -> bool:
@@ -163,7 +168,8 @@ class Plan:
         self.draw(progress=progress)
         with told_to(progress).stage("writing"):
             pictures = self.pictures.files if self._saves_pictures else {}
-            return save(folder, {**self.files, **pictures}, command or self._command, self._seconds, force=force)
+            own = {**self.files, **pictures}
+            return save(folder, own, command or self._command, self._seconds, force=force, steps=self._steps)
 
     def next_steps(self, folder: str | Path) -> list[str]:
         """Return what to do with the plan's files once they are saved to a folder, a line for each tool."""

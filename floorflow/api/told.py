@@ -13,12 +13,14 @@ from floorflow.resources import RESOURCE_NAMES
 if TYPE_CHECKING:
     from floorflow.schema import (
         EstimatesEntry,
+        MemoryScheduleEntry,
         NetworkEntry,
         NetworkSummary,
         PhaseEntry,
         PhaseNetworkEntry,
         Plan,
         ScheduleEntry,
+        SharingNetwork,
         Stats,
     )
     from floorflow.schema.resource_plan import ResourcePlan
@@ -33,6 +35,8 @@ def told(plan: Plan) -> str:
     lines = [line for network in plan.networks for line in _network(plan, network)]
     if plan.schedule is not None:
         lines += _schedule(plan.schedule)
+    if plan.memory_schedule is not None:
+        lines += _memory(plan.memory_schedule)
     for phase in plan.phases:
         lines += [*_running(plan, phase), *_phase(plan, phase)]
     lines += [f"  note: {warning}" for warning in plan.warnings]
@@ -53,6 +57,8 @@ def _network(plan: Plan, network: NetworkEntry) -> list[str]:
     """Tell rate and bottleneck of a network, how far that is from the bound, and what ended its search."""
     found = next(entry for entry in plan.summary.networks if entry.network == network.name)
     parts = plan.parts(network.name)
+    if plan.memory_schedule is not None:
+        return _sharing(plan, plan.memory_schedule.network(network.name), parts[0][1])
     lines = [f"{network.name} on {_boards(plan)}: {_whole_rate(plan, found, parts)}"]
     lines += [f"  host      {_in_phase(plan, phase)}{host}" for phase, part in parts if (host := _host(plan, part))]
     lines += [f"  target    {told}"] if (told := _target(plan, network.name)) else []
@@ -66,6 +72,32 @@ def _network(plan: Plan, network: NetworkEntry) -> list[str]:
     lines += [f"  clock     {_in_phase(plan, phase)}{_clocks(part)}" for phase, part in parts]
     lines += [f"  bargain   {line}" for line in _bargains(plan, network)]
     return [*lines, *(f"  balance   {_in_phase(plan, phase)}{text}" for phase, text in _balances(plan, parts))]
+
+
+def _sharing(plan: Plan, own: SharingNetwork, part: PhaseNetworkEntry) -> list[str]:
+    """Tell what a network reaches at a memory that it shares, and what would stand in its place."""
+    from floorflow.emit.tables import rate
+
+    asked = f"{own.fps / own.target_fps:.0%} of its target of {rate(own.target_fps)}"
+    lines = [f"{own.network} on {_boards(plan)}: {rate(own.fps)} frames/s, {asked}{', starved' * own.starved}"]
+    (engine,) = part.folding.engines.values()
+    width = ", ".join(f"{name} {value}" for name, value in engine.attributes.items())
+    alone = f"{rate(own.alone_fps)} alone on the platform, {rate(own.unaware_fps)} without a schedule (simulated)"
+    return [*lines, f"  engine    {width}: {rate(part.estimates.fps)} with a memory that never waits; {alone}"]
+
+
+def _memory(shared: MemoryScheduleEntry) -> list[str]:
+    """Tell of the memory's schedule: its period, what is proven of it and of the engines, and the error."""
+    counts = ", ".join(f"{own.repetitions} {own.network}" for own in shared.networks)
+    carried = f"{shared.bandwidth_gbs:.4g} of {shared.memory_gbs:g} GB/s planned with"
+    error = f"{shared.error:.4g} ({shared.fairness}), no engines with any schedule are below {shared.error_bound:.4g}"
+    room = "" if shared.limits_share == 1 else f" within {shared.limits_share:.0%} of the limits"
+    lowest = "" if shared.schedule.bound is None else f", bound {shared.schedule.bound / 1000:,.3f} ms"
+    return [
+        f"  memory    period {shared.period_us / 1000:,.3f} ms for frames: {counts}; {carried}",
+        f"            schedule {_stats(shared.schedule)}{lowest}; rounds of {shared.slots_total} slots",
+        f"  error     {error}; engines with constant shares{room}: {_stats(shared.choice)}",
+    ]
 
 
 def _target(plan: Plan, network: str) -> str:
@@ -235,9 +267,8 @@ def _in_phase(plan: Plan, phase: PhaseEntry) -> str:
 def _phase(plan: Plan, phase: PhaseEntry) -> list[str]:
     """Tell of each stage how good its answer is, and how full the slots are."""
     several = len(plan.networks) > 1
-    lines = [
-        f"  folding   {f'{part.network}: ' if several else ''}{_stats(part.folding.stats)}" for part in phase.networks
-    ]
+    folded = phase.networks if plan.memory_schedule is None else ()  # there all are chosen together
+    lines = [f"  folding   {f'{part.network}: ' if several else ''}{_stats(part.folding.stats)}" for part in folded]
     lines += _fullness(plan, phase)
     lines.append(f"  partition {_stats(phase.partition.stats)}; {_crossings(phase)}")
     lines += [

@@ -27,6 +27,7 @@ from floorflow.dataflow.bands import Band
 from floorflow.dataflow.fifo import FifoChoice
 from floorflow.dataflow.model import Attributes, Dataflow, Engine, FoldedDataflow, Option
 from floorflow.dataflow.options import OptionGroup, OptionTable
+from floorflow.dataflow.traffic import EnginePoint
 from floorflow.errors import InputError
 from floorflow.network.model import Network
 from floorflow.plugins import BackendOptions, backend_object
@@ -301,6 +302,26 @@ class Backend(Protocol):
         """Return which clock a routed design is likely to reach; None if that is not known."""
         return None
 
+    # External memory
+
+    def from_memory(
+        self,
+        network: str,  # noqa: ARG002
+        engine: Engine,
+        option: Option,  # noqa: ARG002
+        clock_mhz: float,  # noqa: ARG002
+        options: Any,  # noqa: ARG002
+    ) -> EnginePoint:
+        """Return a folded engine as what it runs from external memory, one subgraph after another.
+
+        Raises
+        ------
+        InputError
+            If engines of the back end do not share memory by a schedule (`Registration.shares_memory`).
+
+        """
+        raise InputError(f"{engine.name}: engines of back end {self.name} share no memory by a schedule")
+
     # What the planner takes sparingly
 
     def products(self, engine: Engine, options: OptionTable, /) -> NDArray[np.int64]:  # noqa: ARG002
@@ -334,6 +355,13 @@ class Backend(Protocol):
     def weight_memory(self, engine: Engine, option: Option) -> WeightMemory | None:  # noqa: ARG002
         """Return how many bits of weights a folded engine holds, and where; None if it has none or that is unknown."""
         return None
+
+    def in_logic(self, engine: Engine, option: Option) -> str:  # noqa: ARG002
+        """Return which constants of a folded engine become part of its logic, empty if none do.
+
+        An engine that has some is a circuit of its own; contents of block RAM can be set afterwards.
+        """
+        return "weights" if engine.weight_bits else ""
 
     def unbuildable(
         self,

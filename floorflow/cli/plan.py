@@ -35,6 +35,9 @@ floorflow plan model.onnx -p u250 --folding folding.json -o out
 floorflow plan camera.onnx radar.onnx -p u250 --fps camera=500 --fps radar=2000 -o out
   several networks on one card, each at a rate of its own
 
+floorflow plan camera.onnx radar.onnx --backend fcnnx -p zc706 --fps camera=25 --fps radar=4 --memory-gbs 1.7 -o out
+  several networks that share one external memory by a schedule
+
 floorflow plan model.onnx -p samo:zc706 --reconfigure full -o out
   cut in time and fold for a device of which resources alone are known
 """

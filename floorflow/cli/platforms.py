@@ -111,8 +111,10 @@ def _check(name: str, *, as_json: bool) -> None:
         return
     from floorflow.cli.fitting_table import FittingTable
 
+    count = len(platform.doubts)
+    told = "1 fact is a guess or missing" if count == 1 else f"{count} facts are guesses or missing"
     table = FittingTable(
-        f"{platform.name}: {len(platform.doubts)} facts are guesses or missing",
+        f"{platform.name}: {told}",
         names=("fact",),
         numbers=(),
         prose=("why", "uncertain"),

@@ -111,8 +111,9 @@ def stages(engines: Sequence[Engine], pairs: Sequence[tuple[str, str]]) -> list[
     return [set(component) for component in nx.connected_components(graph)]
 
 
-def _blocks(groups: list[set[str]], wires: Sequence[Wire]) -> list[set[str]]:
-    """Join groups until a single stream leads from each union to the next."""
+def _blocks(formed: list[set[str]], wires: Sequence[Wire]) -> list[set[str]]:
+    """Join stages, as they were formed, until a single stream leads from each union to the next."""
+    groups = [part for stage in formed for part in _join_and_fork(stage, wires)]
     group_of = {name: i for i, group in enumerate(groups) for name in group}
     graph = nx.MultiDiGraph()
     graph.add_nodes_from(range(len(groups)))
@@ -127,6 +128,27 @@ def _blocks(groups: list[set[str]], wires: Sequence[Wire]) -> list[set[str]]:
         blocks[-1] |= groups[index]
         live += graph.out_degree(index) - graph.in_degree(index)
     return blocks
+
+
+def _join_and_fork(stage: set[str], wires: Sequence[Wire]) -> list[set[str]]:
+    """Return a stage that joins branches and forks again in two, where one stream leads from the join to the fork.
+
+    A block ends with the join, and the next begins with the fork.
+    """
+    inside = nx.DiGraph()
+    inside.add_nodes_from(stage)
+    inside.add_edges_from((wire.source, wire.target) for wire in wires if {wire.source, wire.target} <= stage)
+    order = list(nx.lexicographical_topological_sort(inside))
+    for index in range(len(order) - 1, 0, -1):
+        first, rest = set(order[:index]), set(order[index:])
+        between = [wire for wire in wires if wire.source in first and wire.target in rest]
+        joins = sum(wire.target in first and wire.source not in first for wire in wires) > 1
+        forks = sum(wire.source in rest and wire.target not in rest for wire in wires) > 1
+        passed = any(wire.source in first and wire.target not in stage for wire in wires)
+        entered = any(wire.target in rest and wire.source not in stage for wire in wires)
+        if len(between) == 1 and joins and forks and not passed and not entered:
+            return [first, rest]
+    return [stage]
 
 
 def _by_slot(group: set[str], slot_of: Mapping[str, str]) -> list[set[str]]:

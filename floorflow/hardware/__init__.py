@@ -26,6 +26,7 @@ from floorflow.hardware.new_board import new_board
 from floorflow.hardware.platform import Fpga, Platform, SllBoundary
 from floorflow.hardware.ranges import anchor, count_sites, parse_ranges, range_rect, ranges, resources_of_sites
 from floorflow.hardware.reconfigurable import RegionGrid, region_grid
+from floorflow.hardware.relocation import anchors, can_relocate
 from floorflow.hardware.route_steps import RouteStep
 from floorflow.hardware.slot_graph import DirectedEdge, Edge, SlotGraph
 from floorflow.hardware.slots import Infrastructure, Slot
@@ -57,12 +58,14 @@ __all__ = [
     "SlotGraph",
     "Slr",
     "anchor",
+    "anchors",
     "assumed_facts",
     "bitstream_bytes",
     "boundaries_cost",
     "boundary_crossing",
     "boundary_pairs",
     "bounding_box",
+    "can_relocate",
     "clear_rectangles",
     "confined",
     "count_sites",

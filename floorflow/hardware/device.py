@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from floorflow.hardware.geometry import Rect
-from floorflow.hardware.grid import IntArray, PrefixSums, SiteMask, Tile, tile_counts
+from floorflow.hardware.grid import IntArray, PrefixSums, SiteMask, Tile, cell_kinds, tile_counts
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.technology import Architecture, Technology, technology_of
 
@@ -138,6 +138,21 @@ class Device:
     def right_edges(self) -> IntArray:
         """Columns at which a pblock may end, ascending: (n,) int."""
         return np.array([end for _, end in self._usable_units], dtype=np.int64)
+
+    @cached_property
+    def cell_kinds(self) -> IntArray:
+        """Numbers that are equal where column and row of a tile are of one kind: (rows, columns) int."""
+        return cell_kinds(self.layouts, self.legend, self.rows_per_clock_region)
+
+    @cached_property
+    def row_boundaries(self) -> IntArray:
+        """What lies above each row: 1 clock spine, 2 edge of a clock region, 3 edge of an SLR, else 0: (rows,) int."""
+        rows = self.rows_per_clock_region
+        above = np.arange(1, self.row_count + 1) % rows
+        found = np.where(above == rows // 2, 1, 0)
+        found[above == 0] = 2
+        found[[slr.top for slr in self.slrs]] = 3
+        return found
 
     def counts(self, name: str, pitch: int) -> IntArray:
         """Return how many of a site type or resource each tile of ``pitch`` rows holds: (tiles, columns) int."""

@@ -54,6 +54,24 @@ def tile_counts(
     return counts.reshape(-1, chars.shape[1])
 
 
+def cell_kinds(layouts: Sequence[str], legend: Mapping[str, Tile], rows_per_clock_region: int) -> IntArray:
+    """Return numbers that are equal where two cells are the same row of the same kind of tile.
+
+    Returns
+    -------
+    (rows, columns) int, bottom to top; below a column's first tile all rows are alike.
+
+    """
+    rows = np.arange(rows_per_clock_region)
+    number = {char: index for index, char in enumerate(sorted(legend))}
+    steps = rows_per_clock_region + 1
+    of_char = {
+        char: number[char] * steps + np.where(rows < tile.first_row, 0, 1 + (rows - tile.first_row) % tile.tile_rows)
+        for char, tile in legend.items()
+    }
+    return np.vstack([np.array([of_char[char] for char in layout]).T for layout in layouts])
+
+
 @dataclass(frozen=True, eq=False)
 class PrefixSums:
     """Counts of several resources or site types, each summed from the lower left corner, one after another.

@@ -17,7 +17,6 @@ from floorflow.errors import Refusal
 from floorflow.hardware.free_region import free_supply
 from floorflow.hardware.slots import Slot
 from floorflow.placement.candidate_rectangles import BoolArray, IntArray, SlotGrid, narrowest, needed_supply
-from floorflow.placement.net_arrays import NetArrays
 from floorflow.placement.problem import PlacedModule, PlacementProblem
 from floorflow.resources import RESOURCE_NAMES
 
@@ -65,6 +64,14 @@ def legal_rectangles(grid: SlotGrid, need: IntArray, max_aspect: float | None) -
     return Legal(grid, low, high, (index < len(grid.rights)) & (low <= high))
 
 
+def narrowest_rectangles(legal: Legal) -> IntArray:
+    """Return, (n, 4), the narrowest rectangle of each span and left edge that has one."""
+    grid = legal.grid
+    right = grid.rights[np.minimum(np.searchsorted(grid.rights, legal.low), len(grid.rights) - 1)]
+    span, left = np.nonzero(legal.allowed & (right >= legal.low) & (right <= legal.high))
+    return np.column_stack((grid.lefts[left], grid.spans[span, 0], right[span, left], grid.spans[span, 1]))
+
+
 def extent_of(legal: Legal) -> Extent:
     """Return the least sizes and the centre range of a module's legal rectangles."""
     grid, allowed = legal.grid, legal.allowed
@@ -76,14 +83,6 @@ def extent_of(legal: Legal) -> Extent:
         x2=(int(narrow.min()), int(wide.max())),
         y2=(int(spans.sum(axis=1).min()), int(spans.sum(axis=1).max())),
     )
-
-
-def wire_bound(nets: NetArrays, extents: Sequence[Extent]) -> float:
-    """Return the sum over wires between modules of bits times the least distance that the two can have."""
-    twice = 0
-    for (first, second), bits in zip(nets.pairs.T.tolist(), nets.pair_bits.tolist(), strict=True):
-        twice += bits * _least_twice_distance(extents[first], extents[second])
-    return twice / 2
 
 
 def pin_bound(legal: Legal, pins: IntArray, bits: IntArray) -> float:
@@ -136,7 +135,8 @@ def fits_nowhere(problem: PlacementProblem, slot: Slot, module: PlacedModule, ne
     )
 
 
-def _least_twice_distance(a: Extent, b: Extent) -> int:
+def least_twice_distance(a: Extent, b: Extent) -> int:
+    """Return twice the least distance of the centres of two rectangles that do not overlap."""
     apart_x = max(a.x2[0] - b.x2[1], b.x2[0] - a.x2[1], 0)
     apart_y = max(a.y2[0] - b.y2[1], b.y2[0] - a.y2[1], 0)
     beside = max(apart_x, a.columns + b.columns) + apart_y

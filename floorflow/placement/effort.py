@@ -11,10 +11,12 @@ from floorflow.placement.problem import Effort
 class Limits:
     """How much work an effort allows; none of it is wall time.
 
-    ``improve_rounds`` are for ten modules and one start, ``polish_work`` is in CP-SAT's deterministic seconds (0: no
-    polish), with ``polish_candidates`` rectangles a module. Up to ``complete_limit`` legal rectangles in all,
-    CP-SAT sees every one of them, for ``complete_work`` of these seconds. Where a slot's modules are not all placed by
-    the constructions, each try to pack them has ``packing_rounds``.
+    ``improve_rounds`` are for ten modules and one start of a draft. Else rounds of annealing are counted by module:
+    ``tight_rounds`` over the smallest rectangles, then ``every_rounds`` over those of every span. ``polish_work`` is in
+    CP-SAT's deterministic seconds (0: no polish), with ``polish_candidates`` rectangles a module. Up to
+    ``complete_limit`` legal rectangles in all, CP-SAT sees every one of them, for ``complete_work`` of these seconds.
+    Where a slot's modules are not all placed by the constructions, each try to pack them has ``packing_rounds``.
+    Up to ``complete_modules`` modules CP-SAT also sees all that a shorter layout than the annealed could be made of.
     """
 
     repaired_starts: int
@@ -26,12 +28,15 @@ class Limits:
     complete_limit: int = 4000
     complete_work: float = 2.0
     packing_rounds: int = 300
+    tight_rounds: int = 180
+    every_rounds: int = 80
+    complete_modules: int = 6
 
 
 LIMITS: dict[Effort, Limits] = {
-    "fast": Limits(2, 100, 1, 200, 0.0, 0, packing_rounds=100),
-    "default": Limits(4, 400, 2, 800, 0.0, 0),
-    "best": Limits(8, 2000, 6, 4000, 10.0, 300, packing_rounds=1000),
+    "fast": Limits(2, 100, 1, 200, 0.0, 0, packing_rounds=100, tight_rounds=50, every_rounds=20),
+    "default": Limits(4, 400, 1, 400, 0.0, 0),
+    "best": Limits(8, 2000, 2, 800, 10.0, 300, packing_rounds=1000, tight_rounds=1500, every_rounds=700),
 }
 """Polishing is left to ``best``: on chains of 10 to 20 modules on U250, 0.2 s of CP-SAT never found anything that the
 neighbourhood search had missed, and 2 s found 1.6% once in four."""

@@ -82,7 +82,7 @@ class PlacementProblem:
     ``max_aspect`` is the largest ratio of a rectangle's sides (columns to rows or rows to columns) that the search
     takes: the wirelength of centres alone would favour slivers, whose inside cannot be routed well. It is a
     preference: it is doubled, then dropped, where nothing fits otherwise; None does not limit at all. ``hints`` are
-    rectangles, by module, from which the search may start.
+    rectangles, by module, from which the search may start. Of a ``draft`` little more is asked than that it is legal.
     """
 
     device: Device
@@ -93,6 +93,7 @@ class PlacementProblem:
     effort: Effort = "default"
     max_aspect: float | None = 3.0
     hints: Mapping[str, Rect] = dataclass_field(default_factory=dict)
+    draft: bool = False
 
     def __post_init__(self) -> None:
         """Raise InputError for names that do not exist and for values out of range."""

@@ -7,15 +7,20 @@ from typing import Any
 
 from floorflow.hardware import Platform
 from floorflow.request import Request
-from floorflow.schema import Options, TargetsEntry
+from floorflow.schema import MemoryScheduleEntry, Options, TargetsEntry
 
 
 def options_entry(
-    request: Request, platform: Platform, models: Sequence[str], targets: TargetsEntry | None = None
+    request: Request,
+    platform: Platform,
+    models: Sequence[str],
+    targets: TargetsEntry | None = None,
+    shared: MemoryScheduleEntry | None = None,
 ) -> Options:
     """Return the options with what the request left open; ``models``: the file of each network, by name.
 
-    Of several networks that were planned together ``targets`` hold the rates.
+    Of several networks that were planned together ``targets`` hold the rates, of those that share the memory
+    ``shared``.
     """
     return Options(
         **{name: getattr(request, name) for name in Request.model_fields}
@@ -29,6 +34,7 @@ def options_entry(
             "objective": request.goal,
         }
         | ({} if targets is None else _of_several(targets))
+        | ({} if shared is None else _at_memory(shared))
     )
 
 
@@ -40,6 +46,16 @@ def _of_several(targets: TargetsEntry) -> dict[str, Any]:
         "objective": "resources" if met else "throughput",
         "rates": {row.network: row.fps for row in targets.networks if row.fps is not None},
         "min_rate": {row.network: row.least_fps for row in targets.networks if row.least_fps is not None},
+    }
+
+
+def _at_memory(shared: MemoryScheduleEntry) -> dict[str, Any]:
+    """Return the rates that were asked for; nothing else was sought but to come close to them, with few resources."""
+    return {
+        "fps": None,
+        "objective": "resources",
+        "rates": {row.network: row.asked_fps for row in shared.networks if row.asked_fps is not None},
+        "min_rate": {row.network: row.least_fps for row in shared.networks if row.must},
     }
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from floorflow.hardware import Platform
 from floorflow.schema import Plan
@@ -10,8 +11,12 @@ from floorflow.schema import Plan
 
 @dataclass(frozen=True)
 class Outcome:
-    """A plan on its platform, and its files, content by relative path; pictures and run.json come with the API."""
+    """A plan on its platform, and its files, content by relative path; pictures and run.json come with the API.
+
+    ``seconds``: what its steps took, where that is told; run.json alone may hold them.
+    """
 
     plan: Plan
     platform: Platform
     files: dict[str, str | bytes]
+    seconds: Mapping[str, float] = field(default_factory=dict)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+
 from floorflow.channels.cost_allocation import modules_between
 from floorflow.dataflow.bands import outcome_of
+from floorflow.dataflow.implementations import Likeness
 from floorflow.hardware import Fpga, anchor, bounding_box, free_cells, ranges
 from floorflow.placement import Region
 from floorflow.record import likelihood, streams
@@ -11,6 +15,7 @@ from floorflow.record.constraints import constraint_styles
 from floorflow.record.memories import memories
 from floorflow.record.network_part import network_part
 from floorflow.record.part import Part, PhaseRun
+from floorflow.record.reuse import shared_implementations
 from floorflow.record.values import amounts, rectangle, statistics
 from floorflow.resources import RESOURCE_NAMES, Resources, total
 from floorflow.schema import (
@@ -35,6 +40,7 @@ def phase(run: PhaseRun) -> PhaseEntry:
     regions = {name: r for solution in run.placements.values() for name, r in solution.regions.items()}
     fpgas, request, costs = run.context.platform.fpgas, run.context.request, run.context.costs
     floorplan = {fpga.name: _floorplan(fpga, run) for fpga in fpgas}
+    alike = shared_implementations(run, regions)
     styles = [constraint_styles(request, fpga, floorplan[fpga.name].pblocks) for fpga in fpgas]
     return PhaseEntry(
         name=run.name,
@@ -42,12 +48,13 @@ def phase(run: PhaseRun) -> PhaseEntry:
         loads_after=run.loads_after,
         networks=[network_part(part) for part in run.parts],
         channels=[channel for own in channels for channel in own],
-        modules=[entry for part in run.wholes for entry in _modules(part)],
+        modules=[entry for part in run.wholes for entry in _modules(part, alike)],
         joined=[entry for part in run.wholes for entry in _joined(part)],
         implementations=[
             _implementation(module.name, part, regions[part.module(module.name)])
             for part in run.wholes
             for module in part.candidate.modules
+            if alike[part.module(module.name)].implementation == part.module(module.name)
         ],
         memories=[entry for part in run.parts for entry in memories(part)],
         partition=_partition(run),
@@ -59,16 +66,20 @@ def phase(run: PhaseRun) -> PhaseEntry:
     )
 
 
-def _modules(part: Part) -> list[ModuleEntry]:
+def _modules(part: Part, alike: Mapping[str, Likeness]) -> list[ModuleEntry]:
+    made = Counter(likeness.implementation for likeness in alike.values())
     return [
         ModuleEntry(
             name=part.module(module.name),
             engines=[part.id(engine) for engine in module.engines],
-            implementation=part.module(module.name),
-            reused=False,
+            like=likeness.like,
+            implementation=likeness.implementation,
+            reused=made[likeness.implementation] > 1,
+            why_not=likeness.why_not,
             resources=amounts(part.candidate.demands[module.name]),
         )
         for module in part.candidate.modules
+        for likeness in [alike[part.module(module.name)]]
     ]
 
 

@@ -23,6 +23,7 @@ from floorflow.record.warnings import doubts, warnings_of
 from floorflow.schema import (
     CalibrationEntry,
     InputFile,
+    MemoryScheduleEntry,
     NetworkEntry,
     PhaseEntry,
     Plan,
@@ -60,11 +61,12 @@ def record_runs(
     whole: PlanningContext | None = None,
     regions: ReconfigurableEntry | None = None,
     targets: TargetsEntry | None = None,
+    shared: MemoryScheduleEntry | None = None,
 ) -> Plan:
     """Return the Plan of networks in phases, which share a platform and, but for model and rate, their request.
 
     ``whole`` has all of the platform where phases are confined to ``regions`` of it; ``targets``: what each of several
-    networks that were planned together is to reach.
+    networks that were planned together is to reach; ``shared``: the schedule of the external memory, if they share it.
 
     Raises
     ------
@@ -78,7 +80,7 @@ def record_runs(
     context = contexts[0]
     target = (whole or context).platform
     platform = platform_entry(target)
-    options = options_entry(context.request, target, [own.request.model.name for own in contexts], targets)
+    options = options_entry(context.request, target, [own.request.model.name for own in contexts], targets, shared)
     networks = _networks([source.network for source in sources], runs, phases)
     notes = dict.fromkeys(note for own in contexts for note in own.dataflow.notes)
     above = [entry for run in runs for part in run.parts for entry in lifted(run.name, part)]
@@ -95,6 +97,7 @@ def record_runs(
             warnings=warnings,
             interrupted=interrupted,
             regions=regions,
+            shared=shared,
         ),
         version=__version__,
         seed=context.request.seed,
@@ -107,6 +110,7 @@ def record_runs(
         schedule=schedule,
         targets=targets,
         reconfigurable=regions,
+        memory_schedule=shared,
         limits_lifted=above,
         warnings=warnings,
         interrupted=interrupted,

@@ -16,7 +16,7 @@ from floorflow.record.part import MAIN, Part, PhaseRun
 from floorflow.record.run import record_runs
 from floorflow.record.values import statistics
 from floorflow.resources import total
-from floorflow.schema import Plan, TargetEntry, TargetsEntry
+from floorflow.schema import MemoryScheduleEntry, Plan, TargetEntry, TargetsEntry
 from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext
 from floorflow.search.findings import HostWeights
@@ -28,8 +28,16 @@ from floorflow.several import LEAST_SHARE_OF_TARGET
 from floorflow.stats import SolveStats
 
 
-def record_several(sources: Sequence[Source], found: SeveralFound, tried: Sequence[str] = ()) -> Plan:
-    """Return the Plan of a finished search; ``tried`` says why fewer FPGAs would not do."""
+def record_several(
+    sources: Sequence[Source],
+    found: SeveralFound,
+    tried: Sequence[str] = (),
+    shared: MemoryScheduleEntry | None = None,
+) -> Plan:
+    """Return the Plan of a finished search; ``tried`` says why fewer FPGAs would not do.
+
+    ``shared``: the schedule of the memory where that decides on rates and holds what was asked for.
+    """
     result, context = found.result, found.context
     together = _together(context)
     folded = together.apart(result.candidate.folding.options)
@@ -41,8 +49,10 @@ def record_several(sources: Sequence[Source], found: SeveralFound, tried: Sequen
     stats, full = candidate.partition.stats, result.fullness.slots
     run = PhaseRun(MAIN, parts, cost, stats, dict(result.placements), full, whole=whole)
     repaired = [f"to place the design: {result.repair}"] if result.repair else []
-    told = [*tried, *_starved(found), *repaired, *_not_charged(found)]
-    return record_runs(sources, [run], None, told, targets=_targets(found))
+    told = [*tried, *_starved(found), *repaired]
+    if shared is not None:
+        return record_runs(sources, [run], None, told, shared=shared)
+    return record_runs(sources, [run], None, [*told, *_not_charged(found)], targets=_targets(found))
 
 
 def _together(context: PlanningContext) -> Together:

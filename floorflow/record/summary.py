@@ -8,6 +8,7 @@ from floorflow.resources import RESOURCE_NAMES, Resources, scaled_down
 from floorflow.schema import (
     FullestEntry,
     FullnessEntry,
+    MemoryScheduleEntry,
     NetworkEntry,
     NetworkSummary,
     Options,
@@ -31,14 +32,15 @@ def summary(
     warnings: Sequence[str],
     interrupted: bool,
     regions: ReconfigurableEntry | None = None,
+    shared: MemoryScheduleEntry | None = None,
 ) -> SummaryEntry:
-    """Return the summary of a plan that holds these parts."""
+    """Return the summary of a plan that holds these parts; ``shared``: the memory, which then sets the rates."""
     return SummaryEntry(
         platform=platform.name,
         fpgas=len(platform.fpgas),
         clock_mhz=phases[0].networks[0].estimates.clock_mhz,
         phases=len(phases),
-        networks=[_network(network, phases, schedule) for network in networks],
+        networks=[_sharing(_network(network, phases, schedule), shared) for network in networks],
         fullest=_fullest(platform, phases),
         fullness=_fullness(options, platform, phases, regions),
         warnings=len(warnings),
@@ -61,6 +63,14 @@ def _network(network: NetworkEntry, phases: Sequence[PhaseEntry], schedule: Sche
         latency_us=None if alone is None else alone.latency_us,
         bottleneck=slowest.estimates.bottleneck,
     )
+
+
+def _sharing(alone: NetworkSummary, shared: MemoryScheduleEntry | None) -> NetworkSummary:
+    """Return what a network reaches where the memory is shared by a schedule."""
+    if shared is None:
+        return alone
+    own = shared.network(alone.network)
+    return alone.model_copy(update={"fps": own.fps, "sustained_fps": own.fps, "latency_us": own.latency_us})
 
 
 def _scheduled_fps(part: PhaseNetworkEntry, schedule: ScheduleEntry | None) -> float:

@@ -5,6 +5,13 @@ floorflow.schema`` prints the JSON Schema that ``docs/plan.schema.json`` holds.
 """
 
 from floorflow.schema.channel import ChannelEntry, End, end_of
+from floorflow.schema.memory_schedule import (
+    JointFrontEntry,
+    MemoryScheduleEntry,
+    SharingNetwork,
+    SubgraphEntry,
+    TransferEntry,
+)
 from floorflow.schema.network import (
     BargainEntry,
     BargainsEntry,
@@ -106,12 +113,14 @@ __all__ = [
     "InfrastructureEntry",
     "InputFile",
     "JoinedEntry",
+    "JointFrontEntry",
     "LiftedEntry",
     "LikelyClockEntry",
     "LinkEntry",
     "LoadEntry",
     "MemoryChoiceEntry",
     "MemoryEntry",
+    "MemoryScheduleEntry",
     "ModuleEntry",
     "NetworkEntry",
     "NetworkSummary",
@@ -133,15 +142,18 @@ __all__ = [
     "ScheduleStep",
     "SearchEntry",
     "ShallowEntry",
+    "SharingNetwork",
     "SlotEntry",
     "SlotStyle",
     "StaticPartEntry",
     "Stats",
+    "SubgraphEntry",
     "SummaryEntry",
     "TargetEntry",
     "TargetsEntry",
     "ThroughputEntry",
     "TraceEntry",
+    "TransferEntry",
     "WithoutBalanceEntry",
     "WithoutLimitsEntry",
     "end_of",

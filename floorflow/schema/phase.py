@@ -133,12 +133,18 @@ class PhaseNetworkEntry(PlanModel):
 
 
 class ModuleEntry(PlanModel):
-    """Engines that share one pblock."""
+    """Engines that share one pblock.
+
+    ``like`` and ``implementation``: the first module of equal kinds, dimensions and folding, and the one that it is
+    made with; ``why_not``: why it is not ``reused`` where others are like it.
+    """
 
     name: str
     engines: list[str]
+    like: str
     implementation: str
     reused: bool
+    why_not: str
     resources: Amounts
 
 

@@ -11,6 +11,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from floorflow.errors import InputError
 from floorflow.request import Objective, Request
+from floorflow.schema.memory_schedule import MemoryScheduleEntry
 from floorflow.schema.network import EngineEntry, NetworkEntry
 from floorflow.schema.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.schema.platform import PlatformEntry, SlotEntry
@@ -187,6 +188,7 @@ class Plan(PlanModel):
     schedule: ScheduleEntry | None
     targets: TargetsEntry | None = None
     reconfigurable: ReconfigurableEntry | None = None
+    memory_schedule: MemoryScheduleEntry | None = None
     limits_lifted: list[LiftedEntry] = Field(default_factory=list)
     warnings: list[str]
     interrupted: bool
@@ -244,10 +246,11 @@ class Plan(PlanModel):
 
 def without_several(content: dict[str, Any]) -> dict[str, Any]:
     """Return what a plan holds without the fields of several networks where it has them not."""
-    if content["targets"] is None:
-        own = {key: value for key, value in content["options"].items() if key not in ("rates", "min_rate")}
-        return {key: own if key == "options" else value for key, value in content.items() if key != "targets"}
-    return content
+    absent = {key for key in ("targets", "memory_schedule") if content[key] is None}
+    kept = {key: value for key, value in content.items() if key not in absent}
+    if len(absent) == 2:
+        kept["options"] = {k: v for k, v in content["options"].items() if k not in ("rates", "min_rate")}
+    return kept
 
 
 def _only(entries: list[Entry], what: str) -> Entry:

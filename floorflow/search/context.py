@@ -66,7 +66,14 @@ def solvers_of(request: Request, costs: Costs, limits: EngineLimits) -> Solvers:
     def placing(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
         # What moves modules on one FPGA leaves the problems of the others as they were.
         hints = tuple(sorted(problem.hints.items()))
-        key = (tuple(slot.name for slot in problem.slots), problem.modules, problem.wires, problem.effort, hints)
+        key = (
+            tuple(slot.name for slot in problem.slots),
+            problem.modules,
+            problem.wires,
+            problem.effort,
+            hints,
+            problem.draft,
+        )
         if key not in placed:
             placed[key] = place(problem, request.place_method, seed)
         return placed[key]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from floorflow.backends.placed import Home, PlacedStream
 from floorflow.channels import Channel
@@ -35,6 +35,8 @@ class PlacedCandidate:
     candidate: Candidate
     placements: Mapping[str, PlacementSolution]
     repair: str
+    problems: Mapping[str, PlacementProblem] = field(default_factory=dict)
+    """What was asked for each FPGA: drafts."""
 
     @property
     def hpwl(self) -> float:
@@ -57,13 +59,13 @@ def place_candidate(
     refusal = _unbuildable(context, candidate)
     if refusal is not None:
         return PlacementFailure(refusal, SolveStats("cut", "heuristic"))
-    placements = {}
+    placements, problems = {}, {}
     for fpga in context.platform.fpgas:
-        answer = _placed(context, candidate, fpga, hints or {}, tight=tight)
+        problem, answer = _placed(context, candidate, fpga, hints or {}, tight=tight)
         if isinstance(answer, PlacementFailure):
             return answer
-        placements[fpga.name] = answer
-    return PlacedCandidate(candidate, placements, repair)
+        placements[fpga.name], problems[fpga.name] = answer, problem
+    return PlacedCandidate(candidate, placements, repair, problems)
 
 
 def _unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | None:
@@ -110,13 +112,14 @@ def _told(channel: Channel, home: Mapping[str, Home]) -> PlacedStream:
 
 def _placed(
     context: PlanningContext, candidate: Candidate, fpga: Fpga, hints: Mapping[str, Rect], *, tight: bool
-) -> PlacementSolution | PlacementFailure:
-    """Place the modules of an FPGA; where it may be, slots that fail are tight in the next try."""
+) -> tuple[PlacementProblem, PlacementSolution | PlacementFailure]:
+    """Draft the places of an FPGA's modules; where it may be, slots that fail are tight in the next try."""
     full: set[str] = set()
     while True:
-        answer = context.solvers.place(placement_problem(context, candidate, fpga, hints, full))
+        problem = replace(placement_problem(context, candidate, fpga, hints, full), draft=True)
+        answer = context.solvers.place(problem)
         if not tight or not isinstance(answer, PlacementFailure) or answer.slot in full:
-            return answer
+            return problem, answer
         full.add(answer.slot)
 
 
@@ -156,6 +159,18 @@ def placement_problem(
 
 LONGER = 0.02
 """Share by which the wirelength may rise while pblocks grow."""
+
+
+def finished(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandidate:
+    """Return the floorplans with wires as short as the effort allows, where drafts are all that there is yet."""
+    placements = dict(placed.placements)
+    for name, draft in placed.problems.items():
+        found = placements[name]
+        rects = {module: region[0] for module, region in found.regions.items() if len(region) == 1}
+        answer = context.solvers.place(replace(draft, draft=False, hints=rects))
+        if isinstance(answer, PlacementSolution) and answer.hpwl <= found.hpwl:
+            placements[name] = answer
+    return replace(placed, placements=placements)
 
 
 def with_room(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandidate:

@@ -33,7 +33,7 @@ from floorflow.search.highest_rate import (
 from floorflow.search.hops import more_hops
 from floorflow.search.least_resources import least_resources, what_ended
 from floorflow.search.lowest_latency import lowest_latency
-from floorflow.search.placing import with_room
+from floorflow.search.placing import PlacedCandidate, finished, with_room
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.salvage import salvage
 from floorflow.search.silicon import least_risk, likelihood
@@ -155,6 +155,7 @@ class _Search:
         if best is None or best.candidate.kept_cycles > self.longest:
             raise self._no_plan()
         bound_cycles = self._bound_cycles(best.candidate.interval_cycles)
+        best = self._finished(best)
         placements = with_room(self.run.context, best).placements
         candidate = _held_against(best.candidate, self.whole_budget_bound) if self.whatever_the_rate else best.candidate
         return SearchResult(
@@ -173,6 +174,15 @@ class _Search:
             self.context.max_hops,
             without_balance=self.without_balance,
         )
+
+    def _finished(self, best: PlacedCandidate) -> PlacedCandidate:
+        """Return the best design with its wires made short; interrupted, its drafts will do."""
+        if not self.interrupted:
+            try:
+                return finished(self.run.context, best)
+            except KeyboardInterrupt:
+                self.interrupted, self.ended_by = True, INTERRUPTED
+        return best
 
     def _no_plan(self) -> FloorflowError:
         """Return the proof that there is no plan, or that none was found."""

@@ -43,7 +43,8 @@ class EngineFacts:
 
     ``products``: formed at once, by high-level synthesis; ``beyond_known_builds``: more than in any known build.
     ``host_writes``: the host has to write its weights; ``host_spared``: the options ask for few such engines.
-    ``only_wires``: it passes words on and has no logic, so that it costs nothing.
+    ``only_wires``: it passes words on and has no logic, so that it costs nothing. ``own_circuit``: constants are part
+    of its logic, so that it shares no implementation.
     """
 
     cycles: int | None = None
@@ -56,9 +57,10 @@ class EngineFacts:
     host_writes: bool = False
     host_spared: bool = False
     only_wires: bool = False
+    own_circuit: bool = False
 
 
-FLAGS = ("beyond_known_builds", "host_writes", "host_spared", "only_wires")
+FLAGS = ("beyond_known_builds", "host_writes", "host_spared", "only_wires", "own_circuit")
 
 
 @dataclass(frozen=True)
@@ -178,6 +180,21 @@ class BackEnd:
                 self._report(judged(phase, build, told, self.context))
 
         self._asked(where, None, ask)
+
+    @property
+    def shares_memory(self) -> bool:
+        """Whether the back end's engines work from memory that they share by a schedule."""
+        return bool(getattr(self.judge, "shares_memory", False))
+
+    def subgraphs(self, row: Row, clock_mhz: float, where: str) -> list[tuple[str, float, float]]:
+        """Return what such an engine runs one after another: name, least time in us, bytes."""
+
+        def ask() -> list[tuple[str, float, float]]:
+            told = getattr(self.judge, "subgraphs", None)
+            found = [] if told is None else told(row, clock_mhz, self.context)
+            return [(str(name), float(latency), float(moved)) for name, latency, moved in found]
+
+        return self._asked(where, [], ask)
 
     def reads_memory(self, engine: str) -> bool:
         """Whether an engine has streams from memory, of which a plan has no widths."""

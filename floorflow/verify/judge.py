@@ -1,7 +1,7 @@
 """The part of the judge for a back end: what it must answer, and where it is found by the back end's name.
 
 It speaks plain values (docs/backends.md, The judge's part), so that one made elsewhere imports nothing of floorflow.
-Those of FINN, hls4ml and fpgaConvNet come with floorflow; others register an entry point of the group
+Those of FINN, hls4ml, fpgaConvNet and f-CNN^x come with floorflow; others register an entry point of the group
 ``floorflow.judges`` under their back end's name.
 """
 
@@ -20,6 +20,7 @@ BUILT_IN = {
     "finn": "floorflow.verify.finn.judge",
     "hls4ml": "floorflow.verify.hls4ml.judge",
     "fpgaconvnet": "floorflow.verify.fpgaconvnet.judge",
+    "fcnnx": "floorflow.verify.fcnnx.judge",
 }
 """Modules that come with floorflow, by the name of their back end."""
 ANSWERS = ("findings", "option_objections", "may_cost_nothing", "engine", "joined", "converter", "fifo", "files")

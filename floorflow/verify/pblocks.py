@@ -15,10 +15,9 @@ from floorflow.verify.hardware.geometry import (
     anchor_of,
     describe,
     difference,
-    shared,
     union,
 )
-from floorflow.verify.hardware.pblock_rules import judge_range, left_out
+from floorflow.verify.hardware.pblock_rules import judge_range, left_out, overlapping, slrs_of
 from floorflow.verify.hardware.routes import Slot
 from floorflow.verify.outcomes import Outcomes
 from floorflow.verify.phase_facts import PhaseFacts
@@ -41,6 +40,11 @@ class Placed:
     areas: list[Rectangle]
     inside: Sites
     named: Sites
+
+    @property
+    def sites(self) -> Sites:
+        """What its ranges name."""
+        return self.named
 
     @property
     def box(self) -> Rectangle:
@@ -131,16 +135,13 @@ def _check_ranges(device: Device, ranges: list[str], where: str, findings: Findi
 def _check_each(phase: PhaseFacts, board: Board, placed: list[Placed], findings: Findings) -> list[Block]:
     """Judge each pblock by itself; return what was counted of those that belong to a module."""
     totals, blocks = module_totals(phase), []
-    parents = {board.parent_pblock(slr) for slr in range(len(board.device.raw["slrs"]))}
     for block in placed:
         _check_sites(block, findings)
-        if f"pblock_{block.name}" in parents:
+        if f"pblock_{block.name}" in board.shell_pblocks:
             findings.add("pblock-parent", block.where, "its name in Vivado is that of a pblock of the shell")
-        kept_out = [kept for kept in board.keep_outs if any(kept.overlaps(area) for area in block.areas)]
-        touched = shared(block.named, board.keep_out_sites)
-        if kept_out or touched:
-            what = f"overlaps {kept_out[0]}" if kept_out else f"names {describe(touched)}"
-            findings.add("shell-touched", block.where, f"{what} that must stay free")
+        touched, _ = board.keep_out.touched(block)
+        if touched:
+            findings.add("shell-touched", block.where, f"holds {touched} that must stay free")
         slot = phase.slots.get(block.entry["slot"])
         if slot is not None:
             _check_slr(block, slot, board.device, findings)
@@ -156,10 +157,9 @@ def _check_each(phase: PhaseFacts, board: Board, placed: list[Placed], findings:
 def _check_slr(block: Placed, slot: Slot, device: Device, findings: Findings) -> None:
     if slot.slr >= len(device.raw["slrs"]):
         return  # reported where the platform is checked
-    bottom, top = device.slr_rows(slot.slr)
-    if block.box.bottom < bottom or block.box.top > top:
-        rows = f"{block.box.bottom}..{block.box.top}"
-        findings.add("slr-mismatch", block.where, f"rows {rows} leave SLR{slot.slr}, rows {bottom}..{top}")
+    slrs = slrs_of(device, block)
+    if slrs != [slot.slr]:
+        findings.add("slr-mismatch", block.where, f"it lies in SLR {slrs}, its slot in {slot.slr}")
 
 
 def _check_sites(block: Placed, findings: Findings) -> None:
@@ -175,7 +175,5 @@ def _check_sites(block: Placed, findings: Findings) -> None:
 
 
 def _check_overlaps(placed: list[Placed], findings: Findings) -> None:
-    for first, second in combinations(placed, 2):
-        both = shared(first.named, second.named)
-        if both or any(area.overlaps(other) for area in first.areas for other in second.areas):
-            findings.add("pblock-overlap", first.where, f"overlaps {second.name}; they share {describe(both)}")
+    for first, second, both in overlapping(placed):
+        findings.add("pblock-overlap", first.where, f"overlaps {second.name}; they share {describe(both)}")

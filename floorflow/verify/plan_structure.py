@@ -232,7 +232,15 @@ PHASE = {
     "networks": [PART],
     "channels": [CHANNEL],
     "modules": [
-        {"name": NAME, "engines": [ENGINE_ID], "implementation": TEXT, "reused": FLAG, "resources": AMOUNTS},
+        {
+            "name": NAME,
+            "engines": [ENGINE_ID],
+            "like": TEXT,
+            "implementation": TEXT,
+            "reused": FLAG,
+            "why_not": TEXT,
+            "resources": AMOUNTS,
+        },
     ],
     "joined": [{"module": NAME, "modules": [NAME], "slot": TEXT, "why": TEXT}],
     "implementations": [{"name": TEXT, "window": {"columns": COUNT, "rows": COUNT}, "ports": [PORT]}],
@@ -412,6 +420,49 @@ SCHEDULE = {
         }
     ],
 }
+SHARING = {
+    "network": PLAIN_NAME,
+    "engine": ENGINE_ID,
+    "repetitions": COUNT,
+    "first": COUNT,
+    "asked_fps": Nullable(NUMBER),
+    "target_fps": NUMBER,
+    "least_fps": NUMBER,
+    "must": FLAG,
+    "alone_fps": NUMBER,
+    "fps": NUMBER,
+    "unaware_fps": NUMBER,
+    "latency_us": NUMBER,
+    "starved": FLAG,
+    "subgraphs": [{"name": TEXT, "latency_us": NUMBER, "traffic_bytes": NUMBER}],
+}
+TRANSFER = {
+    "network": PLAIN_NAME,
+    "run": COUNT,
+    "subgraph": TEXT,
+    "start_us": NUMBER,
+    "end_us": NUMBER,
+    "traffic_bytes": NUMBER,
+    "slots": COUNT,
+    "speed": NUMBER,
+}
+MEMORY_SCHEDULE = {
+    "memory_gbs": NUMBER,
+    "bandwidth_gbs": NUMBER,
+    "fairness": TEXT,
+    "two_sided": FLAG,
+    "burst_beats": COUNT,
+    "slots_total": COUNT,
+    "period_us": NUMBER,
+    "error": NUMBER,
+    "error_bound": NUMBER,
+    "limits_share": NUMBER,
+    "choice": STATS,
+    "schedule": STATS,
+    "networks": [SHARING],
+    "transfers": [TRANSFER],
+    "front": [{"share": NUMBER, "fps": MapOf(NUMBER), "stats": STATS}],
+}
 TARGETS = {
     "networks": [
         {
@@ -442,6 +493,7 @@ PLAN = {
     "schedule": Nullable(SCHEDULE),
     "targets": Optional(Nullable(TARGETS)),
     "reconfigurable": Optional(Nullable(RECONFIGURABLE)),
+    "memory_schedule": Optional(Nullable(MEMORY_SCHEDULE)),
     "limits_lifted": [LIFTED],
     "warnings": [TEXT],
     "interrupted": FLAG,

@@ -112,7 +112,7 @@ def _complete(board: Board) -> Board:
     if bool(board.raw.get("memories")) == (board.raw.get("host_slr") is not None):
         raise BoardProblem("says both host_slr and memories, or neither")
     _check_link(board)
-    _ = board.keep_out_sites, board.device.all_sites, list(board.sll_wires()), board.host_port, board.link_port
+    _ = board.keep_out, board.device.all_sites, list(board.sll_wires()), board.host_port, board.link_port
     for slr in range(len(board.device.raw["slrs"])):
         board.available(slr)
     return board

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from floorflow.verify.memory_rates import frames_of
 from floorflow.verify.plan_structure import RESOURCE_NAMES
 from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
@@ -17,6 +18,9 @@ def parts_of(plan: Record, network: str) -> list[tuple[Record, Record]]:
 def frames_per_second(plan: Record, network: str) -> float | None:
     """Return the rate of a network: of its engines, or with a schedule of the whole period; None if there is none."""
     parts, schedule = parts_of(plan, network), plan["schedule"]
+    shared = plan.get("memory_schedule")
+    if shared is not None:
+        return frames_of(shared, network)
     if schedule is not None:
         return schedule["batch"] * 1e6 / schedule["period_us"] if schedule["period_us"] > 0 else None
     longest = max((part["interval_cycles"] for _, part in parts), default=0)
@@ -59,6 +63,9 @@ def _network(plan: Record, network: Record) -> dict[str, Any]:
         return figures  # reported where networks are judged
     slowest = max(parts, key=lambda part: part["interval_cycles"])
     alone = slowest["estimates"] if len(plan["phases"]) == 1 else {"sustained_fps": None, "latency_us": None}
+    shared = plan.get("memory_schedule")
+    if shared is not None:
+        alone = {"sustained_fps": figures["fps"], "latency_us": _shared_latency(shared, network["name"])}
     return {
         **figures,
         "interval_cycles": slowest["interval_cycles"],
@@ -66,6 +73,11 @@ def _network(plan: Record, network: Record) -> dict[str, Any]:
         "sustained_fps": alone["sustained_fps"],
         "latency_us": alone["latency_us"],
     }
+
+
+def _shared_latency(shared: Record, network: str) -> float | None:
+    """Return what the schedule of the memory says of a frame's time, which is judged there."""
+    return next((each["latency_us"] for each in shared["networks"] if each["network"] == network), None)
 
 
 def _check_fullest(plan: Record, findings: Findings) -> None:

@@ -81,28 +81,6 @@ def _check_holders(phase: PhaseFacts, findings: Findings) -> None:
             findings.add("engine-repeated", phase.where, f"{name} is in modules {holders[name]} times")
 
 
-def check_implementations(phase: PhaseFacts, findings: Findings) -> None:
-    """Check that every module's implementation is listed once and that only equal modules share one."""
-    listed = Counter(entry["name"] for entry in phase.raw["implementations"])
-    for name, count in listed.items():
-        if count > 1:
-            findings.add("implementation-unknown", phase.where, f"implementation {name} is listed {count} times")
-    made: dict[str, Record] = {}
-    for module in phase.raw["modules"]:
-        name, where = module["implementation"], f"{phase.where} module {module['name']}"
-        if name not in listed:
-            findings.add("implementation-unknown", where, f"implementation {name} is not listed")
-        original = made.setdefault(name, module)
-        if _hardware(phase, original) != _hardware(phase, module):
-            findings.add("implementation-mismatch", where, f"differs from {original['name']}, as {name} is made once")
-
-
-def _hardware(phase: PhaseFacts, module: Record) -> list[tuple[object, ...]]:
-    """Return what an implementation fixes: kind, attributes and folding of each engine."""
-    engines = [phase.folded[name] for name in module["engines"] if name in phase.folded]
-    return [(engine.kind, engine.entry["attributes"], engine.folding) for engine in engines]
-
-
 def module_totals(phase: PhaseFacts) -> dict[str, Amounts]:
     """Sum up every module's engines, FIFOs and converters."""
     totals = {name: _zero() for name in phase.modules}

@@ -22,7 +22,7 @@ def check_targets(plan: Record, findings: Findings) -> None:
         for name in sorted(rates.keys() - {*names}):
             findings.add("wrong-target", f"options.{option}", f"{name} is no network of the plan")
     if stated is None:
-        if any(asked.values()):
+        if any(asked.values()) and plan.get("memory_schedule") is None:  # there rates are judged where it is
             findings.add("wrong-target", "targets", "is missing, though rates of networks were asked for")
         return
     rows = [row["network"] for row in stated["networks"]]

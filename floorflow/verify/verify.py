@@ -21,8 +21,10 @@ from floorflow.verify.fullness import check_fullness
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hops import check_hops
 from floorflow.verify.host_weights import check_host_weights
+from floorflow.verify.implementations import check_implementations
 from floorflow.verify.interfaces import check_interfaces, check_joined
 from floorflow.verify.memories import check_memories
+from floorflow.verify.memory_schedule import check_memory_schedule
 from floorflow.verify.outcomes import Outcomes
 from floorflow.verify.partition import check_assignment, check_crossings
 from floorflow.verify.pblocks import check_floorplan
@@ -43,7 +45,7 @@ from floorflow.verify.resource_plan import is_resource_plan, judge_resource_plan
 from floorflow.verify.schedule import check_schedule
 from floorflow.verify.solver_claims import check_phase_stats, check_search
 from floorflow.verify.summary import check_summary
-from floorflow.verify.sums import check_budgets, check_implementations, check_membership, check_slots, check_sums
+from floorflow.verify.sums import check_budgets, check_membership, check_slots, check_sums
 from floorflow.verify.targets import check_targets
 from floorflow.verify.templates import Record, departures
 from floorflow.verify.throughput import check_throughput
@@ -109,6 +111,7 @@ def judge(out: Path, build: Path | None = None) -> Verdict:
         check_host_weights(plan, phases, findings)
         check_fullness(plan, phases, findings)
         check_bargains(plan, phases, findings)
+        check_memory_schedule(plan, phases, findings)
         for phase in phases:
             _check_phase(plan, phase, confined_boards(plan, phase, boards), findings)
             check_emitted(folder, plan, phase, boards, findings, build=build)
@@ -168,7 +171,7 @@ def _check_phase(plan: Record, phase: PhaseFacts, boards: dict[str, Board], find
     if phase.back_end is not None and not phase.back_end.may_cost_nothing(phase.where):
         check_costs(phase, findings)
     check_membership(phase, findings)
-    check_implementations(phase, findings)
+    check_implementations(phase, boards, findings)
     check_sums(phase, findings)
     check_assignment(phase, findings)
     check_slots(phase, options["cap"], findings)

@@ -109,6 +109,20 @@ def test_a_block_is_what_lies_between_single_streams() -> None:
     assert [m.engines for m in modules] == [(a,), (b, c, d), (e,)]
 
 
+def test_a_block_ends_where_branches_join_and_the_next_begins_where_they_fork() -> None:
+    """A join, its thresholds and the fork behind them are one stage, through which one stream leads."""
+    kinds = ["MVAU_hls", "DuplicateStreams_hls", "MVAU_hls", "AddStreams_hls", "Thresholding_rtl"]
+    graph = dataflow(*kinds, *kinds[1:], "MVAU_hls")
+    first, fork, one, join, steps, again, other, end, last, head = (engine.name for engine in graph.engines)
+    pairs = [(first, fork), (fork, one), (fork, join), (one, join), (join, steps), (steps, again), (again, other)]
+    pairs += [(again, end), (other, end), (end, last), (last, head)]
+    wires = [Wire(*pair, 8) for pair in pairs]
+    modules = cluster(graph, wires, {x.name: BIG for x in graph.engines}, "block")
+    assert [set(m.engines) for m in modules] == [{first, fork, one, join, steps}, {again, other, end, last}, {head}]
+    stages_ = [set(m.engines) for m in cluster(graph, wires, {x.name: BIG for x in graph.engines}, "stage")]
+    assert {join, steps, again} in stages_
+
+
 def test_small_clusters_do_not_grow_beyond_the_largest_room() -> None:
     graph = dataflow("MVAU_hls", "MVAU_hls", "MVAU_hls")
     sizes = {e.name: SMALL for e in graph.engines}

@@ -339,6 +339,18 @@ def test_the_likelihood_of_fitting_is_that_of_the_worst_slot(u250: Plan) -> None
     assert "How likely" not in report(changed(u250, "phases", 0, "fits", value={}), platform_of(u250), BACKEND)
 
 
+def test_reuse_is_told_where_modules_are_alike_with_what_it_founders_on(u250: Plan) -> None:
+    names = [module.name for module in u250.phases[0].modules]
+    assert not any("reuse" in line for line in section(u250, "Modules"))
+    alike = changed(u250, "phases", 0, "modules", 1, "like", value=names[0])
+    alike = changed(alike, "phases", 0, "modules", 1, "why_not", value=f"weights of {names[1]} are part of the logic")
+    lines = " ".join(line.strip() for line in section(alike, "Modules")[len(names) + 1 :])
+    count, share = len(names), 1 / len(names)
+    assert f"{count} modules of {count - 1} sorts, made as {count} implementations: reuse {share:.1%} by kinds" in lines
+    assert "dimensions and folding, 0.0% truly" in lines
+    assert "modules that are made anew: 1 for constants in logic" in lines
+
+
 def test_modules_that_share_a_pblock_for_want_of_rectangles_are_told_with_the_reason(u250: Plan) -> None:
     module = u250.phases[0].modules[0].name
     slot = u250.phases[0].partition.assignment[module]

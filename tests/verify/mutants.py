@@ -15,9 +15,11 @@ from tests.verify import (
     mutants_hops,
     mutants_joins,
     mutants_limits,
+    mutants_memory,
     mutants_phase_files,
     mutants_phases,
     mutants_ports,
+    mutants_reuse,
     mutants_room,
     mutants_script,
     mutants_slots,
@@ -36,8 +38,10 @@ TABLES = (
     *(mutants_statements, mutants_phases, mutants_phase_files, mutants_summary, mutants_direction, mutants_claims),
     mutants_fullness,
     mutants_limits,
+    mutants_memory,
     mutants_told,
     mutants_bargains,
+    mutants_reuse,
 )
 MUTANTS: tuple[Mutant, ...] = tuple(ONE_NETWORK.mutants)
 ACROSS: tuple[Mutant, ...] = tuple(PHASES.mutants)

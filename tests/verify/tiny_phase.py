@@ -252,7 +252,15 @@ def _modules(network: Network, channels: list[Entry]) -> list[Entry]:
         if entry["converter"]:
             held[entry["converter_module"]].append(entry["converter_resources"])
     return [
-        {"name": name, "engines": engines, "implementation": name, "reused": False, "resources": add(*held[name])}
+        {
+            "name": name,
+            "engines": engines,
+            "like": name,
+            "implementation": name,
+            "reused": False,
+            "why_not": "",
+            "resources": add(*held[name]),
+        }
         for name, engines in network.modules.items()
     ]
 

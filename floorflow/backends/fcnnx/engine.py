@@ -22,8 +22,8 @@ WORD_BYTES = 2
 PARTIAL_SUM_BYTES = 4
 TRAFFIC_FACTOR = 1.3
 """Bytes moved over bytes needed: calibrated on rows 1 to 4 of Table III, not printed."""
-PORT_GBS = 1.2
-"""What one engine's port moves at most: 64 bits at 150 MHz."""
+BEAT_BYTES = 8
+"""What one engine's port moves in a cycle: 1.2 GB/s at 150 MHz."""
 BLOCK_WORDS = 1024
 """16-bit words of a block of 18 Kb, and of a memory bank of one multiplier."""
 FIFO_BRAM18 = 8
@@ -42,6 +42,11 @@ class Engine:
     banks: int = 1
     clock_mhz: float = CLOCK_MHZ
     serial_weights: bool = False
+
+    @property
+    def port_gbs(self) -> float:
+        """What the engine's port moves at most."""
+        return BEAT_BYTES * self.clock_mhz / BYTES_PER_US
 
     @property
     def multipliers(self) -> int:
@@ -67,7 +72,7 @@ class Engine:
             weights = TRAFFIC_FACTOR * WORD_BYTES * here * layer.maps_out * layer.kernel**2
             moved = weights + TRAFFIC_FACTOR * _map_bytes(layer, here, is_first=number == 0, is_last=is_last)
             cycles = subgraph_cycles(layer, here, self.n_pe, self.n_op, is_last=is_last)
-            port = PORT_GBS * BYTES_PER_US
+            port = self.port_gbs * BYTES_PER_US
             latency = max(cycles / self.clock_mhz, moved / port)
             if self.serial_weights:
                 latency = max(cycles / self.clock_mhz, (moved - weights) / port) + weights / port

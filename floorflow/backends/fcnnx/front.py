@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.backends.fcnnx.engine import Engine
+from floorflow.backends.fcnnx.engine import CLOCK_MHZ, Engine
 from floorflow.backends.fcnnx.layers import ConvLayer
 from floorflow.dataflow.traffic import EnginePoint
 from floorflow.resources import Resources
@@ -20,12 +20,17 @@ BANKS = (1, 2, 4)
 
 
 def front(
-    network: str, layers: tuple[ConvLayer, ...], available: Resources, clock_mhz: float = 150.0
+    network: str,
+    layers: tuple[ConvLayer, ...],
+    available: Resources,
+    clock_mhz: float = CLOCK_MHZ,
+    *,
+    serial_weights: bool = False,
 ) -> tuple[EnginePoint, ...]:
     """Return the engines within a device that no other one beats, the fastest first."""
     points = [
         engine.point(network, layers)
-        for engine in _candidates(layers, available, clock_mhz)
+        for engine in _candidates(layers, available, clock_mhz, serial_weights=serial_weights)
         if engine.resources(layers).fits(available)
     ]
     if not points:
@@ -36,13 +41,15 @@ def front(
     return tuple(points[number] for number in kept)
 
 
-def _candidates(layers: tuple[ConvLayer, ...], available: Resources, clock_mhz: float) -> Iterator[Engine]:
+def _candidates(
+    layers: tuple[ConvLayer, ...], available: Resources, clock_mhz: float, *, serial_weights: bool
+) -> Iterator[Engine]:
     """Yield the engines whose N_PE and N_op are the least with the cycles that they have, in each layer."""
     maps, values = {layer.maps_out for layer in layers}, {layer.kernel**2 for layer in layers}
     for n_pe in _useful(maps):
         for n_op in _useful(values):
             for banks in BANKS if n_pe * n_op <= available.dsp else ():
-                engine = Engine(n_pe, n_op, banks, clock_mhz)
+                engine = Engine(n_pe, n_op, banks, clock_mhz, serial_weights)
                 if engine.fits(layers):
                     yield engine
 

@@ -7,6 +7,8 @@ of window values, so that its rate is that of the groups: ``elements / ceil(maps
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -61,8 +63,9 @@ def pool_operators(layer: ConvLayer, maps: int, n_op: int) -> int:
     return next((n for n in range(1, values) if -(-values // n) * pixels <= cycles), values)
 
 
+@lru_cache(maxsize=4096)
 def subgraph_cycles(layer: ConvLayer, maps: int, n_pe: int, n_op: int, *, is_last: bool) -> int:
-    """Return the cycles of one tile at batch 1 (eq. 1, with a D of fill and interval)."""
+    """Return the cycles of one tile at batch 1 (eq. 1, with a D of fill and interval); tiles of a layer are alike."""
     rates = topology(layer, n_pe, n_op, pool_operators(layer, maps, n_op))
     intervals = initiation_intervals(workload(layer, maps, is_last=is_last), rates)
     return round(float(intervals.max())) + fill_cycles(layer)

@@ -20,6 +20,7 @@ from floorflow.backends.finn.clock.likely import likely_clock
 from floorflow.backends.finn.config.folding_file import with_given_folding
 from floorflow.backends.finn.config.folding_texts import folding_texts
 from floorflow.backends.finn.config.style_file import style_file_beside
+from floorflow.backends.finn.constants import constants_in_logic
 from floorflow.backends.finn.cost_command import CostOptions, cost_lines
 from floorflow.backends.finn.flow_files import check_flow
 from floorflow.backends.finn.folding.cost_table import CostTable
@@ -161,6 +162,10 @@ class FinnBackend(Backend):
     def weight_memory(self, engine: Engine, option: Option) -> WeightMemory | None:
         """Return the weights of MVAU and VVAU."""
         return weight_memory(engine, option)
+
+    def in_logic(self, engine: Engine, option: Option) -> str:
+        """Return weights and thresholds that lie in LUTs, and other constants."""
+        return constants_in_logic(engine, option)
 
     def check_boards(self, options: FinnOptions, boards: Mapping[str, str]) -> None:
         """Refuse a flow that a board does not take."""

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from floorflow.emit.tables import chance, table, wrapped
 from floorflow.emit.use import SlotUse
 from floorflow.errors import some
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.schema import JoinedEntry, PhaseEntry, Plan
+
+_REASONS = {
+    "for constants in logic": "part of",
+    "for their FIFOs, converters or wires": "FIFOs",
+    "for their windows": "window",
+}
+"""What a reason of `ModuleEntry.why_not` is about, by words that it holds."""
 
 
 def slots(plan: Plan, phase: PhaseEntry, uses: Sequence[SlotUse]) -> list[str]:
@@ -73,7 +81,22 @@ def modules(phase: PhaseEntry) -> list[str]:
         likely = "-" if entry is None or entry.likelihood is None else chance(entry.likelihood)
         needs = [f"{amounts[r]:,}" for r in RESOURCE_NAMES]
         rows.append((module.name, slot, *needs, likely, str(len(module.engines))))
-    return [*table(rows, left=2), *wrapped(_joined(entry) for entry in phase.joined)]
+    return [*table(rows, left=2), *wrapped([*map(_joined, phase.joined), *_reuse(phase)])]
+
+
+def _reuse(phase: PhaseEntry) -> Iterator[str]:
+    """Tell, where modules are alike, how many circuits are made, and what keeps the others from being one."""
+    count = len(phase.modules)
+    alike, made = (len({getattr(m, key) for m in phase.modules}) for key in ("like", "implementation"))
+    if alike == count:
+        return
+    yield (
+        f"{count} modules of {alike} sorts, made as {made} implementations: reuse {1 - alike / count:.1%} by "
+        f"kinds, dimensions and folding, {1 - made / count:.1%} truly"
+    )
+    reasons = Counter(sort for m in phase.modules for sort, words in _REASONS.items() if words in m.why_not)
+    if reasons:
+        yield "modules that are made anew: " + ", ".join(f"{number} {sort}" for sort, number in reasons.items())
 
 
 def _joined(entry: JoinedEntry) -> str:

@@ -12,7 +12,7 @@ from floorflow.emit.sparing import limits_told
 from floorflow.emit.tables import rate, wrapped
 from floorflow.hardware import Platform
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.schema import Amounts, InfrastructureEntry, NetworkEntry, Options, Plan
+from floorflow.schema import Amounts, InfrastructureEntry, MemoryScheduleEntry, NetworkEntry, Options, Plan
 
 
 def assumptions(plan: Plan, platform: Platform, backend: PlanBackend) -> list[str]:
@@ -23,7 +23,7 @@ def assumptions(plan: Plan, platform: Platform, backend: PlanBackend) -> list[st
     lines = [
         *_networks(plan),
         f"platform   {_boards(plan)}, --fpgas {options.fpgas}",
-        f"asked for  {_asked(options)} at {options.clock_mhz:g} MHz; {rest}",
+        f"asked for  {_asked(options, plan.memory_schedule)} at {options.clock_mhz:g} MHz; {rest}",
         *preset_lines(options, platform),
         f"engines    {limits_told(options)}",
         f"pblocks    {_room(plan)}",
@@ -67,7 +67,10 @@ def _measured(plan: Plan) -> list[str]:
     return [f"measured   {len(known.measured)} of {len(plan.engines)} engines (calibration.json){rest}"]
 
 
-def _asked(options: Options) -> str:
+def _asked(options: Options, shared: MemoryScheduleEntry | None) -> str:
+    if shared is not None:
+        rates = ", ".join(_rates_of_several(options)) or "the most that each network reaches alone"
+        return f"the least {shared.fairness} against {rates}"
     wanted = {"throughput": "the highest rate", "latency": "the lowest latency", "resources": "the least resources"}
     what = wanted[options.objective]
     if options.rates or options.min_rate:

@@ -12,6 +12,7 @@ from floorflow.emit.report.assumptions import assumptions
 from floorflow.emit.report.clock import clocks, hard_to_close
 from floorflow.emit.report.constrained import constrained
 from floorflow.emit.report.memories import memories
+from floorflow.emit.report.memory import sharing
 from floorflow.emit.report.overview import overview
 from floorflow.emit.report.proofs import gaps, tried
 from floorflow.emit.report.rates import by_network, rates, throughput
@@ -57,9 +58,11 @@ def _tried(plan: Plan) -> Section:
 
 def _phase(plan: Plan, phase: PhaseEntry, platform: Platform, backend: PlanBackend) -> Iterator[Section]:
     uses = slot_uses(plan, phase, platform)
-    yield "Rate", rates(plan, phase, backend)
+    shared = plan.memory_schedule
+    yield "How the memory is shared", sharing(shared)
+    yield "Rate" if shared is None else "Rate of the engines, if the memory never waits", rates(plan, phase, backend)
     yield "What each network gets", targets(plan)
-    yield "Clock", clocks(plan, phase)
+    yield "Clock", clocks(plan, phase) if shared is None else []
     yield "What makes it hard to close", hard_to_close(plan, phase)
     yield "What one frame takes", throughput(plan, phase, backend)
     yield "What less rate would free", by_network(plan, phase, lambda part: bargains(plan, part.network))
@@ -73,5 +76,6 @@ def _phase(plan: Plan, phase: PhaseEntry, platform: Platform, backend: PlanBacke
     yield "Streams between slots", crossings(phase)
     yield "Streams over several SLR boundaries", far_streams(plan, phase)
     yield "SLR boundaries and links", loads(phase)
-    yield "What to try next", wrapped(next_steps(plan, phase, platform, uses, backend))
+    if shared is None:  # what sets rates there is told with the memory
+        yield "What to try next", wrapped(next_steps(plan, phase, platform, uses, backend))
     yield "Modules", modules(phase)

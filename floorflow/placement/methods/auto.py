@@ -4,133 +4,103 @@
 2. Candidate rectangles, compact ones first; aspects are freed step by step where nothing fits otherwise.
 3. Several first layouts: modules one by one in several orders; for slots that are not whole in any, shelves, slicing,
    repair, and packing at last.
-4. The best of them are improved by a large-neighbourhood search; effort ``best`` adds CP-SAT over the rectangles near
-   the incumbent. Where all legal rectangles are few and aspects are not limited, CP-SAT sees every one and its bound
-   counts. Else the bound is that of `bound`, over all rectangles of the aspects that the search was allowed.
+4. The best is annealed, over the smallest rectangles first, then over those of every span; a draft is improved by a
+   short large-neighbourhood search. Effort ``best`` adds CP-SAT over the rectangles near the incumbent. Where all legal
+   rectangles are few and aspects are not limited, CP-SAT sees every one and its bound counts. Else the bound is that of
+   `bound`, over all rectangles of the aspects that the search was allowed.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
-from floorflow.errors import Refusal
-from floorflow.hardware.geometry import Rect
-from floorflow.placement.bound import (
-    extent_of,
-    fits_nowhere,
-    legal_rectangles,
-    needs_of,
-    overfull,
-    pin_bound,
-    wire_bound,
-)
-from floorflow.placement.candidate_rectangles import (
-    IntArray,
-    SlotGrid,
-    candidate_rectangles,
-    every_rectangle,
-    slot_grid,
-)
-from floorflow.placement.congestion import congestion_of
+from floorflow.placement.annealing import Cooling, anneal
+from floorflow.placement.bound import legal_rectangles, narrowest_rectangles
+from floorflow.placement.candidate_rectangles import IntArray, every_rectangle
 from floorflow.placement.construction import Construction, construct_layouts
 from floorflow.placement.effort import Limits
 from floorflow.placement.exact import solve_exactly
-from floorflow.placement.lns import Layout, SearchSpace, improve, twice_hpwl
+from floorflow.placement.lns import CandidateRectangles, Layout, SearchSpace, improve, twice_hpwl
 from floorflow.placement.net_arrays import net_arrays
-from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution, hpwl_of
-from floorflow.stats import SolveStats, Status
+from floorflow.placement.one_by_one import place_one_by_one
+from floorflow.placement.preparing import (
+    PreparedProblem,
+    every_span,
+    failure,
+    least_wirelength,
+    legal_of,
+    method_name,
+    prepare,
+    solution,
+)
+from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution
+from floorflow.placement.pruning import all_rectangles, shorter_than
 
-
-@dataclass(frozen=True)
-class PreparedProblem:
-    """What is known before any search: by module the needs, the slot's grid and all narrowest rectangles."""
-
-    problem: PlacementProblem
-    needs: Sequence[IntArray]
-    grids: Sequence[SlotGrid]
-    rects: Sequence[IntArray]
-    limits: Limits
+FEW = 12
+"""Modules up to which it counts for more how they are level with each other than where they lie."""
+STARTS = 3
+"""Runs of annealing of which the best goes on: they differ more by luck than by their length."""
 
 
 def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolution | PlacementFailure:
     """Place all modules, or say what cannot be placed. See the module's docstring for the steps."""
     if not problem.modules:
-        return _solution(problem, Layout.empty(0), 0.0, "auto")
-    prepared = _prepare(problem, limits)
+        return solution(problem, Layout.empty(0), 0.0, "auto")
+    prepared = prepare(problem, limits, "auto")
     if isinstance(prepared, PlacementFailure):
         return prepared
     rng = np.random.default_rng(seed)
     complete = _every_rectangle(prepared)
     built = construct_layouts(problem, prepared.rects, prepared.limits, rng)
+    if built.layouts and not problem.draft:
+        layouts = [each for each in (place_one_by_one(built.space), *built.layouts) if each is not None]
+        built = replace(built, layouts=sorted(layouts, key=lambda each: twice_hpwl(each, built.space.nets)))
     if not built.layouts and complete is None:
-        return _failure(problem, built, proven=False)
-    space, method, bound = built.space, _method(built.aspects), _bound(prepared, built.aspects)
-    best = _improve_best(space, built.layouts, prepared.limits, rng) if built.layouts else None
+        return failure(problem, built, "auto", proven=False)
+    space, method, bound = built.space, method_name("auto", built.aspects), least_wirelength(prepared, built.aspects)
+    best = _improved(prepared, built, rng, seed) if built.layouts else None
     if complete is not None:
         work = max(limits.polish_work, limits.complete_work)
         answer = solve_exactly(complete, space.nets, best, work, seed)
         if answer.infeasible:
-            return _failure(problem, built, proven=True)
+            return failure(problem, built, "auto", proven=True)
         best, method = answer.layout or best, "auto, complete CP-SAT"
         bound = max(bound, float(np.ceil(answer.twice_bound - 1e-6)) / 2)
     elif best is not None and prepared.limits.polish_work:
         best = _polish(space, best, prepared.limits, seed)
     if best is None:
-        return _failure(problem, built, proven=False)
-    return _solution(problem, best, bound, method)
+        return failure(problem, built, "auto", proven=False)
+    if complete is None and not problem.draft and space.count <= limits.complete_modules:
+        best, bound = _completed(prepared, built.aspects, best, bound, seed)
+    return solution(problem, best, bound, method)
 
 
-def _bound(prepared: PreparedProblem, aspects: Sequence[float | None]) -> float:
-    """Bound the wirelength over every legal rectangle of the allowed aspects."""
-    problem = prepared.problem
-    grids = {
-        name: slot_grid(problem.device, problem.slot_of[name], every_span=True)
-        for name in sorted({module.slot for module in problem.modules})
-    }
-    triples = zip(problem.modules, prepared.needs, aspects, strict=True)
-    legal = [legal_rectangles(grids[module.slot], need, aspect) for module, need, aspect in triples]
-    nets = net_arrays(problem)
-    to_pins = (pin_bound(module, nets.pins, bits) for module, bits in zip(legal, nets.pin_bits, strict=True))
-    return wire_bound(nets, [extent_of(module) for module in legal]) + sum(to_pins)
-
-
-def _method(aspects: Sequence[float | None]) -> str:
-    """Name the method with the rule on aspects that the bound assumes."""
-    limits = [aspect for aspect in aspects if aspect is not None]
-    if not limits:
-        return "auto"
-    exempt = len(aspects) - len(limits)
-    free = f", {exempt} of {len(aspects)} modules free" if exempt else ""
-    return f"auto, pblocks within {max(limits):g}:1{free}"
-
-
-def _prepare(problem: PlacementProblem, limits: Limits) -> PreparedProblem | PlacementFailure:
-    """Compute grids and rectangles, or return the proof that some slot cannot hold its modules."""
-    for slot in problem.slots:
-        modules = [module for module in problem.modules if module.slot == slot.name]
-        refusal = overfull(problem, slot, modules)
-        if refusal is not None:
-            return PlacementFailure(refusal, SolveStats("auto", "infeasible"))
-    used = {module.slot for module in problem.modules}
-    grids = {name: slot_grid(problem.device, problem.slot_of[name]) for name in sorted(used)}
-    needs = needs_of(problem)
-    module_grids, rects = [], []
-    for module, need in zip(problem.modules, needs, strict=True):
-        slot, grid = problem.slot_of[module.slot], grids[module.slot]
-        narrow = candidate_rectangles(grid, need)
-        if not len(narrow) and not grid.complete:
-            grid = slot_grid(problem.device, slot, every_span=True)
-            narrow = candidate_rectangles(grid, need)
-        if not len(narrow):
-            refusal = fits_nowhere(problem, slot, module, need)
-            return PlacementFailure(refusal, SolveStats("auto", "infeasible"))
-        module_grids.append(grid)
-        rects.append(narrow)
-    return PreparedProblem(problem, needs, module_grids, rects, limits)
+def _completed(
+    prepared: PreparedProblem, aspects: Sequence[float | None], best: Layout, bound: float, seed: int
+) -> tuple[Layout, float]:
+    """Return the best layout over all legal rectangles, and its bound, as far as few can be part of a shorter one."""
+    limits, nets = prepared.limits, net_arrays(prepared.problem)
+    known = twice_hpwl(best, nets)
+    every = []
+    for legal in legal_of(prepared, aspects):
+        rects = all_rectangles(legal)
+        if rects is None:
+            return best, bound
+        every.append(rects)
+    left, twice = shorter_than(nets, every, known)
+    bound = max(bound, twice / 2)
+    if twice == known or sum(len(rects) for rects in left) > limits.complete_limit:
+        return best, bound
+    answer = solve_exactly(left, nets, None, limits.complete_work, seed)
+    if answer.infeasible:
+        return best, known / 2
+    if answer.layout is not None and twice_hpwl(answer.layout, nets) < known:
+        best = answer.layout
+    return best, max(bound, min(float(np.ceil(answer.twice_bound - 1e-6)), twice_hpwl(best, nets)) / 2)
 
 
 def _every_rectangle(prepared: PreparedProblem) -> list[IntArray] | None:
@@ -145,6 +115,44 @@ def _every_rectangle(prepared: PreparedProblem) -> list[IntArray] | None:
         legal.append(rects)
         left -= len(rects)
     return legal
+
+
+def _improved(prepared: PreparedProblem, built: Construction, rng: np.random.Generator, seed: int) -> Layout:
+    """Shorten the wires of the layouts that were built; return the best."""
+    limits, space, count = prepared.limits, built.space, built.space.count
+    if prepared.problem.draft or not limits.tight_rounds:
+        return _improve_best(space, built.layouts, limits, rng)
+    starts = 1 if count <= FEW else STARTS
+    rounds, more = _rounds(limits.tight_rounds, count), _rounds(limits.every_rounds, count)
+    if count <= FEW:
+        rounds, more = rounds // 3, 2 * more
+    tight = Cooling(rounds // starts, min(0.2, 2.0 / count), 0.05 / count)
+    annealed = [anneal(space, built.layouts[0], tight, starts * seed + start) for start in range(starts)]
+    layout = min(annealed, key=lambda each: twice_hpwl(each, space.nets))
+    every = Cooling(more, (1.2 if count <= FEW else 0.4) / count, 0.002 / count)
+    return anneal(_with_every_span(prepared, built), layout, every, seed)
+
+
+def _rounds(by_module: int, count: int) -> int:
+    """Return rounds of annealing: a few modules get more each."""
+    return int(by_module * min(4 * count, count + 20))
+
+
+def _with_every_span(prepared: PreparedProblem, built: Construction) -> SearchSpace:
+    """Return the space of the narrowest rectangle of every span and left edge, of the aspects in force.
+
+    Many contain a smaller one: they are for what has to be level with others.
+    """
+    problem, grids, space = prepared.problem, every_span(prepared.problem), built.space
+    candidates = []
+    modules = zip(problem.modules, prepared.needs, built.aspects, space.candidates, strict=True)
+    for module, need, aspect, smallest in modules:
+        if aspect is None and problem.max_aspect is not None:
+            candidates.append(smallest)
+            continue
+        rects = narrowest_rectangles(legal_rectangles(grids[module.slot], need, aspect))
+        candidates.append(CandidateRectangles.of(rects, smallest.raster))
+    return SearchSpace(tuple(candidates), space.nets, space.may_overlap)
 
 
 def _improve_best(space: SearchSpace, layouts: Sequence[Layout], limits: Limits, rng: np.random.Generator) -> Layout:
@@ -162,23 +170,3 @@ def _polish(space: SearchSpace, best: Layout, limits: Limits, seed: int) -> Layo
         near = candidates.rects[order[: limits.polish_candidates]]
         near_rectangles.append(np.unique(np.concatenate((near, box[None, :])), axis=0))
     return solve_exactly(near_rectangles, space.nets, best, limits.polish_work, seed).layout or best
-
-
-def _solution(problem: PlacementProblem, layout: Layout, bound: float, method: str) -> PlacementSolution:
-    rectangles = (Rect(*map(int, box)) for box in layout.boxes)
-    regions = {module.name: (rect,) for module, rect in zip(problem.modules, rectangles, strict=True)}
-    hpwl = hpwl_of(regions, problem.wires)
-    status: Status = "optimal" if hpwl <= bound else "feasible"
-    congestion = congestion_of(problem.device, regions, problem.wires)
-    return PlacementSolution(regions, hpwl, congestion, SolveStats(method, status, hpwl, bound))
-
-
-def _failure(problem: PlacementProblem, built: Construction, *, proven: bool) -> PlacementFailure:
-    """Name a slot and its modules that were not placed."""
-    waiting = [problem.modules[module] for module in built.without_room]
-    slot = waiting[0].slot
-    names = tuple(module.name for module in waiting if module.slot == slot)
-    if proven:
-        refusal = Refusal("overlap", place=slot, proven=True, names=names)
-        return PlacementFailure(refusal, SolveStats("auto", "infeasible"))
-    return PlacementFailure(Refusal("no room", place=slot, names=names), SolveStats("auto", "heuristic"))

@@ -1,15 +1,31 @@
-"""Method ``greedy``: what `auto` starts from, the best of several constructions, without improving it."""
+"""Method ``greedy``: one module after another, as the coarse-grained floorplanning paper does it (`one_by_one`).
+
+Where some module finds no room in this way, the shortest first layout of `auto` is the answer, and the method says so.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import numpy as np
 
+from floorflow.placement.construction import construct_layouts
 from floorflow.placement.effort import Limits
-from floorflow.placement.methods import auto
+from floorflow.placement.lns import Layout
+from floorflow.placement.one_by_one import place_one_by_one
+from floorflow.placement.preparing import failure, least_wirelength, method_name, prepare, solution
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution
 
 
 def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolution | PlacementFailure:
-    """Construct a layout."""
-    answer = auto.solve(problem, replace(limits, improve_rounds=0, polish_work=0.0, complete_limit=0), seed)
-    return replace(answer, stats=replace(answer.stats, method=answer.stats.method.replace("auto", "greedy")))
+    """Place the modules one by one."""
+    if not problem.modules:
+        return solution(problem, Layout.empty(0), 0.0, "greedy")
+    prepared = prepare(problem, limits, "greedy")
+    if isinstance(prepared, PlacementFailure):
+        return prepared
+    built = construct_layouts(problem, prepared.rects, limits, np.random.default_rng(seed))
+    if not built.layouts:
+        return failure(problem, built, "greedy", proven=False)
+    layout, method = place_one_by_one(built.space), method_name("greedy", built.aspects)
+    if layout is None:
+        layout, method = built.layouts[0], f"{method}, no room one by one: constructed otherwise"
+    return solution(problem, layout, least_wirelength(prepared, built.aspects), method)

@@ -10,7 +10,7 @@ fixed_order      the best slow-downs for an order, by linear programming
 branching        proof for small problems: branching over orders
 methods          all methods by name: rcls, rcls-search, constant, ilp, exact
 unaware          rates without a schedule: a memory port shared by engines that do not know of each other
-slots, table     a schedule as slots of the memory, and as the hardware scheduler's table
+slots            a schedule as slots of the memory: the hardware scheduler's table
 fairness         what rates are worth together: eq. 5 and 6
 joint            one engine a network and its share, exact over Pareto fronts
 repetitions      how often each network runs in a period, and the schedule of it

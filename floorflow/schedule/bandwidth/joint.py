@@ -44,6 +44,8 @@ class JointProblem:
     slots: int = SLOTS
     any_schedule: bool = False
     """Rates of which it is only known that a network alone and the bytes of all allow them: for a bound."""
+    kept: frozenset[str] = frozenset()
+    """Networks that get their least rates, or there is no choice."""
 
     @cached_property
     def limits(self) -> Floats:
@@ -117,13 +119,13 @@ def bound_on_any_schedule(problem: JointProblem) -> float:
 
 
 def choose(problem: JointProblem) -> JointAnswer:
-    """Return the choice of least error in which as many networks as possible get their least rate.
+    """Return the choice of least error in which as many networks as possible get their least rate, the kept ones all.
 
     It is proven if every set of as many or fewer networks that might miss theirs is.
     """
-    count, is_proven = len(problem.names), True
-    for missing in range(count + 1):
-        answers = [_without(problem, left) for left in combinations(range(count), missing)]
+    may_miss, is_proven = [n for n, name in enumerate(problem.names) if name not in problem.kept], True
+    for missing in range(len(may_miss) + 1):
+        answers = [_without(problem, left) for left in combinations(may_miss, missing)]
         found = [answer for answer in answers if answer.points is not None]
         if found:
             best = min(found, key=lambda answer: answer.stats.objective or 0.0)
@@ -216,7 +218,10 @@ def _prices(problem: JointProblem) -> tuple[Floats, float]:
 
 
 def _enumerated(problem: JointProblem, prices: Floats, bound: float) -> tuple[tuple[int, ...] | None, bool]:
-    """Return the best rows and whether that is proven, by looking at all whose reduced costs are small enough."""
+    """Return the best rows and whether that is proven, by looking at all whose reduced costs are small enough.
+
+    Of equal errors the least full one is best.
+    """
     reduced = []
     for table in problem.tables:
         costs = table.errors + table.needs @ prices
@@ -227,9 +232,9 @@ def _enumerated(problem: JointProblem, prices: Floats, bound: float) -> tuple[tu
         labels = _labels(problem, reduced, min(within, best_error - bound + 1e-9))
         if labels is None:
             return best, False
-        rows, errors = labels
+        rows, needs, errors = labels
         if len(rows):
-            first = np.lexsort((*rows.T[::-1], np.round(errors, 12)))[0]
+            first = np.lexsort((*rows.T[::-1], *_least_full(problem, needs), np.round(errors, 12)))[0]
             if errors[first] < best_error:
                 best, best_error = tuple(int(row) for row in rows[first]), float(errors[first])
         if best_error - bound <= within or within > most:
@@ -237,8 +242,14 @@ def _enumerated(problem: JointProblem, prices: Floats, bound: float) -> tuple[tu
         within *= 2
 
 
-def _labels(problem: JointProblem, reduced: list[Floats], within: float) -> tuple[Ints, Floats] | None:
-    """Return combinations of rows, (n, n_networks), within limits and reduced costs, and errors; None: too many."""
+def _least_full(problem: JointProblem, needs: Floats) -> tuple[Floats, Floats]:
+    """Return of each combination the sum of its shares of resources and, which counts first, the largest, (n,)."""
+    shares = np.round(needs[:, :_SLOTS] / np.maximum(problem.limits[:_SLOTS], 1.0), 12)
+    return shares.sum(axis=1), shares.max(axis=1)
+
+
+def _labels(problem: JointProblem, reduced: list[Floats], within: float) -> tuple[Ints, Floats, Floats] | None:
+    """Return combinations of rows, (n, n_networks), in limits and reduced costs, needs, errors; None: too many."""
     tables = problem.tables
     kept = [_some(problem, table, each, within) for table, each in zip(tables, reduced, strict=True)]
     least = [table.needs.min(axis=0) for table in tables]
@@ -260,7 +271,7 @@ def _labels(problem: JointProblem, reduced: list[Floats], within: float) -> tupl
             undominated = _undominated(problem, needs, errors)
             rows, needs = rows[undominated], needs[undominated]
             errors, spent = errors[undominated], spent[undominated]
-    return rows, errors
+    return rows, needs, errors
 
 
 def _some(problem: JointProblem, table: _Table, reduced: Floats, within: float) -> Ints:

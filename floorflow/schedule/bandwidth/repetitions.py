@@ -14,6 +14,7 @@ from math import ceil, floor
 import numpy as np
 
 from floorflow.dataflow.traffic import BYTES_PER_US, EnginePoint
+from floorflow.schedule.bandwidth.constant_shares import least_period
 from floorflow.schedule.bandwidth.fairness import Wish, rate
 from floorflow.schedule.bandwidth.joint import total_error
 from floorflow.schedule.bandwidth.methods import solve_by
@@ -23,9 +24,12 @@ MOST_OF_SLOWEST = 3
 """Repetitions of the slowest network that are tried."""
 MOST_JOBS = 600
 """Runs in a period."""
+MOST_OF_SLOWEST_FINE, MOST_JOBS_FINE = 12, 1500
+"""The same for constant shares, whose periods take no time to find."""
 SCHEDULED = 3
 """Vectors of repetitions that are scheduled."""
 _STEPS = 60
+_NEARLY = 1e-6
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,37 @@ def best_rates(engines: Sequence[EnginePoint], wishes: Sequence[Wish], bandwidth
     return tuple(float(fps) for fps in found)
 
 
+@dataclass(frozen=True)
+class _Engines:
+    """Engines that are chosen, with what is wished of them."""
+
+    engines: Sequence[EnginePoint]
+    names: Sequence[str]
+    wishes: Sequence[Wish]
+    bandwidth_gbs: float
+
+    def problem(self, repetitions: tuple[int, ...]) -> BandwidthProblem:
+        """Return the scheduling problem of a vector of repetitions."""
+        networks = zip(self.names, self.engines, repetitions, strict=True)
+        return BandwidthProblem(tuple(ScheduledNetwork(n, e.subgraphs, r) for n, e, r in networks), self.bandwidth_gbs)
+
+    def worth(self, repetitions: tuple[int, ...], period_us: float) -> tuple[float, ...]:
+        """Return what a period is worth, the less the better: networks below their least rates, error, runs."""
+        fps = [count / period_us * 1e6 for count in repetitions]
+        return (len(starved(self.wishes, fps)), round(total_error(self.wishes, fps), 9), sum(repetitions), *repetitions)
+
+    def ratios(self, rates: Sequence[Sequence[float]], most_of_slowest: int, most_jobs: int) -> list[tuple[int, ...]]:
+        """Return vectors of few runs near the ratios of rates; once each is there whatever it has."""
+        found = {(1,) * len(self.engines)}
+        for each in rates:
+            found |= {
+                vector
+                for vector in _whole_ratios(each, most_of_slowest)
+                if sum(r * len(e.subgraphs) for r, e in zip(vector, self.engines, strict=True)) <= most_jobs
+            }
+        return sorted(found)
+
+
 def scheduled_period(
     engines: Sequence[EnginePoint],
     names: Sequence[str],
@@ -69,39 +104,39 @@ def scheduled_period(
     shares_gbs: Sequence[float] = (),
     method: str = "exact",
 ) -> PeriodicChoice:
-    """Return the schedule of least error over repetitions; ``shares_gbs``: constant ones, whose rates are tried too."""
+    """Return the schedule of least error over repetitions, of those with the fewest networks below their least rates.
+
+    ``shares_gbs``: constant ones, whose rates are tried too, and of which finer ratios than ``method`` has time for.
+    """
+    known = _Engines(engines, names, wishes, bandwidth_gbs)
     ideal = best_rates(engines, wishes, bandwidth_gbs)
-    bound = total_error(wishes, ideal)
-    wanted = [ideal]
-    if shares_gbs:
-        wanted.append(tuple(rate(engine, share) for engine, share in zip(engines, shares_gbs, strict=True)))
-
-    def problem_of(repetitions: tuple[int, ...]) -> BandwidthProblem:
-        networks = zip(names, engines, repetitions, strict=True)
-        return BandwidthProblem(tuple(ScheduledNetwork(n, e.subgraphs, r) for n, e, r in networks), bandwidth_gbs)
-
-    def least_error(repetitions: tuple[int, ...]) -> float:
-        problem = problem_of(repetitions)
-        return total_error(wishes, [r / problem.bound_us * 1e6 for r in repetitions])
-
-    vectors = {vector for rates in wanted for vector in _whole_ratios(rates, engines)}
-    ranked = sorted(vectors, key=lambda vector: (round(least_error(vector), 9), sum(vector), vector))
+    pairs = zip(engines, shares_gbs, strict=True) if shares_gbs else ()
+    constant = [found] if (found := tuple(rate(engine, share) for engine, share in pairs)) else []
+    vectors = known.ratios([ideal, *constant], MOST_OF_SLOWEST, MOST_JOBS)
+    vectors.sort(key=lambda vector: known.worth(vector, known.problem(vector).bound_us))
+    tried = [(vector, method) for vector in vectors[:SCHEDULED]]
+    if constant:
+        fine = known.ratios(constant, MOST_OF_SLOWEST_FINE, MOST_JOBS_FINE)
+        tried.append((min(fine, key=lambda v: known.worth(v, least_period(known.problem(v))[0])), "constant"))
     choices = []
-    for vector in ranked[:SCHEDULED]:
-        problem = problem_of(vector)
-        answer = solve_by(method, problem)
+    for vector, by in tried:
+        problem = known.problem(vector)
+        answer = solve_by(by, problem)
         fps = answer.schedule.frames_per_s(problem)
-        choices.append(PeriodicChoice(problem, answer, fps, total_error(wishes, fps), bound))
-    return min(choices, key=lambda choice: choice.error)
+        begun = problem.beginning_with(answer.schedule.first)
+        choices.append(PeriodicChoice(begun, answer, fps, total_error(wishes, fps), total_error(wishes, ideal)))
+    return min(choices, key=lambda choice: (len(starved(wishes, choice.frames_per_s)), choice.error))
 
 
-def _whole_ratios(rates: Sequence[float], engines: Sequence[EnginePoint]) -> Iterator[tuple[int, ...]]:
+def starved(wishes: Sequence[Wish], frames_per_s: Sequence[float]) -> list[int]:
+    """Return the networks, by position, that miss their least rate."""
+    pairs = enumerate(zip(wishes, frames_per_s, strict=True))
+    return [number for number, (wish, fps) in pairs if fps < wish.least_fps * (1 - _NEARLY)]
+
+
+def _whole_ratios(rates: Sequence[float], most_of_slowest: int) -> Iterator[tuple[int, ...]]:
     """Yield vectors of whole numbers near the ratios of rates, each at least 1."""
     slowest = max(min(rates), 1e-3 * max(rates))
-    smallest = tuple(1 for _ in rates)
-    yield smallest
-    for count in range(1, MOST_OF_SLOWEST + 1):
+    for count in range(1, most_of_slowest + 1):
         near = [fps / slowest * count for fps in rates]
-        for vector in product(*({max(1, floor(n + 1e-9)), max(1, ceil(n - 1e-9))} for n in near)):
-            if sum(r * len(e.subgraphs) for r, e in zip(vector, engines, strict=True)) <= MOST_JOBS:
-                yield vector
+        yield from product(*({max(1, floor(n + 1e-9)), max(1, ceil(n - 1e-9))} for n in near))

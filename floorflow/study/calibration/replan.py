@@ -46,7 +46,7 @@ def replanned_request(out: Path, plan: Plan, overrides: Overrides) -> Request:
         _same_beside(folding, beside)
     if overrides.keep_folding:
         folding = _planned_folding(out, plan)
-    asked = plan.options.model_dump(exclude={"models"}) | {
+    asked = plan.options.model_dump(exclude={"models", "rates", "min_rate"}) | {
         "model": _input(out, model, overrides.model, "--model"),
         "platform": _platform(out, plan, overrides.platform),
         "link": _link(out, plan.options.link),

@@ -10,6 +10,7 @@ from typing import Any
 
 from floorflow.verify.finn.build import FINDINGS, judge_build
 from floorflow.verify.finn.built import folded_engine, networks_of
+from floorflow.verify.finn.constants import constants_in_logic
 from floorflow.verify.finn.cycles import CYCLES
 from floorflow.verify.finn.data_types import width_objections
 from floorflow.verify.finn.engines import AttributeProblem, FoldedEngine
@@ -101,7 +102,8 @@ def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:
     told = {"objections": found, "cycles": cycles, "window_fill": window_fill(folded), **_ports(folded)}
     spared = context["options"].get("runtime_weights") == "auto"
     wires = folded.kind == "Reshape_rtl"
-    return {**told, **_products(folded), "host_writes": written, "host_spared": spared, "only_wires": wires}
+    circuit = {"own_circuit": constants_in_logic(folded)}
+    return {**told, **_products(folded), **circuit, "host_writes": written, "host_spared": spared, "only_wires": wires}
 
 
 def _products(folded: FoldedEngine) -> dict[str, Any]:

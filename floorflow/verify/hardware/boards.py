@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 from floorflow.verify.hardware.geometry import Device, Rectangle, Sites, shared, union
+from floorflow.verify.hardware.pblock_rules import KeepOut
 from floorflow.verify.hardware.platform_file import Join
 from floorflow.verify.hardware.ranges import (
     SiteRange,
@@ -17,6 +18,7 @@ from floorflow.verify.hardware.ranges import (
     sites_of_range,
     within_device,
 )
+from floorflow.verify.hardware.shells import brought
 from floorflow.verify.hardware.topology import joined_pairs
 from floorflow.verify.plan_structure import COUNT, FLAG, NUMBER, RECTANGLE, RESOURCE_NAMES, TEXT
 from floorflow.verify.templates import MapOf, Optional, Record
@@ -182,6 +184,12 @@ class Board:
         value = self.raw.get(name)
         return None if value == NONE else value
 
+    @property
+    def shell_pblocks(self) -> frozenset[str]:
+        """Pblocks that the shell brings."""
+        parents = map(self.parent_pblock, range(len(self.device.raw["slrs"])))
+        return brought(self.hierarchy, (parent for parent in parents if parent))
+
     def slr_name(self, slr: int) -> str:
         """Name of an SLR as the board's file uses it."""
         return str(self.device.raw["slrs"][slr]["name"])
@@ -308,12 +316,17 @@ class Board:
         return [*self.static_areas, *(rectangle_of_range(self.device, span) for span in spans), *self.kept_free]
 
     @cached_property
-    def keep_out_sites(self) -> Sites:
-        """Every site inside the keep-outs."""
-        found: Sites = {}
-        for area in self.keep_outs:
-            found = union(found, self.device.sites(area))
-        return found
+    def static(self) -> KeepOut:
+        """What the shell keeps, as pblocks are judged by it."""
+        return self._kept(self.static_areas)
+
+    @cached_property
+    def keep_out(self) -> KeepOut:
+        """All that no pblock of a plan may touch."""
+        return self._kept(self.keep_outs)
+
+    def _kept(self, areas: list[Rectangle]) -> KeepOut:
+        return KeepOut(reduce(union, map(self.device.sites, areas), Sites()), areas)
 
     @cached_property
     def static_sites(self) -> Sites:

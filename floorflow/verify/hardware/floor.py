@@ -12,9 +12,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from floorflow.verify.hardware.geometry import FREE_SITE_TYPES, Device, Rectangle
-
-JOINING = "interconnect"
-"""Kind of column that belongs together with both its neighbours."""
+from floorflow.verify.hardware.interconnect import JOINING
 
 
 def units(device: Device) -> list[tuple[int, int]]:

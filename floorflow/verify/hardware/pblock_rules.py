@@ -1,13 +1,23 @@
-"""What holds for the site ranges of any pblock on a die, whoever made it: rules of `check` for plans and for XDC files.
+"""What holds for any pblock on a die, whoever made it: the rules of `check` for plans and for XDC files alike.
 
 Names of faults are those of `check`; how grave a fault is and where it is told is the caller's to say.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
-from floorflow.verify.hardware.geometry import FREE_SITE_TYPES, Device, Sites, difference
+from floorflow.verify.hardware.geometry import (
+    FREE_SITE_TYPES,
+    Device,
+    Rectangle,
+    Sites,
+    describe,
+    difference,
+    shared,
+)
 from floorflow.verify.hardware.ranges import SiteRange, exists, parse_range, sites_of_range, within_device
 
 
@@ -48,3 +58,108 @@ def left_out(inside: Sites, named: Sites) -> LeftOut:
     kinds = sorted({kind for kind, _ in held} - {kind for kind, _ in named})
     missing = difference(held, named)
     return LeftOut(kinds, {key: mask for key, mask in missing.items() if key[0] not in kinds})
+
+
+class Area(Protocol):
+    """A pblock as it is judged: its sites and, where a plan states them, its rectangles."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def sites(self) -> Sites:
+        """What its ranges name."""
+
+    @property
+    def areas(self) -> Sequence[Rectangle]:
+        """Its rectangles; none where ranges are all that is stated."""
+
+
+A = TypeVar("A", bound=Area)
+
+
+@dataclass(frozen=True)
+class KeepOut:
+    """What no pblock may touch: all sites of some rectangles, and the rectangles if there are any."""
+
+    sites: Sites
+    areas: Sequence[Rectangle] = ()
+
+    def touched(self, block: Area) -> tuple[str, Sites]:
+        """Say what a pblock touches, and the sites of it; an empty text if nothing."""
+        both = shared(block.sites, self.sites)
+        if both:
+            return describe(both), both
+        over = [kept for kept in self.areas if any(kept.overlaps(area) for area in block.areas)]
+        return (f"{over[0]}" if over else ""), both
+
+
+def slrs_of(device: Device, block: Area) -> list[int]:
+    """Return the SLRs in which a pblock has sites or rows of a rectangle."""
+    found = []
+    for number, sites in enumerate(device.slr_sites):
+        bottom, top = device.slr_rows(number)
+        rows = any(area.bottom <= top and area.top >= bottom for area in block.areas)
+        if rows or any(mask & sites.get(key, 0) for key, mask in block.sites.items()):
+            found.append(number)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    """The span of a pblock in X and Y of one site type, or of a rectangle in columns and rows."""
+
+    number: int
+    left: int
+    bottom: int
+    right: int
+    top: int
+
+
+def overlapping(blocks: Sequence[A]) -> Iterator[tuple[A, A, Sites]]:
+    """Yield pairs of pblocks that share sites, or whose rectangles do, with what they share, by their lower edges."""
+    kinds = sorted({kind for block in blocks for kind, _ in block.sites})
+    seen: set[tuple[int, int]] = set()
+    for extents in (_boxes(blocks), *(_spans(blocks, kind) for kind in kinds)):
+        for lower, upper, known in _crossing(extents):
+            if (lower, upper) in seen:
+                continue
+            both = shared(blocks[lower].sites, blocks[upper].sites)
+            if both or known:
+                seen |= {(lower, upper), (upper, lower)}
+                yield blocks[lower], blocks[upper], both
+
+
+def _crossing(extents: tuple[Iterable[_Extent], bool]) -> Iterator[tuple[int, int, bool]]:
+    """Yield pairs of pblocks with extents that cross, by a line that moves upwards, and whether that is enough."""
+    active: list[_Extent] = []
+    for extent in sorted(extents[0], key=lambda one: (one.bottom, one.left, one.number)):
+        active = [other for other in active if other.top >= extent.bottom]
+        for other in active:
+            if other.number != extent.number and other.left <= extent.right and extent.left <= other.right:
+                yield other.number, extent.number, extents[1]
+        active.append(extent)
+
+
+def _boxes(blocks: Sequence[Area]) -> tuple[Iterable[_Extent], bool]:
+    found = (
+        _Extent(number, area.left, area.bottom, area.right, area.top)
+        for number, block in enumerate(blocks)
+        for area in block.areas
+    )
+    return found, True
+
+
+def _spans(blocks: Sequence[Area], kind: str) -> tuple[Iterable[_Extent], bool]:
+    return (span for number, block in enumerate(blocks) for span in _span(number, block.sites, kind)), False
+
+
+def _span(number: int, sites: Sites, kind: str) -> Iterator[_Extent]:
+    masks = {x: mask for (own, x), mask in sites.items() if own == kind}
+    if masks:
+        every = 0
+        for mask in masks.values():
+            every |= mask
+        bottom = (every & -every).bit_length() - 1
+        yield _Extent(number, min(masks), bottom, max(masks), every.bit_length() - 1)

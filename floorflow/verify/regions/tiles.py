@@ -1,8 +1,6 @@
-"""Which columns of a die belong together, which may be swapped, and what their frames weigh: counted column by column.
+"""Which columns of a die a region may have, and what their frames weigh: counted column by column.
 
-7 series: INT columns stand back to back, INT_L at even columns of the die and INT_R at odd ones, so that columns 2n
-and 2n + 1 share interconnect. UltraScale+: an INT column serves the column on either side, and what is joined by them
-is one programmable unit.
+On UltraScale+ what is joined by interconnect columns is one programmable unit.
 """
 
 from __future__ import annotations
@@ -10,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from floorflow.verify.hardware.geometry import Device, Rectangle
+from floorflow.verify.hardware.interconnect import JOINING, is_series_7, partners
 
 LOGIC = ("clb", "dsp", "bram", "uram")
-JOINING = "interconnect"
 NEVER = ("PS7", "PS8", "no fabric")
 """How descriptions begin of what no region may lie over: the processor, and where there is nothing."""
 SERIES_7_FRAMES = {"clb": 36, "dsp": 28, "bram": 28 + 128, "other": 36}
@@ -33,7 +31,7 @@ class Fabric:
     @property
     def is_series_7(self) -> bool:
         """Whether clock regions are 50 rows high."""
-        return self.device.region_rows == 50
+        return is_series_7(self.device)
 
     def _kind(self, column: int, row: int) -> str:
         return str(self.device.legend_at(column, row)["kind"])
@@ -45,19 +43,7 @@ class Fabric:
 
     def partners(self, column: int) -> range:
         """Return the columns that share interconnect with one, itself among them."""
-        if self.is_series_7:
-            # The outermost columns are those of I/O and clock managers: nothing of a region is there.
-            return range(column & ~1, (column | 1) + 1)
-        first = last = column
-        while first > 0 and self._joined(first - 1, first):
-            first -= 1
-        while last + 1 < self.device.columns and self._joined(last, last + 1):
-            last += 1
-        return range(first, last + 1)
-
-    def _joined(self, left: int, right: int) -> bool:
-        rows = range(len(self.device.raw["clock_region_layouts"]))
-        return any(JOINING in (self._kind(left, row), self._kind(right, row)) for row in rows)
+        return partners(self.device, column)
 
     def may_edge(self, column: int, rows: range) -> bool:
         """Whether all that shares interconnect with a column is logic in all of some rows."""

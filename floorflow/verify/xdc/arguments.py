@@ -35,12 +35,19 @@ class Arguments:
     values: dict[str, Value] = field(default_factory=dict)
     rest: list[Value] = field(default_factory=list)
 
+    def give(self, option: str, value: Value) -> None:
+        """Give an option its value; what an option is given twice adds up."""
+        before = self.values.get(option)
+        if isinstance(before, str) and isinstance(value, str):
+            value = f"{before} {value}"
+        self.values[option] = value
+
 
 FORMS: dict[str, Form] = {
     "create_pblock": Form(("-quiet", "-verbose"), (), 1, 1, "create_pblock NAME"),
     "resize_pblock": Form(
         ("-quiet", "-verbose", "-replace"),
-        ("-add", "-remove", "-from", "-to", "-locs"),
+        ("-add", "-remove", "-from", "-to", "-locs", "-add_rect", "-remove_rect"),
         1,
         1,
         "resize_pblock PBLOCK -add|-remove RANGES",
@@ -98,7 +105,7 @@ def arguments(command: str, given: Sequence[Value]) -> Arguments:
         elif not waiting:
             raise BadCommandError("command-malformed", f"{word} without a value", form.written)
         else:
-            found.values[fitting[0]] = waiting.pop(0)
+            found.give(fitting[0], waiting.pop(0))
     if not form.least <= len(found.rest) <= form.most:
         raise BadCommandError("command-malformed", f"{len(found.rest)} arguments", form.written)
     return found

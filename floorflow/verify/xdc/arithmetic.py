@@ -1,4 +1,4 @@
-"""Whole-number arithmetic of ``expr``, with which scripts compute coordinates; nothing else of it."""
+"""Arithmetic of ``expr`` on whole numbers, with which scripts compute coordinates, and equality of texts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import operator
 import re
 from collections.abc import Callable
 
-_PLAIN = re.compile(r"[\d\s+\-*/%()<>=!&|]{1,200}")
+_PLAIN = re.compile(r"[0-9\s+\-*/%()<>=!&|]{1,200}")
+_TEXTS = re.compile(r"\s*([^\s&|()]*)\s+(eq|ne|==|!=)\s+([^\s&|()]*)\s*")
+_SIGNS = ((r"&&", " and "), (r"\|\|", " or "), (r"!(?!=)", " not "))
 _OPERATORS: dict[type[ast.AST], Callable[[int, int], int]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -34,11 +36,22 @@ def evaluated(text: str) -> int | None:
     119
     """
     if "**" in text or not _PLAIN.fullmatch(text):
-        return None
+        return _compared(text)
+    for sign, word in _SIGNS:
+        text = re.sub(sign, word, text)
     try:
         return _value(ast.parse(text.strip(), mode="eval").body)
     except (SyntaxError, ValueError, ZeroDivisionError, RecursionError):
         return None
+
+
+def _compared(text: str) -> int | None:
+    """Return whether two texts are equal, if that is all that is asked."""
+    match = _TEXTS.fullmatch(text)
+    if match is None:
+        return None
+    first, second = (match[number].strip('"{}') for number in (1, 3))
+    return int((first == second) == (match[2] in ("eq", "==")))
 
 
 def _value(node: ast.AST) -> int:
@@ -46,6 +59,11 @@ def _value(node: ast.AST) -> int:
         found = node.value
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         found = -_value(node.operand)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        found = int(not _value(node.operand))
+    elif isinstance(node, ast.BoolOp):
+        values = [_value(value) != 0 for value in node.values]
+        found = int(all(values) if isinstance(node.op, ast.And) else any(values))
     elif isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
         found = _OPERATORS[type(node.op)](_value(node.left), _value(node.right))
     elif isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARISONS:

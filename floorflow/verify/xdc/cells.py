@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from floorflow.verify.hardware.shells import KNOWN_PREFIXES, Shell
 from floorflow.verify.xdc.findings import NOTE, WARNING, Findings, Place
-from floorflow.verify.xdc.floorplan import Floorplan
+from floorflow.verify.xdc.floorplan import Floorplan, Held
 from floorflow.verify.xdc.pblock_judge import PblockJudge
 from floorflow.verify.xdc.report import Report
-from floorflow.verify.xdc.targets import KNOWN_PREFIXES, Shell, Target
+from floorflow.verify.xdc.targets import Target
 from floorflow.verify.xdc.values import PATTERN
 
 _ENDS_OPEN = re.compile(r"\d\*$")
@@ -29,9 +30,10 @@ def judge_cells(floorplan: Floorplan, report: Report | None, findings: Findings)
             elif before[0] == block.name:
                 findings.add("cell-repeated", place, cell.text, f"once; it is at {before[1]}", pblock=block.name)
             else:
-                last = max((before, (block.name, place)), key=lambda one: (one[1].file, one[1].line))
-                found = f"{cell.text} in {before[0]} ({before[1]}) and {block.name} ({place})"
-                findings.add("cell-in-two-pblocks", last[1], found, "one pblock", pblock=last[0])
+                first, last = sorted((before, (block.name, place)), key=lambda one: one[1].order)
+                found = f"{cell.text} in {first[0]} ({first[1]}) and {last[0]} ({last[1]})"
+                severity = NOTE if floorplan.is_nested(last[0], first[0]) else ""
+                findings.add("cell-in-two-pblocks", last[1], found, "one pblock", pblock=last[0], severity=severity)
             if not cell.is_exact and _ENDS_OPEN.search(cell.text):
                 expected = f"{cell.text[:-1]} or {cell.text[:-1]}/*"
                 findings.add("cell-pattern-ambiguous", place, cell.text, expected, pblock=block.name)
@@ -70,10 +72,10 @@ def _beginning(named: list[tuple[str, str, str, int]], head: str) -> Iterator[tu
         yield named[number]
 
 
-def judge_slrs(floorplan: Floorplan, judge: PblockJudge, findings: Findings) -> None:
+def judge_slrs(floorplan: Floorplan, held: Sequence[Held], judge: PblockJudge, findings: Findings) -> None:
     """Judge SLR assignments: SLRs that exist, and that the pblock of a cell agrees."""
     names = [str(entry["name"]) for entry in judge.grid.device.raw["slrs"]]
-    owner = {cell.text: block for block in floorplan.pblocks.values() for cell, _ in block.cells if block.created}
+    owner = {cell.text: one for one in held for cell, _ in one.block.cells}
     for slr, cell, place in floorplan.slrs:
         if re.fullmatch(r"SLR\d+", slr) and slr not in names:
             findings.add("slr-unknown", place, slr, f"one of {', '.join(names)}")
@@ -108,5 +110,6 @@ def judge_prefixes(floorplan: Floorplan, target: Target, shell: Shell | None, fi
                 found = f"{cell.text}, as under a shell"
                 known = ", ".join(sorted({entry["prefix"] for entry in target.entries})) or "none"
                 expected = f"a shell known for {target.device_file}: {known}"
-                findings.add("cell-prefix", place, found, expected, pblock=block.name, severity=WARNING)
+                severity = WARNING if target.entries else NOTE
+                findings.add("cell-prefix", place, found, expected, pblock=block.name, severity=severity)
                 return

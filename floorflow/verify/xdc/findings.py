@@ -15,10 +15,16 @@ MOST_OF_A_NAME = 200
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line of a file."""
+    """A line of a file; ``number`` is the file's among those that are read, from 0."""
 
     file: str
     line: int
+    number: int = 0
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """What comes first is read first."""
+        return self.number, self.line
 
     def __str__(self) -> str:
         """Return it as compilers write it."""
@@ -50,7 +56,7 @@ FINDINGS: dict[str, Meaning] = {
     # how the files are written
     "control-flow": _error(
         "an XDC file holds control flow, which Vivado skips with its whole body (UG903, Designutils 20-1307)",
-        "write the commands out, or move them to a Tcl script that the flow sources",
+        "write the commands out, or move them to a Tcl script (read_xdc -unmanaged runs all of Tcl)",
     ),
     "command-not-allowed": _error(
         "an XDC file holds a command that Vivado does not accept there (UG903)", "move it to a Tcl script"
@@ -74,7 +80,7 @@ FINDINGS: dict[str, Meaning] = {
         "a property needs another one to do anything", "set IS_SOFT FALSE, or leave the property out"
     ),
     # ranges
-    "range-malformed": _error("a range is not lower-left:upper-right of one site type", "correct it"),
+    "range-malformed": _error("a range is not two opposite corners of one site type", "correct it"),
     "range-outside-device": _error(
         "a range names sites that the part does not have (Place 30-8520)", "end it at the last site"
     ),
@@ -204,5 +210,5 @@ class Findings:
         return {name: count - MOST_OF_A_NAME for name, count in self.by_name.items() if count > MOST_OF_A_NAME}
 
     def in_order(self) -> list[Finding]:
-        """Return them by severity, then by place."""
-        return sorted(self.kept, key=lambda one: (SEVERITIES.index(one.severity), one.place.file, one.place.line))
+        """Return them by severity, then as they were read."""
+        return sorted(self.kept, key=lambda one: (SEVERITIES.index(one.severity), one.place.order))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from floorflow.verify.hardware.geometry import Sites
+from floorflow.verify.hardware.geometry import Device, Rectangle, Sites
+from floorflow.verify.hardware.interconnect import is_series_7
 from floorflow.verify.xdc.findings import Place
 from floorflow.verify.xdc.values import Cells
 
@@ -60,10 +61,23 @@ class Pblock:
         """Whether its cells must not leave it."""
         return "IS_SOFT" in self.properties and not self.is_set("IS_SOFT")
 
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A pblock with the sites that it has in the end: those of its ranges, or what snapping leaves of them.
+
+    ``outside``: sites that it would have if it did not snap to its parent.
+    """
+
+    block: Pblock
+    sites: Sites
+    areas: Sequence[Rectangle] = ()
+    outside: Sites = field(default_factory=dict)
+
     @property
-    def snaps(self) -> bool:
-        """Whether Vivado itself moves its edges to what can be reconfigured."""
-        return self.value("SNAPPING_MODE") not in ("", "OFF")
+    def name(self) -> str:
+        """Its name."""
+        return self.block.name
 
 
 @dataclass
@@ -95,3 +109,14 @@ class Floorplan:
         return any(
             one.text == cell.text or one.takes(cell.text) for one in self.reconfigurable for cell, _ in block.cells
         )
+
+    def snaps(self, block: Pblock, device: Device) -> bool:
+        """Whether Vivado itself moves its edges to what can be reconfigured: unless set, on UltraScale+ (UG909)."""
+        mode = block.value("SNAPPING_MODE")
+        return mode != "OFF" if mode else self.is_reconfigurable(block) and not is_series_7(device)
+
+    def is_confined(self, block: Pblock, device: Device) -> bool:
+        """Whether snapping keeps it inside its parent: SNAPPING_MODE NESTED, the default below a parent that snaps."""
+        mode = block.value("SNAPPING_MODE")
+        parent = self.pblocks.get(block.parent[0]) if block.parent is not None else None
+        return mode == "NESTED" or (not mode and parent is not None and self.snaps(parent, device))

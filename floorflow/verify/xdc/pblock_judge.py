@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from floorflow.verify.hardware.geometry import Sites, describe, shared
+from floorflow.verify.hardware.geometry import describe
 from floorflow.verify.hardware.grid import Grid
-from floorflow.verify.hardware.pblock_rules import left_out
+from floorflow.verify.hardware.pblock_rules import left_out, slrs_of
+from floorflow.verify.hardware.shells import Shell
 from floorflow.verify.xdc.findings import ERROR, NOTE, Findings
-from floorflow.verify.xdc.floorplan import Floorplan, Pblock
+from floorflow.verify.xdc.floorplan import Floorplan, Held, Pblock
 from floorflow.verify.xdc.report import Demand
-from floorflow.verify.xdc.targets import Shell
 
 NEEDS = {"SLICE": "LUT", "RAMB18": "BRAM18", "RAMB36": "BRAM18", "URAM288": "URAM", "DSP48E2": "DSP", "DSP48": "DSP"}
 """The resource that a site type gives."""
@@ -27,20 +27,23 @@ class PblockJudge:
     demands: dict[str, Demand]
     findings: Findings
 
-    def judge(self, block: Pblock) -> None:
+    def judge(self, held: Held) -> None:
         """Apply every rule to a pblock that the files create."""
+        block = held.block
         self._contents(block)
         self._unconstrained(block)
         self._properties(block)
-        self._dies(block)
+        self._dies(held)
         if self.shell is not None:
-            self._shell(block, self.shell)
+            self._shell(held, self.shell)
 
     def _contents(self, block: Pblock) -> None:
         if not block.sites and not block.unjudged:
             found = "no ranges" if not block.ranges else "ranges of which no site is left"
             self.findings.add("pblock-without-ranges", block.shape_place, found, "sites", pblock=block.name)
-        if not (block.cells or block.has_top or block.has_unknown_cells or block.name in self._parents):
+        has_cells = block.cells or block.has_top or block.has_unknown_cells
+        keeps_free = block.is_set("EXCLUDE_PLACEMENT")
+        if not (has_cells or keeps_free or block.name in self._parents):
             self.findings.add("pblock-without-cells", block.place, "no cell", "cells of the design", pblock=block.name)
 
     @cached_property
@@ -90,7 +93,8 @@ class PblockJudge:
             )
 
     def _properties(self, block: Pblock) -> None:
-        if block.is_hard or block.snaps or self.floorplan.is_reconfigurable(block):
+        snaps = self.floorplan.snaps(block, self.grid.device)
+        if block.is_hard or snaps or self.floorplan.is_reconfigurable(block):
             return
         for name in ("CONTAIN_ROUTING", "EXCLUDE_PLACEMENT"):
             if block.is_set(name):
@@ -99,21 +103,15 @@ class PblockJudge:
 
     # dies
 
-    @cached_property
-    def _slr_sites(self) -> list[tuple[str, Sites]]:
-        names = [entry["name"] for entry in self.grid.device.raw["slrs"]]
-        return list(zip(names, self.grid.device.slr_sites, strict=True))
-
-    def slrs_of(self, block: Pblock) -> list[str]:
+    def slrs_of(self, held: Held) -> list[str]:
         """Return the SLRs in which a pblock has sites."""
-        return [
-            name for name, sites in self._slr_sites if any(mask & sites.get(k, 0) for k, mask in block.sites.items())
-        ]
+        entries = self.grid.device.raw["slrs"]
+        return [str(entries[number]["name"]) for number in slrs_of(self.grid.device, held)]
 
-    def _dies(self, block: Pblock) -> None:
-        if len(self._slr_sites) == 1:
+    def _dies(self, held: Held) -> None:
+        if len(self.grid.device.raw["slrs"]) == 1:
             return
-        slrs = self.slrs_of(block)
+        block, slrs = held.block, self.slrs_of(held)
         if len(slrs) > 1:
             found = f"sites in {', '.join(slrs)}"
             without = not any(kind == "LAGUNA" for kind, _ in block.sites)
@@ -141,24 +139,21 @@ class PblockJudge:
 
     # shell
 
-    def _shell(self, block: Pblock, shell: Shell) -> None:
+    def _shell(self, held: Held, shell: Shell) -> None:
+        block = held.block
         if block.name in shell.brought:
             found = f"{block.name}, which {shell.name} brings"
             self.findings.add("shell-pblock-created", block.place, found, "another name", pblock=block.name)
-        touched = shared(block.sites, shell.static)
-        if touched:
+        place, (found, touched) = block.shape_place, shell.static.touched(held)
+        if found:
             expected = f"no site of the static region of {shell.name}"
-            self.findings.add(
-                "shell-touched", block.shape_place, describe(touched), expected, pblock=block.name, sites=touched
-            )
-        for name, sites in shell.reserved.items():
-            taken = shared(block.sites, sites)
-            if taken:
+            self.findings.add("shell-touched", place, found, expected, pblock=block.name, sites=touched)
+        for name, area in shell.reserved.items():
+            found, taken = area.touched(held)
+            if found:
                 expected = f"no site where the {name} of {shell.name} is placed if it is in use"
-                place = block.shape_place
-                self.findings.add(
-                    "reserved-touched", place, f"{describe(taken)}: {name}", expected, pblock=block.name, sites=taken
-                )
+                found = f"{found}: {name}"
+                self.findings.add("reserved-touched", place, found, expected, pblock=block.name, sites=taken)
 
 
 def _severity(kind: str, demand: Demand | None) -> str:

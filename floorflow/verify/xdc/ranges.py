@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from dataclasses import dataclass, field
 
@@ -10,17 +11,27 @@ from floorflow.verify.hardware.grid import Grid
 from floorflow.verify.hardware.pblock_rules import judge_range
 from floorflow.verify.hardware.ranges import clock_region_rectangle, exists, parse_range, rectangle_of_range
 
-_SLR = re.compile(r"SLR(\d+)(?::SLR(\d+))?")
-_SINGLE = re.compile(r"[A-Z][A-Z0-9_]*_X\d+Y\d+")
-_KIND = re.compile(r"([A-Z][A-Z0-9_]*)_X\d+Y\d+(?::([A-Z][A-Z0-9_]*)_X\d+Y\d+)?")
-_NOT_ON_RECORD = re.compile(
-    r"(?:AMS|BIAS|BITSLICE|BLI|BSCAN|BUF|CAPTURE|CFGIO|CMAC|CONFIG|DAP|DCIRESET|DNA|EFUSE|FIFO36|FRAME|GTH|GTM|GTP|GTX|GTY|"
-    r"GT_|HARD_SYNC|HBM|HPIO|HRIO|HDIO|HDLOGIC|IBUFDS|ICAP|IDELAY|ILKN|ILOGIC|IN_FIFO|IOB|IOBANK|IPAD|KEY|MMCM|MASTER_JTAG|"
-    r"OLOGIC|ODELAY|OPAD|OUT_FIFO|PCIE|PHASER|PHY|PLL|PMV|PS7|PS8|RCLK|RFADC|RFDAC|RIU|STARTUP|SYSMON|TIEOFF|"
-    r"URAM_CAS|USR_ACCESS|VCU|XADC|XIPHY)[A-Z0-9_]*"
-)
-"""Types of which the device files do not tell where their sites are: their ranges are taken as they stand."""
+_SLR = re.compile(r"SLR([0-9]{1,3})(?::SLR([0-9]{1,3}))?")
+_SINGLE = re.compile(r"[A-Z][A-Z0-9_]*_X[0-9]+Y[0-9]+")
+_KIND = re.compile(r"([A-Z][A-Z0-9_]*)_X[0-9]+Y[0-9]+(?::([A-Z][A-Z0-9_]*)_X[0-9]+Y[0-9]+)?")
+_LOGIC = re.compile(r"(?:SLICE|CLB|CLE|DSP|RAMB|BRAM|URAM(?!_CAS)|LAG)[A-Z0-9_]*")
+"""How types of logic are called, or may be meant: those of a part are all on record, so that others do not exist."""
 _SPELT = {"DSP48E1": "DSP48", "DSP48E2": "DSP48E2", "DSP": "DSP48E2", "URAM": "URAM288", "RAMB": "RAMB36"}
+
+
+LONGEST = 100
+"""So many characters of a range are read: no site's name is so long."""
+_NUMBER = "([0-9]{1,6})"
+_CORNERS = re.compile(rf"([A-Z][A-Z0-9_]*)_X{_NUMBER}Y{_NUMBER}:\1_X{_NUMBER}Y{_NUMBER}")
+
+
+def _upright(text: str) -> str:
+    """Return a range with its lower left corner first: UG835 lets any two opposite corners name the rectangle."""
+    match = _CORNERS.fullmatch(text)
+    if match is None:
+        return text
+    across, up = sorted((int(match[2]), int(match[4]))), sorted((int(match[3]), int(match[5])))
+    return f"{match[1]}_X{across[0]}Y{up[0]}:{match[1]}_X{across[1]}Y{up[1]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +62,11 @@ class RangeBook:
     def facts(self, text: str) -> RangeFacts:
         """Return what a range holds and what is wrong with it."""
         if text not in self._known:
-            self._known[text] = self._read(text)
+            self._known[text] = self._read(text if len(text) <= LONGEST else f"{text[:LONGEST]}...")
         return self._known[text]
 
     def _read(self, text: str) -> RangeFacts:
+        text = _upright(text)
         slr = _SLR.fullmatch(text)
         if slr:
             return self._slrs(text, int(slr[1]), int(slr[2] or slr[1]))
@@ -69,17 +81,18 @@ class RangeBook:
         return self._sites(text, kind)
 
     def _unknown(self, kind: str) -> RangeFacts:
-        if _NOT_ON_RECORD.fullmatch(kind):
-            return RangeFacts(unjudged=kind)
+        """Tell a type of logic that the part has not; of others the device files do not say where their sites are."""
         own = sorted(self.device.raw["site_columns"])
-        near = [name for name in own if name == _SPELT.get(kind) or name.startswith(kind[:3])]
+        near = difflib.get_close_matches(kind, own, n=1, cutoff=0.75)
+        if not near and not _LOGIC.fullmatch(kind):
+            return RangeFacts(unjudged=kind)
+        near = [name for name in own if name == _SPELT.get(kind) or name.startswith(kind[:3])] or near
         expected = near[0] if near else f"one of {', '.join(own)}"
         return RangeFacts(fault=("site-type-unknown", f"{kind}, of which the part has no sites", expected))
 
     def _slrs(self, text: str, first: int, last: int) -> RangeFacts:
         count = len(self.device.raw["slrs"])
-        if first > last:
-            return RangeFacts(fault=("range-malformed", text, "the lower SLR first"))
+        first, last = min(first, last), max(first, last)
         if last >= count:
             return RangeFacts(fault=("slr-unknown", text, f"SLR0 to SLR{count - 1}"))
         bottom, top = self.device.slr_rows(first)[0], self.device.slr_rows(last)[1]
@@ -89,7 +102,7 @@ class RangeBook:
     def _clock_regions(self, text: str) -> RangeFacts:
         span = parse_range(text)
         if span is None:
-            return RangeFacts(fault=("range-malformed", text, "CLOCKREGION_XaYb:CLOCKREGION_XcYd, lower left first"))
+            return RangeFacts(fault=("range-malformed", text, "CLOCKREGION_XaYb:CLOCKREGION_XcYd"))
         regions = self.device.raw["clock_regions"]
         right, top = len(regions["columns"]) - 1, regions["rows"] - 1
         if span.right > right or span.top > top:
@@ -110,7 +123,7 @@ class RangeBook:
 
     def _expected(self, fault: str, kind: str, text: str) -> str:
         if fault == "range-malformed":
-            return "TYPE_XaYb:TYPE_XcYd of one type, lower left first"
+            return "TYPE_XaYb:TYPE_XcYd of one type"
         if fault == "range-outside-device":
             masks = [mask for (own, _), mask in self.device.all_sites.items() if own == kind]
             right = len(self.device.raw["site_columns"][kind]) - 1

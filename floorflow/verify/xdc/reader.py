@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from floorflow.verify.hardware.geometry import Sites
 from floorflow.verify.hardware.grid import add_to, take_from
 from floorflow.verify.xdc.arguments import BadCommandError, arguments
+from floorflow.verify.xdc.evaluator import Handler
 from floorflow.verify.xdc.findings import Findings, Place
 from floorflow.verify.xdc.floorplan import ROOT, TRUE, Floorplan, Pblock
 from floorflow.verify.xdc.ranges import RangeBook
-from floorflow.verify.xdc.tcl import Handler, Interpreter
+from floorflow.verify.xdc.tcl import Interpreter
 from floorflow.verify.xdc.values import OTHER, PATTERN, Cells, Selection, Unknown, Value
 from floorflow.verify.xdc.words import UnreadableError, list_items
 from floorflow.verify.xdc.words_of_vivado import PBLOCK_PROPERTIES
@@ -23,13 +24,15 @@ CELL_PROPERTIES = ("HD.RECONFIGURABLE", "USER_SLR_ASSIGNMENT", "USER_SLL_REG", "
 
 @dataclass
 class Reader:
-    """Reads files into one floorplan."""
+    """Reads files into one floorplan; ``brought`` are pblocks that a shell may bring."""
 
     book: RangeBook
     findings: Findings
+    brought: frozenset[str] = frozenset()
     floorplan: Floorplan = field(default_factory=Floorplan)
     used_early: dict[str, Place] = field(default_factory=dict)
     variables: dict[str, Value] = field(default_factory=dict)
+    files: int = 0
     _scope: str = ""
 
     def read(self, name: str, text: str) -> None:
@@ -55,10 +58,18 @@ class Reader:
         }
         is_xdc = not name.lower().endswith(".tcl")
         self._scope = ""
-        interpreter = Interpreter(name, is_xdc, handlers, self.findings, self.variables)
+        interpreter = Interpreter(
+            name, is_xdc, handlers, self.findings, self.variables, number=self.files, exists=self._exists
+        )
+        self.files += 1
         interpreter.run(text.removeprefix("\ufeff"))
         self.floorplan.commands += interpreter.count
         self.floorplan.other_commands += interpreter.others
+
+    def _exists(self, name: str) -> bool | None:
+        """Whether there is a pblock; None if a shell may bring it."""
+        block = self.floorplan.pblocks.get(name)
+        return True if block is not None and block.created is not None else None if name in self.brought else False
 
     # pblocks
 
@@ -106,7 +117,11 @@ class Reader:
         found = arguments("resize_pblock", given)
         block = self._one_block(found.rest[0], place, "resize_pblock")
         ways = [way for way in ("-add", "-remove", "-from", "-to") if way in found.values]
-        if not ways:
+        drawn = [way for way in ("-add_rect", "-remove_rect") if way in found.values]
+        if drawn and block is not None:
+            self._unknown(f"{drawn[0]} of {block.name}, in the coordinates of Vivado's window", place)
+            block.unjudged.add("rectangles of the window")
+        elif not ways:
             raise BadCommandError("command-malformed", "no ranges", "-add or -remove with ranges")
         for way in ways:
             value = found.values[way]
@@ -143,33 +158,37 @@ class Reader:
             self.findings.add("removed-nothing", place, found, "sites that were added before", pblock=block.name)
 
     def _delete(self, given: Sequence[Value], place: Place) -> Value:
-        for value in arguments("delete_pblock", given).rest:
+        found = arguments("delete_pblock", given)
+        for value in found.rest:
             if isinstance(value, Unknown):
                 self._unknown("delete_pblock of what is computed", place)
                 continue
             for name in value.pblocks if isinstance(value, Selection) else list_items(value):
                 block = self.floorplan.pblocks.pop(name, None)
-                if block is None or block.created is None:
+                quiet = "-quiet" in found.flags or (isinstance(value, Selection) and value.quiet)
+                if (block is None or block.created is None) and not quiet:
                     self.used_early.setdefault(name, place)
         return ""
 
     def _get_pblocks(self, given: Sequence[Value], _place: Place) -> Value:
         found = arguments("get_pblocks", given)
-        if found.values:
-            return Unknown("get_pblocks with -filter or -of_objects selects")
         value = found.rest[0] if found.rest else "*"
         if not isinstance(value, str):
             return value
+        patterns = [Cells(item, "glob" if PATTERN.search(item) else "name") for item in list_items(value)]
+        if "-filter" in found.values and not found.rest:
+            patterns = list(_filtered(found.values["-filter"]))
+        if "-of_objects" in found.values or ("-filter" in found.values and found.rest) or "-regexp" in found.flags:
+            patterns = [Cells("", "unknown")]
+        if any(pattern.how == "unknown" for pattern in patterns):
+            return Unknown("get_pblocks with -filter or -of_objects selects")
         names: list[str] = []
-        for item in list_items(value):
-            if PATTERN.search(item):
-                pattern = Cells(item, "glob")
-                names += [
-                    name for name, block in self.floorplan.pblocks.items() if block.created and pattern.takes(name)
-                ]
-            else:
-                names.append(item)
-        return Selection("pblocks", tuple(names))
+        for pattern in patterns:
+            names += [pattern.text] if pattern.is_exact else self._created(pattern)
+        return Selection("pblocks", tuple(names), quiet="-quiet" in found.flags)
+
+    def _created(self, pattern: Cells) -> list[str]:
+        return [name for name, block in self.floorplan.pblocks.items() if block.created and pattern.takes(name)]
 
     # cells
 

@@ -9,10 +9,9 @@ from itertools import combinations
 
 from floorflow.verify.hardware.geometry import FREE_SITE_TYPES, Sites, difference
 from floorflow.verify.hardware.grid import Grid
-from floorflow.verify.xdc.findings import ERROR, Findings
+from floorflow.verify.hardware.interconnect import Interconnect, is_series_7
+from floorflow.verify.xdc.findings import ERROR, NOTE, Findings
 from floorflow.verify.xdc.floorplan import Floorplan, Pblock
-
-JOINING = "interconnect"
 
 
 @dataclass(frozen=True)
@@ -21,64 +20,65 @@ class EdgeJudge:
 
     grid: Grid
     floorplan: Floorplan
+    shell_pblocks: frozenset[str]
     findings: Findings
 
     def judge(self, blocks: list[Pblock]) -> None:
         """Judge every pblock whose edges matter, and of 7 series what frames two share."""
         dynamic = [block for block in blocks if self.floorplan.is_reconfigurable(block)]
         for block in blocks:
-            is_dynamic = block in dynamic
-            if not block.sites or not (is_dynamic or block.snaps or block.is_set("CONTAIN_ROUTING")):
+            is_dynamic, snaps = block in dynamic, self._snaps(block)
+            if not block.sites:
                 continue
-            severity = ERROR if is_dynamic and not block.snaps else ""
-            self._interconnect(block, severity)
-            if is_dynamic or block.snaps:
+            severity = ERROR if is_dynamic and not snaps else ""
+            if is_dynamic or snaps or self._is_shut(block):
+                self._interconnect(block, severity, loses=snaps or self._in_snapping(block))
+            if is_dynamic or snaps:
                 self._tiles(block, severity)
             if is_dynamic or block.is_set("RESET_AFTER_RECONFIG"):
                 self._regions(block)
-        if self._is_series_7:
+        if is_series_7(self.grid.device):
             self._frames(dynamic)
 
-    @cached_property
-    def _is_series_7(self) -> bool:
-        """Whether configuration frames are as high as clock regions: so on 7 series, whose device files say it."""
-        return "DSP48" in self.grid.device.raw["site_columns"] and "DSP48E2" not in self.grid.device.raw["site_columns"]
+    def _snaps(self, block: Pblock) -> bool:
+        return self.floorplan.snaps(block, self.grid.device)
 
-    def _interconnect(self, block: Pblock, severity: str) -> None:
-        """Find columns on one side of an interconnect column alone (UltraScale+: both sides share it)."""
-        if self._is_series_7:
-            return
-        rows = self.grid.rows_by_column(block.sites, free=False)
-        kinds = {kind for kind, _ in block.sites}
-        near = sorted({side for column in rows for side in (column - 1, column + 1)})
-        split = [
-            (region, column)
-            for column in near
-            for region, mask in self._pairs.get(column, ())
-            if self._parts(region, column, mask, rows, kinds)
-        ]
-        if split:
-            region, column = split[0]
-            inside, outside = (column - 1, column + 1) if rows.get(column - 1) else (column + 1, column - 1)
+    def _is_shut(self, block: Pblock) -> bool:
+        """Whether its routes or cells are kept apart from others', so that both halves of a pair are wanted.
+
+        On 7 series each column has interconnect of its own; that back-to-back columns stay together only DFX asks for.
+        """
+        if is_series_7(self.grid.device):
+            return False
+        shut = block.is_hard or any(block.is_set(name) for name in ("CONTAIN_ROUTING", "EXCLUDE_PLACEMENT"))
+        return shut or self._in_snapping(block)
+
+    def _in_snapping(self, block: Pblock) -> bool:
+        """Whether a parent snaps, as those of shells do."""
+        above = self.floorplan.pblocks
+        return any(
+            name in self.shell_pblocks or (name in above and self._snaps(above[name]))
+            for name in self.floorplan.ancestors(block.name)
+        )
+
+    @cached_property
+    def _wires(self) -> Interconnect:
+        return Interconnect(self.grid)
+
+    def _interconnect(self, block: Pblock, severity: str, *, loses: bool) -> None:
+        """Find columns of the pblock without the one that shares their interconnect."""
+        splits = list(self._wires.splits(block.sites))
+        if splits:
+            first = min(splits, key=lambda one: (one.region, min(one.inside, one.outside)))
             found = (
-                f"{self._name(inside, region)} in the pblock and {self._name(outside, region)} not; "
-                f"{len(split)} such places, a clock region each"
+                f"{self._name(first.inside, first.region)} in the pblock and "
+                f"{self._name(first.outside, first.region)} not; {len(splits)} such places, a clock region each"
             )
-            lost = "; Vivado drops the odd half" if block.snaps else ""
-            place, expected = block.shape_place, f"both columns of a pair, or none{lost}"
+            expected = f"both columns of a pair, or none{'; Vivado drops the odd half' if loses else ''}"
+            plain = not loses and not block.is_set("CONTAIN_ROUTING")
+            severity = severity or (NOTE if plain else "")
+            place = block.shape_place
             self.findings.add("interconnect-split", place, found, expected, pblock=block.name, severity=severity)
-
-    @cached_property
-    def _pairs(self) -> dict[int, list[tuple[int, int]]]:
-        """By interconnect column, the rows of clock regions, with their CLB rows, in which logic is on both sides."""
-        device, logic = self.grid.device, self.grid.logic_rows
-        found: dict[int, list[tuple[int, int]]] = {}
-        for column in range(1, device.columns - 1):
-            for region, mask in enumerate(self._region_rows):
-                sides = (logic.get(column - 1, 0) & mask, logic.get(column + 1, 0) & mask)
-                if all(sides) and device.legend_at(column, region)["kind"] == JOINING:
-                    found.setdefault(column, []).append((region, mask))
-        return found
 
     @cached_property
     def _region_rows(self) -> list[int]:
@@ -86,14 +86,6 @@ class EdgeJudge:
         height = self.grid.device.region_rows
         count = len(self.grid.device.raw["clock_region_layouts"])
         return [((1 << height) - 1) << (region * height) for region in range(count)]
-
-    def _parts(self, region: int, column: int, mask: int, rows: dict[int, int], kinds: set[str]) -> bool:
-        left, right = (bool(rows.get(side, 0) & mask) for side in (column - 1, column + 1))
-        if left == right:
-            return False
-        outside = column + 1 if left else column - 1
-        # A type that the pblock does not name at all is told as unconstrained.
-        return bool(kinds & self.grid.device.legend_at(outside, region).get("sites", {}).keys())
 
     def _name(self, column: int, region: int) -> str:
         positions = self.grid.device.raw["site_columns"]
@@ -136,7 +128,7 @@ class EdgeJudge:
 
     def _regions(self, block: Pblock) -> None:
         """RESET_AFTER_RECONFIG on 7 series wants whole clock regions from bottom to top."""
-        if not (self._is_series_7 and block.is_set("RESET_AFTER_RECONFIG")):
+        if not (is_series_7(self.grid.device) and block.is_set("RESET_AFTER_RECONFIG")):
             return
         height = self.grid.device.region_rows
         slices = self.grid.rows_by_column({key: mask for key, mask in block.sites.items() if key[0] == "SLICE"})

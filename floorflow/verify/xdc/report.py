@@ -9,7 +9,7 @@ from functools import cached_property
 from floorflow.verify.hardware.geometry import Device, Sites
 from floorflow.verify.plan_structure import RESOURCE_NAMES
 from floorflow.verify.xdc.findings import ERROR, Findings
-from floorflow.verify.xdc.floorplan import Floorplan, Pblock
+from floorflow.verify.xdc.floorplan import Floorplan, Held, Pblock
 from floorflow.verify.xdc.values import Cells
 
 NEARLY_FULL = 0.85
@@ -62,8 +62,9 @@ class Report:
         for block in floorplan.pblocks.values():
             if block.has_top:
                 owner[""] = block.name
-            for cell, _ in block.cells:
-                owner |= dict.fromkeys(self.matching(cell), block.name)
+        added = [(place.order, cell, block.name) for block in floorplan.pblocks.values() for cell, place in block.cells]
+        for _, cell, name in sorted(added, key=lambda one: one[0]):
+            owner |= dict.fromkeys(self.matching(cell), name)
         return owner
 
     def demands(self, floorplan: Floorplan) -> dict[str, Demand]:
@@ -109,8 +110,8 @@ class Fullness:
                 yield name, needed, self.supply[name]
 
 
-def fullness_of(device: Device, block: Pblock, demand: Demand | None) -> Fullness:
-    """Return what a pblock holds: the sites that its ranges name; block RAM by either of its two types."""
+def fullness_of(device: Device, block: Held, demand: Demand | None) -> Fullness:
+    """Return what a pblock holds: its sites; block RAM by either of its two types."""
     supply = device.resources_of(block.sites)
     if not supply["BRAM18"]:
         supply["BRAM18"] = 2 * count(block.sites, "RAMB36")

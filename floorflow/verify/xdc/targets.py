@@ -14,14 +14,14 @@ from floorflow.verify.hardware.boards import BOARD, Board, BoardProblem, spelt_o
 from floorflow.verify.hardware.geometry import DEVICE, FREE_SITE_TYPES, Device, Sites, difference
 from floorflow.verify.hardware.grid import Grid, add_to
 from floorflow.verify.hardware.parts import commercial
+from floorflow.verify.hardware.pblock_rules import KeepOut
 from floorflow.verify.hardware.ranges import SiteRange, parse_range
+from floorflow.verify.hardware.shells import Shell, brought
 from floorflow.verify.plan_structure import TEXT
 from floorflow.verify.templates import MapOf, Optional, Record, departures
 from floorflow.verify.violations import Findings as Violations
 
 SHELLS = "shells.yaml"
-KNOWN_PREFIXES = ("pfm_top_i/dynamic_region", "level0_i/level1/level1_i/ulp", "level0_i/ulp")
-"""Where the shells of Alveo cards hold the user's kernels."""
 _SHELL = {
     "name": TEXT,
     "device": TEXT,
@@ -48,27 +48,6 @@ class NoTargetError(ValueError):
 
 
 @dataclass(frozen=True)
-class Shell:
-    """What a shell keeps, and what its user's cells and pblocks are called."""
-
-    name: str
-    prefix: str
-    parents: frozenset[str]
-    static: Sites
-    reserved: dict[str, Sites]
-
-    @property
-    def brought(self) -> frozenset[str]:
-        """Pblocks that the shell brings: those of its entry and, of Alveo cards, the one of either way to name them."""
-        alveo = {"pblock_dynamic_region", *(f"pblock_dynamic_SLR{number}" for number in range(4))}
-        return self.parents | alveo if self.prefix in KNOWN_PREFIXES else self.parents
-
-    def holds(self, cell: str) -> bool:
-        """Whether a cell is named as under this shell."""
-        return cell == self.prefix or cell.startswith(f"{self.prefix}/")
-
-
-@dataclass(frozen=True)
 class Target:
     """A die, its own name as a file, the board's shell if a board was named, and all shells known for the die."""
 
@@ -85,13 +64,20 @@ class Target:
         """The shells known for this die."""
         return [_shell(entry, self.grid) for entry in self.entries]
 
-    def shell_of(self, cells: Sequence[str]) -> Shell | None:
-        """Return the board's shell, else the one under which cells are named, with the longest prefix."""
-        if self.own_shell is not None or self.board is not None:
-            return self.own_shell
+    @cached_property
+    def shell_pblocks(self) -> frozenset[str]:
+        """Pblocks that the board's shell brings; with a part alone those of any shell known for the die."""
+        if self.board is not None:
+            return self.own_shell.brought if self.own_shell is not None else frozenset()
+        return frozenset().union(*(brought(one["prefix"], one.get("parents", [])) for one in self.entries))
+
+    def shells_of(self, cells: Sequence[str]) -> list[Shell]:
+        """Return the board's shell, else those under which cells are named, with the longest prefix."""
+        if self.board is not None:
+            return [self.own_shell] if self.own_shell is not None else []
         prefixes = sorted({entry["prefix"] for entry in self.entries}, key=len, reverse=True)
         found = next((one for one in prefixes if any(cell.startswith(f"{one}/") for cell in cells)), None)
-        return next((shell for shell in self.known_shells if shell.prefix == found), None)
+        return [shell for shell in self.known_shells if shell.prefix == found]
 
 
 def find_target(part: str | None, board: str | Path | None) -> Target:
@@ -167,6 +153,8 @@ def _device_file(part: str) -> str:
     every = sorted({name for names in known.values() for name in names})
     near = difflib.get_close_matches(bare, every, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
+    if any(path.stem == wanted for path in _folder("boards").glob("*.yaml")):
+        hint = f"it is a board: say --board {wanted}; "
     raise NoTargetError(f"--part {part}: no die of this name is known", f"{hint}known: {', '.join(sorted(known))}")
 
 
@@ -225,8 +213,9 @@ def _shell(entry: Record, grid: Grid) -> Shell:
         static = difference(grid.device.all_sites, grid.sites_of(spans))
     spans = [span for text in entry.get("static", []) for span in _spans(text) if span.kind not in FREE_SITE_TYPES]
     add_to(static, grid.sites_of(spans))
-    reserved = {name: grid.sites_of(_spans(text)) for name, text in entry.get("reserved", {}).items()}
-    return Shell(entry["name"], entry["prefix"], frozenset(entry.get("parents", [])), static, reserved)
+    reserved = {name: KeepOut(grid.sites_of(_spans(text))) for name, text in entry.get("reserved", {}).items()}
+    parents = brought(entry["prefix"], entry.get("parents", []))
+    return Shell(entry["name"], entry["prefix"], parents, KeepOut(static), reserved)
 
 
 def _spans(text: str) -> Iterator[SiteRange]:
@@ -238,14 +227,10 @@ def _spans(text: str) -> Iterator[SiteRange]:
 
 
 def _board_shell(board: Board, grid: Grid) -> Shell:
-    """Return the shell of a board: the rectangles that `check` keeps a plan's pblocks out of."""
+    """Return the shell of a board: what `check` keeps a plan's pblocks out of."""
     try:
-        static: Sites = {}
-        for area in board.static_areas:
-            add_to(static, grid.sites(area))
-        reserved = {name: grid.sites_of(_spans(text)) for name, text in _reserved(board.raw)}
+        reserved = {name: KeepOut(grid.sites_of(_spans(text))) for name, text in _reserved(board.raw)}
+        name = str(board.shell.get("name", board.raw["name"]))
+        return Shell(name, board.hierarchy, board.shell_pblocks, board.static, reserved)
     except BoardProblem as problem:
         raise NoTargetError(f"{board.raw['name']}: {problem}", "correct the board's file") from problem
-    slrs = range(len(board.device.raw["slrs"]))
-    parents = frozenset(parent for parent in map(board.parent_pblock, slrs) if parent)
-    return Shell(str(board.shell.get("name", board.raw["name"])), board.hierarchy, parents, static, reserved)

@@ -2,6 +2,7 @@
 
 In an XDC file control flow and commands that Vivado does not accept there are findings, and do nothing. In a script
 what cannot be told without Vivado is noted and left: of a condition that is not known the first branch is read.
+Loops and what else scripts may hold are in `scripts`.
 """
 
 from __future__ import annotations
@@ -10,22 +11,24 @@ import difflib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from floorflow.verify.xdc.arguments import BadCommandError
 from floorflow.verify.xdc.arithmetic import evaluated
+from floorflow.verify.xdc.evaluator import Handler
 from floorflow.verify.xdc.findings import Findings, Place
-from floorflow.verify.xdc.values import OTHER, Selection, Unknown, Value
-from floorflow.verify.xdc.words import UnreadableError, Word, as_item, bracketed, commands, list_items
+from floorflow.verify.xdc.lists import Lists, joined
+from floorflow.verify.xdc.scripts import Jump, Scripts
+from floorflow.verify.xdc.values import OTHER, Unknown, Value
+from floorflow.verify.xdc.words import UnreadableError, Word, bracketed, commands, list_items
 from floorflow.verify.xdc.words_of_vivado import CONTROL_FLOW, IN_XDC, PBLOCK_COMMANDS
 
 MAX_CALLS = 40
-MAX_STEPS = 2_000_000
+MAX_STEPS = 200_000
 """Commands that scripts may run by loops and procedures."""
 _VARIABLE = re.compile(r"\$(?:\{([^}]*)\}|((?:::)?\w+(?:::\w+)*(?:\([^)]*\))?))")
 _BUS_INDEX = re.compile(r"\d+|\*|\d+:\d+|\?")
 _STEP_BACK = {"n": "\n", "t": "\t"}
-
-Handler = Callable[[Sequence[Value], Place], Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,10 @@ class Procedure:
 
 @dataclass
 class Interpreter:
-    """One file being read; ``handlers`` are Vivado's commands that matter here."""
+    """One file being read; ``handlers`` are Vivado's commands that matter here.
+
+    ``exists`` says whether there is a pblock; None if it may be one of a shell.
+    """
 
     file: str
     is_xdc: bool
@@ -47,10 +53,14 @@ class Interpreter:
     findings: Findings
     variables: dict[str, Value] = field(default_factory=dict)
     procedures: dict[str, Procedure] = field(default_factory=dict)
+    number: int = 0
+    exists: Callable[[str], bool | None] = lambda _name: None
     count: int = 0
     steps: int = 0
     others: int = 0
+    looping: int = 0
     _depth: int = 0
+    _frames: list[dict[str, Value]] = field(default_factory=list)
 
     def run(self, text: str, line: int = 1, *, inner: bool = False) -> Value:
         """Run every command of a text; return the value of the last.
@@ -65,18 +75,26 @@ class Interpreter:
         try:
             for number, words in commands(text, line):
                 self.count += not inner
-                value = self._command(words, Place(self.file, number))
+                place = Place(self.file, number, self.number)
+                if self._depth or self.looping:
+                    self.step(place)
+                value = self._command(words, place) if inner else self._outer(words, place)
         except UnreadableError as error:
             if not inner:
                 raise
-            self.findings.add("command-malformed", Place(self.file, line), str(error), "closed braces and brackets")
+            place, expected = Place(self.file, line, self.number), "closed braces and brackets"
+            self.findings.add("command-malformed", place, str(error), expected)
             return Unknown("a broken text")
         return value
 
+    def _outer(self, words: Sequence[Word], place: Place) -> Value:
+        """Run a command of the file itself, which a way out of loops and procedures leads back to."""
+        try:
+            return self._command(words, place)
+        except Jump as jump:
+            return jump.value
+
     def _command(self, words: Sequence[Word], place: Place) -> Value:
-        self.steps += 1
-        if self.steps > MAX_STEPS:
-            raise UnreadableError(place.line, f"runs more than {MAX_STEPS:,} commands")
         given = self._evaluated(words, place)
         if not given:
             return ""
@@ -166,9 +184,13 @@ class Interpreter:
         return text[at:end], end
 
     def _variable(self, name: str, place: Place) -> Value:
+        known = self.outermost if name.startswith("::") else self.variables
         name = name.removeprefix("::")
-        if name in self.variables:
-            return self.variables[name]
+        if "(" in name and any(char in name for char in "$["):
+            index = self.substituted(name.partition("(")[2][:-1], place)
+            name = f"{name.partition('(')[0]}({index if isinstance(index, str) else ''})"
+        if name in known:
+            return known[name]
         if name.startswith("env(") or "(" in name or "::" in name or not self.is_xdc:
             return Unknown(f"variable {name}")
         self.findings.add("variable-unset", place, f"${name}", "a variable set before in the files")
@@ -176,23 +198,31 @@ class Interpreter:
 
     # Tcl's own commands
 
+    @cached_property
+    def _scripts(self) -> Scripts:
+        return Scripts(self)
+
+    @cached_property
+    def _lists(self) -> Lists:
+        return Lists(self)
+
+    def step(self, place: Place) -> None:
+        """Count a command that is run by a loop or procedure; leave all of them if there are too many (`Jump`)."""
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            self.noted(f"what loops and procedures do after {MAX_STEPS:,} commands", place)
+            raise Jump("stop")
+
     def _own(self, name: str) -> Handler | None:
-        always: dict[str, Handler] = {"set": self._set, "list": self._list, "expr": self._expr}
+        always: dict[str, Handler] = {"set": self._set, "list": self._lists.handlers["list"], "expr": self._expr}
         scripts: dict[str, Handler] = {
-            "foreach": self._foreach,
             "if": self._if,
             "proc": self._proc,
             "catch": self._first_body,
             "eval": self._first_body,
             "namespace": self._namespace,
-            "concat": self._list_of_lists,
-            "lappend": self._lappend,
-            "append": self._append,
-            "join": self._join,
-            "while": self._skipped,
-            "for": self._skipped,
-            "switch": self._skipped,
-            "source": self._skipped,
+            **self._lists.handlers,
+            **self._scripts.handlers,
         }
         return always.get(name) or (None if self.is_xdc else scripts.get(name))
 
@@ -205,76 +235,18 @@ class Interpreter:
         self.variables[name] = given[1]
         return given[1]
 
-    def _list(self, given: Sequence[Value], _place: Place) -> Value:
-        selections = [value for value in given if isinstance(value, Selection)]
-        if selections and len(selections) == len(given):
-            cells = tuple(cell for one in selections for cell in one.cells)
-            return Selection(selections[0].kind, tuple(name for one in selections for name in one.pblocks), cells)
-        unknown = next((value for value in given if not isinstance(value, str)), None)
-        if unknown is not None:
-            return unknown if isinstance(unknown, Unknown) else Unknown("a list of objects and texts")
-        return " ".join(as_item(value) for value in given if isinstance(value, str))
-
-    def _list_of_lists(self, given: Sequence[Value], place: Place) -> Value:
-        if all(isinstance(value, str) for value in given):
-            return " ".join(value.strip() for value in given if isinstance(value, str))
-        return self._list(given, place)
-
-    def _lappend(self, given: Sequence[Value], place: Place) -> Value:
-        if not given or not isinstance(given[0], str):
-            return Unknown("lappend")
-        before = self.variables.get(given[0], "")
-        added = self._list(given[1:], place)
-        both = f"{before} {added}".strip() if isinstance(before, str) and isinstance(added, str) else Unknown("lappend")
-        self.variables[given[0]] = both
-        return both
-
-    def _append(self, given: Sequence[Value], _place: Place) -> Value:
-        if not given or not isinstance(given[0], str):
-            return Unknown("append")
-        parts = [self.variables.get(given[0], ""), *given[1:]]
-        texts = [part for part in parts if isinstance(part, str)]
-        both: Value = "".join(texts) if len(texts) == len(parts) else Unknown("append")
-        self.variables[given[0]] = both
-        return both
-
-    def _join(self, given: Sequence[Value], _place: Place) -> Value:
-        texts = [value for value in given if isinstance(value, str)]
-        if not texts or len(texts) != len(given):
-            return Unknown("join")
-        return (texts[1] if len(texts) > 1 else " ").join(list_items(texts[0]))
-
     def _expr(self, given: Sequence[Value], place: Place) -> Value:
         texts = [value for value in given if isinstance(value, str)]
         if len(texts) != len(given):
             return Unknown("expr")
-        value = self.substituted(" ".join(texts), place)
-        number = evaluated(value) if isinstance(value, str) else None
-        return Unknown("expr") if number is None else str(number)
-
-    def _foreach(self, given: Sequence[Value], place: Place) -> Value:
-        if len(given) != 3 or not isinstance(given[0], str) or not isinstance(given[2], str):
-            return self._noted("foreach over several lists", place)
-        names, over, body = list_items(given[0]), given[1], given[2]
-        if isinstance(over, Unknown) or (isinstance(over, Selection) and over.kind != "pblocks"):
-            return self._noted("a foreach over what only Vivado knows", place)
-        items: list[Value] = []
-        if isinstance(over, Selection):
-            items += [Selection("pblocks", (name,)) for name in over.pblocks]
-        else:
-            items += list_items(over)
-        for start in range(0, len(items), max(1, len(names))):
-            for offset, name in enumerate(names):
-                self.variables[name] = items[start + offset] if start + offset < len(items) else ""
-            self.run(body, place.line, inner=True)
-        return ""
+        return self.expression(" ".join(texts), place)
 
     def _if(self, given: Sequence[Value], place: Place) -> Value:
         parts = [value for value in given if value != "then"]
         while len(parts) >= 2:
-            holds, body = self._condition(parts[0], place), parts[1]
+            holds, body = self.condition(parts[0], place), parts[1]
             if holds is None:
-                self._noted("a condition; its first branch was read", place)
+                self.noted("a condition; its first branch was read", place)
             if holds in (True, None):
                 return self.run(body, place.line, inner=True) if isinstance(body, str) else Unknown("if")
             parts = parts[2:]
@@ -284,12 +256,16 @@ class Interpreter:
                 parts = ["1", *parts[1:]]
         return ""
 
-    def _condition(self, value: Value, place: Place) -> bool | None:
-        if not isinstance(value, str):
-            return None
-        text = self.substituted(value, place)
-        number = evaluated(text) if isinstance(text, str) else None
-        return None if number is None else number != 0
+    def condition(self, value: Value, place: Place) -> bool | None:
+        """Whether a condition holds; None if only Vivado knows."""
+        found = self.expression(value, place) if isinstance(value, str) else value
+        return found != "0" if isinstance(found, str) else None
+
+    def expression(self, text: str, place: Place) -> Value:
+        """Return the value of an expression."""
+        value = self.substituted(text, place)
+        number = evaluated(value) if isinstance(value, str) else None
+        return Unknown("expr") if number is None else str(number)
 
     def _proc(self, given: Sequence[Value], place: Place) -> Value:
         texts = [value for value in given if isinstance(value, str)]
@@ -301,17 +277,30 @@ class Interpreter:
 
     def _call(self, name: str, given: Sequence[Value], place: Place) -> Value:
         procedure = self.procedures[name]
-        if self._depth >= MAX_CALLS or any(parameter == "args" for parameter, _ in procedure.parameters):
-            return self._noted(f"a call of {name}", place)
+        if self._depth >= MAX_CALLS:
+            return self.noted(f"a call of {name}", place)
         outside, self.variables = self.variables, {}
-        for place_in_call, (parameter, default) in enumerate(procedure.parameters):
-            value = given[place_in_call] if place_in_call < len(given) else default
+        self._frames.append(outside)
+        for number, (parameter, default) in enumerate(procedure.parameters):
+            value: Value | None = given[number] if number < len(given) else default
+            if parameter == "args":
+                value = joined(given[number:])
             self.variables[parameter] = Unknown(parameter) if value is None else value
         self._depth += 1
-        value = self.run(procedure.body, procedure.line, inner=True)
-        self._depth -= 1
-        self.variables = outside
-        return value
+        try:
+            return self.run(procedure.body, procedure.line, inner=True)
+        except Jump as jump:
+            if jump.kind == "stop":
+                raise
+            return jump.value
+        finally:
+            self._depth -= 1
+            self.variables = self._frames.pop()
+
+    @property
+    def outermost(self) -> dict[str, Value]:
+        """The variables outside all procedures."""
+        return self._frames[0] if self._frames else self.variables
 
     def _first_body(self, given: Sequence[Value], place: Place) -> Value:
         return self.run(given[0], place.line, inner=True) if given and isinstance(given[0], str) else Unknown("eval")
@@ -321,10 +310,7 @@ class Interpreter:
             return self.run(given[2], place.line, inner=True)
         return Unknown("namespace")
 
-    def _skipped(self, given: Sequence[Value], place: Place) -> Value:
-        what = given[0] if given and isinstance(given[0], str) and len(given) == 1 else "its body"
-        return self._noted(f"a command that only Tcl can run ({what:.60})", place)
-
-    def _noted(self, what: str, place: Place) -> Value:
+    def noted(self, what: str, place: Place) -> Value:
+        """Note what was not run, and return a value that is not known."""
         self.findings.add("not-evaluated", place, what, "commands that can be read without Vivado")
         return Unknown(what)

@@ -48,11 +48,15 @@ def _compiled(text: str, how: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Objects that a command returned: pblocks by name, cells, or others of no concern here."""
+    """Objects that a command returned: pblocks by name, cells, or others of no concern here.
+
+    ``quiet``: those that do not exist were not to be told.
+    """
 
     kind: str
     pblocks: tuple[str, ...] = ()
     cells: tuple[Cells, ...] = ()
+    quiet: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,16 +123,24 @@ def rate_text(plan: Plan, phase: int = 0) -> str:
     networks = networks_in(plan, phase)
     if len(networks) > 1:
         return f"{len(networks)} networks at {networks[0]['estimates']['clock_mhz']:g} MHz"
-    return network_rate_text(networks[0])
+    return network_rate_text(plan, networks[0])
 
 
-def network_rate_text(network: Mapping[str, Any]) -> str:
+def network_rate_text(plan: Plan, network: Mapping[str, Any]) -> str:
     """Return interval, frame rate and bottleneck of one network in a phase."""
     estimates = network["estimates"]
+    fps = shared_fps(plan, network["network"])
+    reached = reached_text(estimates) if fps is None else f"{frames_text(fps)} frames/s by the schedule"
     return (
-        f"interval {network['interval_cycles']:,} cycles   ·   {reached_text(estimates)}"
+        f"interval {network['interval_cycles']:,} cycles   ·   {reached}"
         f" at {estimates['clock_mhz']:g} MHz   ·   bottleneck {estimates['bottleneck']}"
     )
+
+
+def shared_fps(plan: Plan, network: str) -> float | None:
+    """Return the rate that the memory's schedule gives a network; None where there is none."""
+    networks = (plan.get("memory_schedule") or {"networks": ()})["networks"]
+    return next((float(each["fps"]) for each in networks if each["network"] == network), None)
 
 
 def reached_text(estimates: Mapping[str, Any]) -> str:

@@ -29,5 +29,5 @@ def read_networks(plan: Plan, phase: int) -> tuple[NetworkView, ...]:
         place = names.index(entry["network"])
         own = [number for number, owner in enumerate(owners, start=1) if owner == place]
         modules = (own[0], own[-1]) if own else None
-        views.append(NetworkView(place, entry["network"], modules, network_rate_text(entry)))
+        views.append(NetworkView(place, entry["network"], modules, network_rate_text(plan, entry)))
     return tuple(views)

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from floorflow.errors import InputError
-from floorflow.view.contents.names import Plan, frames_text, network_in, network_names, platform_text, reached_text
+from floorflow.view.contents.names import (
+    Plan,
+    frames_text,
+    network_in,
+    network_names,
+    platform_text,
+    reached_text,
+    shared_fps,
+)
 
 _GOALS = {"throughput": "the interval", "latency": "the lowest latency", "resources": "the least resources"}
 
@@ -61,6 +69,9 @@ def _reached(plan: Plan, network: str) -> str:
     if plan["schedule"] is not None:
         fps = plan["schedule"]["batch"] * 1e6 / plan["schedule"]["period_us"]
         return f" in the longest phase   ·   {frames_text(fps)} frames/s over all phases"
+    fps = shared_fps(plan, network)
+    if fps is not None:
+        return f" if the memory never waits   ·   {frames_text(fps)} frames/s by its schedule"
     return f" = {reached_text(network_in(plan, 0, network)['estimates'])}"
 
 

@@ -79,7 +79,7 @@ def empty_board(platform: Platform, fpga: str = "fpga0") -> Figure:
             sheet.rectangle(area, **_KEPT_FREE)
         occupied, ports = Occupied(), _ports(held, frame)
         _draw_ports(sheet, frame, ports, occupied)
-        _label_slrs(sheet, frame, die, occupied)
+        _label_slrs(sheet, frame, die, ports, occupied)
         _label_static(sheet, frame, die, occupied)
         _draw_key(sheet, die, ports, kept_free=bool(kept_free))
         return sheet.figure
@@ -180,12 +180,16 @@ def _draw_name(sheet: Sheet, frame: Frame, port: _Port, y: float, *, at_left: bo
     return x, target[0]
 
 
-def _label_slrs(sheet: Sheet, frame: Frame, die: Die, occupied: Occupied) -> None:
-    """Name the SLRs of a die of several in their upper left corners."""
+def _label_slrs(sheet: Sheet, frame: Frame, die: Die, ports: Sequence[_Port], occupied: Occupied) -> None:
+    """Name the SLRs of a die of several at their left edges: above, or as far below as keeps clear of ports."""
+    outlines = [area for port in ports for area in port.areas]
     for name, box in die.slrs if len(die.slrs) > 1 else ():
         area = frame.place(box)
         width, height = block_size((name,), 9, bold=True)
-        place = Box(area.left + 5, area.top - height - 7, area.left + 9 + width, area.top - 4)
+        tops = [area.top - 4 - step for step in range(0, max(1, int(area.height - height - 8)), 4)]
+        places = [Box(area.left + 5, top - height - 3, area.left + 9 + width, top) for top in tops]
+        clear = (one for one in places if occupied.free(one) and not any(one.overlaps(area, 1) for area in outlines))
+        place = next(clear, places[0])
         patch = {"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
         sheet.write(place.left + 2, place.bottom + 3, name, 9, color=INK, weight="bold", bbox=patch)
         occupied.take(place)

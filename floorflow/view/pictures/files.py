@@ -14,6 +14,9 @@ from PIL import Image
 from floorflow.view.contents.names import Plan, network_names, networks_in
 from floorflow.view.pictures.floorplan import floorplan
 from floorflow.view.pictures.folding import folding_chart
+from floorflow.view.pictures.joint_front import joint_front_chart
+from floorflow.view.pictures.memory import memory_chart
+from floorflow.view.pictures.memory_rates import rates_chart
 from floorflow.view.pictures.overview import overview
 from floorflow.view.pictures.partition import partition_chart
 from floorflow.view.pictures.search import search_chart
@@ -36,11 +39,13 @@ def charts(plan: Plan, platform: Platform) -> dict[str, Callable[[], Figure]]:
     ``candidates``, ``folding``, ``partition``, ``floorplan_<fpga>`` for each FPGA and, if there are several,
     ``floorplan`` of them all. With several networks ``candidates`` and ``folding`` are ``candidates_<network>`` and
     ``folding_<network>``, one for each. With several phases all but ``candidates`` end in ``_<phase>``, and there is
-    ``timeline``.
+    ``timeline``. With a schedule of the memory there are, in place of ``candidates``, ``memory``, ``rates`` and, if it
+    was sought, ``joint_front``.
     """
     found = _Charts()
     several = len(network_names(plan)) > 1
-    for network in network_names(plan):
+    shared = plan.get("memory_schedule")
+    for network in network_names(plan) if shared is None else ():  # engines are not sought one by one there
         found.add(partial(search_chart, plan, network), "candidates", network if several else "")
     for phase, content in enumerate(plan["phases"]):
         end = content["name"] if len(plan["phases"]) > 1 else ""
@@ -54,6 +59,11 @@ def charts(plan: Plan, platform: Platform) -> dict[str, Callable[[], Figure]]:
             found.add(partial(floorplan, plan, platform, fpga, phase), "floorplan", fpga, end)
     if plan["schedule"] is not None:
         found.add(partial(timeline_chart, plan), "timeline")
+    if shared is not None:
+        found.add(partial(memory_chart, plan), "memory")
+        found.add(partial(rates_chart, plan), "rates")
+        if shared["front"]:
+            found.add(partial(joint_front_chart, plan), "joint_front")
     return found.by_name
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from examples.make_zoo import SEVERAL, ZooBuilder
-from floorflow.backends.fcnnx.engine import PORT_GBS, Engine
+from floorflow.backends.fcnnx.engine import Engine
 from floorflow.backends.fcnnx.front import front
 from floorflow.backends.fcnnx.layers import ConvLayer, Pool, layers_of
 from floorflow.backends.fcnnx.sdf import initiation_intervals, subgraph_cycles, topology, workload
@@ -85,9 +85,11 @@ def test_weights_that_are_loaded_first_lengthen_a_subgraph_by_their_time_at_the_
     overlapped, serial = Engine(32, 9), Engine(32, 9, serial_weights=True)
     tile = overlapped.subgraphs((layer,))[1]
     weights = 1.3 * 2 * overlapped.tile_maps(layer) * layer.maps_out * 9
-    maps = (tile.traffic_bytes - weights) / PORT_GBS / 1000
+    maps = (tile.traffic_bytes - weights) / overlapped.port_gbs / 1000
     cycles = subgraph_cycles(layer, overlapped.tile_maps(layer), 32, 9, is_last=False) / 150
-    assert serial.subgraphs((layer,))[1].latency_us == pytest.approx(max(cycles, maps) + weights / PORT_GBS / 1000)
+    assert serial.subgraphs((layer,))[1].latency_us == pytest.approx(
+        max(cycles, maps) + weights / overlapped.port_gbs / 1000
+    )
 
 
 def test_no_engine_of_a_front_is_beaten_and_all_fit() -> None:

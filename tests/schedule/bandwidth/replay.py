@@ -10,9 +10,35 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from floorflow.schedule.bandwidth import BandwidthProblem, BandwidthSchedule
+from floorflow.schedule.bandwidth.slots import in_slots
+
 Needs = dict[str, list[tuple[str, float, float]]]
 """Of each network its subgraphs in order: name, time at full speed in us, bytes."""
 SMALL = 1e-6
+
+
+def table_of(problem: BandwidthProblem, schedule: BandwidthSchedule) -> dict[str, Any]:
+    """Return a schedule in slots as the hardware's table holds it."""
+    found = in_slots(problem, schedule)
+    return {
+        "networks": [network.name for network in problem.networks],
+        "bandwidth_gbs": problem.bandwidth_gbs,
+        "slots_total": found.slots_total,
+        "period_us": found.period_us,
+        "entries": [
+            {
+                "network": problem.networks[entry.network].name,
+                "run": entry.run,
+                "subgraph": problem.networks[entry.network].in_order[entry.run % len(own.subgraphs)].name,
+                "start_us": entry.start_us,
+                "end_us": entry.end_us,
+                "slots": entry.slots,
+            }
+            for entry in found.entries
+            for own in [problem.networks[entry.network]]
+        ],
+    }
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from itertools import permutations
 
@@ -16,11 +15,9 @@ from floorflow.schedule.bandwidth.branching import all_begins
 from floorflow.schedule.bandwidth.constant_shares import duration, least_period
 from floorflow.schedule.bandwidth.fixed_order import best_speeds
 from floorflow.schedule.bandwidth.pattern_search import proposals
-from floorflow.schedule.bandwidth.slots import in_slots
-from floorflow.schedule.bandwidth.table import table_files
 from tests.backends.fcnnx.case import TABLE_2, case, row_problem, set_problem
 from tests.schedule.bandwidth.random_networks import random_problem
-from tests.schedule.bandwidth.replay import Replay, replay
+from tests.schedule.bandwidth.replay import Replay, replay, table_of
 
 EXPECTED = {row["row"]: row for row in case()["expected"]}
 QUICK = ("constant", "rcls")
@@ -30,9 +27,8 @@ def replayed(problem: BandwidthProblem, method: str) -> tuple[Replay, tuple[floa
     """Return what the simulation makes of a method's emitted table, and the rates that the method predicts."""
     schedule = solve_by(method, problem).schedule
     problem = problem.beginning_with(schedule.first)
-    files = table_files(problem, schedule, in_slots(problem, schedule))
     needs = {n.name: [(s.name, s.latency_us, s.traffic_bytes) for s in n.subgraphs] for n in problem.networks}
-    return replay(json.loads(files["mcnn_hs.json"]), needs), schedule.frames_per_s(problem)
+    return replay(table_of(problem, schedule), needs), schedule.frames_per_s(problem)
 
 
 @pytest.mark.parametrize("method", sorted(bandwidth_methods()))
@@ -63,7 +59,7 @@ def test_a_simulation_of_searched_schedules_of_table_3_finds_nothing_wrong(metho
 def test_the_simulation_finds_what_is_wrong() -> None:
     problem = set_problem(3)
     schedule = solve_by("constant", problem).schedule
-    table = json.loads(table_files(problem, schedule, in_slots(problem, schedule))["mcnn_hs.json"])
+    table = table_of(problem, schedule)
     needs = {n.name: [(s.name, s.latency_us, s.traffic_bytes) for s in n.subgraphs] for n in problem.networks}
     table["slots_total"] -= 9
     assert any("slots of" in fault for fault in replay(table, needs).faults)

@@ -18,7 +18,7 @@ def test_processor_time_of_some_thousand_commands() -> None:
     seconds = time.process_time() - begin
     assert verdict.floorplan.commands == COMMANDS
     assert verdict.findings.by_name["range-corner-missing"] > 0
-    assert seconds < 20 * COMMANDS / 100_000 * 3 + 0.5
+    assert seconds < 20 * COMMANDS / 100_000 * 2 + 0.2
 
 
 def test_of_a_finding_that_comes_often_the_first_are_kept_and_all_counted() -> None:

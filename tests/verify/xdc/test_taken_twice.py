@@ -13,8 +13,8 @@ resize_pblock q -add CLOCKREGION_X1Y0
 add_cells_to_pblock p [get_cells {pattern}]
 add_cells_to_pblock q [get_cells {name}]
 """
-LOOP = """for {set i 0} {$i < 2} {incr i} {
-  create_pblock p$i
+LOOP = """foreach cell [get_cells -of_objects [get_nets n]] {
+  create_pblock p1
 }
 """
 

@@ -39,7 +39,7 @@ Edit = tuple[str, str]
 MUTANTS: dict[str, tuple[str, int, list[Edit]]] = {
     "beyond the die": ("range-outside-device", 2, [(AT_A, "SLICE_X57Y540:SLICE_X300Y599")]),
     "above the die": ("range-outside-device", 10, [("CLOCKREGION_X1Y13", "CLOCKREGION_X1Y16")]),
-    "corners the other way": ("range-malformed", 2, [(AT_A, "SLICE_X84Y599:SLICE_X57Y540")]),
+    "a corner misspelt": ("range-malformed", 2, [(AT_A, "SLICE_X57Y540:SLICE_84Y599")]),
     "two types in one range": ("range-malformed", 3, [("DSP48E2_X10Y239", "DSP48_X10Y239")]),
     "a corner on a Laguna column": ("range-corner-missing", 2, [(AT_A, "SLICE_X63Y660:SLICE_X84Y719")]),
     "a type of another family": (

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from floorflow.errors import InputError
@@ -58,6 +60,18 @@ def test_texts_lie_on_the_sheet_and_off_each_other(name: str) -> None:
             if other is not text and boxes[other].shrunk(0.98, 0.7).overlaps(box.shrunk(0.98, 0.7))
         ]
         assert not others, (text, others)
+
+
+@pytest.mark.parametrize("name", ["alveo-u50", "alveo-u200"])
+def test_names_of_slrs_hide_no_port_and_no_line_to_one(name: str) -> None:
+    figure = empty_board(load_platform(name))
+    labels = [text.get_window_extent() for text in figure.findobj(Text) if text.get_text() in ("SLR0", "SLR1", "SLR2")]
+    ports = [line for line in figure.findobj(Line2D) if line.get_zorder() == 10]
+    boxes = [patch for patch in figure.findobj(Rectangle) if patch.get_zorder() in (8, 9) and not patch.get_fill()]
+    assert len(ports) >= 4
+    assert boxes
+    for shape in (*ports, *boxes):
+        assert not any(label.overlaps(shape.get_window_extent()) for label in labels)
 
 
 def test_the_same_board_is_the_same_picture(tmp_path: Path) -> None:

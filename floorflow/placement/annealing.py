@@ -1,0 +1,248 @@
+"""Simulated annealing over legal layouts: some modules are taken out and put back where wirelength and chance say.
+
+A module that is put back draws one of its free rectangles, the likelier the shorter its wires (Boltzmann weights: the
+best after Gumbel noise is such a draw), so that one round weighs thousands of places at once, and two modules can
+change places although no move of one alone is legal. The new layout is kept by the rule of Metropolis. The work is
+counted in rounds; equal arguments give equal layouts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+from random import Random
+
+import numpy as np
+import numpy.typing as npt
+
+from floorflow.placement.candidate_rectangles import IntArray
+from floorflow.placement.lns import Layout, SearchSpace, twice_hpwl
+from floorflow.placement.raster import Raster, Sums
+
+Floats = npt.NDArray[np.float64]
+
+GROUPS = (1, 2, 2, 3, 3, 4, 5, 6, 8)
+"""How many modules are taken out at once, each number as often as it stands here."""
+NOISE = 0.2
+"""Temperature of the draw of one rectangle, as a share of that by which layouts are kept."""
+REACH = 8.0
+"""Rectangles so many of these temperatures above the one that was there are not looked at."""
+POOL = 1 << 17
+"""Numbers of Gumbel noise, of which each draw takes a stretch from a random place on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cooling:
+    """So many rounds from a first to a last temperature, as shares of the least wirelength so far."""
+
+    rounds: int
+    hot: float
+    cold: float
+
+
+@dataclass(eq=False)
+class _Tables:
+    """What does not change: of each module its ends, (k,), modules or pins behind them, their bits, and places."""
+
+    space: SearchSpace
+    noise: Floats
+
+    @cached_property
+    def ends(self) -> list[IntArray]:
+        """Return for each module what its wires lead to."""
+        bits = self._bits
+        return [np.flatnonzero(row) for row in bits]
+
+    @cached_property
+    def weights(self) -> list[Floats]:
+        """Return for each module the bits to each of its ends."""
+        bits = self._bits
+        return [row[row > 0].astype(np.float64) for row in bits]
+
+    @cached_property
+    def _bits(self) -> IntArray:
+        return np.concatenate((self.space.nets.bits, self.space.nets.pin_bits), axis=1)
+
+    @cached_property
+    def x(self) -> list[Floats]:
+        """Return for each module twice the columns that its middle can have."""
+        return [candidates.x.twice.astype(np.float64) for candidates in self.space.candidates]
+
+    @cached_property
+    def y(self) -> list[Floats]:
+        """Return for each module twice the rows that its middle can have."""
+        return [candidates.y.twice.astype(np.float64) for candidates in self.space.candidates]
+
+
+@dataclass(eq=False)
+class _State:
+    """A layout: ``held`` the candidate of each module (-1: a rectangle that is none).
+
+    ``centres`` (n + pins, 2) are doubled; ``present`` (n + pins,) is 0 for what is taken out.
+    """
+
+    tables: _Tables
+    boxes: IntArray
+    held: list[int]
+    centres: Floats
+    present: Floats
+    sums: dict[Raster, Sums]
+
+    @classmethod
+    def of(cls, tables: _Tables, layout: Layout) -> _State:
+        """Start from a complete layout."""
+        space = tables.space
+        boxes = layout.boxes.copy()
+        held = [c.index_of(box) for c, box in zip(space.candidates, boxes, strict=True)]
+        centres = np.concatenate((boxes[:, :2] + boxes[:, 2:], space.nets.pins)).astype(np.float64)
+        sums = {raster: raster.none() for raster in space.rasters}
+        for module, box in enumerate(boxes):
+            for raster in space.rasters_met[module]:
+                sums[raster] += raster.added(box)
+        return cls(tables, boxes, held, centres, np.ones(len(centres)), sums)
+
+    def take_out(self, module: int) -> None:
+        """Free what a module takes."""
+        box = self.boxes[module]
+        for raster in self.tables.space.rasters_met[module]:
+            self.sums[raster] = self.sums[raster] - raster.added(box)
+        self.present[module] = 0.0
+
+    def put(self, module: int, chosen: int) -> None:
+        """Give a module one of its candidates."""
+        self.boxes[module] = box = self.tables.space.candidates[module].rects[chosen]
+        self.held[module] = chosen
+        self.centres[module] = box[:2] + box[2:]
+        self.present[module] = 1.0
+        for raster in self.tables.space.rasters_met[module]:
+            self.sums[raster] = self.sums[raster] + raster.added(box)
+
+    def draw(self, module: int, temperature: float, chance: Random) -> int | None:
+        """Return one of a module's free candidates, None if there is none."""
+        tables, candidates = self.tables, self.tables.space.candidates[module]
+        ends = tables.ends[module]
+        weights, at = tables.weights[module] * self.present[ends], self.centres[ends]
+        x = weights @ np.abs(tables.x[module] - at[:, :1])
+        y = weights @ np.abs(tables.y[module] - at[:, 1:])
+        sums, held = self.sums[candidates.raster], self.held[module]
+        first, some = 0, None
+        if held >= 0 and self._is_free(sums, candidates.corners, held):
+            limit = x.item(candidates.x.index.item(held)) + y.item(candidates.y.index.item(held))
+            limit += REACH * temperature
+            columns = (x <= limit - y.min()).nonzero()[0]
+            first, end = candidates.first.item(columns[0]), candidates.first.item(columns[-1] + 1)
+            key = x.take(candidates.x.index[first:end]) + y.take(candidates.y.index[first:end])
+            some = (key <= limit).nonzero()[0]
+            key, corners = key.take(some), candidates.corners[:, first:end].take(some, axis=1)
+            met = candidates.raster.meets(sums, corners)
+        else:
+            met = candidates.raster.meets(sums, candidates.corners)
+            if met.all():
+                return None
+            key = x.take(candidates.x.index) + y.take(candidates.y.index)
+        if temperature > 0:
+            start = chance.randrange(POOL)
+            key -= temperature * tables.noise[start : start + len(key)]
+        key[met] = np.inf
+        best = int(key.argmin())
+        return best if some is None else first + some.item(best)
+
+    @staticmethod
+    def _is_free(sums: Sums, corners: IntArray, one: int) -> bool:
+        high, left_high, low_right, low = corners[:, one].tolist()
+        at = sums.item
+        return bool(at(high) - at(left_high) == at(low_right) - at(low))
+
+
+def anneal(space: SearchSpace, start: Layout, cooling: Cooling, seed: int) -> Layout:
+    """Return the best layout met from a complete one on."""
+    longest = max(len(candidates.rects) for candidates in space.candidates)
+    rng = np.random.default_rng(seed)
+    noise = rng.gumbel(size=POOL + longest)
+    tables, chance = _Tables(space, noise), Random(seed)
+    state, best = _State.of(tables, start), start.copy()
+    cost = lowest = float(twice_hpwl(start, space.nets))
+    choose = _Neighbourhoods(space, chance, rng)
+    first, second = space.nets.ends
+    bits = space.nets.end_bits.astype(np.float64)
+    for turn in range(cooling.rounds):
+        temperature = lowest * cooling.hot * (cooling.cold / cooling.hot) ** (turn / cooling.rounds)
+        modules = choose.some(state)
+        before = (state.sums.copy(), state.boxes[modules], [state.held[m] for m in modules], state.centres[modules])
+        for module in modules:
+            state.take_out(module)
+        for module in modules:
+            chosen = state.draw(module, NOISE * temperature, chance)
+            if chosen is None:
+                new = np.inf
+                break
+            state.put(module, chosen)
+        else:
+            new = float(bits @ np.abs(state.centres[first] - state.centres[second]).sum(axis=1))
+        if new <= cost - temperature * log(max(chance.random(), 1e-12)):
+            cost = new
+            if new < lowest:
+                lowest, best = new, Layout(state.boxes.copy(), best.placed)
+        else:
+            state.sums, state.boxes[modules], helds, state.centres[modules] = before
+            state.present[modules] = 1.0
+            for module, held in zip(modules, helds, strict=True):
+                state.held[module] = held
+    return best
+
+
+@dataclass(eq=False)
+class _Neighbourhoods:
+    """Choice of the modules to take out, in the order in which they are put back."""
+
+    space: SearchSpace
+    chance: Random
+    rng: np.random.Generator
+
+    @cached_property
+    def _bits(self) -> Floats:
+        return self.space.bits.astype(np.float64)
+
+    @cached_property
+    def _mean_bits(self) -> list[float]:
+        return [float(mean) for mean in self._bits.mean(axis=1)]
+
+    @cached_property
+    def _wired(self) -> list[tuple[list[int], list[int]]]:
+        return [(others.tolist(), self.space.bits[m][others].tolist()) for m, others in enumerate(self.space.wired)]
+
+    def some(self, state: _State) -> list[int]:
+        """Return a module and others: along its wires, or near it; half of the time loosely, so that all may meet."""
+        chance, modules = self.chance, self.space.count
+        count, module = min(GROUPS[chance.randrange(len(GROUPS))], modules), chance.randrange(modules)
+        if count == 1:
+            return [module]
+        kind = chance.random()
+        chosen = self._along_wires(module, count) if kind < 0.25 else self._alike(state, module, count, kind)
+        chance.shuffle(chosen)
+        return chosen
+
+    def _along_wires(self, module: int, count: int) -> list[int]:
+        chosen, chance = [module], self.chance
+        for _ in range(3 * count):
+            others, bits = self._wired[chosen[chance.randrange(len(chosen))]]
+            if others:
+                (other,) = chance.choices(others, bits)
+                if other not in chosen:
+                    chosen.append(other)
+                    if len(chosen) == count:
+                        break
+        return chosen
+
+    def _alike(self, state: _State, module: int, count: int, kind: float) -> list[int]:
+        """Return modules by their wires to one, or by nearness, under noise of the size of a mean."""
+        if kind < 0.6:
+            merit = self._bits[module] + (self._mean_bits[module] + 1) * self.rng.random(self.space.count)
+        else:
+            places = state.centres[: self.space.count]
+            merit = -np.abs(places - places[module]).sum(axis=1)
+            merit *= self.rng.random(self.space.count) + (1.0 if kind < 0.8 else 0.2)
+        merit[module] = np.inf
+        chosen: list[int] = merit.argpartition(-count)[-count:].tolist()
+        return chosen

@@ -1,0 +1,116 @@
+"""What every placement method begins and ends with: needs, grids and rectangles; bound, solution and failure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from floorflow.errors import Refusal
+from floorflow.hardware.geometry import Rect
+from floorflow.placement.bound import (
+    Legal,
+    extent_of,
+    fits_nowhere,
+    legal_rectangles,
+    needs_of,
+    overfull,
+    pin_bound,
+)
+from floorflow.placement.candidate_rectangles import IntArray, SlotGrid, candidate_rectangles, slot_grid
+from floorflow.placement.congestion import congestion_of
+from floorflow.placement.construction import Construction
+from floorflow.placement.effort import Limits
+from floorflow.placement.lns import Layout
+from floorflow.placement.net_arrays import net_arrays
+from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution, hpwl_of
+from floorflow.placement.stars import wires_bound
+from floorflow.stats import SolveStats, Status
+
+
+@dataclass(frozen=True)
+class PreparedProblem:
+    """What is known before any search: by module the needs, the slot's grid and all narrowest rectangles."""
+
+    problem: PlacementProblem
+    needs: Sequence[IntArray]
+    grids: Sequence[SlotGrid]
+    rects: Sequence[IntArray]
+    limits: Limits
+
+
+def prepare(problem: PlacementProblem, limits: Limits, name: str) -> PreparedProblem | PlacementFailure:
+    """Compute grids and rectangles, or return the proof that some slot cannot hold its modules."""
+    for slot in problem.slots:
+        modules = [module for module in problem.modules if module.slot == slot.name]
+        refusal = overfull(problem, slot, modules)
+        if refusal is not None:
+            return PlacementFailure(refusal, SolveStats(name, "infeasible"))
+    used = {module.slot for module in problem.modules}
+    grids = {name: slot_grid(problem.device, problem.slot_of[name]) for name in sorted(used)}
+    needs = needs_of(problem)
+    module_grids, rects = [], []
+    for module, need in zip(problem.modules, needs, strict=True):
+        slot, grid = problem.slot_of[module.slot], grids[module.slot]
+        narrow = candidate_rectangles(grid, need)
+        if not len(narrow) and not grid.complete:
+            grid = slot_grid(problem.device, slot, every_span=True)
+            narrow = candidate_rectangles(grid, need)
+        if not len(narrow):
+            refusal = fits_nowhere(problem, slot, module, need)
+            return PlacementFailure(refusal, SolveStats(name, "infeasible"))
+        module_grids.append(grid)
+        rects.append(narrow)
+    return PreparedProblem(problem, needs, module_grids, rects, limits)
+
+
+def legal_of(prepared: PreparedProblem, aspects: Sequence[float | None]) -> list[Legal]:
+    """Return each module's legal rectangles of the allowed aspects."""
+    grids = every_span(prepared.problem)
+    triples = zip(prepared.problem.modules, prepared.needs, aspects, strict=True)
+    return [legal_rectangles(grids[module.slot], need, aspect) for module, need, aspect in triples]
+
+
+def every_span(problem: PlacementProblem) -> dict[str, SlotGrid]:
+    """Return the grids, with every legal span, of the slots that have modules."""
+    used = sorted({module.slot for module in problem.modules})
+    return {name: slot_grid(problem.device, problem.slot_of[name], every_span=True) for name in used}
+
+
+def least_wirelength(prepared: PreparedProblem, aspects: Sequence[float | None]) -> float:
+    """Bound the wirelength over every legal rectangle of the allowed aspects."""
+    problem, legal = prepared.problem, legal_of(prepared, aspects)
+    nets = net_arrays(problem)
+    to_pins = (pin_bound(module, nets.pins, bits) for module, bits in zip(legal, nets.pin_bits, strict=True))
+    slots = [problem.slot_of[module.slot] for module in problem.modules]
+    return wires_bound(nets, slots, legal, [extent_of(module) for module in legal]) + sum(to_pins)
+
+
+def method_name(name: str, aspects: Sequence[float | None]) -> str:
+    """Return the method's name with the rule on aspects that the bound assumes."""
+    limits = [aspect for aspect in aspects if aspect is not None]
+    if not limits:
+        return name
+    exempt = len(aspects) - len(limits)
+    free = f", {exempt} of {len(aspects)} modules free" if exempt else ""
+    return f"{name}, pblocks within {max(limits):g}:1{free}"
+
+
+def solution(problem: PlacementProblem, layout: Layout, bound: float, method: str) -> PlacementSolution:
+    """Return the solution that a complete layout is; optimal if it is as short as the bound."""
+    rectangles = (Rect(*map(int, box)) for box in layout.boxes)
+    regions = {module.name: (rect,) for module, rect in zip(problem.modules, rectangles, strict=True)}
+    hpwl = hpwl_of(regions, problem.wires)
+    status: Status = "optimal" if hpwl <= bound else "feasible"
+    congestion = congestion_of(problem.device, regions, problem.wires)
+    return PlacementSolution(regions, hpwl, congestion, SolveStats(method, status, hpwl, bound))
+
+
+def failure(problem: PlacementProblem, built: Construction, name: str, *, proven: bool) -> PlacementFailure:
+    """Name a slot and its modules that were not placed."""
+    waiting = [problem.modules[module] for module in built.without_room]
+    slot = waiting[0].slot
+    names = tuple(module.name for module in waiting if module.slot == slot)
+    if proven:
+        refusal = Refusal("overlap", place=slot, proven=True, names=names)
+        return PlacementFailure(refusal, SolveStats(name, "infeasible"))
+    return PlacementFailure(Refusal("no room", place=slot, names=names), SolveStats(name, "heuristic"))

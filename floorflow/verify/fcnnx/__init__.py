@@ -1,0 +1,1 @@
+"""The judge's part for f-CNN^x' engines."""
