@@ -257,9 +257,10 @@ def test_slot_granularity_makes_one_pblock_a_slot() -> None:
 
 
 def test_tighter_fill_makes_larger_pblocks() -> None:
+    """At 2% full a pblock is larger than what any grows to."""
     request = Request(TFC, "zcu104", fps=100_000, plots=False)
     loose = flow.plan(request).plan.phases[0]
-    tight = flow.plan(Request(TFC, "zcu104", fps=100_000, plots=False, fill={**DEFAULT_FILL, "LUT": 0.3})).plan.phases[
+    tight = flow.plan(Request(TFC, "zcu104", fps=100_000, plots=False, fill={**DEFAULT_FILL, "LUT": 0.02})).plan.phases[
         0
     ]
 

@@ -22,8 +22,8 @@ def test_planning_says_that_it_is_unknown() -> None:
     assert told.stderr.splitlines() == [
         "error: --backend toykit: unknown back end",
         (
-            "hint: known are finn, fpgaconvnet, hls4ml; another is there once the package that brings it is installed "
-            "(docs/backends.md)"
+            "hint: known are fcnnx, finn, fpgaconvnet, hls4ml; another is there once the package that brings it is "
+            "installed (docs/backends.md)"
         ),
     ]
 
