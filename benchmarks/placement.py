@@ -11,6 +11,7 @@ table. All seconds are the processor's.
 from __future__ import annotations
 
 import argparse
+import math
 import shutil
 import statistics
 import subprocess
@@ -126,7 +127,7 @@ def main() -> None:
         if name in chosen.names or (not chosen.names and len(problem.modules) >= LEAST):
             rows.append(row(name, problem, chosen.seconds, chosen.seeds))
     print(
-        f"\nmost over the annealer {max(r[0] for r in rows):+.2%}; auto less than greedy in the geometric mean "
+        f"\nmost over the annealer {_told(max(r[0] for r in rows), '+.2%')}; auto less than greedy in the geometric mean "
         f"{1 - statistics.geometric_mean(r[1] for r in rows):.1%}; median of auto / bound "
         f"{statistics.median(r[2] for r in rows):.2f}"
     )
@@ -146,11 +147,16 @@ def row(name: str, problem: PlacementProblem, seconds: float, seeds: int) -> tup
     bound = found.stats.bound or 0.0
     over, less, ratio = found.hpwl / best - 1, found.hpwl / greedy.hpwl, found.hpwl / max(bound, 1.0)
     print(
-        f"| {name} | {len(problem.modules)} | {found.hpwl:,.0f} | {auto_s:.1f} | {over:+.2%} | {greedy.hpwl:,.0f} "
-        f"| {1 - less:.1%} | {greedy_s:.1f} | {best:,.0f} | {bound:,.0f} | {ratio:.2f} |",
+        f"| {name} | {len(problem.modules)} | {found.hpwl:,.0f} | {auto_s:.1f} | {_told(over, '+.2%')} | {greedy.hpwl:,.0f} "
+        f"| {1 - less:.1%} | {greedy_s:.1f} | {_told(best, ',.0f')} | {bound:,.0f} | {ratio:.2f} |",
         flush=True,
     )
     return over, less, ratio
+
+
+def _told(number: float, form: str) -> str:
+    """Return a number, or that there is none: the annealer was not asked."""
+    return "-" if math.isnan(number) else format(number, form)
 
 
 def timed(problem: PlacementProblem, method: str) -> tuple[PlacementSolution, float]:

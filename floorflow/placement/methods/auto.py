@@ -43,7 +43,7 @@ from floorflow.placement.pruning import all_rectangles, shorter_than
 FEW = 12
 """Modules up to which it counts for more how they are level with each other than where they lie."""
 STARTS = 3
-"""Runs of annealing of which the best goes on: they differ more by luck than by their length."""
+"""Runs of annealing of which the best counts, of few modules from end to end: luck matters more than length."""
 
 
 def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolution | PlacementFailure:
@@ -122,15 +122,17 @@ def _improved(prepared: PreparedProblem, built: Construction, rng: np.random.Gen
     limits, space, count = prepared.limits, built.space, built.space.count
     if prepared.problem.draft or not limits.tight_rounds:
         return _improve_best(space, built.layouts, limits, rng)
-    starts = 1 if count <= FEW else STARTS
     rounds, more = _rounds(limits.tight_rounds, count), _rounds(limits.every_rounds, count)
+    seeds, wide = range(STARTS * seed, STARTS * (seed + 1)), _with_every_span(prepared, built)
+    tight = Cooling(rounds // (2 * STARTS if count <= FEW else STARTS), min(0.2, 2.0 / count), 0.05 / count)
     if count <= FEW:
-        rounds, more = rounds // 3, 2 * more
-    tight = Cooling(rounds // starts, min(0.2, 2.0 / count), 0.05 / count)
-    annealed = [anneal(space, built.layouts[0], tight, starts * seed + start) for start in range(starts)]
+        every = Cooling(more, 2.5 / count, 0.01 / count)
+        starts = zip(itertools.cycle(built.layouts), seeds, strict=False)
+        ends = [anneal(wide, anneal(space, start, tight, one), every, one) for start, one in starts]
+        return min(ends, key=lambda each: twice_hpwl(each, space.nets))
+    annealed = [anneal(space, built.layouts[0], tight, one) for one in seeds]
     layout = min(annealed, key=lambda each: twice_hpwl(each, space.nets))
-    every = Cooling(more, (1.2 if count <= FEW else 0.4) / count, 0.002 / count)
-    return anneal(_with_every_span(prepared, built), layout, every, seed)
+    return anneal(wide, layout, Cooling(more, 0.4 / count, 0.002 / count), seed)
 
 
 def _rounds(by_module: int, count: int) -> int:
