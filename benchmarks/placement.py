@@ -127,9 +127,9 @@ def main() -> None:
         if name in chosen.names or (not chosen.names and len(problem.modules) >= LEAST):
             rows.append(row(name, problem, chosen.seconds, chosen.seeds))
     print(
-        f"\nmost over the annealer {_told(max(r[0] for r in rows), '+.2%')}; auto less than greedy in the geometric mean "
-        f"{1 - statistics.geometric_mean(r[1] for r in rows):.1%}; median of auto / bound "
-        f"{statistics.median(r[2] for r in rows):.2f}"
+        f"\nmost over the annealer {_told(max(r[0] for r in rows), '+.2%')}; "
+        f"auto less than greedy in the geometric mean {1 - statistics.geometric_mean(r[1] for r in rows):.1%}; "
+        f"median of auto / bound {statistics.median(r[2] for r in rows):.2f}"
     )
 
 
@@ -147,8 +147,9 @@ def row(name: str, problem: PlacementProblem, seconds: float, seeds: int) -> tup
     bound = found.stats.bound or 0.0
     over, less, ratio = found.hpwl / best - 1, found.hpwl / greedy.hpwl, found.hpwl / max(bound, 1.0)
     print(
-        f"| {name} | {len(problem.modules)} | {found.hpwl:,.0f} | {auto_s:.1f} | {_told(over, '+.2%')} | {greedy.hpwl:,.0f} "
-        f"| {1 - less:.1%} | {greedy_s:.1f} | {_told(best, ',.0f')} | {bound:,.0f} | {ratio:.2f} |",
+        f"| {name} | {len(problem.modules)} | {found.hpwl:,.0f} | {auto_s:.1f} | {_told(over, '+.2%')} | "
+        f"{greedy.hpwl:,.0f} | {1 - less:.1%} | {greedy_s:.1f} | {_told(best, ',.0f')} | "
+        f"{bound:,.0f} | {ratio:.2f} |",
         flush=True,
     )
     return over, less, ratio
