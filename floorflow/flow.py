@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -63,8 +63,8 @@ def plan(
         # A bargain that the fastest design alone would meet is none, and to find that out takes a search of its own.
         falls_back = asked.fps is not None and context.floorplans
         at_any_rate = partial(prepared, asked.changed(fps=None), fpgas) if falls_back else None
-        one = partial(search_nearest, progress=progress, at_any_rate=at_any_rate)
-        return search_lifting(context, partial(search_sparing, search=one, progress=progress))
+        one = partial(_searched_once, progress=progress, at_any_rate=at_any_rate)
+        return search_lifting(context, one)
 
     context, found, tried = least_fpgas(request, prepared, searched, progress)
 
@@ -82,6 +82,14 @@ def plan(
         if found.interrupted:
             raise
         return outcome(replace(found, interrupted=True))
+
+
+def _searched_once(
+    context: PlanningContext, *, progress: Progress, at_any_rate: Callable[[], PlanningContext] | None = None
+) -> SearchResult:
+    """Search under the limits as they are: streams that go near, with few engines for the host to write."""
+    one = partial(search_nearest, progress=progress, at_any_rate=at_any_rate)
+    return search_sparing(context, search=one, progress=progress)
 
 
 def plan_several(
@@ -103,7 +111,7 @@ def plan_several(
             return known[fpgas].at_least()
 
     def searched(context: PlanningContext) -> SearchResult:
-        one = partial(search_sparing, search=partial(search_nearest, progress=progress), progress=progress)
+        one = partial(_searched_once, progress=progress)
         networks = known[len(context.platform.fpgas)]
         made.append(search_several(networks, partial(search_lifting, search=one), one, progress))
         return made[-1].result
@@ -131,8 +139,8 @@ def _plan_at_memory(request: SeveralRequest, models: Sequence[Source], progress:
     """Plan engines that share the external memory: chosen together, scheduled, and placed as any other."""
     with progress.stage("lowering"):
         networks, wishes = networks_at_memory(request, models)
-    one = partial(search_sparing, search=partial(search_nearest, progress=progress), progress=progress)
-    found = search_at_memory(request, networks, wishes, partial(search_lifting, search=one), progress)
+    one = partial(search_lifting, search=partial(_searched_once, progress=progress))
+    found = search_at_memory(request, networks, wishes, one, progress)
     context = found.placed.context
     with progress.stage("recording"):
         result = record_at_memory(models, found)
@@ -164,9 +172,7 @@ def _plan_in_time(request: Request, model: Source, measured: Measurements, progr
     """Plan partitions that one FPGA runs one after another: cut in time, and search for each partition."""
 
     def searched(context: PlanningContext) -> SearchResult:
-        return search_lifting(
-            context, partial(search_sparing, search=partial(search_nearest, progress=progress), progress=progress)
-        )
+        return search_lifting(context, partial(_searched_once, progress=progress))
 
     with progress.stage("lowering"):
         whole = priced(model, request, 1, measured)

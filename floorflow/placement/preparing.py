@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from floorflow.errors import Refusal
 from floorflow.hardware.geometry import Rect
@@ -37,6 +38,16 @@ class PreparedProblem:
     rects: Sequence[IntArray]
     limits: Limits
 
+    @cached_property
+    def every_span(self) -> dict[str, SlotGrid]:
+        """The grids, with every legal span, of the slots that have modules."""
+        problem, used = self.problem, sorted({module.slot for module in self.problem.modules})
+        return {name: slot_grid(problem.device, problem.slot_of[name], every_span=True) for name in used}
+
+    def legal(self, module: int, aspect: float | None) -> Legal:
+        """Return a module's legal rectangles of an aspect."""
+        return legal_rectangles(self.every_span[self.problem.modules[module].slot], self.needs[module], aspect)
+
 
 def prepare(problem: PlacementProblem, limits: Limits, name: str) -> PreparedProblem | PlacementFailure:
     """Compute grids and rectangles, or return the proof that some slot cannot hold its modules."""
@@ -65,15 +76,7 @@ def prepare(problem: PlacementProblem, limits: Limits, name: str) -> PreparedPro
 
 def legal_of(prepared: PreparedProblem, aspects: Sequence[float | None]) -> list[Legal]:
     """Return each module's legal rectangles of the allowed aspects."""
-    grids = every_span(prepared.problem)
-    triples = zip(prepared.problem.modules, prepared.needs, aspects, strict=True)
-    return [legal_rectangles(grids[module.slot], need, aspect) for module, need, aspect in triples]
-
-
-def every_span(problem: PlacementProblem) -> dict[str, SlotGrid]:
-    """Return the grids, with every legal span, of the slots that have modules."""
-    used = sorted({module.slot for module in problem.modules})
-    return {name: slot_grid(problem.device, problem.slot_of[name], every_span=True) for name in used}
+    return [prepared.legal(module, aspect) for module, aspect in enumerate(aspects)]
 
 
 def least_wirelength(prepared: PreparedProblem, aspects: Sequence[float | None]) -> float:

@@ -14,8 +14,9 @@ further away).
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -124,21 +125,27 @@ def free_cells_by_row(slot: Slot) -> IntArray:
     return cells
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Edges:
     """Streams that leave slots: bits by module, over the upper edge (1) and the lower (-1) of each slot."""
 
     slots: Sequence[Slot]
-    bits: dict[tuple[int, int], dict[int, int]]
-    between: float
+    bits: dict[tuple[int, int], Counter[int]] = field(default_factory=dict)
+    between: float = 0.0
     """Bits times the rows between the slots at their ends."""
 
-    def least(self, legal: Sequence[Legal], extents: Sequence[Extent]) -> float:
+    def add(self, low: int, high: int, bits: int, rows: int) -> None:
+        """Add a stream between modules of two slots so many rows apart."""
+        self.between += bits * rows
+        for module, side in ((low, 1), (high, -1)):
+            self.bits.setdefault((self.slots.index(self.slots[module]), side), Counter())[module] += bits
+
+    def least(self, shapes: Sequence[Shapes], extents: Sequence[Extent]) -> float:
         """Return the least bits times rows of all these streams."""
         total = self.between
         for (slot, side), weights in self.bits.items():
             free = free_cells_by_row(self.slots[slot])[::-side]
-            cells = [Shapes.of(legal[module]).cells for module in weights]
+            cells = [shapes[module].cells for module in weights]
             near = sum(bits * extents[module].rows / 2 for module, bits in weights.items())
             total += max(near, edge_bound(free, list(weights.values()), cells))
         return total
@@ -151,7 +158,7 @@ def wires_bound(nets: NetArrays, slots: Sequence[Slot], legal: Sequence[Legal], 
     """
     total, apart = 0.0, 0.0
     around: list[list[tuple[int, int]]] = [[] for _ in legal]
-    edges = _Edges(slots, {}, 0.0)
+    edges, shapes = _Edges(slots), [Shapes.of(each) for each in legal]
     for (a, b), bits in zip(nets.pairs.T.tolist(), nets.pair_bits.tolist(), strict=True):
         low, high = (a, b) if slots[a].region.bottom < slots[b].region.bottom else (b, a)
         rows = slots[high].region.bottom - slots[low].region.top - 1
@@ -160,21 +167,11 @@ def wires_bound(nets: NetArrays, slots: Sequence[Slot], legal: Sequence[Legal], 
             around[b].append((a, bits))
         elif rows >= 0:
             apart += bits * least_twice_distance(extents[a], extents[b]) / 2
-            edges = _with_stream(edges, low, high, bits, rows)
+            edges.add(low, high, bits, rows)
         else:
             total += bits * least_twice_distance(extents[a], extents[b]) / 2
     for module, wired in enumerate(around):
         alone = sum(bits * least_twice_distance(extents[module], extents[other]) for other, bits in wired) / 2
-        star = star_bound(Shapes.of(legal[module]), [extents[o] for o, _ in wired], [b for _, b in wired])
+        star = star_bound(shapes[module], [extents[o] for o, _ in wired], [b for _, b in wired])
         total += max(alone, star) / 2
-    return total + max(apart, edges.least(legal, extents))
-
-
-def _with_stream(edges: _Edges, low: int, high: int, bits: int, rows: int) -> _Edges:
-    """Add a stream between modules of two slots so many rows apart."""
-    known = {key: dict(weights) for key, weights in edges.bits.items()}
-    for module, side in ((low, 1), (high, -1)):
-        slot = edges.slots.index(edges.slots[module])
-        weights = known.setdefault((slot, side), {})
-        weights[module] = weights.get(module, 0) + bits
-    return _Edges(edges.slots, known, edges.between + bits * rows)
+    return total + max(apart, edges.least(shapes, extents))

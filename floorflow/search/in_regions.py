@@ -263,8 +263,8 @@ def _all_plans(ways: Sequence[_Way]) -> Iterable[SegmentPlans]:
 
 
 def _folded(ways: Sequence[_Way]) -> int:
-    """Return how many segments of paths were bounded by folding."""
-    return sum(plans.segments.times_folded - plans.blocks_folded for plans in _all_plans(ways))
+    """Return how many segments of several blocks were bounded by folding."""
+    return sum(plans.longer_folded for plans in _all_plans(ways))
 
 
 def _best_found(ways: Sequence[_Way]) -> tuple[_Way | None, float]:

@@ -20,7 +20,7 @@ from floorflow.search.search import Search, SearchResult
 MOST_PLANNED = {"fast": 8, "default": 24, "best": 96}
 """Segments that are planned at most, by effort, beyond a first path."""
 MOST_FOLDED = {"fast": 400, "default": 2000, "best": 20_000}
-"""Segments of paths that are bounded by folding at most, by effort, where several parts of a device are tried."""
+"""Segments of several blocks that folding bounds at most, by effort, where several parts of a device are tried."""
 WORTH = {"fast": 0.05, "default": 0.01, "best": 0.0}
 """Share of a batch's time that may be open, by effort: for less than that no other path is planned."""
 
@@ -65,12 +65,20 @@ class SegmentPlans:
         self.planned: dict[Span, PlannedPhase] = {}
         self.refused: dict[Span, FloorflowError] = {}
         self.interrupted = False
-        self.blocks_folded = 0
 
     @property
     def count(self) -> int:
         """Blocks between the places where the network may be cut."""
         return len(self.segments.blocks)
+
+    @property
+    def _blocks(self) -> list[Span]:
+        return [(number, number + 1) for number in range(self.count)]
+
+    @property
+    def longer_folded(self) -> int:
+        """Segments of several blocks that were bounded by folding."""
+        return self.segments.times_folded - sum(map(self.segments.is_folded, self._blocks))
 
     @property
     def allowed_lut(self) -> int:
@@ -114,9 +122,7 @@ class SegmentPlans:
 
     def fold_blocks(self) -> None:
         """Bound each block alone by folding: no segment is faster than its slowest, or fits where one does not."""
-        before = self.segments.times_folded
-        self.fold((number, number + 1) for number in range(self.count))
-        self.blocks_folded += self.segments.times_folded - before
+        self.fold(self._blocks)
 
     def plan(self, spans: Iterable[Span]) -> None:
         """Plan segments by themselves, and raise their bounds to what that proved."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import ceil
 
-from floorflow.backends.backend import Costs
 from floorflow.backends.fcnnx.engine import CLOCK_MHZ
 from floorflow.backends.fcnnx.front import front
 from floorflow.backends.fcnnx.lower import BEAT_BITS, layers_in
 from floorflow.backends.fcnnx.options import FcnnxOptions
-from floorflow.backends.layered import areas
+from floorflow.backends.layered.costs import EqualWidths
 from floorflow.dataflow.model import Dataflow, Engine, Option
 from floorflow.dataflow.options import OptionGroup
 from floorflow.resources import Resources
@@ -22,8 +21,8 @@ ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
-class FcnnxCosts(Costs):
-    """Prices of engines; they are the same on all parts."""
+class FcnnxCosts(EqualWidths):
+    """Prices of engines, the same on all parts; all streams are beats of the memory."""
 
     options: FcnnxOptions
     name: str = field(init=False, default="f-CNN^x' engine model, calibrated on its Table III, not on silicon")
@@ -48,19 +47,3 @@ class FcnnxCosts(Costs):
             )
             for point in points
         ]
-
-    def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
-        """Price one FIFO by structure."""
-        return areas.fifo(width_bits, depth_words)
-
-    def converter_resources(self, input_bits: int, output_bits: int) -> Resources:  # noqa: ARG002
-        """Price nothing: all streams are beats of the memory."""
-        return Resources()
-
-    def convertible(self, input_bits: int, output_bits: int) -> bool:
-        """Whether two widths are the same: there is no converter."""
-        return input_bits == output_bits
-
-    def converter_kind(self, input_bits: int, output_bits: int) -> str:  # noqa: ARG002
-        """Return no kind: there is no converter."""
-        return ""

@@ -99,14 +99,10 @@ def _whole(one: NetworkInPhase) -> dict[str, list[dict[str, Any]]]:
         for engine in part.engines
     ]
     channels = [channel for part in phases for channel in part.channels]
-    written = {c.target: c for c in channels if c.source in own}
-    streams = []
-    for channel in channels:
-        # What a buffer holds comes from the engine that writes it; that engine's own channel is told where it is read.
-        origin = written[channel.source] if channel.source in written and channel.source not in own else channel
-        if channel.target in own or not any(c.source == channel.target for c in channels):
-            streams.append(_ends(origin, channel, own))
-    return {"engines": engines, "streams": streams}
+    # What a buffer holds comes from the engine that writes it; that engine's own channel is told where it is read.
+    written, read = {c.target: c for c in channels if c.target not in own}, {c.source for c in channels}
+    ending = (c for c in channels if c.target in own or c.target not in read)
+    return {"engines": engines, "streams": [_ends(written.get(c.source, c), c, own) for c in ending]}
 
 
 def _ends(origin: ChannelEntry, channel: ChannelEntry, own: set[str]) -> dict[str, Any]:

@@ -14,19 +14,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import ceil, log2
 
-from floorflow.backends.backend import Costs
 from floorflow.backends.hls4ml.foldings import Folding, foldings, layer_of
 from floorflow.backends.hls4ml.kinds import WEIGHTED
 from floorflow.backends.hls4ml.options import Hls4mlOptions
 from floorflow.backends.layered import areas
+from floorflow.backends.layered.costs import EqualWidths
 from floorflow.dataflow.model import Dataflow, Engine, Option
 from floorflow.dataflow.options import OptionGroup
 from floorflow.resources import Resources
 
 
 @dataclass(frozen=True)
-class Hls4mlCosts(Costs):
-    """Prices of hls4ml's layers; they are the same on all parts."""
+class Hls4mlCosts(EqualWidths):
+    """Prices of hls4ml's layers, the same on all parts; streams hold whole pixels at both ends."""
 
     options: Hls4mlOptions
     name: str = field(init=False, default="SAMO's DSPs, area by structure")
@@ -47,22 +47,6 @@ class Hls4mlCosts(Costs):
         if self.options.costs == "samo":
             use = Resources(dsp=use.dsp if engine.kind in WEIGHTED else 0)
         return Option(chosen, shape.pixels * reuse, use, *shape.widths)
-
-    def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
-        """Price one FIFO by structure."""
-        return areas.fifo(width_bits, depth_words)
-
-    def converter_resources(self, input_bits: int, output_bits: int) -> Resources:  # noqa: ARG002
-        """Price no converter: there is none."""
-        return Resources()
-
-    def convertible(self, input_bits: int, output_bits: int) -> bool:
-        """Whether both are the same: hls4ml's streams hold whole pixels at both ends."""
-        return input_bits == output_bits
-
-    def converter_kind(self, input_bits: int, output_bits: int) -> str:  # noqa: ARG002
-        """Return no kind: there is no converter."""
-        return ""
 
 
 @dataclass(frozen=True)

@@ -19,17 +19,15 @@ from dataclasses import replace
 import numpy as np
 
 from floorflow.placement.annealing import Cooling, anneal
-from floorflow.placement.bound import legal_rectangles, narrowest_rectangles
+from floorflow.placement.bound import narrowest_rectangles
 from floorflow.placement.candidate_rectangles import IntArray, every_rectangle
 from floorflow.placement.construction import Construction, construct_layouts
 from floorflow.placement.effort import Limits
 from floorflow.placement.exact import solve_exactly
 from floorflow.placement.lns import CandidateRectangles, Layout, SearchSpace, improve, twice_hpwl
-from floorflow.placement.net_arrays import net_arrays
 from floorflow.placement.one_by_one import place_one_by_one
 from floorflow.placement.preparing import (
     PreparedProblem,
-    every_span,
     failure,
     least_wirelength,
     legal_of,
@@ -75,18 +73,18 @@ def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolu
     if best is None:
         return failure(problem, built, "auto", proven=False)
     if complete is None and not problem.draft and space.count <= limits.complete_modules:
-        best, bound = _completed(prepared, built.aspects, best, bound, seed)
+        best, bound = _completed(prepared, built, best, bound, seed)
     return solution(problem, best, bound, method)
 
 
 def _completed(
-    prepared: PreparedProblem, aspects: Sequence[float | None], best: Layout, bound: float, seed: int
+    prepared: PreparedProblem, built: Construction, best: Layout, bound: float, seed: int
 ) -> tuple[Layout, float]:
     """Return the best layout over all legal rectangles, and its bound, as far as few can be part of a shorter one."""
-    limits, nets = prepared.limits, net_arrays(prepared.problem)
+    limits, nets = prepared.limits, built.space.nets
     known = twice_hpwl(best, nets)
     every = []
-    for legal in legal_of(prepared, aspects):
+    for legal in legal_of(prepared, built.aspects):
         rects = all_rectangles(legal)
         if rects is None:
             return best, bound
@@ -120,7 +118,7 @@ def _every_rectangle(prepared: PreparedProblem) -> list[IntArray] | None:
 def _improved(prepared: PreparedProblem, built: Construction, rng: np.random.Generator, seed: int) -> Layout:
     """Shorten the wires of the layouts that were built; return the best."""
     limits, space, count = prepared.limits, built.space, built.space.count
-    if prepared.problem.draft or not limits.tight_rounds:
+    if prepared.problem.draft:
         return _improve_best(space, built.layouts, limits, rng)
     rounds, more = _rounds(limits.tight_rounds, count), _rounds(limits.every_rounds, count)
     seeds, wide = range(STARTS * seed, STARTS * (seed + 1)), _with_every_span(prepared, built)
@@ -145,14 +143,13 @@ def _with_every_span(prepared: PreparedProblem, built: Construction) -> SearchSp
 
     Many contain a smaller one: they are for what has to be level with others.
     """
-    problem, grids, space = prepared.problem, every_span(prepared.problem), built.space
+    space, limited = built.space, prepared.problem.max_aspect is not None
     candidates = []
-    modules = zip(problem.modules, prepared.needs, built.aspects, space.candidates, strict=True)
-    for module, need, aspect, smallest in modules:
-        if aspect is None and problem.max_aspect is not None:
+    for module, (aspect, smallest) in enumerate(zip(built.aspects, space.candidates, strict=True)):
+        if aspect is None and limited:
             candidates.append(smallest)
             continue
-        rects = narrowest_rectangles(legal_rectangles(grids[module.slot], need, aspect))
+        rects = narrowest_rectangles(prepared.legal(module, aspect))
         candidates.append(CandidateRectangles.of(rects, smallest.raster))
     return SearchSpace(tuple(candidates), space.nets, space.may_overlap)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import onnx
 
-from floorflow.backends.finn.step.graph import BuiltGraph, BuiltNode, family, read_graph, without_reshapes
+from floorflow.backends.finn.step.graph import BuiltGraph, BuiltNode, as_planned, read_graph
 from floorflow.backends.finn.step.match import Mismatch, matched
 from floorflow.backends.finn.step.settings import StepPlan
 
@@ -22,9 +22,7 @@ def cut_out(plan: StepPlan, graph: onnx.GraphProto) -> None:
 
     """
     whole = plan["whole"]
-    built = read_graph(graph)
-    if not any(family(str(engine["kind"])) == "Reshape" for engine in whole["engines"]):
-        built = without_reshapes(built)
+    built = as_planned(read_graph(graph), whole["engines"])
     of = matched(whole["engines"], whole["streams"], built, ports=bool(plan["ports_of_finn"]))
     kept = _with_between(built, {of[str(engine["id"])] for engine in plan["engines"]})
     inside = [node for node in built.nodes if node in kept]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from floorflow.backends.finn.step.graph import BuiltGraph, BuiltNode, BuiltStream, without_reshapes
+from floorflow.backends.finn.step.graph import BuiltGraph, BuiltNode, BuiltStream, as_planned
 from floorflow.backends.finn.step.kernels import NotBuildable, check_acyclic, partition_ids
 from floorflow.backends.finn.step.match import Mismatch, different, matched, streams_between
 
@@ -79,8 +79,7 @@ def bound(plan: StepPlan, graph: BuiltGraph, *, strict: bool = False) -> Bound:
         elsewhere = any(built is not None and built != planned for built, planned in places)
         return not elsewhere and not different(folding[one], node, tuple(folding[one]))
 
-    if not any(str(engine["kind"]).startswith("Reshape") for engine in plan["engines"]):
-        graph = without_reshapes(graph)
+    graph = as_planned(graph, plan["engines"])
     ports = bool(plan["ports_of_finn"]) or not strict
     nodes = matched(plan["engines"], plan["streams"], graph, ports=ports, same=same, closer=closer)
     return Bound(plan, graph, nodes, tuple(streams_between(plan["streams"], nodes, graph)))
