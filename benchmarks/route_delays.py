@@ -18,8 +18,8 @@ from statistics import median
 
 import numpy as np
 
-from floorflow.hardware.reach import REACH_TILES_MHZ
 from floorflow.hardware import Device, read_device
+from floorflow.hardware.reach import REACH_TILES_MHZ
 
 ROOT = Path(__file__).resolve().parents[1]
 REGISTERS_NS = 0.10

@@ -7,6 +7,7 @@ whatever column suits it best, so that its columns may be shared out among its w
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -36,7 +37,7 @@ class Way:
         """Return the way between two points (column, row) over boundaries at these rows."""
         low, high = sorted((source[1], target[1]))
         stops = (low, *sorted(min(max(row, low), high) for row in boundaries), high)
-        rows = tuple(after - before for before, after in zip(stops, stops[1:], strict=False))
+        rows = tuple(after - before for before, after in itertools.pairwise(stops))
         return cls(abs(source[0] - target[0]), rows)
 
     @property
