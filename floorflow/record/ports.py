@@ -1,4 +1,4 @@
-"""Ports of the modules of an FPGA, and the Laguna columns of what crosses its SLR boundaries, as plan.json holds them."""
+"""Ports of the modules of an FPGA, and the Laguna columns of what crosses its SLR boundaries, as the plan has them."""
 
 from __future__ import annotations
 

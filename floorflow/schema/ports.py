@@ -10,7 +10,7 @@ from floorflow.schema.values import Amount, PlanModel
 
 
 class PlacedPortEntry(PlanModel):
-    """One end of a stream at the edge of its module's box; ``first..last`` are rows of a left or right side, else columns."""
+    """One end of a stream at the edge of its module's box: rows ``first..last`` of its left or right, else columns."""
 
     channel: str
     direction: Literal["in", "out"]
