@@ -109,11 +109,12 @@ def place_ports(boxes: Mapping[str, Rect], streams: Sequence[PortStream]) -> dic
     best = {
         name: ModulePorts(pins, _towards(boxes[name], sides, pins, {}, boxes)) for name, (pins, sides) in chosen.items()
     }
-    shortest, ports = length_of(boxes, between, best), best
+    shortest, ports, points = length_of(boxes, between, best), best, points_of(boxes, best)
     for _ in range(SWEEPS):
         ports = dict(ports)
         for name, (pins, sides) in chosen.items():
-            ports[name] = ModulePorts(pins, _towards(boxes[name], sides, pins, points_of(boxes, ports), boxes))
+            ports[name] = ModulePorts(pins, _towards(boxes[name], sides, pins, points, boxes))
+            points |= points_of(boxes, {name: ports[name]})
         length = length_of(boxes, between, ports)
         if length >= shortest:
             break
