@@ -12,6 +12,8 @@ from floorflow.backends.finn.step.match import Mismatch, different, matched, str
 
 LEAST_DEPTH = 2
 """The fewest words of a FIFO that FINN builds."""
+SLICE: Mapping[str, Any] = {"depth": LEAST_DEPTH, "impl_style": "rtl", "ram_style": "auto"}
+"""What makes a FIFO a register slice: FINN's own of two words has all outputs in registers, back pressure too."""
 FAR_APART = 1000
 """More SLRs than an FPGA has."""
 IN_MEMORY = ("block", "distributed", "ultra")
@@ -36,20 +38,58 @@ class Bound:
 
     @property
     def module_of(self) -> dict[BuiltNode, str]:
-        """The module of every node; DMA engines are in none."""
+        """The module of every node; DMA engines and register slices are in none."""
         found = {self.nodes[str(engine["id"])]: str(engine["module"]) for engine in self.plan["engines"]}
         moved = self.plan.get("moved", {})
         for stream, link in self.links:
             converter = next((node for node in link.chain if node.is_converter), None)
             behind = False
+            slices = slice_nodes(stream, link)
             for node in link.chain:
                 behind = behind or node is converter
-                if not node.is_dma:
+                if not node.is_dma and node not in slices:
                     found[node] = str((behind and stream["converter_module"]) or stream["fifo_module"])
-            fifos = [node for node in link.chain if node.is_fifo]
+            fifos = [node for node in link.chain if node.is_fifo and node not in slices]
             if stream["name"] in moved and fifos:
                 found[fifos[-1]] = str(moved[stream["name"]])
         return found
+
+    @property
+    def slice_homes(self) -> dict[BuiltNode, tuple[int, int]]:
+        """The numbers of FPGA and SLR of every register slice; those behind a FIFO that is moved lie where it does."""
+        found: dict[BuiltNode, tuple[int, int]] = {}
+        moved, modules = self.plan.get("moved", {}), self.plan["modules"]
+        for stream, link in self.links:
+            homes = [(int(device), int(slr)) for device, slr in stream.get("slices", ())]
+            if stream["name"] in moved and link.source is not None:
+                home = modules[moved[stream["name"]]]
+                homes = [(int(home["device"]), int(home["slr"]))] * len(homes)
+            found.update(zip(slice_nodes(stream, link), homes, strict=False))
+        return found
+
+
+def slice_nodes(stream: Mapping[str, Any], link: BuiltStream) -> list[BuiltNode]:
+    """Return the register slices of a stream: FIFOs of two words behind its own, before it if it comes from outside.
+
+    There are none where they have not been inserted, though FINN may have split the stream's own FIFO.
+    """
+    count, fifos = len(stream.get("slices", ())), planned_fifos(stream, link)
+    if not count or len(fifos) <= count:
+        return []
+    first = link.source is None
+    slices, own = (fifos[:count], fifos[count:]) if first else (fifos[-count:], fifos[:-count])
+    depths = [int(node.attributes.get("depth", stream.get("depth", 0))) for node in own]
+    shallow = all(node.attributes.get("depth") == LEAST_DEPTH for node in slices)
+    return slices if shallow and sum(depths) >= int(stream.get("depth", 0)) else []
+
+
+def planned_fifos(stream: Mapping[str, Any], link: BuiltStream) -> list[BuiltNode]:
+    """Return the FIFOs of a stream on the wide side of its converter, where its own is."""
+    places = [place for place, node in enumerate(link.chain) if node.is_converter]
+    if stream["converter"] is None or len(places) != 1:
+        return [node for node in link.chain if node.is_fifo]
+    wide = link.chain[places[0] :] if _widens(stream) else link.chain[: places[0]]
+    return [node for node in wide if node.is_fifo]
 
 
 def bound(plan: StepPlan, graph: BuiltGraph, *, strict: bool = False) -> Bound:
@@ -175,17 +215,18 @@ def fifo_settings(one: Bound) -> dict[BuiltNode, dict[str, Any]]:
             vivado = style in IN_MEMORY and not plus
             memory = style if vivado or plus else "auto"
             found[fifos[0]] = {"depth": depth, "impl_style": "vivado" if vivado else "rtl", "ram_style": memory}
-    return found
+    return found | {node: dict(SLICE) for node in one.slice_homes}
 
 
 def _fifo_groups(stream: Mapping[str, Any], link: BuiltStream) -> list[list[BuiltNode]]:
-    """Return the FIFOs before and behind the converter, or all of them."""
+    """Return the FIFOs before and behind the converter, or all of them; register slices are none."""
     groups: list[list[BuiltNode]] = [[]]
+    slices = slice_nodes(stream, link)
     reshaped = any(node.is_transparent for node in link.chain)  # with converters of its own, as FINN+ needs them
     for node in link.chain:
         if node.is_converter and not (reshaped and stream["converter"] is None):
             groups.append([])
-        elif node.is_fifo:
+        elif node.is_fifo and node not in slices:
             groups[-1].append(node)
     if len(groups) != 1 + (stream["converter"] is not None):
         has = "none" if stream["converter"] is None else "one"
@@ -201,9 +242,13 @@ def _check_split(stream: Mapping[str, Any], fifos: list[BuiltNode], depth: int) 
 
 def placements(one: Bound) -> dict[BuiltNode, dict[str, Any]]:
     """Return SLR, device and memory port of every node, DMA engines included."""
-    homes, modules = one.plan["modules"], one.module_of
+    homes, modules, slices = one.plan["modules"], one.module_of, one.slice_homes
     found = {}
     for node in one.graph.nodes:
+        if node in slices:
+            device, slr = slices[node]
+            found[node] = {"slr": slr, "device_id": device, "mem_port": ""}
+            continue
         home = one.plan["dma"]["in" if node.attributes.get("direction") == "in" else "out"]
         if not node.is_dma:
             if node not in modules:
