@@ -129,6 +129,7 @@ def floorflow_fifos(model: Any, cfg: Any) -> Any:
     from finn.transformation.fpgadataflow.insert_dwc import InsertDWC
     from finn.transformation.fpgadataflow.insert_fifo import InsertFIFO
     from finn.transformation.fpgadataflow.specialize_layers import SpecializeLayers
+    from qonnx.transformation.general import SortGraph
 
     model = model.transform(InsertDWC())
     model = model.transform(InsertFIFO(create_shallow_fifos=True))
@@ -137,7 +138,8 @@ def floorflow_fifos(model: Any, cfg: Any) -> Any:
     one = _bound(model)
     _set_fifos(one)
     if _insert_slices(model, one):
-        model = _named(model)
+        # In the order to which FINN sorts the graph next, as it takes depths by the names that follow from it.
+        model = _named(model.transform(SortGraph()))
         one = _bound(model)
         _set_fifos(one)
     _hand_over(one, cfg)
