@@ -106,6 +106,10 @@ CHANNEL = {
     "converter_resources": AMOUNTS,
     "fifo_resources": AMOUNTS,
     "crossing_resources": MapOf(AMOUNTS),
+    "slices": COUNT,
+    "slice_slots": [TEXT],
+    "slices_left_out": COUNT,
+    "slice_resources": MapOf(AMOUNTS),
 }
 RECTANGLE = {"left": COUNT, "bottom": COUNT, "right": COUNT, "top": COUNT}
 PBLOCK = {
@@ -117,6 +121,14 @@ PBLOCK = {
     "supply": AMOUNTS,
     "likelihood": Nullable(NUMBER),
     "short": FLAG,
+}
+LONG_STREAM = {
+    "channel": TEXT,
+    "tiles": NUMBER,
+    "unsliced_tiles": NUMBER,
+    "way_tiles": NUMBER,
+    "reach_tiles": NUMBER,
+    "slices": COUNT,
 }
 PARTITION = {
     "assignment": MapOf(TEXT),
@@ -255,11 +267,20 @@ PHASE = {
         }
     ],
     "partition": PARTITION,
-    "floorplan": MapOf({"pblocks": MapOf(PBLOCK, NAME), "hpwl": NUMBER, "congestion": MapOf(NUMBER), "stats": STATS}),
+    "floorplan": MapOf(
+        {
+            "pblocks": MapOf(PBLOCK, NAME),
+            "hpwl": NUMBER,
+            "longest": [LONG_STREAM],
+            "congestion": MapOf(NUMBER),
+            "stats": STATS,
+        }
+    ),
     "constraint_styles": MapOf(STYLE),
     "fifo_kind": TEXT,
     "bands": MapOf(MapOf([NUMBER])),
     "fits": MapOf({"likelihood": NUMBER, "low": AMOUNTS, "high": AMOUNTS}),
+    "slices_built": FLAG,
 }
 PLATFORM = {
     "name": TEXT,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import ceil
 
 from floorflow.verify.ends import is_outside
@@ -24,6 +25,8 @@ TINY = 1e-9
 SIDES = ("left", "bottom", "right", "top")
 BITS_SHORT = 0.95
 """A slice holds two words in registers; estimates may be so much lower."""
+MOST = 1000
+"""More slices than any stream needs: so many cross the largest die at its highest clock a hundred times."""
 ROOM_FOR_MANY = 32
 """So many LUTs and flip-flops a bit and slice in every slot of a way are room enough, streams beside it included."""
 
@@ -54,9 +57,10 @@ class Stretch:
 
     def longest(self, slices: int) -> float:
         """Return the shortest reach for which so many slices are enough."""
+        slices = min(slices, MOST)
         parts = range(1, slices + 2)
         tried = {self.tiles / (slices + len(self.rows)), *(rows / n for rows in self.rows for n in parts)}
-        return min(reach for reach in tried if reach == 0 or self.needed(reach) <= slices) if self.tiles else 0.0
+        return min((reach for reach in tried if reach > 0 and self.needed(reach) <= slices), default=0.0)
 
     def homes(self, slices: int, reach: float) -> list[str]:
         """Return the slot of each slice: those that rows need, and the rest at the source."""
@@ -73,7 +77,7 @@ class Stretch:
 def check_slices(phase: PhaseFacts, boards: Mapping[str, Board], cap: Record, findings: Findings) -> None:
     """Judge slices of every channel, what they cost, that streams that meet wait for none, and the longest streams."""
     reach = TILES_AND_MHZ / phase.clock_mhz if phase.clock_mhz else 0.0
-    if not reach or not {*phase.fpgas} <= {*boards}:
+    if reach < 1 or not {*phase.fpgas} <= {*boards}:
         return  # reported where options and platform are judged
     ways = dict(_stretches(phase, boards))
     _check_counts(phase, ways, reach, findings)
@@ -81,7 +85,7 @@ def check_slices(phase: PhaseFacts, boards: Mapping[str, Board], cap: Record, fi
     for channel in phase.channels:
         where = f"{phase.where} channel {channel['name']}"
         way = ways.get(channel["name"])
-        homes = [] if way is None else way.homes(channel["slices"], reach)
+        homes = [] if way is None else way.homes(min(channel["slices"], MOST), reach)
         findings.expect("wrong-slices", where, "slice_slots", channel["slice_slots"], homes)
         _check_cost(phase, channel, where, findings)
         if way is not None and channel["slices_left_out"]:
@@ -136,7 +140,7 @@ def _stretch(phase: PhaseFacts, board: Board, channel: Record, source: Rectangle
         (board.device.slr_rows(lower.slr)[1] + board.device.slr_rows(upper.slr)[0]) / 2 for lower, upper in passed
     )
     stops = [low, *(min(max(edge, low), high) for edge in edges), high]
-    rows = [after - before for before, after in zip(stops, stops[1:], strict=False)]
+    rows = [after - before for before, after in pairwise(stops)]
     ends = phase.ends(channel)
     first = [ends[0]] if ends else []
     slots = sorted({slot for pair in passed for slot in pair}, key=lambda slot: slot.slr) or first
@@ -176,7 +180,7 @@ def _far(phase: PhaseFacts, needed: Mapping[str, int], inside: set[str]) -> list
     return [c for c in phase.channels if needed.get(c["name"], 0) and c["name"] not in inside]
 
 
-def balance(phase: PhaseFacts, least: Mapping[str, int], may: Mapping[str, object] | set[str]) -> dict[str, int] | None:
+def balance(phase: PhaseFacts, least: Mapping[str, int], may: Collection[str]) -> dict[str, int] | None:
     """Return the slices of each channel with which no FIFO holds more than it can, None if there are none.
 
     An end is late by the most cycles of slices on any path to it. A FIFO bears as many cycles between its ends as it
@@ -207,7 +211,7 @@ def balance(phase: PhaseFacts, least: Mapping[str, int], may: Mapping[str, objec
 
 def _check_cost(phase: PhaseFacts, channel: Record, where: str, findings: Findings) -> None:
     """Judge that slices lie where they are listed, all at one price, which is enough for two words in registers."""
-    held = Counter(channel["slice_slots"])
+    held: Counter[str] = Counter(channel["slice_slots"])
     stated = {slot: amounts(entry) for slot, entry in channel["slice_resources"].items()}
     findings.expect("wrong-slice-resources", where, "slots of slice_resources", sorted(stated), sorted(held))
     if {*stated} != {*held} or not held:

@@ -81,6 +81,10 @@ VIOLATIONS: dict[str, str] = {
     "wrong-fifo-style": "a FIFO is in a memory that the back end has not for it, or that its bits do not fit",
     "wrong-fifo-depth": "a FIFO's depth does not follow from modules, SLR boundaries, links and joins",
     "wrong-crossing-registers": "crossing registers or what they cost do not follow from the slots",
+    "wrong-slices": "register slices, or where they lie, do not follow from a stream's length and those beside it",
+    "wrong-slice-resources": "what register slices cost is not where they lie, not one price, or holds no two words",
+    "slices-left-out": "a stream goes without register slices although its slots have room for many times as many",
+    "wrong-slices-built": "the tool builds register slices, and the plan says not, or the other way",
     "link-mismatch": "a channel's links are not those on its route",
     "link-unknown": "a channel runs between FPGAs that no links join",
     # between phases
@@ -185,6 +189,7 @@ VIOLATIONS: dict[str, str] = {
     "wrong-short": "a pblock is listed as short that lacks no room, or that could have it where it lies",
     "wrong-likelihood": "a pblock's likelihood is not what bands, module and supply give",
     "wrong-constraint-style": "a slot is not constrained as options, pblocks and SLRs give, or nothing is said of it",
+    "wrong-longest": "the longest streams of an FPGA are not those that pblocks and ports give",
     "wrong-hpwl": "the half-perimeter wire length is not what the rectangles give",
     # expectations
     "wrong-band": "a band is not two positive factors on a resource, the lower first, or is missing",
@@ -236,6 +241,7 @@ VIOLATIONS: dict[str, str] = {
     "cell-repeated": "a cell is added twice",
     "cell-misplaced": "a cell is added to a pblock that is not its module's",
     "names-unbound": "a build is given, and the plan is not bound to any",
+    "slice-missing": "bound.json tells other cells of register slices than the plan has",
     "cell-shared": "two engines have one cell name",
     "cell-ports-differ": "pblocks.tcl does not compare a cell's streams with those of the plan's engine",
     "cell-unknown": "a cell is added that belongs to no engine",
