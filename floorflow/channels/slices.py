@@ -36,7 +36,7 @@ class PlacedWay:
 
 @dataclass(frozen=True)
 class SlicedStream:
-    """A stream that may get slices. Without a ``way`` it gets none: its ends share a module, or lie apart.
+    """A stream that may get slices. Without a ``way`` it gets none: its ends lie on two FPGAs.
 
     ``spare_words``: by how many its FIFO is deeper than the full rate needs; None: that is not known, or its tool sees
     to it. ``price``: of one slice.

@@ -19,7 +19,7 @@ def longest_streams(part: Part, fpga: Fpga) -> list[LongStreamEntry]:
     slices, reach = part.candidate.slices, reach_tiles(part.context.platform.clock_mhz)
     own = {slot.name for slot in fpga.slots}
     ways = [(name, way, way.way.longest_with(slices.count(name))) for name, way in slices.ways.items()]
-    here = [each for each in ways if each[1].slots[0] in own]
+    here = [each for each in ways if each[1].slots[0] in own and each[1].way.tiles]
     here.sort(key=lambda each: (each[2] <= reach, -each[1].way.longest_tiles))
     return [_entry(part, name, way, tiles) for name, way, tiles in here[:LISTED]]
 
@@ -47,7 +47,7 @@ def slice_warnings(phase: PhaseEntry, tool: str) -> Iterator[str]:
     short = [channel for channel in phase.channels if channel.slices_left_out]
     if short:
         told = f"{_streams(short)} longer than one cycle's reach {'have' if len(short) > 1 else 'has'} none"
-        yield f"register slices are missing: {told}, as there is no room for them: {_named(short)}"
+        yield f"register slices are missing: {told}, for want of room or of kernels that hold them: {_named(short)}"
 
 
 def _streams(channels: Sequence[ChannelEntry]) -> str:

@@ -62,7 +62,10 @@ def _stream(context: PlanningContext, channel: Channel, way: PlacedWay | None) -
 def placed_ways(
     context: PlanningContext, candidate: Candidate, placements: Mapping[str, PlacementSolution]
 ) -> dict[str, PlacedWay]:
-    """Return the way of every stream between two pblocks of an FPGA, or a pblock and the host's port, by channel."""
+    """Return the way of every stream between two pblocks of an FPGA, or a pblock and the host's port, by channel.
+
+    One inside a pblock is of no length: it may need slices for others that it meets.
+    """
     boxes = {
         module: (fpga, bounding_box(region))
         for fpga, placed in placements.items()
@@ -78,7 +81,7 @@ def _ways(context: PlanningContext, candidate: Candidate, boxes: Boxes) -> Itera
         stream, pair = channel.stream, ends[channel.name]
         source = _port(fpgas[0]) if stream.from_outside else boxes.get(pair[0])
         target = _port(fpgas[-1]) if stream.to_outside else boxes.get(pair[1])
-        if source is not None and target is not None and pair[0] != pair[1] and source[0] == target[0]:
+        if source is not None and target is not None and source[0] == target[0]:
             slots = channel_slots(context, candidate.slot_of, pair)
             yield channel.name, _way(context, slots, _middle(source[1]), _middle(target[1]))
 

@@ -89,9 +89,9 @@ def check_slices(phase: PhaseFacts, boards: Mapping[str, Board], cap: Record, fi
         findings.expect("wrong-slices", where, "slice_slots", channel["slice_slots"], homes)
         _check_cost(phase, channel, where, findings)
         if way is not None and channel["slices_left_out"]:
-            _check_left_out(phase, channel, way, free, findings)
+            _check_left_out(phase, channel, ways, free, findings)
     for fpga, floorplan in phase.raw["floorplan"].items():
-        own = {name: way for name, way in ways.items() if way.fpga == fpga}
+        own = {name: way for name, way in ways.items() if way.fpga == fpga and way.tiles}
         where = f"{phase.where}.floorplan.{fpga}"
         listed = [{key: row[key] for key in _KEYS} for row in floorplan["longest"]]
         _check_longest(listed, list(_longest(phase, own, reach)), where, findings)
@@ -104,7 +104,7 @@ _KEYS = ("channel", "tiles", "unsliced_tiles", "way_tiles", "reach_tiles", "slic
 
 
 def _stretches(phase: PhaseFacts, boards: Mapping[str, Board]) -> Iterator[tuple[str, Stretch]]:
-    """Yield the streams between two pblocks of an FPGA, or a pblock and the host's port."""
+    """Yield the streams between two pblocks of an FPGA, or a pblock and the host's port; inside one they are points."""
     boxes = {
         name: (fpga, box)
         for fpga, floorplan in phase.raw["floorplan"].items()
@@ -119,7 +119,7 @@ def _stretches(phase: PhaseFacts, boards: Mapping[str, Board]) -> Iterator[tuple
             for side, (end, home) in enumerate(zip(("source", "target"), homes, strict=True))
         ]
         slots = phase.ends(channel)
-        if ends[0] and ends[1] and slots and ends[0][0] == ends[1][0] and homes[0] != homes[1]:
+        if ends[0] and ends[1] and slots and ends[0][0] == ends[1][0]:
             yield channel["name"], _stretch(phase, boards[ends[0][0]], channel, ends[0][1], ends[1][1])
 
 
@@ -143,7 +143,8 @@ def _stretch(phase: PhaseFacts, board: Board, channel: Record, source: Rectangle
     rows = [after - before for before, after in pairwise(stops)]
     ends = phase.ends(channel)
     first = [ends[0]] if ends else []
-    slots = sorted({slot for pair in passed for slot in pair}, key=lambda slot: slot.slr) or first
+    at_edges = {slot.name: slot for pair in passed for slot in pair}
+    slots = sorted(at_edges.values(), key=lambda slot: slot.slr) or first
     names = [slot.name for slot in slots]
     if y > other_y:
         rows, names = rows[::-1], names[::-1]
@@ -188,7 +189,10 @@ def balance(phase: PhaseFacts, least: Mapping[str, int], may: Collection[str]) -
     """
     late: Counter[str] = Counter()
     ends = {channel[end] for channel in phase.channels for end in ("source", "target")}
-    spare = {c["name"]: c["fifo_depth"] - c["fifo_needed"] if c["fifo_needed"] else None for c in phase.channels}
+    # A FIFO with too few words is reported where depths are judged.
+    spare = {
+        c["name"]: max(0, c["fifo_depth"] - c["fifo_needed"]) if c["fifo_needed"] else None for c in phase.channels
+    }
     for _ in range(len(ends) + 1):
         before = late.copy()
         for channel in phase.channels:
@@ -235,10 +239,16 @@ def _free(phase: PhaseFacts, cap: Record) -> dict[str, dict[str, int]]:
 
 
 def _check_left_out(
-    phase: PhaseFacts, channel: Record, way: Stretch, free: Mapping[str, Mapping[str, int]], findings: Findings
+    phase: PhaseFacts,
+    channel: Record,
+    ways: Mapping[str, Stretch],
+    free: Mapping[str, Mapping[str, int]],
+    findings: Findings,
 ) -> None:
-    """Judge that a stream goes without slices only where room is short, or where it leaves its SLR."""
-    if len(way.slots) > 1:
+    """Judge that a stream goes without slices only where room is short, where it leaves its SLR, or FIFOs forbid it."""
+    way, others = ways[channel["name"]], {c["name"]: c["slices"] for c in phase.channels}
+    least = others | {channel["name"]: channel["slices_left_out"]}
+    if len(way.slots) > 1 or balance(phase, least, ways.keys()) is None:
         return
     much = ROOM_FOR_MANY * channel["slices_left_out"] * (channel["width_bits"] + 4)
     if all(min(free[slot].values()) >= much for slot in way.slots):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from floorflow.verify.finn.build import FINDINGS, judge_build
-from floorflow.verify.finn.built import folded_engine, networks_of
+from floorflow.verify.finn.built import as_built, folded_engine, networks_of
 from floorflow.verify.finn.constants import constants_in_logic
 from floorflow.verify.finn.cycles import CYCLES
 from floorflow.verify.finn.data_types import width_objections
@@ -185,7 +185,7 @@ def files(
     plan: Mapping[str, Any], phase: Mapping[str, Any], folder: Files, context: Mapping[str, Any]
 ) -> tuple[list[tuple[str, str, str]], dict[str, str]]:
     """Judge FINN's files of a phase; what cells are called is read from a build."""
-    found = Findings(meanings={**VIOLATIONS, **findings})
+    found, phase = Findings(meanings={**VIOLATIONS, **findings}), as_built(phase)
     for built in networks_of(phase, context):
         path = f"{built.folder}/{FOLDING_FILE}"
         folding = folder.json(path)
@@ -251,4 +251,4 @@ def build(
     context: Mapping[str, Any],
 ) -> list[tuple[str, str, str]]:
     """Judge a phase, as it is bound, against a build: ``told`` are engines' cells and the modules of FIFOs' cells."""
-    return list(judge_build(phase, folder, told, context))
+    return list(judge_build(as_built(phase), folder, told, context))
