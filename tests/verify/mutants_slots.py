@@ -101,27 +101,43 @@ def slice_on_a_short_stream(plan: Plan, files: Files) -> None:
     channel |= {"slices": 1, "slice_slots": [slot], "slice_resources": {slot: price}}
 
 
-@mutant("wrong-slices")
+@mutant("wrong-slices", TWO_SLRS)
 def long_stream_without_its_slices(plan: Plan, files: Files) -> None:
     sliced_stream(plan).update({"slices": 0, "slice_slots": [], "slice_resources": {}})
 
 
-@mutant("slices-left-out")
+@mutant("slices-left-out", TWO_SLRS)
 def slices_left_out_where_there_is_room(plan: Plan, files: Files) -> None:
     channel = sliced_stream(plan)
     channel.update({"slices": 0, "slice_slots": [], "slice_resources": {}, "slices_left_out": channel["slices"]})
 
 
-@mutant("wrong-slice-resources")
+@mutant("wrong-slice-resources", TWO_SLRS)
 def slice_of_one_word(plan: Plan, files: Files) -> None:
     for price in sliced_stream(plan)["slice_resources"].values():
         price["FF"] //= 2
 
 
-@mutant("wrong-utilisation")
+@mutant("wrong-utilisation", TWO_SLRS)
 def slices_forgotten_in_their_slot(plan: Plan, files: Files) -> None:
     for price in sliced_stream(plan)["slice_resources"].values():
         price["FF"] += 5000
+
+
+@mutant("wrong-slices", TWO_SLRS)
+def slice_in_another_slot_than_its_stream_passes(plan: Plan, files: Files) -> None:
+    channel = sliced_stream(plan)
+    other = plan["platform"]["fpgas"][0]["slots"][-1]["name"]
+    channel["slice_resources"] = {other: channel["slice_resources"][channel["slice_slots"][0]]}
+    channel["slice_slots"] = [other]
+
+
+@mutant("wrong-estimate", TWO_SLRS)
+def first_frame_before_its_words_passed_the_slices(plan: Plan, files: Files) -> None:
+    on_the_way = sum(channel["crossing_registers"] + channel["slices"] for channel in phase_of(plan)["channels"])
+    sliced_stream(plan)
+    throughput = part_of(plan)["estimates"]["throughput"] or dict(NO_THROUGHPUT)
+    part_of(plan)["estimates"]["throughput"] = throughput | {"first_frame_cycles": on_the_way - 1}
 
 
 @mutant("wrong-longest")
