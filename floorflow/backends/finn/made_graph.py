@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from floorflow.backends.finn.step.graph import BuiltNode
-from floorflow.backends.finn.step.settings import LEAST_DEPTH
+from floorflow.backends.finn.step.slices import SLICE_DEPTH, widens
 
 FIFO = "StreamingFIFO_rtl"
 DMA = "IODMA_hls"
@@ -91,7 +91,7 @@ class _Graph:
 
     def _insert_slice(self, stream: Mapping[str, Any], number: int) -> None:
         name, node = str(stream["name"]), _passing(FIFO)
-        node.attributes["depth"] = LEAST_DEPTH
+        node.attributes["depth"] = SLICE_DEPTH
         if name in self.front:
             node.inputs, node.outputs = [f"{name} to slice {number}"], [self.front[name]]
             self.front[name] = node.inputs[0]
@@ -102,8 +102,8 @@ class _Graph:
             self.back[name] = node.outputs[0]
             self.order.append(node)
             return
-        widens = stream["converter"] is not None and int(stream["source_width"]) < int(stream["target_width"])
-        self._put(node, f"{name} FIFO {int(widens)}", f"{name} slice {number}")
+        behind = stream["converter"] is not None and widens(stream)
+        self._put(node, f"{name} FIFO {int(behind)}", f"{name} slice {number}")
 
     def _behind(self, stream: Mapping[str, Any], node: BuiltNode, label: str, *, converter: bool = False) -> None:
         """Put a node right behind a stream's source, or behind its converter."""

@@ -9,7 +9,8 @@ import pytest
 from floorflow.backends.finn.made_graph import made_nodes
 from floorflow.backends.finn.step.graph import BuiltNode, BuiltStream, joined
 from floorflow.backends.finn.step.match import streams_between
-from floorflow.backends.finn.step.settings import Bound, fifo_settings, own_kernels, placements, slice_nodes
+from floorflow.backends.finn.step.settings import Bound, fifo_settings, own_kernels, placements
+from floorflow.backends.finn.step.slices import slice_nodes
 from floorflow.verify.finn.build_streams import stream_problems
 from floorflow.verify.finn.built_nodes import Node
 

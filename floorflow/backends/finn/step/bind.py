@@ -20,8 +20,8 @@ from floorflow.backends.finn.step.settings import (
     folding_differences,
     placements,
     port_widths,
-    slice_nodes,
 )
+from floorflow.backends.finn.step.slices import slice_nodes
 
 
 @dataclass(frozen=True)

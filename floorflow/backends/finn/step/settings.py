@@ -9,11 +9,10 @@ from typing import Any
 from floorflow.backends.finn.step.graph import BuiltGraph, BuiltNode, BuiltStream, as_planned
 from floorflow.backends.finn.step.kernels import NotBuildable, check_acyclic, partition_ids
 from floorflow.backends.finn.step.match import Mismatch, different, matched, streams_between
+from floorflow.backends.finn.step.slices import SLICE, slice_nodes, widens
 
 LEAST_DEPTH = 2
 """The fewest words of a FIFO that FINN builds."""
-SLICE: Mapping[str, Any] = {"depth": LEAST_DEPTH, "impl_style": "rtl", "ram_style": "auto"}
-"""What makes a FIFO a register slice: FINN's own of two words has all outputs in registers, back pressure too."""
 FAR_APART = 1000
 """More SLRs than an FPGA has."""
 IN_MEMORY = ("block", "distributed", "ultra")
@@ -66,30 +65,6 @@ class Bound:
                 homes = [(int(home["device"]), int(home["slr"]))] * len(homes)
             found.update(zip(slice_nodes(stream, link), homes, strict=False))
         return found
-
-
-def slice_nodes(stream: Mapping[str, Any], link: BuiltStream) -> list[BuiltNode]:
-    """Return the register slices of a stream: FIFOs of two words behind its own, before it if it comes from outside.
-
-    There are none where they have not been inserted, though FINN may have split the stream's own FIFO.
-    """
-    count, fifos = len(stream.get("slices", ())), planned_fifos(stream, link)
-    if not count or len(fifos) <= count:
-        return []
-    first = link.source is None
-    slices, own = (fifos[:count], fifos[count:]) if first else (fifos[-count:], fifos[:-count])
-    depths = [int(node.attributes.get("depth", stream.get("depth", 0))) for node in own]
-    shallow = all(node.attributes.get("depth") == LEAST_DEPTH for node in slices)
-    return slices if shallow and sum(depths) >= int(stream.get("depth", 0)) else []
-
-
-def planned_fifos(stream: Mapping[str, Any], link: BuiltStream) -> list[BuiltNode]:
-    """Return the FIFOs of a stream on the wide side of its converter, where its own is."""
-    places = [place for place, node in enumerate(link.chain) if node.is_converter]
-    if stream["converter"] is None or len(places) != 1:
-        return [node for node in link.chain if node.is_fifo]
-    wide = link.chain[places[0] :] if _widens(stream) else link.chain[: places[0]]
-    return [node for node in wide if node.is_fifo]
 
 
 def bound(plan: StepPlan, graph: BuiltGraph, *, strict: bool = False) -> Bound:
@@ -160,16 +135,12 @@ def fifo_ports(one: Bound) -> dict[BuiltNode, dict[str, list[int]]]:
         found[node] = {"inFIFODepths": [LEAST_DEPTH] * inputs, "outFIFODepths": [LEAST_DEPTH] * len(node.outputs)}
     for stream, link in one.links:
         depth = max(int(stream["depth"]), LEAST_DEPTH)
-        at_target = link.source is None or _widens(stream)
+        at_target = link.source is None or widens(stream)
         if at_target and link.target is not None:
             found[link.target]["inFIFODepths"][link.target.positions[link.target_port]] = depth
         elif link.source is not None:
             found[link.source]["outFIFODepths"][link.source_port] = depth
     return found
-
-
-def _widens(stream: Mapping[str, Any]) -> bool:
-    return bool(stream["source_width"] < stream["target_width"])
 
 
 def port_widths(one: Bound) -> dict[str, tuple[list[int], list[int]]]:
@@ -202,7 +173,7 @@ def fifo_settings(one: Bound) -> dict[BuiltNode, dict[str, Any]]:
     plus = one.plan["finn"] == "plus"
     for stream, link in one.links:
         groups = _fifo_groups(stream, link)
-        planned = len(groups) - 1 if _widens(stream) else 0
+        planned = len(groups) - 1 if widens(stream) else 0
         for index, fifos in enumerate(groups):
             depth, style = LEAST_DEPTH, "auto"
             if index == planned:

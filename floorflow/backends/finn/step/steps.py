@@ -21,16 +21,14 @@ from floorflow.backends.finn.step.kernel_files import Kernels, read_partitions
 from floorflow.backends.finn.step.match import Mismatch
 from floorflow.backends.finn.step.settings import (
     LEAST_DEPTH,
-    SLICE,
     Bound,
     bound,
     check_kernels,
     fifo_ports,
     fifo_settings,
     placements,
-    planned_fifos,
-    slice_nodes,
 )
+from floorflow.backends.finn.step.slices import insert_slices
 
 PLAN_FILE = "floorflow_plan.json"
 VITIS_PORT_BITS = 512
@@ -137,45 +135,13 @@ def floorflow_fifos(model: Any, cfg: Any) -> Any:
     model = _named(model)
     one = _bound(model)
     _set_fifos(one)
-    if _insert_slices(model, one):
+    if insert_slices(model, one.links):
         # In the order to which FINN sorts the graph next, as it takes depths by the names that follow from it.
         model = _named(model.transform(SortGraph()))
         one = _bound(model)
         _set_fifos(one)
     _hand_over(one, cfg)
     return model
-
-
-def _insert_slices(model: Any, one: Bound) -> int:
-    """Insert the register slices that are not there yet, and return how many."""
-    count = 0
-    for stream, link in one.links:
-        missing = len(stream.get("slices", ())) if not slice_nodes(stream, link) else 0
-        if missing:
-            fifos = planned_fifos(stream, link)
-            for _ in range(missing):
-                _insert_slice(model, fifos[0 if link.source is None else -1].proto, before=link.source is None)
-            count += missing
-    return count
-
-
-def _insert_slice(model: Any, fifo: Any, *, before: bool) -> None:
-    """Insert a copy of a FIFO with two words right behind it, or before it."""
-    from qonnx.custom_op.registry import getCustomOp
-
-    own, tensor = deepcopy(fifo), model.make_new_valueinfo_name()
-    own.name = tensor
-    model.set_tensor_shape(tensor, model.get_tensor_shape(fifo.input[0] if before else fifo.output[0]))
-    model.set_tensor_datatype(tensor, model.get_tensor_datatype(fifo.input[0] if before else fifo.output[0]))
-    if before:
-        own.output[0] = fifo.input[0] = tensor
-    else:
-        own.input[0] = fifo.output[0] = tensor
-    place = list(model.graph.node).index(fifo)
-    model.graph.node.insert(place if before else place + 1, own)
-    slice_node = getCustomOp(model.graph.node[place if before else place + 1])
-    for name, value in SLICE.items():
-        slice_node.set_nodeattr(name, value)
 
 
 def _named(model: Any) -> Any:
