@@ -24,7 +24,8 @@ def longest_streams(plan: Plan, phase: PhaseEntry) -> list[str]:
     if len(rows) == 1:
         return []
     count = sum(channel.slices for channel in phase.channels)
-    slices = f"{count:,} register slice{'s' * (count != 1)} in all, those for streams that meet long ones included"
+    all_of_them = f"{count:,} register slice{'s' * (count > 1)} in all, those for streams that meet long ones included"
+    slices = all_of_them if count else "no register slices"
     ends = "tiles are columns and rows from end to end, then from one register to the next at the most"
     return [*wrapped([f"{_reach(plan)}; {_likely_clock(phase)}", ends, slices]), *table(rows)]
 

@@ -167,7 +167,8 @@ def _check_counts(phase: PhaseFacts, ways: Mapping[str, Stretch], reach: float, 
     inside = {name for name, way in ways.items() if len(way.slots) == 1}
     tries = [balance(phase, least, ways.keys())]
     # Where the tool cannot build slices in several SLRs, no stream over a boundary has any.
-    if all(phase_channel["slices_left_out"] for phase_channel in _far(phase, needed, inside)):
+    far = [c for c in phase.channels if needed.get(c["name"], 0) and c["name"] not in inside]
+    if all(channel["slices_left_out"] for channel in far):
         tries.append(balance(phase, least, inside))
     if stated in tries:
         return
@@ -175,10 +176,6 @@ def _check_counts(phase: PhaseFacts, ways: Mapping[str, Stretch], reach: float, 
     for name, count in stated.items():
         where = f"{phase.where} channel {name}"
         findings.expect("wrong-slices", where, "slices", count, expected.get(name, needed.get(name, 0)))
-
-
-def _far(phase: PhaseFacts, needed: Mapping[str, int], inside: set[str]) -> list[Record]:
-    return [c for c in phase.channels if needed.get(c["name"], 0) and c["name"] not in inside]
 
 
 def balance(phase: PhaseFacts, least: Mapping[str, int], may: Collection[str]) -> dict[str, int] | None:
