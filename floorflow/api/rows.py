@@ -66,7 +66,7 @@ def _folded(plan: Plan, phase: PhaseEntry) -> Iterator[tuple[str, str, FoldedEnt
 
 
 def channel_rows(plan: Plan) -> Iterator[Row]:
-    """Yield each stream with its widths, FIFO, converter, the registers and slices on its way, and what FIFO and converter cost."""
+    """Yield each stream with its widths, FIFO, converter, registers and slices, and what FIFO and converter cost."""
     for phase in plan.phases:
         for channel in phase.channels:
             parts = {f"{part}_resources" for part in ("converter", "fifo", "crossing", "slice")}
