@@ -42,7 +42,7 @@ def slice_warnings(phase: PhaseEntry, tool: str) -> Iterator[str]:
         count = sum(channel.slices for channel in sliced)
         yield (
             f"register slices are missing: {tool} builds none from what is written, and {count} on {_streams(sliced)} "
-            f"{'are' if count > 1 else 'is'} planned; without them a word takes longer than a cycle there"
+            f"{'are' if count > 1 else 'is'} planned; without them a word may take longer than a cycle there"
         )
     short = [channel for channel in phase.channels if channel.slices_left_out]
     if short:
