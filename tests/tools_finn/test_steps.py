@@ -206,7 +206,7 @@ def test_finn_plus_links_with_the_hook_and_the_planned_memory(tmp_path: Path, fi
     [
         ("tfc_1w1a", "alveo-u250", {"constraint_style": "hard"}),
         ("tfc_1w1a", "pynq-z1", {"constraint_style": "hard"}),
-        ("cnv_2w2a", "alveo-u250", {"fps": 3000.0}),
+        pytest.param("cnv_2w2a", "alveo-u250", {"fps": 3000.0, "clock_mhz": 650.0}, id="register slices"),
     ],
 )
 def test_a_network_goes_through_finn_plus_own_steps_and_the_plans_to_its_kernels(
@@ -216,6 +216,7 @@ def test_a_network_goes_through_finn_plus_own_steps_and_the_plans_to_its_kernels
     model = EXAMPLES / f"{name}.onnx"
     made = ff.plan(model, platform, finn="plus", label_select=True, effort="fast", plots=False, **options)
     made.save(tmp_path / "out")
+    assert any(channel["slices"] for channel in made.channels) or "clock_mhz" not in options
     finn_plus.build(model, tmp_path / "out" / "finn", tmp_path / "build", network=True)
     ff.bind(tmp_path / "out", tmp_path / "build").save(tmp_path / "bound")
     assert not ff.check(tmp_path / "bound", build=tmp_path / "build").violations
