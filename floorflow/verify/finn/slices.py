@@ -26,23 +26,19 @@ def check_step_plan(
     homes: Mapping[str, tuple[int, int]],
     findings: Findings,
 ) -> None:
-    """Judge that the steps are told of each slice, with FPGA and SLR; ``homes`` are those of slots.
-
-    The file is there where something is constrained.
-    """
+    """Judge that the steps are told of each slice, with FPGA and SLR; ``homes`` are those of slots."""
     path = f"{built.folder}/{STEP_PLAN}"
-    content = folder.json(path) if folder.exists(path) else None
-    if content is None:
-        return
+    content = (folder.json(path) if folder.exists(path) else None) or {}
     ids = {row["id"] for row in built.rows.values()}
-    told = {stream["name"]: stream.get("slices") for stream in content.get("streams", ())}
+    told = {stream["name"]: stream.get("slices", []) for stream in content.get("streams", ())}
     for channel in phase["channels"]:
         if not {channel["source"], channel["target"]} & ids:
             continue
         styles = phase["constraint_styles"]
         wanted = [_home(slot, homes, styles) for slot in channel["slice_slots"] if slot in homes]
-        if told.get(channel["name"]) != wanted:
-            message = f"slices of {channel['name']} are {told.get(channel['name'])!r:.80}, the plan has {wanted!r:.80}"
+        found = told.get(channel["name"], [])
+        if found != wanted:
+            message = f"slices of {channel['name']} are {found!r:.80}, the plan has {wanted!r:.80}"
             findings.add("finn-slices-differ", folder.path(path), message)
 
 
