@@ -20,6 +20,7 @@ from floorflow.verify.violations import Findings
 
 TILES_AND_MHZ = 60_000
 """Columns and rows that one cycle reaches over, times MHz."""
+SLICE_WORDS = 2
 LISTED = 5
 TINY = 1e-9
 SIDES = ("left", "bottom", "right", "top")
@@ -222,7 +223,7 @@ def _check_cost(phase: PhaseFacts, channel: Record, where: str, findings: Findin
     for slot, count in sorted(held.items()):
         told = {name: count * price[name] for name in RESOURCE_NAMES}
         findings.expect("wrong-slice-resources", f"{where} slot {slot}", "slice_resources", stated[slot], told)
-    least = int(BITS_SHORT * 2 * channel["width_bits"])
+    least = int(BITS_SHORT * SLICE_WORDS * channel["width_bits"])
     exact = phase.back_end is not None and not phase.back_end.may_cost_nothing(where)
     if exact and price["FF"] < least:
         message = f"a slice has {price['FF']} FF, two words of {channel['width_bits']} bits take {least} at the least"
