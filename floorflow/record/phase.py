@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from floorflow.channels.cost_allocation import modules_between
 from floorflow.dataflow.bands import outcome_of
@@ -12,6 +12,7 @@ from floorflow.hardware import Fpga, anchor, bounding_box, free_cells, ranges
 from floorflow.placement import Region
 from floorflow.record import likelihood, streams
 from floorflow.record.constraints import constraint_styles
+from floorflow.record.long_streams import longest_streams
 from floorflow.record.memories import memories
 from floorflow.record.network_part import network_part
 from floorflow.record.part import Part, PhaseRun
@@ -28,6 +29,7 @@ from floorflow.schema import (
     PartitionEntry,
     PblockEntry,
     PhaseEntry,
+    PhaseNetworkEntry,
     PortEntry,
 )
 from floorflow.search.candidate import slot_demands
@@ -43,11 +45,12 @@ def phase(run: PhaseRun) -> PhaseEntry:
     floorplan = {fpga.name: _floorplan(fpga, run) for fpga in fpgas}
     alike = shared_implementations(run, regions)
     styles = [constraint_styles(request, fpga, floorplan[fpga.name].pblocks) for fpga in fpgas]
+    networks = [network_part(part) for part in run.parts]
     return PhaseEntry(
         name=run.name,
         region=run.region,
         loads_after=run.loads_after,
-        networks=[network_part(part) for part in run.parts],
+        networks=networks,
         channels=[channel for own in channels for channel in own],
         modules=[entry for part in run.wholes for entry in _modules(part, alike)],
         joined=[entry for part in run.wholes for entry in _joined(part)],
@@ -64,7 +67,15 @@ def phase(run: PhaseRun) -> PhaseEntry:
         fifo_kind=costs.fifo_kind if costs.has_bands else "",
         bands=bands,
         fits=fits,
+        slices_built=_builds_slices(run, networks),
     )
+
+
+def _builds_slices(run: PhaseRun, networks: Sequence[PhaseNetworkEntry]) -> bool:
+    backend, options = run.context.backend, run.context.request.backend_options
+    timed = [part.estimates.throughput for part in networks]
+    known = all(found is not None and found.interval_cycles is not None for found in timed)
+    return backend.builds_slices(options, knows_depths=known)
 
 
 def _modules(part: Part, alike: Mapping[str, Likeness]) -> list[ModuleEntry]:
@@ -159,6 +170,7 @@ def _floorplan(fpga: Fpga, run: PhaseRun) -> FloorplanEntry:
         hpwl=placement.hpwl,
         port_length=ports.length,
         sll_columns=ports.sll_columns(),
+        longest=[entry for part in run.wholes for entry in longest_streams(part, fpga)],
         congestion=dict(placement.congestion),
         stats=statistics(placement.stats),
     )

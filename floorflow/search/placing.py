@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from floorflow.backends.placed import Home, PlacedStream
@@ -56,7 +56,7 @@ def place_candidate(
 
     ``tight``: where the modules of a slot do not pack otherwise, its rectangles may be as full as can be.
     """
-    refusal = _unbuildable(context, candidate)
+    refusal = unbuildable(context, candidate)
     if refusal is not None:
         return PlacementFailure(refusal, SolveStats("cut", "heuristic"))
     placements, problems = {}, {}
@@ -68,14 +68,17 @@ def place_candidate(
     return PlacedCandidate(candidate, placements, repair, problems)
 
 
-def _unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | None:
+def unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | None:
     """Return why the back end's tool cannot build the engines in their slots, None if it can."""
     number = {
         slot.name: (place, slr) for place, f in enumerate(context.platform.fpgas) for slr, slot in enumerate(f.slots)
     }
     slot_of = candidate.slot_of
     home = {e: (m.name, *number[slot_of[m.name]]) for m in candidate.modules for e in m.engines}
-    streams = [_told(channel, home) for channel in candidate.channels]
+    slices = candidate.slices.slots
+    streams = [
+        _told(channel, home, [number[slot] for slot in slices.get(channel.name, ())]) for channel in candidate.channels
+    ]
     parts = parts_of(candidate.folded, context.together)
     names = [name for part in parts for name in _unbuildable_part(context, part, streams, home)]
     if not names:
@@ -94,7 +97,7 @@ def _unbuildable_part(
     return context.backend.unbuildable(folded, own, inside, context.request.backend_options)
 
 
-def _told(channel: Channel, home: Mapping[str, Home]) -> PlacedStream:
+def _told(channel: Channel, home: Mapping[str, Home], slices: Sequence[tuple[int, int]]) -> PlacedStream:
     stream = channel.stream
     return PlacedStream(
         channel.name,
@@ -107,6 +110,7 @@ def _told(channel: Channel, home: Mapping[str, Home]) -> PlacedStream:
         channel.converter,
         home[channel.converter_engine][0] if channel.converter else None,
         home[channel.fifo_engine][0],
+        tuple(slices),
     )
 
 

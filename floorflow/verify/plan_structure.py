@@ -107,6 +107,10 @@ CHANNEL = {
     "converter_resources": AMOUNTS,
     "fifo_resources": AMOUNTS,
     "crossing_resources": MapOf(AMOUNTS),
+    "slices": COUNT,
+    "slice_slots": [TEXT],
+    "slices_left_out": COUNT,
+    "slice_resources": MapOf(AMOUNTS),
 }
 RECTANGLE = {"left": COUNT, "bottom": COUNT, "right": COUNT, "top": COUNT}
 PBLOCK = {
@@ -122,11 +126,20 @@ PBLOCK = {
     "pins_per_row": COUNT,
 }
 SLL_COLUMNS = {"channel": TEXT, "boundary": TEXT, "columns": [{"column": COUNT, "wires": COUNT}]}
+LONG_STREAM = {
+    "channel": TEXT,
+    "tiles": NUMBER,
+    "unsliced_tiles": NUMBER,
+    "way_tiles": NUMBER,
+    "reach_tiles": NUMBER,
+    "slices": COUNT,
+}
 FLOORPLAN = {
     "pblocks": MapOf(PBLOCK, NAME),
     "hpwl": NUMBER,
     "port_length": NUMBER,
     "sll_columns": [SLL_COLUMNS],
+    "longest": [LONG_STREAM],
     "congestion": MapOf(NUMBER),
     "stats": STATS,
 }
@@ -272,6 +285,7 @@ PHASE = {
     "fifo_kind": TEXT,
     "bands": MapOf(MapOf([NUMBER])),
     "fits": MapOf({"likelihood": NUMBER, "low": AMOUNTS, "high": AMOUNTS}),
+    "slices_built": FLAG,
 }
 PLATFORM = {
     "name": TEXT,
