@@ -83,6 +83,9 @@ class PlacementProblem:
     takes: the wirelength of centres alone would favour slivers, whose inside cannot be routed well. It is a
     preference: it is doubled, then dropped, where nothing fits otherwise; None does not limit at all. ``hints`` are
     rectangles, by module, from which the search may start. Of a ``draft`` little more is asked than that it is legal.
+
+    ``fixed`` are rectangles that modules must have. ``previous`` are those that they had: as few as can be leave them
+    (`staying`). ``alike`` are groups of equal modules whose rectangles one circuit is to fit (`windows`).
     """
 
     device: Device
@@ -94,6 +97,9 @@ class PlacementProblem:
     max_aspect: float | None = 3.0
     hints: Mapping[str, Rect] = dataclass_field(default_factory=dict)
     draft: bool = False
+    fixed: Mapping[str, Rect] = dataclass_field(default_factory=dict)
+    previous: Mapping[str, Rect] = dataclass_field(default_factory=dict)
+    alike: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
         """Raise InputError for names that do not exist and for values out of range."""
@@ -108,6 +114,10 @@ class PlacementProblem:
                 raise InputError(f"wire {wire.source} -> {wire.target}: both ends are pins, expected a module at one")
             if wire.width_bits < 0:
                 raise InputError(f"wire {wire.source} -> {wire.target}: width_bits is {wire.width_bits}, expected >= 0")
+        for what, names in (("fixed", self.fixed), ("alike", [name for group in self.alike for name in group])):
+            for name in names:
+                _require_known(what, name, self.index_of)
+        _require_unique("alike", [name for group in self.alike for name in group])
         for name, share in self.fill.items():
             _require_known("resource of fill", name, RESOURCE_NAMES)
             if not 0 < share <= 1:
