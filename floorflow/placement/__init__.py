@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from floorflow.errors import InputError, Refusal
+from floorflow.placement.alike import place_alike
 from floorflow.placement.area import least_cells
 from floorflow.placement.candidate_rectangles import supply_at
 from floorflow.placement.effort import LIMITS
@@ -59,6 +60,8 @@ def _placed(problem: PlacementProblem, method: str, seed: int) -> PlacementSolut
         near = place_near(problem, limits, seed, None)
         return near or METHODS[method](problem, limits, seed)
     found = METHODS[method](problem, limits, seed)
+    if isinstance(found, PlacementSolution) and problem.alike and not problem.draft:
+        return place_alike(problem, limits, seed, found)
     if not problem.previous or isinstance(found, PlacementFailure):
         return found
     return place_near(problem, limits, seed, found) or found

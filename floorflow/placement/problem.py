@@ -114,10 +114,6 @@ class PlacementProblem:
                 raise InputError(f"wire {wire.source} -> {wire.target}: both ends are pins, expected a module at one")
             if wire.width_bits < 0:
                 raise InputError(f"wire {wire.source} -> {wire.target}: width_bits is {wire.width_bits}, expected >= 0")
-        for what, names in (("fixed", self.fixed), ("alike", [name for group in self.alike for name in group])):
-            for name in names:
-                _require_known(what, name, self.index_of)
-        _require_unique("alike", [name for group in self.alike for name in group])
         for name, share in self.fill.items():
             _require_known("resource of fill", name, RESOURCE_NAMES)
             if not 0 < share <= 1:
@@ -125,6 +121,15 @@ class PlacementProblem:
         _require_known("effort", self.effort, EFFORTS)
         if self.max_aspect is not None and self.max_aspect < 1:
             raise InputError(f"max_aspect is {self.max_aspect}, expected at least 1 or none")
+        self._check_wishes()
+
+    def _check_wishes(self) -> None:
+        """Raise InputError for fixed modules and groups of equal ones that do not exist, or are in two groups."""
+        grouped = [name for group in self.alike for name in group]
+        _require_unique("alike", grouped)
+        for what, names in (("fixed", list(self.fixed)), ("alike", grouped)):
+            for name in names:
+                _require_known(what, name, self.index_of)
 
     @cached_property
     def slot_of(self) -> Mapping[str, Slot]:

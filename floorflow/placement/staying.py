@@ -1,11 +1,12 @@
-"""Place modules again so that as few as can be leave the rectangles that they had: for a plan whose areas changed a bit.
+"""Place modules again so that few leave the rectangles that they had: for a plan whose areas changed a little.
 
 1. Modules whose rectangles still hold them, and clash with nothing, are at home. The others take the place where they
    disturb least; who is ejected there does the same.
 2. A few modules that lie near each other or share wires are taken out and put back, many times. To leave its home costs
    a module a price, a share of all wires, so that it moves only if the wires become shorter by more than that.
 3. Wires may be `WITHIN` longer than those of a placement from scratch; what is more counts `PENALTY` times. The search
-   begins near the old places and, once more, from scratch; where no layout is short enough, that is the answer.
+   begins near the old places, from scratch, and from scratch where something changed with the rest at home. Where no
+   layout is short enough, the one from scratch is the answer.
 
 Drafts are not held against a placement from scratch. Equal arguments give equal answers.
 """
@@ -21,7 +22,8 @@ import numpy as np
 
 from floorflow.hardware.geometry import Rect
 from floorflow.placement.bound import narrowest_rectangles
-from floorflow.placement.candidate_rectangles import IntArray, compact, sides_of
+from floorflow.placement.candidate_rectangles import BoolArray, IntArray, compact, overlaps, sides_of
+from floorflow.placement.construction import may_overlap
 from floorflow.placement.effort import Limits
 from floorflow.placement.fixed import what_is_illegal, what_is_short
 from floorflow.placement.lns import (
@@ -34,7 +36,6 @@ from floorflow.placement.lns import (
     keys_of,
     twice_hpwl,
 )
-from floorflow.placement.construction import may_overlap
 from floorflow.placement.net_arrays import net_arrays
 from floorflow.placement.preparing import PreparedProblem, prepare, solution
 from floorflow.placement.problem import PlacedModule, PlacementProblem, PlacementSolution
@@ -77,7 +78,7 @@ def place_near(
         start = near.started()
         if start is not None:
             break
-    starts = [one for one in (start, near.from_scratch()) if one is not None]
+    starts = [one for one in (start, *near.from_scratch()) if one is not None]
     best = min(map(near.improved, starts), key=near.merit, default=None)
     return None if best is None or near.excess(twice_hpwl(best, near.space.nets)) else _told(problem, best, scratch)
 
@@ -115,11 +116,12 @@ def _told(problem: PlacementProblem, layout: Layout, scratch: PlacementSolution 
 
 @dataclass
 class _Near:
-    """The search: ``homes`` (n,) is the candidate that is each module's home, -1 if it has none."""
+    """The search: ``homes`` (n,) is the candidate that is each module's home, -1 if it has none; ``boxes`` (n, 4)."""
 
     problem: PlacementProblem
     space: SearchSpace
     homes: Sequence[int]
+    boxes: IntArray
     seed: int
     scratch: PlacementSolution | None
     rng: np.random.Generator = field(init=False)
@@ -128,9 +130,7 @@ class _Near:
         self.rng = np.random.default_rng(self.seed)
 
     @classmethod
-    def of(
-        cls, prepared: PreparedProblem, seed: int, scratch: PlacementSolution | None, aspect: float | None
-    ) -> _Near:
+    def of(cls, prepared: PreparedProblem, seed: int, scratch: PlacementSolution | None, aspect: float | None) -> _Near:
         """Take the narrowest rectangles, of every span, of an aspect, the homes, and what was found from scratch."""
         problem, home = prepared.problem, set(at_home(prepared.problem))
         rasters = {slot.name: Raster.of(slot.region, problem.device) for slot in problem.slots}
@@ -144,7 +144,8 @@ class _Near:
             candidates.append(made)
             homes.append(made.index_of(sides_of([before])[0]) if module.name in home else -1)
         space = SearchSpace(tuple(candidates), net_arrays(problem), may_overlap(problem))
-        return cls(problem, space, homes, seed, scratch)
+        boxes = [c.rects[home] if home >= 0 else np.full(4, -1) for c, home in zip(candidates, homes, strict=True)]
+        return cls(problem, space, homes, np.array(boxes), seed, scratch)
 
     @cached_property
     def most(self) -> float:
@@ -160,14 +161,16 @@ class _Near:
         twice = twice_hpwl(layout, self.space.nets)
         return self.excess(twice), self._moved(layout), twice
 
-    def from_scratch(self) -> Layout | None:
-        """Return the layout from scratch."""
+    def from_scratch(self) -> list[Layout]:
+        """Return the layout from scratch, and the same with all at home in slots where every module has one."""
         if self.scratch is None:
-            return None
-        layout = Layout.empty(self.space.count)
+            return []
+        scratch = Layout.empty(self.space.count)
         for index, module in enumerate(self.problem.modules):
-            layout.put(index, sides_of(self.scratch.regions[module.name])[0])
-        return layout
+            scratch.put(index, sides_of(self.scratch.regions[module.name])[0])
+        homeless = self.space.may_overlap[[home < 0 for home in self.homes]].any(axis=0)
+        mixed = Layout(np.where(homeless[:, None] | (self.boxes < 0), scratch.boxes, self.boxes), scratch.placed.copy())
+        return [mixed, scratch]
 
     def started(self) -> Layout | None:
         """Return all modules placed, few of them away from home; None if no room was found.
@@ -199,14 +202,16 @@ class _Near:
 
     def _moved(self, layout: Layout) -> int:
         """Return how many modules have left their homes."""
-        return int((self._away(layout)).sum())
+        return int(self._away(layout).sum()) - self.homeless
 
-    def _away(self, layout: Layout) -> IntArray:
-        away = [
-            home >= 0 and bool((layout.boxes[module] != self.space.candidates[module].rects[home]).any())
-            for module, home in enumerate(self.homes)
-        ]
-        return np.array(away, dtype=np.int64)
+    def _away(self, layout: Layout) -> BoolArray:
+        """Return, (n,), which modules are not at home, or have none."""
+        return np.asarray((layout.boxes != self.boxes).any(axis=1))
+
+    @cached_property
+    def homeless(self) -> int:
+        """How many modules have no home."""
+        return sum(home < 0 for home in self.homes)
 
     def improved(self, start: Layout) -> Layout:
         """Take modules out and put them back while that makes wires, and the prices of those away, less together.
@@ -240,15 +245,19 @@ class _Near:
         return twice + PENALTY * self.excess(twice) + price * self._moved(layout)
 
     def _chosen(self, layout: Layout) -> list[int]:
-        """Return a module, often one away from home, and some that lie near it or share wires with it."""
-        count, rng = min(GROUPS[int(self.rng.integers(len(GROUPS)))], self.space.count), self.rng
-        away = [m for m, (home, left) in enumerate(zip(self.homes, self._away(layout), strict=True)) if home < 0 or left]
-        first = away[int(rng.integers(len(away)))] if away and rng.random() < 0.5 else int(rng.integers(self.space.count))
-        if rng.random() < 0.5:
-            merit = self.space.bits[first] + (self.space.bits[first].mean() + 1) * rng.random(self.space.count)
+        """Return a module, often one away from home, with who lies there, is near it or shares wires with it."""
+        rng, everyone = self.rng, self.space.count
+        count, kind = min(GROUPS[int(rng.integers(len(GROUPS)))], everyone), rng.random()
+        away = np.flatnonzero(self._away(layout))
+        first = int(rng.choice(away)) if len(away) and rng.random() < 0.5 else int(rng.integers(everyone))
+        if kind < 0.3 and self.homes[first] >= 0:
+            there = overlaps(self.boxes[first : first + 1], layout.boxes)[0] & self.space.may_overlap[first]
+            return [first, *rng.permutation(np.flatnonzero(there)).tolist()]
+        if kind < 0.6:
+            merit = self.space.bits[first] + (self.space.bits[first].mean() + 1) * rng.random(everyone)
         else:
             centres = layout.boxes[:, :2] + layout.boxes[:, 2:]
-            merit = -np.abs(centres - centres[first]).sum(axis=1) * (rng.random(self.space.count) + 0.5)
+            merit = -np.abs(centres - centres[first]).sum(axis=1) * (rng.random(everyone) + 0.5)
         merit[first] = np.inf
         chosen: list[int] = np.argsort(-merit, kind="stable")[:count].tolist()
         rng.shuffle(chosen)
