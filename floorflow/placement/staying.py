@@ -78,8 +78,10 @@ def place_near(
         start = near.started()
         if start is not None:
             break
-    starts = [one for one in (start, *near.from_scratch()) if one is not None]
-    best = min(map(near.improved, starts), key=near.merit, default=None)
+    best = None if start is None else near.improved(start)
+    for other in near.from_scratch():
+        if best is None or near.merit(best)[:2] > (0, 0):
+            best = min((one for one in (best, near.improved(other)) if one is not None), key=near.merit)
     return None if best is None or near.excess(twice_hpwl(best, near.space.nets)) else _told(problem, best, scratch)
 
 
@@ -168,7 +170,8 @@ class _Near:
         scratch = Layout.empty(self.space.count)
         for index, module in enumerate(self.problem.modules):
             scratch.put(index, sides_of(self.scratch.regions[module.name])[0])
-        homeless = self.space.may_overlap[[home < 0 for home in self.homes]].any(axis=0)
+        rows = [index for index, home in enumerate(self.homes) if home < 0]
+        homeless = np.asarray(self.space.may_overlap[rows].any(axis=0))
         mixed = Layout(np.where(homeless[:, None] | (self.boxes < 0), scratch.boxes, self.boxes), scratch.placed.copy())
         return [mixed, scratch]
 
@@ -216,17 +219,18 @@ class _Near:
     def improved(self, start: Layout) -> Layout:
         """Take modules out and put them back while that makes wires, and the prices of those away, less together.
 
-        At first what costs a little more is kept now and then, as in annealing.
+        At first what costs a little more is kept now and then, as in annealing. It ends once all are at home.
         """
         nets, rounds = self.space.nets, ROUNDS * min(self.space.count, MANY)
         wires = twice_hpwl(start, nets) if self.scratch is None else 2 * self.scratch.hpwl
         price = PRICE * wires
-        best = current = start
+        best, current = start, Occupied.by(self.space, start.copy())
         cost, lowest = self._cost(start, price), self.merit(start)
         chances = self.rng.random(rounds)
         for turn in range(rounds):
-            occupied = Occupied.by(self.space, current.copy())
-            chosen = self._chosen(current)
+            if lowest[:2] == (0, 0):
+                break
+            occupied, chosen = current.copy(), self._chosen(current.layout)
             for module in chosen:
                 occupied.take_out(module)
             if not all(self._put(occupied, module, price) for module in chosen):
@@ -234,10 +238,10 @@ class _Near:
             new = self._cost(occupied.layout, price)
             heat = HEAT * wires * (1 - turn / rounds) ** 2
             if new <= cost - heat * np.log(max(chances[turn], 1e-12)):
-                current, cost = occupied.layout, new
-                merit = self.merit(current)
+                current, cost = occupied, new
+                merit = self.merit(current.layout)
                 if merit < lowest:
-                    best, lowest = current, merit
+                    best, lowest = current.layout, merit
         return best
 
     def _cost(self, layout: Layout, price: float) -> float:
