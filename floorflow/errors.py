@@ -201,7 +201,8 @@ _WORDS: Mapping[What, Callable[[Refusal], str]] = {
         f"the largest slot ({r.place}) allows it {_amount(r.allowed)}"
     ),
     "module barred": lambda r: (
-        f"no slot takes module {_names(r)}: an engine of it is above what --max-engine-share allows there"
+        f"no slot takes module {_names(r)}: an engine of it is above what --max-engine-share allows there, or its "
+        "pblock is fixed in another slot that has no room for it"
     ),
     "slots together": lambda r: (
         f"{r.resource}: {_amount(r.needed)} needed, all slots together allow {_amount(r.allowed)}"

@@ -48,6 +48,7 @@ SEARCH_ORDER = (
     "proposals",
     "limits",
     "together",
+    "stated_pblocks",
     "context",
     "hops",
     "slot_walks",

@@ -17,7 +17,7 @@ from floorflow.dataflow.options import OptionGroup
 from floorflow.folding import FoldingProblem, fold_at_interval, restricted
 from floorflow.folding.balance import NO_BALANCE, Balance
 from floorflow.folding.exact import FoldingAnswer
-from floorflow.hardware import Device, Platform, Slot, free_supply, max_pblocks
+from floorflow.hardware import Device, Platform, Slot, StatedPblock, free_supply, max_pblocks
 from floorflow.partition import PartitionMemo, PartitionProblem, partition
 from floorflow.partition.effort import LIMITS
 from floorflow.partition.problem import PartitionAnswer
@@ -28,6 +28,7 @@ from floorflow.search.engine_limits import EngineLimits, Places
 from floorflow.search.fifo_sizing import FullRate
 from floorflow.search.limits import SearchLimits
 from floorflow.search.proposals import methods_of
+from floorflow.search.stated_pblocks import stated_pblocks
 from floorflow.search.together import Together
 
 
@@ -73,6 +74,9 @@ def solvers_of(request: Request, costs: Costs, limits: EngineLimits) -> Solvers:
             problem.effort,
             hints,
             problem.draft,
+            tuple(sorted(problem.fixed.items())),
+            tuple(sorted(problem.previous.items())),
+            problem.alike,
         )
         if key not in placed:
             placed[key] = place(problem, request.place_method, seed)
@@ -159,6 +163,11 @@ class PlanningContext:
         """A price of a unit of each resource: its share of what all slots allow. Of FF there is always enough."""
         allowed = total(self.limits.values()).as_dict()
         return tuple(1 / have if have and name != "FF" else 0.0 for name, have in allowed.items())
+
+    @cached_property
+    def stated(self) -> Mapping[str, StatedPblock]:
+        """Where the user wants pblocks, by the name of an engine or module."""
+        return stated_pblocks(self.platform, self.request)
 
     @cached_property
     def limits(self) -> dict[str, Resources]:
