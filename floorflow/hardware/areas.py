@@ -16,7 +16,7 @@ from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.grid import SiteMask
 from floorflow.hardware.platform import Fpga, Platform
-from floorflow.hardware.ranges import parse_ranges, range_rect, ranges, resources_of_sites
+from floorflow.hardware.ranges import parse_range, parse_ranges, range_rect, ranges, resources_of_sites
 from floorflow.hardware.slots import Slot
 from floorflow.resources import Resources
 
@@ -70,7 +70,7 @@ def stated_pblock(platform: Platform, area: str, told: str) -> StatedPblock:
     slot = next((slot for slot in fpga.slots if slot.region.contains(rect)), None)
     if slot is None:
         raise InputError(f"{told}: it lies in no single SLR of {fpga.name}", hint="give a range inside one SLR")
-    legal = _drawable(fpga.device, rect)
+    legal = _drawable(fpga.device, rect, parse_range(fpga.device, text).site)
     if legal is None or any(legal.overlaps(hole) for hole in slot.keep_outs):
         nearest = _nearest(fpga.device, rect)
         if legal is None:
@@ -107,12 +107,11 @@ def _widened(device: Device, rect: Rect) -> Rect:
     return Rect(rect.left, rect.bottom // step * step, rect.right, (rect.top // step + 1) * step - 1)
 
 
-def _drawable(device: Device, rect: Rect) -> Rect | None:
-    """Return the pblock that holds all sites of a rectangle and no others, None if there is none."""
+def _drawable(device: Device, rect: Rect, kind: str) -> Rect | None:
+    """Return the pblock that holds just the sites of a range, of its type; None if there is none."""
     inner = _between_edges(device, rect)
-    if inner is None or rect.bottom % device.row_step or (rect.top + 1) % device.row_step:
-        return None
-    return inner if _sites(device, inner) == _sites(device, rect) else None
+    legal = [one for one in (inner, _nearest(device, rect)) if one is not None and one == _widened(device, one)]
+    return next((one for one in legal if _sites(device, one, kind) == _sites(device, rect, kind)), None)
 
 
 def _between_edges(device: Device, rect: Rect) -> Rect | None:
@@ -130,8 +129,10 @@ def _nearest(device: Device, rect: Rect) -> Rect:
     return _widened(device, Rect(min(left, rect.left), rect.bottom, right, rect.top))
 
 
-def _sites(device: Device, rect: Rect) -> dict[str, int]:
-    return {name: count for name, count in device.sites(rect).items() if name != "LAGUNA"}
+def _sites(device: Device, rect: Rect, kind: str) -> dict[str, int]:
+    """Return how many sites of a type a rectangle holds; of a clock region's all that pblocks hold."""
+    held = device.sites(rect)
+    return {name: held[name] for name in held if name == kind or (kind == "CLOCKREGION" and name != "LAGUNA")}
 
 
 def _kept_out(fpga: Fpga, rect: Rect) -> Fpga:

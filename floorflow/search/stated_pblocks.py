@@ -103,7 +103,5 @@ def _within(
 def _nearest(uses: Sequence[Sequence[int]], most: Sequence[int]) -> tuple[str, int, int]:
     """Return what is short of the folding that comes nearest: resource, what there is and what it needs."""
     worst = [max(range(len(most)), key=lambda kind: use[kind] / max(most[kind], 1)) for use in uses]
-    share, row = min(
-        (use[kind] / max(most[kind], 1), row) for row, (use, kind) in enumerate(zip(uses, worst, strict=True))
-    )
+    row = min(range(len(uses)), key=lambda row: uses[row][worst[row]] / max(most[worst[row]], 1))
     return RESOURCE_NAMES[worst[row]], most[worst[row]], uses[row][worst[row]]
