@@ -93,7 +93,7 @@ class EngineLimits:
         """Mark in which slots each engine may lie with each row, (n_rows, n_engines, n_slots)."""
         flags = [(group.engine_use <= self._most(group, slot)).all(axis=2) for slot in slots]
         here = np.array([[self.homes.get(engine, slot) == slot for slot in slots] for engine in group.engines])
-        return np.stack(flags, axis=2) & here
+        return np.asarray(np.stack(flags, axis=2) & here)
 
     def bars(self, engine: str, use: Resources, slot: str) -> bool:
         """Whether an engine takes too much to lie in a slot, or has its pblock in another."""
