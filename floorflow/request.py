@@ -342,6 +342,11 @@ class Request(BaseModel):
         default_factory=dict,
         description="Pblock of the module that holds an engine, NAME=RANGE, the range as of --keep-out; repeatable.",
     )
+    stay_near: Annotated[PathText | None, FLOORPLAN] = Field(
+        None,
+        description="Earlier plan of the same FPGAs, folder or plan.json: with the folding kept its modules keep their "
+        "slots if they can, and as few pblocks as can be leave their places.",
+    )
     partition_method: Annotated[PartitionMethod, FLOORPLAN] = Field(
         "auto", description="Partition method; auto takes the best of several."
     )
@@ -414,7 +419,11 @@ class Request(BaseModel):
 
     def _areas_can_be_kept(self) -> None:
         """Refuse areas of a design that stays where parts of it take turns."""
-        for option, given in (("--keep-out", self.keep_out), ("--fix-pblock", self.fix_pblock)):
+        for option, given in (
+            ("--keep-out", self.keep_out),
+            ("--fix-pblock", self.fix_pblock),
+            ("--stay-near", self.stay_near),
+        ):
             if given and self.reconfigure != "none":
                 told = f"--reconfigure {self.reconfigure}: {option} is for a design that stays"
                 raise InputError(told, hint="leave out one of the two")

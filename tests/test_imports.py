@@ -49,6 +49,7 @@ SEARCH_ORDER = (
     "proposals",
     "limits",
     "together",
+    "previous",
     "context",
     "hops",
     "slot_walks",

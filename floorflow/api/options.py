@@ -134,6 +134,7 @@ class PlanOptions(ProblemOptions, total=False):
     max_hops: int | None
     keep_out: Sequence[str]
     fix_pblock: Mapping[str, str] | Sequence[str]
+    stay_near: str | Path | None
     partition_method: str
     place_method: str
     effort: Effort

@@ -27,6 +27,7 @@ from floorflow.resources import Resources, scaled_down, total
 from floorflow.search.engine_limits import EngineLimits, Places
 from floorflow.search.fifo_sizing import FullRate
 from floorflow.search.limits import SearchLimits
+from floorflow.search.previous import NOT_BEFORE, Previous
 from floorflow.search.proposals import methods_of
 from floorflow.search.stated_pblocks import stated_pblocks
 from floorflow.search.together import Together
@@ -139,6 +140,8 @@ class PlanningContext:
     """By which share the interval that FIFOs are deep enough for is longer than that of the engines."""
     measured: Measurements = NO_MEASUREMENTS
     """What is no estimate."""
+    previous: Previous = NOT_BEFORE
+    """The plan to stay near, if any."""
     together: Together | None = None
     """The networks, where several share the platform; ``dataflow`` holds the engines of all then."""
     supplies: dict[Hashable, Resources] = field(default_factory=dict, compare=False, repr=False)

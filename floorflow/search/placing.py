@@ -69,6 +69,12 @@ def place_candidate(
     return PlacedCandidate(candidate, placements, repair, problems)
 
 
+def place_as_it_is(context: PlanningContext, candidate: Candidate) -> PlacedCandidate | PlacementFailure:
+    """Place the modules of every FPGA, with room for all if that can be; slots may be tight where it cannot."""
+    roomy = place_candidate(context, candidate, "")
+    return roomy if isinstance(roomy, PlacedCandidate) else place_candidate(context, candidate, "", tight=True)
+
+
 def _unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | None:
     """Return why the back end's tool cannot build the engines in their slots, None if it can."""
     number = {
@@ -157,8 +163,17 @@ def placement_problem(
     known = {module.name: hints[module.name] for module in modules if module.name in hints}
     request = context.request
     fixed = {module.name: stated[module.name].rect for module in modules if module.name in stated}
+    before = context.previous.of(candidate.modules, slot_of)
     return PlacementProblem(
-        fpga.device, fpga.slots, modules, wires, request.whole_slot_fill, request.effort, hints=known, fixed=fixed
+        fpga.device,
+        fpga.slots,
+        modules,
+        wires,
+        request.whole_slot_fill,
+        request.effort,
+        hints=known,
+        fixed=fixed,
+        previous={module.name: before[module.name] for module in modules if module.name in before},
     )
 
 
@@ -179,7 +194,8 @@ def finished(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandida
         found = placements[name]
         rects = {module: region[0] for module, region in found.regions.items() if len(region) == 1}
         answer = context.solvers.place(replace(draft, draft=False, hints=rects))
-        if isinstance(answer, PlacementSolution) and answer.hpwl <= found.hpwl:
+        # Near an earlier plan a draft may have shorter wires, as it was held against none from scratch.
+        if isinstance(answer, PlacementSolution) and (draft.previous or answer.hpwl <= found.hpwl):
             placements[name] = answer
     return replace(placed, placements=placements)
 

@@ -28,6 +28,7 @@ from floorflow.search.context import (
     solvers_of,
 )
 from floorflow.search.engine_limits import EngineLimits, Places, engine_limits
+from floorflow.search.previous import read_previous
 from floorflow.search.silicon import at_risk
 from floorflow.search.stated_pblocks import stated_pblocks, within_pblocks
 
@@ -125,6 +126,7 @@ def context_of(found: Priced) -> PlanningContext:
         hops,
         balance=balance,
         measured=measured,
+        previous=read_previous(request.stay_near, platform),
     )
     return context.within(single)
 
