@@ -4,7 +4,8 @@
    disturb least; who is ejected there does the same.
 2. A few modules that lie near each other or share wires are taken out and put back, many times. To leave its home costs
    a module a price, a share of all wires, so that it moves only if the wires become shorter by more than that.
-3. Wires may be `WITHIN` longer than those of a placement from scratch; what is more counts `PENALTY` times. The search
+3. Wires may be `WITHIN` longer than those of a placement from scratch, or than they were before, as luck has its share
+   in both and what was is known to be good enough; what is more counts `PENALTY` times. The search
    begins near the old places, from scratch, and from scratch where something changed with the rest at home. Where no
    layout is short enough, the one from scratch is the answer.
 
@@ -38,7 +39,7 @@ from floorflow.placement.lns import (
 )
 from floorflow.placement.net_arrays import net_arrays
 from floorflow.placement.preparing import PreparedProblem, prepare, solution
-from floorflow.placement.problem import PlacedModule, PlacementProblem, PlacementSolution
+from floorflow.placement.problem import PlacedModule, PlacementProblem, PlacementSolution, hpwl_of
 from floorflow.placement.raster import Raster
 from floorflow.placement.shelves import repair_by_ejection
 from floorflow.stats import Status
@@ -152,7 +153,11 @@ class _Near:
     @cached_property
     def most(self) -> float:
         """Twice the longest that wires may be; infinite of a draft."""
-        return inf if self.scratch is None else 2 * (1 + WITHIN) * self.scratch.hpwl
+        if self.scratch is None:
+            return inf
+        previous = {name: (rect,) for name, rect in self.problem.previous.items()}
+        before = hpwl_of(previous, self.problem.wires) if len(previous) == self.space.count else 0.0
+        return 2 * (1 + WITHIN) * max(self.scratch.hpwl, before)
 
     def excess(self, twice: float) -> float:
         """Return by how much wires, twice their length, are too long."""
