@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from floorflow.errors import InputError, Refusal
 from floorflow.placement.alike import place_alike
 from floorflow.placement.area import least_cells
@@ -59,7 +61,8 @@ def _placed(problem: PlacementProblem, method: str, seed: int) -> PlacementSolut
     if problem.previous and problem.draft:
         near = place_near(problem, limits, seed, None)
         return near or METHODS[method](problem, limits, seed)
-    found = METHODS[method](problem, limits, seed)
+    # Pblocks that had grown may be longer than those that a search takes: no hints for one from scratch.
+    found = METHODS[method](replace(problem, hints={}) if problem.previous else problem, limits, seed)
     if isinstance(found, PlacementSolution) and problem.alike and not problem.draft:
         return place_alike(problem, limits, seed, found)
     if not problem.previous or isinstance(found, PlacementFailure):

@@ -4,10 +4,10 @@
    disturb least; who is ejected there does the same.
 2. A few modules that lie near each other or share wires are taken out and put back, many times. To leave its home costs
    a module a price, a share of all wires, so that it moves only if the wires become shorter by more than that.
-3. Wires may be `WITHIN` longer than those of a placement from scratch, or than they were before, as luck has its share
-   in both and what was is known to be good enough; what is more counts `PENALTY` times. The search
-   begins near the old places, from scratch, and from scratch where something changed with the rest at home. Where no
-   layout is short enough, the one from scratch is the answer.
+3. Wires may be `WITHIN` longer than those of a placement from scratch, or than they were before: luck has its share in
+   both, and what was is known to be good enough. What is more counts `PENALTY` times. The search begins near the old
+   places, from scratch, and from scratch where something changed with the rest at home. Where no layout is short
+   enough, the one from scratch is the answer.
 
 Drafts are not held against a placement from scratch. Equal arguments give equal answers.
 """
