@@ -4,7 +4,7 @@
 
 Prints a row for each net of public timing reports (benchmarks/data/route_delays.json), with its distance in columns
 and rows of the die; a line through them, each net told by a line that saw none of its source; and what else is known.
-The rule, `floorflow.emit.closing.COMFORTABLE_REACH`, is a rule of thumb for a period and not a model of a net.
+The rule, `floorflow.hardware.reach.REACH_TILES_MHZ`, is a rule of thumb for a period and not a model of a net.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from statistics import median
 
 import numpy as np
 
-from floorflow.emit.closing import COMFORTABLE_REACH
 from floorflow.hardware import Device, read_device
+from floorflow.hardware.reach import REACH_TILES_MHZ
 
 ROOT = Path(__file__).resolve().parents[1]
 REGISTERS_NS = 0.10
@@ -117,7 +117,7 @@ def unseen(nets: Sequence[Net]) -> list[float]:
 
 def rule_ns(tiles: float) -> float:
     """Return the period at which the rule calls a stream comfortable."""
-    return tiles * 1e3 / COMFORTABLE_REACH
+    return tiles * 1e3 / REACH_TILES_MHZ
 
 
 def beside(nets: Sequence[Net], line: Line) -> list[tuple[str, str, str, str]]:
@@ -159,7 +159,7 @@ def main() -> None:
     nine, most = sorted(off)[int(0.9 * len(off))], max(off)
     print(f"a factor of {median(off):.2f} in the median, {nine:.2f} for nine in ten, {most:.2f} at most")
     for mhz in (200, 250, 300):
-        print(f"at {mhz} MHz: {line.reach(1e3 / mhz):.0f} tiles by the line, {COMFORTABLE_REACH / mhz:.0f} by the rule")
+        print(f"at {mhz} MHz: {line.reach(1e3 / mhz):.0f} tiles by the line, {REACH_TILES_MHZ / mhz:.0f} by the rule")
     print("\n| what | public | line | rule |\n|---|--:|--:|--:|")
     for row in beside(nets, line):
         print("| " + " | ".join(row) + " |")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from floorflow.hardware.reach import reach_tiles
 from floorflow.presets import CHANGES
 from floorflow.schema import (
     ChannelEntry,
@@ -26,8 +27,6 @@ COMFORTABLE_SLOT: Mapping[str, float] = CHANGES["safe"]["cap"].as_dict()
 """Share of what is available in a slot up to which it is comfortable: caps of the preset `safe`."""
 COMFORTABLE_ENGINE = {"LUT": (0.25, 20_000), "DSP": (0.5, 128)}
 """The same for one engine, and an amount that is comfortable in any slot."""
-COMFORTABLE_REACH = 60_000
-"""Columns and rows between two registers times MHz: half the span of half an SLR of a U250 at 250 MHz."""
 COMFORTABLE_HOPS = 1
 """SLR boundaries that a stream crosses."""
 
@@ -114,7 +113,7 @@ def _longest_stream(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
     if not reaches:
         return
     reach, channel = max(reaches, key=lambda each: each[0])
-    most = COMFORTABLE_REACH / plan.options.clock_mhz
+    most = reach_tiles(plan.options.clock_mhz)
     between = f" between {channel.crossing_registers} planned registers" if channel.crossing_registers else ""
     way = "--effort best may find shorter ways, a lower --fps makes pblocks smaller"
     yield Closing(

@@ -15,6 +15,7 @@ from floorflow.record.constraints import constraint_styles
 from floorflow.record.memories import memories
 from floorflow.record.network_part import network_part
 from floorflow.record.part import Part, PhaseRun
+from floorflow.record.ports import FpgaPorts
 from floorflow.record.reuse import shared_implementations
 from floorflow.record.values import amounts, rectangle, statistics
 from floorflow.resources import RESOURCE_NAMES, Resources, total
@@ -147,22 +148,25 @@ def _shares(demand: Resources, available: Resources) -> dict[str, float]:
 
 
 def _floorplan(fpga: Fpga, run: PhaseRun) -> FloorplanEntry:
-    placement = run.placements[fpga.name]
+    placement, ports = run.placements[fpga.name], FpgaPorts(fpga, run)
     return FloorplanEntry(
         pblocks={
-            part.module(name): _pblock(name, use, fpga, part, placement.regions[part.module(name)])
+            part.module(name): _pblock(name, use, ports, part, placement.regions[part.module(name)])
             for part in run.wholes
             for name, use in likelihood.uses_of_part(part).items()
             if part.module(name) in placement.regions
         },
         hpwl=placement.hpwl,
+        port_length=ports.length,
+        sll_columns=ports.sll_columns(),
         congestion=dict(placement.congestion),
         stats=statistics(placement.stats),
     )
 
 
-def _pblock(module: str, use: Use, fpga: Fpga, part: Part, region: Region) -> PblockEntry:
-    device, costs, place = fpga.device, part.context.costs, part.candidate.slot_of[module]
+def _pblock(module: str, use: Use, ports: FpgaPorts, part: Part, region: Region) -> PblockEntry:
+    fpga, costs, place = ports.fpga, part.context.costs, part.candidate.slot_of[module]
+    device, name = fpga.device, part.module(module)
     supply = total(device.resources(rect) for rect in region)
     (slot,) = (slot for slot in fpga.slots if slot.name == place)
     is_whole = sum(rect.columns * rect.rows for rect in region) == free_cells(device, slot)
@@ -175,4 +179,6 @@ def _pblock(module: str, use: Use, fpga: Fpga, part: Part, region: Region) -> Pb
         supply=amounts(supply),
         likelihood=outcome_of(use, costs.band).told(supply.as_dict()) if costs.has_bands else None,
         short=not is_whole and not has_room(part.context, device, use)(supply),
+        ports=ports.entries(name),
+        pins_per_row=ports.placed[name].pins_per_row,
     )

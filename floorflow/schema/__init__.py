@@ -78,6 +78,7 @@ from floorflow.schema.platform import (
     PlatformEntry,
     SlotEntry,
 )
+from floorflow.schema.ports import ColumnWires, PlacedPortEntry, SllColumnsEntry
 from floorflow.schema.reading import json_schema, read_plan
 from floorflow.schema.region import ReconfigurableEntry, RegionEntry, StaticPartEntry, slots_in
 from floorflow.schema.values import Amounts, AttributeValue, InputFile, RectangleEntry, Stats
@@ -93,6 +94,7 @@ __all__ = [
     "BoundaryRegisters",
     "CalibrationEntry",
     "ChannelEntry",
+    "ColumnWires",
     "CrossingEntry",
     "End",
     "EndedAtEntry",
@@ -131,6 +133,7 @@ __all__ = [
     "PblockEntry",
     "PhaseEntry",
     "PhaseNetworkEntry",
+    "PlacedPortEntry",
     "Plan",
     "PlatformEntry",
     "PortEntry",
@@ -143,6 +146,7 @@ __all__ = [
     "SearchEntry",
     "ShallowEntry",
     "SharingNetwork",
+    "SllColumnsEntry",
     "SlotEntry",
     "SlotStyle",
     "StaticPartEntry",

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from floorflow.schema.channel import ChannelEntry
+from floorflow.schema.ports import PlacedPortEntry, SllColumnsEntry
 from floorflow.schema.values import Amount, Amounts, AttributeValue, PlainName, PlanModel, RectangleEntry, Stats
 
 
@@ -264,7 +265,8 @@ class PblockEntry(PlanModel):
     """Where a module sits: disjoint rectangles, most often one.
 
     ``likelihood`` that it holds its module is null where the cost model knows no error. ``short``: it has less room
-    than it should have, and its slot has no more for it.
+    than it should have, and its slot has no more for it. ``pins_per_row``: wires of a port to each of its rows, or to
+    two of its columns.
     """
 
     slot: str
@@ -275,6 +277,8 @@ class PblockEntry(PlanModel):
     supply: Amounts
     likelihood: Annotated[float | None, Field(ge=0, le=1)]
     short: bool
+    ports: list[PlacedPortEntry]
+    pins_per_row: Annotated[int, Field(ge=1)]
 
     @property
     def box(self) -> RectangleEntry:
@@ -288,10 +292,12 @@ class PblockEntry(PlanModel):
 
 
 class FloorplanEntry(PlanModel):
-    """The pblocks of one FPGA."""
+    """The pblocks of one FPGA; ``port_length`` is the wire length from port to port, ``hpwl`` from middle to middle."""
 
     pblocks: dict[str, PblockEntry]
     hpwl: float
+    port_length: float
+    sll_columns: list[SllColumnsEntry]
     congestion: dict[str, float]
     stats: Stats
 

@@ -219,6 +219,15 @@ def with_room(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandid
 
 def _wires(context: PlanningContext, candidate: Candidate, fpga: Fpga, modules: Collection[str]) -> Iterator[Wire]:
     """Yield the wires of one FPGA's modules; an end elsewhere is the port through which the stream comes or goes."""
+    for channel, source, target in stream_ends(context, candidate, fpga, modules):
+        if source != target and not (isinstance(source, Pin) and isinstance(target, Pin)):
+            yield Wire(source, target, channel.width_bits)
+
+
+def stream_ends(
+    context: PlanningContext, candidate: Candidate, fpga: Fpga, modules: Collection[str]
+) -> Iterator[tuple[Channel, str | Pin, str | Pin]]:
+    """Yield every channel with where it begins and ends as one FPGA sees it: in one of its modules, or at a pin."""
     engines = ((engine, module.name) for module in candidate.modules for engine in module.engines)
     owner = {engine: name for engine, name in engines if name in modules}
     first, last = context.platform.fpgas[0], context.platform.fpgas[-1]
@@ -226,8 +235,7 @@ def _wires(context: PlanningContext, candidate: Candidate, fpga: Fpga, modules: 
         stream = channel.stream
         source = owner.get(stream.source) or _pin(fpga, at_host=stream.from_outside and fpga is first)
         target = owner.get(stream.target) or _pin(fpga, at_host=stream.to_outside and fpga is last)
-        if source != target and not (isinstance(source, Pin) and isinstance(target, Pin)):
-            yield Wire(source, target, channel.width_bits)
+        yield channel, source, target
 
 
 def _pin(fpga: Fpga, *, at_host: bool) -> Pin:

@@ -22,7 +22,9 @@ from floorflow.verify.hardware.pblock_rules import judge_range, left_out, overla
 from floorflow.verify.hardware.routes import Slot
 from floorflow.verify.outcomes import Outcomes
 from floorflow.verify.phase_facts import PhaseFacts
+from floorflow.verify.placed_ports import check_ports
 from floorflow.verify.room import Block, Rules, check_room, check_styles
+from floorflow.verify.sll_columns import check_sll_columns
 from floorflow.verify.sums import Amounts, add, amounts, module_totals
 from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
@@ -85,8 +87,11 @@ def check_floorplan(
         styles |= {slot.name: rules.style(slot, blocks) for slot in here}
         _check_overlaps(placed, findings)
         check_fixed(phase, fpga, board.device, options.get("fix_pblock", {}), findings)
-        length = wire_length(phase, board, fpga, {block.name: block.box for block in placed})
+        boxes = {block.name: block.box for block in placed}
+        length = wire_length(phase, board, fpga, boxes)
         findings.expect("wrong-hpwl", f"{phase.where}.floorplan.{fpga}", "hpwl", floorplan["hpwl"], length)
+        check_ports(phase, board, fpga, boxes, findings)
+        check_sll_columns(phase, board, fpga, findings)
     check_styles(phase.where, phase.raw["constraint_styles"], list(phase.slots.values()), styles, findings)
 
 

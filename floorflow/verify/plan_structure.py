@@ -62,6 +62,7 @@ FRACTIONS = dict.fromkeys(RESOURCE_NAMES, NUMBER)
 SOME_FRACTIONS = dict.fromkeys(RESOURCE_NAMES, Nullable(NUMBER))
 CONFIDENCE = Scalar("none or a probability", lambda value: value == "none" or (is_number(value) and 0 < value < 1))
 STYLES = ("none", "slr", "soft", "hard")
+SIDE = Scalar("left, right, bottom or top", lambda value: value in ("left", "right", "bottom", "top"))
 STYLE = Scalar("none, slr, soft or hard", lambda value: value in STYLES)
 ASKED_STYLE = Scalar("auto, none, slr, soft or hard", lambda value: value in ("auto", *STYLES))
 PRESETS = ("safe", "balanced", "max")
@@ -117,6 +118,17 @@ PBLOCK = {
     "supply": AMOUNTS,
     "likelihood": Nullable(NUMBER),
     "short": FLAG,
+    "ports": [{"channel": TEXT, "direction": DIRECTION, "side": SIDE, "first": COUNT, "last": COUNT}],
+    "pins_per_row": COUNT,
+}
+SLL_COLUMNS = {"channel": TEXT, "boundary": TEXT, "columns": [{"column": COUNT, "wires": COUNT}]}
+FLOORPLAN = {
+    "pblocks": MapOf(PBLOCK, NAME),
+    "hpwl": NUMBER,
+    "port_length": NUMBER,
+    "sll_columns": [SLL_COLUMNS],
+    "congestion": MapOf(NUMBER),
+    "stats": STATS,
 }
 PARTITION = {
     "assignment": MapOf(TEXT),
@@ -255,7 +267,7 @@ PHASE = {
         }
     ],
     "partition": PARTITION,
-    "floorplan": MapOf({"pblocks": MapOf(PBLOCK, NAME), "hpwl": NUMBER, "congestion": MapOf(NUMBER), "stats": STATS}),
+    "floorplan": MapOf(FLOORPLAN),
     "constraint_styles": MapOf(STYLE),
     "fifo_kind": TEXT,
     "bands": MapOf(MapOf([NUMBER])),

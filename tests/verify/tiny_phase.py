@@ -293,7 +293,61 @@ def _floorplan(fpga: str, case: Case, die: Device, modules: list[Entry], uses: d
         for module in here
     }
     length = _wire_length(case, fpga)
-    return {"pblocks": blocks, "hpwl": length, "congestion": {}, "stats": _stats(length)}
+    return {
+        "pblocks": blocks,
+        "hpwl": length,
+        "port_length": give_ports(case, fpga, blocks),
+        "sll_columns": _sll_columns(case, fpga),
+        "congestion": {},
+        "stats": _stats(length),
+    }
+
+
+def give_ports(case: Case, fpga: str, blocks: Entry) -> float:
+    """Give each end of a stream a port, one above the other on a side; return the length of the wires between them."""
+    length = 0.0
+    for stream in case.network.streams:
+        bits = max(stream.widths)
+        first, second = _place(case, fpga, stream.source, "fpga0"), _place(case, fpga, stream.target, _last(case))
+        if first == second or not (first[1] or second[1]):
+            continue
+        points = [
+            _add_port(blocks[case.network.module_of(_end(end)[0])], stream.full_name, direction, bits, there[0])
+            if is_module
+            else middle
+            for (middle, is_module), end, direction, there in (
+                (first, stream.source, "out", second),
+                (second, stream.target, "in", first),
+            )
+        ]
+        length += bits * sum(abs(a - b) for a, b in zip(*points, strict=True))
+    return length
+
+
+def _add_port(block: Entry, channel: str, direction: str, bits: int, there: tuple[float, float]) -> tuple[float, float]:
+    """Add a port above those that a pblock has on the side; return its middle on the edge."""
+    (area,) = block["rectangles"]
+    side = "right" if there[0] > (area["left"] + area["right"]) / 2 else "left"
+    first = max((p["last"] + 1 for p in block["ports"] if p["side"] == side), default=area["bottom"])
+    last = first + -(-(-(-bits // 8) * 8 + 2) // 16) - 1
+    block["ports"].append({"channel": channel, "direction": direction, "side": side, "first": first, "last": last})
+    return float(area[side]), (first + last) / 2
+
+
+def _sll_columns(case: Case, fpga: str) -> list[Entry]:
+    """Let all streams over SLR boundaries cross in the die's first Laguna column; the cases are small."""
+    return [
+        {
+            "channel": stream.full_name,
+            "boundary": f"{lower}-{upper}",
+            "columns": [{"column": 16, "wires": -(-max(stream.widths) // 8) * 8 + 2}],
+        }
+        for stream in case.network.streams
+        for step in case.routes.get(stream.name, [])
+        if step.kind == "sll"
+        for lower, upper in _crossed(step)
+        if lower.startswith(f"{fpga}.")
+    ]
 
 
 def _pblock(die: Device, area: Rectangle, slot: str, demand: dict[str, int], use: Use) -> Entry:
@@ -307,6 +361,8 @@ def _pblock(die: Device, area: Rectangle, slot: str, demand: dict[str, int], use
         "supply": supply,
         "likelihood": likelihood(use, supply, amounts()),
         "short": False,
+        "ports": [],
+        "pins_per_row": 16,
     }
 
 

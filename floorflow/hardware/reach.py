@@ -1,0 +1,57 @@
+"""How far a stream gets in one cycle, and the ways between its registers.
+
+The reach is a rule of thumb, 60,000 columns and rows times MHz, not a timing model: docs/clock.md sets it beside every
+public number that could be found. A stream over SLR boundaries has registers there, at the boundary's rows and in
+whatever column suits it best, so that its columns may be shared out among its ways.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
+REACH_TILES_MHZ = 60_000
+"""Columns and rows between two registers times MHz: half the span of half an SLR of a U250 at 250 MHz."""
+ROUNDING = 1e-9
+
+
+def reach_tiles(clock_mhz: float) -> float:
+    """Return how many columns and rows may lie between two registers."""
+    return REACH_TILES_MHZ / clock_mhz
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A stream from its source to its target: columns in all, and rows from each register to the next.
+
+    ``rows`` has one number, or one more than the SLR boundaries with registers that the stream crosses.
+    """
+
+    columns: float
+    rows: tuple[float, ...]
+
+    @classmethod
+    def between(cls, source: tuple[float, float], target: tuple[float, float], boundaries: Sequence[float] = ()) -> Way:
+        """Return the way between two points (column, row) over boundaries at these rows."""
+        low, high = sorted((source[1], target[1]))
+        stops = (low, *sorted(min(max(row, low), high) for row in boundaries), high)
+        rows = tuple(after - before for before, after in itertools.pairwise(stops))
+        return cls(abs(source[0] - target[0]), rows)
+
+    @property
+    def tiles(self) -> float:
+        """Columns and rows from end to end."""
+        return self.columns + sum(self.rows)
+
+    @property
+    def longest_tiles(self) -> float:
+        """Columns and rows from one register to the next at the most, the columns shared out as well as can be."""
+        return max((*self.rows, self.tiles / len(self.rows)))
+
+    def slices(self, reach: float) -> int:
+        """Return how many register slices make every way from one register to the next as short as the reach."""
+        whole = [max(1, ceil(rows / reach - ROUNDING)) for rows in self.rows]
+        room = sum(whole) * reach - sum(self.rows)
+        return sum(whole) - len(self.rows) + max(0, ceil((self.columns - room) / reach - ROUNDING))
