@@ -21,6 +21,7 @@ from floorflow.record.platform import platform_entry
 from floorflow.record.summary import summary
 from floorflow.record.throughput import throughput_warnings
 from floorflow.record.warnings import doubts, warnings_of
+from floorflow.request import Request
 from floorflow.schema import (
     CalibrationEntry,
     InputFile,
@@ -34,6 +35,7 @@ from floorflow.schema import (
 )
 from floorflow.schema.plan import SCHEMA
 from floorflow.search.context import PlanningContext
+from floorflow.search.placing import pblocks_of
 from floorflow.search.search import SearchResult
 from floorflow.several import plain_name
 
@@ -50,6 +52,15 @@ def record(
     known = [names[name] for name in measured.among(result.candidate.folding.options)]
     run = alone(Part(plain_name(source.network.name), context, result, measured=known))
     return record_runs([source], [run], None, tried, measured)
+
+
+def _with_modules(request: Request, runs: Sequence[PhaseRun]) -> Request:
+    """Return the request with the pblocks that it states by the modules that have them."""
+    if not request.fix_pblock:
+        return request
+    found = [pblocks_of(part.context, part.result.candidate) for run in runs for part in run.parts]
+    fixed = {name: pblock.text for each in found for name, pblock in each.items()}
+    return request.changed(fix_pblock=fixed)
 
 
 def record_runs(
@@ -81,7 +92,8 @@ def record_runs(
     context = contexts[0]
     target = (whole or context).platform
     platform = platform_entry(target)
-    options = options_entry(context.request, target, [own.request.model.name for own in contexts], targets, shared)
+    request = _with_modules(context.request, runs)
+    options = options_entry(request, target, [own.request.model.name for own in contexts], targets, shared)
     networks = _networks([source.network for source in sources], runs, phases)
     notes = dict.fromkeys(note for own in contexts for note in own.dataflow.notes)
     above = [entry for run in runs for part in run.parts for entry in lifted(run.name, part)]

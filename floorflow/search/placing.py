@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from floorflow.backends.placed import Home, PlacedStream
 from floorflow.channels import Channel
-from floorflow.dataflow.model import FoldedDataflow
+from floorflow.dataflow.model import FoldedDataflow, renamings
 from floorflow.errors import Refusal
-from floorflow.hardware import Fpga, Rect
+from floorflow.hardware import Fpga, Rect, StatedPblock
 from floorflow.placement import (
     Pin,
     PlacedModule,
@@ -24,6 +24,7 @@ from floorflow.request import MOST_OF_SLOT
 from floorflow.search.candidate import Candidate, uses_of
 from floorflow.search.context import PlanningContext
 from floorflow.search.pblock_sizes import has_room, least_supply
+from floorflow.search.stated_pblocks import by_module
 from floorflow.search.together import parts_of
 from floorflow.stats import SolveStats
 
@@ -66,6 +67,12 @@ def place_candidate(
             return answer
         placements[fpga.name], problems[fpga.name] = answer, problem
     return PlacedCandidate(candidate, placements, repair, problems)
+
+
+def place_as_it_is(context: PlanningContext, candidate: Candidate) -> PlacedCandidate | PlacementFailure:
+    """Place the modules of every FPGA, with room for all if that can be; slots may be tight where it cannot."""
+    roomy = place_candidate(context, candidate, "")
+    return roomy if isinstance(roomy, PlacedCandidate) else place_candidate(context, candidate, "", tight=True)
 
 
 def unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | None:
@@ -140,14 +147,17 @@ def placement_problem(
     is free there, if not in a rectangle.
     """
     own_slots, slot_of, uses = {slot.name for slot in fpga.slots}, candidate.slot_of, uses_of(context, candidate)
-    held = Counter(slot_of.values())
+    held, stated = Counter(slot_of.values()), pblocks_of(context, candidate)
     modules = tuple(
         PlacedModule(
             m.name,
             slot_of[m.name],
             candidate.demands[m.name],
             least_supply(
-                context, fpga.device, uses[m.name], tight=slot_of[m.name] in tight and held[slot_of[m.name]] > 1
+                context,
+                fpga.device,
+                uses[m.name],
+                tight=m.name in stated or (slot_of[m.name] in tight and held[slot_of[m.name]] > 1),
             ),
         )
         for m in candidate.modules
@@ -156,9 +166,25 @@ def placement_problem(
     wires = tuple(_wires(context, candidate, fpga, {module.name for module in modules}))
     known = {module.name: hints[module.name] for module in modules if module.name in hints}
     request = context.request
+    fixed = {module.name: stated[module.name].rect for module in modules if module.name in stated}
+    before = context.previous.of(candidate.modules, slot_of)
     return PlacementProblem(
-        fpga.device, fpga.slots, modules, wires, request.whole_slot_fill, request.effort, hints=known
+        fpga.device,
+        fpga.slots,
+        modules,
+        wires,
+        request.whole_slot_fill,
+        request.effort,
+        hints=known,
+        fixed=fixed,
+        previous={module.name: before[module.name] for module in modules if module.name in before},
     )
+
+
+def pblocks_of(context: PlanningContext, candidate: Candidate) -> Mapping[str, StatedPblock]:
+    """Return the pblocks that the user states, by module."""
+    earlier = {new: old for old, new in renamings(context.dataflow, candidate.folded.dataflow).items()}
+    return by_module(context.stated, candidate.modules, earlier)
 
 
 LONGER = 0.02
@@ -172,7 +198,8 @@ def finished(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandida
         found = placements[name]
         rects = {module: region[0] for module, region in found.regions.items() if len(region) == 1}
         answer = context.solvers.place(replace(draft, draft=False, hints=rects))
-        if isinstance(answer, PlacementSolution) and answer.hpwl <= found.hpwl:
+        # Near an earlier plan a draft may have shorter wires, as it was held against none from scratch.
+        if isinstance(answer, PlacementSolution) and (draft.previous or answer.hpwl <= found.hpwl):
             placements[name] = answer
     return replace(placed, placements=placements)
 

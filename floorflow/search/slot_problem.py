@@ -17,6 +17,7 @@ from floorflow.placement import least_cells
 from floorflow.resources import Resources
 from floorflow.search.context import PlanningContext
 from floorflow.search.pblock_sizes import Use, least_supply
+from floorflow.search.stated_pblocks import by_module
 
 
 def partition_problem(
@@ -55,12 +56,21 @@ def _frames(context: PlanningContext, folded: FoldedDataflow) -> tuple[int, Mapp
 
 
 def _barred(context: PlanningContext, modules: Sequence[Module], folded: FoldedDataflow) -> dict[str, frozenset[int]]:
-    """Return the slots in which an engine of a module takes more than one may, for modules of which that is so."""
+    """Return the slots in which an engine of a module takes more than one may, or that its stated pblock is not in.
+
+    Modules that may lie in every slot are left out.
+    """
     limits, found = context.engine_limits, {}
     earlier = {new: old for old, new in renamings(context.dataflow, folded.dataflow).items()}
+    stated = by_module(context.stated, modules, earlier)
     for module in modules:
         uses = [(earlier[engine], folded.options[engine].resources) for engine in module.engines]
-        slots = [i for i, slot in enumerate(context.limits) if any(limits.bars(*use, slot) for use in uses)]
+        home = stated[module.name].slot if module.name in stated else None
+        slots = [
+            i
+            for i, slot in enumerate(context.limits)
+            if home not in (None, slot) or any(limits.bars(*use, slot) for use in uses)
+        ]
         if slots:
             found[module.name] = frozenset(slots)
     return found

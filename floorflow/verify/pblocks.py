@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
 
+from floorflow.verify.asked_areas import check_fixed
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.geometry import (
     Device,
@@ -85,6 +86,7 @@ def check_floorplan(
         here = [slot for slot in phase.slots.values() if slot.fpga == fpga]
         styles |= {slot.name: rules.style(slot, blocks) for slot in here}
         _check_overlaps(placed, findings)
+        check_fixed(phase, fpga, board.device, options.get("fix_pblock", {}), findings)
         boxes = {block.name: block.box for block in placed}
         length = wire_length(phase, board, fpga, boxes)
         findings.expect("wrong-hpwl", f"{phase.where}.floorplan.{fpga}", "hpwl", floorplan["hpwl"], length)

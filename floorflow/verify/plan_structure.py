@@ -334,6 +334,8 @@ OPTIONS = {
     "granularity": TEXT,
     "keep_granularity": FLAG,
     "max_hops": Nullable(COUNT),
+    "keep_out": Optional([TEXT]),
+    "fix_pblock": Optional(MapOf(TEXT)),
     "host_port": Nullable(TEXT),
     "link": Nullable(FOLDER),
     "objective": TEXT,

@@ -176,6 +176,7 @@ VIOLATIONS: dict[str, str] = {
     "pblock-rectangles": "a pblock has no rectangle, or two that overlap",
     "pblock-overlap": "two pblocks share a site or their rectangles overlap",
     "shell-touched": "a pblock holds sites of the shell or of another region kept free",
+    "fixed-pblock": "a pblock that the options fix is of no module, or does not hold just the sites of its range",
     "range-malformed": "a site range is not lower-left:upper-right of one site type",
     "range-outside-device": "a site range names sites that the device does not have",
     "range-corner-missing": "a corner of a site range is a hole in the device",

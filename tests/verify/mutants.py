@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.verify import (
+    mutants_areas,
     mutants_bargains,
     mutants_chains,
     mutants_claims,
@@ -44,6 +45,7 @@ TABLES = (
     mutants_told,
     mutants_bargains,
     mutants_reuse,
+    mutants_areas,
 )
 MUTANTS: tuple[Mutant, ...] = tuple(ONE_NETWORK.mutants)
 ACROSS: tuple[Mutant, ...] = tuple(PHASES.mutants)
