@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from functools import cached_property
-from typing import Literal
+from math import inf
+from typing import TYPE_CHECKING, Literal
 
 from floorflow.errors import InputError, Refusal, sentence, some
 from floorflow.hardware.device import Device
@@ -20,6 +21,9 @@ from floorflow.hardware.geometry import Rect, bounding_box
 from floorflow.hardware.slots import Slot
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.stats import SolveStats
+
+if TYPE_CHECKING:
+    from floorflow.placement.congestion import RoutingMap
 
 Effort = Literal["fast", "default", "best"]
 EFFORTS: tuple[Effort, ...] = ("fast", "default", "best")
@@ -74,15 +78,45 @@ class Wire:
         return next((end for end in (self.source, self.target) if isinstance(end, Pin)), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What a bit-tile of wire, of the penalty for streams beyond their reach, and of congestion costs."""
+
+    wire: float = 1.0
+    reach: float = 0.0
+    congestion: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Raise InputError for weights below zero, and where all are zero."""
+        weights = (self.wire, self.reach, self.congestion)
+        if not all(0 <= weight < inf for weight in weights) or not any(weights):
+            raise InputError(f"weights of placement are {weights}, expected numbers from 0 up, of which one is not 0")
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The terms of the objective in bit-tiles, each without its weight (`floorflow.placement.objective`)."""
+
+    wire: float
+    reach: float
+    congestion: float
+
+    def weighted(self, weights: Weights) -> float:
+        """Return the objective."""
+        return weights.wire * self.wire + weights.reach * self.reach + weights.congestion * self.congestion
+
+
 @dataclass(frozen=True)
 class PlacementProblem:
-    """Modules of one FPGA, each with its slot, to be placed as rectangles with least wirelength.
+    """Modules of one FPGA, each with its slot, to be placed as rectangles for the least weighted sum of three terms.
 
     ``fill`` gives the share of a pblock's supply that may be used (resource name to fraction; 1 if left out).
     ``max_aspect`` is the largest ratio of a rectangle's sides (columns to rows or rows to columns) that the search
     takes: the wirelength of centres alone would favour slivers, whose inside cannot be routed well. It is a
     preference: it is doubled, then dropped, where nothing fits otherwise; None does not limit at all. ``hints`` are
     rectangles, by module, from which the search may start. Of a ``draft`` little more is asked than that it is legal.
+    ``reach_tiles``: columns and rows that a stream gets in one cycle, None if it does not matter. ``boundary_rows`` are
+    the SLR boundaries at which streams have registers, as rows: between rows 239 and 240 lies 239.5.
     """
 
     device: Device
@@ -94,6 +128,9 @@ class PlacementProblem:
     max_aspect: float | None = 3.0
     hints: Mapping[str, Rect] = dataclass_field(default_factory=dict)
     draft: bool = False
+    weights: Weights = Weights()
+    reach_tiles: float | None = None
+    boundary_rows: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         """Raise InputError for names that do not exist and for values out of range."""
@@ -115,6 +152,8 @@ class PlacementProblem:
         _require_known("effort", self.effort, EFFORTS)
         if self.max_aspect is not None and self.max_aspect < 1:
             raise InputError(f"max_aspect is {self.max_aspect}, expected at least 1 or none")
+        if self.reach_tiles is not None and not self.reach_tiles > 0:
+            raise InputError(f"reach_tiles is {self.reach_tiles}, expected more than 0 or none")
 
     @cached_property
     def slot_of(self) -> Mapping[str, Slot]:
@@ -132,15 +171,27 @@ class PlacementSolution:
     """A legal region for every module: one rectangle, or several over all that is free of its slot.
 
     ``hpwl`` is the sum over wires of width_bits * (|dx| + |dy|) between middles, in bit columns and bit rows.
-    ``stats.bound`` holds for every legal rectangle of the aspects that ``stats.method`` names, not only for those that
-    were tried. ``congestion`` has ``max`` and ``mean``: bits of wires whose bounding box covers a tile (see
-    `congestion.congestion_of`).
+    ``stats.objective`` is the weighted sum of the ``terms``, of which ``hpwl`` is the first. ``stats.bound`` holds for
+    every legal rectangle of the aspects that ``stats.method`` names, not only for those that were tried; it is one of
+    the first term, for the others cannot be negative. ``beyond_reach`` counts the streams inside an SLR that are longer
+    than their reach.
     """
 
     regions: Mapping[str, Region]
-    hpwl: float
-    congestion: Mapping[str, float]
+    terms: Terms
+    routing: RoutingMap
+    beyond_reach: int
     stats: SolveStats
+
+    @property
+    def hpwl(self) -> float:
+        """Wirelength in bit columns and bit rows."""
+        return self.terms.wire
+
+    @property
+    def rank(self) -> tuple[int, float]:
+        """Order solutions of one problem, the best first: no stream beyond its reach counts more than all else."""
+        return self.beyond_reach, self.stats.objective or 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import numpy as np
 from floorflow.hardware.free_region import free_rectangles, free_supply
 from floorflow.hardware.max_pblocks import max_pblocks
 from floorflow.placement.bound import need_of
-from floorflow.placement.congestion import congestion_of
+from floorflow.placement.preparing import solved
 from floorflow.placement.problem import (
     PlacedModule,
     PlacementProblem,
@@ -22,7 +22,6 @@ from floorflow.placement.problem import (
     point_of,
 )
 from floorflow.resources import RESOURCE_NAMES, scaled_down
-from floorflow.stats import SolveStats
 
 
 def whole_slots(problem: PlacementProblem) -> dict[str, Region]:
@@ -55,12 +54,12 @@ def together(problem: PlacementProblem, regions: Mapping[str, Region], others: P
     """Return the solution of all modules: of those with a region, and of the others."""
     found = {**others.regions, **regions}
     placed = {module.name: found[module.name] for module in problem.modules}
-    hpwl = hpwl_of(placed, problem.wires)
+    hpwl, weight = hpwl_of(placed, problem.wires), problem.weights.wire
     # Nothing is left to choose for these modules: the wires that end at them alone are as long as they must be.
-    bound = None if others.stats.bound is None else others.stats.bound + hpwl - others.hpwl
+    known = others.stats.bound if weight else None
+    bound = None if known is None else known / weight + hpwl - others.hpwl
     method = f"{others.stats.method}, {len(regions)} of {len(problem.modules)} modules over their whole slot"
-    stats = SolveStats(method, others.stats.status, hpwl, bound)
-    return PlacementSolution(placed, hpwl, congestion_of(problem.device, placed, problem.wires), stats)
+    return solved(problem, placed, bound, method)
 
 
 def _needs_all(problem: PlacementProblem, module: PlacedModule) -> bool:

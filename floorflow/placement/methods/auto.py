@@ -25,6 +25,7 @@ from floorflow.placement.construction import Construction, construct_layouts
 from floorflow.placement.effort import Limits
 from floorflow.placement.exact import solve_exactly
 from floorflow.placement.lns import CandidateRectangles, Layout, SearchSpace, improve, twice_hpwl
+from floorflow.placement.objective import Objective, counted
 from floorflow.placement.one_by_one import place_one_by_one
 from floorflow.placement.preparing import (
     PreparedProblem,
@@ -37,6 +38,7 @@ from floorflow.placement.preparing import (
 )
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.placement.pruning import all_rectangles, shorter_than
+from floorflow.placement.reaching import Reaching
 
 FEW = 12
 """Modules up to which it counts for more how they are level with each other than where they lie."""
@@ -60,21 +62,32 @@ def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolu
     if not built.layouts and complete is None:
         return failure(problem, built, "auto", proven=False)
     space, method, bound = built.space, method_name("auto", built.aspects), least_wirelength(prepared, built.aspects)
-    best = _improved(prepared, built, rng, seed) if built.layouts else None
+    objective = counted(problem)
+    best = _improved(prepared, built, rng, seed, objective) if built.layouts else None
     if complete is not None:
         work = max(limits.polish_work, limits.complete_work)
         answer = solve_exactly(complete, space.nets, best, work, seed)
         if answer.infeasible:
             return failure(problem, built, "auto", proven=True)
-        best, method = answer.layout or best, "auto, complete CP-SAT"
+        best, method = _better(space, objective, best, answer.layout), "auto, complete CP-SAT"
         bound = max(bound, float(np.ceil(answer.twice_bound - 1e-6)) / 2)
     elif best is not None and prepared.limits.polish_work:
-        best = _polish(space, best, prepared.limits, seed)
+        best = _better(space, objective, best, _polish(space, best, prepared.limits, seed))
     if best is None:
         return failure(problem, built, "auto", proven=False)
     if complete is None and not problem.draft and space.count <= limits.complete_modules:
-        best, bound = _completed(prepared, built, best, bound, seed)
-    return solution(problem, best, bound, method)
+        shorter, bound = _completed(prepared, built, best, bound, seed)
+        best = _better(space, objective, best, shorter) or best
+    return solution(problem, _within_reach(prepared, built, objective, best, seed), bound, method)
+
+
+def _within_reach(
+    prepared: PreparedProblem, built: Construction, objective: Objective | None, best: Layout, seed: int
+) -> Layout:
+    """Return a layout with fewer streams beyond their reach, if there are such streams and one is found."""
+    if objective is None or not objective.rank(best.boxes)[0]:
+        return best
+    return Reaching(prepared, built.aspects, _with_every_span(prepared, built), objective, seed).from_best(best)
 
 
 def _completed(
@@ -115,8 +128,21 @@ def _every_rectangle(prepared: PreparedProblem) -> list[IntArray] | None:
     return legal
 
 
-def _improved(prepared: PreparedProblem, built: Construction, rng: np.random.Generator, seed: int) -> Layout:
-    """Shorten the wires of the layouts that were built; return the best."""
+def _better(space: SearchSpace, objective: Objective | None, *layouts: Layout | None) -> Layout | None:
+    """Return the best of the layouts that there are by the objective, the last of equals."""
+    found = [layout for layout in reversed(layouts) if layout is not None]
+    return min(found, key=lambda each: _rank(each, space, objective), default=None)
+
+
+def _rank(layout: Layout, space: SearchSpace, objective: Objective | None) -> tuple[int, float]:
+    """Order layouts, the best first."""
+    return (0, twice_hpwl(layout, space.nets)) if objective is None else objective.rank(layout.boxes)
+
+
+def _improved(
+    prepared: PreparedProblem, built: Construction, rng: np.random.Generator, seed: int, objective: Objective | None
+) -> Layout:
+    """Lower the objective of the layouts that were built; return the best."""
     limits, space, count = prepared.limits, built.space, built.space.count
     if prepared.problem.draft:
         return _improve_best(space, built.layouts, limits, rng)
@@ -126,11 +152,13 @@ def _improved(prepared: PreparedProblem, built: Construction, rng: np.random.Gen
     if count <= FEW:
         every = Cooling(more, 2.5 / count, 0.01 / count)
         starts = zip(itertools.cycle(built.layouts), seeds, strict=False)
-        ends = [anneal(wide, anneal(space, start, tight, one), every, one) for start, one in starts]
-        return min(ends, key=lambda each: twice_hpwl(each, space.nets))
-    annealed = [anneal(space, built.layouts[0], tight, one) for one in seeds]
-    layout = min(annealed, key=lambda each: twice_hpwl(each, space.nets))
-    return anneal(wide, layout, Cooling(more, 0.4 / count, 0.002 / count), seed)
+        ends = [
+            anneal(wide, anneal(space, start, tight, one, objective), every, one, objective) for start, one in starts
+        ]
+        return min(ends, key=lambda each: _rank(each, space, objective))
+    annealed = [anneal(space, built.layouts[0], tight, one, objective) for one in seeds]
+    layout = min(annealed, key=lambda each: _rank(each, space, objective))
+    return anneal(wide, layout, Cooling(more, 0.4 / count, 0.002 / count), seed, objective)
 
 
 def _rounds(by_module: int, count: int) -> int:
