@@ -5,6 +5,7 @@ from __future__ import annotations
 from floorflow.errors import InputError
 from floorflow.placement.area import least_cells
 from floorflow.placement.candidate_rectangles import supply_at
+from floorflow.placement.congestion import RoutingMap
 from floorflow.placement.effort import LIMITS
 from floorflow.placement.growth import HasRoom, grown
 from floorflow.placement.methods import METHODS
@@ -16,6 +17,7 @@ from floorflow.placement.problem import (
     PlacementProblem,
     PlacementSolution,
     Region,
+    Weights,
     Wire,
     hpwl_of,
 )
@@ -52,6 +54,8 @@ __all__ = [
     "PlacementProblem",
     "PlacementSolution",
     "Region",
+    "RoutingMap",
+    "Weights",
     "Wire",
     "grown",
     "hpwl_of",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
 
 from floorflow.channels.cost_allocation import modules_between
 from floorflow.dataflow.bands import outcome_of
@@ -16,6 +17,7 @@ from floorflow.record.memories import memories
 from floorflow.record.network_part import network_part
 from floorflow.record.part import Part, PhaseRun
 from floorflow.record.reuse import shared_implementations
+from floorflow.record.routing import routing_map
 from floorflow.record.values import amounts, rectangle, statistics
 from floorflow.resources import RESOURCE_NAMES, Resources, total
 from floorflow.schema import (
@@ -27,6 +29,7 @@ from floorflow.schema import (
     PartitionEntry,
     PblockEntry,
     PhaseEntry,
+    PlacementTerms,
     PortEntry,
 )
 from floorflow.search.candidate import slot_demands
@@ -156,7 +159,9 @@ def _floorplan(fpga: Fpga, run: PhaseRun) -> FloorplanEntry:
             if part.module(name) in placement.regions
         },
         hpwl=placement.hpwl,
-        congestion=dict(placement.congestion),
+        weights=PlacementTerms(**run.context.request.place_weights.as_dict()),
+        terms=PlacementTerms(**asdict(placement.terms)),
+        congestion=routing_map(placement.routing, fpga.device),
         stats=statistics(placement.stats),
     )
 

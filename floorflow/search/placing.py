@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from floorflow.backends.placed import Home, PlacedStream
 from floorflow.channels import Channel
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.errors import Refusal
 from floorflow.hardware import Fpga, Rect
+from floorflow.hardware.reach import reach_tiles
 from floorflow.placement import (
     Pin,
     PlacedModule,
     PlacementFailure,
     PlacementProblem,
     PlacementSolution,
+    Weights,
     Wire,
     grown,
 )
@@ -153,8 +156,24 @@ def placement_problem(
     known = {module.name: hints[module.name] for module in modules if module.name in hints}
     request = context.request
     return PlacementProblem(
-        fpga.device, fpga.slots, modules, wires, request.whole_slot_fill, request.effort, hints=known
+        fpga.device,
+        fpga.slots,
+        modules,
+        wires,
+        request.whole_slot_fill,
+        request.effort,
+        hints=known,
+        weights=Weights(**request.place_weights.as_dict()),
+        reach_tiles=reach_tiles(context.platform.clock_mhz),
+        boundary_rows=tuple(_boundary_rows(fpga)),
     )
+
+
+def _boundary_rows(fpga: Fpga) -> Iterator[float]:
+    """Yield the SLR boundaries at which streams have registers, as rows."""
+    if fpga.board.crossing_registers:
+        for lower, upper in pairwise(fpga.device.slrs):
+            yield (lower.top + upper.bottom) / 2
 
 
 LONGER = 0.02
@@ -162,13 +181,13 @@ LONGER = 0.02
 
 
 def finished(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandidate:
-    """Return the floorplans with wires as short as the effort allows, where drafts are all that there is yet."""
+    """Return the floorplans as good as the effort allows, where drafts are all that there is yet."""
     placements = dict(placed.placements)
     for name, draft in placed.problems.items():
         found = placements[name]
         rects = {module: region[0] for module, region in found.regions.items() if len(region) == 1}
         answer = context.solvers.place(replace(draft, draft=False, hints=rects))
-        if isinstance(answer, PlacementSolution) and answer.hpwl <= found.hpwl:
+        if isinstance(answer, PlacementSolution) and answer.rank <= found.rank:
             placements[name] = answer
     return replace(placed, placements=placements)
 

@@ -22,10 +22,11 @@ from floorflow.verify.hardware.routes import Slot
 from floorflow.verify.outcomes import Outcomes
 from floorflow.verify.phase_facts import PhaseFacts
 from floorflow.verify.room import Block, Rules, check_room, check_styles
+from floorflow.verify.routing import check_objective
 from floorflow.verify.sums import Amounts, add, amounts, module_totals
 from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
-from floorflow.verify.wirelength import wire_length
+from floorflow.verify.wirelength import wires_on
 
 _SIDES = ("left", "bottom", "right", "top")
 
@@ -83,8 +84,8 @@ def check_floorplan(
         here = [slot for slot in phase.slots.values() if slot.fpga == fpga]
         styles |= {slot.name: rules.style(slot, blocks) for slot in here}
         _check_overlaps(placed, findings)
-        length = wire_length(phase, board, fpga, {block.name: block.box for block in placed})
-        findings.expect("wrong-hpwl", f"{phase.where}.floorplan.{fpga}", "hpwl", floorplan["hpwl"], length)
+        wires = list(wires_on(phase, board, fpga, {block.name: block.box for block in placed}))
+        check_objective(phase, board, fpga, wires, options, findings)
     check_styles(phase.where, phase.raw["constraint_styles"], list(phase.slots.values()), styles, findings)
 
 

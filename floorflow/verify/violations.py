@@ -185,6 +185,9 @@ VIOLATIONS: dict[str, str] = {
     "wrong-short": "a pblock is listed as short that lacks no room, or that could have it where it lies",
     "wrong-likelihood": "a pblock's likelihood is not what bands, module and supply give",
     "wrong-constraint-style": "a slot is not constrained as options, pblocks and SLRs give, or nothing is said of it",
+    "wrong-weights": "the weights of a placement's objective are not those that were asked for",
+    "wrong-terms": "a term of a placement's objective is not what pblocks, ports and the die give",
+    "wrong-routing-map": "the routing map, or what is said of it, is not what wires and the die's long wires give",
     "wrong-hpwl": "the half-perimeter wire length is not what the rectangles give",
     # expectations
     "wrong-band": "a band is not two positive factors on a resource, the lower first, or is missing",
