@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any, get_args
 
@@ -27,7 +28,10 @@ from floorflow.hardware import (
     link_crossing,
     link_file,
     platform_file,
+    reach,
+    routing,
 )
+from floorflow.placement import objective
 from floorflow.search import bargains, context, host_weights
 from floorflow.technology import technology_of
 from floorflow.verify import balance as judged_balance
@@ -35,6 +39,7 @@ from floorflow.verify import bargains as judged_bargains
 from floorflow.verify import engine_limits as judged_engines
 from floorflow.verify import fifos, fullness, hops, outcomes, phase_facts, plan_structure, room, solver_claims, sums
 from floorflow.verify import host_weights as judged_weights
+from floorflow.verify import routing as judged_routing
 from floorflow.verify.finn import foldings, styles
 from floorflow.verify.finn import judge as finn_judge
 from floorflow.verify.finn.parts import is_versal
@@ -115,6 +120,12 @@ PLANNER: dict[str, Any] = {
     "large_lut_fill": request.LARGE_LUT_FILL,
     "most_of_slot": request.MOST_OF_SLOT,
     "most_of_fpga": request.MOST_OF_FPGA,
+    "reach_tiles_mhz": reach.REACH_TILES_MHZ,
+    "stream_bits": objective.STREAM_BITS,
+    "bin_tiles": routing.BIN_TILES,
+    "long_wire_share": routing.FREE_SHARE,
+    "long_wires": astuple(routing.LONG_WIRES["ultrascale+"]),
+    "long_wires_7series": astuple(routing.LONG_WIRES["7series"]),
     "constraint_styles": get_args(schema.SlotStyle),
     "tenth_deviations": bands._TENTH,
     "memory_modes": weighted._MEMORY_MODES,
@@ -160,6 +171,12 @@ CHECK: dict[str, Any] = {
     "large_lut_fill": room.LARGE_LUT_FILL,
     "most_of_slot": room.MOST_OF_SLOT,
     "most_of_fpga": room.MOST_OF_FPGA,
+    "reach_tiles_mhz": judged_routing.REACH_TILES_MHZ,
+    "stream_bits": judged_routing.STREAM_BITS,
+    "bin_tiles": judged_routing.BIN_TILES,
+    "long_wire_share": judged_routing.FREE_SHARE,
+    "long_wires": judged_routing.LONG_WIRES,
+    "long_wires_7series": judged_routing.LONG_WIRES_7,
     "constraint_styles": plan_structure.STYLES,
     "tenth_deviations": outcomes.TENTH_DEVIATIONS,
     "memory_modes": foldings.MEMORY_MODES,

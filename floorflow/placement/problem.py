@@ -179,7 +179,8 @@ class PlacementSolution:
 
     regions: Mapping[str, Region]
     terms: Terms
-    routing: RoutingMap
+    # It follows from the regions.
+    routing: RoutingMap = dataclass_field(compare=False)
     beyond_reach: int
     stats: SolveStats
 

@@ -85,7 +85,7 @@ def check_floorplan(
         styles |= {slot.name: rules.style(slot, blocks) for slot in here}
         _check_overlaps(placed, findings)
         wires = list(wires_on(phase, board, fpga, {block.name: block.box for block in placed}))
-        check_objective(phase, board, fpga, wires, options, findings)
+        check_objective(phase, board, fpga, wires=wires, options=options, findings=findings)
     check_styles(phase.where, phase.raw["constraint_styles"], list(phase.slots.values()), styles, findings)
 
 

@@ -26,6 +26,8 @@ FREE_SHARE = 0.5
 LONG_WIRES, LONG_WIRES_7 = (96, 192), (44, 66)
 """Long wires along a row and over a tile's top; of 7 series."""
 UNIT = "bit-tiles"
+NEAR = 1e-6
+"""Share by which two sums differ by rounding."""
 
 _SEVEN = re.compile(r"x[acq]7[aksvz]")
 _KINDS = ("clb", "dsp", "bram", "uram")
@@ -35,7 +37,7 @@ Bins = list[list[float]]
 
 
 def check_objective(
-    phase: PhaseFacts, board: Board, fpga: str, wires: Sequence[Wire], options: Record, findings: Findings
+    phase: PhaseFacts, board: Board, fpga: str, *, wires: Sequence[Wire], options: Record, findings: Findings
 ) -> None:
     """Check wirelength, weights, terms and routing map of an FPGA's floorplan."""
     floorplan, where = phase.raw["floorplan"][fpga], f"{phase.where}.floorplan.{fpga}"
@@ -50,43 +52,48 @@ def check_objective(
     late = penalty(board.device, wires, phase.clock_mhz, registered=registered) if phase.clock_mhz else 0.0
     for name, derived in zip(TERMS, (length, late, excess), strict=True):
         findings.expect("wrong-terms", f"{where}.terms", name, floorplan["terms"][name], derived)
-    _check_map(floorplan["congestion"], carried, offered, board.device, f"{where}.congestion", findings)
+    stated, where = floorplan["congestion"], f"{where}.congestion"
+    _check_figures(stated, carried, offered, where, findings)
+    _check_bins(stated, carried, board.device, where, findings)
 
 
-def _check_map(stated: Record, carried: Bins, offered: Bins, device: Device, where: str, findings: Findings) -> None:
-    peak, count = max(map(max, carried)), len(carried) * len(carried[0])
-    over = sum(d > c for ds, cs in zip(carried, offered, strict=True) for d, c in zip(ds, cs, strict=True))
+def _check_figures(stated: Record, carried: Bins, offered: Bins, where: str, findings: Findings) -> None:
+    """Check what is said of the map."""
     derived = {
         "unit": UNIT,
         "bin_columns": BIN_TILES,
         "bin_rows": BIN_TILES,
         "capacity": max(map(max, offered)),
-        "peak": peak,
-        "mean": sum(map(sum, carried)) / count,
-        "over": over,
+        "peak": max(map(max, carried)),
+        "mean": sum(map(sum, carried)) / (len(carried) * len(carried[0])),
+        "over": sum(d > c for ds, cs in zip(carried, offered, strict=True) for d, c in zip(ds, cs, strict=True)),
     }
     for name, value in derived.items():
         findings.expect("wrong-routing-map", where, name, stated[name], value)
-    at = {name: stated["peak_at"][name] for name in ("left", "bottom", "right", "top")}
-    row, column = at["bottom"] // BIN_TILES, at["left"] // BIN_TILES
-    right, top = (min((bin_ + 1) * BIN_TILES, end) - 1 for bin_, end in ((column, device.columns), (row, device.rows)))
-    box = {"left": column * BIN_TILES, "bottom": row * BIN_TILES, "right": right, "top": top}
+
+
+def _check_bins(stated: Record, carried: Bins, device: Device, where: str, findings: Findings) -> None:
+    """Check the map itself, which is in whole numbers, and where its peak is."""
+    peak, at = max(map(max, carried)), tuple(stated["peak_at"][side] for side in ("left", "bottom", "right", "top"))
+    row, column = at[1] // BIN_TILES, at[0] // BIN_TILES
     inside = row < len(carried) and column < len(carried[0])
-    if at != box or not inside or carried[row][column] < peak * (1 - 1e-6) - 1e-6:
-        findings.add("wrong-routing-map", where, f"peak_at is {at}, no bin that carries the peak of {peak:g}")
-    rows = [[int(number) for number in row.split()] for row in stated["demand"]]
+    if not inside or at != _sides(column, row, device) or carried[row][column] < peak * (1 - NEAR) - NEAR:
+        findings.add("wrong-routing-map", where, f"peak_at is {at}, no bin with the peak of {peak:g}")
+    rows = [[int(number) for number in text.split()] for text in stated["demand"]]
     if [len(row) for row in rows] != [len(row) for row in carried]:
         findings.add("wrong-routing-map", where, f"demand is not of {len(carried)} rows of {len(carried[0])} bins")
         return
     for number, (told, found) in enumerate(zip(rows, carried, strict=True)):
-        wrong = [k for k, (one, other) in enumerate(zip(told, found, strict=True)) if abs(one - other) > 0.5 + 1e-3]
-        if wrong:
-            findings.add(
-                "wrong-routing-map",
-                where,
-                f"demand of row {number}, bin {wrong[0]}: {told[wrong[0]]}, derived {found[wrong[0]]:g}",
-            )
-            return
+        for one, other in zip(told, found, strict=True):
+            if abs(one - other) > 0.5 + NEAR * max(1.0, other):
+                findings.add("wrong-routing-map", where, f"demand in row {number} is {one}, derived {other:g}")
+                return
+
+
+def _sides(column: int, row: int, device: Device) -> tuple[int, int, int, int]:
+    """Return left, bottom, right and top of a bin."""
+    left, bottom = column * BIN_TILES, row * BIN_TILES
+    return left, bottom, min(left + BIN_TILES, device.columns) - 1, min(bottom + BIN_TILES, device.rows) - 1
 
 
 def capacity(device: Device) -> Bins:
