@@ -8,7 +8,6 @@ which reaches half a tile beyond its ends. So the demand of all bins adds up to 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,7 +16,6 @@ import numpy.typing as npt
 
 from floorflow.hardware.device import Device
 from floorflow.hardware.routing import BIN_TILES, bins_of, routing_capacity
-from floorflow.placement.problem import Region, Wire, point_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -71,15 +69,6 @@ class Bins:
         x, y = (_shares(edges, low[:, axis], high[:, axis]) for axis, edges in enumerate((self.x, self.y)))
         demand: Floats = x.T @ (spread[:, None] * y)
         return demand
-
-
-def routing_map(device: Device, regions: Mapping[str, Region], wires: Sequence[Wire]) -> RoutingMap:
-    """Return the map of a placement's wires."""
-    ends = [(point_of(wire.source, regions), point_of(wire.target, regions)) for wire in wires]
-    points = np.array([((a.x2, a.y2), (b.x2, b.y2)) for a, b in ends], dtype=np.float64).reshape(-1, 2, 2)
-    bits = np.array([wire.width_bits for wire in wires], dtype=np.float64)
-    bins = bins_on(device)
-    return RoutingMap(bins.demand(points[:, 0], points[:, 1], bits), bins.capacity)
 
 
 @lru_cache(maxsize=8)

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from floorflow.placement.congestion import Bins, RoutingMap, bins_on, routing_map
+from floorflow.placement.congestion import Bins, RoutingMap, bins_on
 from floorflow.placement.net_arrays import NetArrays, net_arrays
 from floorflow.placement.problem import PlacementProblem, Region, Terms, Weights, hpwl_of, point_of
 
@@ -142,6 +142,14 @@ def counted(problem: PlacementProblem) -> Objective | None:
     return None if problem.draft or objective.is_wire_alone else objective
 
 
+def routing_map(problem: PlacementProblem, regions: Mapping[str, Region]) -> RoutingMap:
+    """Return the routing map of a placement."""
+    objective = Objective.of(problem)
+    places, (first, second) = objective.places(problem, regions), objective.nets.ends
+    bits = objective.nets.end_bits.astype(np.float64)
+    return RoutingMap(objective.bins.demand(places[first], places[second], bits), objective.bins.capacity)
+
+
 @dataclass(frozen=True, slots=True)
 class Evaluated:
     """The terms of a placement, its routing map, and how many streams inside an SLR are beyond a reach that counts."""
@@ -153,7 +161,7 @@ class Evaluated:
 
 def evaluated(problem: PlacementProblem, regions: Mapping[str, Region]) -> Evaluated:
     """Evaluate a placement."""
-    objective, routing = Objective.of(problem), routing_map(problem.device, regions, problem.wires)
+    objective, routing = Objective.of(problem), routing_map(problem, regions)
     places, ways = objective.places(problem, regions), objective.ways
     first, second = objective.nets.ends
     penalty = 0.0 if ways is None else ways.penalty(ways.longest(places[first], places[second]))

@@ -13,17 +13,15 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from floorflow.errors import InputError, Refusal, sentence, some
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect, bounding_box
 from floorflow.hardware.slots import Slot
+from floorflow.placement.congestion import RoutingMap
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.stats import SolveStats
-
-if TYPE_CHECKING:
-    from floorflow.placement.congestion import RoutingMap
 
 Effort = Literal["fast", "default", "best"]
 EFFORTS: tuple[Effort, ...] = ("fast", "default", "best")
