@@ -59,9 +59,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--clock", type=float, default=250.0, help="MHz")
     chosen = parser.parse_args()
-    print(
-        "| problem | terms | HPWL | beyond reach (inside an SLR) | longest | peak | of capacity | mean | excess | s |"
-    )
+    print("| problem | terms | HPWL | beyond reach (in an SLR) | longest | peak | of capacity | mean | excess | s |")
     print("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|")
     for name, problem in cases():
         if chosen.names and name not in chosen.names:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
+from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.view.sheet.die import box_of

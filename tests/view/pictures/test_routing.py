@@ -9,7 +9,7 @@ from matplotlib.patches import Rectangle
 from floorflow.hardware import Platform
 from floorflow.view import routing_chart
 from floorflow.view.sheet.palette import CROSSING
-from tests.view.drawn import misplaced, texts_of
+from tests.view.drawn import misplaced
 from tests.view.fake_plan import fake_plan
 
 
@@ -23,7 +23,7 @@ def test_bins_peak_and_capacity_are_drawn_and_told(u250: Platform) -> None:
     (peak, _) = (patch for patch in bins if to_hex(patch.get_edgecolor()) == CROSSING)
     (right, top) = (max(end(patch) for patch in bins if patch.get_zorder() == 1) for end in (right_of, top_of))
     assert (right_of(peak), top_of(peak)) == pytest.approx((right, top))
-    told = " ".join(texts_of(figure))
+    told = " ".join(text.get_text() for text in figure.axes[0].texts)
     assert f"peak {entry['peak']:,.0f} bit-tiles" in told
     assert "capacity 18,000" in told
 
