@@ -130,9 +130,16 @@ class Objective:
         inside = np.flatnonzero(self.ways.parts == 1).tolist()
         return dict.fromkeys(inside, int(2 * (self.ways.reach + ROUNDING)))
 
+    def is_wire_of(self, boxes: npt.NDArray[np.int64]) -> bool:
+        """Whether a complete layout with boxes (n, 4) costs its wires and nothing else."""
+        return self.twice_others(self._ends_of(boxes)) == 0
+
+    def _ends_of(self, boxes: npt.NDArray[np.int64]) -> Floats:
+        return np.concatenate((boxes[:, :2] + boxes[:, 2:], self.nets.pins)).astype(np.float64)
+
     def rank(self, boxes: npt.NDArray[np.int64]) -> tuple[int, float]:
         """Order complete layouts with boxes (n, 4): streams beyond their reach first, then twice the objective."""
-        places = np.concatenate((boxes[:, :2] + boxes[:, 2:], self.nets.pins)).astype(np.float64)
+        places = self._ends_of(boxes)
         return self.beyond(places), self.weights.wire * self.twice_wire(places) + self.twice_others(places)
 
 

@@ -187,10 +187,9 @@ class PlacementSolution:
         """Wirelength in bit columns and bit rows."""
         return self.terms.wire
 
-    @property
-    def rank(self) -> tuple[int, float]:
-        """Order solutions of one problem, the best first: no stream beyond its reach counts more than all else."""
-        return self.beyond_reach, self.stats.objective or 0.0
+    def is_no_worse(self, other: PlacementSolution) -> bool:
+        """Whether it has fewer streams beyond their reach than another of the same problem, or costs no more."""
+        return self.beyond_reach < other.beyond_reach or (self.stats.objective or 0.0) <= (other.stats.objective or 0.0)
 
 
 @dataclass(frozen=True, slots=True)

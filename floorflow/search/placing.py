@@ -187,7 +187,7 @@ def finished(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandida
         found = placements[name]
         rects = {module: region[0] for module, region in found.regions.items() if len(region) == 1}
         answer = context.solvers.place(replace(draft, draft=False, hints=rects))
-        if isinstance(answer, PlacementSolution) and answer.rank <= found.rank:
+        if isinstance(answer, PlacementSolution) and answer.is_no_worse(found):
             placements[name] = answer
     return replace(placed, placements=placements)
 

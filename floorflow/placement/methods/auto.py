@@ -38,7 +38,7 @@ from floorflow.placement.preparing import (
 )
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.placement.pruning import all_rectangles, shorter_than
-from floorflow.placement.reaching import Reaching
+from floorflow.placement.reaching import Reaching, better
 
 FEW = 12
 """Modules up to which it counts for more how they are level with each other than where they lie."""
@@ -131,33 +131,44 @@ def _every_rectangle(prepared: PreparedProblem) -> list[IntArray] | None:
 def _better(space: SearchSpace, objective: Objective | None, *layouts: Layout | None) -> Layout | None:
     """Return the best of the layouts that there are by the objective, the last of equals."""
     found = [layout for layout in reversed(layouts) if layout is not None]
-    return min(found, key=lambda each: _rank(each, space, objective), default=None)
+    return min(found, key=lambda each: _cost(each, space, objective), default=None)
 
 
-def _rank(layout: Layout, space: SearchSpace, objective: Objective | None) -> tuple[int, float]:
-    """Order layouts, the best first."""
-    return (0, twice_hpwl(layout, space.nets)) if objective is None else objective.rank(layout.boxes)
+def _cost(layout: Layout, space: SearchSpace, objective: Objective | None) -> float:
+    """Return twice the objective, or the wirelength where there is none."""
+    return twice_hpwl(layout, space.nets) if objective is None else objective.rank(layout.boxes)[1]
 
 
 def _improved(
     prepared: PreparedProblem, built: Construction, rng: np.random.Generator, seed: int, objective: Objective | None
 ) -> Layout:
-    """Lower the objective of the layouts that were built; return the best."""
-    limits, space, count = prepared.limits, built.space, built.space.count
+    """Shorten the wires of the layouts that were built; where that leaves other terms, lower the whole objective."""
     if prepared.problem.draft:
-        return _improve_best(space, built.layouts, limits, rng)
+        return _improve_best(built.space, built.layouts, prepared.limits, rng)
+    wide = _with_every_span(prepared, built)
+    shortest = _annealed(prepared, built, wide, seed, None)
+    if objective is None or objective.is_wire_of(shortest.boxes):
+        return shortest
+    whole = _annealed(prepared, built, wide, seed, objective)
+    return better(objective, prepared.limits, shortest, whole)
+
+
+def _annealed(
+    prepared: PreparedProblem, built: Construction, wide: SearchSpace, seed: int, objective: Objective | None
+) -> Layout:
+    """Anneal the layouts that were built over the smallest rectangles, then over those of every span."""
+    limits, space, count = prepared.limits, built.space, built.space.count
     rounds, more = _rounds(limits.tight_rounds, count), _rounds(limits.every_rounds, count)
-    seeds, wide = range(STARTS * seed, STARTS * (seed + 1)), _with_every_span(prepared, built)
+    seeds = range(STARTS * seed, STARTS * (seed + 1))
     tight = Cooling(rounds // (2 * STARTS if count <= FEW else STARTS), min(0.2, 2.0 / count), 0.05 / count)
     if count <= FEW:
         every = Cooling(more, 2.5 / count, 0.01 / count)
         starts = zip(itertools.cycle(built.layouts), seeds, strict=False)
-        ends = [
-            anneal(wide, anneal(space, start, tight, one, objective), every, one, objective) for start, one in starts
-        ]
-        return min(ends, key=lambda each: _rank(each, space, objective))
+        tightened = [(anneal(space, start, tight, one, objective), one) for start, one in starts]
+        ends = [anneal(wide, each, every, one, objective) for each, one in tightened]
+        return min(ends, key=lambda each: _cost(each, space, objective))
     annealed = [anneal(space, built.layouts[0], tight, one, objective) for one in seeds]
-    layout = min(annealed, key=lambda each: _rank(each, space, objective))
+    layout = min(annealed, key=lambda each: _cost(each, space, objective))
     return anneal(wide, layout, Cooling(more, 0.4 / count, 0.002 / count), seed, objective)
 
 
