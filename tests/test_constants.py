@@ -16,7 +16,7 @@ from floorflow.backends.finn.kinds import kind, matrix_vector, weighted
 from floorflow.backends.finn.lower import types
 from floorflow.backends.finn.version import technology_for
 from floorflow.channels import realise
-from floorflow.dataflow import bands
+from floorflow.dataflow import bands, fifo
 from floorflow.folding import balance
 from floorflow.hardware import (
     TOPOLOGIES,
@@ -32,12 +32,24 @@ from floorflow.hardware import (
     routing,
 )
 from floorflow.placement import objective
+from floorflow.record import long_streams
 from floorflow.search import bargains, context, host_weights
 from floorflow.technology import technology_of
 from floorflow.verify import balance as judged_balance
 from floorflow.verify import bargains as judged_bargains
 from floorflow.verify import engine_limits as judged_engines
-from floorflow.verify import fifos, fullness, hops, outcomes, phase_facts, plan_structure, room, solver_claims, sums
+from floorflow.verify import (
+    fifos,
+    fullness,
+    hops,
+    outcomes,
+    phase_facts,
+    plan_structure,
+    room,
+    slices,
+    solver_claims,
+    sums,
+)
 from floorflow.verify import host_weights as judged_weights
 from floorflow.verify import routing as judged_routing
 from floorflow.verify.finn import foldings, styles
@@ -119,8 +131,10 @@ PLANNER: dict[str, Any] = {
     "large_lut": request.LARGE_LUT,
     "large_lut_fill": request.LARGE_LUT_FILL,
     "most_of_slot": request.MOST_OF_SLOT,
-    "most_of_fpga": request.MOST_OF_FPGA,
     "reach_tiles_mhz": reach.REACH_TILES_MHZ,
+    "slice_words": fifo.SLICE_WORDS,
+    "longest_listed": long_streams.LISTED,
+    "most_of_fpga": request.MOST_OF_FPGA,
     "stream_bits": objective.STREAM_BITS,
     "bin_tiles": routing.BIN_TILES,
     "long_wire_share": routing.FREE_SHARE,
@@ -131,6 +145,9 @@ PLANNER: dict[str, Any] = {
     "memory_modes": weighted._MEMORY_MODES,
 }
 CHECK: dict[str, Any] = {
+    "reach_tiles_mhz": slices.TILES_AND_MHZ,
+    "slice_words": slices.SLICE_WORDS,
+    "longest_listed": slices.LISTED,
     "plan_schema": plan_structure.SCHEMA,
     "board_schema": boards.BOARD_SCHEMA,
     "device_schema": geometry.DEVICE_SCHEMA,
@@ -171,7 +188,6 @@ CHECK: dict[str, Any] = {
     "large_lut_fill": room.LARGE_LUT_FILL,
     "most_of_slot": room.MOST_OF_SLOT,
     "most_of_fpga": room.MOST_OF_FPGA,
-    "reach_tiles_mhz": judged_routing.REACH_TILES_MHZ,
     "stream_bits": judged_routing.STREAM_BITS,
     "bin_tiles": judged_routing.BIN_TILES,
     "long_wire_share": judged_routing.FREE_SHARE,

@@ -68,6 +68,7 @@ SEARCH_ORDER = (
     "narrower",
     "evenly",
     "fullness",
+    "slices",
     "lowest_latency",
     "salvage",
     "highest_rate",

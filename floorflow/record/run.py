@@ -12,6 +12,7 @@ from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import renamings
 from floorflow.network import Network
 from floorflow.record.engine_limits import lifted, lifted_warnings
+from floorflow.record.long_streams import slice_warnings
 from floorflow.record.network import network_entry
 from floorflow.record.options import options_entry
 from floorflow.record.part import Part, PhaseRun, alone
@@ -160,6 +161,9 @@ def _warnings(runs: Sequence[PhaseRun], phases: Sequence[PhaseEntry]) -> Iterato
             timed = entry.network(part.network).estimates.throughput
             said = throughput_warnings(timed, part.candidate.fifo_slack)
             yield from (where + sentence for sentence in (*warnings_of(part), *said))
+        where = f"phase {run.name}: " if len(runs) > 1 else ""
+        tool = run.context.backend.tool(run.context.request.backend_options)
+        yield from (where + sentence for sentence in slice_warnings(entry, tool))
 
 
 def _calibration(measured: Measurements, runs: Sequence[PhaseRun]) -> CalibrationEntry:

@@ -41,6 +41,7 @@ from floorflow.schema.phase import (
     JoinedEntry,
     LikelyClockEntry,
     LoadEntry,
+    LongStreamEntry,
     MemoryChoiceEntry,
     MemoryEntry,
     ModuleEntry,
@@ -80,6 +81,7 @@ from floorflow.schema.platform import (
     PlatformEntry,
     SlotEntry,
 )
+from floorflow.schema.ports import ColumnWires, PlacedPortEntry, SllColumnsEntry
 from floorflow.schema.reading import json_schema, read_plan
 from floorflow.schema.region import ReconfigurableEntry, RegionEntry, StaticPartEntry, slots_in
 from floorflow.schema.values import Amounts, AttributeValue, InputFile, RectangleEntry, Stats
@@ -95,6 +97,7 @@ __all__ = [
     "BoundaryRegisters",
     "CalibrationEntry",
     "ChannelEntry",
+    "ColumnWires",
     "CrossingEntry",
     "End",
     "EndedAtEntry",
@@ -120,6 +123,7 @@ __all__ = [
     "LikelyClockEntry",
     "LinkEntry",
     "LoadEntry",
+    "LongStreamEntry",
     "MemoryChoiceEntry",
     "MemoryEntry",
     "MemoryScheduleEntry",
@@ -133,6 +137,7 @@ __all__ = [
     "PblockEntry",
     "PhaseEntry",
     "PhaseNetworkEntry",
+    "PlacedPortEntry",
     "PlacementTerms",
     "Plan",
     "PlatformEntry",
@@ -147,6 +152,7 @@ __all__ = [
     "SearchEntry",
     "ShallowEntry",
     "SharingNetwork",
+    "SllColumnsEntry",
     "SlotEntry",
     "SlotStyle",
     "StaticPartEntry",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -59,7 +59,7 @@ def place_candidate(
 
     ``tight``: where the modules of a slot do not pack otherwise, its rectangles may be as full as can be.
     """
-    refusal = _unbuildable(context, candidate)
+    refusal = unbuildable(context, candidate)
     if refusal is not None:
         return PlacementFailure(refusal, SolveStats("cut", "heuristic"))
     placements, problems = {}, {}
@@ -71,14 +71,17 @@ def place_candidate(
     return PlacedCandidate(candidate, placements, repair, problems)
 
 
-def _unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | None:
+def unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | None:
     """Return why the back end's tool cannot build the engines in their slots, None if it can."""
     number = {
         slot.name: (place, slr) for place, f in enumerate(context.platform.fpgas) for slr, slot in enumerate(f.slots)
     }
     slot_of = candidate.slot_of
     home = {e: (m.name, *number[slot_of[m.name]]) for m in candidate.modules for e in m.engines}
-    streams = [_told(channel, home) for channel in candidate.channels]
+    slices = candidate.slices.slots
+    streams = [
+        _told(channel, home, [number[slot] for slot in slices.get(channel.name, ())]) for channel in candidate.channels
+    ]
     parts = parts_of(candidate.folded, context.together)
     names = [name for part in parts for name in _unbuildable_part(context, part, streams, home)]
     if not names:
@@ -97,7 +100,7 @@ def _unbuildable_part(
     return context.backend.unbuildable(folded, own, inside, context.request.backend_options)
 
 
-def _told(channel: Channel, home: Mapping[str, Home]) -> PlacedStream:
+def _told(channel: Channel, home: Mapping[str, Home], slices: Sequence[tuple[int, int]]) -> PlacedStream:
     stream = channel.stream
     return PlacedStream(
         channel.name,
@@ -110,6 +113,7 @@ def _told(channel: Channel, home: Mapping[str, Home]) -> PlacedStream:
         channel.converter,
         home[channel.converter_engine][0] if channel.converter else None,
         home[channel.fifo_engine][0],
+        tuple(slices),
     )
 
 
@@ -211,6 +215,15 @@ def with_room(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandid
 
 def _wires(context: PlanningContext, candidate: Candidate, fpga: Fpga, modules: Collection[str]) -> Iterator[Wire]:
     """Yield the wires of one FPGA's modules; an end elsewhere is the port through which the stream comes or goes."""
+    for channel, source, target in stream_ends(context, candidate, fpga, modules):
+        if source != target and not (isinstance(source, Pin) and isinstance(target, Pin)):
+            yield Wire(source, target, channel.width_bits)
+
+
+def stream_ends(
+    context: PlanningContext, candidate: Candidate, fpga: Fpga, modules: Collection[str]
+) -> Iterator[tuple[Channel, str | Pin, str | Pin]]:
+    """Yield every channel with where it begins and ends as one FPGA sees it: in one of its modules, or at a pin."""
     engines = ((engine, module.name) for module in candidate.modules for engine in module.engines)
     owner = {engine: name for engine, name in engines if name in modules}
     first, last = context.platform.fpgas[0], context.platform.fpgas[-1]
@@ -218,8 +231,7 @@ def _wires(context: PlanningContext, candidate: Candidate, fpga: Fpga, modules: 
         stream = channel.stream
         source = owner.get(stream.source) or _pin(fpga, at_host=stream.from_outside and fpga is first)
         target = owner.get(stream.target) or _pin(fpga, at_host=stream.to_outside and fpga is last)
-        if source != target and not (isinstance(source, Pin) and isinstance(target, Pin)):
-            yield Wire(source, target, channel.width_bits)
+        yield channel, source, target
 
 
 def _pin(fpga: Fpga, *, at_host: bool) -> Pin:

@@ -37,6 +37,7 @@ from floorflow.search.placing import PlacedCandidate, finished, with_room
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.salvage import salvage
 from floorflow.search.silicon import least_risk, likelihood
+from floorflow.search.slices import with_slices
 from floorflow.search.state import SearchState, TraceRow
 from floorflow.stats import SolveStats, Status
 
@@ -158,6 +159,7 @@ class _Search:
         best = self._finished(best)
         placements = with_room(self.run.context, best).placements
         candidate = _held_against(best.candidate, self.whole_budget_bound) if self.whatever_the_rate else best.candidate
+        candidate = with_slices(self.run.context, candidate, placements)
         return SearchResult(
             candidate,
             placements,

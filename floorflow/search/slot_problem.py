@@ -116,18 +116,18 @@ def _streams(
 
 def channel_steps(context: PlanningContext, slot_of: Mapping[str, str], ends: tuple[str, str]) -> tuple[RouteStep, ...]:
     """Return the steps of a channel's route between two modules; an end at the host lies in the host's slots."""
-    return context.platform.route_steps(*_slots(context, slot_of, ends))
+    return context.platform.route_steps(*channel_slots(context, slot_of, ends))
 
 
 def channel_routes(
     context: PlanningContext, modules: Sequence[Module], channels: Sequence[Channel], slot_of: Mapping[str, str]
 ) -> dict[str, Route]:
     """Return what lies between the ends of every channel that leaves its slot, by the channel's name."""
-    pairs = {name: _slots(context, slot_of, ends) for name, ends in modules_between(modules, channels).items()}
+    pairs = {name: channel_slots(context, slot_of, ends) for name, ends in modules_between(modules, channels).items()}
     return {name: context.platform.route(*pair) for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def _slots(context: PlanningContext, slot_of: Mapping[str, str], ends: tuple[str, str]) -> tuple[str, str]:
+def channel_slots(context: PlanningContext, slot_of: Mapping[str, str], ends: tuple[str, str]) -> tuple[str, str]:
     """Return the slots of a channel's two modules; an end at the host lies in the platform's host slots."""
     platform = context.platform
     return slot_of.get(ends[0], platform.host_in_slot), slot_of.get(ends[1], platform.host_out_slot)

@@ -21,8 +21,10 @@ from floorflow.verify.hardware.pblock_rules import judge_range, left_out, overla
 from floorflow.verify.hardware.routes import Slot
 from floorflow.verify.outcomes import Outcomes
 from floorflow.verify.phase_facts import PhaseFacts
+from floorflow.verify.placed_ports import check_ports
 from floorflow.verify.room import Block, Rules, check_room, check_styles
 from floorflow.verify.routing import check_objective
+from floorflow.verify.sll_columns import check_sll_columns
 from floorflow.verify.sums import Amounts, add, amounts, module_totals
 from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
@@ -84,8 +86,11 @@ def check_floorplan(
         here = [slot for slot in phase.slots.values() if slot.fpga == fpga]
         styles |= {slot.name: rules.style(slot, blocks) for slot in here}
         _check_overlaps(placed, findings)
-        wires = list(wires_on(phase, board, fpga, {block.name: block.box for block in placed}))
+        boxes = {block.name: block.box for block in placed}
+        wires = list(wires_on(phase, board, fpga, boxes))
         check_objective(phase, board, fpga, wires=wires, options=options, findings=findings)
+        check_ports(phase, board, fpga, boxes, findings)
+        check_sll_columns(phase, board, fpga, findings)
     check_styles(phase.where, phase.raw["constraint_styles"], list(phase.slots.values()), styles, findings)
 
 

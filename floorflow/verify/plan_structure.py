@@ -68,6 +68,7 @@ FRACTIONS = dict.fromkeys(RESOURCE_NAMES, NUMBER)
 SOME_FRACTIONS = dict.fromkeys(RESOURCE_NAMES, Nullable(NUMBER))
 CONFIDENCE = Scalar("none or a probability", lambda value: value == "none" or (is_number(value) and 0 < value < 1))
 STYLES = ("none", "slr", "soft", "hard")
+SIDE = Scalar("left, right, bottom or top", lambda value: value in ("left", "right", "bottom", "top"))
 STYLE = Scalar("none, slr, soft or hard", lambda value: value in STYLES)
 ASKED_STYLE = Scalar("auto, none, slr, soft or hard", lambda value: value in ("auto", *STYLES))
 PRESETS = ("safe", "balanced", "max")
@@ -112,6 +113,10 @@ CHANNEL = {
     "converter_resources": AMOUNTS,
     "fifo_resources": AMOUNTS,
     "crossing_resources": MapOf(AMOUNTS),
+    "slices": COUNT,
+    "slice_slots": [TEXT],
+    "slices_left_out": COUNT,
+    "slice_resources": MapOf(AMOUNTS),
 }
 RECTANGLE = {"left": COUNT, "bottom": COUNT, "right": COUNT, "top": COUNT}
 PBLOCK = {
@@ -123,6 +128,39 @@ PBLOCK = {
     "supply": AMOUNTS,
     "likelihood": Nullable(NUMBER),
     "short": FLAG,
+    "ports": [{"channel": TEXT, "direction": DIRECTION, "side": SIDE, "first": COUNT, "last": COUNT}],
+    "pins_per_row": COUNT,
+}
+SLL_COLUMNS = {"channel": TEXT, "boundary": TEXT, "columns": [{"column": COUNT, "wires": COUNT}]}
+LONG_STREAM = {
+    "channel": TEXT,
+    "tiles": NUMBER,
+    "unsliced_tiles": NUMBER,
+    "way_tiles": NUMBER,
+    "reach_tiles": NUMBER,
+    "slices": COUNT,
+}
+ROUTING_MAP = {
+    "unit": TEXT,
+    "bin_columns": COUNT,
+    "bin_rows": COUNT,
+    "capacity": NUMBER,
+    "peak": NUMBER,
+    "peak_at": RECTANGLE,
+    "mean": NUMBER,
+    "over": COUNT,
+    "demand": [NUMBERS],
+}
+FLOORPLAN = {
+    "pblocks": MapOf(PBLOCK, NAME),
+    "hpwl": NUMBER,
+    "port_length": NUMBER,
+    "sll_columns": [SLL_COLUMNS],
+    "longest": [LONG_STREAM],
+    "weights": TERMS,
+    "terms": TERMS,
+    "congestion": ROUTING_MAP,
+    "stats": STATS,
 }
 PARTITION = {
     "assignment": MapOf(TEXT),
@@ -231,17 +269,6 @@ RECONFIGURABLE = {
     "fill": FRACTIONS,
     "stats": STATS,
 }
-ROUTING_MAP = {
-    "unit": TEXT,
-    "bin_columns": COUNT,
-    "bin_rows": COUNT,
-    "capacity": NUMBER,
-    "peak": NUMBER,
-    "peak_at": RECTANGLE,
-    "mean": NUMBER,
-    "over": COUNT,
-    "demand": [NUMBERS],
-}
 PHASE = {
     "name": PLAIN_NAME,
     "region": Optional(Nullable(PLAIN_NAME)),
@@ -272,20 +299,12 @@ PHASE = {
         }
     ],
     "partition": PARTITION,
-    "floorplan": MapOf(
-        {
-            "pblocks": MapOf(PBLOCK, NAME),
-            "hpwl": NUMBER,
-            "weights": TERMS,
-            "terms": TERMS,
-            "congestion": ROUTING_MAP,
-            "stats": STATS,
-        }
-    ),
+    "floorplan": MapOf(FLOORPLAN),
     "constraint_styles": MapOf(STYLE),
     "fifo_kind": TEXT,
     "bands": MapOf(MapOf([NUMBER])),
     "fits": MapOf({"likelihood": NUMBER, "low": AMOUNTS, "high": AMOUNTS}),
+    "slices_built": FLAG,
 }
 PLATFORM = {
     "name": TEXT,

@@ -11,12 +11,11 @@ from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.geometry import Device
 from floorflow.verify.phase_facts import PhaseFacts
 from floorflow.verify.plan_structure import TERMS
+from floorflow.verify.slices import TILES_AND_MHZ
 from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
 from floorflow.verify.wirelength import Wire
 
-REACH_TILES_MHZ = 60_000
-"""Columns and rows between two registers times MHz."""
 STREAM_BITS = 512
 """Bits of wire that a stream beyond its reach counts for."""
 BIN_TILES = 15
@@ -145,7 +144,7 @@ def _shares(one: float, other: float, end: int) -> list[tuple[int, float]]:
 
 def penalty(device: Device, wires: Sequence[Wire], clock_mhz: float, *, registered: bool) -> float:
     """Return what streams beyond their reach cost; ``registered``: they have registers at SLR boundaries."""
-    reach, total = REACH_TILES_MHZ / clock_mhz, 0.0
+    reach, total = TILES_AND_MHZ / clock_mhz, 0.0
     tops = [device.slr_rows(number)[1] for number in range(len(device.raw["slrs"]))]
     for wire in wires:
         low, high = sorted((wire.first[1], wire.second[1]))

@@ -33,7 +33,7 @@ def wires_on(phase: PhaseFacts, board: Board, fpga: str, areas: Mapping[str, Rec
     for channel in phase.channels:
         homes = [phase.module_of.get(channel[end]) for end in ("source", "target")]
         ends = [
-            areas.get(str(home)) or _port(phase, board, fpga, channel[end], enters=end == "source")
+            areas.get(str(home)) or port_of(phase, board, fpga, channel[end], enters=end == "source")
             for home, end in zip(homes, ("source", "target"), strict=True)
         ]
         inside = homes[0] == homes[1] or not any(home in areas for home in homes)
@@ -41,7 +41,7 @@ def wires_on(phase: PhaseFacts, board: Board, fpga: str, areas: Mapping[str, Rec
             yield Wire(channel["width_bits"], _middle(ends[0]), _middle(ends[1]))
 
 
-def _port(phase: PhaseFacts, board: Board, fpga: str, end: str, *, enters: bool) -> Rectangle | None:
+def port_of(phase: PhaseFacts, board: Board, fpga: str, end: str, *, enters: bool) -> Rectangle | None:
     """Return the port through which a channel's end outside the FPGA's pblocks is reached; None if it is unknown."""
     slot = phase.slot_of_end(end, enters=enters)
     if slot is None or slot.fpga != fpga:
