@@ -41,7 +41,7 @@ from floorflow.resources import (
     listed,
     some_fractions,
 )
-from floorflow.stats import MethodNames
+from floorflow.stats import READ_WEIGHTS, MethodNames, PlaceWeights
 
 Effort = Literal["fast", "default", "best"]
 Granularity = Literal["stage", "block", "layer", "slot"]
@@ -200,6 +200,7 @@ FoldMethod = Annotated[str, MethodNames(("folding/methods",), of_backend=True)]
 """Folding methods that need the problem alone, and those of the back end."""
 PartitionMethod = Annotated[str, MethodNames(("partition/methods",))]
 PlaceMethod = Annotated[str, MethodNames(("placement/methods",))]
+Weighing = Annotated[PlaceWeights, READ_WEIGHTS]
 
 
 class Request(BaseModel):
@@ -353,6 +354,11 @@ class Request(BaseModel):
     place_method: Annotated[PlaceMethod, FLOORPLAN] = Field(
         "auto",
         description="Placement method: auto anneals, greedy places one after another, cpsat is for a few modules.",
+    )
+    place_weights: Annotated[Weighing, FLOORPLAN] = Field(
+        PlaceWeights(),
+        description="What wires, streams beyond their reach and wires above capacity cost in placement, e.g. "
+        f"wire=1,reach=0; repeatable ({listed(PlaceWeights().as_dict())}).",
     )
 
     effort: Annotated[Effort, EFFORT] = Field("default", description="How long solvers may work.")

@@ -1,14 +1,16 @@
-"""What solving methods are alike in: how they are found and called, and what they say about their answer."""
+"""What solving methods are alike in: how they are found and called, what they weigh, what they say of their answer."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from types import MappingProxyType
 from typing import Any, Literal, Protocol, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 Status = Literal["optimal", "feasible", "infeasible", "heuristic"]
 
@@ -46,6 +48,62 @@ class SolveStats:
             "bound": self.bound,
             "gap": None if gap is None else round(gap, 6),
         }
+
+
+class PlaceWeights(BaseModel):
+    """What the terms of placement's objective cost, each in bit-tiles: at least one of them something."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    wire: float = Field(default=1.0, ge=0)
+    reach: float = Field(default=1.0, ge=0)
+    congestion: float = Field(default=1.0, ge=0)
+
+    @model_validator(mode="after")
+    def _something_counts(self) -> PlaceWeights:
+        if not any(self.as_dict().values()):
+            raise ValueError("--place-weights: all are 0, expected one that is more, such as wire=1")
+        return self
+
+    def as_dict(self) -> dict[str, float]:
+        """Return the weights by term."""
+        return {name: getattr(self, name) for name in type(self).model_fields}
+
+
+def _weights(value: Any) -> Any:
+    """Read weights from a mapping, or from settings ``wire=1,reach=2``, one text or several; others are as usual."""
+    if isinstance(value, PlaceWeights):
+        return value
+    if isinstance(value, Mapping):
+        pairs = list(value.items())
+    else:
+        texts = [value] if isinstance(value, str) else value if isinstance(value, Iterable) else [str(value)]
+        settings = [part for text in texts for part in str(text).split(",")]
+        pairs = [(name.strip(), weight) for name, _, weight in (setting.partition("=") for setting in settings)]
+    given: dict[str, float] = {}
+    for name, weight in pairs:
+        told = f"--place-weights {name}={weight}"
+        if name not in PlaceWeights.model_fields:
+            raise ValueError(f"{told}: expected weights of {', '.join(PlaceWeights.model_fields)}, such as wire=1")
+        if name in given:
+            raise ValueError(f"{told}: {name} is given twice, before as {given[name]:g}")
+        given[name] = _weight(weight, told)
+    return PlaceWeights(**given)
+
+
+def _weight(value: Any, told: str) -> float:
+    try:
+        weight = -1.0 if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        weight = -1.0
+    if not 0 <= weight <= MOST_WEIGHT:
+        raise ValueError(f"{told}: expected a number from 0 to {MOST_WEIGHT:g}")
+    return weight
+
+
+MOST_WEIGHT = 1e6
+READ_WEIGHTS = BeforeValidator(_weights)
+"""Lets some weights stand for all."""
 
 
 Problem_contra = TypeVar("Problem_contra", contravariant=True)

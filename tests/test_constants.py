@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any, get_args
 
@@ -28,7 +29,9 @@ from floorflow.hardware import (
     link_file,
     platform_file,
     reach,
+    routing,
 )
+from floorflow.placement import objective
 from floorflow.record import long_streams
 from floorflow.search import bargains, context, host_weights
 from floorflow.technology import technology_of
@@ -48,6 +51,7 @@ from floorflow.verify import (
     sums,
 )
 from floorflow.verify import host_weights as judged_weights
+from floorflow.verify import routing as judged_routing
 from floorflow.verify.finn import foldings, styles
 from floorflow.verify.finn import judge as finn_judge
 from floorflow.verify.finn.parts import is_versal
@@ -131,6 +135,11 @@ PLANNER: dict[str, Any] = {
     "slice_words": fifo.SLICE_WORDS,
     "longest_listed": long_streams.LISTED,
     "most_of_fpga": request.MOST_OF_FPGA,
+    "stream_bits": objective.STREAM_BITS,
+    "bin_tiles": routing.BIN_TILES,
+    "long_wire_share": routing.FREE_SHARE,
+    "long_wires": astuple(routing.LONG_WIRES["ultrascale+"]),
+    "long_wires_7series": astuple(routing.LONG_WIRES["7series"]),
     "constraint_styles": get_args(schema.SlotStyle),
     "tenth_deviations": bands._TENTH,
     "memory_modes": weighted._MEMORY_MODES,
@@ -179,6 +188,11 @@ CHECK: dict[str, Any] = {
     "large_lut_fill": room.LARGE_LUT_FILL,
     "most_of_slot": room.MOST_OF_SLOT,
     "most_of_fpga": room.MOST_OF_FPGA,
+    "stream_bits": judged_routing.STREAM_BITS,
+    "bin_tiles": judged_routing.BIN_TILES,
+    "long_wire_share": judged_routing.FREE_SHARE,
+    "long_wires": judged_routing.LONG_WIRES,
+    "long_wires_7series": judged_routing.LONG_WIRES_7,
     "constraint_styles": plan_structure.STYLES,
     "tenth_deviations": outcomes.TENTH_DEVIATIONS,
     "memory_modes": foldings.MEMORY_MODES,

@@ -10,6 +10,7 @@ from floorflow.presets import PRESET_FIELDS
 from floorflow.request import Request, preset_value
 from floorflow.resources import Fractions, SomeFractions
 from floorflow.several import SeveralOptions, SeveralRequest
+from floorflow.stats import PlaceWeights
 
 
 def command_line(command: str, request: Request, *more: str) -> list[str]:
@@ -55,7 +56,7 @@ def _usual(request: Request, name: str) -> Any:
 def _words(option: Option, value: Any, default: Any) -> Iterator[str]:
     if value is None or value == default:
         return
-    if isinstance(value, Fractions | SomeFractions):
+    if isinstance(value, Fractions | SomeFractions | PlaceWeights):
         usual = default.as_dict()
         for name, share in value.as_dict().items():
             if share != usual.get(name):

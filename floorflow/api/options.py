@@ -29,10 +29,13 @@ from floorflow.request import (
 )
 from floorflow.resources import Fractions, SomeFractions
 from floorflow.several import Fairness, SeveralOptions
-from floorflow.stats import MethodNames
+from floorflow.stats import MethodNames, PlaceWeights
 
 Shares = Mapping[str, float] | Sequence[str]
 """Fractions by resource, ``{"LUT": 0.6}`` or ``["LUT=0.6"]``; what is not named keeps its default."""
+
+Weights = Mapping[str, float] | Sequence[str] | str
+"""Weights by term, ``{"reach": 0}``, ``["reach=0"]`` or ``"reach=0,congestion=2"``; the others keep their defaults."""
 
 Rates = Mapping[str, float] | Sequence[str]
 """Frames a second by network, ``{"camera": 25}`` or ``["camera=25"]``."""
@@ -137,6 +140,7 @@ class PlanOptions(ProblemOptions, total=False):
     stay_near: str | Path | None
     partition_method: str
     place_method: str
+    place_weights: Weights
     effort: Effort
     bargains: Bargains | None
     plots: bool
@@ -187,7 +191,8 @@ def _option(name: str, field: FieldInfo) -> Option:
     choices = get_args(kinds[0]) if len(kinds) == 1 and get_origin(kinds[0]) is Literal else ()
     # Which methods there are depends on the back end, too: they are told, but no choice.
     listed = f" {', '.join(known_methods(name))}." if methods is not None and methods.of_backend else ""
-    repeated = kinds[0] in (Fractions, SomeFractions, BackendOptions) or get_origin(kinds[0]) in (dict, tuple)
+    lists = (Fractions, SomeFractions, BackendOptions, PlaceWeights)
+    repeated = kinds[0] in lists or get_origin(kinds[0]) in (dict, tuple)
     simple = kinds[0] if len(kinds) == 1 and not repeated and not choices else str
     return Option(
         name=name,

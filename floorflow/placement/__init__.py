@@ -8,6 +8,7 @@ from floorflow.errors import InputError, Refusal
 from floorflow.placement.alike import place_alike
 from floorflow.placement.area import least_cells
 from floorflow.placement.candidate_rectangles import supply_at
+from floorflow.placement.congestion import RoutingMap
 from floorflow.placement.effort import LIMITS
 from floorflow.placement.fixed import around, fixed_regions, with_fixed
 from floorflow.placement.growth import HasRoom, grown
@@ -20,6 +21,8 @@ from floorflow.placement.problem import (
     PlacementProblem,
     PlacementSolution,
     Region,
+    Terms,
+    Weights,
     Wire,
     hpwl_of,
 )
@@ -80,6 +83,9 @@ __all__ = [
     "PlacementProblem",
     "PlacementSolution",
     "Region",
+    "RoutingMap",
+    "Terms",
+    "Weights",
     "Wire",
     "at_home",
     "grown",

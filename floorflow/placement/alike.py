@@ -64,7 +64,8 @@ def place_alike(problem: PlacementProblem, limits: Limits, seed: int, free: Plac
 
 
 def _told(problem: PlacementProblem, layout: Layout, free: PlacementSolution, chosen: Chosen) -> PlacementSolution:
-    bound = free.stats.bound or 0.0
+    weight = problem.weights.wire
+    bound = (free.stats.bound or 0.0) / weight if weight else 0.0
     found = solution(problem, layout, bound, free.stats.method)
     told = f"{found.stats.method}, {len(chosen)} of {len(problem.alike)} groups in windows alike"
     return replace(found, stats=replace(found.stats, method=told))

@@ -2,8 +2,8 @@
 
 A module that is put back draws one of its free rectangles, the likelier the shorter its wires (Boltzmann weights: the
 best after Gumbel noise is such a draw), so that one round weighs thousands of places at once, and two modules can
-change places although no move of one alone is legal. The new layout is kept by the rule of Metropolis. The work is
-counted in rounds; equal arguments give equal layouts.
+change places although no move of one alone is legal. The new layout is kept by the rule of Metropolis, which knows all
+terms of the objective. The work is counted in rounds; equal arguments give equal layouts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from floorflow.placement.candidate_rectangles import IntArray
-from floorflow.placement.lns import Layout, SearchSpace, twice_hpwl
+from floorflow.placement.lns import Layout, SearchSpace
+from floorflow.placement.objective import Objective
 from floorflow.placement.raster import Raster, Sums
 
 Floats = npt.NDArray[np.float64]
@@ -148,6 +149,26 @@ class _State:
         best = int(key.argmin())
         return best if some is None else first + some.item(best)
 
+    def redraw(self, modules: list[int], temperature: float, chance: Random) -> bool:
+        """Take modules out and let each draw again; say whether all found room."""
+        for module in modules:
+            self.take_out(module)
+        for module in modules:
+            chosen = self.draw(module, temperature, chance)
+            if chosen is None:
+                return False
+            self.put(module, chosen)
+        return True
+
+    def put_back(
+        self, modules: list[int], sums: dict[Raster, Sums], boxes: IntArray, held: list[int], centres: Floats
+    ) -> None:
+        """Undo what was done to modules."""
+        self.sums, self.boxes[modules], self.centres[modules] = sums, boxes, centres
+        self.present[modules] = 1.0
+        for module, one in zip(modules, held, strict=True):
+            self.held[module] = one
+
     @staticmethod
     def _is_free(sums: Sums, corners: IntArray, one: int) -> bool:
         high, left_high, low_right, low = corners[:, one].tolist()
@@ -155,41 +176,72 @@ class _State:
         return bool(at(high) - at(left_high) == at(low_right) - at(low))
 
 
-def anneal(space: SearchSpace, start: Layout, cooling: Cooling, seed: int) -> Layout:
-    """Return the best layout met from a complete one on."""
+def anneal(
+    space: SearchSpace, start: Layout, cooling: Cooling, seed: int, objective: Objective | None = None
+) -> Layout:
+    """Return the best layout met from a complete one on; without an objective wirelength is all that counts."""
     longest = max(len(candidates.rects) for candidates in space.candidates)
     rng = np.random.default_rng(seed)
     noise = rng.gumbel(size=POOL + longest)
     tables, chance = _Tables(space, noise), Random(seed)
     state, best = _State.of(tables, start), start.copy()
-    cost = lowest = float(twice_hpwl(start, space.nets))
+    cost = _Cost.of(space, objective, state.centres)
+    lowest = cost.now
     choose = _Neighbourhoods(space, chance, rng)
-    first, second = space.nets.ends
-    bits = space.nets.end_bits.astype(np.float64)
     for turn in range(cooling.rounds):
-        temperature = lowest * cooling.hot * (cooling.cold / cooling.hot) ** (turn / cooling.rounds)
+        temperature = cost.scale * cooling.hot * (cooling.cold / cooling.hot) ** (turn / cooling.rounds)
         modules = choose.some(state)
         before = (state.sums.copy(), state.boxes[modules], [state.held[m] for m in modules], state.centres[modules])
-        for module in modules:
-            state.take_out(module)
-        for module in modules:
-            chosen = state.draw(module, NOISE * temperature, chance)
-            if chosen is None:
-                new = np.inf
-                break
-            state.put(module, chosen)
-        else:
-            new = float(bits @ np.abs(state.centres[first] - state.centres[second]).sum(axis=1))
-        if new <= cost - temperature * log(max(chance.random(), 1e-12)):
-            cost = new
-            if new < lowest:
-                lowest, best = new, Layout(state.boxes.copy(), best.placed)
-        else:
-            state.sums, state.boxes[modules], helds, state.centres[modules] = before
-            state.present[modules] = 1.0
-            for module, held in zip(modules, helds, strict=True):
-                state.held[module] = held
+        has_room = state.redraw(modules, NOISE * temperature, chance)
+        limit = cost.now - temperature * log(max(chance.random(), 1e-12))
+        if not has_room or not cost.keeps(state.centres, limit):
+            state.put_back(modules, *before)
+        elif cost.now < lowest:
+            lowest, best = cost.now, Layout(state.boxes.copy(), best.placed)
     return best
+
+
+@dataclass(eq=False)
+class _Cost:
+    """Twice the objective: of the layout that is kept, ``now``, and the lowest so far.
+
+    ``scale``, of which temperatures are shares, is the wirelength of the latter: of a start with large penalties a
+    share would be more than all wires.
+    """
+
+    objective: Objective | None
+    ends: IntArray
+    bits: Floats
+    weight: float
+    now: float
+    lowest: float
+    scale: float
+
+    @classmethod
+    def of(cls, space: SearchSpace, objective: Objective | None, places: Floats) -> _Cost:
+        """Start from the places of all ends."""
+        nets, weight = space.nets, 1.0 if objective is None else objective.weights.wire
+        cost = cls(objective, nets.ends, nets.end_bits.astype(np.float64), weight, np.inf, np.inf, 0.0)
+        cost.keeps(places, np.inf)
+        return cost
+
+    def keeps(self, places: Floats, limit: float) -> bool:
+        """Take a layout if it costs at most ``limit``; say whether it does."""
+        first, second = self.ends
+        wire = self.weight * float(self.bits @ np.abs(places[first] - places[second]).sum(axis=1))
+        new = wire
+        if self.objective is not None:
+            # The cheapest first: no term is negative.
+            if new <= limit:
+                new += self.objective.twice_reach(places)
+            if new <= limit:
+                new += self.objective.twice_congestion(places)
+        if new > limit:
+            return False
+        self.now = new
+        if new < self.lowest:
+            self.lowest, self.scale = new, wire or new
+        return True
 
 
 @dataclass(eq=False)

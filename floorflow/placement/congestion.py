@@ -1,34 +1,90 @@
-"""How many wires share the same area: bounding boxes counted over coarse tiles.
+"""The routing map: how many bits of wires each bin of the die has to carry, against what it offers.
 
-Notes on the coarse-grained floorplanning paper, section 4 (eq. 3, corrected): the congestion of a tile is the number
-of net bounding boxes over it. Here each box counts with the width of its stream. Reported, not optimised.
+A wire of b bits between points dx columns and dy rows apart takes b dx steps sideways and b dy upwards, wherever in the
+box of its ends it runs: b (dx + dy) bit-tiles, spread evenly over the box (RUDY: Spindler and Johannes, DATE 2007),
+which reaches half a tile beyond its ends. So the demand of all bins adds up to the wirelength. Capacity:
+`floorflow.hardware.routing`. Nets inside a module are not known here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 from floorflow.hardware.device import Device
-from floorflow.placement.problem import Pin, Region, Wire, point_of
+from floorflow.hardware.routing import BIN_TILES, bins_of, routing_capacity
 
-TILE_COLUMNS = 30
-TILE_ROWS = 30
-"""A tile is about a quarter of a clock region: half its 60 rows and about half its 45 to 60 columns."""
+Floats = npt.NDArray[np.float64]
 
 
-def congestion_of(device: Device, regions: Mapping[str, Region], wires: Sequence[Wire]) -> dict[str, float]:
-    """Return ``max`` and ``mean`` over the device's tiles, in bits of wires over a tile."""
-    tiles = np.zeros((-(-device.column_count // TILE_COLUMNS), -(-device.row_count // TILE_ROWS)), dtype=np.int64)
-    for wire in wires:
-        columns, rows = _tile_span(point_of(wire.source, regions), point_of(wire.target, regions))
-        tiles[columns, rows] += wire.width_bits
-    return {"max": float(tiles.max()), "mean": round(float(tiles.mean()), 6)}
+@dataclass(frozen=True, eq=False)
+class RoutingMap:
+    """Demand and capacity of each bin, (bins across, bins up), in bit-tiles."""
+
+    demand: Floats
+    capacity: Floats
+
+    @property
+    def excess(self) -> float:
+        """Demand above capacity, over all bins."""
+        return float(np.maximum(self.demand - self.capacity, 0.0).sum())
+
+    @property
+    def peak(self) -> float:
+        """The largest demand of a bin."""
+        return float(self.demand.max())
+
+    @property
+    def mean(self) -> float:
+        """The mean demand of a bin."""
+        return float(self.demand.mean())
+
+    @property
+    def over(self) -> int:
+        """How many bins have more demand than capacity."""
+        return int((self.demand > self.capacity).sum())
 
 
-def _tile_span(a: Pin, b: Pin) -> tuple[slice, slice]:
-    """Return the tiles under the bounding box of two points."""
-    x, y = sorted((a.x2 // 2, b.x2 // 2)), sorted((a.y2 // 2, b.y2 // 2))
-    columns = slice(x[0] // TILE_COLUMNS, x[1] // TILE_COLUMNS + 1)
-    return columns, slice(y[0] // TILE_ROWS, y[1] // TILE_ROWS + 1)
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """The bins of a die: ``x`` (m + 1,) and ``y`` (n + 1,) are twice the places of their edges; the first is -1."""
+
+    x: Floats
+    y: Floats
+    capacity: Floats
+
+    @classmethod
+    def of(cls, device: Device) -> Bins:
+        """Cut a die into bins; columns and rows are numbered by their middles."""
+        x, y = _edges(device.column_count), _edges(device.row_count)
+        return cls(x, y, routing_capacity(device))
+
+    def demand(self, first: Floats, second: Floats, bits: Floats) -> Floats:
+        """Return the demand, (m, n), of wires with ``bits`` (k,) between points (k, 2) given doubled."""
+        low, high = np.minimum(first, second), np.maximum(first, second)
+        spread = bits * (high - low).sum(axis=1) / 2
+        x, y = (_shares(edges, low[:, axis], high[:, axis]) for axis, edges in enumerate((self.x, self.y)))
+        demand: Floats = x.T @ (spread[:, None] * y)
+        return demand
+
+
+@lru_cache(maxsize=8)
+def bins_on(device: Device) -> Bins:
+    """Return the bins of a die."""
+    return Bins.of(device)
+
+
+def _edges(length: int) -> Floats:
+    """Return twice the places of bins' edges, half a tile outside of the middles of what they hold."""
+    edges = np.minimum(np.arange(bins_of(length) + 1) * BIN_TILES, length)
+    return 2.0 * edges - 1.0
+
+
+def _shares(edges: Floats, low: Floats, high: Floats) -> Floats:
+    """Return, (k, m), the share of each interval, half a tile wider at both ends, that lies between edges."""
+    inside = np.clip(edges, (low - 1)[:, None], (high + 1)[:, None])
+    shares: Floats = np.diff(inside, axis=1) / (high - low + 2)[:, None]
+    return shares

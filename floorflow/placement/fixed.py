@@ -14,11 +14,9 @@ from floorflow.errors import InputError, Refusal
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.slots import Slot
 from floorflow.placement.bound import need_of
-from floorflow.placement.congestion import congestion_of
-from floorflow.placement.problem import PlacedModule, PlacementProblem, PlacementSolution, Region, hpwl_of
-from floorflow.placement.whole_slots import without
+from floorflow.placement.problem import PlacedModule, PlacementProblem, PlacementSolution, Region
+from floorflow.placement.whole_slots import with_regions, without
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.stats import SolveStats
 
 
 def what_is_illegal(problem: PlacementProblem, slot: Slot, rect: Rect) -> str:
@@ -78,13 +76,7 @@ def with_fixed(
     problem: PlacementProblem, regions: Mapping[str, Region], others: PlacementSolution
 ) -> PlacementSolution:
     """Return the solution of all modules: of those that are fixed, and of the others around them."""
-    found = {**others.regions, **regions}
-    placed = {module.name: found[module.name] for module in problem.modules}
-    hpwl, stats = hpwl_of(placed, problem.wires), others.stats
-    # Wires between two that are fixed are as long as they must be.
-    bound = None if stats.bound is None else stats.bound + hpwl - others.hpwl
-    told = SolveStats(f"{stats.method}, {len(regions)} fixed", stats.status, hpwl, bound)
-    return PlacementSolution(placed, hpwl, congestion_of(problem.device, placed, problem.wires), told)
+    return with_regions(problem, regions, others, f"{len(regions)} fixed")
 
 
 def _fixed(problem: PlacementProblem) -> Iterator[PlacedModule]:

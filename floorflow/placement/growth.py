@@ -1,20 +1,23 @@
 """Pblocks grow into what is free of their slot: first those that lack room, then all of them, evenly.
 
 A rectangle that has not the room that its module should have becomes the smallest one around it that has, if some is
-clear. Then, again and again, the pblock that is fullest of some resource reaches for more of it, as far as the sum of
-all wires allows. Outwards on two opposite sides at once a centre stays where it is, which costs no wire length.
+clear; among those that have, one that takes no stream beyond its reach is preferred. Then, again and again, the pblock
+that is fullest of some resource reaches for more of it, as far as the objective allows, and no stream gets beyond its
+reach. Outwards on two opposite sides at once a centre stays where it is, which costs no wire length.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 
 from floorflow.hardware.free_region import free_cells
 from floorflow.hardware.geometry import Rect
-from floorflow.placement.congestion import congestion_of
 from floorflow.placement.floor import Floor
+from floorflow.placement.objective import Floats, Objective
+from floorflow.placement.preparing import solved
 from floorflow.placement.problem import (
     Pin,
     PlacedModule,
@@ -26,7 +29,6 @@ from floorflow.placement.problem import (
     point_of,
 )
 from floorflow.resources import RESOURCE_NAMES, Resources
-from floorflow.stats import SolveStats, Status
 
 SLACK = 2.0
 """Times the aspect that the search takes up to which a rectangle may grow: what is longer has its middle still."""
@@ -50,17 +52,25 @@ def grown(
     if growing.regions == found.regions:
         return found
     regions = {name: growing.regions[name] for name in found.regions}
-    hpwl, stats = hpwl_of(regions, problem.wires), found.stats
+    method, bound = f"{found.stats.method}, grown", _wire_bound(found, problem.weights.wire)
     # Rectangles of other aspects than those that the bound is of may have shorter wires.
-    bound = stats.bound if stats.bound is None or stats.bound <= hpwl else None
-    status: Status = "optimal" if bound is not None and hpwl <= bound else "feasible"
-    told = SolveStats(f"{stats.method}, grown", status, hpwl, bound)
-    return PlacementSolution(regions, hpwl, congestion_of(problem.device, regions, problem.wires), told)
+    if bound is not None and bound > hpwl_of(regions, problem.wires):
+        bound = None
+    return solved(problem, regions, bound, method)
+
+
+def _wire_bound(found: PlacementSolution, weight: float) -> float | None:
+    """Return the bound on the wirelength that a solution's is made of."""
+    bound = found.stats.bound
+    return bound if bound is None or not weight else bound / weight
 
 
 @dataclass
 class _Growing:
-    """Pblocks on their way. ``wires`` are those of each module; ``free`` the free cells of each slot."""
+    """Pblocks on their way. ``wires`` are those of each module; ``free`` the free cells of each slot.
+
+    ``objective``: what counts beside wirelength, None if nothing does; ``places`` are those of all ends.
+    """
 
     problem: PlacementProblem
     regions: dict[str, Region]
@@ -68,6 +78,8 @@ class _Growing:
     floors: Mapping[str, Floor]
     wires: Mapping[str, list[Wire]]
     free: Mapping[str, int]
+    objective: Objective | None
+    places: Floats
 
     @classmethod
     def of(cls, problem: PlacementProblem, regions: Mapping[str, Region], has_room: Mapping[str, HasRoom]) -> _Growing:
@@ -82,7 +94,9 @@ class _Growing:
         for module in problem.modules:
             for rect in regions[module.name]:
                 floors[module.slot].take(rect)
-        return cls(problem, dict(regions), has_room, floors, wires, free)
+        objective = Objective.of(problem)
+        counted = None if objective.is_wire_alone else objective
+        return cls(problem, dict(regions), has_room, floors, wires, free, counted, objective.places(problem, regions))
 
     @property
     def _may_grow(self) -> list[PlacedModule]:
@@ -98,7 +112,7 @@ class _Growing:
             enough = self.has_room[module.name]
             if others or enough(floor.supply(rect)):
                 continue
-            roomy = min(_around(floor, rect, enough), key=_size, default=None)
+            roomy = min(_around(floor, rect, enough), key=partial(self._harm, module.name), default=None)
             if roomy is not None:
                 self._put(module.name, floor, roomy)
 
@@ -138,8 +152,12 @@ class _Growing:
                 best, highest = step, merit
         return best
 
+    def _harm(self, name: str, rect: Rect) -> tuple[bool, tuple[int, Rect]]:
+        """Order rectangles with room: those that take no stream beyond its reach first, then by size."""
+        return self._others_by(name, rect) == inf, _size(rect)
+
     def _longer_by(self, name: str, rect: Rect) -> float:
-        """Return by how much the wirelength rises if a module's pblock becomes a rectangle."""
+        """Return by how much the objective, in units of wirelength, rises if a module's pblock becomes a rectangle."""
         old, new = point_of(name, self.regions), Pin.at_centre(rect)
         if old == new:
             return 0.0
@@ -148,11 +166,23 @@ class _Growing:
             other = point_of(wire.target if wire.source == name else wire.source, self.regions)
             before = abs(old.x2 - other.x2) + abs(old.y2 - other.y2)
             twice += wire.width_bits * (abs(new.x2 - other.x2) + abs(new.y2 - other.y2) - before)
-        return twice / 2
+        return twice / 2 + self._others_by(name, rect)
+
+    def _others_by(self, name: str, rect: Rect) -> float:
+        """Return by how much all but wirelength rises; infinite if a stream more is beyond its reach."""
+        objective, weight = self.objective, self.problem.weights.wire
+        if objective is None:
+            return 0.0
+        after = self.places.copy()
+        after[self.problem.index_of[name]] = rect.left + rect.right, rect.bottom + rect.top
+        if objective.beyond(after) > objective.beyond(self.places):
+            return inf
+        return (objective.twice_others(after) - objective.twice_others(self.places)) / 2 / (weight or 1.0)
 
     def _put(self, name: str, floor: Floor, rect: Rect) -> None:
         floor.take(rect)
         self.regions[name] = (rect,)
+        self.places[self.problem.index_of[name]] = rect.left + rect.right, rect.bottom + rect.top
 
 
 @dataclass

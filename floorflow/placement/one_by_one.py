@@ -17,13 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from floorflow.placement.candidate_rectangles import IntArray
-from floorflow.placement.congestion import TILE_COLUMNS, TILE_ROWS
 from floorflow.placement.lns import Layout, Occupied, SearchSpace
 
 Floats = npt.NDArray[np.float64]
 
 SLACK = 0.1
 """Share by which a pass may cost more than the first one."""
+TILE_COLUMNS, TILE_ROWS = 30, 30
+"""Tiles in which boxes are counted: half the 60 rows of a clock region and about half of its columns."""
 STEPS_BACK = 50
 """How often a pass may go back to a module that was placed."""
 TILES = 64

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,12 +18,12 @@ from floorflow.placement.bound import (
     pin_bound,
 )
 from floorflow.placement.candidate_rectangles import IntArray, SlotGrid, candidate_rectangles, slot_grid
-from floorflow.placement.congestion import congestion_of
 from floorflow.placement.construction import Construction
 from floorflow.placement.effort import Limits
 from floorflow.placement.lns import Layout
 from floorflow.placement.net_arrays import net_arrays
-from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution, hpwl_of
+from floorflow.placement.objective import evaluated
+from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution, Region
 from floorflow.placement.stars import wires_bound
 from floorflow.stats import SolveStats, Status
 
@@ -99,13 +99,22 @@ def method_name(name: str, aspects: Sequence[float | None]) -> str:
 
 
 def solution(problem: PlacementProblem, layout: Layout, bound: float, method: str) -> PlacementSolution:
-    """Return the solution that a complete layout is; optimal if it is as short as the bound."""
+    """Return the solution that a complete layout is; ``bound`` is one of the wirelength."""
     rectangles = (Rect(*map(int, box)) for box in layout.boxes)
     regions = {module.name: (rect,) for module, rect in zip(problem.modules, rectangles, strict=True)}
-    hpwl = hpwl_of(regions, problem.wires)
-    status: Status = "optimal" if hpwl <= bound else "feasible"
-    congestion = congestion_of(problem.device, regions, problem.wires)
-    return PlacementSolution(regions, hpwl, congestion, SolveStats(method, status, hpwl, bound))
+    return solved(problem, regions, bound, method)
+
+
+def solved(
+    problem: PlacementProblem, regions: Mapping[str, Region], wire_bound: float | None, method: str
+) -> PlacementSolution:
+    """Return the solution that regions are; optimal if its objective is the bound that the wirelength's gives."""
+    found = evaluated(problem, regions)
+    objective = found.terms.weighted(problem.weights)
+    bound = None if wire_bound is None else problem.weights.wire * wire_bound
+    status: Status = "optimal" if bound is not None and objective <= bound else "feasible"
+    stats = SolveStats(method, status, objective, bound)
+    return PlacementSolution(regions, found.terms, found.routing, found.beyond_reach, stats)
 
 
 def failure(problem: PlacementProblem, built: Construction, name: str, *, proven: bool) -> PlacementFailure:

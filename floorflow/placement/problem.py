@@ -12,12 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from functools import cached_property
+from math import inf
 from typing import Literal
 
 from floorflow.errors import InputError, Refusal, sentence, some
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect, bounding_box
 from floorflow.hardware.slots import Slot
+from floorflow.placement.congestion import RoutingMap
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.stats import SolveStats
 
@@ -74,9 +76,37 @@ class Wire:
         return next((end for end in (self.source, self.target) if isinstance(end, Pin)), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What a bit-tile of wire, of the penalty for streams beyond their reach, and of congestion costs."""
+
+    wire: float = 1.0
+    reach: float = 0.0
+    congestion: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Raise InputError for weights below zero, and where all are zero."""
+        weights = (self.wire, self.reach, self.congestion)
+        if not all(0 <= weight < inf for weight in weights) or not any(weights):
+            raise InputError(f"weights of placement are {weights}, expected numbers from 0 up, of which one is not 0")
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The terms of the objective in bit-tiles, each without its weight (`floorflow.placement.objective`)."""
+
+    wire: float
+    reach: float
+    congestion: float
+
+    def weighted(self, weights: Weights) -> float:
+        """Return the objective."""
+        return weights.wire * self.wire + weights.reach * self.reach + weights.congestion * self.congestion
+
+
 @dataclass(frozen=True)
 class PlacementProblem:
-    """Modules of one FPGA, each with its slot, to be placed as rectangles with least wirelength.
+    """Modules of one FPGA, each with its slot, to be placed as rectangles for the least weighted sum of three terms.
 
     ``fill`` gives the share of a pblock's supply that may be used (resource name to fraction; 1 if left out).
     ``max_aspect`` is the largest ratio of a rectangle's sides (columns to rows or rows to columns) that the search
@@ -86,6 +116,9 @@ class PlacementProblem:
 
     ``fixed`` are rectangles that modules must have. ``previous`` are those that they had: as few as can be leave them
     (`staying`). ``alike`` are groups of equal modules whose rectangles one circuit is to fit (`windows`).
+
+    ``reach_tiles``: columns and rows that a stream gets in one cycle, None if it does not matter. ``boundary_rows`` are
+    the SLR boundaries at which streams have registers, as rows: between rows 239 and 240 lies 239.5.
     """
 
     device: Device
@@ -100,6 +133,9 @@ class PlacementProblem:
     fixed: Mapping[str, Rect] = dataclass_field(default_factory=dict)
     previous: Mapping[str, Rect] = dataclass_field(default_factory=dict)
     alike: tuple[tuple[str, ...], ...] = ()
+    weights: Weights = Weights()
+    reach_tiles: float | None = None
+    boundary_rows: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         """Raise InputError for names that do not exist and for values out of range."""
@@ -121,6 +157,8 @@ class PlacementProblem:
         _require_known("effort", self.effort, EFFORTS)
         if self.max_aspect is not None and self.max_aspect < 1:
             raise InputError(f"max_aspect is {self.max_aspect}, expected at least 1 or none")
+        if self.reach_tiles is not None and not self.reach_tiles > 0:
+            raise InputError(f"reach_tiles is {self.reach_tiles}, expected more than 0 or none")
         self._check_wishes()
 
     def _check_wishes(self) -> None:
@@ -147,15 +185,27 @@ class PlacementSolution:
     """A legal region for every module: one rectangle, or several over all that is free of its slot.
 
     ``hpwl`` is the sum over wires of width_bits * (|dx| + |dy|) between middles, in bit columns and bit rows.
-    ``stats.bound`` holds for every legal rectangle of the aspects that ``stats.method`` names, not only for those that
-    were tried. ``congestion`` has ``max`` and ``mean``: bits of wires whose bounding box covers a tile (see
-    `congestion.congestion_of`).
+    ``stats.objective`` is the weighted sum of the ``terms``, of which ``hpwl`` is the first. ``stats.bound`` holds for
+    every legal rectangle of the aspects that ``stats.method`` names, not only for those that were tried; it is one of
+    the first term, for the others cannot be negative. ``beyond_reach`` counts the streams inside an SLR that are longer
+    than their reach.
     """
 
     regions: Mapping[str, Region]
-    hpwl: float
-    congestion: Mapping[str, float]
+    terms: Terms
+    # It follows from the regions.
+    routing: RoutingMap = dataclass_field(compare=False)
+    beyond_reach: int
     stats: SolveStats
+
+    @property
+    def hpwl(self) -> float:
+        """Wirelength in bit columns and bit rows."""
+        return self.terms.wire
+
+    def is_no_worse(self, other: PlacementSolution) -> bool:
+        """Whether it has fewer streams beyond their reach than another of the same problem, or costs no more."""
+        return self.beyond_reach < other.beyond_reach or (self.stats.objective or 0.0) <= (other.stats.objective or 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,9 @@
    disturb least; who is ejected there does the same.
 2. A few modules that lie near each other or share wires are taken out and put back, many times. To leave its home costs
    a module a price, a share of all wires, so that it moves only if the wires become shorter by more than that.
-3. Wires may be `WITHIN` longer than those of a placement from scratch, or than they were before: luck has its share in
-   both, and what was is known to be good enough. What is more counts `PENALTY` times. The search begins near the old
-   places, from scratch, and from scratch where something changed with the rest at home. Where no layout is short
-   enough, the one from scratch is the answer.
+3. Wires may be `WITHIN` longer than those of a placement from scratch; what is more counts `PENALTY` times. The search
+   begins near the old places, from scratch, and from scratch where something changed with the rest at home. Where no
+   layout is short enough, the one from scratch is the answer.
 
 Drafts are not held against a placement from scratch. Equal arguments give equal answers.
 """
@@ -39,7 +38,7 @@ from floorflow.placement.lns import (
 )
 from floorflow.placement.net_arrays import net_arrays
 from floorflow.placement.preparing import PreparedProblem, prepare, solution
-from floorflow.placement.problem import PlacedModule, PlacementProblem, PlacementSolution, hpwl_of
+from floorflow.placement.problem import PlacedModule, PlacementProblem, PlacementSolution
 from floorflow.placement.raster import Raster
 from floorflow.placement.shelves import repair_by_ejection
 from floorflow.stats import Status
@@ -112,8 +111,9 @@ def _told(problem: PlacementProblem, layout: Layout, scratch: PlacementSolution 
     count = len(stayed(problem.previous, found))
     told = f"{method}, {count} of {len(problem.modules)} where they were"
     # Homes may be of other aspects than those that the bound is of.
-    bound = None if scratch is None or (scratch.stats.bound or 0.0) > found.hpwl else scratch.stats.bound
-    status: Status = "optimal" if bound is not None and found.hpwl <= bound else "feasible"
+    objective, known = found.stats.objective or 0.0, None if scratch is None else scratch.stats.bound
+    bound = None if known is None or known > objective else known
+    status: Status = "optimal" if bound is not None and objective <= bound else "feasible"
     return replace(found, stats=replace(found.stats, method=told, bound=bound, status=status))
 
 
@@ -155,9 +155,7 @@ class _Near:
         """Twice the longest that wires may be; infinite of a draft."""
         if self.scratch is None:
             return inf
-        previous = {name: (rect,) for name, rect in self.problem.previous.items()}
-        before = hpwl_of(previous, self.problem.wires) if len(previous) == self.space.count else 0.0
-        return 2 * (1 + WITHIN) * max(self.scratch.hpwl, before)
+        return 2 * (1 + WITHIN) * self.scratch.hpwl
 
     def excess(self, twice: float) -> float:
         """Return by how much wires, twice their length, are too long."""

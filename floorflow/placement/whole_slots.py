@@ -11,7 +11,7 @@ import numpy as np
 from floorflow.hardware.free_region import free_rectangles, free_supply
 from floorflow.hardware.max_pblocks import max_pblocks
 from floorflow.placement.bound import need_of
-from floorflow.placement.congestion import congestion_of
+from floorflow.placement.preparing import solved
 from floorflow.placement.problem import (
     PlacedModule,
     PlacementProblem,
@@ -22,7 +22,6 @@ from floorflow.placement.problem import (
     point_of,
 )
 from floorflow.resources import RESOURCE_NAMES, scaled_down
-from floorflow.stats import SolveStats
 
 
 def whole_slots(problem: PlacementProblem) -> dict[str, Region]:
@@ -56,14 +55,21 @@ def without(problem: PlacementProblem, regions: Mapping[str, Region]) -> Placeme
 
 def together(problem: PlacementProblem, regions: Mapping[str, Region], others: PlacementSolution) -> PlacementSolution:
     """Return the solution of all modules: of those with a region, and of the others."""
+    told = f"{len(regions)} of {len(problem.modules)} modules over their whole slot"
+    return with_regions(problem, regions, others, told)
+
+
+def with_regions(
+    problem: PlacementProblem, regions: Mapping[str, Region], others: PlacementSolution, told: str
+) -> PlacementSolution:
+    """Return the solution of modules that have a region whatever is chosen, and of the others; ``told`` says which."""
     found = {**others.regions, **regions}
     placed = {module.name: found[module.name] for module in problem.modules}
-    hpwl = hpwl_of(placed, problem.wires)
-    # Nothing is left to choose for these modules: the wires that end at them alone are as long as they must be.
-    bound = None if others.stats.bound is None else others.stats.bound + hpwl - others.hpwl
-    method = f"{others.stats.method}, {len(regions)} of {len(problem.modules)} modules over their whole slot"
-    stats = SolveStats(method, others.stats.status, hpwl, bound)
-    return PlacementSolution(placed, hpwl, congestion_of(problem.device, placed, problem.wires), stats)
+    hpwl, weight = hpwl_of(placed, problem.wires), problem.weights.wire
+    # The wires that end at these modules alone are as long as they must be.
+    known = others.stats.bound if weight else None
+    bound = None if known is None else known / weight + hpwl - others.hpwl
+    return solved(problem, placed, bound, f"{others.stats.method}, {told}")
 
 
 def _needs_all(problem: PlacementProblem, module: PlacedModule) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 from floorflow.channels.cost_allocation import modules_between
 from floorflow.dataflow.bands import outcome_of
@@ -18,6 +19,7 @@ from floorflow.record.network_part import network_part
 from floorflow.record.part import Part, PhaseRun
 from floorflow.record.ports import FpgaPorts
 from floorflow.record.reuse import shared_implementations
+from floorflow.record.routing import routing_map
 from floorflow.record.values import amounts, rectangle, statistics
 from floorflow.resources import RESOURCE_NAMES, Resources, total
 from floorflow.schema import (
@@ -30,6 +32,7 @@ from floorflow.schema import (
     PblockEntry,
     PhaseEntry,
     PhaseNetworkEntry,
+    PlacementTerms,
     PortEntry,
 )
 from floorflow.search.candidate import slot_demands
@@ -171,7 +174,9 @@ def _floorplan(fpga: Fpga, run: PhaseRun) -> FloorplanEntry:
         port_length=ports.length,
         sll_columns=ports.sll_columns(),
         longest=[entry for part in run.wholes for entry in longest_streams(part, fpga)],
-        congestion=dict(placement.congestion),
+        weights=PlacementTerms(**run.context.request.place_weights.as_dict()),
+        terms=PlacementTerms(**asdict(placement.terms)),
+        congestion=routing_map(placement.routing, fpga.device),
         stats=statistics(placement.stats),
     )
 

@@ -291,6 +291,36 @@ class PblockEntry(PlanModel):
         )
 
 
+class PlacementTerms(PlanModel):
+    """A number for each term of placement's objective: weights, or the terms in bit-tiles."""
+
+    wire: float
+    reach: float
+    congestion: float
+
+
+RoutingRow = Annotated[str, Field(pattern=r"^\d+( \d+)*$")]
+
+
+class RoutingMapEntry(PlanModel):
+    """How much wire each bin of a die has to carry (docs/plan.md, *Routing map*).
+
+    A bin has so many columns and rows. ``capacity`` is the most that a bin offers, ``peak`` and ``mean`` what one
+    carries, ``peak_at`` which carries the peak, ``over`` how many carry more than they offer. ``demand``: a row of bins
+    each, the lowest first, from left to right, in whole numbers.
+    """
+
+    unit: Literal["bit-tiles"]
+    bin_columns: int
+    bin_rows: int
+    capacity: float
+    peak: float
+    peak_at: RectangleEntry
+    mean: float
+    over: Amount
+    demand: Annotated[list[RoutingRow], Field(min_length=1)]
+
+
 class LongStreamEntry(PlanModel):
     """A long stream: columns and rows from end to end, and from one register to the next at the most.
 
@@ -309,7 +339,8 @@ class LongStreamEntry(PlanModel):
 class FloorplanEntry(PlanModel):
     """The pblocks of one FPGA; ``port_length`` is the wire length from port to port, ``hpwl`` from middle to middle.
 
-    ``longest``: the five longest of the streams between pblocks and the host's port.
+    ``longest``: the five longest of the streams between pblocks and the host's port. The objective of ``stats`` is the
+    sum of the terms, each times its weight.
     """
 
     pblocks: dict[str, PblockEntry]
@@ -317,7 +348,9 @@ class FloorplanEntry(PlanModel):
     port_length: float
     sll_columns: list[SllColumnsEntry]
     longest: list[LongStreamEntry]
-    congestion: dict[str, float]
+    weights: PlacementTerms
+    terms: PlacementTerms
+    congestion: RoutingMapEntry
     stats: Stats
 
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from floorflow.backends.placed import Home, PlacedStream
 from floorflow.channels import Channel
 from floorflow.dataflow.model import FoldedDataflow, renamings
 from floorflow.errors import Refusal
 from floorflow.hardware import Fpga, Rect, StatedPblock
+from floorflow.hardware.reach import reach_tiles
 from floorflow.placement import (
     Pin,
     PlacedModule,
     PlacementFailure,
     PlacementProblem,
     PlacementSolution,
+    Weights,
     Wire,
     grown,
 )
@@ -178,6 +181,9 @@ def placement_problem(
         hints=known,
         fixed=fixed,
         previous={module.name: before[module.name] for module in modules if module.name in before},
+        weights=Weights(**request.place_weights.as_dict()),
+        reach_tiles=reach_tiles(context.platform.clock_mhz),
+        boundary_rows=tuple(_boundary_rows(fpga)),
     )
 
 
@@ -187,19 +193,26 @@ def pblocks_of(context: PlanningContext, candidate: Candidate) -> Mapping[str, S
     return by_module(context.stated, candidate.modules, earlier)
 
 
+def _boundary_rows(fpga: Fpga) -> Iterator[float]:
+    """Yield the SLR boundaries at which streams have registers, as rows."""
+    if fpga.board.crossing_registers:
+        for lower, upper in pairwise(fpga.device.slrs):
+            yield (lower.top + upper.bottom) / 2
+
+
 LONGER = 0.02
 """Share by which the wirelength may rise while pblocks grow."""
 
 
 def finished(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandidate:
-    """Return the floorplans with wires as short as the effort allows, where drafts are all that there is yet."""
+    """Return the floorplans as good as the effort allows, where drafts are all that there is yet."""
     placements = dict(placed.placements)
     for name, draft in placed.problems.items():
         found = placements[name]
         rects = {module: region[0] for module, region in found.regions.items() if len(region) == 1}
         answer = context.solvers.place(replace(draft, draft=False, hints=rects))
         # Near an earlier plan a draft may have shorter wires, as it was held against none from scratch.
-        if isinstance(answer, PlacementSolution) and (draft.previous or answer.hpwl <= found.hpwl):
+        if isinstance(answer, PlacementSolution) and (draft.previous or answer.is_no_worse(found)):
             placements[name] = answer
     return replace(placed, placements=placements)
 

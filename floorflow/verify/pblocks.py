@@ -24,11 +24,12 @@ from floorflow.verify.outcomes import Outcomes
 from floorflow.verify.phase_facts import PhaseFacts
 from floorflow.verify.placed_ports import check_ports
 from floorflow.verify.room import Block, Rules, check_room, check_styles
+from floorflow.verify.routing import check_objective
 from floorflow.verify.sll_columns import check_sll_columns
 from floorflow.verify.sums import Amounts, add, amounts, module_totals
 from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
-from floorflow.verify.wirelength import wire_length
+from floorflow.verify.wirelength import wires_on
 
 _SIDES = ("left", "bottom", "right", "top")
 
@@ -88,8 +89,8 @@ def check_floorplan(
         _check_overlaps(placed, findings)
         check_fixed(phase, fpga, board.device, options.get("fix_pblock", {}), findings)
         boxes = {block.name: block.box for block in placed}
-        length = wire_length(phase, board, fpga, boxes)
-        findings.expect("wrong-hpwl", f"{phase.where}.floorplan.{fpga}", "hpwl", floorplan["hpwl"], length)
+        wires = list(wires_on(phase, board, fpga, boxes))
+        check_objective(phase, board, fpga, wires=wires, options=options, findings=findings)
         check_ports(phase, board, fpga, boxes, findings)
         check_sll_columns(phase, board, fpga, findings)
     check_styles(phase.where, phase.raw["constraint_styles"], list(phase.slots.values()), styles, findings)

@@ -42,6 +42,10 @@ NUMBER = Scalar("a finite number", is_number)
 TEXT = Scalar("a string", lambda value: isinstance(value, str))
 POSITIVE = Scalar("a number above 0", lambda value: is_number(value) and value > 0)
 SHARE = Scalar("a number of 0 or more", lambda value: is_number(value) and value >= 0)
+NUMBERS = Scalar(
+    "whole numbers with a space between two",
+    lambda value: isinstance(value, str) and re.fullmatch(r"[0-9]{1,15}( [0-9]{1,15})*", value) is not None,
+)
 FLAG = Scalar("true or false", lambda value: isinstance(value, bool))
 FOLDER = Scalar("a plain file name", lambda value: isinstance(value, str) and _FOLDER_NAME.fullmatch(value) is not None)
 NAME = Scalar("a name of letters, digits and _", is_name)
@@ -57,6 +61,8 @@ SHA256 = Scalar("64 hexadecimal digits", lambda value: isinstance(value, str) an
 FPGA_COUNT = Scalar("auto or a number", lambda value: value == "auto" or is_count(value))
 MOST_PRODUCTS = Scalar("none or a positive integer", lambda value: value == "none" or (is_count(value) and value > 0))
 RECONFIGURE = Scalar("none, full or partial", lambda value: value in ("none", "full", "partial"))
+TERMS = dict.fromkeys(("wire", "reach", "congestion"), SHARE)
+"""A number for each term of placement's objective."""
 AMOUNTS = dict.fromkeys(RESOURCE_NAMES, COUNT)
 FRACTIONS = dict.fromkeys(RESOURCE_NAMES, NUMBER)
 SOME_FRACTIONS = dict.fromkeys(RESOURCE_NAMES, Nullable(NUMBER))
@@ -134,13 +140,26 @@ LONG_STREAM = {
     "reach_tiles": NUMBER,
     "slices": COUNT,
 }
+ROUTING_MAP = {
+    "unit": TEXT,
+    "bin_columns": COUNT,
+    "bin_rows": COUNT,
+    "capacity": NUMBER,
+    "peak": NUMBER,
+    "peak_at": RECTANGLE,
+    "mean": NUMBER,
+    "over": COUNT,
+    "demand": [NUMBERS],
+}
 FLOORPLAN = {
     "pblocks": MapOf(PBLOCK, NAME),
     "hpwl": NUMBER,
     "port_length": NUMBER,
     "sll_columns": [SLL_COLUMNS],
     "longest": [LONG_STREAM],
-    "congestion": MapOf(NUMBER),
+    "weights": TERMS,
+    "terms": TERMS,
+    "congestion": ROUTING_MAP,
     "stats": STATS,
 }
 PARTITION = {
@@ -336,6 +355,7 @@ OPTIONS = {
     "max_hops": Nullable(COUNT),
     "keep_out": Optional([TEXT]),
     "fix_pblock": Optional(MapOf(TEXT)),
+    "place_weights": TERMS,
     "host_port": Nullable(TEXT),
     "link": Nullable(FOLDER),
     "objective": TEXT,

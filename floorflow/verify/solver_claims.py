@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from floorflow.verify.graphs import critical_path
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.plan_structure import RESOURCE_NAMES
+from floorflow.verify.plan_structure import RESOURCE_NAMES, TERMS
 from floorflow.verify.summary import frames_per_second, parts_of
 from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings, close
@@ -41,7 +41,8 @@ def check_phase_stats(phase: PhaseFacts, objective_of_plan: str, findings: Findi
     partition = phase.raw["partition"]
     _check_claim(partition["stats"], partition["cost"], f"{phase.where}.partition.stats", findings)
     for fpga, floorplan in phase.raw["floorplan"].items():
-        _check_claim(floorplan["stats"], floorplan["hpwl"], f"{phase.where}.floorplan.{fpga}.stats", findings)
+        value = sum(floorplan["weights"][term] * floorplan["terms"][term] for term in TERMS)
+        _check_claim(floorplan["stats"], value, f"{phase.where}.floorplan.{fpga}.stats", findings)
 
 
 def _folding_value(phase: PhaseFacts, network: str, folding: Record, objective_of_plan: str) -> float:

@@ -1,8 +1,9 @@
-"""Wire length of one FPGA: from pblock to pblock, and from pblocks to the ports of the host and of links."""
+"""Wires of one FPGA: from pblock to pblock, and from pblocks to the ports of the host and of links."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from floorflow.verify.ends import is_outside
 from floorflow.verify.hardware.boards import Board
@@ -10,12 +11,25 @@ from floorflow.verify.hardware.geometry import Rectangle
 from floorflow.verify.phase_facts import PhaseFacts
 
 
-def wire_length(phase: PhaseFacts, board: Board, fpga: str, areas: Mapping[str, Rectangle]) -> float:
-    """Sum width x distance between middles over the channels of the FPGA's pblocks, whose boxes are given by module.
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """A channel on an FPGA: its width, and column and row of the middles of what it ends at."""
+
+    width_bits: int
+    first: tuple[float, float]
+    second: tuple[float, float]
+
+    @property
+    def tiles(self) -> float:
+        """Return columns and rows between its ends."""
+        return sum(abs(one - other) for one, other in zip(self.first, self.second, strict=True))
+
+
+def wires_on(phase: PhaseFacts, board: Board, fpga: str, areas: Mapping[str, Rectangle]) -> Iterator[Wire]:
+    """Yield the channels of the FPGA's pblocks, whose boxes are given by module.
 
     A channel that has an end in none of the pblocks goes to a port; without a pblock at either end it does not count.
     """
-    total = 0.0
     for channel in phase.channels:
         homes = [phase.module_of.get(channel[end]) for end in ("source", "target")]
         ends = [
@@ -24,8 +38,7 @@ def wire_length(phase: PhaseFacts, board: Board, fpga: str, areas: Mapping[str, 
         ]
         inside = homes[0] == homes[1] or not any(home in areas for home in homes)
         if not inside and ends[0] and ends[1]:
-            total += channel["width_bits"] * _distance(ends[0], ends[1])
-    return total
+            yield Wire(channel["width_bits"], _middle(ends[0]), _middle(ends[1]))
 
 
 def port_of(phase: PhaseFacts, board: Board, fpga: str, end: str, *, enters: bool) -> Rectangle | None:
@@ -36,8 +49,5 @@ def port_of(phase: PhaseFacts, board: Board, fpga: str, end: str, *, enters: boo
     return board.host_port if is_outside(end) else None
 
 
-def _distance(first: Rectangle, second: Rectangle) -> float:
-    """Return the Manhattan distance between the middles of two rectangles, in columns and rows."""
-    across = (first.left + first.right) / 2 - (second.left + second.right) / 2
-    along = (first.bottom + first.top) / 2 - (second.bottom + second.top) / 2
-    return abs(across) + abs(along)
+def _middle(area: Rectangle) -> tuple[float, float]:
+    return (area.left + area.right) / 2, (area.bottom + area.top) / 2

@@ -20,6 +20,7 @@ __all__ = [
     "overview",
     "partition_chart",
     "render",
+    "routing_chart",
     "search_chart",
     "timeline_chart",
 ]
@@ -30,6 +31,13 @@ def empty_board(platform: Platform, fpga: str = "fpga0") -> Figure:
     from floorflow.view.pictures import empty_board
 
     return empty_board.empty_board(platform, fpga)
+
+
+def routing_chart(plan: Mapping[str, Any], platform: Platform, fpga: str, phase: int = 0) -> Figure:
+    """Draw the routing map of one FPGA; see `floorflow.view.pictures.routing.routing_chart`."""
+    from floorflow.view.pictures import routing
+
+    return routing.routing_chart(plan, platform, fpga, phase)
 
 
 def search_chart(plan: Mapping[str, Any], network: str | None = None) -> Figure:

@@ -74,7 +74,8 @@ def test_pictures_of_networks_and_phases_have_the_documented_names(mission: ff.P
     assert set(drawn) == {
         *("search_camera", "search_radar", "timeline"),
         *(f"folding_{network}_{phase}" for network in ("camera", "radar") for phase in ("p0", "p1")),
-        *(f"{name}_{phase}" for name in ("partition", "floorplan", "floorplan_fpga0") for phase in ("p0", "p1")),
+        *(f"{name}_{phase}" for name in ("partition", "floorplan") for phase in ("p0", "p1")),
+        *(f"{name}_fpga0_{phase}" for name in ("floorplan", "routing") for phase in ("p0", "p1")),
     }
     text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
     assert all(f"`{name}`" in text for name in ("search_camera", "folding_camera_p0", "floorplan_p0", "timeline"))

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from floorflow.hardware.geometry import Rect
 from floorflow.placement import Pin, PlacementProblem, PlacementSolution, Wire, grown, hpwl_of, place
+from floorflow.placement.preparing import solved
 from floorflow.resources import Resources
-from floorflow.stats import SolveStats
 from tests.placement.small import assert_legal, chain, device, is_drawable, supply_of
 
 DIE = device("CBCDCCCCCICC", 4)
@@ -24,8 +24,7 @@ def rooms(problem: PlacementProblem, share: float = 1.0):
 
 def put(problem: PlacementProblem, *rects: Rect) -> PlacementSolution:
     regions = {module.name: (rect,) for module, rect in zip(problem.modules, rects, strict=True)}
-    hpwl = hpwl_of(regions, problem.wires)
-    return PlacementSolution(regions, hpwl, {}, SolveStats("hand", "optimal", hpwl, hpwl))
+    return solved(problem, regions, hpwl_of(regions, problem.wires), "hand")
 
 
 def only(solution: PlacementSolution, name: str) -> Rect:
@@ -77,7 +76,7 @@ def test_outwards_on_both_sides_costs_no_wires():
 def test_a_pblock_over_several_rectangles_stays():
     problem = lone(40, keep_outs=(Rect(4, 0, 4, 4),))
     whole = (Rect(0, 5, 7, 19), Rect(0, 0, 3, 4))
-    before = PlacementSolution({"m0": whole}, 0.0, {}, SolveStats("hand", "feasible", 0.0, 0.0))
+    before = solved(problem, {"m0": whole}, 0.0, "hand")
     assert grown(problem, before, rooms(problem, 0.1), longer=LONGER, most=MOST) is before
 
 

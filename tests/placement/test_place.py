@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from floorflow.errors import InputError
 from floorflow.hardware.geometry import Rect
 from floorflow.placement import Pin, PlacementFailure, PlacementSolution, Wire, place
-from floorflow.placement.congestion import congestion_of
 from floorflow.resources import Resources
 from tests.placement.small import assert_legal, brute_force, chain, device, shape_rule, slots
 
@@ -215,13 +214,6 @@ def test_no_modules_give_an_empty_placement(max_aspect):
     assert (outcome.regions, outcome.hpwl, outcome.stats.status) == ({}, 0.0, "optimal")
 
 
-def test_congestion_counts_the_widths_of_boxes_over_a_tile():
-    regions = {"a": (Rect(0, 0, 4, 4),), "b": (Rect(0, 40, 4, 44),), "c": (Rect(60, 40, 64, 44),)}
-    wires = (Wire("a", "b", 8), Wire("b", "c", 16), Wire("c", Pin(2 * 62, 0), 1))
-    found = congestion_of(BIG, regions, wires)
-    assert found == {"max": 24.0, "mean": pytest.approx((2 * 8 + 3 * 16 + 2 * 1) / 8)}
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -229,6 +221,7 @@ def test_congestion_counts_the_widths_of_boxes_over_a_tile():
         ({"fill": {"LUT": 0.0}}, "fill of LUT"),
         ({"fill": {"lut": 0.5}}, "resource of fill"),
         ({"max_aspect": 0.5}, "max_aspect"),
+        ({"reach_tiles": 0.0}, "reach_tiles"),
         ({"wires": (Wire("m0", "nobody", 8),)}, "nobody"),
         ({"wires": (Wire(Pin(0, 0), Pin(2, 2), 8),)}, "expected a module at one"),
         ({"slots": slots(device("C", 1, 2))[1:]}, "slot of module 'm0'"),

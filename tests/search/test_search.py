@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 import pytest
 
@@ -18,7 +19,7 @@ from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.hardware import Rect
 from floorflow.output import write
-from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
+from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, RoutingMap, Terms, place
 from floorflow.record import record
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.search import search
@@ -37,7 +38,9 @@ Placer = Callable[[PlacementProblem], PlacementSolution | PlacementFailure]
 def fits(problem: PlacementProblem) -> PlacementSolution:
     """Say that everything has room; where is of no interest here."""
     regions = {module.name: (Rect(0, 0, 1, 1),) for module in problem.modules}
-    return PlacementSolution(regions, 0.0, {"max": 0.0, "mean": 0.0}, SolveStats("fake", "heuristic", 0.0))
+    none = np.zeros((1, 1))
+    stats = SolveStats("fake", "heuristic", 0.0)
+    return PlacementSolution(regions, Terms(0.0, 0.0, 0.0), RoutingMap(none, none), 0, stats)
 
 
 def refuses(slot: str) -> PlacementFailure:

@@ -147,3 +147,66 @@ def module_without_pblock(plan: Plan, files: Files) -> None:
 @mutant("wrong-hpwl")
 def wire_length_understated(plan: Plan, files: Files) -> None:
     first(phase_of(plan)["floorplan"].values())["hpwl"] -= 1
+
+
+def floorplan_of(plan: Plan) -> Plan:
+    return first(phase_of(plan)["floorplan"].values())
+
+
+@mutant("wrong-weights")
+def weight_that_nobody_asked_for(plan: Plan, files: Files) -> None:
+    entry = floorplan_of(plan)
+    entry["weights"] = {**entry["weights"], "reach": entry["weights"]["reach"] + 1}
+
+
+@mutant("wrong-terms")
+def late_stream_hushed_up(plan: Plan, files: Files) -> None:
+    terms = floorplan_of(plan)["terms"]
+    terms["reach"] = terms["reach"] + 512
+
+
+@mutant("wrong-terms")
+def congestion_made_up(plan: Plan, files: Files) -> None:
+    floorplan_of(plan)["terms"]["congestion"] += 10
+
+
+@mutant("wrong-objective")
+def objective_without_its_reach(plan: Plan, files: Files) -> None:
+    entry = floorplan_of(plan)
+    entry["stats"]["objective"] -= 1
+    entry["stats"]["bound"] = min(entry["stats"]["bound"], entry["stats"]["objective"])
+    entry["stats"]["status"] = "feasible"
+
+
+@mutant("wrong-routing-map")
+def peak_elsewhere(plan: Plan, files: Files) -> None:
+    found = floorplan_of(plan)["congestion"]
+    rows = [[int(number) for number in row.split()] for row in found["demand"]]
+    column, row = min(
+        ((x, y) for y, numbers in enumerate(rows) for x in range(len(numbers))), key=lambda at: rows[at[1]][at[0]]
+    )
+    found["peak_at"] = {"left": 15 * column, "bottom": 15 * row, "right": 15 * column + 14, "top": 15 * row + 14}
+
+
+@mutant("wrong-routing-map")
+def bin_relieved(plan: Plan, files: Files) -> None:
+    demand = floorplan_of(plan)["congestion"]["demand"]
+    number = max(range(len(demand)), key=lambda row: max(map(int, demand[row].split())))
+    bins = demand[number].split()
+    fullest = max(range(len(bins)), key=lambda column: int(bins[column]))
+    demand[number] = " ".join([*bins[:fullest], str(int(bins[fullest]) - 2), *bins[fullest + 1 :]])
+
+
+@mutant("wrong-routing-map")
+def peak_understated(plan: Plan, files: Files) -> None:
+    floorplan_of(plan)["congestion"]["peak"] -= 1
+
+
+@mutant("wrong-routing-map")
+def capacity_overstated(plan: Plan, files: Files) -> None:
+    floorplan_of(plan)["congestion"]["capacity"] *= 2
+
+
+@mutant("wrong-routing-map")
+def map_without_its_upper_rows(plan: Plan, files: Files) -> None:
+    floorplan_of(plan)["congestion"]["demand"].pop()

@@ -14,7 +14,7 @@ from floorflow.verify.hardware.boards import Board
 from tests.verify.dies import REPOSITORY, device
 from tests.verify.tiny_cases import CASES, CLOCK_MHZ, PORTS, Case
 from tests.verify.tiny_network import RESOURCES, EngineRow, amounts, is_outside
-from tests.verify.tiny_phase import CAP, STATS, Part, limit_shares, phase_of_case
+from tests.verify.tiny_phase import CAP, PLACE_WEIGHTS, STATS, Part, limit_shares, phase_of_case
 
 Plan = dict[str, Any]
 Files = dict[str, str]
@@ -43,6 +43,7 @@ OPTIONS = {
     "granularity": "stage",
     "keep_granularity": False,
     "max_hops": None,
+    "place_weights": PLACE_WEIGHTS,
     "host_port": None,
     "link": None,
     "objective": "throughput",

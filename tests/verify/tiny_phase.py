@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -13,11 +13,13 @@ from tests.verify.dies import ranges_of
 from tests.verify.tiny_bands import FIFO_KIND, Use, bands_of, fit, likelihood, module_uses
 from tests.verify.tiny_cases import CLOCK_MHZ, PORTS, Case
 from tests.verify.tiny_network import RESOURCES, Network, Stream, add, amounts, is_outside
+from tests.verify.tiny_routing import Point, routing_map, terms_of
 
 Entry = dict[str, Any]
 
 STATS = {"method": "hand", "status": "optimal", "objective": 0.0, "bound": 0.0, "gap": 0.0}
 LINK_COST = 10
+PLACE_WEIGHTS = {"wire": 1.0, "reach": 1.0, "congestion": 1.0}
 REACH = 60_000 / CLOCK_MHZ
 CAP = {"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9}
 
@@ -341,15 +343,18 @@ def _floorplan(fpga: str, case: Case, die: Device, modules: list[Entry], uses: d
         module["name"]: _pblock(die, *case.layout[module["name"]], module["resources"], uses[module["name"]])
         for module in here
     }
-    length = _wire_length(case, fpga)
+    wires = list(_wires_on(case, fpga))
+    terms = terms_of(die, wires, CLOCK_MHZ)
     return {
         "pblocks": blocks,
-        "hpwl": length,
+        "hpwl": terms["wire"],
         "port_length": give_ports(case, fpga, blocks),
         "sll_columns": _sll_columns(case, fpga),
         "longest": _long_streams(case, fpga),
-        "congestion": {},
-        "stats": _stats(length),
+        "weights": dict(PLACE_WEIGHTS),
+        "terms": terms,
+        "congestion": routing_map(die, wires),
+        "stats": _stats(sum(terms.values())),
     }
 
 
@@ -416,15 +421,12 @@ def _pblock(die: Device, area: Rectangle, slot: str, demand: dict[str, int], use
     }
 
 
-def _wire_length(case: Case, fpga: str) -> float:
-    """Add up the streams that leave a module of the FPGA, from its middle to that of the other module or the port."""
-    length = 0.0
+def _wires_on(case: Case, fpga: str) -> Iterator[tuple[int, Point, Point]]:
+    """Yield the streams that leave a module of the FPGA, from its middle to that of the other module or the port."""
     for stream in case.network.streams:
         first, second = _place(case, fpga, stream.source, "fpga0"), _place(case, fpga, stream.target, _last(case))
         if (first[1] or second[1]) and first != second:
-            (across, along), (x, y) = first[0], second[0]
-            length += max(stream.widths) * (abs(across - x) + abs(along - y))
-    return length
+            yield max(stream.widths), first[0], second[0]
 
 
 def _last(case: Case) -> str:

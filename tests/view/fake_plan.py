@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
+from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.view.sheet.die import box_of
@@ -163,10 +164,30 @@ def _phase(
             "stats": {"method": "metis+cpsat", "status": "feasible", "objective": 1, "bound": 1, "gap": 0.125},
         },
         "floorplan": {
-            fpga.name: {"pblocks": {n: b for n, b in pblocks.items() if on_fpga[b["slot"]] == fpga.name}}
+            fpga.name: {
+                "pblocks": {n: b for n, b in pblocks.items() if on_fpga[b["slot"]] == fpga.name},
+                "congestion": _routing_map(fpga.device),
+            }
             for fpga in platform.fpgas
         },
         "constraint_styles": styles,
+    }
+
+
+def _routing_map(device: Device) -> dict[str, Any]:
+    """Return a map whose demand rises to the right and upwards."""
+    across, up = -(-device.column_count // 15), -(-device.row_count // 15)
+    right, top = 15 * (across - 1), 15 * (up - 1)
+    return {
+        "unit": "bit-tiles",
+        "bin_columns": 15,
+        "bin_rows": 15,
+        "capacity": 18_000.0,
+        "peak": 500.0 * (across + up - 2),
+        "peak_at": {"left": right, "bottom": top, "right": device.column_count - 1, "top": device.row_count - 1},
+        "mean": 250.0 * (across + up - 2),
+        "over": 0,
+        "demand": [" ".join(str(500 * (x + y)) for x in range(across)) for y in range(up)],
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from floorflow.emit.sparing import without_limits_told
 from floorflow.emit.tables import gap_of, number, rate, table, wrapped
-from floorflow.schema import NetworkEntry, PhaseEntry, PhaseNetworkEntry, Plan, SearchEntry, Stats
+from floorflow.schema import NetworkEntry, PhaseEntry, PhaseNetworkEntry, PlacementTerms, Plan, SearchEntry, Stats
 
 _BOUND = "cycles; bound: the folding optimum under the summed limits"
 _JOINT_BOUND = "cycles; joint bound: each engine in one slot, with streams and links"
@@ -22,11 +22,16 @@ def gaps(plan: Plan, phase: PhaseEntry) -> list[str]:
     )
     for fpga, floorplan in phase.floorplan.items():
         if floorplan.pblocks:
-            rows.append((f"placement of {fpga}", *_stats(floorplan.stats, "HPWL")))
+            rows.append((f"placement of {fpga}", *_stats(floorplan.stats, _placed(floorplan.terms))))
         else:
             rows.append((f"placement of {fpga}", "empty", "-", "-", "-", "no module lies here"))
     told = [without_limits_told(plan, plan.network(part.network)) for part in phase.networks]
     return [*table(rows, left=2), *wrapped(filter(None, told))]
+
+
+def _placed(terms: PlacementTerms) -> str:
+    """Say what placement minimised: wires alone, unless another term counts."""
+    return "wires, late streams and congestion; bound: of wires" if terms.reach or terms.congestion else "HPWL"
 
 
 def _network(plan: Plan, part: PhaseNetworkEntry) -> list[tuple[str, ...]]:

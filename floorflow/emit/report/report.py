@@ -17,6 +17,7 @@ from floorflow.emit.report.memory import sharing
 from floorflow.emit.report.overview import overview
 from floorflow.emit.report.proofs import gaps, tried
 from floorflow.emit.report.rates import by_network, rates, throughput
+from floorflow.emit.report.routing import routing
 from floorflow.emit.report.targets import targets
 from floorflow.emit.report.traffic import crossings, far_streams, loads
 from floorflow.emit.sparing import large_engines
@@ -78,6 +79,7 @@ def _phase(plan: Plan, phase: PhaseEntry, platform: Platform, backend: PlanBacke
     yield "Streams between slots", crossings(phase)
     yield "Streams over several SLR boundaries", far_streams(plan, phase)
     yield "SLR boundaries and links", loads(phase)
+    yield "Wires on each die", routing(phase)
     if shared is None:  # what sets rates there is told with the memory
         yield "What to try next", wrapped(next_steps(plan, phase, platform, uses, backend))
     yield "Modules", modules(phase)

@@ -25,6 +25,7 @@ from floorflow.placement.construction import Construction, construct_layouts
 from floorflow.placement.effort import Limits
 from floorflow.placement.exact import solve_exactly
 from floorflow.placement.lns import CandidateRectangles, Layout, SearchSpace, improve, twice_hpwl
+from floorflow.placement.objective import Objective, counted
 from floorflow.placement.one_by_one import place_one_by_one
 from floorflow.placement.preparing import (
     PreparedProblem,
@@ -37,6 +38,7 @@ from floorflow.placement.preparing import (
 )
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.placement.pruning import all_rectangles, shorter_than
+from floorflow.placement.reaching import Reaching, better
 
 FEW = 12
 """Modules up to which it counts for more how they are level with each other than where they lie."""
@@ -60,21 +62,32 @@ def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolu
     if not built.layouts and complete is None:
         return failure(problem, built, "auto", proven=False)
     space, method, bound = built.space, method_name("auto", built.aspects), least_wirelength(prepared, built.aspects)
-    best = _improved(prepared, built, rng, seed) if built.layouts else None
+    objective = counted(problem)
+    best = _improved(prepared, built, rng, seed, objective) if built.layouts else None
     if complete is not None:
         work = max(limits.polish_work, limits.complete_work)
         answer = solve_exactly(complete, space.nets, best, work, seed)
         if answer.infeasible:
             return failure(problem, built, "auto", proven=True)
-        best, method = answer.layout or best, "auto, complete CP-SAT"
+        best, method = _better(space, objective, best, answer.layout), "auto, complete CP-SAT"
         bound = max(bound, float(np.ceil(answer.twice_bound - 1e-6)) / 2)
     elif best is not None and prepared.limits.polish_work:
-        best = _polish(space, best, prepared.limits, seed)
+        best = _better(space, objective, best, _polish(space, best, prepared.limits, seed))
     if best is None:
         return failure(problem, built, "auto", proven=False)
     if complete is None and not problem.draft and space.count <= limits.complete_modules:
-        best, bound = _completed(prepared, built, best, bound, seed)
-    return solution(problem, best, bound, method)
+        shorter, bound = _completed(prepared, built, best, bound, seed)
+        best = _better(space, objective, best, shorter) or best
+    return solution(problem, _within_reach(prepared, built, objective, best, seed), bound, method)
+
+
+def _within_reach(
+    prepared: PreparedProblem, built: Construction, objective: Objective | None, best: Layout, seed: int
+) -> Layout:
+    """Return a layout with fewer streams beyond their reach, if there are such streams and one is found."""
+    if objective is None or not objective.rank(best.boxes)[0]:
+        return best
+    return Reaching(prepared, built.aspects, _with_every_span(prepared, built), objective, seed).from_best(best)
 
 
 def _completed(
@@ -115,22 +128,48 @@ def _every_rectangle(prepared: PreparedProblem) -> list[IntArray] | None:
     return legal
 
 
-def _improved(prepared: PreparedProblem, built: Construction, rng: np.random.Generator, seed: int) -> Layout:
-    """Shorten the wires of the layouts that were built; return the best."""
-    limits, space, count = prepared.limits, built.space, built.space.count
+def _better(space: SearchSpace, objective: Objective | None, *layouts: Layout | None) -> Layout | None:
+    """Return the best of the layouts that there are by the objective, the last of equals."""
+    found = [layout for layout in reversed(layouts) if layout is not None]
+    return min(found, key=lambda each: _cost(each, space, objective), default=None)
+
+
+def _cost(layout: Layout, space: SearchSpace, objective: Objective | None) -> float:
+    """Return twice the objective, or the wirelength where there is none."""
+    return twice_hpwl(layout, space.nets) if objective is None else objective.rank(layout.boxes)[1]
+
+
+def _improved(
+    prepared: PreparedProblem, built: Construction, rng: np.random.Generator, seed: int, objective: Objective | None
+) -> Layout:
+    """Shorten the wires of the layouts that were built; where that leaves other terms, lower the whole objective."""
     if prepared.problem.draft:
-        return _improve_best(space, built.layouts, limits, rng)
+        return _improve_best(built.space, built.layouts, prepared.limits, rng)
+    wide = _with_every_span(prepared, built)
+    shortest = _annealed(prepared, built, wide, seed, None)
+    if objective is None or objective.is_wire_of(shortest.boxes):
+        return shortest
+    whole = _annealed(prepared, built, wide, seed, objective)
+    return better(objective, prepared.limits, shortest, whole)
+
+
+def _annealed(
+    prepared: PreparedProblem, built: Construction, wide: SearchSpace, seed: int, objective: Objective | None
+) -> Layout:
+    """Anneal the layouts that were built over the smallest rectangles, then over those of every span."""
+    limits, space, count = prepared.limits, built.space, built.space.count
     rounds, more = _rounds(limits.tight_rounds, count), _rounds(limits.every_rounds, count)
-    seeds, wide = range(STARTS * seed, STARTS * (seed + 1)), _with_every_span(prepared, built)
+    seeds = range(STARTS * seed, STARTS * (seed + 1))
     tight = Cooling(rounds // (2 * STARTS if count <= FEW else STARTS), min(0.2, 2.0 / count), 0.05 / count)
     if count <= FEW:
         every = Cooling(more, 2.5 / count, 0.01 / count)
         starts = zip(itertools.cycle(built.layouts), seeds, strict=False)
-        ends = [anneal(wide, anneal(space, start, tight, one), every, one) for start, one in starts]
-        return min(ends, key=lambda each: twice_hpwl(each, space.nets))
-    annealed = [anneal(space, built.layouts[0], tight, one) for one in seeds]
-    layout = min(annealed, key=lambda each: twice_hpwl(each, space.nets))
-    return anneal(wide, layout, Cooling(more, 0.4 / count, 0.002 / count), seed)
+        tightened = [(anneal(space, start, tight, one, objective), one) for start, one in starts]
+        ends = [anneal(wide, each, every, one, objective) for each, one in tightened]
+        return min(ends, key=lambda each: _cost(each, space, objective))
+    annealed = [anneal(space, built.layouts[0], tight, one, objective) for one in seeds]
+    layout = min(annealed, key=lambda each: _cost(each, space, objective))
+    return anneal(wide, layout, Cooling(more, 0.4 / count, 0.002 / count), seed, objective)
 
 
 def _rounds(by_module: int, count: int) -> int:

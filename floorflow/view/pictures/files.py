@@ -19,6 +19,7 @@ from floorflow.view.pictures.memory import memory_chart
 from floorflow.view.pictures.memory_rates import rates_chart
 from floorflow.view.pictures.overview import overview
 from floorflow.view.pictures.partition import partition_chart
+from floorflow.view.pictures.routing import routing_chart
 from floorflow.view.pictures.search import search_chart
 from floorflow.view.pictures.timeline import timeline_chart
 from floorflow.view.sheet.geometry import POINTS_PER_INCH
@@ -37,10 +38,10 @@ def charts(plan: Plan, platform: Platform) -> dict[str, Callable[[], Figure]]:
     """Return what draws each picture of a plan, by the name of its files.
 
     ``candidates``, ``folding``, ``partition``, ``floorplan_<fpga>`` for each FPGA and, if there are several,
-    ``floorplan`` of them all. With several networks ``candidates`` and ``folding`` are ``candidates_<network>`` and
-    ``folding_<network>``, one for each. With several phases all but ``candidates`` end in ``_<phase>``, and there is
-    ``timeline``. With a schedule of the memory there are, in place of ``candidates``, ``memory``, ``rates`` and, if it
-    was sought, ``joint_front``.
+    ``floorplan`` of them all; ``routing_<fpga>`` for each FPGA with modules. With several networks ``candidates`` and
+    ``folding`` are ``candidates_<network>`` and ``folding_<network>``, one for each. With several phases all but
+    ``candidates`` end in ``_<phase>``, and there is ``timeline``. With a schedule of the memory there are, in place of
+    ``candidates``, ``memory``, ``rates`` and, if it was sought, ``joint_front``.
     """
     found = _Charts()
     several = len(network_names(plan)) > 1
@@ -57,6 +58,8 @@ def charts(plan: Plan, platform: Platform) -> dict[str, Callable[[], Figure]]:
             found.add(partial(overview, plan, platform, phase), "floorplan", end)
         for fpga in sorted(content["floorplan"]):
             found.add(partial(floorplan, plan, platform, fpga, phase), "floorplan", fpga, end)
+            if content["floorplan"][fpga]["pblocks"]:
+                found.add(partial(routing_chart, plan, platform, fpga, phase), "routing", fpga, end)
     if plan["schedule"] is not None:
         found.add(partial(timeline_chart, plan), "timeline")
     if shared is not None:

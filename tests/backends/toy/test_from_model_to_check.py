@@ -11,7 +11,7 @@ import pytest
 
 from tests.backends.toy.toolbox import EDGES, TOY, floorflow, plan
 
-PICTURES = {"candidates", "floorplan_fpga0", "folding", "partition"}
+PICTURES = {"candidates", "floorplan_fpga0", "folding", "partition", "routing_fpga0"}
 
 
 def read(out: Path) -> dict[str, Any]:

@@ -107,7 +107,7 @@ def test_chart_texts_do_not_overlap(u250: Platform, modules: int) -> None:
 
 def test_render_gives_png_and_svg_of_every_picture(pynq: Platform) -> None:
     files = render(fake_plan(pynq, 4), pynq)
-    stems = ("candidates", "floorplan_fpga0", "folding", "partition")
+    stems = ("candidates", "floorplan_fpga0", "folding", "partition", "routing_fpga0")
     assert set(files) == {f"plots/{stem}.{kind}" for stem in stems for kind in ("png", "svg")}
     assert all(data.startswith(b"\x89PNG") for name, data in files.items() if name.endswith(".png"))
 
