@@ -21,6 +21,7 @@ import numpy as np
 from floorflow.placement.annealing import Cooling, anneal
 from floorflow.placement.bound import narrowest_rectangles
 from floorflow.placement.candidate_rectangles import IntArray, every_rectangle
+from floorflow.placement.complete import solve_completely
 from floorflow.placement.construction import Construction, construct_layouts
 from floorflow.placement.effort import Limits
 from floorflow.placement.exact import solve_exactly
@@ -30,13 +31,12 @@ from floorflow.placement.preparing import (
     PreparedProblem,
     failure,
     least_wirelength,
-    legal_of,
+    legal_sides_of,
     method_name,
     prepare,
     solution,
 )
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution
-from floorflow.placement.pruning import all_rectangles, shorter_than
 
 FEW = 12
 """Modules up to which it counts for more how they are level with each other than where they lie."""
@@ -80,25 +80,17 @@ def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolu
 def _completed(
     prepared: PreparedProblem, built: Construction, best: Layout, bound: float, seed: int
 ) -> tuple[Layout, float]:
-    """Return the best layout over all legal rectangles, and its bound, as far as few can be part of a shorter one."""
-    limits, nets = prepared.limits, built.space.nets
+    """Return the best layout over all legal rectangles, and its bound, as far as the work allows."""
+    nets = built.space.nets
     known = twice_hpwl(best, nets)
-    every = []
-    for legal in legal_of(prepared, built.aspects):
-        rects = all_rectangles(legal)
-        if rects is None:
-            return best, bound
-        every.append(rects)
-    left, twice = shorter_than(nets, every, known)
-    bound = max(bound, twice / 2)
-    if twice == known or sum(len(rects) for rects in left) > limits.complete_limit:
+    if known <= 2 * bound:
         return best, bound
-    answer = solve_exactly(left, nets, None, limits.complete_work, seed)
+    sides, work = legal_sides_of(prepared, built.aspects), prepared.limits.proof_work
+    answer = solve_completely(sides, nets, built.space.may_overlap, known, work, seed)
     if answer.infeasible:
         return best, known / 2
-    if answer.layout is not None and twice_hpwl(answer.layout, nets) < known:
-        best = answer.layout
-    return best, max(bound, min(float(np.ceil(answer.twice_bound - 1e-6)), twice_hpwl(best, nets)) / 2)
+    best = answer.layout or best
+    return best, max(bound, float(np.ceil(answer.twice_bound - 1e-6)) / 2)
 
 
 def _every_rectangle(prepared: PreparedProblem) -> list[IntArray] | None:
