@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from floorflow.placement.candidate_rectangles import BoolArray, IntArray
+from floorflow.placement.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, BoolArray, IntArray
 from floorflow.placement.exact import EXTENT, ExactAnswer
 from floorflow.placement.legal_sides import LegalSides
 from floorflow.placement.lns import Layout
@@ -29,31 +29,35 @@ if TYPE_CHECKING:
 
 
 def solve_completely(
-    sides: Sequence[LegalSides],
+    rules: Sequence[LegalSides],
     nets: NetArrays,
     may_overlap: BoolArray,
     twice_known: int | None,
     work_limit: float,
     seed: int,
+    order: Layout | None = None,
 ) -> ExactAnswer:
     """Find the layout of least wirelength, shorter than one that is known, or prove that there is none.
 
     ``may_overlap`` (n, n) says which modules' regions meet. ``infeasible`` says that nothing legal is shorter than
-    ``twice_known`` (None: that nothing is legal). ``work_limit`` is in CP-SAT's deterministic seconds.
+    ``twice_known`` (None: that nothing is legal). With an ``order`` only layouts count in which each module lies on a
+    side of each other on which it lies there. ``work_limit`` is in CP-SAT's deterministic seconds.
     """
     from ortools.sat.python import cp_model
 
     from floorflow.solver import run_cpsat
 
     model = cp_model.CpModel()
-    modules = [_Module.of(model, index, rules) for index, rules in enumerate(sides)]
+    modules = [_Module.of(model, index, each) for index, each in enumerate(rules)]
     for module in modules:
         _add_rules(module)
     differences = _add_differences(model, modules)
     distances = _add_distances(model, differences, nets)
     for a, b in itertools.combinations(range(len(modules)), 2):
         if may_overlap[a, b]:
-            _add_apart(model, (modules[a], modules[b]), differences[a, b], distances.get((a, b)))
+            sides = _add_sides(model, (modules[a], modules[b]), differences[a, b], distances.get((a, b)))
+            kept = range(4) if order is None else _sides_of(order.boxes[a], order.boxes[b])
+            model.add_bool_or([sides[side] for side in kept])
     length = sum(_wire_terms(model, modules, distances, nets), start=cp_model.LinearExpr.sum([]))
     model.minimize(length)
     if twice_known is not None:
@@ -78,6 +82,7 @@ class _Module:
     top: cp_model.IntVar
     columns: cp_model.IntVar
     height: cp_model.IntVar
+    ranges: Mapping[str, tuple[int, int]]
     literals: dict[tuple[str, int], cp_model.IntVar] = field(default_factory=dict)
 
     @classmethod
@@ -85,28 +90,32 @@ class _Module:
         """Add the variables of one module."""
         from ortools.sat.python.cp_model import Domain
 
-        width, most = int(rules.rights.max() - rules.lefts.min() + 1), rules.top - rules.bottom
-        module = cls(
-            model,
-            rules,
-            left=model.new_int_var_from_domain(Domain.from_values(rules.lefts.tolist()), f"left[{index}]"),
-            bottom=model.new_int_var(rules.bottom, rules.top - 1, f"bottom[{index}]"),
-            right=model.new_int_var_from_domain(Domain.from_values(rules.rights.tolist()), f"right[{index}]"),
-            top=model.new_int_var(rules.bottom + 1, rules.top, f"top[{index}]"),
-            columns=model.new_int_var(1, width, f"columns[{index}]"),
-            height=model.new_int_var(1, most, f"height[{index}]"),
-        )
+        lefts, rights, bottom, top = rules.lefts.tolist(), rules.rights.tolist(), rules.bottom, rules.top
+        ranges = {
+            "left": (lefts[0], lefts[-1]),
+            "bottom": (bottom, top - 1),
+            "right": (rights[0], rights[-1]),
+            "top": (bottom + 1, top),
+            "columns": (1, rights[-1] - lefts[0] + 1),
+            "height": (1, top - bottom),
+        }
+        edges = {"left": Domain.from_values(lefts), "right": Domain.from_values(rights)}
+        sides = {
+            side: model.new_int_var_from_domain(edges.get(side, Domain(*some)), f"{side}[{index}]")
+            for side, some in ranges.items()
+        }
+        module = cls(model, rules, **sides, ranges=ranges)
         model.add(module.left + module.columns == module.right + 1)
         model.add(module.bottom + module.height == module.top)
         return module
 
     def at_least(self, side: str, value: int) -> Literal | bool:
         """Return the literal that a side or size is at least so much."""
-        variable: cp_model.IntVar = getattr(self, side)
-        least, *_, most = variable.proto.domain
+        least, most = self.ranges[side]
         if value <= least or value > most:
-            return bool(value <= least)
+            return value <= least
         if (side, value) not in self.literals:
+            variable: cp_model.IntVar = getattr(self, side)
             literal = self.model.new_bool_var(f"{variable.name}>={value}")
             self.model.add(variable >= value).only_enforce_if(literal)
             self.model.add(variable < value).only_enforce_if(~literal)
@@ -190,14 +199,19 @@ def _absolute(model: cp_model.CpModel, difference: cp_model.LinearExprT, name: s
     return distance
 
 
-def _add_apart(
+def _sides_of(a: IntArray, b: IntArray) -> list[int]:
+    """Return on which sides, of left, right, below and above, one box lies of another."""
+    apart = (a[RIGHT] < b[LEFT], b[RIGHT] < a[LEFT], a[TOP] < b[BOTTOM], b[TOP] < a[BOTTOM])
+    return [side for side, holds in enumerate(apart) if holds]
+
+
+def _add_sides(
     model: cp_model.CpModel, pair: tuple[_Module, _Module], differences: PerAxis, distances: PerAxis | None
-) -> None:
-    """Add that one of two modules lies left of, right of, below or above the other."""
+) -> list[cp_model.IntVar]:
+    """Add literals that one of two modules lies left of, right of, below or above the other, and what follows."""
     a, b = pair
     sides = [model.new_bool_var(f"{side}[{a.left.name},{b.left.name}]") for side in ("left", "right", "below", "above")]
     left, right, below, above = sides
-    model.add_bool_or(sides)
     model.add(a.right < b.left).only_enforce_if(left)
     model.add(b.right < a.left).only_enforce_if(right)
     model.add(a.top <= b.bottom).only_enforce_if(below)
@@ -209,6 +223,7 @@ def _add_apart(
         if distances is not None:
             model.add(distances[axis] >= sizes).only_enforce_if(forth)
             model.add(distances[axis] >= sizes).only_enforce_if(back)
+    return sides
 
 
 def _wire_terms(

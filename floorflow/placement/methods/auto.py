@@ -43,6 +43,9 @@ FEW = 12
 STARTS = 3
 """Runs of annealing of which the best counts, of few modules from end to end: luck matters more than length."""
 
+ORDERS = 4
+"""Orders of which the best layout is looked for, at most."""
+
 
 def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolution | PlacementFailure:
     """Place all modules, or say what cannot be placed. See the module's docstring for the steps."""
@@ -72,8 +75,11 @@ def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolu
         best = _polish(space, best, prepared.limits, seed)
     if best is None:
         return failure(problem, built, "auto", proven=False)
-    if complete is None and not problem.draft and space.count <= limits.complete_modules:
-        best, bound = _completed(prepared, built, best, bound, seed)
+    if complete is None and not problem.draft:
+        if space.count <= limits.ordered_modules:
+            best = _ordered(prepared, built, best, seed)
+        if space.count <= limits.complete_modules:
+            best, bound = _completed(prepared, built, best, bound, seed)
     return solution(problem, best, bound, method)
 
 
@@ -85,12 +91,27 @@ def _completed(
     known = twice_hpwl(best, nets)
     if known <= 2 * bound:
         return best, bound
-    sides, work = legal_sides_of(prepared, built.aspects), prepared.limits.proof_work
-    answer = solve_completely(sides, nets, built.space.may_overlap, known, work, seed)
+    rules, work = legal_sides_of(prepared, built.aspects), prepared.limits.proof_work
+    answer = solve_completely(rules, nets, built.space.may_overlap, known, work, seed)
     if answer.infeasible:
         return best, known / 2
     best = answer.layout or best
     return best, max(bound, float(np.ceil(answer.twice_bound - 1e-6)) / 2)
+
+
+def _ordered(prepared: PreparedProblem, built: Construction, best: Layout, seed: int) -> Layout:
+    """Return the best layout of the same order: where each module lies left of, right of, below or above each other.
+
+    Its rectangles may lie on further sides of each other, which is a new order to look at.
+    """
+    space, rules = built.space, legal_sides_of(prepared, built.aspects)
+    for _ in range(ORDERS):
+        known, work = twice_hpwl(best, space.nets), prepared.limits.ordered_work
+        answer = solve_completely(rules, space.nets, space.may_overlap, known, work, seed, order=best)
+        if answer.layout is None:
+            break
+        best = answer.layout
+    return best
 
 
 def _every_rectangle(prepared: PreparedProblem) -> list[IntArray] | None:
