@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,13 +25,14 @@ from floorflow.placement.net_arrays import NetArrays
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
-    Literal = cp_model.IntVar | cp_model.NotBooleanVariable
+    Literal = cp_model.BoolVarT
 
 
 def solve_completely(
     rules: Sequence[LegalSides],
     nets: NetArrays,
     may_overlap: BoolArray,
+    *,
     twice_known: int | None,
     work_limit: float,
     seed: int,
@@ -63,11 +64,12 @@ def solve_completely(
     if twice_known is not None:
         model.add(length < twice_known)
     status, solver = run_cpsat(model, seed, work_limit)
+    twice_bound = float(np.ceil(max(solver.best_objective_bound, 0.0) - 1e-6))  # of whole numbers, found in floats
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return ExactAnswer(None, max(solver.best_objective_bound, 0.0), status == cp_model.INFEASIBLE)
+        return ExactAnswer(None, twice_bound, status == cp_model.INFEASIBLE)
     boxes = np.array([[solver.value(side) for side in module.box] for module in modules], dtype=np.int64)
     layout = Layout(boxes.reshape(-1, 4), np.ones(len(modules), dtype=np.bool_))
-    return ExactAnswer(layout, solver.best_objective_bound, infeasible=False)
+    return ExactAnswer(layout, twice_bound, infeasible=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,14 +78,14 @@ class _Module:
 
     model: cp_model.CpModel
     rules: LegalSides
+    ranges: Mapping[str, tuple[int, int]]
+    literals: dict[tuple[str, int], cp_model.IntVar]
     left: cp_model.IntVar
     bottom: cp_model.IntVar
     right: cp_model.IntVar
     top: cp_model.IntVar
     columns: cp_model.IntVar
     height: cp_model.IntVar
-    ranges: Mapping[str, tuple[int, int]]
-    literals: dict[tuple[str, int], cp_model.IntVar] = field(default_factory=dict)
 
     @classmethod
     def of(cls, model: cp_model.CpModel, index: int, rules: LegalSides) -> _Module:
@@ -104,7 +106,7 @@ class _Module:
             side: model.new_int_var_from_domain(edges.get(side, Domain(*some)), f"{side}[{index}]")
             for side, some in ranges.items()
         }
-        module = cls(model, rules, **sides, ranges=ranges)
+        module = cls(model, rules, ranges, {}, **sides)
         model.add(module.left + module.columns == module.right + 1)
         model.add(module.bottom + module.height == module.top)
         return module
@@ -125,7 +127,7 @@ class _Module:
     def less(self, side: str, value: int) -> Literal | bool:
         """Return the literal that a side or size is less."""
         literal = self.at_least(side, value)
-        return not literal if isinstance(literal, bool) else ~literal
+        return not literal if isinstance(literal, bool) else literal.negated()
 
     def require(self, *some: Literal | bool) -> None:
         """Add that one of some literals holds."""
@@ -139,13 +141,13 @@ class _Module:
         return self.left + self.right, step * self.bottom + step * self.top - 1
 
     @property
-    def box(self) -> tuple[cp_model.LinearExprT, ...]:
+    def box(self) -> tuple[cp_model.LinearExpr, ...]:
         """Left, bottom, right, top in columns and rows."""
         step = self.rules.row_step
         return self.left, step * self.bottom, self.right, step * self.top - 1
 
     @property
-    def size(self) -> tuple[cp_model.LinearExprT, cp_model.LinearExprT]:
+    def size(self) -> tuple[cp_model.LinearExpr, cp_model.LinearExpr]:
         """Columns and rows."""
         return self.columns, self.rules.row_step * self.height
 
@@ -183,7 +185,9 @@ def _add_differences(model: cp_model.CpModel, modules: Sequence[_Module]) -> dic
     return differences
 
 
-def _add_distances(model: cp_model.CpModel, differences: Mapping[Pair, PerAxis], nets: NetArrays) -> dict[Pair, PerAxis]:
+def _add_distances(
+    model: cp_model.CpModel, differences: Mapping[Pair, PerAxis], nets: NetArrays
+) -> dict[Pair, PerAxis]:
     """Add twice the distances of modules with wires between them, in columns and in rows."""
     distances: dict[Pair, PerAxis] = {}
     for a, b in nets.pairs.T.tolist():
@@ -192,7 +196,7 @@ def _add_distances(model: cp_model.CpModel, differences: Mapping[Pair, PerAxis],
     return distances
 
 
-def _absolute(model: cp_model.CpModel, difference: cp_model.LinearExprT, name: str) -> cp_model.IntVar:
+def _absolute(model: cp_model.CpModel, difference: cp_model.LinearExpr, name: str) -> cp_model.IntVar:
     distance = model.new_int_var(0, 2 * EXTENT, f"distance[{name}]")
     model.add(distance >= difference)
     model.add(distance >= -difference)
@@ -228,7 +232,7 @@ def _add_sides(
 
 def _wire_terms(
     model: cp_model.CpModel, modules: Sequence[_Module], distances: Mapping[Pair, PerAxis], nets: NetArrays
-) -> list[cp_model.LinearExprT]:
+) -> list[cp_model.LinearExpr]:
     """Return bits times twice the distance of each pair of modules, or module and pin, with wires between them."""
     terms = [int(nets.bits[pair]) * distance for pair, both in distances.items() for distance in both]
     for module, pin in np.argwhere(nets.pin_bits > 0).tolist():

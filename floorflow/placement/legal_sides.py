@@ -59,7 +59,7 @@ class LegalSides:
             rights=grid.rights,
             bottom=bottom,
             top=top,
-            too_little=_too_little(right, by_height, grid.lefts) + (0, bottom, 0, bottom),
+            too_little=_too_little(right, by_height, grid.lefts) + np.array([0, bottom, 0, bottom]),
             too_low=_too_low(by_height, grid.lefts),
             least_columns=least,
             most_columns=most,
@@ -109,7 +109,7 @@ def _too_low(by_height: IntArray, lefts: IntArray) -> IntArray:
 def _too_little(right: IntArray, by_height: IntArray, lefts: IntArray) -> IntArray:
     """Return, (n, 4), what is told neither by a larger rectangle nor by `_too_low`: where rows differ."""
     bottom, top = np.indices(right.shape[:2])
-    told = (bottom < top)[:, :, None] & (right != by_height[np.maximum(top - bottom, 0)])
+    told: BoolArray = np.less(bottom, top)[:, :, None] & (right != by_height[np.maximum(top - bottom, 0)])
     told[:, :, 1:] &= right[:, :, 1:] != right[:, :, :-1]
     told[:, :-1] &= right[:, :-1] != right[:, 1:]
     told[1:] &= right[1:] != right[:-1]

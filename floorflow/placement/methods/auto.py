@@ -25,6 +25,7 @@ from floorflow.placement.complete import solve_completely
 from floorflow.placement.construction import Construction, construct_layouts
 from floorflow.placement.effort import Limits
 from floorflow.placement.exact import solve_exactly
+from floorflow.placement.legal_sides import LegalSides
 from floorflow.placement.lns import CandidateRectangles, Layout, SearchSpace, improve, twice_hpwl
 from floorflow.placement.one_by_one import place_one_by_one
 from floorflow.placement.preparing import (
@@ -43,6 +44,8 @@ FEW = 12
 STARTS = 3
 """Runs of annealing of which the best counts, of few modules from end to end: luck matters more than length."""
 
+PROVEN_SHARE = 0.4
+"""Share of annealing where CP-SAT then sees every legal rectangle, and finds what is missed."""
 ORDERS = 4
 """Orders of which the best layout is looked for, at most."""
 
@@ -76,10 +79,7 @@ def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolu
     if best is None:
         return failure(problem, built, "auto", proven=False)
     if complete is None and not problem.draft:
-        if space.count <= limits.ordered_modules:
-            best = _ordered(prepared, built, best, seed)
-        if space.count <= limits.complete_modules:
-            best, bound = _completed(prepared, built, best, bound, seed)
+        best, bound = _completed(prepared, built, best, bound, seed)
     return solution(problem, best, bound, method)
 
 
@@ -87,27 +87,32 @@ def _completed(
     prepared: PreparedProblem, built: Construction, best: Layout, bound: float, seed: int
 ) -> tuple[Layout, float]:
     """Return the best layout over all legal rectangles, and its bound, as far as the work allows."""
-    nets = built.space.nets
-    known = twice_hpwl(best, nets)
-    if known <= 2 * bound:
+    space, limits = built.space, prepared.limits
+    if space.count > max(limits.ordered_modules, limits.complete_modules):
         return best, bound
-    rules, work = legal_sides_of(prepared, built.aspects), prepared.limits.proof_work
-    answer = solve_completely(rules, nets, built.space.may_overlap, known, work, seed)
+    rules = legal_sides_of(prepared, built.aspects)
+    if space.count <= limits.ordered_modules:
+        best = _ordered(space, rules, best, limits, seed)
+    known = twice_hpwl(best, space.nets)
+    if space.count > limits.complete_modules or known <= 2 * bound:
+        return best, bound
+    work = limits.proof_work
+    answer = solve_completely(rules, space.nets, space.may_overlap, twice_known=known, work_limit=work, seed=seed)
     if answer.infeasible:
         return best, known / 2
-    best = answer.layout or best
-    return best, max(bound, float(np.ceil(answer.twice_bound - 1e-6)) / 2)
+    return answer.layout or best, max(bound, answer.twice_bound / 2)
 
 
-def _ordered(prepared: PreparedProblem, built: Construction, best: Layout, seed: int) -> Layout:
+def _ordered(space: SearchSpace, rules: Sequence[LegalSides], best: Layout, limits: Limits, seed: int) -> Layout:
     """Return the best layout of the same order: where each module lies left of, right of, below or above each other.
 
     Its rectangles may lie on further sides of each other, which is a new order to look at.
     """
-    space, rules = built.space, legal_sides_of(prepared, built.aspects)
     for _ in range(ORDERS):
-        known, work = twice_hpwl(best, space.nets), prepared.limits.ordered_work
-        answer = solve_completely(rules, space.nets, space.may_overlap, known, work, seed, order=best)
+        known, work = twice_hpwl(best, space.nets), limits.ordered_work
+        answer = solve_completely(
+            rules, space.nets, space.may_overlap, twice_known=known, work_limit=work, seed=seed, order=best
+        )
         if answer.layout is None:
             break
         best = answer.layout
@@ -133,7 +138,8 @@ def _improved(prepared: PreparedProblem, built: Construction, rng: np.random.Gen
     limits, space, count = prepared.limits, built.space, built.space.count
     if prepared.problem.draft:
         return _improve_best(space, built.layouts, limits, rng)
-    rounds, more = _rounds(limits.tight_rounds, count), _rounds(limits.every_rounds, count)
+    share = PROVEN_SHARE if count <= limits.complete_modules else 1.0
+    rounds, more = (int(share * _rounds(each, count)) for each in (limits.tight_rounds, limits.every_rounds))
     seeds, wide = range(STARTS * seed, STARTS * (seed + 1)), _with_every_span(prepared, built)
     tight = Cooling(rounds // (2 * STARTS if count <= FEW else STARTS), min(0.2, 2.0 / count), 0.05 / count)
     if count <= FEW:
