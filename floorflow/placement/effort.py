@@ -40,7 +40,18 @@ class Limits:
 
 LIMITS: dict[Effort, Limits] = {
     "fast": Limits(
-        2, 100, 1, 200, 0.0, 0, packing_rounds=100, tight_rounds=50, every_rounds=20, complete_modules=5, proof_work=1.0
+        2,
+        100,
+        1,
+        200,
+        0.0,
+        0,
+        packing_rounds=100,
+        tight_rounds=50,
+        every_rounds=20,
+        complete_modules=5,
+        proof_work=1.0,
+        ordered_modules=5,
     ),
     "default": Limits(4, 400, 1, 400, 0.0, 0),
     "best": Limits(
