@@ -17,7 +17,8 @@ class Limits:
     ``complete_limit`` legal rectangles in all, CP-SAT sees every one of them, for ``complete_work`` of these seconds.
     Where a slot's modules are not all placed by the constructions, each try to pack them has ``packing_rounds``.
     Up to ``complete_modules`` modules CP-SAT then looks for anything shorter among all legal rectangles, for
-    ``proof_work`` seconds of its own count; of the processor's these are about three. Up to ``ordered_modules`` it
+    ``proof_work`` seconds of its own count; of the processor's these are about three; up to
+    ``searched_modules`` for ``searched_work``. Up to ``ordered_modules`` it
     looks for the best layout of the same order, for ``ordered_work`` each time that it found a better one.
     """
 
@@ -34,6 +35,8 @@ class Limits:
     every_rounds: int = 80
     complete_modules: int = 6
     proof_work: float = 10.0
+    searched_modules: int = 9
+    searched_work: float = 0.6
     ordered_modules: int = 12
     ordered_work: float = 0.2
 
@@ -51,6 +54,7 @@ LIMITS: dict[Effort, Limits] = {
         every_rounds=20,
         complete_modules=5,
         proof_work=1.0,
+        searched_modules=5,
         ordered_modules=5,
     ),
     "default": Limits(4, 400, 1, 400, 0.0, 0),

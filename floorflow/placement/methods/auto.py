@@ -46,6 +46,8 @@ STARTS = 3
 
 PROVEN_SHARE = 0.4
 """Share of annealing where CP-SAT then sees every legal rectangle, and finds what is missed."""
+SEARCHED_SHARE = 0.6
+"""The same where CP-SAT has not the time for all."""
 ORDERS = 4
 """Orders of which the best layout is looked for, at most."""
 
@@ -88,15 +90,16 @@ def _completed(
 ) -> tuple[Layout, float]:
     """Return the best layout over all legal rectangles, and its bound, as far as the work allows."""
     space, limits = built.space, prepared.limits
-    if space.count > max(limits.ordered_modules, limits.complete_modules):
+    most = max(limits.complete_modules, limits.searched_modules)
+    if space.count > max(limits.ordered_modules, most):
         return best, bound
     rules = legal_sides_of(prepared, built.aspects)
     if space.count <= limits.ordered_modules:
         best = _ordered(space, rules, best, limits, seed)
     known = twice_hpwl(best, space.nets)
-    if space.count > limits.complete_modules or known <= 2 * bound:
+    if space.count > most or known <= 2 * bound:
         return best, bound
-    work = limits.proof_work
+    work = limits.proof_work if space.count <= limits.complete_modules else limits.searched_work
     answer = solve_completely(rules, space.nets, space.may_overlap, twice_known=known, work_limit=work, seed=seed)
     if answer.infeasible:
         return best, known / 2
@@ -138,7 +141,9 @@ def _improved(prepared: PreparedProblem, built: Construction, rng: np.random.Gen
     limits, space, count = prepared.limits, built.space, built.space.count
     if prepared.problem.draft:
         return _improve_best(space, built.layouts, limits, rng)
-    share = PROVEN_SHARE if count <= limits.complete_modules else 1.0
+    share = (
+        PROVEN_SHARE if count <= limits.complete_modules else SEARCHED_SHARE if count <= limits.searched_modules else 1
+    )
     rounds, more = (int(share * _rounds(each, count)) for each in (limits.tight_rounds, limits.every_rounds))
     seeds, wide = range(STARTS * seed, STARTS * (seed + 1)), _with_every_span(prepared, built)
     tight = Cooling(rounds // (2 * STARTS if count <= FEW else STARTS), min(0.2, 2.0 / count), 0.05 / count)
