@@ -5,9 +5,10 @@
 3. Several first layouts: modules one by one in several orders; for slots that are not whole in any, shelves, slicing,
    repair, and packing at last.
 4. The best is annealed, over the smallest rectangles first, then over those of every span; a draft is improved by a
-   short large-neighbourhood search. Effort ``best`` adds CP-SAT over the rectangles near the incumbent. Where all legal
-   rectangles are few and aspects are not limited, CP-SAT sees every one and its bound counts. Else the bound is that of
-   `bound`, over all rectangles of the aspects that the search was allowed.
+   short large-neighbourhood search. Effort ``best`` adds CP-SAT over the rectangles near the incumbent. Of few modules
+   CP-SAT finds the best layout of the same order, then of all (`complete`), which proves it where the work suffices.
+   Where all legal rectangles are few and aspects are not limited, CP-SAT sees every one and its bound counts. Else the
+   bound is that of `bound`, over all rectangles of the aspects that the search was allowed.
 """
 
 from __future__ import annotations
