@@ -37,9 +37,9 @@ def read(path: Path, effort: str = "default") -> PlacementProblem:
     return PlacementProblem(fpga.device, fpga.slots, modules, wires, case["fill"], effort)  # type: ignore[arg-type]
 
 
-def cases() -> Iterator[tuple[str, PlacementProblem]]:
+def cases(effort: str = "default") -> Iterator[tuple[str, PlacementProblem]]:
     """Yield all problems, the smallest first."""
-    problems = [(path.stem, read(path)) for path in sorted(FOLDER.glob("*.json"))]
+    problems = [(path.stem, read(path, effort)) for path in sorted(FOLDER.glob("*.json"))]
     yield from sorted(problems, key=lambda pair: (len(pair[1].modules), pair[0]))
 
 

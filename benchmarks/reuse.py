@@ -6,24 +6,42 @@ A plan's engines, foldings and channels are clustered anew, so that what placeme
 * shapes: equal kinds and dimensions, whatever the folding;
 * topology: equal foldings as well;
 * implementations: equal FIFOs, converters and wires as well, and no weights, thresholds or constants in logic.
+
+    python -m benchmarks.reuse PLAN.json ...
+
+places the modules of plans again, without and with the rule that those alike by topology are to lie in windows that one
+circuit fits: which share of modules has such a window of another by the rule of `check`, and what that costs in wires.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from floorflow.backends.backend import backend_named
 from floorflow.channels import Channel
 from floorflow.dataflow.implementations import Circuits, likenesses, reuse
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.dataflow.modules import Module, Wire, cluster
+from floorflow.hardware import Platform, load_platform
 from floorflow.network.model import Network, Operation
+from floorflow.placement import Pin, PlacedModule, PlacementProblem, PlacementSolution, place
+from floorflow.placement import Wire as PlacedWire
+from floorflow.placement.port_sides import unlike_ports
+from floorflow.request import Request
 from floorflow.resources import Resources
+from floorflow.verify.hardware.geometry import Device as Die
+from floorflow.verify.hardware.geometry import Rectangle
+from floorflow.verify.hardware.relocation import moves_onto
 
 GRANULARITIES = ("layer", "block")
+ROOT = Path(__file__).resolve().parent.parent / "platforms"
 
 
 @dataclass(frozen=True)
@@ -115,3 +133,91 @@ def _values(attributes: dict[str, Any]) -> dict[str, Any]:
 
 def _resources(entry: dict[str, int]) -> Resources:
     return Resources(*(entry[name] for name in ("LUT", "FF", "BRAM18", "URAM", "DSP")))
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A floorplan as far as equal modules may share one circuit: shares of modules that another makes."""
+
+    windows: float
+    """Of those alike, by topology, whose windows are alike as well."""
+    unlike_ports: int
+    hpwl: float
+
+
+def problem_of(plan: dict[str, Any], fpga: str) -> PlacementProblem:
+    """Return the placement of a plan's modules on an FPGA, groups of those that are alike by topology."""
+    (phase,), options = plan["phases"], plan["options"]
+    board = next(one for one in planned_platform_of(plan).fpgas if one.name == fpga)
+    pblocks = phase["floorplan"][fpga]["pblocks"]
+    modules = tuple(PlacedModule(name, entry["slot"], _resources(entry["demand"])) for name, entry in pblocks.items())
+    owner = {engine: module["name"] for module in phase["modules"] for engine in module["engines"]}
+    pin, wires = Pin.at_centre(board.host_port), []
+    for channel in phase["channels"]:
+        ends = [owner.get(channel[end]) for end in ("source", "target")]
+        source, target = (name if name in pblocks else pin for name in ends)
+        if source != target and not (isinstance(source, Pin) and isinstance(target, Pin)):
+            wires.append(PlacedWire(source, target, channel["width_bits"]))
+    groups: dict[str, list[str]] = {}
+    for module in phase["modules"]:
+        if module["name"] in pblocks:
+            groups.setdefault(module["like"], []).append(module["name"])
+    alike = tuple(tuple(group) for group in groups.values() if len(group) > 1)
+    fill = Request("model", options["platform"]).fullest_fill
+    return PlacementProblem(board.device, board.slots, modules, tuple(wires), fill, alike=alike)
+
+
+def planned_platform_of(plan: dict[str, Any]) -> Platform:
+    """Return the platform of a plan on equal boards that ship with floorflow."""
+    return load_platform(plan["platform"]["fpgas"][0]["board"], len(plan["platform"]["fpgas"]))
+
+
+def placed_with(problem: PlacementProblem) -> tuple[Placed, Placed, str]:
+    """Return how a problem is placed without and with windows alike, judged by what `check` has; and the method."""
+    found = []
+    for asked in (replace(problem, alike=()), problem):
+        answer = place(asked)
+        assert isinstance(answer, PlacementSolution), answer
+        ports = unlike_ports(problem.alike, answer.regions, problem.wires)
+        found.append(Placed(window_share(problem, answer), ports, answer.hpwl))
+    return found[0], found[1], answer.stats.method
+
+
+def window_share(problem: PlacementProblem, answer: PlacementSolution) -> float:
+    """Return the share of modules that lie in a window onto which that of a module alike moves."""
+    path = next(path for path in sorted((ROOT / "devices").glob("*.yaml")) if path.stem == problem.device.part)
+    device, made = Die(yaml.safe_load(path.read_text(encoding="utf-8"))), 0
+    for group in problem.alike:
+        windows: list[Rectangle] = []
+        for name in group:
+            area = Rectangle(*answer.regions[name][0].as_tuple())
+            if any(moves_onto(device, [known], [area]) for known in windows):
+                made += 1
+            else:
+                windows.append(area)
+    return made / len(problem.modules)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("plans", nargs="+", type=Path, help="plan.json of one network on shipped boards")
+    print("| plan | FPGA | modules | alike | in windows alike: usual | asked for | wires | ports unlike | s |")
+    print("|---|---|--:|--:|--:|--:|--:|--:|--:|")
+    for path in parser.parse_args().plans:
+        plan = json.loads(path.read_text(encoding="utf-8"))
+        for fpga in plan["phases"][0]["floorplan"]:
+            problem, started = problem_of(plan, fpga), time.process_time()
+            if not problem.alike:
+                continue
+            usual, asked, _ = placed_with(problem)
+            alike = sum(len(group) - 1 for group in problem.alike) / len(problem.modules)
+            print(
+                f"| {path.parent.name} | {fpga} | {len(problem.modules)} | {alike:.1%} | {usual.windows:.1%} | "
+                f"{asked.windows:.1%} | {asked.hpwl / usual.hpwl - 1:+.1%} | {usual.unlike_ports} to "
+                f"{asked.unlike_ports} | {time.process_time() - started:.0f} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

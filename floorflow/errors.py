@@ -97,6 +97,7 @@ What = Literal[
     "rates together",
     "slot rectangles",
     "no rectangle",
+    "fixed pblock",
     "overlap",
     "no room",
     "unbuildable",
@@ -200,7 +201,8 @@ _WORDS: Mapping[What, Callable[[Refusal], str]] = {
         f"the largest slot ({r.place}) allows it {_amount(r.allowed)}"
     ),
     "module barred": lambda r: (
-        f"no slot takes module {_names(r)}: an engine of it is above what --max-engine-share allows there"
+        f"no slot takes module {_names(r)}: an engine of it is above what --max-engine-share allows there, or its "
+        "pblock is fixed in another slot that has no room for it"
     ),
     "slots together": lambda r: (
         f"{r.resource}: {_amount(r.needed)} needed, all slots together allow {_amount(r.allowed)}"
@@ -256,6 +258,10 @@ _WORDS: Mapping[What, Callable[[Refusal], str]] = {
     "no rectangle": lambda r: (
         f"no rectangle in {r.place}, clear of keep-outs, holds what '{_names(r)}' needs alone: "
         f"{_amount(r.needed)} {r.resource} (the slot has {_amount(r.allowed)})"
+    ),
+    "fixed pblock": lambda r: (
+        f"the pblock that is fixed for {_names(r)} in {r.place} is too small: {_amount(r.needed)} {r.resource} needed "
+        f"at the given fill, it holds {_amount(r.allowed)}"
     ),
     "overlap": lambda r: (
         f"no choice among all legal rectangles places the modules without overlap; {r.place} is short of room"

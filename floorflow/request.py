@@ -140,6 +140,31 @@ def _confidence(value: object) -> object:
     return share
 
 
+def _areas(value: object) -> object:
+    """Read ranges, with the FPGA's name before each or not, from a list or from one text."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return (str(value),)
+    return tuple(map(str, value))
+
+
+def _fixed(value: object) -> object:
+    """Read the ranges of pblocks by name from a mapping or from ``NAME=RANGE`` settings, none of them twice."""
+    if isinstance(value, Mapping):
+        return {str(name): str(area) for name, area in value.items()}
+    found: dict[str, str] = {}
+    for setting in [value] if isinstance(value, str) or not isinstance(value, Iterable) else value:
+        name, equals, area = str(setting).partition("=")
+        if not (equals and name and area):
+            raise InputError(
+                f"--fix-pblock {setting}: expected the name of an engine or module and a range",
+                hint="such as --fix-pblock MVAU_hls_0=SLICE_X0Y0:SLICE_X19Y59",
+            )
+        if name in found:
+            raise InputError(f"--fix-pblock {setting}: {name} is fixed twice, before at {found[name]}")
+        found[name] = area
+    return found
+
+
 def _text_of_path(value: object) -> object:
     return str(value) if isinstance(value, Path) else value
 
@@ -163,6 +188,8 @@ OwnOptions = Annotated[SerializeAsAny[BackendOptions], WithJsonSchema({"type": "
 PathText = Annotated[Path, PlainSerializer(str, return_type=str)]
 Cap = Annotated[Fractions, fractions_over(_of_preset("cap"), "--cap")]
 Fill = Annotated[SomeFractions, some_fractions(_of_preset("fill"), "--fill")]
+Areas = Annotated[tuple[str, ...], BeforeValidator(_areas)]
+FixedPblocks = Annotated[dict[str, str], BeforeValidator(_fixed)]
 Confidence = Annotated[float | Literal["none"], BeforeValidator(_confidence)]
 EngineShare = Annotated[
     Fractions, fractions_over(_of_preset("max_engine_share"), "--max-engine-share", may_be_lifted=True)
@@ -306,6 +333,20 @@ class Request(BaseModel):
         description="Most SLR boundaries that a stream may cross in an FPGA; if not given one, and more only where no "
         "assignment without exists.",
     )
+    keep_out: Annotated[Areas, FLOORPLAN] = Field(
+        (),
+        description="Area that no pblock may touch, such as CLOCKREGION_X0Y0:CLOCKREGION_X1Y1 or, of one of several "
+        "FPGAs, fpga1/SLICE_X0Y0:SLICE_X20Y59; repeatable.",
+    )
+    fix_pblock: Annotated[FixedPblocks, FLOORPLAN] = Field(
+        default_factory=dict,
+        description="Pblock of the module that holds an engine, NAME=RANGE, the range as of --keep-out; repeatable.",
+    )
+    stay_near: Annotated[PathText | None, FLOORPLAN] = Field(
+        None,
+        description="Earlier plan of the same FPGAs, folder or plan.json: with the folding kept its modules keep their "
+        "slots if they can, and as few pblocks as can be leave their places.",
+    )
     partition_method: Annotated[PartitionMethod, FLOORPLAN] = Field(
         "auto", description="Partition method; auto takes the best of several."
     )
@@ -373,7 +414,19 @@ class Request(BaseModel):
             )
         self._methods_go_together()
         self._phases_can_be_planned()
+        self._areas_can_be_kept()
         return self
+
+    def _areas_can_be_kept(self) -> None:
+        """Refuse areas of a design that stays where parts of it take turns."""
+        for option, given in (
+            ("--keep-out", self.keep_out),
+            ("--fix-pblock", self.fix_pblock),
+            ("--stay-near", self.stay_near),
+        ):
+            if given and self.reconfigure != "none":
+                told = f"--reconfigure {self.reconfigure}: {option} is for a design that stays"
+                raise InputError(told, hint="leave out one of the two")
 
     def _phases_can_be_planned(self) -> None:
         """Refuse what does not go with partitions in time."""

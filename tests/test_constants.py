@@ -15,7 +15,7 @@ from floorflow.backends.finn.kinds import kind, matrix_vector, weighted
 from floorflow.backends.finn.lower import types
 from floorflow.backends.finn.version import technology_for
 from floorflow.channels import realise
-from floorflow.dataflow import bands
+from floorflow.dataflow import bands, fifo
 from floorflow.folding import balance
 from floorflow.hardware import (
     TOPOLOGIES,
@@ -27,13 +27,26 @@ from floorflow.hardware import (
     link_crossing,
     link_file,
     platform_file,
+    reach,
 )
+from floorflow.record import long_streams
 from floorflow.search import bargains, context, host_weights
 from floorflow.technology import technology_of
 from floorflow.verify import balance as judged_balance
 from floorflow.verify import bargains as judged_bargains
 from floorflow.verify import engine_limits as judged_engines
-from floorflow.verify import fifos, fullness, hops, outcomes, phase_facts, plan_structure, room, solver_claims, sums
+from floorflow.verify import (
+    fifos,
+    fullness,
+    hops,
+    outcomes,
+    phase_facts,
+    plan_structure,
+    room,
+    slices,
+    solver_claims,
+    sums,
+)
 from floorflow.verify import host_weights as judged_weights
 from floorflow.verify.finn import foldings, styles
 from floorflow.verify.finn import judge as finn_judge
@@ -114,12 +127,18 @@ PLANNER: dict[str, Any] = {
     "large_lut": request.LARGE_LUT,
     "large_lut_fill": request.LARGE_LUT_FILL,
     "most_of_slot": request.MOST_OF_SLOT,
+    "reach_tiles_mhz": reach.REACH_TILES_MHZ,
+    "slice_words": fifo.SLICE_WORDS,
+    "longest_listed": long_streams.LISTED,
     "most_of_fpga": request.MOST_OF_FPGA,
     "constraint_styles": get_args(schema.SlotStyle),
     "tenth_deviations": bands._TENTH,
     "memory_modes": weighted._MEMORY_MODES,
 }
 CHECK: dict[str, Any] = {
+    "reach_tiles_mhz": slices.TILES_AND_MHZ,
+    "slice_words": slices.SLICE_WORDS,
+    "longest_listed": slices.LISTED,
     "plan_schema": plan_structure.SCHEMA,
     "board_schema": boards.BOARD_SCHEMA,
     "device_schema": geometry.DEVICE_SCHEMA,

@@ -48,7 +48,7 @@ def _usual(request: Request, name: str) -> Any:
     if name in PRESET_FIELDS:
         return preset_value(request.preset, name)
     if name in type(request).model_fields:
-        return type(request).model_fields[name].default
+        return type(request).model_fields[name].get_default(call_default_factory=True)
     return request.backend_options.usual(request.preset, name)
 
 
@@ -60,6 +60,10 @@ def _words(option: Option, value: Any, default: Any) -> Iterator[str]:
         for name, share in value.as_dict().items():
             if share != usual.get(name):
                 yield from (option.spelling, f"{name}={share:.15g}")
+        return
+    if isinstance(value, dict | tuple):
+        for one in value if isinstance(value, tuple) else (f"{name}={area}" for name, area in value.items()):
+            yield from (option.spelling, one)
         return
     if not option.argument:
         yield option.spelling

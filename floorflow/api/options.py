@@ -132,6 +132,9 @@ class PlanOptions(ProblemOptions, total=False):
     keep_granularity: bool
     constraint_style: ConstraintStyle
     max_hops: int | None
+    keep_out: Sequence[str]
+    fix_pblock: Mapping[str, str] | Sequence[str]
+    stay_near: str | Path | None
     partition_method: str
     place_method: str
     effort: Effort
@@ -184,7 +187,7 @@ def _option(name: str, field: FieldInfo) -> Option:
     choices = get_args(kinds[0]) if len(kinds) == 1 and get_origin(kinds[0]) is Literal else ()
     # Which methods there are depends on the back end, too: they are told, but no choice.
     listed = f" {', '.join(known_methods(name))}." if methods is not None and methods.of_backend else ""
-    repeated = kinds[0] in (Fractions, SomeFractions, BackendOptions) or get_origin(kinds[0]) is dict
+    repeated = kinds[0] in (Fractions, SomeFractions, BackendOptions) or get_origin(kinds[0]) in (dict, tuple)
     simple = kinds[0] if len(kinds) == 1 and not repeated and not choices else str
     return Option(
         name=name,

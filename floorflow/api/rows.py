@@ -66,10 +66,11 @@ def _folded(plan: Plan, phase: PhaseEntry) -> Iterator[tuple[str, str, FoldedEnt
 
 
 def channel_rows(plan: Plan) -> Iterator[Row]:
-    """Yield each stream with its widths, FIFO, converter, the registers on its way, and what that costs."""
+    """Yield each stream with its widths, FIFO, converter, registers and slices, and what FIFO and converter cost."""
     for phase in plan.phases:
         for channel in phase.channels:
-            row = channel.model_dump(exclude={"name", "converter_resources", "fifo_resources", "crossing_resources"})
+            parts = {f"{part}_resources" for part in ("converter", "fifo", "crossing", "slice")}
+            row = channel.model_dump(exclude={"name", "slice_slots", *parts})
             resources = row.pop("resources")
             network = _network(plan, channel.ends[0].network)
             yield {"channel": channel.name, "network": network, "phase": phase.name, **row, **resources}

@@ -191,6 +191,12 @@ def summary(plan: Plan) -> dict[str, Any]:
     figures["closing"] = [
         {"phase": phase.name, **asdict(item)} for phase in plan.phases for item in closing(plan, phase)
     ]
+    figures["longest"] = [
+        {"phase": phase.name, "fpga": fpga, **row.model_dump(), "slices_built": phase.slices_built}
+        for phase in plan.phases
+        for fpga, floorplan in phase.floorplan.items()
+        for row in floorplan.longest
+    ]
     return {**figures, "schedule": None if plan.schedule is None else _period(plan.schedule)}
 
 
@@ -280,7 +286,14 @@ def _phase(plan: Plan, phase: PhaseEntry) -> list[str]:
     for slot, shares in phase.partition.utilisation.items():
         used = [f"{name} {shares[name]:.0%} of {caps[name]:.0%}" for name in RESOURCE_NAMES if shares[name] > 0]
         lines.append(f"  {slot}  {', '.join(used) or 'empty'}")
-    return [*lines, *_hard(plan, phase)]
+    return [*lines, *_streams(plan, phase), *_hard(plan, phase)]
+
+
+def _streams(plan: Plan, phase: PhaseEntry) -> list[str]:
+    """Tell of the longest streams."""
+    from floorflow.emit.long_streams import summarised
+
+    return [f"  longest   {text}" for text in summarised(plan, phase)]
 
 
 def _hard(plan: Plan, phase: PhaseEntry) -> list[str]:

@@ -24,7 +24,7 @@ from floorflow.backends.instances import Instances, NamedCells, plain_name
 from floorflow.backends.placed import Home, PlacedStream
 from floorflow.backends.reports import BuiltFoldings, Report
 from floorflow.dataflow.bands import Band
-from floorflow.dataflow.fifo import FifoChoice
+from floorflow.dataflow.fifo import HANDSHAKE_BITS, SLICE_WORDS, FifoChoice
 from floorflow.dataflow.model import Attributes, Dataflow, Engine, FoldedDataflow, Option
 from floorflow.dataflow.options import OptionGroup, OptionTable
 from floorflow.dataflow.traffic import EnginePoint
@@ -110,6 +110,10 @@ class Costs(Protocol):
         The first costs what `fifo_resources` says.
         """
         return (FifoChoice("", self.fifo_resources(width_bits, depth_words)),)
+
+    def slice_resources(self, width_bits: int) -> Resources:
+        """Price one register slice: two words in registers, with valid and ready of each."""
+        return Resources(ff=SLICE_WORDS * (width_bits + HANDSHAKE_BITS))
 
     @abstractmethod
     def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
@@ -375,6 +379,10 @@ class Backend(Protocol):
 
     def check_boards(self, options: Any, boards: Mapping[str, str]) -> None:
         """Refuse, with an InputError, options that boards do not take; ``boards``: shells, or nothing, by name."""
+
+    def builds_slices(self, options: Any, *, knows_depths: bool) -> bool:  # noqa: ARG002
+        """Whether what is emitted makes the tool build register slices; ``knows_depths``: the plan has FIFO depths."""
+        return False
 
     def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: Any) -> Sequence[str]:  # noqa: ARG002
         """Return what the user has to know of a finished plan, a sentence each."""

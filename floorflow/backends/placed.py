@@ -12,7 +12,8 @@ Home = tuple[str, int, int]
 class PlacedStream:
     """A stream: its ends (None outside) with their ports and widths in bits, its converter, and where its parts lie.
 
-    ``converter_module`` holds the converter, ``fifo_module`` the FIFO.
+    ``converter_module`` holds the converter, ``fifo_module`` the FIFO. ``slices``: numbers of FPGA and SLR of each
+    register slice, from source to target.
     """
 
     name: str
@@ -25,3 +26,4 @@ class PlacedStream:
     converter: str | None
     converter_module: str | None
     fifo_module: str
+    slices: tuple[tuple[int, int], ...] = ()

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 from floorflow.resources import Resources
 
+SLICE_WORDS = 2
+"""Words of a register slice: a FIFO that takes a word every cycle, all its outputs from registers."""
+HANDSHAKE_BITS = 2
+"""Bits that go with a word in a slice: valid and ready."""
 Prices = tuple[float, ...]
 """What a unit of each resource is worth, in the order of RESOURCE_NAMES; empty: the tool's own styles are taken."""
 

@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from floorflow.emit.long_streams import way_tiles
 from floorflow.hardware.reach import reach_tiles
 from floorflow.presets import CHANGES
 from floorflow.schema import (
-    ChannelEntry,
     EstimatesEntry,
     PhaseEntry,
     PhaseNetworkEntry,
     Plan,
-    RectangleEntry,
     SlotEntry,
 )
 
@@ -107,51 +106,20 @@ def _comfortable_engine(slot: SlotEntry) -> dict[str, int]:
 
 
 def _longest_stream(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
-    """Yield the stream with the longest way from one register to the next, of those inside one FPGA."""
-    places = _Places(plan, phase)
-    reaches = [(reach, channel) for channel in phase.channels if (reach := places.reach(channel)) is not None]
-    if not reaches:
+    """Yield the stream with the longest way from one register or built slice to the next, inside one FPGA."""
+    ways = [(way_tiles(phase, row), row) for floorplan in phase.floorplan.values() for row in floorplan.longest]
+    if not ways:
         return
-    reach, channel = max(reaches, key=lambda each: each[0])
+    tiles, row = max(ways, key=lambda way: way[0])
+    channel = next(channel for channel in phase.channels if channel.name == row.channel)
+    stages = [f"{channel.crossing_registers} planned registers"] * bool(channel.crossing_registers)
+    stages += [f"{row.slices} slice{'s' * (row.slices > 1)}"] * bool(row.slices and phase.slices_built)
+    between = f" between {' and '.join(stages)}" if stages else ""
     most = reach_tiles(plan.options.clock_mhz)
-    between = f" between {channel.crossing_registers} planned registers" if channel.crossing_registers else ""
-    way = "--effort best may find shorter ways, a lower --fps makes pblocks smaller"
-    yield Closing(
-        "longest stream", channel.name, f"{reach:,.0f} columns and rows{between}", f"{most:,.0f}", way, reach > most
-    )
-
-
-@dataclass(frozen=True)
-class _Places:
-    """Where the ends of streams lie."""
-
-    plan: Plan
-    phase: PhaseEntry
-
-    def reach(self, channel: ChannelEntry) -> float | None:
-        """Return columns and rows from one register to the next; None for a stream in one module or over a link."""
-        ends = [self._centre(end, side) for side, end in enumerate((channel.source, channel.target))]
-        if channel.link is not None or ends[0] is None or ends[1] is None or ends[0] == ends[1]:
-            return None
-        (x, y), (other_x, other_y) = ends[0], ends[1]
-        return (abs(x - other_x) + abs(y - other_y)) / (channel.crossing_registers + 1)
-
-    def _centre(self, end: str, side: int) -> tuple[float, float] | None:
-        """Return the middle of the pblock, or of the host's port, at an end."""
-        module = self._module_of.get(end)
-        if module is not None:
-            return next(
-                (_middle(f.pblocks[module].box) for f in self.phase.floorplan.values() if module in f.pblocks), None
-            )
-        return _middle(self.plan.platform.fpgas[-side].host_port) if "host:" in end else None
-
-    @property
-    def _module_of(self) -> dict[str, str]:
-        return {engine: module.name for module in self.phase.modules for engine in module.engines}
-
-
-def _middle(rectangle: RectangleEntry) -> tuple[float, float]:
-    return (rectangle.left + rectangle.right) / 2, (rectangle.bottom + rectangle.top) / 2
+    built = "" if phase.slices_built else "register slices in what is built, "
+    way = f"{built}--effort best may find shorter ways, a lower --fps makes pblocks smaller"
+    found = f"{tiles:,.0f} columns and rows{between}"
+    yield Closing("longest stream", row.channel, found, f"{most:,.0f}", way, tiles > most)
 
 
 def _hops(phase: PhaseEntry) -> Iterator[Closing]:

@@ -32,7 +32,7 @@ class SlotUse:
 
 
 def slot_uses(plan: Plan, phase: PhaseEntry, platform: Platform) -> tuple[SlotUse, ...]:
-    """Return the use of every slot in a phase, crossing registers included, in the platform's order."""
+    """Return the use of every slot in a phase, crossing registers and slices included, in the platform's order."""
     options = plan.options
     cap, fill = options.cap.model_dump(), options.fullest_fill if options.keep_granularity else options.whole_slot_fill
     demand = {slot.name: total(_shares(phase, slot.name)) for slot in platform.slots}
@@ -55,7 +55,8 @@ def slot_uses(plan: Plan, phase: PhaseEntry, platform: Platform) -> tuple[SlotUs
 def _shares(phase: PhaseEntry, slot: str) -> list[Resources]:
     modules = [m.resources for m in phase.modules if phase.partition.assignment[m.name] == slot]
     registers = [c.crossing_resources[slot] for c in phase.channels if slot in c.crossing_resources]
-    return [resources(item) for item in (*modules, *registers)]
+    slices = [c.slice_resources[slot] for c in phase.channels if slot in c.slice_resources]
+    return [resources(item) for item in (*modules, *registers, *slices)]
 
 
 def resources(amounts: Amounts) -> Resources:

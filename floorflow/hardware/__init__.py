@@ -1,5 +1,6 @@
 """Devices, boards and platforms: what the hardware offers, read from ``platforms/``."""
 
+from floorflow.hardware.areas import StatedPblock, stated_pblock, with_keep_outs
 from floorflow.hardware.board import Board, BoardInfrastructure, BoardLink, Memory, Shell
 from floorflow.hardware.boundary_pairs import BoundaryPair, boundary_pairs
 from floorflow.hardware.catalogue import known_links, known_platforms
@@ -57,6 +58,7 @@ __all__ = [
     "Slot",
     "SlotGraph",
     "Slr",
+    "StatedPblock",
     "anchor",
     "anchors",
     "assumed_facts",
@@ -88,5 +90,7 @@ __all__ = [
     "read_device",
     "region_grid",
     "resources_of_sites",
+    "stated_pblock",
     "stream_wires",
+    "with_keep_outs",
 ]

@@ -52,6 +52,22 @@ class Way:
 
     def slices(self, reach: float) -> int:
         """Return how many register slices make every way from one register to the next as short as the reach."""
+        return sum(self.slices_between(reach, 0))
+
+    def slices_between(self, reach: float, first: int) -> tuple[int, ...]:
+        """Return the slices between each register and the next; those that columns alone need are in part ``first``."""
         whole = [max(1, ceil(rows / reach - ROUNDING)) for rows in self.rows]
         room = sum(whole) * reach - sum(self.rows)
-        return sum(whole) - len(self.rows) + max(0, ceil((self.columns - room) / reach - ROUNDING))
+        whole[first] += max(0, ceil((self.columns - room) / reach - ROUNDING))
+        return tuple(count - 1 for count in whole)
+
+    def longest_with(self, slices: int) -> float:
+        """Return columns and rows from one register to the next at the most, with so many slices where they serve best.
+
+        One after the other they go where rows are longest, which no other sharing out beats; columns take what is left.
+        """
+        ways = [1] * len(self.rows)
+        for _ in range(slices):
+            most = max(range(len(ways)), key=lambda i: self.rows[i] / ways[i])
+            ways[most] += 1
+        return max(*(rows / n for rows, n in zip(self.rows, ways, strict=True)), self.tiles / sum(ways))

@@ -100,7 +100,7 @@ class _Builder:
         candidates = [
             CandidateRectangles.of(compact(legal, aspects[level]), raster_of[slot]) for legal, level, slot in triples
         ]
-        space = SearchSpace(tuple(candidates), net_arrays(problem), _may_overlap(problem))
+        space = SearchSpace(tuple(candidates), net_arrays(problem), may_overlap(problem))
         return cls(problem, rects, limits, rng, space, aspects, levels)
 
     @property
@@ -236,7 +236,7 @@ def _long_hints(problem: PlacementProblem) -> list[str]:
     return [name for name, rect in problem.hints.items() if float(aspect_of(sides_of([rect]))[0]) > limit]
 
 
-def _may_overlap(problem: PlacementProblem) -> BoolArray:
+def may_overlap(problem: PlacementProblem) -> BoolArray:
     """Return, (n, n), which pairs of different modules could overlap."""
     regions = [problem.slot_of[module.slot].region for module in problem.modules]
     meets = np.array([[a.overlaps(b) for b in regions] for a in regions], dtype=np.bool_)

@@ -15,7 +15,16 @@ from floorflow.hardware.free_region import free_cells
 from floorflow.hardware.geometry import Rect
 from floorflow.placement.congestion import congestion_of
 from floorflow.placement.floor import Floor
-from floorflow.placement.problem import Pin, PlacementProblem, PlacementSolution, Region, Wire, hpwl_of, point_of
+from floorflow.placement.problem import (
+    Pin,
+    PlacedModule,
+    PlacementProblem,
+    PlacementSolution,
+    Region,
+    Wire,
+    hpwl_of,
+    point_of,
+)
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.stats import SolveStats, Status
 
@@ -75,9 +84,16 @@ class _Growing:
                 floors[module.slot].take(rect)
         return cls(problem, dict(regions), has_room, floors, wires, free)
 
+    @property
+    def _may_grow(self) -> list[PlacedModule]:
+        """The modules whose pblocks are neither fixed nor to stay as they were."""
+        problem, regions = self.problem, self.regions
+        held = {**problem.previous, **problem.fixed}
+        return [m for m in problem.modules if regions[m.name] != (held.get(m.name),)]
+
     def make_room(self) -> None:
         """Give each rectangle that lacks room the smallest one around it that has it."""
-        for module in self.problem.modules:
+        for module in self._may_grow:
             floor, (rect, *others) = self.floors[module.slot], self.regions[module.name]
             enough = self.has_room[module.name]
             if others or enough(floor.supply(rect)):
@@ -90,7 +106,7 @@ class _Growing:
         """Let the fullest grow by turns; ``longer`` is by how much the wirelength may rise in all."""
         turns = [
             _Turn(module.name, self.floors[module.slot], module.demand, int(most * self.free[module.slot]))
-            for module in self.problem.modules
+            for module in self._may_grow
             if len(self.regions[module.name]) == 1
         ]
         for turn in turns:

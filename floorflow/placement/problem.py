@@ -83,6 +83,9 @@ class PlacementProblem:
     takes: the wirelength of centres alone would favour slivers, whose inside cannot be routed well. It is a
     preference: it is doubled, then dropped, where nothing fits otherwise; None does not limit at all. ``hints`` are
     rectangles, by module, from which the search may start. Of a ``draft`` little more is asked than that it is legal.
+
+    ``fixed`` are rectangles that modules must have. ``previous`` are those that they had: as few as can be leave them
+    (`staying`). ``alike`` are groups of equal modules whose rectangles one circuit is to fit (`windows`).
     """
 
     device: Device
@@ -94,6 +97,9 @@ class PlacementProblem:
     max_aspect: float | None = 3.0
     hints: Mapping[str, Rect] = dataclass_field(default_factory=dict)
     draft: bool = False
+    fixed: Mapping[str, Rect] = dataclass_field(default_factory=dict)
+    previous: Mapping[str, Rect] = dataclass_field(default_factory=dict)
+    alike: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
         """Raise InputError for names that do not exist and for values out of range."""
@@ -115,6 +121,15 @@ class PlacementProblem:
         _require_known("effort", self.effort, EFFORTS)
         if self.max_aspect is not None and self.max_aspect < 1:
             raise InputError(f"max_aspect is {self.max_aspect}, expected at least 1 or none")
+        self._check_wishes()
+
+    def _check_wishes(self) -> None:
+        """Raise InputError for fixed modules and groups of equal ones that do not exist, or are in two groups."""
+        grouped = [name for group in self.alike for name in group]
+        _require_unique("alike", grouped)
+        for what, names in (("fixed", list(self.fixed)), ("alike", grouped)):
+            for name in names:
+                _require_known(what, name, self.index_of)
 
     @cached_property
     def slot_of(self) -> Mapping[str, Slot]:

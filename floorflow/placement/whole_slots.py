@@ -48,6 +48,9 @@ def without(problem: PlacementProblem, regions: Mapping[str, Region]) -> Placeme
         modules=tuple(module for module in problem.modules if module.name not in regions),
         wires=tuple(wire for wire in wires if wire.modules),
         hints={name: rect for name, rect in problem.hints.items() if name not in regions},
+        fixed={name: rect for name, rect in problem.fixed.items() if name not in regions},
+        previous={name: rect for name, rect in problem.previous.items() if name not in regions},
+        alike=tuple(tuple(name for name in group if name not in regions) for group in problem.alike),
     )
 
 

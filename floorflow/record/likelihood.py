@@ -64,10 +64,12 @@ def _fit(use: Use, available: Resources, costs: Costs) -> FitEntry:
 
 
 def _items(part: Part, channels: Sequence[ChannelEntry]) -> Iterator[Item]:
-    """Yield slot, kind and estimate of what lies in every module, and of every run of crossing registers."""
+    """Yield slot, kind and estimate of what lies in every module, and of every run of crossing registers and slices."""
     for module, use in uses_of_part(part).items():
         for kind, need in use.items():
             yield part.candidate.slot_of[module], kind, need
     for channel in channels:
         for slot, registers in channel.crossing_resources.items():
             yield slot, CROSSING, Resources.from_dict(registers.model_dump())
+        for slot, slices in channel.slice_resources.items():
+            yield slot, part.context.costs.fifo_kind, Resources.from_dict(slices.model_dump())

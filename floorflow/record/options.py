@@ -27,6 +27,7 @@ def options_entry(
         | {
             "models": list(models),
             "folding": request.folding and request.folding.name,
+            "stay_near": request.stay_near and request.stay_near.name,
             "platform": platform.name,
             "link": _link(request, platform),
             "clock_mhz": platform.clock_mhz,

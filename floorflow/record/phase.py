@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from floorflow.channels.cost_allocation import modules_between
 from floorflow.dataflow.bands import outcome_of
@@ -12,9 +12,11 @@ from floorflow.hardware import Fpga, anchor, bounding_box, free_cells, ranges
 from floorflow.placement import Region
 from floorflow.record import likelihood, streams
 from floorflow.record.constraints import constraint_styles
+from floorflow.record.long_streams import longest_streams
 from floorflow.record.memories import memories
 from floorflow.record.network_part import network_part
 from floorflow.record.part import Part, PhaseRun
+from floorflow.record.ports import FpgaPorts
 from floorflow.record.reuse import shared_implementations
 from floorflow.record.values import amounts, rectangle, statistics
 from floorflow.resources import RESOURCE_NAMES, Resources, total
@@ -27,6 +29,7 @@ from floorflow.schema import (
     PartitionEntry,
     PblockEntry,
     PhaseEntry,
+    PhaseNetworkEntry,
     PortEntry,
 )
 from floorflow.search.candidate import slot_demands
@@ -42,11 +45,12 @@ def phase(run: PhaseRun) -> PhaseEntry:
     floorplan = {fpga.name: _floorplan(fpga, run) for fpga in fpgas}
     alike = shared_implementations(run, regions)
     styles = [constraint_styles(request, fpga, floorplan[fpga.name].pblocks) for fpga in fpgas]
+    networks = [network_part(part) for part in run.parts]
     return PhaseEntry(
         name=run.name,
         region=run.region,
         loads_after=run.loads_after,
-        networks=[network_part(part) for part in run.parts],
+        networks=networks,
         channels=[channel for own in channels for channel in own],
         modules=[entry for part in run.wholes for entry in _modules(part, alike)],
         joined=[entry for part in run.wholes for entry in _joined(part)],
@@ -63,7 +67,15 @@ def phase(run: PhaseRun) -> PhaseEntry:
         fifo_kind=costs.fifo_kind if costs.has_bands else "",
         bands=bands,
         fits=fits,
+        slices_built=_builds_slices(run, networks),
     )
+
+
+def _builds_slices(run: PhaseRun, networks: Sequence[PhaseNetworkEntry]) -> bool:
+    backend, options = run.context.backend, run.context.request.backend_options
+    timed = [part.estimates.throughput for part in networks]
+    known = all(found is not None and found.interval_cycles is not None for found in timed)
+    return backend.builds_slices(options, knows_depths=known)
 
 
 def _modules(part: Part, alike: Mapping[str, Likeness]) -> list[ModuleEntry]:
@@ -147,22 +159,26 @@ def _shares(demand: Resources, available: Resources) -> dict[str, float]:
 
 
 def _floorplan(fpga: Fpga, run: PhaseRun) -> FloorplanEntry:
-    placement = run.placements[fpga.name]
+    placement, ports = run.placements[fpga.name], FpgaPorts(fpga, run)
     return FloorplanEntry(
         pblocks={
-            part.module(name): _pblock(name, use, fpga, part, placement.regions[part.module(name)])
+            part.module(name): _pblock(name, use, ports, part, placement.regions[part.module(name)])
             for part in run.wholes
             for name, use in likelihood.uses_of_part(part).items()
             if part.module(name) in placement.regions
         },
         hpwl=placement.hpwl,
+        port_length=ports.length,
+        sll_columns=ports.sll_columns(),
+        longest=[entry for part in run.wholes for entry in longest_streams(part, fpga)],
         congestion=dict(placement.congestion),
         stats=statistics(placement.stats),
     )
 
 
-def _pblock(module: str, use: Use, fpga: Fpga, part: Part, region: Region) -> PblockEntry:
-    device, costs, place = fpga.device, part.context.costs, part.candidate.slot_of[module]
+def _pblock(module: str, use: Use, ports: FpgaPorts, part: Part, region: Region) -> PblockEntry:
+    fpga, costs, place = ports.fpga, part.context.costs, part.candidate.slot_of[module]
+    device, name = fpga.device, part.module(module)
     supply = total(device.resources(rect) for rect in region)
     (slot,) = (slot for slot in fpga.slots if slot.name == place)
     is_whole = sum(rect.columns * rect.rows for rect in region) == free_cells(device, slot)
@@ -175,4 +191,6 @@ def _pblock(module: str, use: Use, fpga: Fpga, part: Part, region: Region) -> Pb
         supply=amounts(supply),
         likelihood=outcome_of(use, costs.band).told(supply.as_dict()) if costs.has_bands else None,
         short=not is_whole and not has_room(part.context, device, use)(supply),
+        ports=ports.entries(name),
+        pins_per_row=ports.placed[name].pins_per_row,
     )

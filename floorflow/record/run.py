@@ -12,6 +12,7 @@ from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import renamings
 from floorflow.network import Network
 from floorflow.record.engine_limits import lifted, lifted_warnings
+from floorflow.record.long_streams import slice_warnings
 from floorflow.record.network import network_entry
 from floorflow.record.options import options_entry
 from floorflow.record.part import Part, PhaseRun, alone
@@ -20,6 +21,7 @@ from floorflow.record.platform import platform_entry
 from floorflow.record.summary import summary
 from floorflow.record.throughput import throughput_warnings
 from floorflow.record.warnings import doubts, warnings_of
+from floorflow.request import Request
 from floorflow.schema import (
     CalibrationEntry,
     InputFile,
@@ -33,6 +35,7 @@ from floorflow.schema import (
 )
 from floorflow.schema.plan import SCHEMA
 from floorflow.search.context import PlanningContext
+from floorflow.search.placing import pblocks_of
 from floorflow.search.search import SearchResult
 from floorflow.several import plain_name
 
@@ -49,6 +52,15 @@ def record(
     known = [names[name] for name in measured.among(result.candidate.folding.options)]
     run = alone(Part(plain_name(source.network.name), context, result, measured=known))
     return record_runs([source], [run], None, tried, measured)
+
+
+def _with_modules(request: Request, runs: Sequence[PhaseRun]) -> Request:
+    """Return the request with the pblocks that it states by the modules that have them."""
+    if not request.fix_pblock:
+        return request
+    found = [pblocks_of(part.context, part.result.candidate) for run in runs for part in run.parts]
+    fixed = {name: pblock.text for each in found for name, pblock in each.items()}
+    return request.changed(fix_pblock=fixed)
 
 
 def record_runs(
@@ -80,7 +92,8 @@ def record_runs(
     context = contexts[0]
     target = (whole or context).platform
     platform = platform_entry(target)
-    options = options_entry(context.request, target, [own.request.model.name for own in contexts], targets, shared)
+    request = _with_modules(context.request, runs)
+    options = options_entry(request, target, [own.request.model.name for own in contexts], targets, shared)
     networks = _networks([source.network for source in sources], runs, phases)
     notes = dict.fromkeys(note for own in contexts for note in own.dataflow.notes)
     above = [entry for run in runs for part in run.parts for entry in lifted(run.name, part)]
@@ -160,6 +173,9 @@ def _warnings(runs: Sequence[PhaseRun], phases: Sequence[PhaseEntry]) -> Iterato
             timed = entry.network(part.network).estimates.throughput
             said = throughput_warnings(timed, part.candidate.fifo_slack)
             yield from (where + sentence for sentence in (*warnings_of(part), *said))
+        where = f"phase {run.name}: " if len(runs) > 1 else ""
+        tool = run.context.backend.tool(run.context.request.backend_options)
+        yield from (where + sentence for sentence in slice_warnings(entry, tool))
 
 
 def _calibration(measured: Measurements, runs: Sequence[PhaseRun]) -> CalibrationEntry:

@@ -119,9 +119,17 @@ def _candidate(whole: Candidate, member: Member, folding: FoldingSolution, folde
     """Return a network's part of a candidate; a module that it shares holds here its own engines only."""
     modules = [Module(m.name, tuple(map(member.bare, m.engines))) for m in _own_modules(whole, member)]
     slots = {module.name: whole.slot_of[module.name] for module in modules}
-    channels = tuple(_bare(c, member) for c in whole.channels if c.stream.source.startswith(member.prefix))
+    own = [channel for channel in whole.channels if channel.stream.source.startswith(member.prefix)]
+    channels = tuple(_bare(channel, member) for channel in own)
     return replace(
-        whole, folding=folding, folded=folded, modules=tuple(modules), channels=channels, slot_of=slots, joined=()
+        whole,
+        folding=folding,
+        folded=folded,
+        modules=tuple(modules),
+        channels=channels,
+        slot_of=slots,
+        joined=(),
+        slices=whole.slices.renamed({channel.name: _bare_name(channel.name, member) for channel in own}),
     )
 
 
@@ -132,6 +140,10 @@ def _own_modules(whole: Candidate, member: Member) -> list[Module]:
         for module in whole.modules
     ]
     return [module for module in own if module.engines]
+
+
+def _bare_name(channel: str, member: Member) -> str:
+    return "->".join(member.bare(end) for end in channel.split("->"))
 
 
 def _bare(channel: Channel, member: Member) -> Channel:

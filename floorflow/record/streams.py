@@ -50,11 +50,15 @@ def _channel(part: Part, channel: Channel, route: Sequence[RouteStep], home: Map
         fifo_style=channel.fifo_style,
         fifo_module=part.module(home[channel.fifo_engine]),
         crossing_registers=sum(crossing.registers for step in route for crossing in step.crossings),
+        slices=part.candidate.slices.count(channel.name),
+        slice_slots=list(part.candidate.slices.slots.get(channel.name, ())),
+        slices_left_out=part.candidate.slices.left_out.get(channel.name, 0),
         link=",".join(step.link for step in route if step.link is not None) or None,
         resources=amounts(channel.fifo_resources + channel.converter_resources),
         converter_resources=amounts(channel.converter_resources),
         fifo_resources=amounts(channel.fifo_resources),
         crossing_resources={slot: amounts(share) for slot, share in shares.items()},
+        slice_resources={slot: amounts(share) for slot, share in part.candidate.slices.shares(channel.name).items()},
     )
 
 

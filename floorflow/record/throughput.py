@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from floorflow.errors import Refusal, some
 from floorflow.schema import ShallowEntry, ThroughputEntry
-from floorflow.search.candidate import Candidate, route_delays
+from floorflow.search.candidate import Candidate, route_delays, words_held
 from floorflow.search.context import PlanningContext
 from floorflow.search.fifo_sizing import throughput
 
@@ -16,7 +16,8 @@ def throughput_of(context: PlanningContext, candidate: Candidate, name: Callable
 
     ``name`` tells how the plan names a channel of the candidate.
     """
-    depths = {channel.name: channel.fifo_depth_words for channel in candidate.channels}
+    depths = words_held(candidate)
+    inside = {channel.name: channel.fifo_depth_words for channel in candidate.channels}
     found = throughput(
         candidate.folded, depths, route_delays(context, candidate), slack=candidate.fifo_slack, known=context.backend
     )
@@ -27,7 +28,11 @@ def throughput_of(context: PlanningContext, candidate: Candidate, name: Callable
         first_frame_cycles=found.first_frame_cycles,
         deadlock=[f"{name(row.fifo)} ({row.state})" for row in found.deadlock],
         shallow=[
-            ShallowEntry(channel=name(row.channel), planned=row.planned_words, needed=row.needed_words)
+            ShallowEntry(
+                channel=name(row.channel),
+                planned=inside[row.channel],
+                needed=row.needed_words - row.planned_words + inside[row.channel],
+            )
             for row in found.shallow
         ],
         not_analysed=found.not_analysed,

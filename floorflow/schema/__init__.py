@@ -41,6 +41,7 @@ from floorflow.schema.phase import (
     JoinedEntry,
     LikelyClockEntry,
     LoadEntry,
+    LongStreamEntry,
     MemoryChoiceEntry,
     MemoryEntry,
     ModuleEntry,
@@ -78,6 +79,7 @@ from floorflow.schema.platform import (
     PlatformEntry,
     SlotEntry,
 )
+from floorflow.schema.ports import ColumnWires, PlacedPortEntry, SllColumnsEntry
 from floorflow.schema.reading import json_schema, read_plan
 from floorflow.schema.region import ReconfigurableEntry, RegionEntry, StaticPartEntry, slots_in
 from floorflow.schema.values import Amounts, AttributeValue, InputFile, RectangleEntry, Stats
@@ -93,6 +95,7 @@ __all__ = [
     "BoundaryRegisters",
     "CalibrationEntry",
     "ChannelEntry",
+    "ColumnWires",
     "CrossingEntry",
     "End",
     "EndedAtEntry",
@@ -118,6 +121,7 @@ __all__ = [
     "LikelyClockEntry",
     "LinkEntry",
     "LoadEntry",
+    "LongStreamEntry",
     "MemoryChoiceEntry",
     "MemoryEntry",
     "MemoryScheduleEntry",
@@ -131,6 +135,7 @@ __all__ = [
     "PblockEntry",
     "PhaseEntry",
     "PhaseNetworkEntry",
+    "PlacedPortEntry",
     "Plan",
     "PlatformEntry",
     "PortEntry",
@@ -143,6 +148,7 @@ __all__ = [
     "SearchEntry",
     "ShallowEntry",
     "SharingNetwork",
+    "SllColumnsEntry",
     "SlotEntry",
     "SlotStyle",
     "StaticPartEntry",

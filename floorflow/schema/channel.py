@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from floorflow.schema.values import Amounts, PlanModel
+from floorflow.schema.values import Amount, Amounts, PlanModel
 
 Outside = Literal["host", "memory", "phase"]
 
@@ -13,7 +13,9 @@ Outside = Literal["host", "memory", "phase"]
 class ChannelEntry(PlanModel):
     """A realised stream; ``fifo_needed`` is the depth that the full rate needs, 0 if not known.
 
-    ``fifo_style`` is the FIFO's memory in the back end's own word, empty where that gives no choice.
+    ``fifo_style`` is the FIFO's memory in the back end's own word, empty where that gives no choice. ``slices``:
+    register slices on its way, ``slice_slots`` the slot of each from source to target; ``slices_left_out``: those that
+    it should have and for which there is no room.
     """
 
     name: str
@@ -32,11 +34,15 @@ class ChannelEntry(PlanModel):
     fifo_style: str
     fifo_module: str
     crossing_registers: int
+    slices: Amount
+    slice_slots: list[str]
+    slices_left_out: Amount
     link: str | None
     resources: Amounts
     converter_resources: Amounts
     fifo_resources: Amounts
     crossing_resources: dict[str, Amounts]
+    slice_resources: dict[str, Amounts]
 
     @property
     def bits_per_frame(self) -> int:

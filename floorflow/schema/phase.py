@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from floorflow.schema.channel import ChannelEntry
+from floorflow.schema.ports import PlacedPortEntry, SllColumnsEntry
 from floorflow.schema.values import Amount, Amounts, AttributeValue, PlainName, PlanModel, RectangleEntry, Stats
 
 
@@ -264,7 +265,8 @@ class PblockEntry(PlanModel):
     """Where a module sits: disjoint rectangles, most often one.
 
     ``likelihood`` that it holds its module is null where the cost model knows no error. ``short``: it has less room
-    than it should have, and its slot has no more for it.
+    than it should have, and its slot has no more for it. ``pins_per_row``: wires of a port to each of its rows, or to
+    two of its columns.
     """
 
     slot: str
@@ -275,6 +277,8 @@ class PblockEntry(PlanModel):
     supply: Amounts
     likelihood: Annotated[float | None, Field(ge=0, le=1)]
     short: bool
+    ports: list[PlacedPortEntry]
+    pins_per_row: Annotated[int, Field(ge=1)]
 
     @property
     def box(self) -> RectangleEntry:
@@ -287,11 +291,32 @@ class PblockEntry(PlanModel):
         )
 
 
+class LongStreamEntry(PlanModel):
+    """A long stream: columns and rows from end to end, and from one register to the next at the most.
+
+    ``unsliced_tiles``: the latter without slices; ``way_tiles``: with the planned ``slices``. One cycle reaches over
+    ``reach_tiles``.
+    """
+
+    channel: str
+    tiles: float
+    unsliced_tiles: float
+    way_tiles: float
+    reach_tiles: float
+    slices: Amount
+
+
 class FloorplanEntry(PlanModel):
-    """The pblocks of one FPGA."""
+    """The pblocks of one FPGA; ``port_length`` is the wire length from port to port, ``hpwl`` from middle to middle.
+
+    ``longest``: the five longest of the streams between pblocks and the host's port.
+    """
 
     pblocks: dict[str, PblockEntry]
     hpwl: float
+    port_length: float
+    sll_columns: list[SllColumnsEntry]
+    longest: list[LongStreamEntry]
     congestion: dict[str, float]
     stats: Stats
 
@@ -308,6 +333,7 @@ class PhaseEntry(PlanModel):
     """What is on the platform at one time; ``bands`` and ``fits`` are empty where the cost model knows no error.
 
     ``fifo_kind``: what FIFOs are called in ``bands``. ``constraint_styles``: what constraint files say of each slot.
+    ``slices_built``: whether the tool builds register slices from what is emitted.
     ``region``: that it is loaded into, once the phase ``loads_after`` has run there; null where the device is loaded as
     a whole, or where it is the first in its region.
     """
@@ -327,6 +353,7 @@ class PhaseEntry(PlanModel):
     fifo_kind: str
     bands: dict[str, dict[str, tuple[float, float]]]
     fits: dict[str, FitEntry]
+    slices_built: bool
 
     def network(self, name: str) -> PhaseNetworkEntry:
         """Return the part of that name."""

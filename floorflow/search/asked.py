@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from floorflow.errors import InputError
+from floorflow.hardware.areas import with_keep_outs
 from floorflow.hardware.load import described_fpgas, load_platform, require_described
 from floorflow.hardware.platform import Platform
 from floorflow.presets import ALVEO_MHZ
@@ -53,7 +54,7 @@ def platform_of(request: Request, fpgas: int | None = None) -> Platform:
     # A topology that nobody asked for contradicts no file.
     topology = request.topology if "topology" in request.model_fields_set else None
     asked = request.platform, count, request.clock_mhz, request.link, topology
-    platform = load_platform(*asked, host_port=request.host_port)
+    platform = with_keep_outs(load_platform(*asked, host_port=request.host_port), request.keep_out)
     most_mhz = ALVEO_MHZ.get(request.preset)
     if request.clock_mhz is not None or most_mhz is None:
         return platform

@@ -188,6 +188,23 @@ def _as_it_began(
     return replace(candidate, partition=replace(answer, stats=stats))
 
 
+def as_before(context: PlanningContext, folding: FoldingSolution) -> Candidate | None:
+    """Return a folding with the modules and slots of the plan to stay near; None if they do not go with it."""
+    folded, before = folded_by(context, folding), context.previous
+    modules = before.clustered(folded.options)
+    if not modules or not {before.slot_of.get(module.name) for module in modules} <= context.limits.keys():
+        return None
+    names = list(context.limits)
+    begin = {module.name: names.index(before.slot_of[module.name]) for module in modules}
+    known = PartialPlacement(module_of(modules), {}, least_words(context, folded))
+    channels = _before_partition(context, folded, known, before.slot_of)
+    found = _as_it_began(context, folding, modules, channels, begin)
+    if found is None or not found.problem.is_legal(begin):
+        return None
+    stats = replace(found.partition.stats, method="as in the plan to stay near")
+    return replace(found, partition=replace(found.partition, stats=stats))
+
+
 def overfull(candidate: Candidate) -> PartitionFailure:
     """Say which slots hold more than their limits; where none does, what else is exceeded most.
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil
 
 from floorflow.channels import Channel, PartialPlacement, choose_styles, connect
 from floorflow.channels.cost_allocation import engine_charges, module_resources
+from floorflow.channels.slices import Slices
+from floorflow.dataflow.fifo import SLICE_WORDS
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.dataflow.modules import Joined, Module, module_of
 from floorflow.folding import FoldingSolution
@@ -44,6 +46,8 @@ class Candidate:
     fifo_slack: float = 0
     narrowed: Mapping[str, Resources] | None = None
     """The limits of slots that it was made within, where these were less than allowed."""
+    slices: Slices = field(default_factory=Slices)
+    """Register slices, known once it is placed."""
 
     @property
     def interval_cycles(self) -> int:
@@ -110,9 +114,16 @@ def uses_of(context: PlanningContext, candidate: Candidate) -> Mapping[str, Use]
 
 
 def route_delays(context: PlanningContext, candidate: Candidate) -> dict[str, RouteDelay]:
-    """Return the cycles that registers and links add to channels, there and back."""
+    """Return the cycles that registers, links and slices add to channels, there and back."""
     routes = channel_routes(context, candidate.modules, candidate.channels, candidate.slot_of)
-    return {name: RouteDelay(route.cycles, route.cycles) for name, route in routes.items()}
+    cycles = {c.name: routes.get(c.name, Route()).cycles + candidate.slices.count(c.name) for c in candidate.channels}
+    return {name: RouteDelay(count, count) for name, count in cycles.items() if count}
+
+
+def words_held(candidate: Candidate) -> dict[str, int]:
+    """Return the words that each channel holds between its ends: those of its FIFO and of its slices."""
+    slices = candidate.slices
+    return {c.name: c.fifo_depth_words + SLICE_WORDS * slices.count(c.name) for c in candidate.channels}
 
 
 def realised(
@@ -163,9 +174,11 @@ def in_styles(
 
 
 def slot_demands(candidate: Candidate) -> dict[str, Resources]:
-    """Return the demand of every slot, crossing registers included."""
+    """Return the demand of every slot, crossing registers and register slices included."""
     demands = candidate.problem.slot_demands(candidate.partition.slot_of)
-    return {place.name: demand for place, demand in zip(candidate.problem.slots, demands, strict=True)}
+    slices = candidate.slices.demands()
+    pairs = zip(candidate.problem.slots, demands, strict=True)
+    return {place.name: demand + slices.get(place.name, ZERO) for place, demand in pairs}
 
 
 def latency_us(context: PlanningContext, candidate: Candidate) -> float:

@@ -17,7 +17,7 @@ from floorflow.dataflow.options import OptionGroup
 from floorflow.folding import FoldingProblem, fold_at_interval, restricted
 from floorflow.folding.balance import NO_BALANCE, Balance
 from floorflow.folding.exact import FoldingAnswer
-from floorflow.hardware import Device, Platform, Slot, free_supply, max_pblocks
+from floorflow.hardware import Device, Platform, Slot, StatedPblock, free_supply, max_pblocks
 from floorflow.partition import PartitionMemo, PartitionProblem, partition
 from floorflow.partition.effort import LIMITS
 from floorflow.partition.problem import PartitionAnswer
@@ -27,7 +27,9 @@ from floorflow.resources import Resources, scaled_down, total
 from floorflow.search.engine_limits import EngineLimits, Places
 from floorflow.search.fifo_sizing import FullRate
 from floorflow.search.limits import SearchLimits
+from floorflow.search.previous import NOT_BEFORE, Previous
 from floorflow.search.proposals import methods_of
+from floorflow.search.stated_pblocks import stated_pblocks
 from floorflow.search.together import Together
 
 
@@ -73,6 +75,9 @@ def solvers_of(request: Request, costs: Costs, limits: EngineLimits) -> Solvers:
             problem.effort,
             hints,
             problem.draft,
+            tuple(sorted(problem.fixed.items())),
+            tuple(sorted(problem.previous.items())),
+            problem.alike,
         )
         if key not in placed:
             placed[key] = place(problem, request.place_method, seed)
@@ -135,6 +140,8 @@ class PlanningContext:
     """By which share the interval that FIFOs are deep enough for is longer than that of the engines."""
     measured: Measurements = NO_MEASUREMENTS
     """What is no estimate."""
+    previous: Previous = NOT_BEFORE
+    """The plan to stay near, if any."""
     together: Together | None = None
     """The networks, where several share the platform; ``dataflow`` holds the engines of all then."""
     supplies: dict[Hashable, Resources] = field(default_factory=dict, compare=False, repr=False)
@@ -159,6 +166,11 @@ class PlanningContext:
         """A price of a unit of each resource: its share of what all slots allow. Of FF there is always enough."""
         allowed = total(self.limits.values()).as_dict()
         return tuple(1 / have if have and name != "FF" else 0.0 for name, have in allowed.items())
+
+    @cached_property
+    def stated(self) -> Mapping[str, StatedPblock]:
+        """Where the user wants pblocks, by the name of an engine or module."""
+        return stated_pblocks(self.platform, self.request)
 
     @cached_property
     def limits(self) -> dict[str, Resources]:

@@ -22,6 +22,7 @@ from floorflow.errors import InfeasibleError, Refusal
 from floorflow.hardware import Platform
 from floorflow.request import LEAST_ENGINE_LIMITS, Request
 from floorflow.resources import NONE, RESOURCE_NAMES, Resources, scaled_down
+from floorflow.search.stated_pblocks import stated_pblocks
 
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]
@@ -51,6 +52,8 @@ class EngineLimits:
     most_products: int | None
     most: Mapping[str, Resources]
     exempt: Exempt = field(default_factory=dict)
+    homes: Mapping[str, str] = field(default_factory=dict)
+    """Slots of engines that may lie in no other, as their pblocks are stated."""
 
     @classmethod
     def none(cls, dataflow: Dataflow, backend: Backend) -> EngineLimits:
@@ -88,10 +91,14 @@ class EngineLimits:
 
     def inside(self, group: OptionGroup, slots: Sequence[str]) -> Flags:
         """Mark in which slots each engine may lie with each row, (n_rows, n_engines, n_slots)."""
-        return np.stack([(group.engine_use <= self._most(group, slot)).all(axis=2) for slot in slots], axis=2)
+        flags = [(group.engine_use <= self._most(group, slot)).all(axis=2) for slot in slots]
+        here = np.array([[self.homes.get(engine, slot) == slot for slot in slots] for engine in group.engines])
+        return np.asarray(np.stack(flags, axis=2) & here)
 
     def bars(self, engine: str, use: Resources, slot: str) -> bool:
-        """Whether an engine takes too much to lie in a slot."""
+        """Whether an engine takes too much to lie in a slot, or has its pblock in another."""
+        if self.homes.get(engine, slot) != slot:
+            return True
         pairs = zip(RESOURCE_NAMES, use.as_tuple(), self.most[slot].as_tuple(), strict=True)
         return any(need > most and (engine, name) not in self.exempt for name, need, most in pairs)
 
@@ -152,8 +159,11 @@ class EngineLimits:
         return most
 
     def _like(self, slot: str) -> str:
-        """Return the first slot of which an engine may take as much."""
-        return next(name for name, most in self.most.items() if most == self.most[slot])
+        """Return the first slot of which engines may take as much; one with stated pblocks is like no other."""
+        apart = {*self.homes.values()}
+        if slot in apart:
+            return slot
+        return next(name for name, most in self.most.items() if most == self.most[slot] and name not in apart)
 
     def _few_products(self, group: OptionGroup) -> Flags:
         """Mark the engines of each row that are within the limit on products, (n_rows, n_engines)."""
@@ -172,7 +182,9 @@ def engine_limits(request: Request, platform: Platform, dataflow: Dataflow, back
     shares = request.max_engine_share.as_dict()
     most = {slot.name: most_of_an_engine(slot.available, shares) for slot in platform.slots}
     products = None if request.max_products == NONE else int(request.max_products)
-    return EngineLimits(dataflow, backend, products, most)
+    names = {engine.name for engine in dataflow.engines}
+    homes = {name: pblock.slot for name, pblock in stated_pblocks(platform, request).items() if name in names}
+    return EngineLimits(dataflow, backend, products, most, homes=homes)
 
 
 def most_of_an_engine(available: Resources, shares: Mapping[str, float]) -> Resources:

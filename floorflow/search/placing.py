@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from floorflow.backends.placed import Home, PlacedStream
 from floorflow.channels import Channel
-from floorflow.dataflow.model import FoldedDataflow
+from floorflow.dataflow.model import FoldedDataflow, renamings
 from floorflow.errors import Refusal
-from floorflow.hardware import Fpga, Rect
+from floorflow.hardware import Fpga, Rect, StatedPblock
 from floorflow.placement import (
     Pin,
     PlacedModule,
@@ -24,6 +24,7 @@ from floorflow.request import MOST_OF_SLOT
 from floorflow.search.candidate import Candidate, uses_of
 from floorflow.search.context import PlanningContext
 from floorflow.search.pblock_sizes import has_room, least_supply
+from floorflow.search.stated_pblocks import by_module
 from floorflow.search.together import parts_of
 from floorflow.stats import SolveStats
 
@@ -56,7 +57,7 @@ def place_candidate(
 
     ``tight``: where the modules of a slot do not pack otherwise, its rectangles may be as full as can be.
     """
-    refusal = _unbuildable(context, candidate)
+    refusal = unbuildable(context, candidate)
     if refusal is not None:
         return PlacementFailure(refusal, SolveStats("cut", "heuristic"))
     placements, problems = {}, {}
@@ -68,14 +69,23 @@ def place_candidate(
     return PlacedCandidate(candidate, placements, repair, problems)
 
 
-def _unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | None:
+def place_as_it_is(context: PlanningContext, candidate: Candidate) -> PlacedCandidate | PlacementFailure:
+    """Place the modules of every FPGA, with room for all if that can be; slots may be tight where it cannot."""
+    roomy = place_candidate(context, candidate, "")
+    return roomy if isinstance(roomy, PlacedCandidate) else place_candidate(context, candidate, "", tight=True)
+
+
+def unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | None:
     """Return why the back end's tool cannot build the engines in their slots, None if it can."""
     number = {
         slot.name: (place, slr) for place, f in enumerate(context.platform.fpgas) for slr, slot in enumerate(f.slots)
     }
     slot_of = candidate.slot_of
     home = {e: (m.name, *number[slot_of[m.name]]) for m in candidate.modules for e in m.engines}
-    streams = [_told(channel, home) for channel in candidate.channels]
+    slices = candidate.slices.slots
+    streams = [
+        _told(channel, home, [number[slot] for slot in slices.get(channel.name, ())]) for channel in candidate.channels
+    ]
     parts = parts_of(candidate.folded, context.together)
     names = [name for part in parts for name in _unbuildable_part(context, part, streams, home)]
     if not names:
@@ -94,7 +104,7 @@ def _unbuildable_part(
     return context.backend.unbuildable(folded, own, inside, context.request.backend_options)
 
 
-def _told(channel: Channel, home: Mapping[str, Home]) -> PlacedStream:
+def _told(channel: Channel, home: Mapping[str, Home], slices: Sequence[tuple[int, int]]) -> PlacedStream:
     stream = channel.stream
     return PlacedStream(
         channel.name,
@@ -107,6 +117,7 @@ def _told(channel: Channel, home: Mapping[str, Home]) -> PlacedStream:
         channel.converter,
         home[channel.converter_engine][0] if channel.converter else None,
         home[channel.fifo_engine][0],
+        tuple(slices),
     )
 
 
@@ -136,14 +147,17 @@ def placement_problem(
     is free there, if not in a rectangle.
     """
     own_slots, slot_of, uses = {slot.name for slot in fpga.slots}, candidate.slot_of, uses_of(context, candidate)
-    held = Counter(slot_of.values())
+    held, stated = Counter(slot_of.values()), pblocks_of(context, candidate)
     modules = tuple(
         PlacedModule(
             m.name,
             slot_of[m.name],
             candidate.demands[m.name],
             least_supply(
-                context, fpga.device, uses[m.name], tight=slot_of[m.name] in tight and held[slot_of[m.name]] > 1
+                context,
+                fpga.device,
+                uses[m.name],
+                tight=m.name in stated or (slot_of[m.name] in tight and held[slot_of[m.name]] > 1),
             ),
         )
         for m in candidate.modules
@@ -152,9 +166,25 @@ def placement_problem(
     wires = tuple(_wires(context, candidate, fpga, {module.name for module in modules}))
     known = {module.name: hints[module.name] for module in modules if module.name in hints}
     request = context.request
+    fixed = {module.name: stated[module.name].rect for module in modules if module.name in stated}
+    before = context.previous.of(candidate.modules, slot_of)
     return PlacementProblem(
-        fpga.device, fpga.slots, modules, wires, request.whole_slot_fill, request.effort, hints=known
+        fpga.device,
+        fpga.slots,
+        modules,
+        wires,
+        request.whole_slot_fill,
+        request.effort,
+        hints=known,
+        fixed=fixed,
+        previous={module.name: before[module.name] for module in modules if module.name in before},
     )
+
+
+def pblocks_of(context: PlanningContext, candidate: Candidate) -> Mapping[str, StatedPblock]:
+    """Return the pblocks that the user states, by module."""
+    earlier = {new: old for old, new in renamings(context.dataflow, candidate.folded.dataflow).items()}
+    return by_module(context.stated, candidate.modules, earlier)
 
 
 LONGER = 0.02
@@ -168,7 +198,8 @@ def finished(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandida
         found = placements[name]
         rects = {module: region[0] for module, region in found.regions.items() if len(region) == 1}
         answer = context.solvers.place(replace(draft, draft=False, hints=rects))
-        if isinstance(answer, PlacementSolution) and answer.hpwl <= found.hpwl:
+        # Near an earlier plan a draft may have shorter wires, as it was held against none from scratch.
+        if isinstance(answer, PlacementSolution) and (draft.previous or answer.hpwl <= found.hpwl):
             placements[name] = answer
     return replace(placed, placements=placements)
 
@@ -192,6 +223,15 @@ def with_room(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandid
 
 def _wires(context: PlanningContext, candidate: Candidate, fpga: Fpga, modules: Collection[str]) -> Iterator[Wire]:
     """Yield the wires of one FPGA's modules; an end elsewhere is the port through which the stream comes or goes."""
+    for channel, source, target in stream_ends(context, candidate, fpga, modules):
+        if source != target and not (isinstance(source, Pin) and isinstance(target, Pin)):
+            yield Wire(source, target, channel.width_bits)
+
+
+def stream_ends(
+    context: PlanningContext, candidate: Candidate, fpga: Fpga, modules: Collection[str]
+) -> Iterator[tuple[Channel, str | Pin, str | Pin]]:
+    """Yield every channel with where it begins and ends as one FPGA sees it: in one of its modules, or at a pin."""
     engines = ((engine, module.name) for module in candidate.modules for engine in module.engines)
     owner = {engine: name for engine, name in engines if name in modules}
     first, last = context.platform.fpgas[0], context.platform.fpgas[-1]
@@ -199,8 +239,7 @@ def _wires(context: PlanningContext, candidate: Candidate, fpga: Fpga, modules: 
         stream = channel.stream
         source = owner.get(stream.source) or _pin(fpga, at_host=stream.from_outside and fpga is first)
         target = owner.get(stream.target) or _pin(fpga, at_host=stream.to_outside and fpga is last)
-        if source != target and not (isinstance(source, Pin) and isinstance(target, Pin)):
-            yield Wire(source, target, channel.width_bits)
+        yield channel, source, target
 
 
 def _pin(fpga: Fpga, *, at_host: bool) -> Pin:

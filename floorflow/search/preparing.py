@@ -28,7 +28,9 @@ from floorflow.search.context import (
     solvers_of,
 )
 from floorflow.search.engine_limits import EngineLimits, Places, engine_limits
+from floorflow.search.previous import read_previous
 from floorflow.search.silicon import at_risk
+from floorflow.search.stated_pblocks import stated_pblocks, within_pblocks
 
 
 def read(request: Request) -> Source:
@@ -99,7 +101,8 @@ def context_of(found: Priced) -> PlanningContext:
     limits, largest = slot_limits(platform, request), largest_pblocks(platform, request)
     places = tuple(_places(request, limits, largest))
     longest = longest_interval(platform, request)
-    groups = _fitting(dataflow, costs, found.groups, places, longest)
+    stated = stated_pblocks(platform, request)
+    groups = _fitting(dataflow, costs, within_pblocks(found.groups, stated, platform, request), places, longest)
     # At the least that any memory of each FIFO costs: what is infeasible so is infeasible in every other.
     channels = StreamPrices(costs, prices=None, joins=not costs.sizes_fifos).couplings(dataflow, groups)
     paths = dataflow.engine_pairs if request.goal == "latency" else None
@@ -123,6 +126,7 @@ def context_of(found: Priced) -> PlanningContext:
         hops,
         balance=balance,
         measured=measured,
+        previous=read_previous(request.stay_near, platform),
     )
     return context.within(single)
 

@@ -10,6 +10,8 @@ from floorflow.errors import FloorflowError, InfeasibleError, LimitError, senten
 from floorflow.folding import FoldingSolution, Shortage, fold_at_interval, shortage
 from floorflow.placement import PlacementSolution
 from floorflow.request import Objective
+from floorflow.resources import ZERO
+from floorflow.search.assignment import as_before
 from floorflow.search.balance_price import WithoutBalance, without_balance
 from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext, reachable_fps
@@ -37,6 +39,7 @@ from floorflow.search.placing import PlacedCandidate, finished, with_room
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.salvage import salvage
 from floorflow.search.silicon import least_risk, likelihood
+from floorflow.search.slices import with_slices
 from floorflow.search.state import SearchState, TraceRow
 from floorflow.stats import SolveStats, Status
 
@@ -158,6 +161,7 @@ class _Search:
         best = self._finished(best)
         placements = with_room(self.run.context, best).placements
         candidate = _held_against(best.candidate, self.whole_budget_bound) if self.whatever_the_rate else best.candidate
+        candidate = with_slices(self.run.context, candidate, placements)
         return SearchResult(
             candidate,
             placements,
@@ -212,7 +216,9 @@ class _Search:
         return self.bound_cycles if met else None
 
     def by_goal(self) -> None:
-        """Search for what was asked for."""
+        """Search for what was asked for: first of all where an earlier plan has it, if that is to be."""
+        if self._stays_near():
+            return
         goal = self.context.request.goal
         if goal == "latency":
             self.whole_budget_bound, self.ended_by = lowest_latency(self.run, self.longest)
@@ -222,6 +228,20 @@ class _Search:
             with self.run.progress.stage("folding"):
                 cycles = self.run.best.candidate.interval_cycles
                 self.without_balance = without_balance(self.context, cycles)
+
+    def _stays_near(self) -> bool:
+        """Try the one folding there is with the modules and slots of the plan to stay near; whether it is placed."""
+        run, context = self.run, self.context
+        if not (context.request.keep_folding and context.previous.modules and context.floorplans):
+            return False
+        folding = run.folded(self.longest, ZERO)
+        candidate = as_before(context, folding) if isinstance(folding, FoldingSolution) else None
+        run.best = None if candidate is None else run.place(candidate, "as before: ", repairs=False)
+        if run.best is None:
+            return False
+        self.bound_cycles, self.ended_by = run.best.candidate.interval_cycles, AT_THE_BOUND
+        self.whole_budget_bound = self._scarcity_bound(run.best.candidate.folding)
+        return True
 
     def _by_rate(self, goal: Objective) -> None:
         self.ended_by = self._fastest() if goal == "throughput" else self._least_resources()

@@ -17,6 +17,7 @@ from floorflow.placement import least_cells
 from floorflow.resources import Resources
 from floorflow.search.context import PlanningContext
 from floorflow.search.pblock_sizes import Use, least_supply
+from floorflow.search.stated_pblocks import by_module
 
 
 def partition_problem(
@@ -55,12 +56,21 @@ def _frames(context: PlanningContext, folded: FoldedDataflow) -> tuple[int, Mapp
 
 
 def _barred(context: PlanningContext, modules: Sequence[Module], folded: FoldedDataflow) -> dict[str, frozenset[int]]:
-    """Return the slots in which an engine of a module takes more than one may, for modules of which that is so."""
+    """Return the slots in which an engine of a module takes more than one may, or that its stated pblock is not in.
+
+    Modules that may lie in every slot are left out.
+    """
     limits, found = context.engine_limits, {}
     earlier = {new: old for old, new in renamings(context.dataflow, folded.dataflow).items()}
+    stated = by_module(context.stated, modules, earlier)
     for module in modules:
         uses = [(earlier[engine], folded.options[engine].resources) for engine in module.engines]
-        slots = [i for i, slot in enumerate(context.limits) if any(limits.bars(*use, slot) for use in uses)]
+        home = stated[module.name].slot if module.name in stated else None
+        slots = [
+            i
+            for i, slot in enumerate(context.limits)
+            if home not in (None, slot) or any(limits.bars(*use, slot) for use in uses)
+        ]
         if slots:
             found[module.name] = frozenset(slots)
     return found
@@ -116,18 +126,18 @@ def _streams(
 
 def channel_steps(context: PlanningContext, slot_of: Mapping[str, str], ends: tuple[str, str]) -> tuple[RouteStep, ...]:
     """Return the steps of a channel's route between two modules; an end at the host lies in the host's slots."""
-    return context.platform.route_steps(*_slots(context, slot_of, ends))
+    return context.platform.route_steps(*channel_slots(context, slot_of, ends))
 
 
 def channel_routes(
     context: PlanningContext, modules: Sequence[Module], channels: Sequence[Channel], slot_of: Mapping[str, str]
 ) -> dict[str, Route]:
     """Return what lies between the ends of every channel that leaves its slot, by the channel's name."""
-    pairs = {name: _slots(context, slot_of, ends) for name, ends in modules_between(modules, channels).items()}
+    pairs = {name: channel_slots(context, slot_of, ends) for name, ends in modules_between(modules, channels).items()}
     return {name: context.platform.route(*pair) for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def _slots(context: PlanningContext, slot_of: Mapping[str, str], ends: tuple[str, str]) -> tuple[str, str]:
+def channel_slots(context: PlanningContext, slot_of: Mapping[str, str], ends: tuple[str, str]) -> tuple[str, str]:
     """Return the slots of a channel's two modules; an end at the host lies in the platform's host slots."""
     platform = context.platform
     return slot_of.get(ends[0], platform.host_in_slot), slot_of.get(ends[1], platform.host_out_slot)

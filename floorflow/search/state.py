@@ -32,7 +32,7 @@ from floorflow.search.cutting import Cutter, SlotOf
 from floorflow.search.fifo_prices import FifoPricing, HeldBits, held_bits, prices_of
 from floorflow.search.hops import near
 from floorflow.search.link_bound import LinkBound, link_bound
-from floorflow.search.placing import PlacedCandidate, place_candidate
+from floorflow.search.placing import PlacedCandidate, place_as_it_is
 from floorflow.search.progress import Progress
 from floorflow.search.repair import place_with_repairs
 from floorflow.segments import JointBound, joint_bound
@@ -304,7 +304,7 @@ class SearchState:
         with self.progress.stage("placing"):
             self.progress.note(f"interval {candidate.interval_cycles:,} cycles, {len(candidate.modules)} modules")
             context = self.context_of(candidate)
-            answer = place_with_repairs(context, candidate) if repairs else place_candidate(context, candidate, "")
+            answer = place_with_repairs(context, candidate) if repairs else place_as_it_is(context, candidate)
         if isinstance(answer, PlacementFailure):
             # Of other assignments nothing is proven.
             self.refused(candidate.interval_cycles, "place", unproven((answer.refusal,)), about)

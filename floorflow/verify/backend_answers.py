@@ -181,6 +181,15 @@ class BackEnd:
 
         self._asked(where, None, ask)
 
+    def builds_slices(self, phase: Record, where: str) -> bool:
+        """Whether the tool builds register slices from the files of a phase."""
+
+        def ask() -> bool:
+            told = getattr(self.judge, "builds_slices", None)
+            return told is not None and told(phase, self.context) is True
+
+        return self._asked(where, otherwise=False, ask=ask)
+
     @property
     def shares_memory(self) -> bool:
         """Whether the back end's engines work from memory that they share by a schedule."""

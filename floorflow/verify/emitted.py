@@ -116,14 +116,22 @@ def _bound_cells(files: PhaseFolder, phase: PhaseFacts, findings: Findings) -> C
     content, where = files.json(BOUND_FILE), files.path(BOUND_FILE)
     if content is None:
         return None
-    cells, streams = (_texts(content.get(name, {})) for name in ("cells", "streams"))
+    cells, streams, slices = (_texts(content.get(name, {})) for name in ("cells", "streams", "slices"))
     engines = {engine for module in phase.modules.values() for engine in module["engines"]}
     for engine in sorted(engines ^ {*cells}):
         findings.add("cell-missing", where, f"{engine} is told no cell, or is no engine")
     for cell, module in streams.items():
         if module not in phase.modules or phase.back_end is None or not phase.back_end.is_stream_cell(cell):
             findings.add("cell-unknown", where, f"{cell} of {module} is no FIFO or converter of a module")
+    _check_slices(phase, Counter(slices.values()), where, findings)
     return Cells(cells, streams, are_read=True)
+
+
+def _check_slices(phase: PhaseFacts, told: Counter[str], where: str, findings: Findings) -> None:
+    """Judge that each register slice that the tool is said to build has a cell."""
+    planned = Counter({c["name"]: c["slices"] for c in phase.channels if c["slices"] and phase.raw["slices_built"]})
+    for name in sorted(name for name in told | planned if told[name] != planned[name]):
+        findings.add("slice-missing", where, f"{told[name]} cells are slices of {name}, the plan has {planned[name]}")
 
 
 def _texts(told: object) -> dict[str, str]:

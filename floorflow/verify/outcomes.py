@@ -116,12 +116,14 @@ class Outcomes:
         return self._need(self.by_module[module])
 
     def of_slot(self, slot: str) -> Need:
-        """Return what may be needed in a slot: its modules, and its share of crossing registers."""
+        """Return what may be needed in a slot: its modules, its share of crossing registers, its slices."""
         assigned = self.phase.raw["partition"]["assignment"]
         use = _together(held for name, held in self.by_module.items() if assigned.get(name) == slot)
         for channel in self.phase.channels:
             if slot in channel["crossing_resources"]:
                 _put(use, _SURE, channel["crossing_resources"][slot])
+            if slot in channel["slice_resources"]:
+                _put(use, self.phase.raw["fifo_kind"], channel["slice_resources"][slot])
         return self._need(use)
 
     def _need(self, use: Use) -> Need:

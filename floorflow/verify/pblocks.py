@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
 
+from floorflow.verify.asked_areas import check_fixed
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.geometry import (
     Device,
@@ -21,7 +22,9 @@ from floorflow.verify.hardware.pblock_rules import judge_range, left_out, overla
 from floorflow.verify.hardware.routes import Slot
 from floorflow.verify.outcomes import Outcomes
 from floorflow.verify.phase_facts import PhaseFacts
+from floorflow.verify.placed_ports import check_ports
 from floorflow.verify.room import Block, Rules, check_room, check_styles
+from floorflow.verify.sll_columns import check_sll_columns
 from floorflow.verify.sums import Amounts, add, amounts, module_totals
 from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
@@ -83,8 +86,12 @@ def check_floorplan(
         here = [slot for slot in phase.slots.values() if slot.fpga == fpga]
         styles |= {slot.name: rules.style(slot, blocks) for slot in here}
         _check_overlaps(placed, findings)
-        length = wire_length(phase, board, fpga, {block.name: block.box for block in placed})
+        check_fixed(phase, fpga, board.device, options.get("fix_pblock", {}), findings)
+        boxes = {block.name: block.box for block in placed}
+        length = wire_length(phase, board, fpga, boxes)
         findings.expect("wrong-hpwl", f"{phase.where}.floorplan.{fpga}", "hpwl", floorplan["hpwl"], length)
+        check_ports(phase, board, fpga, boxes, findings)
+        check_sll_columns(phase, board, fpga, findings)
     check_styles(phase.where, phase.raw["constraint_styles"], list(phase.slots.values()), styles, findings)
 
 

@@ -62,6 +62,7 @@ FRACTIONS = dict.fromkeys(RESOURCE_NAMES, NUMBER)
 SOME_FRACTIONS = dict.fromkeys(RESOURCE_NAMES, Nullable(NUMBER))
 CONFIDENCE = Scalar("none or a probability", lambda value: value == "none" or (is_number(value) and 0 < value < 1))
 STYLES = ("none", "slr", "soft", "hard")
+SIDE = Scalar("left, right, bottom or top", lambda value: value in ("left", "right", "bottom", "top"))
 STYLE = Scalar("none, slr, soft or hard", lambda value: value in STYLES)
 ASKED_STYLE = Scalar("auto, none, slr, soft or hard", lambda value: value in ("auto", *STYLES))
 PRESETS = ("safe", "balanced", "max")
@@ -106,6 +107,10 @@ CHANNEL = {
     "converter_resources": AMOUNTS,
     "fifo_resources": AMOUNTS,
     "crossing_resources": MapOf(AMOUNTS),
+    "slices": COUNT,
+    "slice_slots": [TEXT],
+    "slices_left_out": COUNT,
+    "slice_resources": MapOf(AMOUNTS),
 }
 RECTANGLE = {"left": COUNT, "bottom": COUNT, "right": COUNT, "top": COUNT}
 PBLOCK = {
@@ -117,6 +122,26 @@ PBLOCK = {
     "supply": AMOUNTS,
     "likelihood": Nullable(NUMBER),
     "short": FLAG,
+    "ports": [{"channel": TEXT, "direction": DIRECTION, "side": SIDE, "first": COUNT, "last": COUNT}],
+    "pins_per_row": COUNT,
+}
+SLL_COLUMNS = {"channel": TEXT, "boundary": TEXT, "columns": [{"column": COUNT, "wires": COUNT}]}
+LONG_STREAM = {
+    "channel": TEXT,
+    "tiles": NUMBER,
+    "unsliced_tiles": NUMBER,
+    "way_tiles": NUMBER,
+    "reach_tiles": NUMBER,
+    "slices": COUNT,
+}
+FLOORPLAN = {
+    "pblocks": MapOf(PBLOCK, NAME),
+    "hpwl": NUMBER,
+    "port_length": NUMBER,
+    "sll_columns": [SLL_COLUMNS],
+    "longest": [LONG_STREAM],
+    "congestion": MapOf(NUMBER),
+    "stats": STATS,
 }
 PARTITION = {
     "assignment": MapOf(TEXT),
@@ -255,11 +280,12 @@ PHASE = {
         }
     ],
     "partition": PARTITION,
-    "floorplan": MapOf({"pblocks": MapOf(PBLOCK, NAME), "hpwl": NUMBER, "congestion": MapOf(NUMBER), "stats": STATS}),
+    "floorplan": MapOf(FLOORPLAN),
     "constraint_styles": MapOf(STYLE),
     "fifo_kind": TEXT,
     "bands": MapOf(MapOf([NUMBER])),
     "fits": MapOf({"likelihood": NUMBER, "low": AMOUNTS, "high": AMOUNTS}),
+    "slices_built": FLAG,
 }
 PLATFORM = {
     "name": TEXT,
@@ -308,6 +334,8 @@ OPTIONS = {
     "granularity": TEXT,
     "keep_granularity": FLAG,
     "max_hops": Nullable(COUNT),
+    "keep_out": Optional([TEXT]),
+    "fix_pblock": Optional(MapOf(TEXT)),
     "host_port": Nullable(TEXT),
     "link": Nullable(FOLDER),
     "objective": TEXT,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import PurePosixPath
 
+from floorflow.verify.asked_areas import areas_on
 from floorflow.verify.files.reader import Folder, shipped_file
 from floorflow.verify.hardware.boards import (
     BOARD,
@@ -65,7 +66,8 @@ def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, B
         where = f"platform/boards/{fpga['board']}.yaml"
         try:
             place = number, len(fpgas), topology, kind, joins, plan["options"]["host_port"]
-            boards[fpga["name"]] = _complete(Board(board, device, *place))
+            free = areas_on(fpga["name"], plan["options"].get("keep_out", []))
+            boards[fpga["name"]] = _complete(Board(board, device, *place, asked_free=free))
         except (
             BoardProblem,
             LookupError,

@@ -110,7 +110,7 @@ def check_sums(phase: PhaseFacts, findings: Findings) -> None:
 
 
 def slot_totals(phase: PhaseFacts) -> dict[str, Amounts]:
-    """Sum up every slot's modules and its share of the crossing registers."""
+    """Sum up every slot's modules, its share of the crossing registers, and its register slices."""
     totals = {name: _zero() for name in phase.slots}
     for name, total in module_totals(phase).items():
         slot = phase.slot_of_module(name)
@@ -122,6 +122,9 @@ def slot_totals(phase: PhaseFacts) -> dict[str, Amounts]:
             stages = phase.register_stages[lower.fpga]
             totals[lower.name]["FF"] += (stages + 1) // 2 * flops
             totals[upper.name]["FF"] += stages // 2 * flops
+        for name, held in channel["slice_resources"].items():
+            if name in totals:
+                totals[name] = add(totals[name], amounts(held))
     return totals
 
 

@@ -145,7 +145,7 @@ def _check_first_frame(phase: PhaseFacts, network: str, findings: Findings) -> N
     ]
     least = critical_path(_leading_out(edges, phase.engines_of(network)), {})
     if stated < least:
-        message = f"first_frame_cycles is {stated}, registers and links on a path take {least:.0f}"
+        message = f"first_frame_cycles is {stated}, registers, slices and links on a path take {least:.0f}"
         findings.add("wrong-estimate", f"{phase.where} network {network}.estimates.throughput", message)
 
 
@@ -172,10 +172,10 @@ def _engines_whose_data_is_never_read(phase: PhaseFacts) -> set[str]:
 
 
 def _route_cycles(phase: PhaseFacts, channel: Record) -> int:
-    """Cycles that a word spends in registers, one in each, and on links, exact in the decimals of the plan."""
+    """Cycles that a word spends in registers and slices, one in each, and on links, exact in the plan's decimals."""
     route = phase.route(channel) or ()
     links = (Fraction(str(link.entry["latency_us"])) * Fraction(str(phase.clock_mhz)) for link in links_on(route))
-    return phase.stages(route) + sum(math.ceil(cycles) for cycles in links)
+    return phase.stages(route) + int(channel["slices"]) + sum(math.ceil(cycles) for cycles in links)
 
 
 def _check_sustained(phase: PhaseFacts, network: str, findings: Findings) -> None:

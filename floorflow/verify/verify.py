@@ -43,6 +43,7 @@ from floorflow.verify.regions import (
 )
 from floorflow.verify.resource_plan import is_resource_plan, judge_resource_plan
 from floorflow.verify.schedule import check_schedule
+from floorflow.verify.slices import check_slices
 from floorflow.verify.solver_claims import check_phase_stats, check_search
 from floorflow.verify.summary import check_summary
 from floorflow.verify.sums import check_budgets, check_membership, check_slots, check_sums
@@ -181,6 +182,7 @@ def _check_phase(plan: Record, phase: PhaseFacts, boards: dict[str, Board], find
     measured = (plan["calibration"] or {"measured": ()})["measured"]
     outcomes = Outcomes(phase, frozenset(measured))
     check_floorplan(phase, boards, options, outcomes, findings)
+    check_slices(phase, boards, options["cap"], findings)
     check_interfaces(phase, findings)
     check_joined(phase, findings)
     check_expectations(phase, outcomes, findings)

@@ -19,7 +19,7 @@ def wire_length(phase: PhaseFacts, board: Board, fpga: str, areas: Mapping[str, 
     for channel in phase.channels:
         homes = [phase.module_of.get(channel[end]) for end in ("source", "target")]
         ends = [
-            areas.get(str(home)) or _port(phase, board, fpga, channel[end], enters=end == "source")
+            areas.get(str(home)) or port_of(phase, board, fpga, channel[end], enters=end == "source")
             for home, end in zip(homes, ("source", "target"), strict=True)
         ]
         inside = homes[0] == homes[1] or not any(home in areas for home in homes)
@@ -28,7 +28,7 @@ def wire_length(phase: PhaseFacts, board: Board, fpga: str, areas: Mapping[str, 
     return total
 
 
-def _port(phase: PhaseFacts, board: Board, fpga: str, end: str, *, enters: bool) -> Rectangle | None:
+def port_of(phase: PhaseFacts, board: Board, fpga: str, end: str, *, enters: bool) -> Rectangle | None:
     """Return the port through which a channel's end outside the FPGA's pblocks is reached; None if it is unknown."""
     slot = phase.slot_of_end(end, enters=enters)
     if slot is None or slot.fpga != fpga:

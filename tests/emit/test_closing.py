@@ -82,9 +82,16 @@ def test_the_longest_stream_is_measured_from_register_to_register_and_by_the_clo
     assert not item(slow, "longest stream").is_hard
     fast = changed(u250, "options", "clock_mhz", value=1000.0)
     assert item(fast, "longest stream").is_hard
-    registers = [{**channel.model_dump(), "crossing_registers": 10**6} for channel in u250.phases[0].channels]
-    near = changed(u250, "phases", 0, "channels", value=registers)
-    assert item(near, "longest stream").found.startswith("0 columns and rows")
+
+
+def test_slices_make_the_longest_stream_shorter_only_where_they_are_built(u250: Plan) -> None:
+    longest = u250.phases[0].floorplan["fpga0"].model_dump()["longest"]
+    rows = [row | {"unsliced_tiles": 900.0, "way_tiles": 90.0, "slices": 9} for row in longest]
+    sliced = changed(u250, "phases", 0, "floorplan", "fpga0", "longest", value=rows)
+    for built, tiles in ((True, 90), (False, 900)):
+        found = item(changed(sliced, "phases", 0, "slices_built", value=built), "longest stream")
+        assert found.found.startswith(f"{tiles} columns and rows")
+        assert found.is_hard is not built
 
 
 def test_a_stream_over_several_boundaries_is_hard(u250: Plan) -> None:

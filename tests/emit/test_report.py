@@ -62,6 +62,7 @@ def test_report_has_every_section_in_order(two: Plan) -> None:
         "Rate",
         "Clock",
         "What makes it hard to close",
+        "Longest streams",
         "What one frame takes",
         "How far from optimal",
         "What the search tried, and what ended it",

@@ -53,3 +53,25 @@ def test_no_slice_is_needed_exactly_where_the_longest_way_is_within_reach(
 ) -> None:
     way = Way(columns, tuple(rows))
     assert (way.slices(reach) == 0) == (way.longest_tiles <= reach)
+
+
+WAYS = st.builds(Way, st.integers(0, 40), st.lists(st.integers(0, 30), min_size=1, max_size=4).map(tuple))
+
+
+@given(WAYS, st.integers(0, 6))
+def test_so_many_slices_are_just_enough_for_the_longest_way_that_they_leave(way: Way, slices: int) -> None:
+    tiles = way.longest_with(slices)
+    if tiles:
+        assert way.slices(tiles * (1 + 1e-12)) <= slices
+        assert way.slices(tiles * (1 - 1e-6)) > slices
+    else:
+        assert way.tiles == 0
+
+
+@given(WAYS, st.integers(1, 50), st.data())
+def test_slices_between_registers_cut_rows_and_all_tiles(way: Way, reach: int, data: st.DataObject) -> None:
+    first = data.draw(st.integers(0, len(way.rows) - 1))
+    parts = way.slices_between(reach, first)
+    assert sum(parts) == way.slices(reach)
+    assert all(rows <= (count + 1) * reach for rows, count in zip(way.rows, parts, strict=True))
+    assert way.tiles <= sum(count + 1 for count in parts) * reach

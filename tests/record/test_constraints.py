@@ -30,6 +30,8 @@ def pblock(slot: str, *rects: Rect, lut: int = 100, short: bool = False) -> Pblo
         supply=amounts(Resources(lut=2 * lut)),
         likelihood=0.95,
         short=short,
+        ports=[],
+        pins_per_row=16,
     )
 
 

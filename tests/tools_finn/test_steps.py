@@ -40,6 +40,12 @@ class Built:
         told: dict[str, str] = json.loads((self.folder / "bound.json").read_text())["cells"]
         return told
 
+    @property
+    def slices(self) -> dict[str, str]:
+        """The stream of each register slice, by its cell."""
+        told: dict[str, str] = json.loads((self.folder / "bound.json").read_text())["slices"]
+        return told
+
     def node(self, cell: str) -> onnx.NodeProto:
         match = _CELL.search(cell)
         assert match, cell
@@ -89,9 +95,10 @@ def assert_is_the_plan(one: Built) -> None:
     slot_of, slr = one.plan.phases[one.phase].slot_of, {s.name: int(s.slr[3:]) for s in one.plan.platform.slots}
     for name, cell in one.cells.items():
         assert attribute(one.node(cell), "slr") == slr[slot_of[name]]
-    # Every node but the DMA engines is in one pblock, FIFOs and converters too.
+    # Every node but the DMA engines and register slices is in one pblock, FIFOs and converters too.
     members = [one.node(cell).name for cell in one.members()]
-    inside = [node.name for node in one.nodes.values() if node.op_type != "IODMA_hls"]
+    slices = {one.node(cell).name for cell in one.slices}
+    inside = [n.name for n in one.nodes.values() if n.op_type != "IODMA_hls" and n.name not in slices]
     assert sorted(members) == sorted(inside)
     assert all(kernel["slr"] >= 0 for kernel in one.kernels)
     assert_fifos_are_planned(one)
@@ -102,6 +109,7 @@ def assert_fifos_are_planned(one: Built) -> None:
         (max(channel.fifo_depth, 2), channel.fifo_style or "auto") for channel in one.plan.phases[one.phase].channels
     )
     wanted += [(2, "auto")] * sum(channel.converter is not None for channel in one.plan.phases[one.phase].channels)
+    wanted += [(2, "auto")] * sum(channel.slices for channel in one.plan.phases[one.phase].channels)
     fifos = [node for node in one.nodes.values() if node.op_type == "StreamingFIFO_rtl"]
     assert sorted((attribute(n, "depth"), attribute(n, "ram_style")) for n in fifos) == sorted(wanted)
 
@@ -119,6 +127,28 @@ def test_finn_plus_builds_the_kernels_cells_and_fifos_of_a_plan(
     name: str, platform: str, options: dict[str, Any], tmp_path: Path, finn_plus: FinnPlus
 ) -> None:
     assert_is_the_plan(built(saved(name, tmp_path), platform, tmp_path, finn_plus, **options))
+
+
+@pytest.mark.parametrize(
+    ("name", "platform", "clock_mhz", "options"),
+    [
+        pytest.param("cnv_2w2a", "alveo-u250", 650.0, {}, id="several SLRs"),
+        pytest.param("rn18", "alveo-u250", 500.0, {"fps": 400.0}, id="branches"),
+    ],
+)
+def test_register_slices_are_fifos_of_two_words_behind_those_of_their_streams(
+    name: str, platform: str, clock_mhz: float, options: dict[str, Any], tmp_path: Path, finn_plus: FinnPlus
+) -> None:
+    one = built(saved(name, tmp_path), platform, tmp_path, finn_plus, clock_mhz=clock_mhz, **options)
+    sliced = {channel.name: channel for channel in one.plan.phases[0].channels if channel.slices}
+    assert one.plan.phases[0].slices_built
+    assert {c.ends[0].outside for c in sliced.values()} | {c.ends[1].outside for c in sliced.values()} >= {None}
+    assert_is_the_plan(one)
+    slr = {slot.name: int(slot.slr[3:]) for slot in one.plan.platform.slots}
+    for name_of, channel in sliced.items():
+        nodes = [one.node(cell) for cell, stream in one.slices.items() if stream == name_of]
+        assert {attribute(node, "depth") for node in nodes} == {2}
+        assert sorted(attribute(node, "slr") for node in nodes) == sorted(slr[slot] for slot in channel.slice_slots)
 
 
 def test_finn_plus_cuts_what_each_phase_runs_out_of_the_network(tmp_path: Path, finn_plus: FinnPlus) -> None:
@@ -176,7 +206,7 @@ def test_finn_plus_links_with_the_hook_and_the_planned_memory(tmp_path: Path, fi
     [
         ("tfc_1w1a", "alveo-u250", {"constraint_style": "hard"}),
         ("tfc_1w1a", "pynq-z1", {"constraint_style": "hard"}),
-        ("cnv_2w2a", "alveo-u250", {"fps": 3000.0}),
+        pytest.param("cnv_2w2a", "alveo-u250", {"fps": 3000.0, "clock_mhz": 650.0}, id="register slices"),
     ],
 )
 def test_a_network_goes_through_finn_plus_own_steps_and_the_plans_to_its_kernels(
@@ -186,6 +216,7 @@ def test_a_network_goes_through_finn_plus_own_steps_and_the_plans_to_its_kernels
     model = EXAMPLES / f"{name}.onnx"
     made = ff.plan(model, platform, finn="plus", label_select=True, effort="fast", plots=False, **options)
     made.save(tmp_path / "out")
+    assert any(channel["slices"] for channel in made.channels) or "clock_mhz" not in options
     finn_plus.build(model, tmp_path / "out" / "finn", tmp_path / "build", network=True)
     ff.bind(tmp_path / "out", tmp_path / "build").save(tmp_path / "bound")
     assert not ff.check(tmp_path / "bound", build=tmp_path / "build").violations

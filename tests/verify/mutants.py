@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.verify import (
+    mutants_areas,
     mutants_bargains,
     mutants_chains,
     mutants_claims,
@@ -18,6 +19,7 @@ from tests.verify import (
     mutants_memory,
     mutants_phase_files,
     mutants_phases,
+    mutants_placed_ports,
     mutants_ports,
     mutants_reuse,
     mutants_room,
@@ -38,10 +40,12 @@ TABLES = (
     *(mutants_statements, mutants_phases, mutants_phase_files, mutants_summary, mutants_direction, mutants_claims),
     mutants_fullness,
     mutants_limits,
+    mutants_placed_ports,
     mutants_memory,
     mutants_told,
     mutants_bargains,
     mutants_reuse,
+    mutants_areas,
 )
 MUTANTS: tuple[Mutant, ...] = tuple(ONE_NETWORK.mutants)
 ACROSS: tuple[Mutant, ...] = tuple(PHASES.mutants)

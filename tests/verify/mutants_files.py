@@ -14,6 +14,7 @@ from tests.verify.planting import (
     first,
     mutant,
     pblocks,
+    phase_of,
     xdc,
 )
 
@@ -81,6 +82,12 @@ def fifo_that_the_constraints_forget(plan: Plan, files: Files) -> None:
     module = first(pblocks(plan))
     cell = "top/StreamingFIFO_rtl_99"
     edit_json(files, "bound.json", lambda told: told.setdefault("streams", {}).update({cell: module}))
+
+
+@mutant("slice-missing")
+def cell_of_a_slice_that_is_not_planned(plan: Plan, files: Files) -> None:
+    stream = phase_of(plan)["channels"][0]["name"]
+    edit_json(files, "bound.json", lambda told: told.update(slices={"top/StreamingFIFO_rtl_99": stream}))
 
 
 @mutant("pblock-soft")

@@ -312,3 +312,10 @@ def output_in_another_bank(plan: Plan, files: Files) -> None:
 def zynq_script_for_another_part(plan: Plan, files: Files) -> None:
     text = files.get("vivado/zynq_impl.tcl", "floorflow::implement -part {x}\n")
     files["vivado/zynq_impl.tcl"] = text.replace("-part {x", "-part {y")
+
+
+@mutant("finn-slices-differ")
+def steps_told_of_a_slice_that_is_not_planned(plan: Plan, files: Files) -> None:
+    streams = [{"name": channel["name"], "slices": []} for channel in phase_of(plan)["channels"]]
+    streams[-1]["slices"] = [[0, 0]]
+    files["finn/floorflow_plan.json"] = json.dumps({"streams": streams})

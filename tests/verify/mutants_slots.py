@@ -81,6 +81,80 @@ def crossing_registers_forgotten(plan: Plan, files: Files) -> None:
     channel["crossing_registers"], channel["crossing_resources"] = 0, {}
 
 
+def short_stream(plan: Plan) -> Plan:
+    """Return a channel between modules without slices that is in the list of the longest."""
+    phase = phase_of(plan)
+    listed = [row for floorplan in phase["floorplan"].values() for row in floorplan["longest"]]
+    name = first(row["channel"] for row in listed if not row["slices"])
+    return first(channel for channel in phase["channels"] if channel["name"] == name)
+
+
+def sliced_stream(plan: Plan) -> Plan:
+    return first(channel for channel in phase_of(plan)["channels"] if channel["slices"])
+
+
+@mutant("wrong-slices")
+def slice_on_a_short_stream(plan: Plan, files: Files) -> None:
+    channel = short_stream(plan)
+    slot = phase_of(plan)["partition"]["assignment"][channel["fifo_module"]]
+    price = dict.fromkeys(("LUT", "FF", "BRAM18", "URAM", "DSP"), 0) | {"FF": 2 * channel["width_bits"]}
+    channel |= {"slices": 1, "slice_slots": [slot], "slice_resources": {slot: price}}
+
+
+@mutant("wrong-slices", TWO_SLRS)
+def long_stream_without_its_slices(plan: Plan, files: Files) -> None:
+    sliced_stream(plan).update({"slices": 0, "slice_slots": [], "slice_resources": {}})
+
+
+@mutant("slices-left-out", TWO_SLRS)
+def slices_left_out_where_there_is_room(plan: Plan, files: Files) -> None:
+    channel = sliced_stream(plan)
+    channel.update({"slices": 0, "slice_slots": [], "slice_resources": {}, "slices_left_out": channel["slices"]})
+
+
+@mutant("wrong-slice-resources", TWO_SLRS)
+def slice_of_one_word(plan: Plan, files: Files) -> None:
+    for price in sliced_stream(plan)["slice_resources"].values():
+        price["FF"] //= 2
+
+
+@mutant("wrong-utilisation", TWO_SLRS)
+def slices_forgotten_in_their_slot(plan: Plan, files: Files) -> None:
+    for price in sliced_stream(plan)["slice_resources"].values():
+        price["FF"] += 5000
+
+
+@mutant("wrong-slices", TWO_SLRS)
+def slice_in_another_slot_than_its_stream_passes(plan: Plan, files: Files) -> None:
+    channel = sliced_stream(plan)
+    other = plan["platform"]["fpgas"][0]["slots"][-1]["name"]
+    channel["slice_resources"] = {other: channel["slice_resources"][channel["slice_slots"][0]]}
+    channel["slice_slots"] = [other]
+
+
+@mutant("wrong-estimate", TWO_SLRS)
+def first_frame_before_its_words_passed_the_slices(plan: Plan, files: Files) -> None:
+    on_the_way = sum(channel["crossing_registers"] + channel["slices"] for channel in phase_of(plan)["channels"])
+    sliced_stream(plan)
+    throughput = part_of(plan)["estimates"]["throughput"] or dict(NO_THROUGHPUT)
+    part_of(plan)["estimates"]["throughput"] = throughput | {"first_frame_cycles": on_the_way - 1}
+
+
+@mutant("wrong-longest")
+def longest_stream_told_shorter(plan: Plan, files: Files) -> None:
+    first(f["longest"] for f in phase_of(plan)["floorplan"].values() if f["longest"])[0]["way_tiles"] -= 10
+
+
+@mutant("wrong-longest")
+def longest_stream_forgotten(plan: Plan, files: Files) -> None:
+    first(f["longest"] for f in phase_of(plan)["floorplan"].values() if f["longest"]).pop(0)
+
+
+@mutant("wrong-slices-built")
+def slices_said_to_be_built(plan: Plan, files: Files) -> None:
+    phase_of(plan)["slices_built"] = not phase_of(plan)["slices_built"]
+
+
 @mutant("wrong-fifo-depth", TWO_SLRS)
 def no_room_for_the_words_in_crossing_registers(plan: Plan, files: Files) -> None:
     listed, channel = crossing(plan)

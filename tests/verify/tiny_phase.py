@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from floorflow.verify.hardware.geometry import Device, Rectangle, anchor_of
@@ -17,6 +18,7 @@ Entry = dict[str, Any]
 
 STATS = {"method": "hand", "status": "optimal", "objective": 0.0, "bound": 0.0, "gap": 0.0}
 LINK_COST = 10
+REACH = 60_000 / CLOCK_MHZ
 CAP = {"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9}
 
 
@@ -72,6 +74,7 @@ def phase_of_case(case: Case, platform: Entry, die: Device, parts: Sequence[Part
         "fits": {
             slot["name"]: _fit(case, slot, channels, uses) for fpga in platform["fpgas"] for slot in fpga["slots"]
         },
+        "slices_built": False,
     }
 
 
@@ -206,8 +209,50 @@ def _channel(stream: Stream, case: Case) -> Entry:
     boundaries = [pair for step in case.routes.get(stream.name, []) if step.kind == "sll" for pair in _crossed(step)]
     entry["crossing_registers"] = 2 * len(boundaries)  # one stage in each of the two slots at a boundary
     stages = [slot for pair in boundaries for slot in pair]
+    count = _slices(case, stream)
+    entry |= {"slices": count, "slice_slots": ["fpga0.SLR0"] * count, "slices_left_out": 0}
+    price = amounts(count * 5, count * (2 * entry["width_bits"] + 10))
+    entry["slice_resources"] = {"fpga0.SLR0": price} if count else {}
     entry["crossing_resources"] = {slot: amounts(ff=stages.count(slot) * _wires(entry)) for slot in sorted({*stages})}
     return entry
+
+
+def _parts(case: Case, stream: Stream) -> tuple[str, float, list[float]] | None:
+    """Return the FPGA of a stream, its columns, and its rows between registers; None in a module or over links."""
+    source = "fpga0" if is_outside(stream.source) else case.slot_of(_end(stream.source)[0]).split(".")[0]
+    target = _last(case) if is_outside(stream.target) else case.slot_of(_end(stream.target)[0]).split(".")[0]
+    first, second = _place(case, source, stream.source, "fpga0")[0], _place(case, target, stream.target, _last(case))[0]
+    if source != target or first == second:
+        return None
+    low, high = sorted((first[1], second[1]))
+    cuts = [240 * n - 0.5 for n in range(1, 4) if stream.name in case.routes and low < 240 * n - 0.5 < high]
+    stops = [low, *cuts, high]
+    return source, abs(first[0] - second[0]), [after - before for before, after in pairwise(stops)]
+
+
+def _slices(case: Case, stream: Stream) -> int:
+    """Return the register slices of a stream, whose rows alone need none in these cases."""
+    parts = _parts(case, stream)
+    if parts is None:
+        return 0
+    assert max(parts[2]) <= REACH
+    return max(0, math.ceil((parts[1] + sum(parts[2])) / REACH) - len(parts[2]))
+
+
+def _long_streams(case: Case, fpga: str) -> list[Entry]:
+    """Return the longest streams of an FPGA; those with slices are inside an SLR."""
+    rows = []
+    for stream in case.network.streams:
+        parts, count = _parts(case, stream), _slices(case, stream)
+        if parts is None or parts[0] != fpga:
+            continue
+        tiles, ways = parts[1] + sum(parts[2]), len(parts[2])
+        bare = max(*parts[2], tiles / ways)
+        assert not count or ways == 1
+        sliced = tiles / (1 + count) if count else bare
+        told = {"tiles": tiles, "unsliced_tiles": bare, "way_tiles": sliced, "reach_tiles": REACH, "slices": count}
+        rows.append({"channel": stream.full_name, **told})
+    return sorted(rows, key=lambda row: -row["unsliced_tiles"])[:5]
 
 
 def _crossed(step: Any) -> list[tuple[str, str]]:
@@ -270,7 +315,8 @@ def _utilisation(case: Case, platform: Entry, channels: list[Entry], modules: li
     for slot in [slot for fpga in platform["fpgas"] for slot in fpga["slots"]]:
         inside = [module["resources"] for module in modules if case.layout[module["name"]][1] == slot["name"]]
         flops = [channel["crossing_resources"].get(slot["name"], amounts()) for channel in channels]
-        demand, available = add(amounts(), *inside, *flops), slot["available"]
+        slices = [channel["slice_resources"].get(slot["name"], amounts()) for channel in channels]
+        demand, available = add(amounts(), *inside, *flops, *slices), slot["available"]
         shares = {name: demand[name] / available[name] if available[name] else 0.0 for name in RESOURCES}
         assert all(math.isfinite(share) for share in shares.values())
         utilisation[slot["name"]] = {name: round(share, 9) for name, share in shares.items()}
@@ -282,6 +328,9 @@ def _fit(case: Case, slot: Entry, channels: list[Entry], uses: dict[str, Use]) -
     for module, use in uses.items():
         if case.layout[module][1] == slot["name"]:
             together |= {kind: add(together.get(kind, amounts()), needed) for kind, needed in use.items()}
+    slices = add(amounts(), *(entry["slice_resources"].get(slot["name"], amounts()) for entry in channels))
+    if any(slices.values()):
+        together[FIFO_KIND] = add(together.get(FIFO_KIND, amounts()), slices)
     registers = add(amounts(), *(entry["crossing_resources"].get(slot["name"], amounts()) for entry in channels))
     return fit(together, slot["available"], registers)
 
@@ -293,7 +342,62 @@ def _floorplan(fpga: str, case: Case, die: Device, modules: list[Entry], uses: d
         for module in here
     }
     length = _wire_length(case, fpga)
-    return {"pblocks": blocks, "hpwl": length, "congestion": {}, "stats": _stats(length)}
+    return {
+        "pblocks": blocks,
+        "hpwl": length,
+        "port_length": give_ports(case, fpga, blocks),
+        "sll_columns": _sll_columns(case, fpga),
+        "longest": _long_streams(case, fpga),
+        "congestion": {},
+        "stats": _stats(length),
+    }
+
+
+def give_ports(case: Case, fpga: str, blocks: Entry) -> float:
+    """Give each end of a stream a port, one above the other on a side; return the length of the wires between them."""
+    length = 0.0
+    for stream in case.network.streams:
+        bits = max(stream.widths)
+        first, second = _place(case, fpga, stream.source, "fpga0"), _place(case, fpga, stream.target, _last(case))
+        if first == second or not (first[1] or second[1]):
+            continue
+        points = [
+            _add_port(blocks[case.network.module_of(_end(end)[0])], stream.full_name, direction, bits, there[0])
+            if is_module
+            else middle
+            for (middle, is_module), end, direction, there in (
+                (first, stream.source, "out", second),
+                (second, stream.target, "in", first),
+            )
+        ]
+        length += bits * sum(abs(a - b) for a, b in zip(*points, strict=True))
+    return length
+
+
+def _add_port(block: Entry, channel: str, direction: str, bits: int, there: tuple[float, float]) -> tuple[float, float]:
+    """Add a port above those that a pblock has on the side; return its middle on the edge."""
+    (area,) = block["rectangles"]
+    side = "right" if there[0] > (area["left"] + area["right"]) / 2 else "left"
+    first = max((p["last"] + 1 for p in block["ports"] if p["side"] == side), default=area["bottom"])
+    last = first + -(-(-(-bits // 8) * 8 + 2) // 16) - 1
+    block["ports"].append({"channel": channel, "direction": direction, "side": side, "first": first, "last": last})
+    return float(area[side]), (first + last) / 2
+
+
+def _sll_columns(case: Case, fpga: str) -> list[Entry]:
+    """Let all streams over SLR boundaries cross in the die's first Laguna column; the cases are small."""
+    return [
+        {
+            "channel": stream.full_name,
+            "boundary": f"{lower}-{upper}",
+            "columns": [{"column": 16, "wires": -(-max(stream.widths) // 8) * 8 + 2}],
+        }
+        for stream in case.network.streams
+        for step in case.routes.get(stream.name, [])
+        if step.kind == "sll"
+        for lower, upper in _crossed(step)
+        if lower.startswith(f"{fpga}.")
+    ]
 
 
 def _pblock(die: Device, area: Rectangle, slot: str, demand: dict[str, int], use: Use) -> Entry:
@@ -307,6 +411,8 @@ def _pblock(die: Device, area: Rectangle, slot: str, demand: dict[str, int], use
         "supply": supply,
         "likelihood": likelihood(use, supply, amounts()),
         "short": False,
+        "ports": [],
+        "pins_per_row": 16,
     }
 
 

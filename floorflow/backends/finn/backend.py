@@ -181,6 +181,10 @@ class FinnBackend(Backend):
         """Return the engines of kernels that would wait for themselves."""
         return unbuildable_engines(folded, streams, home, options.finn)
 
+    def builds_slices(self, options: FinnOptions, *, knows_depths: bool) -> bool:
+        """Whether the step that sets FIFOs runs, which inserts slices as FIFOs of two words."""
+        return options.sets_fifos(knows_depths=knows_depths)
+
     def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: FinnOptions) -> Sequence[str]:
         """Return what the user has to know."""
         return tuple(warnings_of(folded, clock_mhz, options))

@@ -109,7 +109,7 @@ def _knows_fifos(one: NetworkInPhase) -> bool:
     """Whether the plan has depths: it prices FIFOs, and knows what these keep."""
     options, throughput = one.plan.options.backend_options, one.phase.network(one.network.name).estimates.throughput
     known = throughput is not None and throughput.interval_cycles is not None
-    return isinstance(options, FinnOptions) and options.costs != "finn" and known
+    return isinstance(options, FinnOptions) and options.sets_fifos(knows_depths=known)
 
 
 def specialize_layers_config(one: NetworkInPhase) -> dict[str, dict[str, Any]] | None:

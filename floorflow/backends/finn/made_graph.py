@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from floorflow.backends.finn.step.graph import BuiltNode
+from floorflow.backends.finn.step.slices import SLICE_DEPTH, widens
 
 FIFO = "StreamingFIFO_rtl"
 DMA = "IODMA_hls"
@@ -26,6 +27,7 @@ def made_nodes(data: Mapping[str, Any]) -> tuple[list[BuiltNode], dict[str, Buil
     graph.insert_converters()
     graph.insert_fifos()
     graph.insert_ends(FIFO, "FIFO")
+    graph.insert_slices()
     graph.sort()
     graph.specialise()
     graph.insert_ends(DMA, "DMA")
@@ -81,10 +83,35 @@ class _Graph:
             if stream["converter"] is not None:
                 self._behind(stream, _passing(FIFO), "FIFO 1", converter=True)
 
+    def insert_slices(self) -> None:
+        """Put register slices behind the FIFO of each stream, before it if the stream comes from outside."""
+        for stream in self.streams:
+            for number in range(len(stream.get("slices", ()))):
+                self._insert_slice(stream, number)
+
+    def _insert_slice(self, stream: Mapping[str, Any], number: int) -> None:
+        name, node = str(stream["name"]), _passing(FIFO)
+        node.attributes["depth"] = SLICE_DEPTH
+        if name in self.front:
+            node.inputs, node.outputs = [f"{name} to slice {number}"], [self.front[name]]
+            self.front[name] = node.inputs[0]
+            self.order.insert(0, node)
+            return
+        if name in self.back:
+            node.inputs, node.outputs = [self.back[name]], [f"{name} from slice {number}"]
+            self.back[name] = node.outputs[0]
+            self.order.append(node)
+            return
+        behind = stream["converter"] is not None and widens(stream)
+        self._put(node, f"{name} FIFO {int(behind)}", f"{name} slice {number}")
+
     def _behind(self, stream: Mapping[str, Any], node: BuiltNode, label: str, *, converter: bool = False) -> None:
         """Put a node right behind a stream's source, or behind its converter."""
         tensor = f"{stream['name']} converter" if converter else str(stream["name"])
-        made = f"{stream['name']} {label}"
+        self._put(node, tensor, f"{stream['name']} {label}")
+
+    def _put(self, node: BuiltNode, tensor: str, made: str) -> None:
+        """Put a node between a tensor and all that it leads to; it makes another one."""
         maker = next(other for other in self.order if tensor in other.outputs)
         reader = next(other for other in self.order if tensor in other.inputs)
         reader.inputs[reader.inputs.index(tensor)] = made

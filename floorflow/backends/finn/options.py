@@ -65,6 +65,10 @@ class FinnOptions(BackendOptions):
             )
         return self
 
+    def sets_fifos(self, *, knows_depths: bool) -> bool:
+        """Whether floorflow's steps set FIFOs: it prices them, and knows what the plan's depths keep."""
+        return self.costs != "finn" and knows_depths
+
     @property
     def styles_are_open(self) -> bool:
         """Whether engines may be hls where FINN would make them rtl, and the other way."""

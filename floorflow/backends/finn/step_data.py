@@ -162,7 +162,9 @@ def _stream(channel: ChannelEntry, one: NetworkInPhase) -> dict[str, Any]:
         channel.converter_module,
         channel.fifo_module,
     )
-    return {**asdict(placed), "depth": channel.fifo_depth, "style": channel.fifo_style}
+    places = [_place(one, slot) for slot in channel.slice_slots if one.phase.slices_built]
+    slices = [[place["device"], place["slr"]] for place in places]
+    return {**asdict(placed), "depth": channel.fifo_depth, "style": channel.fifo_style, "slices": slices}
 
 
 def _place(one: NetworkInPhase, slot: str) -> dict[str, int]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from floorflow.emit.backend import PlanBackend
 from floorflow.emit.bargains import bargains
+from floorflow.emit.long_streams import longest_streams
 from floorflow.emit.next_steps import next_steps
 from floorflow.emit.report.area import fits, modules, slots
 from floorflow.emit.report.assumptions import assumptions
@@ -64,6 +65,7 @@ def _phase(plan: Plan, phase: PhaseEntry, platform: Platform, backend: PlanBacke
     yield "What each network gets", targets(plan)
     yield "Clock", clocks(plan, phase) if shared is None else []
     yield "What makes it hard to close", hard_to_close(plan, phase)
+    yield "Longest streams", longest_streams(plan, phase)
     yield "What one frame takes", throughput(plan, phase, backend)
     yield "What less rate would free", by_network(plan, phase, lambda part: bargains(plan, part.network))
     yield "How far from optimal", gaps(plan, phase)

@@ -53,6 +53,7 @@ def replanned_request(out: Path, plan: Plan, overrides: Overrides) -> Request:
         "folding": folding,
         "keep_folding": plan.options.keep_folding or overrides.keep_folding,
         "fold_method": "exact" if overrides.keep_folding else plan.options.fold_method,
+        "stay_near": out if overrides.keep_folding else None,
         "epsilon": None if overrides.keep_folding else plan.options.epsilon,
         "plots": overrides.plots,
     }

@@ -25,6 +25,7 @@ FINDINGS = {
     "build-engine-unplanned": "a node of the build is no engine, FIFO or converter of the plan",
     "build-slr-differs": "a node of the build lies in another SLR than its module",
     "build-stream-differs": "the streams of the build are not those of the plan",
+    "build-slice-missing": "a stream of the build lacks register slices of the plan, FIFOs of two words",
     "build-fifo-differs": "a FIFO of the build is missing, shallower, or in another memory than planned",
 }
 
@@ -46,6 +47,12 @@ def judge_build(
         yield name, str(folder), message
 
 
+def _slices(phase: Mapping[str, Any], nodes: list[Node], known: set[Node]) -> set[Node]:
+    """Return the FIFOs of two words that are in no module, if there are no more than the plan has slices."""
+    shallow = {n for n in nodes if n.is_a("StreamingFIFO") and n.attributes.get("depth") == 2 and n not in known}
+    return shallow if len(shallow) <= sum(channel["slices"] for channel in phase["channels"]) else set()
+
+
 def _problems(
     phase: Mapping[str, Any],
     rows: Mapping[str, Row],
@@ -64,7 +71,7 @@ def _problems(
     passing = {by_cell[cell]: module for cell, module in streams.items() if cell in by_cell}
     for name, node in engines.items():
         yield from node_problems(name, node, rows[name])
-    known = {*engines.values(), *passing}
+    known = {*engines.values(), *passing} | _slices(phase, nodes, {*passing})
     for node in nodes:
         if node not in known and not node.is_a("IODMA"):
             message = f"{node.called} ({node.kind}) is named nowhere in the plan's constraints"

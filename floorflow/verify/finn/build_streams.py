@@ -55,6 +55,12 @@ def _fifo_problems(channel: Mapping[str, Any], way: Way) -> Iterator[Problem]:
     if sum(depths) < max(2, channel["fifo_depth"]):
         message = f"the FIFOs of {channel['name']} hold {depths} words, the plan has {channel['fifo_depth']}"
         yield "build-fifo-differs", message
+    wanted = 1 + (channel["converter"] is not None) + channel["slices"]
+    if channel["slices"] and (len(fifos) < wanted or depths.count(2) < channel["slices"]):
+        message = (
+            f"the FIFOs of {channel['name']} hold {depths} words, the plan has {channel['slices']} slices beside one"
+        )
+        yield "build-slice-missing", message
     style = channel["fifo_style"]
     memories = [node.attributes.get("ram_style", style) for node in fifos]
     if style in ("distributed", "block", "ultra") and fifos and style not in memories:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from floorflow.verify.finn.built import BuiltNetwork
-from floorflow.verify.finn.files import check_folding_file
+from floorflow.verify.finn.files import MOST_SLICES, check_folding_file
 from floorflow.verify.judge import Files
 from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
@@ -53,9 +54,13 @@ def _is_needed(phase: Mapping[str, Any], built: BuiltNetwork, options: Mapping[s
     """Whether depths are planned, and known to keep an interval."""
     network = next(iter(built.rows.values()))["network"]
     part = next(part for part in phase["networks"] if part["network"] == network)
+    return knows_depths(part) and options.get("costs") != "finn"
+
+
+def knows_depths(part: Record) -> bool:
+    """Whether the depths of a network's FIFOs are known to keep an interval."""
     throughput = part["estimates"]["throughput"]
-    known = throughput is not None and throughput["interval_cycles"] is not None
-    return known and options.get("costs") != "finn"
+    return throughput is not None and throughput["interval_cycles"] is not None
 
 
 def _for_plus(fifos: Mapping[str, Fifo]) -> dict[str, Any]:
@@ -76,7 +81,7 @@ def _for_main(fifos: Mapping[str, Fifo]) -> dict[str, Any]:
 
 def inserted(built: BuiltNetwork, channels: list[Record]) -> list[Fifo]:
     """Return depth and style of the FIFOs in FINN's order."""
-    nodes, made, _ = _ordered(built, channels)
+    nodes, made, _ = _ordered(built, [channel | {"slices": 0} for channel in channels])
     return [made[name] for name in nodes if name in made]
 
 
@@ -117,7 +122,26 @@ def _ordered(built: BuiltNetwork, channels: list[Record]) -> tuple[list[str], di
     made |= {channel["name"]: _planned(channel) for channel in (*into, *out)}
     at_ends = [(c["name"], c["target"]) for c in into] + [(c["source"], c["name"]) for c in out]
     joined = [*_edges(queues), *at_ends]
-    return by_levels([*ends[0], *_behind(nodes, queues), *ends[1]], joined), made, joined
+    nodes = [*ends[0], *_behind(nodes, queues), *ends[1]]
+    for channel in (*inside, *into, *out):
+        nodes, joined = _sliced(channel, nodes, joined, comes_in=channel in into)
+    return by_levels(nodes, joined), made, joined
+
+
+def _sliced(channel: Record, nodes: list[str], edges: list[Edge], *, comes_in: bool) -> tuple[list[str], list[Edge]]:
+    """Put a channel's register slices behind its own FIFO, before it if it comes in from outside."""
+    own = channel["name"]
+    if own not in nodes:
+        own += " 1" if channel["source_width_bits"] < channel["target_width_bits"] else " 0"
+    chain = [f"{channel['name']} slice {number}" for number in range(min(channel["slices"], MOST_SLICES))]
+    if not chain:
+        return nodes, edges
+    place = nodes.index(own) + (not comes_in)
+    nodes = [*nodes[:place], *chain, *nodes[place:]]
+    if comes_in:
+        return nodes, [*edges, *pairwise([*chain, own])]
+    edges = [(chain[-1], target) if source == own else (source, target) for source, target in edges]
+    return nodes, [*edges, *pairwise([own, *chain])]
 
 
 def _behind(nodes: list[str], added: list[tuple[str, str, str]]) -> list[str]:

@@ -23,6 +23,9 @@ ANY_SLR = -1
 _INSERTED = re.compile(r"(?:StreamingFIFO|StreamingDataWidthConverter|IODMA)(?:_rtl|_hls)?_\d+")
 """Nodes that FINN puts between and around engines."""
 
+MOST_SLICES = 1000
+"""More than any stream has; the plan's own number is judged elsewhere."""
+
 FREE_KEYS = ("inFIFODepths", "outFIFODepths", "preferred_impl_style")
 """Attributes that folding_config.json may set beside the folding."""
 
@@ -158,7 +161,8 @@ def _check_inserted(
     channels = [channel for channel in phase["channels"] if {channel["source"], channel["target"]} & ids]
     converting = [channel["converter"] for channel in channels if channel["converter"] is not None]
     outer = sum((channel["source"] in ids) != (channel["target"] in ids) for channel in channels)
-    expected = Counter({"StreamingFIFO_rtl": len(channels) + len(converting), "IODMA_hls": outer})
+    slices = sum(min(channel["slices"], MOST_SLICES) for channel in channels)
+    expected = Counter({"StreamingFIFO_rtl": len(channels) + len(converting) + slices, "IODMA_hls": outer})
     expected.update(converting)
     names = {f"{kind}_{number}" for kind, count in expected.items() for number in range(count)}
     for name in sorted(names - {*inserted}):

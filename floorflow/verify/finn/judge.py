@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from floorflow.verify.finn.build import FINDINGS, judge_build
-from floorflow.verify.finn.built import folded_engine, networks_of
+from floorflow.verify.finn.built import as_built, folded_engine, networks_of
 from floorflow.verify.finn.constants import constants_in_logic
 from floorflow.verify.finn.cycles import CYCLES
 from floorflow.verify.finn.data_types import width_objections
@@ -28,9 +28,12 @@ from floorflow.verify.finn.flow import check_flow_files
 from floorflow.verify.finn.foldings import MAX_HLS_STREAM_BITS, objections, window_objections
 from floorflow.verify.finn.ports import PORTS, Port
 from floorflow.verify.finn.samo_cycles import SAMO_CYCLES
+from floorflow.verify.finn.slices import builds_slices as slices_are_built
+from floorflow.verify.finn.slices import check_step_plan
 from floorflow.verify.finn.styles import check_style_file, check_styles
 from floorflow.verify.finn.window_fill import reads_only_padding, window_fill
 from floorflow.verify.judge import Files, Row
+from floorflow.verify.phase_facts import slr_number
 from floorflow.verify.violations import VIOLATIONS, Findings
 
 Problem = tuple[str, str]
@@ -57,6 +60,7 @@ findings: Mapping[str, str] = {
     "finn-node-unknown": "FINN's file has an entry for something that is no engine",
     "finn-folding-differs": "folding_config.json differs from the plan's folding",
     "finn-fifo-differs": "fifo_config.json gives a FIFO another depth or memory than the plan, or is no file of FINN",
+    "finn-slices-differ": "floorflow_plan.json does not tell FINN's steps of the plan's register slices",
     "finn-style-differs": "specialize_layers_config.json does not tell FINN which engines of the plan are hls or rtl",
     "finn-slr-differs": "floorplan.json puts an engine in another SLR or device than the plan",
     "finn-entry-malformed": "an entry of FINN's file lacks a key or holds a value of the wrong type",
@@ -181,7 +185,7 @@ def files(
     plan: Mapping[str, Any], phase: Mapping[str, Any], folder: Files, context: Mapping[str, Any]
 ) -> tuple[list[tuple[str, str, str]], dict[str, str]]:
     """Judge FINN's files of a phase; what cells are called is read from a build."""
-    found = Findings(meanings={**VIOLATIONS, **findings})
+    found, phase = Findings(meanings={**VIOLATIONS, **findings}), as_built(phase)
     for built in networks_of(phase, context):
         path = f"{built.folder}/{FOLDING_FILE}"
         folding = folder.json(path)
@@ -195,8 +199,21 @@ def files(
             check_floorplan_file(places, phase, built, names, folder.path(path), findings=found)
         check_styles(folder, plan, built, found)
         check_fifo_file(folder, phase, built, context["options"], found)
+        check_step_plan(folder, phase, built, _homes(plan), found)
     check_flow_files(plan, phase, folder, context, found)
     return [(problem.name, problem.where, problem.message) for problem in found.violations], {}
+
+
+def _homes(plan: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
+    """Return the numbers of FPGA and SLR of each slot."""
+    fpgas = enumerate(plan["platform"]["fpgas"])
+    pairs = ((slot, number) for number, fpga in fpgas for slot in fpga["slots"])
+    return {slot["name"]: (number, slr) for slot, number in pairs if (slr := slr_number(slot["slr"])) is not None}
+
+
+def builds_slices(phase: Mapping[str, Any], context: Mapping[str, Any]) -> bool:
+    """Whether FINN builds the register slices of a phase."""
+    return slices_are_built(phase, context["options"])
 
 
 def unplaced_files(
@@ -234,4 +251,4 @@ def build(
     context: Mapping[str, Any],
 ) -> list[tuple[str, str, str]]:
     """Judge a phase, as it is bound, against a build: ``told`` are engines' cells and the modules of FIFOs' cells."""
-    return list(judge_build(phase, folder, told, context))
+    return list(judge_build(as_built(phase), folder, told, context))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
-from floorflow.verify.hardware.geometry import Device, Rectangle, Sites, shared, union
+from floorflow.verify.hardware.floor import row_step
+from floorflow.verify.hardware.geometry import Device, Rectangle, Sites, difference, shared, union
 from floorflow.verify.hardware.pblock_rules import KeepOut
 from floorflow.verify.hardware.platform_file import Join
 from floorflow.verify.hardware.ranges import (
@@ -143,6 +144,8 @@ class Board:
     kind: Record | None = None
     joins: tuple[Join, ...] | None = None
     asked_memory: str | None = None
+    asked_free: tuple[str, ...] = ()
+    """Ranges that the options keep free on this FPGA."""
     kept_free: tuple[Rectangle, ...] = ()
     """What no pblock of a phase may touch because it is not of the phase's region."""
 
@@ -311,9 +314,27 @@ class Board:
 
     @cached_property
     def keep_outs(self) -> list[Rectangle]:
-        """Rectangles that no pblock may touch: static ranges without LAGUNA, and reserved ones."""
+        """Rectangles that no pblock may touch: static ranges without LAGUNA, reserved ones and those asked for."""
+        return [*self.own_keep_outs, *self.asked_areas, *self.kept_free]
+
+    @cached_property
+    def own_keep_outs(self) -> list[Rectangle]:
+        """Those of them that the board's file states."""
         spans = [self._range(item["reserved"]) for item in self.infrastructure if item.get("reserved")]
-        return [*self.static_areas, *(rectangle_of_range(self.device, span) for span in spans), *self.kept_free]
+        return [*self.static_areas, *(rectangle_of_range(self.device, span) for span in spans)]
+
+    @cached_property
+    def asked_areas(self) -> list[Rectangle]:
+        """Rectangles of the ranges that the options keep free, with whole steps of rows."""
+        step = row_step(self.device)
+        areas = [rectangle_of_range(self.device, self._range(text)) for text in self.asked_free]
+        return [Rectangle(a.left, a.bottom // step * step, a.right, (a.top // step + 1) * step - 1) for a in areas]
+
+    @cached_property
+    def _asked_sites(self) -> Sites:
+        """Sites that the options keep free and the board's file does not."""
+        asked = reduce(union, map(self.device.sites, self.asked_areas), Sites())
+        return difference(asked, union(self.static_sites, self._kept(self.own_keep_outs).sites))
 
     @cached_property
     def static(self) -> KeepOut:
@@ -356,10 +377,13 @@ class Board:
         return found
 
     def available(self, slr: int) -> dict[str, int]:
-        """Return what the shell leaves of an SLR, less the infrastructure in it."""
+        """Return what the shell leaves of an SLR, less the infrastructure in it and what is to be kept free."""
         here = [item["resources"] for item in self.infrastructure if item["slr"] == self.slr_name(slr)]
         left = self._without_shell[slr]
-        return {name: max(0, left[name] - sum(item.get(name, 0) for item in here)) for name in RESOURCE_NAMES}
+        free = self.device.resources_of(shared(self._asked_sites, self.device.slr_sites[slr]))
+        return {
+            name: max(0, left[name] - sum(item.get(name, 0) for item in here) - free[name]) for name in RESOURCE_NAMES
+        }
 
     def _shell_resources(self, slr: int) -> dict[str, int]:
         return self.device.resources_of(shared(self.static_sites, self.device.slr_sites[slr]))

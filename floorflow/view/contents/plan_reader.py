@@ -13,6 +13,7 @@ from floorflow.view.contents.networks import read_networks
 from floorflow.view.contents.scene import ModuleView, RegionView, Scene
 from floorflow.view.contents.slot_use import outside_ends, read_slots
 from floorflow.view.contents.stream_ends import read_crossings, read_ports, read_streams
+from floorflow.view.contents.stream_ways import read_edge_ports, read_ways
 from floorflow.view.sheet.geometry import Box
 
 
@@ -48,6 +49,8 @@ def read_scene(plan: Plan, fpga: str, phase: int = 0) -> Scene:
         link_port=None if entry["link_port"] is None else _box(entry["link_port"]),
         note=_note(entry.get("unstated", ())),
         regions=tuple(_read_regions(plan, fpga, phase)),
+        edge_ports=tuple(read_edge_ports(plan, fpga, phase).values()),
+        longest_tiles=max((way.tiles for way in read_ways(plan, fpga, phase).values()), default=0.0),
     )
 
 

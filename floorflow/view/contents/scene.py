@@ -62,14 +62,47 @@ class RegionView:
 
 
 @dataclass(frozen=True)
+class SllView:
+    """Where a stream crosses the upper boundary of an SLR: the middle of a Laguna column, in grid units."""
+
+    slr: str
+    x: float
+
+
+@dataclass(frozen=True)
+class EdgePort:
+    """A port of a module: ``first..last`` in grid units along a side, and where that side is."""
+
+    side: str
+    edge: float
+    first: float
+    last: float
+
+    @property
+    def point(self) -> tuple[float, float]:
+        """Its middle, on the edge."""
+        along = (self.first + self.last) / 2
+        return (self.edge, along) if self.side in ("left", "right") else (along, self.edge)
+
+
+@dataclass(frozen=True)
 class StreamView:
-    """All streams of an FPGA from one end to another: modules, ports to links, or texts of ends outside."""
+    """All streams of an FPGA from one end to another: modules, ports to links, or texts of ends outside.
+
+    ``ports`` (at source and target, None where there is none) and ``slls``, in order, are those of the widest.
+    """
 
     source: str
     target: str
     width_bits: int
     ahead: int
     """By how many modules in dataflow order the target lies after the source; 0 if an end is elsewhere."""
+    ports: tuple[EdgePort | None, EdgePort | None] = (None, None)
+    slls: tuple[SllView, ...] = ()
+    slices: int = 0
+    """Register slices, the most that one of them has."""
+    longest: bool = False
+    """Whether none of the FPGA's streams goes further from port to port."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +181,10 @@ class Scene:
     """What the board's file leaves open, and is taken for granted."""
     regions: tuple[RegionView, ...] = ()
     """Those of this FPGA, that of the phase and others."""
+    edge_ports: tuple[EdgePort, ...] = ()
+    """The ports of all modules."""
+    longest_tiles: float = 0.0
+    """Columns and rows of the longest stream from port to port; 0 where no ports are known."""
 
 
 @dataclass(frozen=True)

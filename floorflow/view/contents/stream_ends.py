@@ -8,6 +8,7 @@ from typing import Any
 from floorflow.view.contents.names import Plan, fpga_names, fpga_of_slots, modules_in_order
 from floorflow.view.contents.outside_ends import outside_end
 from floorflow.view.contents.scene import CrossingView, PortView, StreamView
+from floorflow.view.contents.stream_ways import Way, read_ways
 
 
 def _outside_text(end: str) -> str | None:
@@ -27,16 +28,35 @@ def read_streams(plan: Plan, fpga: str, phase: int = 0) -> tuple[StreamView, ...
     on_fpga = {name for name, slot in partition["assignment"].items() if fpga_of[slot] == fpga}
     holder = {engine: module["name"] for module in modules for engine in module["engines"]}
     passed = _links_passed(partition["crossings"], fpga_of, fpga)
-    width_bits: dict[tuple[str, str], int] = {}
+    between: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for channel in plan["phases"][phase]["channels"]:
         ends = _ends_on_fpga(
             [holder.get(channel[e], channel[e]) for e in ("source", "target")], on_fpga, channel, passed
         )
         if ends is not None and ends[0] != ends[1]:
-            width_bits[ends] = width_bits.get(ends, 0) + channel["width_bits"]
+            between.setdefault(ends, []).append(channel)
+    ways = read_ways(plan, fpga, phase)
+    longest = max(ways, key=lambda name: ways[name].tiles, default="")
     return tuple(
-        StreamView(*ends, bits, number[ends[1]] - number[ends[0]] if on_fpga.issuperset(ends) else 0)
-        for ends, bits in sorted(width_bits.items())
+        _stream(ends, own, number[ends[1]] - number[ends[0]] if on_fpga.issuperset(ends) else 0, ways, longest)
+        for ends, own in sorted(between.items())
+    )
+
+
+def _stream(
+    ends: tuple[str, str], channels: Sequence[Mapping[str, Any]], ahead: int, ways: Mapping[str, Way], longest: str
+) -> StreamView:
+    """Return the channels between two ends as one stream, which runs as the longest of all does, or else the widest."""
+    shown = max(channels, key=lambda channel: (channel["name"] == longest, channel["width_bits"]))
+    way = ways.get(shown["name"])
+    return StreamView(
+        *ends,
+        sum(channel["width_bits"] for channel in channels),
+        ahead,
+        (None, None) if way is None else way.ports,
+        () if way is None else way.slls,
+        max(channel.get("slices", 0) for channel in channels),
+        longest=shown["name"] == longest,
     )
 
 

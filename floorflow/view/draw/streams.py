@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from floorflow.view.contents.scene import StreamView
 from floorflow.view.sheet.geometry import Box
-from floorflow.view.sheet.palette import BAR, CROSSING, LINK, MEMORY, OTHER_PHASE, STREAM
+from floorflow.view.sheet.palette import BAR, CROSSING, LINK, LONGEST, MEMORY, OTHER_PHASE, STREAM
 from floorflow.view.sheet.sheet import Sheet
 from floorflow.view.sheet.text import Occupied, block_size
 
@@ -26,12 +27,34 @@ OUTSIDE_COLOURS = {"host": BAR, "memory": MEMORY, "phase": OTHER_PHASE}
 _COLOURS = {"slr": STREAM, "fpga": CROSSING, "link": LINK, **OUTSIDE_COLOURS}
 
 _SAMPLES = 240
+_SAME = 1e-6
+"""Points between two that are one: ports of modules that touch lie on one edge."""
+_CORNER, _STRAIGHT = 0.05, 1e-6
+"""Sines of the turns from sample to sample that are corners, and that are none at all."""
 _BEND = 0.16
 """How far a stream that skips modules bows out, as a share of its length."""
 _LEAVING = 1000
 """Boxes of others that a stream rather passes over than leaving the die: all of them."""
 _BENDS = (0.0, 0.08, -0.08, 0.16, -0.16, 0.24, -0.24, 0.34, -0.34, 0.46, -0.46)
 """What is tried, besides the usual bow, to lead a stream past the labels of other modules."""
+
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Stops:
+    """What a stream passes, in points, in order: ports at the edges of its modules, and Laguna columns."""
+
+    from_port: Point | None = None
+    slls: tuple[Point, ...] = ()
+    to_port: Point | None = None
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """All of them."""
+        ports = [() if port is None else (port,) for port in (self.from_port, self.to_port)]
+        return (*ports[0], *self.slls, *ports[1])
 
 
 @dataclass(frozen=True)
@@ -45,6 +68,11 @@ class StreamLine:
     """Whether there is room for an arrow head."""
     scale: float
     """Width of the line over its usual one."""
+    slls: tuple[Point, ...] = ()
+    """Where it crosses SLR boundaries."""
+    slices: tuple[Point, ...] = ()
+    """Where its register slices are marked: evenly along the line."""
+    longest: bool = False
 
     @property
     def line_width(self) -> float:
@@ -52,17 +80,47 @@ class StreamLine:
         return self.scale * (0.8 + 0.3 * math.log2(max(self.width_bits, 1)))
 
 
-def stream_line(stream: StreamView, ends: Mapping[str, Box], reach: Reach, scale: float = 1.0) -> StreamLine:
-    """Run from box to box: straight to the next module in dataflow order, bowed past modules in between.
+def stream_line(
+    stream: StreamView, ends: Mapping[str, Box], reach: Reach, scale: float = 1.0, stops: Stops | None = None
+) -> StreamLine:
+    """Run from box to box, by way of ``stops`` if these are known.
 
-    If that meets other boxes of ``ends``, the bow that meets the fewest is taken.
+    Without them it runs straight to the next module in dataflow order, and bowed past modules in between. If a stretch
+    meets other boxes of ``ends``, the bow that meets the fewest is taken.
     """
     source, target = ends[stream.source], ends[stream.target]
-    path = _past(ends, source, target, 0.0 if stream.ahead in (0, 1) else _BEND)
+    stops = stops or Stops()
+    if stops.points:
+        path = _by_way_of(ends, source, target, stops)
+    else:
+        path = _past(ends, source, target, 0.0 if stream.ahead in (0, 1) else _BEND)
     outside = ~(_within(path, source, 0.5) | _within(path, target, 1.5))
     clear = path[outside]
     long_enough = len(clear) > 1 and float(np.hypot(*(clear[-1] - clear[0]))) > 7.0
-    return StreamLine(clear if long_enough else path, stream.width_bits, reach, long_enough, scale)
+    shown = clear if long_enough else path
+    marks = _evenly(shown, stream.slices)
+    return StreamLine(shown, stream.width_bits, reach, long_enough, scale, stops.slls, marks, longest=stream.longest)
+
+
+def _by_way_of(ends: Mapping[str, Box], source: Box, target: Box, stops: Stops) -> Path:
+    """Run straight inside modules, from the label to the port, and past labels between ports and Laguna columns."""
+    points = [source.centre, *stops.points, target.centre]
+    straight = {0} if stops.from_port else set()
+    straight |= {len(points) - 2} if stops.to_port else set()
+    parts = []
+    for number, (a, b) in enumerate(pairwise(points)):
+        boxes = [source if number == 0 else Box(*a, *a), target if number == len(points) - 2 else Box(*b, *b)]
+        parts.append(_curve(a, b, 0.0) if number in straight else _past(ends, boxes[0], boxes[1], 0.0))
+    path = np.vstack(parts)
+    return np.asarray(path[np.append(True, np.hypot(*np.diff(path, axis=0).T) > _SAME)])
+
+
+def _evenly(path: Path, count: int) -> tuple[Point, ...]:
+    """Return so many points along a path, with equal ways between them and to its ends."""
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))])
+    wanted = along[-1] * np.arange(1, count + 1) / (count + 1)
+    pairs = zip(np.interp(wanted, along, path[:, 0]), np.interp(wanted, along, path[:, 1]), strict=True)
+    return tuple((float(x), float(y)) for x, y in pairs)
 
 
 def _past(ends: Mapping[str, Box], source: Box, target: Box, usual: float) -> Path:
@@ -113,6 +171,10 @@ def draw_stream_lines(sheet: Sheet, stream_lines: Sequence[StreamLine]) -> None:
     widths = [item.line_width for item in stream_lines]
     colours = [_COLOURS[item.reach] for item in stream_lines]
     casing = LineCollection(lines, linewidths=[width + 1.8 for width in widths], colors="white", alpha=0.75, zorder=9)
+    halo = [(line, width) for line, width, item in zip(lines, widths, stream_lines, strict=True) if item.longest]
+    for line, width in halo:
+        glow = LineCollection([line], linewidths=width + 6.0, colors=LONGEST, zorder=8.9, capstyle="round")
+        sheet.axes.add_collection(glow, autolim=False)
     styles = [(0, (4.0, 1.2)) if item.reach == "fpga" else "solid" for item in stream_lines]
     shafts = LineCollection(lines, linewidths=widths, colors=colours, linestyles=styles, zorder=10)
     heads = [_head(item) for item in stream_lines if item.tip]
@@ -141,8 +203,17 @@ def _shaft(item: StreamLine) -> Path:
         distance = np.hypot(*(path - path[-1]).T)
         shaft = path[distance >= 0.8 * _head_length(item)]
         path = shaft if len(shaft) > 1 else path[:2]
-    straight = np.allclose(_direction(path[:2]), _direction(path), atol=1e-3)
-    return np.round(path[[0, -1]] if straight else np.vstack([path[:-1:10], path[-1:]]), 2)
+    return np.round(path[_needed(path)], 2)
+
+
+def _needed(path: Path) -> NDArray[np.int64]:
+    """Return which points the eye needs: both ends, sharp corners, and of bends every tenth."""
+    steps = np.diff(path, axis=0)
+    steps = steps / np.maximum(np.hypot(*steps.T), 1e-9)[:, np.newaxis]
+    turns = np.abs(steps[:-1, 0] * steps[1:, 1] - steps[:-1, 1] * steps[1:, 0])
+    inner = np.arange(1, len(path) - 1)
+    bent = (turns > _CORNER) | ((turns > _STRAIGHT) & (inner % 10 == 0))
+    return np.concatenate([[0], inner[bent], [len(path) - 1]])
 
 
 def _head(item: StreamLine) -> Path:

@@ -27,8 +27,9 @@ from floorflow.view.draw.margins import (
 from floorflow.view.draw.pblocks import PBLOCK_STYLES
 from floorflow.view.draw.port_marks import draw_port_marks
 from floorflow.view.draw.regions import REGION_KEY, draw_regions, name_regions
-from floorflow.view.draw.streams import Reach, StreamLine, draw_stream_lines, label_crossings, stream_line
+from floorflow.view.draw.streams import Reach, Stops, StreamLine, draw_stream_lines, label_crossings, stream_line
 from floorflow.view.draw.use_bars import BAR_KEY
+from floorflow.view.draw.way_marks import draw_edge_ports, draw_way_marks, way_keys
 from floorflow.view.sheet.die import FABRIC, Die, die_of
 from floorflow.view.sheet.geometry import Box
 from floorflow.view.sheet.palette import (
@@ -125,8 +126,10 @@ def _draw_die(layout: _Layout, scene: Scene, die: Die, colours: Mapping[str, Col
     labels = draw_modules(sheet, frame, scene, die, colours, occupied=occupied, names=True)
     name_regions(sheet, frame, scene.regions, occupied)
     label_background(sheet, frame, die, occupied)
-    stream_lines = stream_lines_between(scene, die, labels | port_marks)
+    stream_lines = stream_lines_between(scene, die, frame, labels | port_marks)
     draw_stream_lines(sheet, stream_lines)
+    draw_edge_ports(sheet, frame, scene.edge_ports)
+    draw_way_marks(sheet, stream_lines, occupied)
     label_crossings(sheet, stream_lines, [frame.place(box).top for _, box in die.slrs[:-1]], occupied)
 
 
@@ -172,7 +175,9 @@ def draw_label(sheet: Sheet, label: Label) -> None:
     sheet.write(*label.box.centre, text, label.size, bbox=patch, rotation=rotation, linespacing=1.1, **style)
 
 
-def stream_lines_between(scene: Scene, die: Die, ends: Mapping[str, Box], scale: float = 1.0) -> tuple[StreamLine, ...]:
+def stream_lines_between(
+    scene: Scene, die: Die, frame: Frame, ends: Mapping[str, Box], scale: float = 1.0
+) -> tuple[StreamLine, ...]:
     """Lead the streams from module to module and port, whose boxes are in points.
 
     A stream that only passes from link to link at one port has no line on the die.
@@ -190,10 +195,18 @@ def stream_lines_between(scene: Scene, die: Die, ends: Mapping[str, Box], scale:
         return outside[0].kind if outside else "slr"
 
     return tuple(
-        stream_line(stream, ends, reach(stream), scale)
+        stream_line(stream, ends, reach(stream), scale, stops_of(stream, die, frame))
         for stream in scene.streams
         if stream.source in ends and stream.target in ends and ends[stream.source] != ends[stream.target]
     )
+
+
+def stops_of(stream: StreamView, die: Die, frame: Frame) -> Stops:
+    """Return what a stream passes on the die, in points."""
+    tops = {name: slr.top for name, slr in die.slrs}
+    ports = [None if port is None else frame.point(*port.point) for port in stream.ports]
+    slls = tuple(frame.point(sll.x, tops[sll.slr]) for sll in stream.slls)
+    return Stops(ports[0], slls, ports[1])
 
 
 def _slr_at(die: Die, box: Box) -> str:
@@ -214,7 +227,7 @@ def _draw_margins(layout: _Layout, scene: Scene, die: Die, colours: Mapping[str,
     key = Box(_MARGIN, _MARGIN, sheet.width - _MARGIN, _MARGIN + _KEY - 6)
     styles = {module.style for module in scene.modules}
     below = draw_die_key(sheet, key, [die], linked=bool(scene.ports), outside=outside_kinds(scene), styles=styles)
-    told = [BAR_KEY, FILL_KEY, *([REGION_KEY] if scene.regions else [])]
+    told = [BAR_KEY, FILL_KEY, *([REGION_KEY] if scene.regions else []), *way_keys(scene)]
     sheet.write(_MARGIN, below, "   ·   ".join(told), 7, color=QUIET)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
 from floorflow.view.contents.names import Plan, fpga_names
 from floorflow.view.contents.plan_reader import read_scene
-from floorflow.view.contents.scene import LinkView, Scene, SlotChainView
+from floorflow.view.contents.scene import LinkView, Scene, SlotChainView, StreamView
 from floorflow.view.contents.slot_chain import read_slot_chain
 from floorflow.view.draw.background import draw_background
 from floorflow.view.draw.host_marks import draw_host_marks, slot_boxes, slr_boxes
@@ -92,7 +92,9 @@ def overview(plan: Plan, platform: Platform, phase: int = 0) -> Figure:
             _write_name(sheet, layout.frames[name], view.scene, slot_chain.boards.get(name, ""))
             ends = _draw_modules(sheet, layout.frames[name], view, colours, occupied)
             ends |= _ports(view.scene, slots[name])
-            draw_stream_lines(sheet, stream_lines_between(view.scene, view.die, ends, _SCALE))
+            draw_stream_lines(
+                sheet, stream_lines_between(_schematic(view.scene), view.die, layout.frames[name], ends, _SCALE)
+            )
             slrs = slr_boxes(layout.frames[name], view.scene, view.die)
             draw_host_marks(sheet, layout.frames[name], view.scene, slrs, ends, occupied=occupied)
         key = Box(_MARGIN, _MARGIN, sheet.width - _MARGIN, _MARGIN + _KEY - 10)
@@ -100,6 +102,21 @@ def overview(plan: Plan, platform: Platform, phase: int = 0) -> Figure:
         styles = {module.style for view in views.values() for module in view.scene.modules}
         draw_die_key(sheet, key, [view.die for view in views.values()], linked=True, outside=outside, styles=styles)
         return sheet.figure
+
+
+def _schematic(scene: Scene) -> Scene:
+    """Return a scene without the ways of streams that leave the die: here they end beside it, not where they do."""
+    modules = {module.name for module in scene.modules}
+
+    def plain(stream: StreamView) -> StreamView:
+        inside = {stream.source, stream.target} <= modules
+        return (
+            replace(stream, longest=False)
+            if inside
+            else StreamView(stream.source, stream.target, stream.width_bits, stream.ahead)
+        )
+
+    return replace(scene, streams=tuple(map(plain, scene.streams)))
 
 
 def _lay_out(views: Mapping[str, _View], gutters: Mapping[str, int], legend: float) -> _Layout:

@@ -102,3 +102,8 @@ class Frame:
             self.die.left + box.right * x_scale,
             self.die.bottom + box.top * y_scale,
         )
+
+    def point(self, x: float, y: float) -> tuple[float, float]:
+        """Take a point from grid units to points."""
+        place = self.place(Box(x, y, x, y))
+        return place.left, place.bottom

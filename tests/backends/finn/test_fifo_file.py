@@ -35,6 +35,10 @@ def channel(
         converter_resources=NOTHING,
         fifo_resources=NOTHING,
         crossing_resources={},
+        slices=0,
+        slice_slots=[],
+        slices_left_out=0,
+        slice_resources={},
     )
 
 

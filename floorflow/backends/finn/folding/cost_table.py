@@ -16,7 +16,7 @@ from floorflow.backends.finn.kinds.fifo import fifo_choices, fifo_resources
 from floorflow.backends.finn.kinds.kind import Choice, CostModel
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.bands import Band
-from floorflow.dataflow.fifo import FifoChoice
+from floorflow.dataflow.fifo import SLICE_WORDS, FifoChoice
 from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
 from floorflow.resources import Resources
@@ -88,6 +88,10 @@ class CostTable(Costs):
     def fifo_choices(self, width_bits: int, depth_words: int) -> tuple[FifoChoice, ...]:
         """Return what ``ram_style`` may be, first FINN+'s automatic choice; ``auto`` where there is none."""
         return fifo_choices(width_bits, depth_words, self.technology, self._joining, self.finn)
+
+    def slice_resources(self, width_bits: int) -> Resources:
+        """Price a FIFO of two words, which is what FINN builds for a slice."""
+        return self.fifo_resources(width_bits, SLICE_WORDS)
 
     def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
         """Price one width converter; equal widths cost nothing."""

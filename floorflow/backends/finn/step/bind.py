@@ -21,19 +21,22 @@ from floorflow.backends.finn.step.settings import (
     placements,
     port_widths,
 )
+from floorflow.backends.finn.step.slices import slice_nodes
 
 
 @dataclass(frozen=True)
 class BoundPlan:
     """What binding found: ``files`` by path, the cell of every engine, and what FINN calls otherwise than the plan.
 
-    ``streams`` is the module of each cell that is a FIFO or a converter, ``channels`` the stream that it is on.
+    ``streams`` is the module of each cell that is a FIFO or a converter, ``channels`` the stream that it is on;
+    ``slices`` the stream of each register slice, which is in no module.
     """
 
     files: Mapping[str, str]
     cells: Mapping[str, str]
     streams: Mapping[str, str]
     channels: Mapping[str, str]
+    slices: Mapping[str, str]
     renamed: Sequence[tuple[str, str]]
     notes: Sequence[str]
 
@@ -65,6 +68,7 @@ def bind_kernels(plan: StepPlan, kernels: Kernels) -> BoundPlan:
         {name: cell for part in parts for name, cell in part.cells.items()},
         {cell: module for part in parts for cell, module in part.streams.items()},
         {cell: stream for part in parts for cell, stream in part.channels.items()},
+        {cell: stream for part in parts for cell, stream in part.slices.items()},
         apart_by_name,
         list(_notes(one)),
     )
@@ -80,6 +84,7 @@ def _on_fpga(one: Bound, kernels: Kernels, fpga: Mapping[str, Any]) -> BoundPlan
         if node in modules:
             members.setdefault(modules[node], []).append(named[node])
     here = {module for module, name in home.items() if name == fpga["name"]}
+    devices = {int(one.plan["modules"][module]["device"]) for module in here}
     widths = {one.nodes[name]: found for name, found in port_widths(one).items()}
     ports = {cell: widths[node] for node, cell in named.items() if node in widths and modules[node] in here}
     channel_of = {node: str(stream["name"]) for stream, link in one.links for node in link.chain}
@@ -88,6 +93,11 @@ def _on_fpga(one: Bound, kernels: Kernels, fpga: Mapping[str, Any]) -> BoundPlan
         {name: named[node] for name, node in one.nodes.items() if modules[node] in here},
         {named[node]: module for node, module in modules.items() if node.passes and module in here},
         {named[n]: channel_of[n] for n, module in modules.items() if n in channel_of and module in here},
+        {
+            pattern.format(engine=kernels.names[node], partition=node.kernel): channel_of[node]
+            for node, (device, _) in one.slice_homes.items()
+            if device in devices
+        },
         [],
         [],
     )
@@ -115,6 +125,9 @@ def _notes(one: Bound) -> list[str]:
             found.append(f"the FIFO of {stream['name']} holds {max(depths)} words, the plan has {stream['depth']}")
         if not depths and int(stream["depth"]) > 0:
             found.append(f"{stream['name']} has no FIFO, the plan has one of {stream['depth']} words")
+        planned = len(stream.get("slices", ()))
+        if planned and not slice_nodes(stream, link):
+            found.append(f"{stream['name']} has none of the {planned} register slices of the plan")
     return found
 
 
@@ -124,6 +137,7 @@ def as_files(result: BoundPlan) -> dict[str, str]:
         "cells": dict(result.cells),
         "streams": dict(result.streams),
         "channels": dict(result.channels),
+        "slices": dict(result.slices),
         "renamed": [{"engine": old, "node": new} for old, new in result.renamed],
         "notes": list(result.notes),
     }

@@ -9,6 +9,7 @@ from typing import Any
 from floorflow.backends.finn.step.graph import BuiltGraph, BuiltNode, BuiltStream, as_planned
 from floorflow.backends.finn.step.kernels import NotBuildable, check_acyclic, partition_ids
 from floorflow.backends.finn.step.match import Mismatch, different, matched, streams_between
+from floorflow.backends.finn.step.slices import SLICE, slice_nodes, widens
 
 LEAST_DEPTH = 2
 """The fewest words of a FIFO that FINN builds."""
@@ -36,19 +37,33 @@ class Bound:
 
     @property
     def module_of(self) -> dict[BuiltNode, str]:
-        """The module of every node; DMA engines are in none."""
+        """The module of every node; DMA engines and register slices are in none."""
         found = {self.nodes[str(engine["id"])]: str(engine["module"]) for engine in self.plan["engines"]}
         moved = self.plan.get("moved", {})
         for stream, link in self.links:
             converter = next((node for node in link.chain if node.is_converter), None)
             behind = False
+            slices = slice_nodes(stream, link)
             for node in link.chain:
                 behind = behind or node is converter
-                if not node.is_dma:
+                if not node.is_dma and node not in slices:
                     found[node] = str((behind and stream["converter_module"]) or stream["fifo_module"])
-            fifos = [node for node in link.chain if node.is_fifo]
+            fifos = [node for node in link.chain if node.is_fifo and node not in slices]
             if stream["name"] in moved and fifos:
                 found[fifos[-1]] = str(moved[stream["name"]])
+        return found
+
+    @property
+    def slice_homes(self) -> dict[BuiltNode, tuple[int, int]]:
+        """The numbers of FPGA and SLR of every register slice; those behind a FIFO that is moved lie where it does."""
+        found: dict[BuiltNode, tuple[int, int]] = {}
+        moved, modules = self.plan.get("moved", {}), self.plan["modules"]
+        for stream, link in self.links:
+            homes = [(int(device), int(slr)) for device, slr in stream.get("slices", ())]
+            if stream["name"] in moved and link.source is not None:
+                home = modules[moved[stream["name"]]]
+                homes = [(int(home["device"]), int(home["slr"]))] * len(homes)
+            found.update(zip(slice_nodes(stream, link), homes, strict=False))
         return found
 
 
@@ -120,16 +135,12 @@ def fifo_ports(one: Bound) -> dict[BuiltNode, dict[str, list[int]]]:
         found[node] = {"inFIFODepths": [LEAST_DEPTH] * inputs, "outFIFODepths": [LEAST_DEPTH] * len(node.outputs)}
     for stream, link in one.links:
         depth = max(int(stream["depth"]), LEAST_DEPTH)
-        at_target = link.source is None or _widens(stream)
+        at_target = link.source is None or widens(stream)
         if at_target and link.target is not None:
             found[link.target]["inFIFODepths"][link.target.positions[link.target_port]] = depth
         elif link.source is not None:
             found[link.source]["outFIFODepths"][link.source_port] = depth
     return found
-
-
-def _widens(stream: Mapping[str, Any]) -> bool:
-    return bool(stream["source_width"] < stream["target_width"])
 
 
 def port_widths(one: Bound) -> dict[str, tuple[list[int], list[int]]]:
@@ -162,7 +173,7 @@ def fifo_settings(one: Bound) -> dict[BuiltNode, dict[str, Any]]:
     plus = one.plan["finn"] == "plus"
     for stream, link in one.links:
         groups = _fifo_groups(stream, link)
-        planned = len(groups) - 1 if _widens(stream) else 0
+        planned = len(groups) - 1 if widens(stream) else 0
         for index, fifos in enumerate(groups):
             depth, style = LEAST_DEPTH, "auto"
             if index == planned:
@@ -175,17 +186,18 @@ def fifo_settings(one: Bound) -> dict[BuiltNode, dict[str, Any]]:
             vivado = style in IN_MEMORY and not plus
             memory = style if vivado or plus else "auto"
             found[fifos[0]] = {"depth": depth, "impl_style": "vivado" if vivado else "rtl", "ram_style": memory}
-    return found
+    return found | {node: dict(SLICE) for node in one.slice_homes}
 
 
 def _fifo_groups(stream: Mapping[str, Any], link: BuiltStream) -> list[list[BuiltNode]]:
-    """Return the FIFOs before and behind the converter, or all of them."""
+    """Return the FIFOs before and behind the converter, or all of them; register slices are none."""
     groups: list[list[BuiltNode]] = [[]]
+    slices = slice_nodes(stream, link)
     reshaped = any(node.is_transparent for node in link.chain)  # with converters of its own, as FINN+ needs them
     for node in link.chain:
         if node.is_converter and not (reshaped and stream["converter"] is None):
             groups.append([])
-        elif node.is_fifo:
+        elif node.is_fifo and node not in slices:
             groups[-1].append(node)
     if len(groups) != 1 + (stream["converter"] is not None):
         has = "none" if stream["converter"] is None else "one"
@@ -201,9 +213,13 @@ def _check_split(stream: Mapping[str, Any], fifos: list[BuiltNode], depth: int) 
 
 def placements(one: Bound) -> dict[BuiltNode, dict[str, Any]]:
     """Return SLR, device and memory port of every node, DMA engines included."""
-    homes, modules = one.plan["modules"], one.module_of
+    homes, modules, slices = one.plan["modules"], one.module_of, one.slice_homes
     found = {}
     for node in one.graph.nodes:
+        if node in slices:
+            device, slr = slices[node]
+            found[node] = {"slr": slr, "device_id": device, "mem_port": ""}
+            continue
         home = one.plan["dma"]["in" if node.attributes.get("direction") == "in" else "out"]
         if not node.is_dma:
             if node not in modules:

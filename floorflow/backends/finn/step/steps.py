@@ -28,6 +28,7 @@ from floorflow.backends.finn.step.settings import (
     fifo_settings,
     placements,
 )
+from floorflow.backends.finn.step.slices import insert_slices
 
 PLAN_FILE = "floorflow_plan.json"
 VITIS_PORT_BITS = 512
@@ -126,6 +127,7 @@ def floorflow_fifos(model: Any, cfg: Any) -> Any:
     from finn.transformation.fpgadataflow.insert_dwc import InsertDWC
     from finn.transformation.fpgadataflow.insert_fifo import InsertFIFO
     from finn.transformation.fpgadataflow.specialize_layers import SpecializeLayers
+    from qonnx.transformation.general import SortGraph
 
     model = model.transform(InsertDWC())
     model = model.transform(InsertFIFO(create_shallow_fifos=True))
@@ -133,6 +135,11 @@ def floorflow_fifos(model: Any, cfg: Any) -> Any:
     model = _named(model)
     one = _bound(model)
     _set_fifos(one)
+    if insert_slices(model, one.links):
+        # In the order to which FINN sorts the graph next, as it takes depths by the names that follow from it.
+        model = _named(model.transform(SortGraph()))
+        one = _bound(model)
+        _set_fifos(one)
     _hand_over(one, cfg)
     return model
 

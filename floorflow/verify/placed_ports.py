@@ -1,0 +1,149 @@
+"""Ports of pblocks: one for each end of a stream, on a side that does not turn away, apart, and wide enough."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from floorflow.verify.hardware.boards import Board
+from floorflow.verify.hardware.geometry import Rectangle
+from floorflow.verify.phase_facts import PhaseFacts, stream_wires
+from floorflow.verify.templates import Record
+from floorflow.verify.violations import Findings
+from floorflow.verify.wirelength import port_of
+
+LEAST_PINS = 16
+"""Pins of a row unless the ports of a pblock find no room: then twice, four times, ... as many."""
+_ALONG = {"left": ("bottom", "top"), "right": ("bottom", "top"), "bottom": ("left", "right"), "top": ("left", "right")}
+_DIRECTIONS = {"source": "out", "target": "in"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One end of a channel on an FPGA: the module, if there is one, and the box, of the module or of a port."""
+
+    module: str | None
+    box: Rectangle
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        return (self.box.left + self.box.right) / 2, (self.box.bottom + self.box.top) / 2
+
+    @property
+    def reach(self) -> tuple[float, float, float, float]:
+        """Left, bottom, right and top of the module; a terminal is a point, the middle of its box."""
+        box = self.box
+        return (box.left, box.bottom, box.right, box.top) if self.module else self.middle * 2
+
+
+def check_ports(phase: PhaseFacts, board: Board, fpga: str, boxes: Mapping[str, Rectangle], findings: Findings) -> None:
+    """Judge the ports of one FPGA's pblocks, whose boxes are given by module."""
+    floorplan = phase.raw["floorplan"][fpga]
+    pairs = {channel["name"]: _ends(phase, board, fpga, channel, boxes) for channel in phase.channels}
+    ends = {name: pair for name, pair in pairs.items() if pair}
+    wires = {channel["name"]: stream_wires(channel["width_bits"]) for channel in phase.channels}
+    for name, box in boxes.items():
+        where, entry = f"{phase.where} pblock {name}", floorplan["pblocks"][name]
+        owed = {
+            (channel, direction): pair
+            for channel, pair in ends.items()
+            for side, direction in zip(pair, ("out", "in"), strict=True)
+            if side.module == name
+        }
+        if _is_too_small(box, entry, len(owed)):
+            continue
+        _check_count(entry, owed, where, findings)
+        known = [port for port in entry["ports"] if (port["channel"], port["direction"]) in owed]
+        _check_edges(box, entry, known, wires, where=where, findings=findings)
+        for port in known:
+            _check_facing(box, port, ends[port["channel"]], where, findings)
+    length = _length(phase, ends, floorplan["pblocks"])
+    where = f"{phase.where}.floorplan.{fpga}"
+    findings.expect("wrong-port-length", where, "port_length", floorplan["port_length"], length)
+
+
+def _check_count(entry: Record, owed: Collection[tuple[str, str]], where: str, findings: Findings) -> None:
+    stated = Counter((port["channel"], port["direction"]) for port in entry["ports"])
+    for key in sorted({*stated, *owed}):
+        if stated[key] != (key in owed):
+            told = f"{key[0]} {key[1]} has {stated[key]} ports, not {int(key in owed)}"
+            findings.add("placed-port-mismatch", where, told)
+
+
+def _ends(
+    phase: PhaseFacts, board: Board, fpga: str, channel: Record, boxes: Mapping[str, Rectangle]
+) -> tuple[_Side, ...]:
+    """Return source and target of a channel that leaves or enters a pblock; nothing of others."""
+    homes = [phase.module_of.get(channel[end]) for end in _DIRECTIONS]
+    if homes[0] == homes[1] or not any(home in boxes for home in homes):
+        return ()
+    sides = []
+    for end, home in zip(_DIRECTIONS, homes, strict=True):
+        if home in boxes:
+            sides.append(_Side(home, boxes[str(home)]))
+            continue
+        terminal = port_of(phase, board, fpga, channel[end], enters=end == "source")
+        if terminal is None:
+            return ()
+        sides.append(_Side(None, terminal))
+    return tuple(sides)
+
+
+def _is_too_small(box: Rectangle, entry: Record, ports: int) -> bool:
+    """Whether a pblock has no port because its edge has fewer rows and columns than it would have ports."""
+    places = 2 * (box.right - box.left + 1) + 2 * (box.top - box.bottom + 1)
+    return not entry["ports"] and ports > places
+
+
+def _check_edges(
+    box: Rectangle, entry: Record, ports: list[Record], wires: Mapping[str, int], *, where: str, findings: Findings
+) -> None:
+    """Judge that ports lie on their sides, apart, with room for their wires."""
+    pins = entry["pins_per_row"]
+    if pins < LEAST_PINS or pins % LEAST_PINS or (pins // LEAST_PINS).bit_count() != 1:
+        findings.add("port-narrow", where, f"{pins} pins a row are not {LEAST_PINS}, doubled or not")
+    for port in ports:
+        low, high = _ALONG[port["side"]]
+        place = f"{port['channel']} at {port['first']} to {port['last']}, {port['side']}"
+        if not getattr(box, low) <= port["first"] <= port["last"] <= getattr(box, high):
+            findings.add("port-off-edge", where, place)
+        offered = (port["last"] - port["first"] + 1) * (pins if low == "bottom" else pins // 2)
+        if offered < wires[port["channel"]]:
+            findings.add("port-narrow", where, f"{place}: {offered} pins for {wires[port['channel']]} wires")
+    for side in _ALONG:
+        own = sorted((p for p in ports if p["side"] == side), key=lambda p: (p["first"], p["last"]))
+        for one, other in pairwise(own):
+            if other["first"] <= one["last"]:
+                findings.add("port-overlap", where, f"{one['channel']} and {other['channel']} on the {side}")
+
+
+def _check_facing(box: Rectangle, port: Record, ends: tuple[_Side, ...], where: str, findings: Findings) -> None:
+    """Judge that a port is not on the far side of what it leads to."""
+    left, bottom, right, top = ends[port["direction"] == "out"].reach
+    away = {"left": left > box.right, "right": right < box.left, "bottom": bottom > box.top, "top": top < box.bottom}
+    if away[port["side"]]:
+        findings.add("port-turned-away", where, f"{port['channel']} {port['direction']} is on the {port['side']}")
+
+
+def _length(phase: PhaseFacts, ends: Mapping[str, tuple[_Side, ...]], pblocks: Mapping[str, Record]) -> float:
+    """Sum width x distance from port to port; where there is none, the middle of the pblock or terminal counts."""
+    total = 0.0
+    for channel in phase.channels:
+        pair = ends.get(channel["name"], ())
+        points = [
+            next(_points(side, channel["name"], direction, pblocks), side.middle)
+            for side, direction in zip(pair, ("out", "in"), strict=False)
+        ]
+        if points:
+            total += channel["width_bits"] * sum(abs(a - b) for a, b in zip(*points, strict=True))
+    return total
+
+
+def _points(side: _Side, channel: str, direction: str, pblocks: Mapping[str, Record]) -> Iterator[tuple[float, float]]:
+    """Yield the middle of an end's port."""
+    for port in pblocks[side.module]["ports"] if side.module else ():
+        if (port["channel"], port["direction"]) == (channel, direction):
+            edge, along = float(getattr(side.box, port["side"])), (port["first"] + port["last"]) / 2
+            yield (edge, along) if port["side"] in ("left", "right") else (along, edge)

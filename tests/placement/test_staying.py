@@ -1,0 +1,91 @@
+"""Few modules leave the rectangles that they had, and wires stay short."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from floorflow.hardware.geometry import Rect
+from floorflow.placement import PlacementFailure, PlacementSolution, at_home, grown, place, stayed
+from floorflow.placement.staying import WITHIN
+from floorflow.resources import Resources
+from tests.placement.small import assert_legal, chain, device
+
+DIE = device("CCDCCBCC", 6)
+METHOD = "greedy"
+"""Quick from scratch; how the others stay is the same for all methods."""
+
+
+def again(luts, grow, *, die=DIE, by=1.2):
+    """Place a chain, let one module grow, and return that problem with the first places, and its answer."""
+    problem = chain(die, [Resources(lut=lut) for lut in luts])
+    first = place(problem, METHOD)
+    assert isinstance(first, PlacementSolution), first
+    modules = list(problem.modules)
+    modules[grow] = replace(modules[grow], demand=Resources(lut=int(luts[grow] * by)))
+    previous = {name: region[0] for name, region in first.regions.items() if len(region) == 1}
+    changed = replace(problem, modules=tuple(modules), previous=previous)
+    return changed, place(changed, METHOD)
+
+
+def test_nothing_moves_where_nothing_changed():
+    problem, answer = again((80, 120, 60, 100), 1, by=1)
+    assert stayed(problem.previous, answer) == ("m0", "m1", "m2", "m3")
+    assert "4 of 4 where they were" in answer.stats.method
+
+
+@pytest.mark.parametrize("module", range(4))
+def test_most_others_stay_where_there_is_room(module):
+    problem, answer = again((80, 120, 60, 100), module)
+    others = [name for name in stayed(problem.previous, answer) if name != f"m{module}"]
+    assert len(others) >= 2
+    assert_legal(problem, answer)
+
+
+def test_a_full_slot_makes_neighbours_move():
+    die = device("CCCC", 4)
+    problem, answer = again((200, 160, 160), 0, die=die)
+    assert isinstance(answer, PlacementSolution), answer
+    assert_legal(problem, answer)
+    assert len(stayed(problem.previous, answer)) < 3
+
+
+def test_homes_that_clash_or_hold_too_little_are_none():
+    problem = chain(DIE, [Resources(lut=80)] * 4)
+    previous = {"m0": Rect(0, 0, 1, 9), "m1": Rect(0, 5, 1, 14), "m2": Rect(3, 0, 3, 4), "m3": Rect(3, 0, 4, 10)}
+    assert at_home(replace(problem, previous=previous)) == ("m0",)
+
+
+def test_drafts_stay_as_well_and_answers_repeat():
+    problem, answer = again((80, 120, 60, 100), 2)
+    assert place(problem, METHOD) == answer
+    draft = place(replace(problem, draft=True), METHOD)
+    assert len(stayed(problem.previous, draft)) >= 3
+    assert_legal(problem, draft)
+
+
+def test_pblocks_that_stay_do_not_grow():
+    problem, answer = again((80, 120, 60, 100), 0)
+    has_room = {module.name: (lambda _: True) for module in problem.modules}
+    larger = grown(problem, answer, has_room, longer=0.5, most=0.6)
+    assert set(stayed(problem.previous, answer)) <= set(stayed(problem.previous, larger))
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.lists(st.integers(10, 300), min_size=2, max_size=6), st.integers(0, 5), st.floats(1.0, 1.6))
+def test_answers_are_legal_and_wires_within_their_limit(luts, grow, by):
+    problem = chain(DIE, [Resources(lut=lut) for lut in luts])
+    if not isinstance(place(problem, METHOD), PlacementSolution):
+        return
+    changed, answer = again(luts, grow % len(luts), by=by)
+    scratch = place(replace(changed, previous={}), METHOD)
+    if isinstance(answer, PlacementFailure):
+        assert isinstance(scratch, PlacementFailure)
+        return
+    before = place(problem, METHOD).hpwl if len(changed.previous) == len(luts) else 0
+    assert answer.hpwl <= (1 + WITHIN) * max(scratch.hpwl, before) + 1e-6
+    assert_legal(changed, answer)
+    homes = set(at_home(changed))
+    if homes == {module.name for module in changed.modules}:
+        assert set(stayed(changed.previous, answer)) == homes

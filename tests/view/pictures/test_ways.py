@@ -1,0 +1,111 @@
+"""Ways of streams in pictures: port to port, through Laguna columns, with register slices; the longest stands out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
+
+from floorflow.view.contents.plan_reader import read_scene
+from floorflow.view.draw.streams import Stops, stream_line
+from floorflow.view.pictures.floorplan import floorplan
+from floorflow.view.pictures.overview import overview
+from floorflow.view.sheet.geometry import Box
+from floorflow.view.sheet.palette import LONGEST
+from tests.view.drawn import misplaced, written
+from tests.view.fake_plan import fake_plan
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from floorflow.hardware.platform import Platform
+
+HOMES = ("fpga0.SLR0", "fpga0.SLR2", "fpga0.SLR2")
+
+
+def with_ports(platform: Platform) -> dict[str, Any]:
+    """Return a plan of three modules whose streams have ports: up at the top, on to the right, out at the left."""
+    plan = fake_plan(platform, 3, names=("a", "b", "c"), homes=HOMES)
+    phase = plan["phases"][0]
+    entry = phase["floorplan"]["fpga0"]
+    home = {engine: module["name"] for module in phase["modules"] for engine in module["engines"]}
+    for pblock in entry["pblocks"].values():
+        pblock["ports"] = []
+    for channel in phase["channels"]:
+        ends = [home.get(channel[end]) for end in ("source", "target")]
+        for module, direction in zip(ends, ("out", "in"), strict=True):
+            if module is not None and ends[0] != ends[1]:
+                side, ports = ("right" if direction == "out" else "left"), entry["pblocks"][module]["ports"]
+                first = entry["pblocks"][module]["rectangles"][0]["bottom"] + 4 * len(ports)
+                place = {"side": side, "first": first, "last": first + 2}
+                ports.append({"channel": channel["name"], "direction": direction, **place})
+    (up,) = (
+        channel for channel in phase["channels"] if [home.get(channel[e]) for e in ("source", "target")] == ["a", "b"]
+    )
+    up["slices"] = 2
+    entry["sll_columns"] = [
+        {"channel": up["name"], "boundary": f"fpga0.SLR{slr}-fpga0.SLR{slr + 1}", "columns": columns}
+        for slr, columns in (
+            (1, [{"column": 41, "wires": 30}]),
+            (0, [{"column": 74, "wires": 8}, {"column": 97, "wires": 9}]),
+        )
+    ]
+    return plan
+
+
+def marks(figure: Figure, marker: str) -> int:
+    return sum(line.get_marker() == marker for line in figure.axes[0].lines)
+
+
+def test_a_stream_is_read_with_its_ports_and_the_columns_in_which_it_crosses(u250: Platform) -> None:
+    scene = read_scene(with_ports(u250), "fpga0")
+    (stream,) = (s for s in scene.streams if (s.source, s.target) == ("a", "b"))
+    assert [port.side for port in stream.ports if port is not None] == ["right", "left"]
+    assert [(sll.slr, sll.x) for sll in stream.slls] == [("SLR0", 97.5), ("SLR1", 41.5)]
+    assert stream.slices == 2
+
+
+def test_the_longest_stream_counts_columns_by_its_laguna_columns(u250: Platform) -> None:
+    scene = read_scene(with_ports(u250), "fpga0")
+    (longest,) = (stream for stream in scene.streams if stream.longest)
+    assert (longest.source, longest.target) == ("a", "b")
+    (x, y), (to_x, to_y) = (port.point for port in longest.ports if port is not None)
+    assert scene.longest_tiles == abs(97.5 - x) + 56 + abs(to_x - 41.5) + abs(to_y - y)
+
+
+def test_marks_and_their_meaning_stand_in_the_picture_and_no_text_on_another(u250: Platform) -> None:
+    plan = with_ports(u250)
+    figure = floorplan(plan, u250, "fpga0")
+    assert misplaced(figure) == []
+    told = " ".join(text for text, _ in written(figure))
+    assert all(
+        word in told for word in ("port of a stream", "Laguna column of", "register slice", "the longest stream")
+    )
+    assert marks(figure, "o") == 2
+    assert marks(figure, "s") == 2
+    glow = [c for c in figure.axes[0].collections if to_hex(c.get_edgecolor()[0]) == LONGEST.lower()]
+    assert len(glow) == 1
+
+
+def test_a_plan_without_ports_has_no_marks(u250: Platform) -> None:
+    figure = floorplan(fake_plan(u250, 3, names=("a", "b", "c"), homes=HOMES), u250, "fpga0")
+    assert "port of a stream" not in " ".join(text for text, _ in written(figure))
+    assert marks(figure, "o") == marks(figure, "s") == 0
+
+
+def test_the_overview_glows_nowhere(u250: Platform) -> None:
+    collections = overview(with_ports(u250), u250).axes[0].collections
+    lines = [c for c in collections if isinstance(c, LineCollection)]
+    assert all(to_hex(colour) != LONGEST.lower() for c in lines for colour in c.get_colors())
+
+
+def test_a_line_passes_its_stops(u250: Platform) -> None:
+    scene = read_scene(with_ports(u250), "fpga0")
+    (stream,) = (s for s in scene.streams if (s.source, s.target) == ("a", "b"))
+    ends = {"a": Box(0, 0, 20, 10), "b": Box(200, 200, 220, 210)}
+    stops = Stops((40.0, 5.0), ((60.0, 100.0),), (180.0, 190.0))
+    path = stream_line(stream, ends, "fpga", 1.0, stops).path
+    for x, y in stops.points:
+        assert min(abs(path - [x, y]).sum(axis=1)) == pytest.approx(0.0, abs=1e-6)
