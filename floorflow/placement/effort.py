@@ -16,7 +16,10 @@ class Limits:
     CP-SAT's deterministic seconds (0: no polish), with ``polish_candidates`` rectangles a module. Up to
     ``complete_limit`` legal rectangles in all, CP-SAT sees every one of them, for ``complete_work`` of these seconds.
     Where a slot's modules are not all placed by the constructions, each try to pack them has ``packing_rounds``.
-    Up to ``complete_modules`` modules CP-SAT also sees all that a shorter layout than the annealed could be made of.
+    Up to ``complete_modules`` modules CP-SAT then looks for anything shorter among all legal rectangles, for
+    ``proof_work`` seconds of its own count; of the processor's these are about three; up to
+    ``searched_modules`` for ``searched_work``. Up to ``ordered_modules`` it
+    looks for the best layout of the same order, for ``ordered_work`` each time that it found a better one.
     """
 
     repaired_starts: int
@@ -31,12 +34,43 @@ class Limits:
     tight_rounds: int = 180
     every_rounds: int = 80
     complete_modules: int = 6
+    proof_work: float = 10.0
+    searched_modules: int = 9
+    searched_work: float = 0.6
+    ordered_modules: int = 12
+    ordered_work: float = 0.2
 
 
 LIMITS: dict[Effort, Limits] = {
-    "fast": Limits(2, 100, 1, 200, 0.0, 0, packing_rounds=100, tight_rounds=50, every_rounds=20),
+    "fast": Limits(
+        2,
+        100,
+        1,
+        200,
+        0.0,
+        0,
+        packing_rounds=100,
+        tight_rounds=50,
+        every_rounds=20,
+        complete_modules=5,
+        proof_work=1.0,
+        searched_modules=5,
+        ordered_modules=5,
+    ),
     "default": Limits(4, 400, 1, 400, 0.0, 0),
-    "best": Limits(8, 2000, 2, 800, 10.0, 300, packing_rounds=1000, tight_rounds=1500, every_rounds=700),
+    "best": Limits(
+        8,
+        2000,
+        2,
+        800,
+        10.0,
+        300,
+        packing_rounds=1000,
+        tight_rounds=1500,
+        every_rounds=700,
+        complete_modules=8,
+        proof_work=60.0,
+    ),
 }
 """Polishing is left to ``best``: on chains of 10 to 20 modules on U250, 0.2 s of CP-SAT never found anything that the
 neighbourhood search had missed, and 2 s found 1.6% once in four."""

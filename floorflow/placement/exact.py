@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,18 +32,12 @@ class ExactAnswer:
 
 
 def solve_exactly(
-    candidates: Sequence[IntArray],
-    nets: NetArrays,
-    hint: Layout | None,
-    work_limit: float,
-    seed: int,
-    *,
-    most: Mapping[int, int] = MappingProxyType({}),
+    candidates: Sequence[IntArray], nets: NetArrays, hint: Layout | None, work_limit: float, seed: int
 ) -> ExactAnswer:
     """Choose one rectangle (row of ``candidates[module]``) for each module, without overlap, for least wirelength.
 
     ``work_limit`` is in CP-SAT's deterministic seconds; one worker, so that equal
-    inputs give equal answers. ``most``: twice the columns and rows that may lie between some pairs of ``nets.ends``.
+    inputs give equal answers.
     """
     from ortools.sat.python import cp_model
 
@@ -53,7 +46,7 @@ def solve_exactly(
     model = cp_model.CpModel()
     sides = [_add_rectangle(model, index, rects) for index, rects in enumerate(candidates)]
     model.add_no_overlap_2d([side.across for side in sides], [side.up for side in sides])
-    model.minimize(sum(_wire_terms(model, sides, nets, most), start=cp_model.LinearExpr.sum([])))
+    model.minimize(sum(_wire_terms(model, sides, nets), start=cp_model.LinearExpr.sum([])))
     if hint is not None:
         for side, rects, box in zip(sides, candidates, hint.boxes, strict=True):
             _add_hint(model, side, rects, box)
@@ -104,17 +97,16 @@ def _add_interval(
     return model.new_interval_var(low, size, high + 1, name)
 
 
-def _wire_terms(
-    model: cp_model.CpModel, sides: Sequence[_Rectangle], nets: NetArrays, most: Mapping[int, int]
-) -> list[cp_model.LinearExpr]:
+def _wire_terms(model: cp_model.CpModel, sides: Sequence[_Rectangle], nets: NetArrays) -> list[cp_model.LinearExpr]:
     """Return bits times twice the distance of each pair of modules, or module and pin, with wires between them."""
     terms = []
-    points = [*(rectangle.centre2 for rectangle in sides), *nets.pins.tolist()]
-    for pair, (a, b) in enumerate(nets.ends.T.tolist()):
-        distances = _distances(model, points[a], points[b], f"{a},{b}")
-        terms += [int(nets.end_bits[pair]) * distance for distance in distances]
-        if pair in most:
-            model.add(sum(distances) <= most[pair])
+    centres = [rectangle.centre2 for rectangle in sides]
+    for a, b in nets.pairs.T.tolist():
+        distances = _distances(model, centres[a], centres[b], f"{a},{b}")
+        terms += [int(nets.bits[a, b]) * distance for distance in distances]
+    for module, pin in np.argwhere(nets.pin_bits > 0).tolist():
+        distances = _distances(model, centres[module], nets.pins[pin].tolist(), f"{module},pin{pin}")
+        terms += [int(nets.pin_bits[module, pin]) * distance for distance in distances]
     return terms
 
 

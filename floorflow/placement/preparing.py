@@ -20,6 +20,7 @@ from floorflow.placement.bound import (
 from floorflow.placement.candidate_rectangles import IntArray, SlotGrid, candidate_rectangles, slot_grid
 from floorflow.placement.construction import Construction
 from floorflow.placement.effort import Limits
+from floorflow.placement.legal_sides import LegalSides
 from floorflow.placement.lns import Layout
 from floorflow.placement.net_arrays import net_arrays
 from floorflow.placement.objective import evaluated
@@ -77,6 +78,15 @@ def prepare(problem: PlacementProblem, limits: Limits, name: str) -> PreparedPro
 def legal_of(prepared: PreparedProblem, aspects: Sequence[float | None]) -> list[Legal]:
     """Return each module's legal rectangles of the allowed aspects."""
     return [prepared.legal(module, aspect) for module, aspect in enumerate(aspects)]
+
+
+def legal_sides_of(prepared: PreparedProblem, aspects: Sequence[float | None]) -> list[LegalSides]:
+    """Return each module's legal rectangles of the allowed aspects as rules for their sides."""
+    problem = prepared.problem
+    return [
+        LegalSides.of(prepared.every_span[module.slot], need, aspect, problem.device.row_step)
+        for module, need, aspect in zip(problem.modules, prepared.needs, aspects, strict=True)
+    ]
 
 
 def least_wirelength(prepared: PreparedProblem, aspects: Sequence[float | None]) -> float:

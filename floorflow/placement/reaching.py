@@ -2,8 +2,8 @@
 
 Annealing goes on from the best layout at a weight of the reach by which hardly anything else counts. Of many modules
 what it finds is taken only if it costs little more: a register slice is cheaper than long wires. Of few modules
-CP-SAT then says with the reach as a constraint: over all legal rectangles of the aspects in force, where these are not
-very many, it finds a layout if there is one; else over those nearest to the best layout.
+CP-SAT then looks, with the reach as a constraint, over all legal rectangles of the aspects in force: it finds a layout
+if there is one, where the work suffices.
 """
 
 from __future__ import annotations
@@ -11,16 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from floorflow.placement.annealing import Cooling, anneal
-from floorflow.placement.candidate_rectangles import IntArray
+from floorflow.placement.complete import solve_completely
 from floorflow.placement.effort import Limits
-from floorflow.placement.exact import solve_exactly
 from floorflow.placement.lns import Layout, SearchSpace
 from floorflow.placement.objective import Objective
-from floorflow.placement.preparing import PreparedProblem
-from floorflow.placement.pruning import all_rectangles
+from floorflow.placement.preparing import PreparedProblem, legal_sides_of
 
 STRICT = 1000.0
 """Times the weight of the reach that annealing goes on with."""
@@ -30,10 +26,6 @@ HOT, COLD = (0.4, 0.02), 0.002
 """First and last temperatures of its runs, as shares of the wirelength by module."""
 MOST_LONGER = 0.05
 """Share by which the objective of many modules may rise for fewer streams beyond their reach: a slice is cheaper."""
-RECTANGLES = 20_000
-"""Rectangles of all modules up to which CP-SAT sees every one."""
-NEAREST = 300
-"""Rectangles of a module that it sees otherwise."""
 WORK = 5.0
 """Deterministic seconds of CP-SAT."""
 
@@ -64,7 +56,7 @@ class Reaching:
         """Return a layout with fewer streams beyond their reach, if one is found; else the same."""
         best = self._better(best, self._annealed(best))
         if self._beyond(best) and self.space.count <= self.prepared.limits.complete_modules:
-            found = self._by_cpsat(best)
+            found = self._by_cpsat()
             if found is not None:
                 best = self._better(best, found, self._annealed(found))
         return best
@@ -81,16 +73,10 @@ class Reaching:
         coolings = [Cooling(ROUNDS * count, hot / count, COLD / count) for hot in HOT]
         return self._better(*(anneal(self.space, start, cooling, self.seed, strict) for cooling in coolings))
 
-    def _by_cpsat(self, best: Layout) -> Layout | None:
+    def _by_cpsat(self) -> Layout | None:
         """Return the shortest layout, as far as it is found, with no stream beyond its reach, if there is one."""
-        every = [all_rectangles(self.prepared.legal(module, aspect)) for module, aspect in enumerate(self.aspects)]
-        rects = [each for each in every if each is not None]
-        if len(rects) < len(every) or sum(map(len, rects)) > RECTANGLES:
-            rects = [_nearest(c.rects, box) for c, box in zip(self.space.candidates, best.boxes, strict=True)]
-        return solve_exactly(rects, self.space.nets, best, WORK, self.seed, most=self.objective.most_inside).layout
-
-
-def _nearest(rects: IntArray, box: IntArray) -> IntArray:
-    """Return the rectangles whose sides are nearest to a box, and the box."""
-    order = np.argsort(np.abs(rects - box).sum(axis=1), kind="stable")
-    return np.unique(np.concatenate((rects[order[:NEAREST]], box[None, :])), axis=0)
+        space, rules = self.space, legal_sides_of(self.prepared, self.aspects)
+        most = self.objective.most_inside
+        return solve_completely(
+            rules, space.nets, space.may_overlap, twice_known=None, work_limit=WORK, seed=self.seed, most=most
+        ).layout

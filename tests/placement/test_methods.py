@@ -18,10 +18,9 @@ from floorflow.placement.lns import CandidateRectangles, Layout, SearchSpace, tw
 from floorflow.placement.net_arrays import net_arrays
 from floorflow.placement.one_by_one import place_one_by_one
 from floorflow.placement.problem import PlacementProblem
-from floorflow.placement.pruning import shorter_than
 from floorflow.placement.raster import Raster
 from floorflow.resources import Resources
-from tests.placement.small import assert_legal, brute_force, chain, device, legal_rectangles, shape_rule
+from tests.placement.small import assert_legal, brute_force, chain, device, shape_rule
 
 DEMANDS = st.builds(Resources, st.integers(1, 130), st.just(0), st.integers(0, 2), st.just(0), st.integers(0, 2))
 
@@ -122,21 +121,3 @@ def test_what_is_called_optimal_is_the_least_of_its_shape(method, demands, pin) 
             assert outcome.stats.bound is not None
             assert outcome.stats.bound <= least
             assert outcome.stats.status != "optimal" or outcome.hpwl <= least
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.lists(DEMANDS, min_size=2, max_size=3), st.integers(-3, 3), st.tuples(st.integers(0, 8), st.integers(0, 20)))
-def test_pruning_leaves_every_shorter_layout(demands, more, pin) -> None:
-    problem = chain(device("CDCB", 3), demands, max_aspect=None)
-    problem = replace(problem, wires=(*problem.wires, Wire(Pin(*pin), "m0", 3)))
-    least = brute_force(problem)
-    lists = [legal_rectangles(problem, module) for module in problem.modules]
-    if least is None or not all(lists):
-        return
-    every = [np.array([rect.as_tuple() for rect in rects], dtype=np.int64) for rects in lists]
-    known = int(2 * least) + more
-    left, twice_bound = shorter_than(net_arrays(problem), every, known)
-    assert twice_bound <= max(known, 2 * least)
-    if more > 0:
-        assert all(len(rects) for rects in left)
-        assert twice_bound <= 2 * least

@@ -5,9 +5,10 @@
 3. Several first layouts: modules one by one in several orders; for slots that are not whole in any, shelves, slicing,
    repair, and packing at last.
 4. The best is annealed, over the smallest rectangles first, then over those of every span; a draft is improved by a
-   short large-neighbourhood search. Effort ``best`` adds CP-SAT over the rectangles near the incumbent. Where all legal
-   rectangles are few and aspects are not limited, CP-SAT sees every one and its bound counts. Else the bound is that of
-   `bound`, over all rectangles of the aspects that the search was allowed.
+   short large-neighbourhood search. Effort ``best`` adds CP-SAT over the rectangles near the incumbent. Of few modules
+   CP-SAT finds the best layout of the same order, then of all (`complete`), which proves it where the work suffices.
+   Where all legal rectangles are few and aspects are not limited, CP-SAT sees every one and its bound counts. Else the
+   bound is that of `bound`, over all rectangles of the aspects that the search was allowed.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ import numpy as np
 from floorflow.placement.annealing import Cooling, anneal
 from floorflow.placement.bound import narrowest_rectangles
 from floorflow.placement.candidate_rectangles import IntArray, every_rectangle
+from floorflow.placement.complete import solve_completely
 from floorflow.placement.construction import Construction, construct_layouts
 from floorflow.placement.effort import Limits
 from floorflow.placement.exact import solve_exactly
+from floorflow.placement.legal_sides import LegalSides
 from floorflow.placement.lns import CandidateRectangles, Layout, SearchSpace, improve, twice_hpwl
 from floorflow.placement.objective import Objective, counted
 from floorflow.placement.one_by_one import place_one_by_one
@@ -31,19 +34,25 @@ from floorflow.placement.preparing import (
     PreparedProblem,
     failure,
     least_wirelength,
-    legal_of,
+    legal_sides_of,
     method_name,
     prepare,
     solution,
 )
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution
-from floorflow.placement.pruning import all_rectangles, shorter_than
 from floorflow.placement.reaching import Reaching, better
 
 FEW = 12
 """Modules up to which it counts for more how they are level with each other than where they lie."""
 STARTS = 3
 """Runs of annealing of which the best counts, of few modules from end to end: luck matters more than length."""
+
+PROVEN_SHARE = 0.4
+"""Share of annealing where CP-SAT then sees every legal rectangle, and finds what is missed."""
+SEARCHED_SHARE = 0.6
+"""The same where CP-SAT has not the time for all."""
+ORDERS = 4
+"""Orders of which the best layout is looked for, at most."""
 
 
 def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolution | PlacementFailure:
@@ -75,7 +84,7 @@ def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolu
         best = _better(space, objective, best, _polish(space, best, prepared.limits, seed))
     if best is None:
         return failure(problem, built, "auto", proven=False)
-    if complete is None and not problem.draft and space.count <= limits.complete_modules:
+    if complete is None and not problem.draft:
         shorter, bound = _completed(prepared, built, best, bound, seed)
         best = _better(space, objective, best, shorter) or best
     return solution(problem, _within_reach(prepared, built, objective, best, seed), bound, method)
@@ -93,25 +102,38 @@ def _within_reach(
 def _completed(
     prepared: PreparedProblem, built: Construction, best: Layout, bound: float, seed: int
 ) -> tuple[Layout, float]:
-    """Return the best layout over all legal rectangles, and its bound, as far as few can be part of a shorter one."""
-    limits, nets = prepared.limits, built.space.nets
-    known = twice_hpwl(best, nets)
-    every = []
-    for legal in legal_of(prepared, built.aspects):
-        rects = all_rectangles(legal)
-        if rects is None:
-            return best, bound
-        every.append(rects)
-    left, twice = shorter_than(nets, every, known)
-    bound = max(bound, twice / 2)
-    if twice == known or sum(len(rects) for rects in left) > limits.complete_limit:
+    """Return the best layout over all legal rectangles, and its bound, as far as the work allows."""
+    space, limits = built.space, prepared.limits
+    most = max(limits.complete_modules, limits.searched_modules)
+    if space.count > max(limits.ordered_modules, most):
         return best, bound
-    answer = solve_exactly(left, nets, None, limits.complete_work, seed)
+    rules = legal_sides_of(prepared, built.aspects)
+    if space.count <= limits.ordered_modules:
+        best = _ordered(space, rules, best, limits, seed)
+    known = twice_hpwl(best, space.nets)
+    if space.count > most or known <= 2 * bound:
+        return best, bound
+    work = limits.proof_work if space.count <= limits.complete_modules else limits.searched_work
+    answer = solve_completely(rules, space.nets, space.may_overlap, twice_known=known, work_limit=work, seed=seed)
     if answer.infeasible:
         return best, known / 2
-    if answer.layout is not None and twice_hpwl(answer.layout, nets) < known:
+    return answer.layout or best, max(bound, answer.twice_bound / 2)
+
+
+def _ordered(space: SearchSpace, rules: Sequence[LegalSides], best: Layout, limits: Limits, seed: int) -> Layout:
+    """Return the best layout of the same order: where each module lies left of, right of, below or above each other.
+
+    Its rectangles may lie on further sides of each other, which is a new order to look at.
+    """
+    for _ in range(ORDERS):
+        known, work = twice_hpwl(best, space.nets), limits.ordered_work
+        answer = solve_completely(
+            rules, space.nets, space.may_overlap, twice_known=known, work_limit=work, seed=seed, order=best
+        )
+        if answer.layout is None:
+            break
         best = answer.layout
-    return best, max(bound, min(float(np.ceil(answer.twice_bound - 1e-6)), twice_hpwl(best, nets)) / 2)
+    return best
 
 
 def _every_rectangle(prepared: PreparedProblem) -> list[IntArray] | None:
@@ -153,12 +175,20 @@ def _improved(
     return better(objective, prepared.limits, shortest, whole)
 
 
+def _share(limits: Limits, count: int) -> float:
+    """Return the share of annealing that is left where CP-SAT follows."""
+    if count <= limits.complete_modules:
+        return PROVEN_SHARE
+    return SEARCHED_SHARE if count <= limits.searched_modules else 1.0
+
+
 def _annealed(
     prepared: PreparedProblem, built: Construction, wide: SearchSpace, seed: int, objective: Objective | None
 ) -> Layout:
     """Anneal the layouts that were built over the smallest rectangles, then over those of every span."""
     limits, space, count = prepared.limits, built.space, built.space.count
-    rounds, more = _rounds(limits.tight_rounds, count), _rounds(limits.every_rounds, count)
+    share = _share(limits, count)
+    rounds, more = (int(share * _rounds(each, count)) for each in (limits.tight_rounds, limits.every_rounds))
     seeds = range(STARTS * seed, STARTS * (seed + 1))
     tight = Cooling(rounds // (2 * STARTS if count <= FEW else STARTS), min(0.2, 2.0 / count), 0.05 / count)
     if count <= FEW:

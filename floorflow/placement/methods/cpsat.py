@@ -1,6 +1,6 @@
-"""Method ``cpsat``: what `auto` finds, then CP-SAT over every legal rectangle that a shorter layout could be made of.
+"""Method ``cpsat``: what `auto` finds, then CP-SAT over every legal rectangle of however many modules.
 
-For small sets: where many rectangles stay, it improves the layout over those nearest to it, and the bound is as before.
+For small sets: up to seven or so it proves which layout is best; of more it may find a shorter one.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from floorflow.placement.effort import Limits
 from floorflow.placement.methods import auto
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution
 
-RECTANGLES = 40_000
-"""Rectangles of all modules, up to which CP-SAT sees every one."""
 WORK = 60.0
 """Deterministic seconds of CP-SAT."""
 
@@ -23,9 +21,9 @@ def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolu
         return auto.solve(problem, limits, seed)
     wide = replace(
         limits,
-        complete_limit=RECTANGLES,
         complete_work=WORK,
         complete_modules=len(problem.modules),
+        proof_work=WORK,
         polish_work=max(limits.polish_work, WORK / 6),
         polish_candidates=max(limits.polish_candidates, 300),
     )
