@@ -205,12 +205,17 @@ LONGER = 0.02
 
 
 def finished(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandidate:
-    """Return the floorplans as good as the effort allows, where drafts are all that there is yet."""
+    """Return the floorplans as good as the effort allows, where drafts are all that there is yet.
+
+    A draft is the start of it only where none is found without: annealing found worse from there than from scratch.
+    """
     placements = dict(placed.placements)
     for name, draft in placed.problems.items():
         found = placements[name]
-        rects = {module: region[0] for module, region in found.regions.items() if len(region) == 1}
-        answer = context.solvers.place(replace(draft, draft=False, hints=rects))
+        answer = context.solvers.place(replace(draft, draft=False, hints={}))
+        if isinstance(answer, PlacementFailure):
+            rects = {module: region[0] for module, region in found.regions.items() if len(region) == 1}
+            answer = context.solvers.place(replace(draft, draft=False, hints=rects))
         # Near an earlier plan a draft may have shorter wires, as it was held against none from scratch.
         if isinstance(answer, PlacementSolution) and (draft.previous or answer.is_no_worse(found)):
             placements[name] = answer
