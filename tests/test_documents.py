@@ -138,6 +138,8 @@ def test_documented_programs_start(command: str) -> None:
         words.append("--collect-only")
     elif words[1].startswith("benchmarks/") and len(words) > 2:
         words = [*words[:2], "--help"]
+    elif words[1] == "-m" and words[2].startswith("benchmarks."):
+        words = [*words[:3], "--help"]
     words += QUICKER.get(words[1], ())
     done = run(words)
     assert done.returncode == 0, done.stderr
