@@ -32,6 +32,7 @@ from floorflow.search.preparing import read
 from floorflow.search.progress import SILENT
 from floorflow.search.search import SearchResult, search
 from floorflow.search.several import Target, networks_of, search_several, stretch_of
+from floorflow.search.slices import with_slices
 from floorflow.search.state import SearchState
 from floorflow.search.together import Member, Pace, Together
 from floorflow.segments import orders_of
@@ -213,7 +214,8 @@ def test_a_slot_in_which_nothing_packs_may_become_one_pblock_of_all_networks(out
     placed = place_candidate(found.context, joined, "", tight=True)
     assert isinstance(placed, PlacedCandidate)
     full = fullness_of(SearchState(found.context, SILENT), placed.candidate, bounded=False)
-    result = replace(found.result, candidate=placed.candidate, placements=placed.placements, fullness=full)
+    candidate = with_slices(found.context, placed.candidate, placed.placements)
+    result = replace(found.result, candidate=candidate, placements=placed.placements, fullness=full)
     plan = record_several(sources, replace(found, result=result))
     (module,) = plan.only_phase.modules
     assert {engine.split("/")[0] for engine in module.engines} == {"left", "right"}
