@@ -177,7 +177,7 @@ def _improved(
 
 def _share(limits: Limits, count: int) -> float:
     """Return the share of annealing that is left where CP-SAT follows."""
-    if count <= limits.complete_modules:
+    if count <= min(limits.complete_modules, FEW):
         return PROVEN_SHARE
     return SEARCHED_SHARE if count <= limits.searched_modules else 1.0
 
