@@ -148,7 +148,10 @@ def test_register_slices_are_fifos_of_two_words_behind_those_of_their_streams(
     for name_of, channel in sliced.items():
         nodes = [one.node(cell) for cell, stream in one.slices.items() if stream == name_of]
         assert {attribute(node, "depth") for node in nodes} == {2}
-        assert sorted(attribute(node, "slr") for node in nodes) == sorted(slr[slot] for slot in channel.slice_slots)
+        lies = sorted(attribute(node, "slr") for node in nodes)
+        planned = sorted(slr[slot] for slot in channel.slice_slots)
+        # FIFOs that would close a cycle of kernels are moved to the reader, and slices with them.
+        assert lies == planned or {*lies} == {slr[one.plan.phases[0].slot_of[channel.target]]}
 
 
 def test_finn_plus_cuts_what_each_phase_runs_out_of_the_network(tmp_path: Path, finn_plus: FinnPlus) -> None:
@@ -206,7 +209,7 @@ def test_finn_plus_links_with_the_hook_and_the_planned_memory(tmp_path: Path, fi
     [
         ("tfc_1w1a", "alveo-u250", {"constraint_style": "hard"}),
         ("tfc_1w1a", "pynq-z1", {"constraint_style": "hard"}),
-        pytest.param("cnv_2w2a", "alveo-u250", {"fps": 3000.0, "clock_mhz": 650.0}, id="register slices"),
+        pytest.param("cnv_2w2a", "alveo-u250", {"fps": 3000.0, "clock_mhz": 1000.0}, id="register slices"),
     ],
 )
 def test_a_network_goes_through_finn_plus_own_steps_and_the_plans_to_its_kernels(
