@@ -13,6 +13,7 @@ from floorflow.emit.closing import closing
 from floorflow.emit.long_streams import longest_streams, summarised
 from floorflow.hardware import reach
 from floorflow.schema import Plan
+from floorflow.verify import routing
 from floorflow.verify import slices as judged
 from tests.conftest import TFC, made_once
 
@@ -24,7 +25,11 @@ SHORT_REACH = 8
 def planned(out: Path, **options: Any) -> Path:
     chosen = {"fps": 20_000, "clock_mhz": CLOCK_MHZ, "effort": "fast", "plots": False} | options
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in ((reach, "REACH_TILES_MHZ"), (judged, "TILES_AND_MHZ")):
+        for module, name in (
+            (reach, "REACH_TILES_MHZ"),
+            (judged, "TILES_AND_MHZ"),
+            (routing, "TILES_AND_MHZ"),
+        ):
             patch.setattr(module, name, SHORT_REACH * CLOCK_MHZ)
         ff.plan(TFC, "alveo-u250", **chosen).save(out / "plan")
         assert not ff.check(out / "plan").violations
@@ -71,7 +76,8 @@ def test_finn_is_told_where_each_slice_lies_and_has_a_place_for_it(sliced: Path)
 def test_a_slice_that_finn_is_not_told_of_is_found(
     sliced: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(judged, "TILES_AND_MHZ", SHORT_REACH * CLOCK_MHZ)
+    for module in (judged, routing):
+        monkeypatch.setattr(module, "TILES_AND_MHZ", SHORT_REACH * CLOCK_MHZ)
     copy = tmp_path / "copy"
     copy.mkdir()
     for path in sliced.rglob("*"):

@@ -72,6 +72,7 @@ def test_report_has_every_section_in_order(two: Plan) -> None:
         "Streams between slots",
         "Streams over several SLR boundaries",
         "SLR boundaries and links",
+        "Wires on each die",
         "What to try next",
         "Modules",
     ]
