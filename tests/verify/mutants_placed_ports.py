@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
+
 from tests.verify.planting import TWO_SLRS, Files, NotApplicable, Plan, area_of, die, first, mutant, pblocks, phase_of
 
 ALONG = {"left": ("bottom", "top"), "right": ("bottom", "top"), "bottom": ("left", "right"), "top": ("left", "right")}
@@ -94,13 +97,26 @@ def port_on_the_far_side(plan: Plan, files: Files) -> None:
     raise NotApplicable
 
 
+def along(port: Plan, box: Plan, side: str) -> float:
+    """Return where a port is along a side: its middle, or its edge if it is on a side across."""
+    return (port["first"] + port["last"]) / 2 if ALONG[port["side"]] == ALONG[side] else float(box[port["side"]])
+
+
+def moves(plan: Plan) -> Iterator[tuple[Plan, int]]:
+    """Yield ports with a step on their side that changes the length of their wire: not to the other side of its end."""
+    blocks = [block for block in pblocks(plan).values() if len(block["rectangles"]) == 1]
+    placed = [(port, block["rectangles"][0]) for block in blocks for port in block["ports"]]
+    for (port, box), (other, there), step in product(placed, placed, (1, -1)):
+        low, high = (box[name] for name in ALONG[port["side"]])
+        off = along(port, box, port["side"]) - along(other, there, port["side"])
+        is_inside = low <= port["first"] + step and port["last"] + step <= high
+        if other is not port and other["channel"] == port["channel"] and is_inside and abs(off + step) != abs(off):
+            yield port, step
+
+
 @mutant("wrong-port-length")
 def port_moved_and_not_its_wire(plan: Plan, files: Files) -> None:
-    port, box = port_and_box(plan)
-    low, high = (box[name] for name in ALONG[port["side"]])
-    if port["last"] - port["first"] == high - low:
-        raise NotApplicable
-    step = 1 if port["last"] < high else -1
+    port, step = first(moves(plan))
     port["first"] += step
     port["last"] += step
 

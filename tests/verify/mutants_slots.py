@@ -108,7 +108,7 @@ def long_stream_without_its_slices(plan: Plan, files: Files) -> None:
 
 @mutant("slices-left-out", TWO_SLRS)
 def slices_left_out_where_there_is_room(plan: Plan, files: Files) -> None:
-    channel = sliced_stream(plan)
+    channel = first(c for c in phase_of(plan)["channels"] if c["slices"] and not c["crossing_registers"])
     channel.update({"slices": 0, "slice_slots": [], "slice_resources": {}, "slices_left_out": channel["slices"]})
 
 
@@ -127,7 +127,8 @@ def slices_forgotten_in_their_slot(plan: Plan, files: Files) -> None:
 @mutant("wrong-slices", TWO_SLRS)
 def slice_in_another_slot_than_its_stream_passes(plan: Plan, files: Files) -> None:
     channel = sliced_stream(plan)
-    other = plan["platform"]["fpgas"][0]["slots"][-1]["name"]
+    slots = reversed(plan["platform"]["fpgas"][0]["slots"])
+    other = first(slot["name"] for slot in slots if slot["name"] not in channel["slice_slots"])
     channel["slice_resources"] = {other: channel["slice_resources"][channel["slice_slots"][0]]}
     channel["slice_slots"] = [other]
 
