@@ -23,7 +23,7 @@ from floorflow.placement.effort import Limits
 from floorflow.placement.lns import CandidateRectangles, Layout, Occupied, SearchSpace, improve, twice_hpwl
 from floorflow.placement.net_arrays import NetArrays, net_arrays
 from floorflow.placement.port_sides import unlike_ports
-from floorflow.placement.preparing import PreparedProblem, prepare, solution
+from floorflow.placement.preparing import PreparedProblem, prepare, solution, wire_bound
 from floorflow.placement.problem import PlacementProblem, PlacementSolution, Region
 from floorflow.placement.raster import Raster
 from floorflow.placement.shelves import repair_by_ejection
@@ -64,9 +64,7 @@ def place_alike(problem: PlacementProblem, limits: Limits, seed: int, free: Plac
 
 
 def _told(problem: PlacementProblem, layout: Layout, free: PlacementSolution, chosen: Chosen) -> PlacementSolution:
-    weight = problem.weights.wire
-    bound = (free.stats.bound or 0.0) / weight if weight else 0.0
-    found = solution(problem, layout, bound, free.stats.method)
+    found = solution(problem, layout, wire_bound(free, problem.weights) or 0.0, free.stats.method)
     told = f"{found.stats.method}, {len(chosen)} of {len(problem.alike)} groups in windows alike"
     return replace(found, stats=replace(found.stats, method=told))
 

@@ -17,7 +17,7 @@ from floorflow.hardware.free_region import free_cells
 from floorflow.hardware.geometry import Rect
 from floorflow.placement.floor import Floor
 from floorflow.placement.objective import Floats, Objective
-from floorflow.placement.preparing import solved
+from floorflow.placement.preparing import solved, wire_bound
 from floorflow.placement.problem import (
     Pin,
     PlacedModule,
@@ -52,24 +52,19 @@ def grown(
     if growing.regions == found.regions:
         return found
     regions = {name: growing.regions[name] for name in found.regions}
-    method, bound = f"{found.stats.method}, grown", _wire_bound(found, problem.weights.wire)
+    method, bound = f"{found.stats.method}, grown", wire_bound(found, problem.weights)
     # Rectangles of other aspects than those that the bound is of may have shorter wires.
     if bound is not None and bound > hpwl_of(regions, problem.wires):
         bound = None
     return solved(problem, regions, bound, method)
 
 
-def _wire_bound(found: PlacementSolution, weight: float) -> float | None:
-    """Return the bound on the wirelength that a solution's is made of."""
-    bound = found.stats.bound
-    return bound if bound is None or not weight else bound / weight
-
-
 @dataclass
 class _Growing:
     """Pblocks on their way. ``wires`` are those of each module; ``free`` the free cells of each slot.
 
-    ``objective``: what counts beside wirelength, None if nothing does; ``places`` are those of all ends.
+    ``objective``: what counts beside wirelength, None if nothing does; ``places`` are those of all ends, ``others`` how
+    many streams are beyond their reach there and twice what all but wirelength costs.
     """
 
     problem: PlacementProblem
@@ -80,6 +75,7 @@ class _Growing:
     free: Mapping[str, int]
     objective: Objective | None
     places: Floats
+    others: tuple[int, float]
 
     @classmethod
     def of(cls, problem: PlacementProblem, regions: Mapping[str, Region], has_room: Mapping[str, HasRoom]) -> _Growing:
@@ -95,8 +91,9 @@ class _Growing:
             for rect in regions[module.name]:
                 floors[module.slot].take(rect)
         objective = Objective.of(problem)
+        places = objective.places(problem, regions)
         counted = None if objective.is_wire_alone else objective
-        return cls(problem, dict(regions), has_room, floors, wires, free, counted, objective.places(problem, regions))
+        return cls(problem, dict(regions), has_room, floors, wires, free, counted, places, _others(counted, places))
 
     @property
     def _may_grow(self) -> list[PlacedModule]:
@@ -175,14 +172,21 @@ class _Growing:
             return 0.0
         after = self.places.copy()
         after[self.problem.index_of[name]] = rect.left + rect.right, rect.bottom + rect.top
-        if objective.beyond(after) > objective.beyond(self.places):
+        beyond, twice = _others(objective, after)
+        if beyond > self.others[0]:
             return inf
-        return (objective.twice_others(after) - objective.twice_others(self.places)) / 2 / (weight or 1.0)
+        return (twice - self.others[1]) / 2 / (weight or 1.0)
 
     def _put(self, name: str, floor: Floor, rect: Rect) -> None:
         floor.take(rect)
         self.regions[name] = (rect,)
         self.places[self.problem.index_of[name]] = rect.left + rect.right, rect.bottom + rect.top
+        self.others = _others(self.objective, self.places)
+
+
+def _others(objective: Objective | None, places: Floats) -> tuple[int, float]:
+    """Return how many streams are beyond their reach, and twice what all but wirelength costs."""
+    return (0, 0.0) if objective is None else (objective.beyond(places), objective.twice_others(places))
 
 
 @dataclass

@@ -107,9 +107,12 @@ class Objective:
         """Return twice the weighted demand above capacity."""
         if self.weights.congestion == 0:
             return 0.0
+        return 2 * self.weights.congestion * self.routing_map(places).excess
+
+    def routing_map(self, places: Floats) -> RoutingMap:
+        """Return the routing map."""
         first, second = self.nets.ends
-        demand = self.bins.demand(places[first], places[second], self._bits)
-        return 2 * self.weights.congestion * float(np.maximum(demand - self.bins.capacity, 0.0).sum())
+        return RoutingMap(self.bins.demand(places[first], places[second], self._bits), self.bins.capacity)
 
     def twice_others(self, places: Floats) -> float:
         """Return twice what is not wirelength."""
@@ -149,14 +152,6 @@ def counted(problem: PlacementProblem) -> Objective | None:
     return None if problem.draft or objective.is_wire_alone else objective
 
 
-def routing_map(problem: PlacementProblem, regions: Mapping[str, Region]) -> RoutingMap:
-    """Return the routing map of a placement."""
-    objective = Objective.of(problem)
-    places, (first, second) = objective.places(problem, regions), objective.nets.ends
-    bits = objective.nets.end_bits.astype(np.float64)
-    return RoutingMap(objective.bins.demand(places[first], places[second], bits), objective.bins.capacity)
-
-
 @dataclass(frozen=True, slots=True)
 class Evaluated:
     """The terms of a placement, its routing map, and how many streams inside an SLR are beyond a reach that counts."""
@@ -168,9 +163,10 @@ class Evaluated:
 
 def evaluated(problem: PlacementProblem, regions: Mapping[str, Region]) -> Evaluated:
     """Evaluate a placement."""
-    objective, routing = Objective.of(problem), routing_map(problem, regions)
+    objective = Objective.of(problem)
     places, ways = objective.places(problem, regions), objective.ways
     first, second = objective.nets.ends
+    routing = objective.routing_map(places)
     penalty = 0.0 if ways is None else ways.penalty(ways.longest(places[first], places[second]))
     terms = Terms(hpwl_of(regions, problem.wires), penalty, routing.excess)
     return Evaluated(terms, routing, objective.beyond(places))

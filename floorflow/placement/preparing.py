@@ -24,7 +24,7 @@ from floorflow.placement.legal_sides import LegalSides
 from floorflow.placement.lns import Layout
 from floorflow.placement.net_arrays import net_arrays
 from floorflow.placement.objective import evaluated
-from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution, Region
+from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution, Region, Weights
 from floorflow.placement.stars import wires_bound
 from floorflow.stats import SolveStats, Status
 
@@ -125,6 +125,12 @@ def solved(
     status: Status = "optimal" if bound is not None and objective <= bound else "feasible"
     stats = SolveStats(method, status, objective, bound)
     return PlacementSolution(regions, found.terms, found.routing, found.beyond_reach, stats)
+
+
+def wire_bound(found: PlacementSolution, weights: Weights) -> float | None:
+    """Return the bound on the wirelength that a solution's is made of; 0 if wires do not count."""
+    bound = found.stats.bound
+    return bound if bound is None or not weights.wire else bound / weights.wire
 
 
 def failure(problem: PlacementProblem, built: Construction, name: str, *, proven: bool) -> PlacementFailure:

@@ -11,7 +11,7 @@ import numpy as np
 from floorflow.hardware.free_region import free_rectangles, free_supply
 from floorflow.hardware.max_pblocks import max_pblocks
 from floorflow.placement.bound import need_of
-from floorflow.placement.preparing import solved
+from floorflow.placement.preparing import solved, wire_bound
 from floorflow.placement.problem import (
     PlacedModule,
     PlacementProblem,
@@ -65,10 +65,9 @@ def with_regions(
     """Return the solution of modules that have a region whatever is chosen, and of the others; ``told`` says which."""
     found = {**others.regions, **regions}
     placed = {module.name: found[module.name] for module in problem.modules}
-    hpwl, weight = hpwl_of(placed, problem.wires), problem.weights.wire
     # The wires that end at these modules alone are as long as they must be.
-    known = others.stats.bound if weight else None
-    bound = None if known is None else known / weight + hpwl - others.hpwl
+    known = wire_bound(others, problem.weights) if problem.weights.wire else None
+    bound = None if known is None else known + hpwl_of(placed, problem.wires) - others.hpwl
     return solved(problem, placed, bound, f"{others.stats.method}, {told}")
 
 

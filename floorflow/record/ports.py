@@ -11,7 +11,7 @@ from floorflow.hardware import Fpga, Rect, bounding_box, stream_wires
 from floorflow.hardware.laguna import laguna_columns
 from floorflow.placement import Pin
 from floorflow.placement.crossing_columns import BoundaryCrossing, crossing_columns
-from floorflow.placement.ports import ModulePorts, PortStream, end_point, length_of, place_ports, points_of
+from floorflow.placement.ports import ModulePorts, Points, PortStream, end_point, length_of, place_ports, points_of
 from floorflow.record.part import Part, PhaseRun
 from floorflow.schema import ColumnWires, PlacedPortEntry, SllColumnsEntry
 from floorflow.search.placing import stream_ends
@@ -45,6 +45,10 @@ class FpgaPorts:
     def placed(self) -> dict[str, ModulePorts]:
         """The ports by module."""
         return place_ports(self.boxes, [*self.streams.values()])
+
+    @cached_property
+    def _points(self) -> Points:
+        return points_of(self.boxes, self.placed)
 
     @property
     def length(self) -> float:
@@ -81,11 +85,11 @@ class FpgaPorts:
 
     def _crossing(self, part: Part, lower: str) -> Iterator[BoundaryCrossing]:
         """Yield the streams that cross the boundary above a slot."""
-        points, candidate = points_of(self.boxes, self.placed), part.candidate
+        candidate = part.candidate
         ends = modules_between(candidate.modules, candidate.channels)
         for channel in candidate.channels:
             steps = channel_steps(part.context, candidate.slot_of, ends[channel.name])
             if any(step.link is None and lower == joint[0] for step in steps for joint in step.joints):
                 stream = self.streams[part.channel_name(channel.name)]
-                a, b = (end_point(stream, direction, self.boxes, points) for direction in ("out", "in"))
+                a, b = (end_point(stream, direction, self.boxes, self._points) for direction in ("out", "in"))
                 yield BoundaryCrossing(stream.name, stream_wires(channel.width_bits), a, b)

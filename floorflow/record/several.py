@@ -129,7 +129,7 @@ def _candidate(whole: Candidate, member: Member, folding: FoldingSolution, folde
         channels=channels,
         slot_of=slots,
         joined=(),
-        slices=whole.slices.renamed({channel.name: _bare_name(channel.name, member) for channel in own}),
+        slices=whole.slices.renamed({one.name: bare.name for one, bare in zip(own, channels, strict=True)}),
     )
 
 
@@ -140,10 +140,6 @@ def _own_modules(whole: Candidate, member: Member) -> list[Module]:
         for module in whole.modules
     ]
     return [module for module in own if module.engines]
-
-
-def _bare_name(channel: str, member: Member) -> str:
-    return "->".join(member.bare(end) for end in channel.split("->"))
 
 
 def _bare(channel: Channel, member: Member) -> Channel:

@@ -28,14 +28,10 @@ class _Side:
     box: Rectangle
 
     @property
-    def middle(self) -> tuple[float, float]:
-        return (self.box.left + self.box.right) / 2, (self.box.bottom + self.box.top) / 2
-
-    @property
     def reach(self) -> tuple[float, float, float, float]:
         """Left, bottom, right and top of the module; a terminal is a point, the middle of its box."""
         box = self.box
-        return (box.left, box.bottom, box.right, box.top) if self.module else self.middle * 2
+        return (box.left, box.bottom, box.right, box.top) if self.module else box.middle * 2
 
 
 def check_ports(phase: PhaseFacts, board: Board, fpga: str, boxes: Mapping[str, Rectangle], findings: Findings) -> None:
@@ -133,7 +129,7 @@ def _length(phase: PhaseFacts, ends: Mapping[str, tuple[_Side, ...]], pblocks: M
     for channel in phase.channels:
         pair = ends.get(channel["name"], ())
         points = [
-            next(_points(side, channel["name"], direction, pblocks), side.middle)
+            next(_points(side, channel["name"], direction, pblocks), side.box.middle)
             for side, direction in zip(pair, ("out", "in"), strict=False)
         ]
         if points:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import pairwise
 from math import ceil
 
@@ -125,16 +125,13 @@ def _stretches(phase: PhaseFacts, boards: Mapping[str, Board]) -> Iterator[tuple
 
 
 def _box(entry: Record) -> Rectangle | None:
-    sides = [tuple(area[side] for side in SIDES) for area in entry["rectangles"]]
-    if not sides:
-        return None
-    left, bottom, right, top = zip(*sides, strict=True)
-    return Rectangle(min(left), min(bottom), max(right), max(top))
+    areas = [Rectangle(*(area[side] for side in SIDES)) for area in entry["rectangles"]]
+    return reduce(Rectangle.around, areas) if areas else None
 
 
 def _stretch(phase: PhaseFacts, board: Board, channel: Record, source: Rectangle, target: Rectangle) -> Stretch:
     """Return a stream as rows from its source on, with registers where the board has them."""
-    (x, y), (other_x, other_y) = _middle(source), _middle(target)
+    (x, y), (other_x, other_y) = source.middle, target.middle
     low, high = min(y, other_y), max(y, other_y)
     passed = [pair for pair in phase.boundaries(phase.route(channel) or ()) if phase.register_stages[pair[0].fpga]]
     edges = sorted(
@@ -150,10 +147,6 @@ def _stretch(phase: PhaseFacts, board: Board, channel: Record, source: Rectangle
     if y > other_y:
         rows, names = rows[::-1], names[::-1]
     return Stretch(slots[0].fpga, tuple(names), abs(x - other_x), tuple(rows))
-
-
-def _middle(area: Rectangle) -> tuple[float, float]:
-    return (area.left + area.right) / 2, (area.bottom + area.top) / 2
 
 
 def _check_counts(phase: PhaseFacts, ways: Mapping[str, Stretch], reach: float, findings: Findings) -> None:

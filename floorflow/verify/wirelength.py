@@ -38,7 +38,7 @@ def wires_on(phase: PhaseFacts, board: Board, fpga: str, areas: Mapping[str, Rec
         ]
         inside = homes[0] == homes[1] or not any(home in areas for home in homes)
         if not inside and ends[0] and ends[1]:
-            yield Wire(channel["width_bits"], _middle(ends[0]), _middle(ends[1]))
+            yield Wire(channel["width_bits"], ends[0].middle, ends[1].middle)
 
 
 def port_of(phase: PhaseFacts, board: Board, fpga: str, end: str, *, enters: bool) -> Rectangle | None:
@@ -47,7 +47,3 @@ def port_of(phase: PhaseFacts, board: Board, fpga: str, end: str, *, enters: boo
     if slot is None or slot.fpga != fpga:
         return board.link_port if slot else None
     return board.host_port if is_outside(end) else None
-
-
-def _middle(area: Rectangle) -> tuple[float, float]:
-    return (area.left + area.right) / 2, (area.bottom + area.top) / 2

@@ -14,7 +14,7 @@ from floorflow.hardware.geometry import Rect
 from floorflow.hardware.reach import Way
 from floorflow.hardware.routing import FREE_SHARE, routing_capacity
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, grown, hpwl_of, place
-from floorflow.placement.objective import STREAM_BITS, routing_map
+from floorflow.placement.objective import STREAM_BITS, evaluated
 from floorflow.placement.preparing import solved
 from floorflow.placement.problem import Pin, Weights, Wire, point_of
 from floorflow.resources import Resources
@@ -51,7 +51,7 @@ def test_what_a_bin_offers_is_counted_tile_by_tile() -> None:
 def test_the_map_spreads_a_wire_over_its_box_and_adds_up_to_the_wirelength() -> None:
     problem = replace(chain(FIELD, [Resources(lut=8)]), wires=(Wire("m0", Pin(2 * 34, 2 * 20), 10),))
     regions = {"m0": (Rect(4, 5, 4, 5),)}
-    routing = routing_map(problem, regions)
+    routing = evaluated(problem, regions).routing
     # 30 columns and 15 rows: 450 bit-tiles over columns 3.5 to 34.5 and rows 4.5 to 20.5.
     columns, rows = np.array([11, 15, 5, 0]) / 31, np.array([10, 6, 0, 0]) / 16
     assert routing.demand == pytest.approx(450 * np.outer(columns, rows))

@@ -61,6 +61,11 @@ class Rectangle:
     right: int
     top: int
 
+    @property
+    def middle(self) -> tuple[float, float]:
+        """Column and row of its middle."""
+        return (self.left + self.right) / 2, (self.bottom + self.top) / 2
+
     def overlaps(self, other: Rectangle) -> bool:
         """Whether the two share a column and a row."""
         across = self.left <= other.right and other.left <= self.right
