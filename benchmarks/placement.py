@@ -27,12 +27,12 @@ import numpy as np
 from benchmarks.placement_cases import cases
 from floorflow.hardware.geometry import Rect
 from floorflow.placement import PlacementProblem, PlacementSolution, Region, hpwl_of, place
-from floorflow.placement.bound import legal_rectangles, needs_of
-from floorflow.placement.candidate_rectangles import aspect_of, slot_grid
-from floorflow.placement.construction import construct_layouts
+from floorflow.placement.bounds.wires import legal_rectangles, needs_of
+from floorflow.placement.construction.several_ways import construct_layouts
 from floorflow.placement.effort import LIMITS
-from floorflow.placement.net_arrays import net_arrays
+from floorflow.placement.layouts.net_arrays import net_arrays
 from floorflow.placement.preparing import PreparedProblem, prepare
+from floorflow.placement.rectangles.candidate_rectangles import aspect_of, slot_grid
 
 LEAST = 3
 """Modules of the smallest problem in the table."""

@@ -17,7 +17,7 @@ from typing import Any
 from floorflow import flow
 from floorflow.hardware import load_platform
 from floorflow.placement import Pin, PlacedModule, PlacementFailure, PlacementProblem, PlacementSolution, Wire
-from floorflow.placement.bound import need_of
+from floorflow.placement.bounds.wires import need_of
 from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.search import context as search_context

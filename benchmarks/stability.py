@@ -19,7 +19,7 @@ from math import ceil
 
 from benchmarks.placement_cases import cases
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place, stayed
-from floorflow.placement.bound import need_of
+from floorflow.placement.bounds.wires import need_of
 from floorflow.placement.effort import LIMITS
 from floorflow.placement.staying import place_near
 from floorflow.resources import Resources

@@ -13,7 +13,7 @@ from itertools import combinations
 from floorflow.errors import InputError, Refusal
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.slots import Slot
-from floorflow.placement.bound import need_of
+from floorflow.placement.bounds.wires import need_of
 from floorflow.placement.problem import PlacedModule, PlacementProblem, PlacementSolution, Region
 from floorflow.placement.whole_slots import with_regions, without
 from floorflow.resources import RESOURCE_NAMES

@@ -15,8 +15,7 @@ from math import inf
 
 from floorflow.hardware.free_region import free_cells
 from floorflow.hardware.geometry import Rect
-from floorflow.placement.floor import Floor
-from floorflow.placement.objective import Floats, Objective
+from floorflow.placement.layouts.objective import Floats, Objective
 from floorflow.placement.preparing import solved, wire_bound
 from floorflow.placement.problem import (
     Pin,
@@ -28,6 +27,7 @@ from floorflow.placement.problem import (
     hpwl_of,
     point_of,
 )
+from floorflow.placement.rectangles.floor import Floor
 from floorflow.resources import RESOURCE_NAMES, Resources
 
 SLACK = 2.0

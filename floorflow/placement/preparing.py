@@ -8,7 +8,8 @@ from functools import cached_property
 
 from floorflow.errors import Refusal
 from floorflow.hardware.geometry import Rect
-from floorflow.placement.bound import (
+from floorflow.placement.bounds.stars import wires_bound
+from floorflow.placement.bounds.wires import (
     Legal,
     extent_of,
     fits_nowhere,
@@ -17,15 +18,14 @@ from floorflow.placement.bound import (
     overfull,
     pin_bound,
 )
-from floorflow.placement.candidate_rectangles import IntArray, SlotGrid, candidate_rectangles, slot_grid
-from floorflow.placement.construction import Construction
+from floorflow.placement.construction.several_ways import Construction
 from floorflow.placement.effort import Limits
-from floorflow.placement.legal_sides import LegalSides
-from floorflow.placement.lns import Layout
-from floorflow.placement.net_arrays import net_arrays
-from floorflow.placement.objective import evaluated
+from floorflow.placement.layouts.layout import Layout
+from floorflow.placement.layouts.net_arrays import net_arrays
+from floorflow.placement.layouts.objective import evaluated
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution, Region, Weights
-from floorflow.placement.stars import wires_bound
+from floorflow.placement.rectangles.candidate_rectangles import IntArray, SlotGrid, candidate_rectangles, slot_grid
+from floorflow.placement.rectangles.legal_sides import LegalSides
 from floorflow.stats import SolveStats, Status
 
 

@@ -93,7 +93,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The terms of the objective in bit-tiles, each without its weight (`floorflow.placement.objective`)."""
+    """The terms of the objective in bit-tiles, each without its weight (`floorflow.placement.layouts.objective`)."""
 
     wire: float
     reach: float

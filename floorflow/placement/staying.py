@@ -21,12 +21,12 @@ from math import inf
 import numpy as np
 
 from floorflow.hardware.geometry import Rect
-from floorflow.placement.bound import narrowest_rectangles
-from floorflow.placement.candidate_rectangles import BoolArray, IntArray, compact, overlaps, sides_of
-from floorflow.placement.construction import may_overlap
+from floorflow.placement.bounds.wires import narrowest_rectangles
+from floorflow.placement.construction.several_ways import may_overlap
+from floorflow.placement.construction.shelves import repair_by_ejection
 from floorflow.placement.effort import Limits
 from floorflow.placement.fixed import what_is_illegal, what_is_short
-from floorflow.placement.lns import (
+from floorflow.placement.layouts.layout import (
     AREA_UNIT,
     CandidateRectangles,
     Layout,
@@ -36,11 +36,11 @@ from floorflow.placement.lns import (
     keys_of,
     twice_hpwl,
 )
-from floorflow.placement.net_arrays import net_arrays
+from floorflow.placement.layouts.net_arrays import net_arrays
 from floorflow.placement.preparing import PreparedProblem, prepare, solution
 from floorflow.placement.problem import PlacedModule, PlacementProblem, PlacementSolution
-from floorflow.placement.raster import Raster
-from floorflow.placement.shelves import repair_by_ejection
+from floorflow.placement.rectangles.candidate_rectangles import BoolArray, IntArray, compact, overlaps, sides_of
+from floorflow.placement.rectangles.raster import Raster
 from floorflow.stats import Status
 
 WITHIN = 0.05

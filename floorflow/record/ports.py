@@ -10,8 +10,16 @@ from floorflow.channels.cost_allocation import modules_between
 from floorflow.hardware import Fpga, Rect, bounding_box, stream_wires
 from floorflow.hardware.laguna import laguna_columns
 from floorflow.placement import Pin
-from floorflow.placement.crossing_columns import BoundaryCrossing, crossing_columns
-from floorflow.placement.ports import ModulePorts, Points, PortStream, end_point, length_of, place_ports, points_of
+from floorflow.placement.ports.crossing_columns import BoundaryCrossing, crossing_columns
+from floorflow.placement.ports.on_edges import (
+    ModulePorts,
+    Points,
+    PortStream,
+    end_point,
+    length_of,
+    place_ports,
+    points_of,
+)
 from floorflow.record.part import Part, PhaseRun
 from floorflow.schema import ColumnWires, PlacedPortEntry, SllColumnsEntry
 from floorflow.search.placing import stream_ends

@@ -10,7 +10,7 @@ import pytest
 
 from floorflow.hardware import Rect, load_platform
 from floorflow.placement import PlacedModule, PlacementProblem, least_cells
-from floorflow.placement.candidate_rectangles import area_of, candidate_rectangles, needed_supply, slot_grid
+from floorflow.placement.rectangles.candidate_rectangles import area_of, candidate_rectangles, needed_supply, slot_grid
 from floorflow.resources import Resources
 from tests.placement.small import device, legal_rectangles, slots
 

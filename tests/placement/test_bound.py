@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from floorflow.hardware.geometry import Rect
 from floorflow.placement import Pin, PlacementSolution, Wire, place
-from floorflow.placement.bound import extent_of, legal_rectangles, needs_of, pin_bound
-from floorflow.placement.candidate_rectangles import slot_grid
+from floorflow.placement.bounds.wires import extent_of, legal_rectangles, needs_of, pin_bound
+from floorflow.placement.rectangles.candidate_rectangles import slot_grid
 from floorflow.resources import Resources
 from tests.placement.small import chain, device
 from tests.placement.small import legal_rectangles as every_legal_rectangle

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.hardware.geometry import Rect
-from floorflow.placement.candidate_rectangles import (
+from floorflow.placement.rectangles.candidate_rectangles import (
     candidate_rectangles,
     compact,
     every_rectangle,

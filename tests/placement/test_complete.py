@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from floorflow.hardware.geometry import Rect
 from floorflow.placement import Pin, PlacementSolution, Wire, place
-from floorflow.placement.bound import needs_of
-from floorflow.placement.candidate_rectangles import slot_grid
-from floorflow.placement.complete import solve_completely
-from floorflow.placement.exact import ExactAnswer
-from floorflow.placement.legal_sides import LegalSides
-from floorflow.placement.lns import Layout, twice_hpwl
-from floorflow.placement.net_arrays import net_arrays
+from floorflow.placement.bounds.wires import needs_of
+from floorflow.placement.improvement.complete import solve_completely
+from floorflow.placement.improvement.exact import ExactAnswer
+from floorflow.placement.layouts.layout import Layout, twice_hpwl
+from floorflow.placement.layouts.net_arrays import net_arrays
 from floorflow.placement.problem import PlacementProblem
+from floorflow.placement.rectangles.candidate_rectangles import slot_grid
+from floorflow.placement.rectangles.legal_sides import LegalSides
 from floorflow.resources import Resources
 from tests.placement.small import assert_legal, brute_force, chain, device, legal_rectangles
 

@@ -9,13 +9,13 @@ import pytest
 
 from floorflow.hardware import Rect, load_platform
 from floorflow.placement import PlacedModule, PlacementProblem, Wire
-from floorflow.placement.bound import needs_of
-from floorflow.placement.candidate_rectangles import candidate_rectangles, overlaps, slot_grid
-from floorflow.placement.construction import _Builder, construct_layouts
+from floorflow.placement.bounds.wires import needs_of
+from floorflow.placement.construction.several_ways import _Builder, construct_layouts
+from floorflow.placement.construction.slicing import Slicer
 from floorflow.placement.effort import LIMITS
-from floorflow.placement.lns import Layout, Occupied, box_at, first_free, keys_of
-from floorflow.placement.raster import Raster
-from floorflow.placement.slicing import Slicer
+from floorflow.placement.layouts.layout import Layout, Occupied, box_at, first_free, keys_of
+from floorflow.placement.rectangles.candidate_rectangles import candidate_rectangles, overlaps, slot_grid
+from floorflow.placement.rectangles.raster import Raster
 from floorflow.resources import Resources
 
 FILL = {"LUT": 0.85, "FF": 0.85}

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from floorflow.placement import PlacementFailure, PlacementSolution
-from floorflow.placement.bound import needs_of
-from floorflow.placement.candidate_rectangles import IntArray, candidate_rectangles, slot_grid
+from floorflow.placement.bounds.wires import needs_of
+from floorflow.placement.construction.packing import pack
 from floorflow.placement.effort import LIMITS
 from floorflow.placement.methods.auto import solve
-from floorflow.placement.packing import pack
+from floorflow.placement.rectangles.candidate_rectangles import IntArray, candidate_rectangles, slot_grid
 from tests.placement.test_scale import assert_counted_legal
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "benchmarks"))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from floorflow.hardware import Rect
 from floorflow.placement import Pin
-from floorflow.placement.ports import ModulePorts, PortStream, length_of, place_ports
-from floorflow.placement.spreading import spread
+from floorflow.placement.ports.on_edges import ModulePorts, PortStream, length_of, place_ports
+from floorflow.placement.ports.spreading import spread
 
 A, B, C = Rect(0, 0, 20, 59), Rect(21, 0, 40, 59), Rect(0, 60, 40, 89)
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.hardware.geometry import Rect
-from floorflow.placement.bound import Extent
-from floorflow.placement.stars import Shapes, edge_bound, star_bound
+from floorflow.placement.bounds.stars import Shapes, edge_bound, star_bound
+from floorflow.placement.bounds.wires import Extent
 
 RECTS = st.lists(
     st.builds(lambda x, y, w, h: Rect(x, y, x + w, y + h), *(st.integers(0, most) for most in (9, 9, 4, 4))),

@@ -19,17 +19,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from floorflow.placement.annealing import Cooling, anneal
-from floorflow.placement.bound import narrowest_rectangles
-from floorflow.placement.candidate_rectangles import IntArray, every_rectangle
-from floorflow.placement.complete import solve_completely
-from floorflow.placement.construction import Construction, construct_layouts
+from floorflow.placement.bounds.wires import narrowest_rectangles
+from floorflow.placement.construction.one_by_one import place_one_by_one
+from floorflow.placement.construction.several_ways import Construction, construct_layouts
 from floorflow.placement.effort import Limits
-from floorflow.placement.exact import solve_exactly
-from floorflow.placement.legal_sides import LegalSides
-from floorflow.placement.lns import CandidateRectangles, Layout, SearchSpace, improve, twice_hpwl
-from floorflow.placement.objective import Objective, counted
-from floorflow.placement.one_by_one import place_one_by_one
+from floorflow.placement.improvement.annealing import Cooling, anneal
+from floorflow.placement.improvement.complete import solve_completely
+from floorflow.placement.improvement.exact import solve_exactly
+from floorflow.placement.improvement.lns import improve
+from floorflow.placement.improvement.reaching import Reaching, better
+from floorflow.placement.layouts.layout import CandidateRectangles, Layout, SearchSpace, twice_hpwl
+from floorflow.placement.layouts.objective import Objective, counted
 from floorflow.placement.preparing import (
     PreparedProblem,
     failure,
@@ -40,7 +40,8 @@ from floorflow.placement.preparing import (
     solution,
 )
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution
-from floorflow.placement.reaching import Reaching, better
+from floorflow.placement.rectangles.candidate_rectangles import IntArray, every_rectangle
+from floorflow.placement.rectangles.legal_sides import LegalSides
 
 FEW = 12
 """Modules up to which it counts for more how they are level with each other than where they lie."""

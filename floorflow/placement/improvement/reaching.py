@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from floorflow.placement.annealing import Cooling, anneal
-from floorflow.placement.complete import solve_completely
 from floorflow.placement.effort import Limits
-from floorflow.placement.lns import Layout, SearchSpace
-from floorflow.placement.objective import Objective
+from floorflow.placement.improvement.annealing import Cooling, anneal
+from floorflow.placement.improvement.complete import solve_completely
+from floorflow.placement.layouts.layout import Layout, SearchSpace
+from floorflow.placement.layouts.objective import Objective
 from floorflow.placement.preparing import PreparedProblem, legal_sides_of
 
 STRICT = 1000.0

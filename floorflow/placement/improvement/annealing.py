@@ -16,10 +16,10 @@ from random import Random
 import numpy as np
 import numpy.typing as npt
 
-from floorflow.placement.candidate_rectangles import IntArray
-from floorflow.placement.lns import Layout, SearchSpace
-from floorflow.placement.objective import Objective
-from floorflow.placement.raster import Raster, Sums
+from floorflow.placement.layouts.layout import Layout, SearchSpace
+from floorflow.placement.layouts.objective import Objective
+from floorflow.placement.rectangles.candidate_rectangles import IntArray
+from floorflow.placement.rectangles.raster import Raster, Sums
 
 Floats = npt.NDArray[np.float64]
 

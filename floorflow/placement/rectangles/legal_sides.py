@@ -10,7 +10,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from floorflow.placement.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, BoolArray, IntArray, SlotGrid, narrowest
+from floorflow.placement.rectangles.candidate_rectangles import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TOP,
+    BoolArray,
+    IntArray,
+    SlotGrid,
+    narrowest,
+)
 
 NEVER = 1 << 14
 """More columns or rows than any device has."""

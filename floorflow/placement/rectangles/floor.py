@@ -12,7 +12,7 @@ import numpy.typing as npt
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.slots import Slot
-from floorflow.placement.candidate_rectangles import IntArray, supply_below
+from floorflow.placement.rectangles.candidate_rectangles import IntArray, supply_below
 from floorflow.resources import Resources
 
 

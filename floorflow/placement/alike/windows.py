@@ -14,8 +14,9 @@ import numpy as np
 
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.relocation import anchors
-from floorflow.placement.bound import need_of
-from floorflow.placement.candidate_rectangles import (
+from floorflow.placement.bounds.wires import need_of
+from floorflow.placement.problem import PlacementProblem, Region, point_of
+from floorflow.placement.rectangles.candidate_rectangles import (
     IntArray,
     area_of,
     candidate_rectangles,
@@ -24,7 +25,6 @@ from floorflow.placement.candidate_rectangles import (
     sides_of,
     slot_grid,
 )
-from floorflow.placement.problem import PlacementProblem, Region, point_of
 
 LOOKED_AT = 60
 """Kinds of windows, the most promising, of which all places are looked up."""

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
-from floorflow.placement.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, BoolArray, IntArray
+from floorflow.placement.rectangles.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, BoolArray, IntArray
 
 Sums = npt.NDArray[np.int32]
 """(steps + 1, units + 1): how many cells below and left of a corner are taken."""

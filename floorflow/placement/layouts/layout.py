@@ -1,29 +1,21 @@
-"""Place modules one by one, then take a few out and put them back better, many times.
+"""Where the modules of one FPGA lie, what their candidates are and which of them are free.
 
-A large-neighbourhood search on candidate rectangles. Everything is counted in whole numbers (twice the distances),
-and the numbers of rounds are fixed, so that a seed gives one answer.
+Everything is counted in whole numbers (twice the distances).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from floorflow.placement.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, BoolArray, IntArray, area_of
-from floorflow.placement.net_arrays import NetArrays
-from floorflow.placement.raster import Raster, Sums
+from floorflow.placement.layouts.net_arrays import NetArrays
+from floorflow.placement.rectangles.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, BoolArray, IntArray, area_of
+from floorflow.placement.rectangles.raster import Raster, Sums
 
 AREA_UNIT = 1 << 24
 """More than any rectangle's area: wirelength counts first, area breaks ties."""
-
-GROUPS = (2, 3, 4, 5, 6, 8)
-"""How many modules are taken out at once, each number as often as it stands here."""
-
-HEAT = 0.02
-"""Share of the wirelength by which it may first rise, every third time."""
 
 NEVER = np.iinfo(np.int64).max
 """Key of a candidate that must not be taken."""
@@ -289,93 +281,3 @@ def box_at(candidates: CandidateRectangles, index: int | np.int64) -> IntArray:
     """Return, (4,), one candidate."""
     box: IntArray = candidates.rects[index]
     return box
-
-
-def construct_greedily(
-    space: SearchSpace, order: Sequence[int], anchor: tuple[int, int], start: Layout | None = None
-) -> Layout:
-    """Place the modules in order, each nearest to what it talks to; without wires, nearest to the anchor.
-
-    ``anchor`` is twice a column and twice a row; ``start`` has what lies elsewhere. Modules that fit nowhere stay
-    unplaced.
-    """
-    occupied = Occupied.by(space, Layout.empty(space.count) if start is None else start.copy())
-    for module in order:
-        candidates, layout = space.candidates[module], occupied.layout
-        if layout.placed[space.wired[module]].any() or space.nets.pin_bits[module].any():
-            keys = keys_of(space, layout, module, space.bits[module])
-        else:
-            x2, y2 = anchor
-            x, y = np.abs(candidates.x.twice - x2), np.abs(candidates.y.twice - y2)
-            keys = Keys(candidates, x * AREA_UNIT, y * AREA_UNIT)
-        best = first_free(occupied, module, keys)
-        if best is not None:
-            occupied.put(module, box_at(candidates, best))
-    return occupied.layout
-
-
-def improve(space: SearchSpace, start: Layout, rounds: int, rng: np.random.Generator) -> Layout:
-    """Take two to eight modules out and put them back, ``rounds`` times; return the best layout met.
-
-    A worse layout is accepted now and then, ever more rarely (a temperature that falls from 2% of the wirelength).
-    """
-    best, lowest = start, twice_hpwl(start, space.nets)
-    cost, current = lowest, _Trial.of(Occupied.by(space, start.copy()))
-    chances = rng.random(rounds)
-    for step in range(rounds):
-        trial = current.reinserted(_neighbourhood(space, current.occupied.layout, rng), rng)
-        if trial is None:
-            continue
-        new = twice_hpwl(trial.occupied.layout, space.nets)
-        temperature = HEAT * lowest * (1 - step / rounds) ** 2
-        if new <= cost - temperature * np.log(max(chances[step], 1e-12)):
-            current, cost = trial, new
-        if new < lowest:
-            best, lowest = trial.occupied.layout, new
-    return best
-
-
-def _neighbourhood(space: SearchSpace, layout: Layout, rng: np.random.Generator) -> list[int]:
-    """Choose a module and one to seven more that are wired to it or lie near it."""
-    count = min(GROUPS[int(rng.integers(len(GROUPS)))], space.count)
-    seed = int(rng.integers(space.count))
-    if rng.random() < 0.6:
-        affinity = space.bits[seed]
-    else:
-        centres = layout.boxes[:, :2] + layout.boxes[:, 2:]
-        affinity = -np.abs(centres - centres[seed]).sum(axis=1)
-    score = affinity + rng.random(space.count) * (abs(int(affinity.sum())) / space.count + 1)
-    score[seed] = np.inf
-    chosen: list[int] = np.argsort(-score)[:count].tolist()
-    return chosen
-
-
-@dataclass
-class _Trial:
-    """A layout, and ``held`` (n,): which candidate each module has, -1 if it is none of them."""
-
-    occupied: Occupied
-    held: list[int]
-
-    @classmethod
-    def of(cls, occupied: Occupied) -> _Trial:
-        """Find the candidates that a layout has."""
-        pairs = zip(occupied.space.candidates, occupied.layout.boxes, strict=True)
-        return cls(occupied, [candidates.index_of(box) for candidates, box in pairs])
-
-    def reinserted(self, modules: list[int], rng: np.random.Generator) -> _Trial | None:
-        """Put modules anew in random order under slightly distorted weights; None if one fits nowhere."""
-        space, occupied, held = self.occupied.space, self.occupied.copy(), self.held.copy()
-        for module in modules:
-            occupied.take_out(module)
-        rng.shuffle(modules)
-        weights = space.bits[modules]
-        if len(modules) > 1 or rng.random() < 0.3:
-            weights = (weights * (1 + 0.4 * rng.random(weights.shape))).astype(np.int64)
-        for module, bits in zip(modules, weights, strict=True):
-            best = first_free(occupied, module, keys_of(space, occupied.layout, module, bits), held[module])
-            if best is None:
-                return None
-            occupied.put(module, box_at(space.candidates[module], best))
-            held[module] = best
-        return _Trial(occupied, held)

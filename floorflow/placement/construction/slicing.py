@@ -17,8 +17,10 @@ import numpy as np
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.slots import Slot
-from floorflow.placement.bound import needs_of
-from floorflow.placement.candidate_rectangles import (
+from floorflow.placement.bounds.wires import needs_of
+from floorflow.placement.layouts.layout import Layout
+from floorflow.placement.problem import PlacementProblem
+from floorflow.placement.rectangles.candidate_rectangles import (
     BOTTOM,
     LEFT,
     RIGHT,
@@ -30,8 +32,6 @@ from floorflow.placement.candidate_rectangles import (
     smallest_rectangle,
     supply_below,
 )
-from floorflow.placement.lns import Layout
-from floorflow.placement.problem import PlacementProblem
 
 Group = tuple[int, ...]
 """Modules, by index, that get one rectangle."""

@@ -16,8 +16,8 @@ import numpy as np
 from floorflow.errors import Refusal
 from floorflow.hardware.free_region import free_supply
 from floorflow.hardware.slots import Slot
-from floorflow.placement.candidate_rectangles import BoolArray, IntArray, SlotGrid, narrowest, needed_supply
 from floorflow.placement.problem import PlacedModule, PlacementProblem
+from floorflow.placement.rectangles.candidate_rectangles import BoolArray, IntArray, SlotGrid, narrowest, needed_supply
 from floorflow.resources import RESOURCE_NAMES
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.slots import Slot
-from floorflow.placement.candidate_rectangles import (
+from floorflow.placement.rectangles.candidate_rectangles import (
     SLOTS_KEPT,
     IntArray,
     SlotGrid,

@@ -22,9 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from floorflow.hardware.slots import Slot
-from floorflow.placement.bound import Extent, Legal, least_twice_distance
-from floorflow.placement.candidate_rectangles import IntArray
-from floorflow.placement.net_arrays import NetArrays
+from floorflow.placement.bounds.wires import Extent, Legal, least_twice_distance
+from floorflow.placement.layouts.net_arrays import NetArrays
+from floorflow.placement.rectangles.candidate_rectangles import IntArray
 
 Floats = npt.NDArray[np.float64]
 

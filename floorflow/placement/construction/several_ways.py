@@ -13,15 +13,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from floorflow.placement.candidate_rectangles import BoolArray, IntArray, area_of, aspect_of, compact, sides_of
+from floorflow.placement.construction.nearest_first import construct_greedily
+from floorflow.placement.construction.packing import pack
+from floorflow.placement.construction.shelves import MAX_SHELVES, bands_of, repair_by_ejection, shelves
+from floorflow.placement.construction.slicing import sliced
 from floorflow.placement.effort import Limits
-from floorflow.placement.lns import CandidateRectangles, Layout, SearchSpace, construct_greedily, twice_hpwl
-from floorflow.placement.net_arrays import net_arrays
-from floorflow.placement.packing import pack
+from floorflow.placement.layouts.layout import CandidateRectangles, Layout, SearchSpace, twice_hpwl
+from floorflow.placement.layouts.net_arrays import net_arrays
 from floorflow.placement.problem import PlacementProblem
-from floorflow.placement.raster import Raster
-from floorflow.placement.shelves import MAX_SHELVES, bands_of, repair_by_ejection, shelves
-from floorflow.placement.slicing import sliced
+from floorflow.placement.rectangles.candidate_rectangles import (
+    BoolArray,
+    IntArray,
+    area_of,
+    aspect_of,
+    compact,
+    sides_of,
+)
+from floorflow.placement.rectangles.raster import Raster
 
 Part = tuple[int, ...]
 """Modules that may meet one another and none of the others: those of one slot, or of slots that overlap."""

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from floorflow.placement.candidate_rectangles import IntArray
-from floorflow.placement.lns import Layout, Occupied, SearchSpace
+from floorflow.placement.layouts.layout import Layout, Occupied, SearchSpace
+from floorflow.placement.rectangles.candidate_rectangles import IntArray
 
 Floats = npt.NDArray[np.float64]
 

@@ -14,8 +14,8 @@ from typing import Literal
 
 from floorflow.hardware.crossing import stream_wires
 from floorflow.hardware.geometry import Rect
+from floorflow.placement.ports.spreading import spread
 from floorflow.placement.problem import Pin
-from floorflow.placement.spreading import spread
 
 Side = Literal["left", "right", "bottom", "top"]
 Direction = Literal["in", "out"]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from floorflow.placement.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, IntArray
-from floorflow.placement.lns import Layout
-from floorflow.placement.net_arrays import NetArrays
+from floorflow.placement.layouts.layout import Layout
+from floorflow.placement.layouts.net_arrays import NetArrays
+from floorflow.placement.rectangles.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, IntArray
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model

@@ -13,8 +13,17 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from floorflow.placement.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, BoolArray, IntArray, area_of, overlaps
 from floorflow.placement.problem import PlacementProblem
+from floorflow.placement.rectangles.candidate_rectangles import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TOP,
+    BoolArray,
+    IntArray,
+    area_of,
+    overlaps,
+)
 
 Floats = npt.NDArray[np.float64]
 

@@ -16,18 +16,19 @@ from functools import cached_property
 import numpy as np
 
 from floorflow.hardware.geometry import Rect
-from floorflow.placement.annealing import Cooling, anneal
-from floorflow.placement.candidate_rectangles import compact, sides_of
-from floorflow.placement.construction import may_overlap
+from floorflow.placement.alike.port_sides import unlike_ports
+from floorflow.placement.alike.windows import Windows, windows_of
+from floorflow.placement.construction.several_ways import may_overlap
+from floorflow.placement.construction.shelves import repair_by_ejection
 from floorflow.placement.effort import Limits
-from floorflow.placement.lns import CandidateRectangles, Layout, Occupied, SearchSpace, improve, twice_hpwl
-from floorflow.placement.net_arrays import NetArrays, net_arrays
-from floorflow.placement.port_sides import unlike_ports
+from floorflow.placement.improvement.annealing import Cooling, anneal
+from floorflow.placement.improvement.lns import improve
+from floorflow.placement.layouts.layout import CandidateRectangles, Layout, Occupied, SearchSpace, twice_hpwl
+from floorflow.placement.layouts.net_arrays import NetArrays, net_arrays
 from floorflow.placement.preparing import PreparedProblem, prepare, solution, wire_bound
 from floorflow.placement.problem import PlacementProblem, PlacementSolution, Region
-from floorflow.placement.raster import Raster
-from floorflow.placement.shelves import repair_by_ejection
-from floorflow.placement.windows import Windows, windows_of
+from floorflow.placement.rectangles.candidate_rectangles import compact, sides_of
+from floorflow.placement.rectangles.raster import Raster
 
 KINDS = 4
 """Kinds of windows that are tried for each group."""

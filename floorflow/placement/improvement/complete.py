@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from floorflow.placement.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, BoolArray, IntArray
-from floorflow.placement.exact import EXTENT, ExactAnswer
-from floorflow.placement.legal_sides import LegalSides
-from floorflow.placement.lns import Layout
-from floorflow.placement.net_arrays import NetArrays
+from floorflow.placement.improvement.exact import EXTENT, ExactAnswer
+from floorflow.placement.layouts.layout import Layout
+from floorflow.placement.layouts.net_arrays import NetArrays
+from floorflow.placement.rectangles.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, BoolArray, IntArray
+from floorflow.placement.rectangles.legal_sides import LegalSides
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model

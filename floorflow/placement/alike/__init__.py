@@ -1,0 +1,1 @@
+"""Equal modules in windows alike."""

@@ -1,0 +1,1 @@
+"""What no layout's wires can be shorter than."""

@@ -1,0 +1,1 @@
+"""Ways from a layout to a better one, and to the best."""

@@ -1,0 +1,1 @@
+"""The rectangles that a module may have."""
