@@ -18,8 +18,6 @@ At one interval the problem is a multiple-choice knapsack with several resources
     least_scale            the least scale of a budget that a folding keeps: bound, exchanges, proof
     least_full             the least largest share of the budget at an interval, then the least scarcity near that
     latency                the least sum of cycles along the longest path (latency_bound, latency_model, longest_path)
-    least_area             least sum of the modules' areas at an interval: where rectangles are short, not their sums
-    part_foldings          what it chooses among: the foldings of whole modules (part_tables: which of them are kept)
     infeasible             how much larger the budget would have to be, and what fills it
     methods                all methods by name: `exact` and the published ones (cpsat, rule, annealing, brute)
     restriction            the problem with fewer rows
@@ -30,25 +28,19 @@ from floorflow.folding.exact import FeasibilityOracle, FoldingAnswer, least_scar
 from floorflow.folding.infeasible import Shortage, shortage
 from floorflow.folding.interval_search import RATIO, shortest_interval
 from floorflow.folding.latency import least_latency
-from floorflow.folding.least_area import area_of, cells_per_unit, least_area
-from floorflow.folding.part_foldings import AreaPart
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown, fitting
 from floorflow.folding.restriction import restricted
 
 __all__ = [
     "RATIO",
-    "AreaPart",
     "FeasibilityOracle",
     "FoldingInfeasible",
     "FoldingProblem",
     "FoldingSolution",
     "FoldingUnknown",
     "Shortage",
-    "area_of",
-    "cells_per_unit",
     "fitting",
     "fold_at_interval",
-    "least_area",
     "restricted",
     "shortage",
     "shortest_interval",

@@ -129,11 +129,6 @@ def _split_refinement(parts: list[Part], graph: _Graph) -> list[Part]:
     return [tuple(sorted(part)) for part in members]
 
 
-def _loss(graph: _Graph, module: int, part: set[int], other: set[int]) -> float:
-    """Return how many wires more the cut has once a module moves from its part to another."""
-    return graph.wires_to(module, sorted(part)) - graph.wires_to(module, sorted(other))
-
-
 def _merge_refinement(parts: list[Part], graph: _Graph) -> list[Part]:
     """Merge the two parts with the most wires between them while the union of some pair fits a slot."""
     parts = list(parts)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from floorflow.errors import InputError
 from floorflow.schema.network import EngineEntry
 from floorflow.schema.phase import ParallelismEntry
 from floorflow.schema.values import Amount, Amounts, AttributeValue, InputFile, PlainName, PlanModel, Stats
@@ -130,22 +128,3 @@ class ResourcePlan(PlanModel):
     def to_json(self) -> str:
         """Return schedule.json's text: keys in order, two spaces, a newline at the end."""
         return json.dumps(self.model_dump(by_alias=True), indent=2, sort_keys=True, allow_nan=False) + "\n"
-
-
-def read_resource_plan(path: Path) -> ResourcePlan:
-    """Read schedule.json.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or no such plan; the message names the first wrong field.
-
-    """
-    try:
-        return ResourcePlan.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})", hint="give a folder that plan wrote") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"])) or "the file"
-        raise InputError(f"{path}: {field}: {first['msg']}", hint="give a schedule.json of this version") from error

@@ -116,10 +116,6 @@ class Together:
                 found.append(OptionGroup(tuple(member.prefix + name for name in group.engines), made[key]))
         return tuple(found)
 
-    def member_of(self, end: str) -> Member:
-        """Return the network of an engine or end."""
-        return next(member for member in self.members if end.startswith(member.prefix))
-
     def weight(self, stream: Stream) -> Fraction:
         """Return how many frames of a stream pass while one of the longest interval does; 0 of a network that is held.
 
