@@ -12,8 +12,8 @@ from floorflow.view.contents.names import Plan, headline, modules_in_order, rate
 from floorflow.view.contents.networks import read_networks
 from floorflow.view.contents.scene import ModuleView, RegionView, Scene
 from floorflow.view.contents.slot_use import outside_ends, read_slots
-from floorflow.view.contents.stream_ends import read_crossings, read_ports, read_streams
-from floorflow.view.contents.stream_ways import read_edge_ports, read_ways
+from floorflow.view.contents.stream_ends import read_crossings, read_longest, read_ports, read_streams
+from floorflow.view.contents.stream_ways import read_edge_ports
 from floorflow.view.sheet.geometry import Box
 
 
@@ -50,7 +50,7 @@ def read_scene(plan: Plan, fpga: str, phase: int = 0) -> Scene:
         note=_note(entry.get("unstated", ())),
         regions=tuple(_read_regions(plan, fpga, phase)),
         edge_ports=tuple(read_edge_ports(plan, fpga, phase).values()),
-        longest_tiles=max((way.tiles for way in read_ways(plan, fpga, phase).values()), default=0.0),
+        longest=read_longest(plan, fpga, phase),
     )
 
 

@@ -156,6 +156,16 @@ class NetworkView:
 
 
 @dataclass(frozen=True)
+class LongestView:
+    """A channel's length in columns and rows from middle to middle, its register slices, and what one cycle reaches."""
+
+    channel: str
+    tiles: float
+    slices: int
+    reach_tiles: float
+
+
+@dataclass(frozen=True)
 class Scene:
     """Everything the plan says about one FPGA in one phase."""
 
@@ -183,8 +193,8 @@ class Scene:
     """Those of this FPGA, that of the phase and others."""
     edge_ports: tuple[EdgePort, ...] = ()
     """The ports of all modules."""
-    longest_tiles: float = 0.0
-    """Columns and rows of the longest stream from port to port; 0 where no ports are known."""
+    longest: LongestView | None = None
+    """The stream whose registers lie furthest apart; None where the plan knows none."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from floorflow.view.contents.names import Plan, fpga_names, fpga_of_slots, modules_in_order
 from floorflow.view.contents.outside_ends import outside_end
-from floorflow.view.contents.scene import CrossingView, PortView, StreamView
+from floorflow.view.contents.scene import CrossingView, LongestView, PortView, StreamView
 from floorflow.view.contents.stream_ways import Way, read_ways
 
 
@@ -35,12 +35,19 @@ def read_streams(plan: Plan, fpga: str, phase: int = 0) -> tuple[StreamView, ...
         )
         if ends is not None and ends[0] != ends[1]:
             between.setdefault(ends, []).append(channel)
-    ways = read_ways(plan, fpga, phase)
-    longest = max(ways, key=lambda name: ways[name].tiles, default="")
+    ways, first = read_ways(plan, fpga, phase), read_longest(plan, fpga, phase)
+    longest = "" if first is None else first.channel
     return tuple(
         _stream(ends, own, number[ends[1]] - number[ends[0]] if on_fpga.issuperset(ends) else 0, ways, longest)
         for ends, own in sorted(between.items())
     )
+
+
+def read_longest(plan: Plan, fpga: str, phase: int = 0) -> LongestView | None:
+    """Return the first of the plan's longest streams, to which the clock owes most; a plan may name none."""
+    for entry in plan["phases"][phase]["floorplan"][fpga].get("longest", ()):
+        return LongestView(entry["channel"], entry["tiles"], entry["slices"], entry["reach_tiles"])
+    return None
 
 
 def _stream(

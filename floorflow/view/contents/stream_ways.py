@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
 
 from floorflow.view.contents.names import Plan
 from floorflow.view.contents.scene import EdgePort, SllView
 
-Point = tuple[float, float]
-
 
 @dataclass(frozen=True)
 class Way:
-    """The way of a channel on an FPGA: ports at source and target, if these are modules here, and its Laguna columns.
-
-    ``ends`` are those ports or the middles of the terminals.
-    """
+    """The way of a channel on an FPGA: ports at its ends, where these are modules here, and its Laguna columns."""
 
     ports: tuple[EdgePort | None, EdgePort | None]
     slls: tuple[SllView, ...]
-    ends: tuple[Point, Point]
-
-    @property
-    def tiles(self) -> float:
-        """Columns, by its Laguna columns, and rows from end to end."""
-        (x, y), (to_x, to_y) = self.ends
-        stops = (x, *(sll.x for sll in self.slls), to_x)
-        return sum(abs(b - a) for a, b in pairwise(stops)) + abs(to_y - y)
 
 
 def read_edge_ports(plan: Plan, fpga: str, phase: int) -> dict[tuple[str, str], EdgePort]:
@@ -51,26 +35,12 @@ def read_edge_ports(plan: Plan, fpga: str, phase: int) -> dict[tuple[str, str], 
 def read_ways(plan: Plan, fpga: str, phase: int) -> dict[str, Way]:
     """Return the ways of the channels that have a port on the FPGA, by name."""
     ports, slls = read_edge_ports(plan, fpga, phase), _read_slls(plan, fpga, phase)
-    fpgas = plan["platform"]["fpgas"]
-    entry = next(item for item in fpgas if item["name"] == fpga)
-    at_host = {"source": entry is fpgas[0], "target": entry is fpgas[-1]}
     ways = {}
-    for channel in plan["phases"][phase]["channels"]:
-        own = ports.get((channel["name"], "out")), ports.get((channel["name"], "in"))
-        if own == (None, None):
-            continue
-        ends = [
-            _terminal(entry, at_host=at_host[side] and ":" in channel[side]) if port is None else port.point
-            for port, side in zip(own, ("source", "target"), strict=True)
-        ]
-        ways[channel["name"]] = Way(own, slls.get(channel["name"], ()), (ends[0], ends[1]))
+    for name in [channel["name"] for channel in plan["phases"][phase]["channels"]]:
+        own = ports.get((name, "out")), ports.get((name, "in"))
+        if own != (None, None):
+            ways[name] = Way(own, slls.get(name, ()))
     return ways
-
-
-def _terminal(entry: Mapping[str, Any], *, at_host: bool) -> Point:
-    """Return the middle of the host's port, or of that of links where the FPGA has none of the host's streams."""
-    area = entry["host_port"] if at_host or entry["link_port"] is None else entry["link_port"]
-    return (area["left"] + area["right"] + 1) / 2, (area["bottom"] + area["top"] + 1) / 2
 
 
 def _read_slls(plan: Plan, fpga: str, phase: int) -> dict[str, tuple[SllView, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from floorflow.view.contents.scene import EdgePort, Scene
+from floorflow.view.contents.scene import EdgePort, LongestView, Scene
 from floorflow.view.draw.streams import StreamLine
 from floorflow.view.sheet.geometry import Box
 from floorflow.view.sheet.palette import CROSSING, INK
@@ -58,5 +58,10 @@ def way_keys(scene: Scene) -> Iterator[str]:
         yield "ring: Laguna column of an SLR crossing"
     if any(stream.slices for stream in scene.streams):
         yield "square: register slice"
-    if scene.longest_tiles:
-        yield f"yellow: the longest stream, {scene.longest_tiles:,.0f} columns and rows from port to port"
+    if scene.longest is not None and any(stream.longest for stream in scene.streams):
+        yield f"yellow: longest stream, {_length_text(scene.longest)}"
+
+
+def _length_text(longest: LongestView) -> str:
+    slices = f", {longest.slices} slice{'s' * (longest.slices > 1)}" if longest.slices else ""
+    return f"{longest.tiles:,.0f} columns and rows (reach {longest.reach_tiles:,.0f}{slices})"

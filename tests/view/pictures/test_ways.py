@@ -45,6 +45,10 @@ def with_ports(platform: Platform) -> dict[str, Any]:
         channel for channel in phase["channels"] if [home.get(channel[e]) for e in ("source", "target")] == ["a", "b"]
     )
     up["slices"] = 2
+    entry["longest"] = [
+        {"channel": name, "tiles": tiles, "slices": slices, "reach_tiles": 240.0}
+        for name, tiles, slices in ((up["name"], 1234.5, 2), ("another", 2000.0, 0))
+    ]
     entry["sll_columns"] = [
         {"channel": up["name"], "boundary": f"fpga0.SLR{slr}-fpga0.SLR{slr + 1}", "columns": columns}
         for slr, columns in (
@@ -67,12 +71,20 @@ def test_a_stream_is_read_with_its_ports_and_the_columns_in_which_it_crosses(u25
     assert stream.slices == 2
 
 
-def test_the_longest_stream_counts_columns_by_its_laguna_columns(u250: Platform) -> None:
-    scene = read_scene(with_ports(u250), "fpga0")
+def test_the_first_of_the_plans_longest_streams_stands_out_with_its_length(u250: Platform) -> None:
+    plan = with_ports(u250)
+    scene = read_scene(plan, "fpga0")
     (longest,) = (stream for stream in scene.streams if stream.longest)
     assert (longest.source, longest.target) == ("a", "b")
-    (x, y), (to_x, to_y) = (port.point for port in longest.ports if port is not None)
-    assert scene.longest_tiles == abs(97.5 - x) + 56 + abs(to_x - 41.5) + abs(to_y - y)
+    told = " ".join(text for text, _ in written(floorplan(plan, u250, "fpga0")))
+    assert "yellow: longest stream, 1,234 columns and rows (reach 240, 2 slices)" in told
+
+
+def test_no_stream_is_yellow_where_the_plan_names_none(u250: Platform) -> None:
+    plan = with_ports(u250)
+    plan["phases"][0]["floorplan"]["fpga0"]["longest"] = []
+    assert not any(stream.longest for stream in read_scene(plan, "fpga0").streams)
+    assert "yellow" not in " ".join(text for text, _ in written(floorplan(plan, u250, "fpga0")))
 
 
 def test_marks_and_their_meaning_stand_in_the_picture_and_no_text_on_another(u250: Platform) -> None:
@@ -80,9 +92,7 @@ def test_marks_and_their_meaning_stand_in_the_picture_and_no_text_on_another(u25
     figure = floorplan(plan, u250, "fpga0")
     assert misplaced(figure) == []
     told = " ".join(text for text, _ in written(figure))
-    assert all(
-        word in told for word in ("port of a stream", "Laguna column of", "register slice", "the longest stream")
-    )
+    assert all(word in told for word in ("port of a stream", "Laguna column of", "register slice", "longest stream"))
     assert marks(figure, "o") == 2
     assert marks(figure, "s") == 2
     glow = [c for c in figure.axes[0].collections if to_hex(c.get_edgecolor()[0]) == LONGEST.lower()]
