@@ -52,7 +52,8 @@ def grown(
     if growing.regions == found.regions:
         return found
     regions = {name: growing.regions[name] for name in found.regions}
-    method, bound = f"{found.stats.method}, grown", wire_bound(found, problem.weights)
+    told = "optimal, then grown" if found.stats.status == "optimal" else "grown"
+    method, bound = f"{found.stats.method}, {told}", wire_bound(found, problem.weights)
     # Rectangles of other aspects than those that the bound is of may have shorter wires.
     if bound is not None and bound > hpwl_of(regions, problem.wires):
         bound = None

