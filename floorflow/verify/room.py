@@ -58,10 +58,8 @@ class Rules:
 
     @classmethod
     def of(cls, board: Board, options: Record, outcomes: Outcomes) -> Rules:
-        """Lay out the floors of the SLRs."""
-        count = len(board.device.raw["slrs"])
-        floors = {slr: Floor(board.device, slr, board.keep_outs) for slr in range(count)}
-        return cls(board, options, outcomes, floors)
+        """Take the floors of the board's SLRs."""
+        return cls(board, options, outcomes, board.floors)
 
     @property
     def asked(self) -> str:

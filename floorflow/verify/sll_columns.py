@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 
 from floorflow.verify.hardware.boards import Board
-from floorflow.verify.hardware.geometry import Rectangle
-from floorflow.verify.hardware.ranges import rectangle_of_range
 from floorflow.verify.hardware.routes import Slot
 from floorflow.verify.phase_facts import PhaseFacts, stream_wires
 from floorflow.verify.templates import Record
@@ -28,8 +26,7 @@ def check_sll_columns(phase: PhaseFacts, board: Board, fpga: str, findings: Find
             told = f"{key[0]} over {key[1]} is listed {counts[key]} times, not {int(key in owed)}"
             findings.add("sll-columns-mismatch", where, told)
     known = [entry for entry in entries if (entry["channel"], entry["boundary"]) in owed]
-    kept = _kept(board) if known else []
-    usable = {name: _usable(board, lower_of[name], kept) for name in {entry["boundary"] for entry in known}}
+    usable = {name: _usable(board, lower_of[name]) for name in {entry["boundary"] for entry in known}}
     for entry in known:
         _check_entry(entry, owed[entry["channel"], entry["boundary"]], usable[entry["boundary"]], where, findings)
     _check_use(board, known, where, findings)
@@ -67,13 +64,7 @@ def _crossings(phase: PhaseFacts, fpga: str) -> Iterator[tuple[Record, tuple[Slo
                 yield channel, (lower, upper)
 
 
-def _kept(board: Board) -> list[Rectangle]:
-    """Return what the shell keeps of clock regions and of Laguna sites."""
-    spans = (span for span in board.static_ranges if span.kind in ("CLOCKREGION", "LAGUNA"))
-    return [rectangle_of_range(board.device, span) for span in spans]
-
-
-def _usable(board: Board, lower: int, kept: Sequence[Rectangle]) -> set[int]:
+def _usable(board: Board, lower: int) -> set[int]:
     """Return the Laguna columns at the boundary above an SLR of which the shell keeps nothing beside it.
 
     Where these are fewer than the wires that the board's file gives the boundary, all may be used.
@@ -83,7 +74,7 @@ def _usable(board: Board, lower: int, kept: Sequence[Rectangle]) -> set[int]:
         return set()
     below = board.device.slr_rows(lower)[1]
     first, last = below - board.device.region_rows + 1, below + board.device.region_rows
-    beside = [area for area in kept if area.bottom <= last and area.top >= first]
+    beside = [area for area in board.areas_beside_laguna if area.bottom <= last and area.top >= first]
     free = {k for k in sll["columns"] if not any(area.left <= k <= area.right for area in beside)}
     enough = len(free) * sll["wires_per_column"] >= list(board.sll_wires())[lower]
     return free if enough else {*sll["columns"]}

@@ -7,6 +7,7 @@ import re
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -125,22 +126,18 @@ class Folder:
         text = self.text(name, findings)
         if text is None:
             return None
-        try:
-            if excess := _yaml_excess(text):
-                findings.add("file-corrupt", name, f"is not YAML of a plan: {excess}")
-                return None
-            content = yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader, see above
-        except _YAML_ERRORS as error:
-            findings.add("file-corrupt", name, f"is not YAML: {' '.join(str(error).split())}")
-            return None
-        return self._object(name, content, findings)
+        content, fault = _parsed_yaml(text)
+        if fault:
+            findings.add("file-corrupt", name, fault)
+        return content
 
-    def _object(self, name: str, content: object, findings: Findings) -> Record | None:
-        fault = next(_faults(content), None) if isinstance(content, dict) else "no object"
-        if fault is None and isinstance(content, dict):
-            return content
-        findings.add("file-corrupt", name, f"holds {fault}")
-        return None
+    def _object(self, name: str, content: Any, findings: Findings) -> Record | None:
+        fault = _fault(content)
+        if fault:
+            findings.add("file-corrupt", name, fault)
+            return None
+        found: Record = content
+        return found
 
 
 @dataclass(frozen=True)
@@ -168,6 +165,22 @@ class PhaseFolder:
         return (self.folder.root / self.path(name)).is_file()
 
 
+@lru_cache(maxsize=16)
+def _parsed_yaml(text: str) -> tuple[Record | None, str]:
+    """Return a mapping, or None and why not; many plans on few boards are judged with the same files.
+
+    No rule changes what it is given.
+    """
+    try:
+        if excess := _yaml_excess(text):
+            return None, f"is not YAML of a plan: {excess}"
+        content = yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader, see above
+    except _YAML_ERRORS as error:
+        return None, f"is not YAML: {' '.join(str(error).split())}"
+    fault = _fault(content)
+    return (None, fault) if fault else (content, "")
+
+
 def _yaml_excess(text: str) -> str:
     """Tell what in a text would exhaust a reader that recurses; the events of the parser come without recursion."""
     nodes, behind = 0, dict[str | None, int]()
@@ -188,6 +201,12 @@ def _yaml_excess(text: str) -> str:
         if nodes > YAML_NODES:
             return f"more than {YAML_NODES} nodes, aliases counted in full"
     return ""
+
+
+def _fault(content: object) -> str:
+    """Tell why a content is no object of a plan; empty if it is."""
+    fault = next(_faults(content), "") if isinstance(content, dict) else "no object"
+    return fault and f"holds {fault}"
 
 
 def _faults(content: object) -> Iterator[str]:

@@ -7,18 +7,18 @@ the rules can refuse it. XDC files are Tcl in this respect.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 MAX_DEPTH = 20
 """How deep brackets may nest; the emitted files need three."""
 
-_NOT_PLAIN = ("Cc", "Zl", "Zp")
-"""Unicode categories of control characters and line separators."""
+_NOT_PLAIN = re.compile("[\0-\b\v-\x1f\x7f-\x9f\u2028\u2029]")
+"""Control characters but tab and newline, and Unicode's separators of lines and paragraphs."""
 
 _LIST_BLANKS = " \t\n"
 _BLANKS = re.compile(r"[ \t\n]*")
+_BRACE = re.compile(r"[{}\\]")
 _ESCAPE = re.compile(r"\\(?:(\n)[ \t]*|[^\n])")
 """A backslash with what it escapes; one before the end of a line continues it."""
 
@@ -68,10 +68,10 @@ def parse_commands(text: str) -> list[Command]:
 
 def _plain(text: str) -> str:
     """Return the text unless it holds a character that Tcl may take for the end of a line, a word or the file."""
-    for number, line in enumerate(text.split("\n"), 1):
-        for char in line:
-            if char != "\t" and unicodedata.category(char) in _NOT_PLAIN:
-                raise TclProblem(f"line {number}: control character U+{ord(char):04X}")
+    found = _NOT_PLAIN.search(text)
+    if found:
+        number = text.count("\n", 0, found.start()) + 1
+        raise TclProblem(f"line {number}: control character U+{ord(found.group()):04X}")
     return text
 
 
@@ -198,9 +198,9 @@ class _Reader:
 
     def braced(self) -> str:
         line, begin, depth = self.line, self.at, 0
-        while self.at < len(self.text):
-            char = self.peek()
-            self.at += 2 if char == "\\" else 1
+        while match := _BRACE.search(self.text, self.at):
+            char = match.group()
+            self.at = match.end() + (char == "\\")
             depth += {"{": 1, "}": -1}.get(char, 0)
             if depth == 0:
                 inside = self.text[begin + 1 : self.at - 1]

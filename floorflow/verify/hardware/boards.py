@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
-from floorflow.verify.hardware.floor import row_step
+from floorflow.verify.hardware.floor import Floor, row_step
 from floorflow.verify.hardware.geometry import Device, Rectangle, Sites, difference, shared, union
 from floorflow.verify.hardware.pblock_rules import KeepOut
 from floorflow.verify.hardware.platform_file import Join
@@ -311,6 +311,17 @@ class Board:
     def static_areas(self) -> list[Rectangle]:
         """Rectangles of the shell: static ranges without LAGUNA."""
         return [rectangle_of_range(self.device, span) for span in self.static_ranges if span.kind != "LAGUNA"]
+
+    @cached_property
+    def areas_beside_laguna(self) -> list[Rectangle]:
+        """Rectangles that the shell keeps of clock regions and of Laguna sites."""
+        spans = (span for span in self.static_ranges if span.kind in ("CLOCKREGION", "LAGUNA"))
+        return [rectangle_of_range(self.device, span) for span in spans]
+
+    @cached_property
+    def floors(self) -> dict[int, Floor]:
+        """The free floor of each SLR."""
+        return {slr: Floor(self.device, slr, self.keep_outs) for slr in range(len(self.device.raw["slrs"]))}
 
     @cached_property
     def keep_outs(self) -> list[Rectangle]:

@@ -203,12 +203,13 @@ class Device:
         for kind, positions in self.raw["site_columns"].items():
             for x, column in enumerate(positions):
                 if area.left <= column <= area.right:
-                    mask = self._column_mask(kind, column, area)
+                    mask = self.column_mask(kind, column, area)
                     if mask:
                         found[(kind, x)] = mask
         return found
 
-    def _column_mask(self, kind: str, column: int, area: Rectangle) -> int:
+    def column_mask(self, kind: str, column: int, area: Rectangle) -> int:
+        """Return the bit mask over Y of the sites of one kind that a column has inside a rectangle."""
         across = self.raw["site_columns"][kind].count(column)
         mask = 0
         for region in self.regions_in(area):

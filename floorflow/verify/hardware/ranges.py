@@ -61,7 +61,8 @@ def _row_span(device: Device, span: SiteRange) -> tuple[int, int]:
         for region in range(len(device.raw["clock_region_layouts"])):
             run = device.tiles(column, region, device.whole)
             for tile in run.rectangles(column) if run else ():
-                if device.sites(tile).get((kind, x), 0) & mask:
+                widens = tile.bottom < lowest or tile.top > highest
+                if widens and device.column_mask(kind, column, tile) & mask:
                     lowest, highest = min(lowest, tile.bottom), max(highest, tile.top)
     return lowest, highest
 
