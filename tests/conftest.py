@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import fcntl
+import gc
+import hashlib
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -28,6 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
 CNV = EXAMPLES / "cnv_2w2a.onnx"
 TFC = EXAMPLES / "tfc_1w1a.onnx"
+Planned = Callable[[Request], Path]
 FREE: Mapping[str, Any] = {"max_products": "none", "max_engine_share": "none"}
 """Options under which single engines are as large as they may be, for tests of something else."""
 
@@ -65,6 +69,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: (item.path.name != "test_output_kills.py", item.path.parent != ROOT / "tests"))
 
 
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector the modules and the tests: they stay."""
+    gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _children_compile_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let processes that tests start share bytecode where none may be left beside the sources."""
+    if not sys.dont_write_bytecode:
+        yield
+        return
+    base = tmp_path_factory.getbasetemp()
+    place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "bytecode"
+    with patch.dict(os.environ, {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(place)}):
+        yield
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _boards_are_measured_once() -> Iterator[None]:
     """Let the judge derive what equal board and device files tell once a session, not for each of 1,000 plans."""
@@ -89,10 +110,20 @@ def cnv_on_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def cnv_on_u250_by_default(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def planned(tmp_path_factory: pytest.TempPathFactory) -> Planned:
+    """Plans of the examples by what is asked for, each made once a session, to look at and to leave as they are."""
+
+    def plan(request: Request) -> Path:
+        name = hashlib.sha256(repr(request).encode()).hexdigest()[:16]
+        return made_once(tmp_path_factory, name, lambda folder: make_plan(folder / "out", request))
+
+    return plan
+
+
+@pytest.fixture(scope="session")
+def cnv_on_u250_by_default(planned: Planned) -> Path:
     """The 2-bit CNV on a U250 as the command line plans it."""
-    request = Request(CNV, "alveo-u250", plots=False)
-    return made_once(tmp_path_factory, "u250_by_default", lambda folder: make_plan(folder / "out", request))
+    return planned(Request(CNV, "alveo-u250", plots=False))
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.schema import Plan, json_schema, read_plan
 from floorflow.verify import check
 from tests import built_kernels
-from tests.conftest import CNV, TFC, make_plan
+from tests.conftest import CNV, TFC, Planned, make_plan
 from tests.tools import need_tcl
 from tests.verify.mutants import MUTANTS, Mutant, NotApplicable
 
@@ -46,9 +46,8 @@ def each_run(board: str, *more: str) -> Any:
 
 @pytest.mark.parametrize("model", [CNV, TFC], ids=lambda path: path.stem)
 @pytest.mark.parametrize("board", [each_run(board) for board in known_platforms()])
-def test_examples_plan_legally_on_every_board(model: Path, board: str, tmp_path: Path) -> None:
-    out = make_plan(tmp_path / "out", Request(model, board, plots=False))
-    assert check(out) == []
+def test_examples_plan_legally_on_every_board(model: Path, board: str, planned: Planned) -> None:
+    assert check(planned(Request(model, board, plots=False))) == []
 
 
 def contents(out: Path) -> tuple[dict[str, Any], dict[str, str]]:
@@ -238,8 +237,8 @@ def test_tighter_caps_spread_then_slow_down_then_prove_infeasible(tmp_path: Path
         flow.plan(request_with_cap(0.002))
 
 
-def test_a_requested_rate_is_met_at_less_cost_than_the_highest() -> None:
-    fastest = flow.plan(Request(TFC, "pynq-z1", plots=False)).plan.phases[0]
+def test_a_requested_rate_is_met_at_less_cost_than_the_highest(planned: Planned) -> None:
+    fastest = read_plan(planned(Request(TFC, "pynq-z1", plots=False)) / "plan.json").phases[0]
     calm = flow.plan(Request(TFC, "pynq-z1", fps=10_000, plots=False)).plan.phases[0]
     assert calm.networks[0].estimates.fps >= 10_000 * (1 - 1e-6)
     assert sum(m.resources.LUT for m in calm.modules) < sum(m.resources.LUT for m in fastest.modules)

@@ -38,6 +38,11 @@ def need_hls4ml() -> Path:
     return _need_environment("hls4ml", "FLOORFLOW_HLS4ML", "hls4ml", HLS4ML_PINS)
 
 
+def its_own_bytecode() -> dict[str, str]:
+    """Return the environment for a tool with a Python of its own, whose bytecode lies beside its modules."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPYCACHEPREFIX"}
+
+
 def _need_environment(tool: str, variable: str, folder: str, pins: Path) -> Path:
     named = os.environ.get(variable)
     python = (Path(named) if named else _cached(folder, pins)) / "bin" / "python"

@@ -12,7 +12,7 @@ from floorflow.request import Request
 from floorflow.schema import BargainsEntry, Plan, read_plan
 from floorflow.search.bargains import readable
 from floorflow.verify import check
-from tests.conftest import CNV, TFC, make_plan
+from tests.conftest import CNV, TFC, Planned
 
 
 def bargains(plan: Plan) -> BargainsEntry:
@@ -22,8 +22,8 @@ def bargains(plan: Plan) -> BargainsEntry:
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_plan(tmp_path_factory.mktemp("bargains") / "out", Request(CNV, "zcu104", plots=False))
+def out(planned: Planned) -> Path:
+    return planned(Request(CNV, "zcu104", plots=False))
 
 
 def test_every_share_of_the_rate_has_a_row(out: Path) -> None:
@@ -70,15 +70,17 @@ def test_the_summary_tells_the_bargain_that_frees_most_with_all_its_options(out:
     ("options", "beside"),
     [({}, []), ({"fpgas": "auto"}, ["--fpgas 1"]), ({"objective": "throughput"}, ["--objective resources"])],
 )
-def test_the_same_command_with_what_is_told_makes_what_is_promised(options: dict[str, str], beside: list[str]) -> None:
-    made = flow.plan(Request(TFC, "pynq-z1", plots=False, **options))
-    told = bargains(made.plan)
+def test_the_same_command_with_what_is_told_makes_what_is_promised(
+    options: dict[str, str], beside: list[str], planned: Planned
+) -> None:
+    made = planned(Request(TFC, "pynq-z1", plots=False, **options))
+    told = bargains(read_plan(made / "plan.json"))
     row = told.rows[-1]
     words = " ".join([f"--fps {row.fps:.12g}", *told.beside])
     assert told.beside == beside
-    assert words in made.files["report.txt"]
+    assert words in (made / "report.txt").read_text()
     given = dict(zip(words.replace("--", "").split()[::2], words.split()[1::2], strict=True))
-    real = flow.plan(Request(TFC, "pynq-z1", plots=False, **(options | given))).plan
+    real = read_plan(planned(Request(TFC, "pynq-z1", plots=False, **(options | given))) / "plan.json")
     now = bargains(real).now
     assert row.figures is not None
     assert real.networks[0].search.interval_cycles == row.interval_cycles
@@ -97,12 +99,12 @@ def test_what_is_promised_is_planned_within_5_percent(out: Path) -> None:
     assert now.amount == pytest.approx(row.figures.amount, rel=0.05)
 
 
-def test_planned_bargains_tell_the_wire_length() -> None:
+def test_planned_bargains_tell_the_wire_length(planned: Planned) -> None:
     told = bargains(flow.plan(Request(TFC, "pynq-z1", plots=False, bargains="plan")).plan)
     row = told.rows[-1]
     assert told.planned
     assert row.figures is not None
-    real = bargains(flow.plan(Request(TFC, "pynq-z1", plots=False, fps=row.fps)).plan).now
+    real = bargains(read_plan(planned(Request(TFC, "pynq-z1", plots=False, fps=row.fps)) / "plan.json")).now
     assert (row.figures.hpwl, row.figures.amount) == (real.hpwl, real.amount)
 
 

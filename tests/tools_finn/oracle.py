@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from floorflow.schema import Plan
+from tests.tools import its_own_bytecode
 
 Numbers = dict[str, tuple[float, ...]]
 """Cycles, LUT, BRAM_18K, URAM and DSP of each node."""
@@ -40,7 +41,8 @@ class FinnPlus:
     def _started(python: Path, errors: IO[str]) -> subprocess.Popen[str]:
         script = Path(__file__).with_name("finn_plus.py")
         command = [str(python), "-W", "ignore", str(script)]
-        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True)
+        pipe, own = subprocess.PIPE, its_own_bytecode()
+        return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, text=True, env=own)
 
     def close(self) -> None:
         """End the process."""

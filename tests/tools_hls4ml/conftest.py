@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.backends.layered_plans import model_of, plan, read
-from tests.tools import need_hls4ml
+from tests.tools import its_own_bytecode, need_hls4ml
 
 MODELS = (("three_layer", ()), ("mpcnn", ()), ("mpcnn", ("--backend-option", "strategy=resource")), ("residual", ()))
 MATRICES = ((1, 1), (4, 3), (16, 64), (64, 32), (27, 64), (75, 20), (180, 300), (300, 6), (9, 128))
@@ -32,6 +32,7 @@ def hls4ml_says(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         capture_output=True,
         text=True,
         check=False,
+        env=its_own_bytecode(),
     )
     assert ran.returncode == 0, ran.stderr[-2000:]
     kinds = [[engine["kind"] for engine in read(out)["networks"][0]["engines"]] for out in plans]

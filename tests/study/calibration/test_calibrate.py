@@ -25,16 +25,22 @@ from floorflow.study.calibration.calibrate import Calibration, calibrate
 from floorflow.study.calibration.data import as_dict, text
 from floorflow.study.calibration.replan import Overrides
 from floorflow.verify import check
-from tests.conftest import CNV, TFC, make_plan
+from tests.conftest import CNV, TFC, Planned
 from tests.study import report_samples as samples
 
 QUIET = Overrides(model=CNV, plots=False)
 
 
 @pytest.fixture(scope="module")
-def tfc(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tfc(planned: Planned) -> Path:
     """The smallest network on the smallest board."""
-    return make_plan(tmp_path_factory.mktemp("tfc") / "out", Request(TFC, "pynq-z1", effort="fast", plots=False))
+    return planned(Request(TFC, "pynq-z1", effort="fast", plots=False))
+
+
+@pytest.fixture(scope="module")
+def as_estimated(cnv_on_u250: Path, tmp_path_factory: pytest.TempPathFactory) -> Calibration:
+    """CNV planned again with all that it uses measured to be what was estimated."""
+    return replanned(cnv_on_u250, tmp_path_factory.mktemp("as_estimated"), lambda use: use, QUIET)
 
 
 def uses(plan: Plan) -> dict[str, Resources]:
@@ -65,8 +71,8 @@ def decided(plan: Plan) -> dict[str, Any]:
     return content
 
 
-def test_what_is_as_estimated_gives_the_same_plan(cnv_on_u250: Path, tmp_path: Path) -> None:
-    calibration = replanned(cnv_on_u250, tmp_path, lambda use: use, QUIET)
+def test_what_is_as_estimated_gives_the_same_plan(as_estimated: Calibration) -> None:
+    calibration = as_estimated
     assert decided(calibration.after.plan) == decided(calibration.before)
     assert all(factor == 1 for by in calibration.measured.factors.values() for factor in by.values())
     assert calibration.after.plan.calibration.measured == sorted(calibration.estimates)
@@ -74,8 +80,8 @@ def test_what_is_as_estimated_gives_the_same_plan(cnv_on_u250: Path, tmp_path: P
     assert calibration.estimates == uses(calibration.before)
 
 
-def test_no_bargain_is_offered_that_no_command_makes(cnv_on_u250: Path, tmp_path: Path) -> None:
-    calibration = replanned(cnv_on_u250, tmp_path, lambda use: use, QUIET)
+def test_no_bargain_is_offered_that_no_command_makes(as_estimated: Calibration) -> None:
+    calibration = as_estimated
     assert calibration.before.networks[0].search.bargains is not None
     assert calibration.after.plan.networks[0].search.bargains is None
     assert "* none is offered: " in calibration.after.files["report.txt"]
