@@ -182,20 +182,25 @@ def hanging(
         pair = pairs[side]
         if pair.never:
             continue
-        table = _table(branch, pair, side, bits)
+        table, free = _tables(branch, pair, side, bits)
         near[side] = pair.least(table, bits)
         if beyond is not None:
             farther[side] = pair.least(table, bits, beyond[side // 2])
-            level[side] = pair.least(pair.spread(table, level_bits), bits)
+            level[side] = pair.least(pair.spread(free, level_bits), bits)
     return Hanging(near, farther, level)
 
 
-def _table(branch: Branch, pair: Before, side: int, bits: int) -> Floats:
-    """Return the table of a branch before the module it hangs on, with what is across."""
+def _tables(branch: Branch, pair: Before, side: int, bits: int) -> tuple[Floats, Floats]:
+    """Return two tables of a branch before the module it hangs on, with what is across.
+
+    In the second the wire between is free to be left out across: no bits of it have made up for another's being so.
+    """
     table = pair.table(branch.alone[side], bits)
     if branch.beyond is None or branch.level is None:
-        return pair.spread(table, bits)
+        table = pair.spread(table, bits)
+        return table, table
     both = pair.table(branch.beyond[side], bits)
     table = pair.spread(np.minimum(table, moved(both, branch.gaps[side // 2])), bits)
+    both = pair.spread(both, bits)
     level = pair.spread(pair.table(branch.level[side], bits), branch.level_bits)
-    return np.minimum(table, np.maximum(level, pair.spread(both, bits)))
+    return np.minimum(table, np.maximum(level, both)), np.minimum(table, both)
