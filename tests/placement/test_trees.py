@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.placement_cases import FOLDER, read
 from floorflow.hardware.geometry import Rect
 from floorflow.placement import Pin, PlacementProblem, Wire
 from floorflow.placement.bounds.places import Places
+from floorflow.placement.bounds.stars import wires_bound
 from floorflow.placement.bounds.trees import trees_bound
-from floorflow.placement.bounds.wires import legal_rectangles, needs_of
+from floorflow.placement.bounds.wires import extent_of, legal_rectangles, needs_of, pin_bound
 from floorflow.placement.improvement.complete import solve_completely
 from floorflow.placement.layouts.net_arrays import net_arrays
 from floorflow.placement.rectangles.candidate_rectangles import slot_grid
@@ -43,6 +46,39 @@ def bound_of(problem: PlacementProblem, max_aspect: float | None) -> float | Non
     legal = [legal_rectangles(grids[module.slot], need, max_aspect) for module, need in pairs]
     places = [Places.of(each, problem.device.row_step) for each in legal]
     return trees_bound(net_arrays(problem), places) if all(map(len, places)) else None
+
+
+def test_modules_that_need_one_column_lie_above_each_other() -> None:
+    problem = chain(device("CCCDCCC", 4), [Resources(dsp=2)] * 3)
+    assert bound_of(problem, None) == brute_force(problem) == 8 * (5 + 5)
+
+
+@pytest.mark.parametrize("bits", [(9, 1), (1, 9), (2, 3)])
+def test_of_two_neighbours_on_one_side_the_one_with_fewer_bits_lies_beyond_the_other(bits) -> None:
+    problem = chain(device("DCCCCCC", 1), [Resources(lut=40), Resources(dsp=2), Resources(lut=40)])
+    problem = joined(problem, [(0, 1, bits[0]), (1, 2, bits[1])], [])
+    assert bound_of(problem, None) == brute_force(problem) == max(bits) * 1 + min(bits) * 2
+
+
+def test_of_two_neighbours_on_one_side_one_may_be_off_across() -> None:
+    problem = chain(device("DC", 3), [Resources(lut=40), Resources(dsp=6), Resources(lut=40)])
+    assert bound_of(problem, None) == brute_force(problem) == 8 * (1 + 1 + 5)
+
+
+def test_a_wire_that_is_off_across_makes_up_for_one_more_neighbour_alone() -> None:
+    demands = [Resources(lut=23), Resources(lut=41, bram18=1), Resources(lut=15), Resources(lut=32)]
+    problem = joined(chain(device("CBCCDCIC", 3, slr_count=2), demands), [(1, 2, 3), (2, 0, 3), (0, 3, 3)], [])
+    assert bound_of(problem, None) == shortest(problem, None) == 3 * (5 + 5 + 2 + 5)
+
+
+def test_three_layers_of_a_real_plan_have_a_higher_bound_than_stars_alone() -> None:
+    problem = read(FOLDER / "three_layers_xcku5p.json")
+    grid = slot_grid(problem.device, problem.slots[0], every_span=True)
+    legal = [legal_rectangles(grid, need, problem.max_aspect) for need in needs_of(problem)]
+    nets, extents = net_arrays(problem), [extent_of(each) for each in legal]
+    pins = sum(pin_bound(each, nets.pins, bits) for each, bits in zip(legal, nets.pin_bits, strict=True))
+    stars = wires_bound(nets, [problem.slots[0]] * len(legal), legal, extents) + pins
+    assert bound_of(problem, problem.max_aspect) > 1.2 * stars
 
 
 @settings(max_examples=60, deadline=None)

@@ -59,14 +59,16 @@ class Before:
             half = 1 << (k - 1)
             np.minimum(tables[k - 1], tables[k], out=tables[k - 1])
             np.minimum(tables[k - 1][:, half:], tables[k][:, :-half], out=tables[k - 1][:, half:])
-        return np.minimum.accumulate(tables[0], axis=0)
+        table: Floats = np.minimum.accumulate(tables[0], axis=0)
+        return table
 
     def spread(self, table: Floats, bits: int) -> Floats:
         """Return the least of a table plus the bits times the distance across."""
         ramp = np.arange(self.across) * float(bits * self.one.across_unit)
         forth = np.minimum.accumulate(table - ramp, axis=1) + ramp
         back = np.minimum.accumulate((table + ramp)[:, ::-1], axis=1)[:, ::-1] - ramp
-        return np.minimum(forth, back)
+        least: Floats = np.minimum(forth, back)
+        return least
 
     def least(self, table: Floats, bits: int, gap: int = 0) -> Floats:
         """Return, (n,), the least for each place of the other, ``gap`` columns (or row steps) away at least."""

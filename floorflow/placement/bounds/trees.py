@@ -114,25 +114,21 @@ class _Tree:
         return float(branches[self.root].alone[0].min())
 
     def _branch(self, module: int, parent: int, branches: dict[int, Branch]) -> Branch:
-        forest, places = self.forest[module], self.places
-        children = sorted((other for other in forest if other != parent), key=lambda each: -forest[each])
-        base = self._to_pins(module)
+        wires, places = self.forest[module], self.places
+        children = sorted((other for other in wires if other != parent), key=lambda each: -wires[each])
         crowded = children[:1] if parent >= 0 else []
+        base = self._to_pins(module)
         for child in children[len(crowded) :]:
-            base = base + np.minimum.reduce(self._hanging(branches.pop(child), child, module).near)
+            found = hanging(branches.pop(child), places[child], places[module], wires[child])
+            base = base + np.minimum.reduce(found.near)
         if not crowded:
             return Branch([base] * len(SIDES))
         (child,) = crowded
-        bits, onwards = forest[child], forest[parent]
-        beyond = _sizes(places[parent])
-        found = self._hanging(branches.pop(child), child, module, beyond, max(bits - onwards, 0))
-        return _joined(base, found, places[child], places[parent], bits, onwards)
-
-    def _hanging(
-        self, branch: Branch, child: int, module: int, beyond: tuple[int, int] | None = None, level_bits: int = 0
-    ) -> Hanging:
-        one, other, bits = self.places[child], self.places[module], self.forest[module][child]
-        return hanging(branch, one, other, bits, beyond, level_bits)
+        beyond, level_bits = _sizes(places[parent]), max(wires[child] - wires[parent], 0)
+        found = hanging(
+            branches.pop(child), places[child], places[module], wires[child], beyond=beyond, level_bits=level_bits
+        )
+        return _joined(base, found, (places[child], places[parent]), (wires[child], wires[parent]))
 
     def _to_pins(self, module: int) -> Floats:
         """Return, for each place of a module, the bits times twice the distance of its wires to pins."""
@@ -147,18 +143,17 @@ def _sizes(places: Places) -> tuple[int, int]:
     return places.least_size(0), places.least_size(1)
 
 
-def _joined(base: Floats, found: Hanging, child: Places, parent: Places, bits: int, onwards: int) -> Branch:
-    """Return a module's branch, of whose neighbours one hangs on it and the other is next."""
+def _joined(base: Floats, found: Hanging, ends: tuple[Places, Places], bits: tuple[int, int]) -> Branch:
+    """Return a module's branch, of whose two neighbours the first hangs on it and the other is next."""
     alone, beyond, level = [], [], []
     for side in SIDES:
         same, across = side ^ 1, 1 - side // 2
         others = [found.near[each] for each in SIDES if each != same]
         alone.append(base + np.minimum.reduce([*others, found.farther[same]]))
         beyond.append(base + found.near[same])
-        unit = child.facing[2 * across].unit
-        off = min(bits, onwards) * unit * (child.least_size(across) + parent.least_size(across))
-        level.append(base + found.level[same] + off)
-    return Branch(alone, beyond, level, _sizes(child), max(onwards - bits, 0))
+        sizes = sum(each.least_size(across) for each in ends) * ends[0].facing[2 * across].unit
+        level.append(base + found.level[same] + min(bits) * sizes)
+    return Branch(alone, beyond, level, _sizes(ends[0]), max(bits[1] - bits[0], 0))
 
 
 def hanging(
@@ -166,6 +161,7 @@ def hanging(
     one: Places,
     other: Places,
     bits: int,
+    *,
     beyond: tuple[int, int] | None = None,
     level_bits: int = 0,
 ) -> Hanging:
