@@ -100,10 +100,10 @@ def least_wirelength(prepared: PreparedProblem, aspects: Sequence[float | None])
     alone = wires_bound(nets, slots, legal, [extent_of(module) for module in legal]) + sum(to_pins)
     if problem.draft:
         return alone
-    return max(alone, trees_bound(nets, _places(prepared, aspects, legal)))
+    return max(alone, trees_bound(nets, places_of(prepared, aspects, legal)))
 
 
-def _places(prepared: PreparedProblem, aspects: Sequence[float | None], legal: Sequence[Legal]) -> list[Places]:
+def places_of(prepared: PreparedProblem, aspects: Sequence[float | None], legal: Sequence[Legal]) -> list[Places]:
     """Return the places of each module; those that need the same have the same."""
     problem, found = prepared.problem, {}
     kinds = [
