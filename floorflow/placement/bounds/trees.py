@@ -57,7 +57,7 @@ def trees_bound(nets: NetArrays, places: Sequence[Places]) -> float:
     forest, rest = _forest(nets, len(places))
     twice = sum(_Tree(nets, places, forest, root).twice_bound() for root in _roots(forest))
     for a, b, bits in rest:
-        apart = hanging(Branch([np.zeros(len(places[a]))] * 4), places[a], places[b], 1)
+        apart = _hanging(Branch([np.zeros(len(places[a]))] * 4), places[a], places[b], 1)
         twice += bits * float(np.min(apart.near))
     return twice / 2
 
@@ -119,13 +119,13 @@ class _Tree:
         crowded = children[:1] if parent >= 0 else []
         base = self._to_pins(module)
         for child in children[len(crowded) :]:
-            found = hanging(branches.pop(child), places[child], places[module], wires[child])
+            found = _hanging(branches.pop(child), places[child], places[module], wires[child])
             base = base + np.minimum.reduce(found.near)
         if not crowded:
             return Branch([base] * len(SIDES))
         (child,) = crowded
         beyond, level_bits = _sizes(places[parent]), max(wires[child] - wires[parent], 0)
-        found = hanging(
+        found = _hanging(
             branches.pop(child), places[child], places[module], wires[child], beyond=beyond, level_bits=level_bits
         )
         return _joined(base, found, (places[child], places[parent]), (wires[child], wires[parent]))
@@ -156,7 +156,7 @@ def _joined(base: Floats, found: Hanging, ends: tuple[Places, Places], bits: tup
     return Branch(alone, beyond, level, _sizes(ends[0]), max(bits[1] - bits[0], 0))
 
 
-def hanging(
+def _hanging(
     branch: Branch,
     one: Places,
     other: Places,
