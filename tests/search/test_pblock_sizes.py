@@ -104,6 +104,7 @@ def crowded(out: Path, **options: Any) -> Path:
         max_fpgas=1,
         max_products="none",
         max_engine_share="none",
+        runtime_weights="always",
         plots=False,
         **options,
     )
