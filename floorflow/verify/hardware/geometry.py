@@ -107,7 +107,7 @@ class Device:
         """Number of physical columns."""
         return len(next(iter(self.raw["layouts"].values())))
 
-    @property
+    @cached_property
     def region_rows(self) -> int:
         """CLB rows of a clock region."""
         return int(self.raw["rows_per_clock_region"])
@@ -153,8 +153,9 @@ class Device:
         height = entry.get("tile_rows")
         if not height:
             return None
-        lowest = region * self.region_rows + entry.get("first_row", 0)
-        in_region = ((region + 1) * self.region_rows - lowest) // height
+        rows = self.region_rows
+        lowest = region * rows + entry.get("first_row", 0)
+        in_region = ((region + 1) * rows - lowest) // height
         first = max(0, -((lowest - area.bottom) // height))
         last = min(in_region, (area.top + 1 - lowest) // height)
         return TileRun(lowest + first * height, height, first, last - first, in_region) if last > first else None
