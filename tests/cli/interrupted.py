@@ -19,7 +19,7 @@ RUN = f"{LAUNCH}from floorflow.cli.main import main; main()"
 PATIENCE_S = 30.0
 """After so long a run that does not end is killed: ten times what is promised, for others may hold the machine."""
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
-_ENVIRONMENT = {**os.environ, "TERM": "xterm", "COLUMNS": "300"}
+_TERMINAL = {"TERM": "xterm", "COLUMNS": "300"}
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -56,7 +56,7 @@ def interrupted_at(marker: str, *arguments: str | Path, code: str = RUN, worked_
         stdout=subprocess.DEVNULL,
         stderr=theirs,
         start_new_session=True,
-        env=_ENVIRONMENT,
+        env=os.environ | _TERMINAL,
     )
     os.close(theirs)
     said = _read_until(marker, ours)
@@ -82,7 +82,7 @@ def on_a_terminal(*arguments: str | Path, code: str = RUN, typed: str = "", colu
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
-        env=_ENVIRONMENT | {"COLUMNS": str(columns)},
+        env=os.environ | _TERMINAL | {"COLUMNS": str(columns)},
     )
     os.close(theirs)
     os.write(ours, typed.encode())
