@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -105,8 +106,13 @@ def module_of(path: Path) -> tuple[str, ...]:
 MODULES = {module_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
-def imports(path: Path) -> Iterator[tuple[str, ...]]:
-    """Yield the modules of floorflow that a file imports, those only for type checkers and inside functions too."""
+@cache
+def imports(path: Path) -> tuple[tuple[str, ...], ...]:
+    """Return the modules of floorflow that a file imports, those only for type checkers and inside functions too."""
+    return tuple(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[tuple[str, ...]]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module:
