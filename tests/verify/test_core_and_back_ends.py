@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ def constants(path: Path) -> Iterator[str]:
             yield node.value
 
 
+@cache
 def attributes_of_finn() -> set[str]:
     """Names of attributes that FINN's part reads, and those of its foldings."""
     found = {name for _, names in FOLDING_ATTRIBUTES for name in names} | {PREFERENCE}

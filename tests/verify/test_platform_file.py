@@ -26,7 +26,7 @@ Files = dict[str, str]
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cap = {**DEFAULT_CAP, "LUT": 0.05}
     # The least scarce design crosses SLRs on both boards.
-    request = Request(CNV, str(MIXED), cap=cap, tie_break="scarcity", plots=False)
+    request = Request(CNV, str(MIXED), cap=cap, tie_break="scarcity", effort="fast", plots=False)
     return make_plan(tmp_path_factory.mktemp("mixed") / "out", request)
 
 
