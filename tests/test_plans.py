@@ -245,24 +245,22 @@ def test_a_requested_rate_is_met_at_less_cost_than_the_highest(planned: Planned)
 
 
 def test_clock_override_changes_the_rate_and_nothing_else() -> None:
-    slow = flow.plan(Request(TFC, "pynq-z1", clock_mhz=50, plots=False)).plan.phases[0].networks[0]
-    fast = flow.plan(Request(TFC, "pynq-z1", clock_mhz=100, plots=False)).plan.phases[0].networks[0]
+    slow = flow.plan(Request(TFC, "pynq-z1", clock_mhz=50, effort="fast", plots=False)).plan.phases[0].networks[0]
+    fast = flow.plan(Request(TFC, "pynq-z1", clock_mhz=100, effort="fast", plots=False)).plan.phases[0].networks[0]
     assert fast.estimates.fps == 2 * slow.estimates.fps
     assert fast.folding == slow.folding
 
 
 def test_slot_granularity_makes_one_pblock_a_slot() -> None:
-    phase = flow.plan(Request(TFC, "pynq-z1", granularity="slot", plots=False)).plan.phases[0]
+    phase = flow.plan(Request(TFC, "pynq-z1", granularity="slot", effort="fast", plots=False)).plan.phases[0]
     assert len(phase.modules) == len(set(phase.partition.assignment.values())) == 1
 
 
 def test_tighter_fill_makes_larger_pblocks() -> None:
     """At 2% full a pblock is larger than what any grows to."""
-    request = Request(TFC, "zcu104", fps=100_000, plots=False)
+    request = Request(TFC, "zcu104", fps=100_000, effort="fast", plots=False)
     loose = flow.plan(request).plan.phases[0]
-    tight = flow.plan(Request(TFC, "zcu104", fps=100_000, plots=False, fill={**DEFAULT_FILL, "LUT": 0.02})).plan.phases[
-        0
-    ]
+    tight = flow.plan(request.changed(fill={**DEFAULT_FILL, "LUT": 0.02})).plan.phases[0]
 
     def supply(phase: Any) -> int:
         return sum(p.supply.LUT for f in phase.floorplan.values() for p in f.pblocks.values())
@@ -271,13 +269,13 @@ def test_tighter_fill_makes_larger_pblocks() -> None:
 
 
 def test_finn_costs_plan_too_and_are_checked(tmp_path: Path) -> None:
-    out = make_plan(tmp_path / "out", Request(CNV, "pynq-z1", costs="finn", plots=False))
+    out = make_plan(tmp_path / "out", Request(CNV, "zcu104", costs="finn", effort="fast", plots=False))
     assert check(out) == []
     assert any("FINN's own estimates" in warning for warning in read_plan(out / "plan.json").warnings)
 
 
 def test_no_weights_in_uram_when_runtime_weights_are_forbidden() -> None:
-    phase = flow.plan(Request(CNV, "alveo-u250", runtime_weights=False, plots=False)).plan.phases[0]
+    phase = flow.plan(Request(CNV, "alveo-u250", runtime_weights=False, effort="fast", plots=False)).plan.phases[0]
     assert not any(e.attributes.get("runtime_writeable_weights") for e in phase.engines.values())
 
 
