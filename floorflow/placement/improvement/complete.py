@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -51,37 +51,79 @@ def solve_completely(
 
     from floorflow.solver import run_cpsat
 
-    model = cp_model.CpModel()
-    modules = [_Module.of(model, index, each) for index, each in enumerate(rules)]
-    for module in modules:
-        _add_rules(module)
-    differences = _add_differences(model, modules)
-    distances = _add_distances(model, differences, nets)
-    for a, b in itertools.combinations(range(len(modules)), 2):
-        if may_overlap[a, b]:
-            sides = _add_sides(model, (modules[a], modules[b]), differences[a, b], distances.get((a, b)))
-            kept = range(4) if order is None else _sides_of(order.boxes[a], order.boxes[b])
-            model.add_bool_or([sides[side] for side in kept])
-    wires = _wires(model, modules, distances, nets)
-    terms = (bits * distance for bits, both in zip(nets.end_bits.tolist(), wires, strict=True) for distance in both)
-    length = sum(terms, start=cp_model.LinearExpr.sum([]))
+    complete = CompleteModel.of(rules, nets, may_overlap, order=order)
+    model, length = complete.model, complete.length
     model.minimize(length)
     for wire, longest in most.items():
-        model.add(sum(wires[wire]) <= longest)
+        model.add(sum(complete.wires[wire]) <= longest)
     if twice_known is not None:
         model.add(length < twice_known)
     status, solver = run_cpsat(model, seed, work_limit)
     twice_bound = float(np.ceil(max(solver.best_objective_bound, 0.0) - 1e-6))  # of whole numbers, found in floats
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return ExactAnswer(None, twice_bound, status == cp_model.INFEASIBLE)
-    boxes = np.array([[solver.value(side) for side in module.box] for module in modules], dtype=np.int64)
-    layout = Layout(boxes.reshape(-1, 4), np.ones(len(modules), dtype=np.bool_))
-    return ExactAnswer(layout, twice_bound, infeasible=False)
+    return ExactAnswer(complete.layout(solver), twice_bound, infeasible=False)
+
+
+@dataclass(frozen=True, eq=False)
+class CompleteModel:
+    """All legal layouts: ``wires`` are twice the distances of ``nets.ends``, ``length`` is twice the wirelength."""
+
+    model: cp_model.CpModel
+    modules: Sequence[_Module]
+    wires: Sequence[PerAxis]
+    length: cp_model.LinearExprT
+
+    @classmethod
+    def of(
+        cls,
+        rules: Sequence[LegalSides],
+        nets: NetArrays,
+        may_overlap: BoolArray,
+        *,
+        order: Layout | None = None,
+        homes: IntArray | None = None,
+    ) -> CompleteModel:
+        """Build the model.
+
+        A module is legal, too, in its row of ``homes`` (n, 4), -1 where it has none, whatever its rules say.
+        """
+        from ortools.sat.python import cp_model
+
+        model = cp_model.CpModel()
+        modules = [_Module.of(model, index, each) for index, each in enumerate(rules)]
+        if homes is not None:
+            modules = [module.with_home(home) for module, home in zip(modules, homes, strict=True)]
+        for module in modules:
+            _add_rules(module)
+        differences = _add_differences(model, modules)
+        distances = _add_distances(model, differences, nets)
+        for a, b in itertools.combinations(range(len(modules)), 2):
+            if may_overlap[a, b]:
+                sides = _add_sides(model, (modules[a], modules[b]), differences[a, b], distances.get((a, b)))
+                kept = range(4) if order is None else _sides_of(order.boxes[a], order.boxes[b])
+                model.add_bool_or([sides[side] for side in kept])
+        wires = _wires(model, modules, distances, nets)
+        terms = (bits * distance for bits, both in zip(nets.end_bits.tolist(), wires, strict=True) for distance in both)
+        return cls(model, modules, wires, sum(terms, start=cp_model.LinearExpr.sum([])))
+
+    @property
+    def stays(self) -> list[Literal]:
+        """The literals, of those that have a home, that a module is there."""
+        return [module.stays for module in self.modules if module.stays is not None]
+
+    def layout(self, solver: cp_model.CpSolver) -> Layout:
+        """Return the layout that was found."""
+        boxes = np.array([[solver.value(side) for side in module.box] for module in self.modules], dtype=np.int64)
+        return Layout(boxes.reshape(-1, 4), np.ones(len(self.modules), dtype=np.bool_))
 
 
 @dataclass(frozen=True, eq=False)
 class _Module:
-    """Variables of one module: left and right columns; bottom and top, exclusive, in row steps; columns and height."""
+    """Variables of one module: left and right columns; bottom and top, exclusive, in row steps; columns and height.
+
+    ``stays``: the literal that it is at home, if it has a home; ``exempt``: where its rules do not hold.
+    """
 
     model: cp_model.CpModel
     rules: LegalSides
@@ -93,6 +135,8 @@ class _Module:
     top: cp_model.IntVar
     columns: cp_model.IntVar
     height: cp_model.IntVar
+    stays: Literal | None = None
+    exempt: bool = False
 
     @classmethod
     def of(cls, model: cp_model.CpModel, index: int, rules: LegalSides) -> _Module:
@@ -118,6 +162,20 @@ class _Module:
         model.add(module.bottom + module.height == module.top)
         return module
 
+    def with_home(self, home: IntArray) -> _Module:
+        """Return the module with a literal that it has its home, (4,), which the rules need not allow; -1: none."""
+        if home[LEFT] < 0:
+            return self
+        step, (left, bottom, right, top) = self.rules.row_step, home.tolist()
+        stays = self.model.new_bool_var(f"home[{self.left.name}]")
+        for side, value in zip(
+            (self.left, self.bottom, self.right, self.top),
+            (left, bottom // step, right, (top + 1) // step),
+            strict=True,
+        ):
+            self.model.add(side == value).only_enforce_if(stays)
+        return replace(self, stays=stays, exempt=not self.rules.allow(home[None])[0])
+
     def at_least(self, side: str, value: int) -> Literal | bool:
         """Return the literal that a side or size is at least so much."""
         least, most = self.ranges[side]
@@ -139,7 +197,8 @@ class _Module:
     def require(self, *some: Literal | bool) -> None:
         """Add that one of some literals holds."""
         if not any(literal is True for literal in some):
-            self.model.add_bool_or([literal for literal in some if not isinstance(literal, bool)])
+            home = [self.stays] if self.exempt and self.stays is not None else []
+            self.model.add_bool_or([*(literal for literal in some if not isinstance(literal, bool)), *home])
 
     @property
     def twice_middle(self) -> tuple[cp_model.LinearExpr, cp_model.LinearExpr]:
