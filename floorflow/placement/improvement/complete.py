@@ -129,14 +129,14 @@ class _Module:
     rules: LegalSides
     ranges: Mapping[str, tuple[int, int]]
     literals: dict[tuple[str, int], cp_model.IntVar]
+    stays: Literal | None
+    exempt: bool
     left: cp_model.IntVar
     bottom: cp_model.IntVar
     right: cp_model.IntVar
     top: cp_model.IntVar
     columns: cp_model.IntVar
     height: cp_model.IntVar
-    stays: Literal | None = None
-    exempt: bool = False
 
     @classmethod
     def of(cls, model: cp_model.CpModel, index: int, rules: LegalSides) -> _Module:
@@ -157,7 +157,7 @@ class _Module:
             side: model.new_int_var_from_domain(edges.get(side, Domain(*some)), f"{side}[{index}]")
             for side, some in ranges.items()
         }
-        module = cls(model, rules, ranges, {}, **sides)
+        module = cls(model, rules, ranges, {}, stays=None, exempt=False, **sides)
         model.add(module.left + module.columns == module.right + 1)
         model.add(module.bottom + module.height == module.top)
         return module

@@ -14,7 +14,6 @@ Drafts are not held against a placement from scratch. Equal arguments give equal
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from floorflow.placement.effort import Limits
@@ -27,7 +26,7 @@ from floorflow.placement.staying.most import FreeModules, MostStaying, most_that
 from floorflow.placement.staying.search import WITHIN, Near
 from floorflow.stats import Status
 
-PROOF_SHARE = 0.3
+PROOF_SHARE = 0.5
 """Work of a proof, of what one gets that a placement is the shortest."""
 PROVEN = ", the most that can be"
 """What is told where no more can stay."""
@@ -48,7 +47,7 @@ def place_near_with_bound(
 ) -> tuple[PlacementSolution | None, int]:
     """Return what `place_near` does, and no more than how many modules can stay.
 
-    That holds for wires within their limit, and rectangles of the aspects that the placement from scratch has.
+    That holds for wires within their limit, and rectangles of the aspect that the placement from scratch needed.
     """
     prepared = prepare(problem, limits, "near")
     if not isinstance(prepared, PreparedProblem):
@@ -73,17 +72,17 @@ def place_near_with_bound(
 
 
 def _most(prepared: PreparedProblem, near: Near, best: Layout, scratch: PlacementSolution) -> MostStaying:
-    rules = legal_sides_of(prepared, list(_aspects(prepared.problem, scratch)))
+    problem = prepared.problem
+    rules = legal_sides_of(prepared, [_aspect(problem, scratch)] * len(problem.modules))
     every = FreeModules(rules, near.space.nets, near.space.may_overlap, near.boxes)
     return most_that_stay(every, best, int(near.most), PROOF_SHARE * prepared.limits.proof_work, near.seed)
 
 
-def _aspects(problem: PlacementProblem, scratch: PlacementSolution) -> Iterator[float | None]:
-    """Yield for each module the aspect that the placement from scratch needed: the one asked for, its double or any."""
+def _aspect(problem: PlacementProblem, scratch: PlacementSolution) -> float | None:
+    """Return the aspect that the placement from scratch needed: the one asked for, its double or any."""
     most = problem.max_aspect
-    for module in problem.modules:
-        (has,) = aspect_of(sides_of(scratch.regions[module.name]))
-        yield next((limit for limit in (most, most and 2 * most) if limit is not None and has <= limit), None)
+    longest = aspect_of(sides_of(rect for region in scratch.regions.values() for rect in region)).max()
+    return next((limit for limit in (most, most and 2 * most) if limit is not None and longest <= limit), None)
 
 
 def _told(
