@@ -20,6 +20,8 @@ class Limits:
     ``proof_work`` seconds of its own count; of the processor's these are about three; up to
     ``searched_modules`` for ``searched_work``. Up to ``ordered_modules`` it
     looks for the best layout of the same order, for ``ordered_work`` each time that it found a better one.
+    For the bound of more than ``complete_modules`` it proves how short the wires inside each full slot of at most
+    ``full_slot_modules`` can be, for ``full_slot_work`` each (0: not at all).
     """
 
     repaired_starts: int
@@ -39,6 +41,8 @@ class Limits:
     searched_work: float = 0.6
     ordered_modules: int = 12
     ordered_work: float = 0.2
+    full_slot_modules: int = 6
+    full_slot_work: float = 0.0
 
 
 LIMITS: dict[Effort, Limits] = {
@@ -70,6 +74,7 @@ LIMITS: dict[Effort, Limits] = {
         every_rounds=700,
         complete_modules=8,
         proof_work=60.0,
+        full_slot_work=3.0,
     ),
 }
 """Polishing is left to ``best``: on chains of 10 to 20 modules on U250, 0.2 s of CP-SAT never found anything that the

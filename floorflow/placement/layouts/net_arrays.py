@@ -32,7 +32,7 @@ class NetArrays:
 
     @classmethod
     def of(cls, bits: IntArray, pins: IntArray, pin_bits: IntArray) -> NetArrays:
-        """List the pairs of what is given as arrays."""
+        """Return what follows from these three."""
         pairs = np.array(np.nonzero(np.triu(bits)), dtype=np.int64)
         pair_bits = bits[tuple(pairs)]
         module, pin = np.nonzero(pin_bits)
