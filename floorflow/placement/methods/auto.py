@@ -25,6 +25,7 @@ from floorflow.placement.construction.several_ways import Construction, construc
 from floorflow.placement.effort import Limits
 from floorflow.placement.improvement.annealing import Cooling, anneal
 from floorflow.placement.improvement.complete import solve_completely
+from floorflow.placement.improvement.crossing import apart, crossed
 from floorflow.placement.improvement.exact import solve_exactly
 from floorflow.placement.improvement.lns import improve
 from floorflow.placement.improvement.reaching import Reaching, better
@@ -47,6 +48,8 @@ FEW = 12
 """Modules up to which it counts for more how they are level with each other than where they lie."""
 STARTS = 3
 """Runs of annealing of which the best counts, of few modules from end to end: luck matters more than length."""
+CROSSED = 8
+"""Runs over the smallest rectangles where modules lie in several slots: each slot then takes the best (`crossed`)."""
 
 PROVEN_SHARE = 0.4
 """Share of annealing where CP-SAT then sees every legal rectangle, and finds what is missed."""
@@ -190,17 +193,26 @@ def _annealed(
     limits, space, count = prepared.limits, built.space, built.space.count
     share = _share(limits, count)
     rounds, more = (int(share * _rounds(each, count)) for each in (limits.tight_rounds, limits.every_rounds))
-    seeds = range(STARTS * seed, STARTS * (seed + 1))
-    tight = Cooling(rounds // (2 * STARTS if count <= FEW else STARTS), min(0.2, 2.0 / count), 0.05 / count)
+    hot, cold = min(0.2, 2.0 / count), 0.05 / count
     if count <= FEW:
-        every = Cooling(more, 2.5 / count, 0.01 / count)
-        starts = zip(itertools.cycle(built.layouts), seeds, strict=False)
+        tight, every = Cooling(rounds // (2 * STARTS), hot, cold), Cooling(more, 2.5 / count, 0.01 / count)
+        starts = zip(itertools.cycle(built.layouts), _seeds(seed, STARTS), strict=False)
         tightened = [(anneal(space, start, tight, one, objective), one) for start, one in starts]
         ends = [anneal(wide, each, every, one, objective) for each, one in tightened]
         return min(ends, key=lambda each: _cost(each, space, objective))
-    annealed = [anneal(space, built.layouts[0], tight, one, objective) for one in seeds]
-    layout = min(annealed, key=lambda each: _cost(each, space, objective))
-    return anneal(wide, layout, Cooling(more, 0.4 / count, 0.002 / count), seed, objective)
+    groups = apart(space)
+    starts_of_one, ends_of_one = (CROSSED, STARTS) if len(groups) > 1 else (STARTS, 1)
+    tight = Cooling(rounds // starts_of_one, hot, cold)
+    every = Cooling(more // ends_of_one, 0.4 / count, 0.002 / count)
+    layouts = [anneal(space, built.layouts[0], tight, one, objective) for one in _seeds(seed, starts_of_one)]
+    best = crossed(groups, layouts, lambda each: _cost(each, space, objective))
+    layouts = [anneal(wide, best, every, one, objective) for one in _seeds(seed, ends_of_one)]
+    return crossed(groups, layouts, lambda each: _cost(each, space, objective))
+
+
+def _seeds(seed: int, count: int) -> range:
+    """Return seeds for so many runs, others for each seed."""
+    return range(count * seed, count * (seed + 1))
 
 
 def _rounds(by_module: int, count: int) -> int:
