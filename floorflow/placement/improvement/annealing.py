@@ -33,7 +33,7 @@ REACH = 8.0
 """Rectangles so many of these temperatures above the one that was there are not looked at."""
 POOL = 1 << 17
 """Numbers of Gumbel noise, of which each draw takes a stretch from a random place on."""
-PART, MOST_PARTS = 1000, 16
+PART, MOST_PARTS = 3000, 16
 """Candidates that one draw looks at, more or less: of more a part that chance picks, of so many parts at most."""
 WHOLE_FROM = 0.8
 """Share of the rounds after which each draw looks at all."""
@@ -228,7 +228,7 @@ class _State:
     def put_back(self, kept: _Kept) -> None:
         """Undo what was done to modules."""
         modules = kept.modules
-        self.sums, self.boxes[modules], self.centres[modules] = kept.sums, kept.boxes, kept.centres
+        self.sums, self.boxes[modules], self.centres[modules] = kept.sums.copy(), kept.boxes, kept.centres
         self.present[modules] = 1.0
         for module, one, taken in zip(modules, kept.held, kept.taken, strict=True):
             self.held[module], self.taken[module] = one, taken
@@ -258,6 +258,9 @@ def anneal(
         before = state.kept(modules)
         parts = tables.parts if turn < WHOLE_FROM * cooling.rounds else tables.whole
         has_room = state.redraw(modules, NOISE * temperature, chance, parts)
+        if not has_room:
+            state.put_back(before)
+            has_room = state.redraw(choose.large_first(modules), NOISE * temperature, chance, parts)
         limit = cost.now - temperature * log(max(chance.random(), 1e-12))
         if not has_room or not cost.keeps(state.centres, limit):
             state.put_back(before)

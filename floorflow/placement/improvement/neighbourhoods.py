@@ -15,8 +15,6 @@ Floats = npt.NDArray[np.float64]
 
 GROUPS = (1, 2, 2, 3, 3, 4, 5, 6, 8)
 """How many modules are taken out at once, each number as often as it stands here."""
-LARGE_FIRST = 0.3
-"""Share of the rounds in which the larger module draws first: what is large finds no room after the others."""
 
 
 @dataclass(eq=False)
@@ -39,9 +37,11 @@ class Neighbourhoods:
         kind = chance.random()
         chosen = self._along_wires(module, count) if kind < 0.25 else self._alike(centres, module, count, kind)
         chance.shuffle(chosen)
-        if chance.random() < LARGE_FIRST:
-            chosen.sort(key=self._sizes.__getitem__, reverse=True)
         return chosen
+
+    def large_first(self, modules: list[int]) -> list[int]:
+        """Return modules by the least area that they can have: what is large finds no room after the others."""
+        return sorted(modules, key=self._sizes.__getitem__, reverse=True)
 
     @cached_property
     def _sizes(self) -> list[int]:
