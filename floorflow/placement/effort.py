@@ -29,7 +29,7 @@ class Limits:
     complete_limit: int = 4000
     complete_work: float = 2.0
     packing_rounds: int = 300
-    tight_rounds: int = 165
+    tight_rounds: int = 180
     every_rounds: int = 80
     complete_modules: int = 6
     proof_work: float = 10.0

@@ -49,7 +49,7 @@ FEW = 12
 STARTS = 3
 """Runs of annealing of which the best counts, of few modules from end to end: luck matters more than length."""
 CROSSED = 8
-"""Runs over the smallest rectangles where modules lie in several slots: each slot then takes the best (`crossed`)."""
+"""Runs of more modules over the smallest rectangles: each slot then takes the best of them (`crossed`)."""
 
 PROVEN_SHARE = 0.4
 """Share of annealing where CP-SAT then sees every legal rectangle, and finds what is missed."""
@@ -209,12 +209,11 @@ def _annealed(
         ends = [anneal(wide, each, every, one, objective) for each, one in tightened]
         return min(ends, key=lambda each: _cost(each, space, objective))
     groups = apart(space)
-    starts_of_one, ends_of_one = (CROSSED, STARTS) if len(groups) > 1 else (STARTS, 1)
-    tight = Cooling(rounds // starts_of_one, hot, cold)
-    every = Cooling(more // ends_of_one, 0.4 / count, 0.002 / count)
-    layouts = [anneal(space, built.layouts[0], tight, one, objective) for one in _seeds(seed, starts_of_one)]
+    tight = Cooling(rounds // CROSSED, hot, cold)
+    every = Cooling(more // STARTS, 0.4 / count, 0.002 / count)
+    layouts = [anneal(space, built.layouts[0], tight, one, objective) for one in _seeds(seed, CROSSED)]
     best = crossed(groups, layouts, lambda each: _cost(each, space, objective))
-    layouts = [anneal(wide, best, every, one, objective) for one in _seeds(seed, ends_of_one)]
+    layouts = [anneal(wide, best, every, one, objective) for one in _seeds(seed, STARTS)]
     return crossed(groups, layouts, lambda each: _cost(each, space, objective))
 
 
