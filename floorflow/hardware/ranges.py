@@ -120,7 +120,8 @@ def parse_range(device: Device, text: str) -> SiteBox:
         raise PlatformError(f"'{text}': the first corner must be the lower left one")
     for x, y in ((box.left, box.bottom), (box.left, box.top), (box.right, box.bottom), (box.right, box.top)):
         if not _exists(device, box.site, x, y):
-            raise PlatformError(f"'{text}': {device.part} has no {box.site}_X{x}Y{y}")
+            there = "; there are " * bool(near := _nearest(device, box.site, x, y)) + " and ".join(near)
+            raise PlatformError(f"'{text}': {device.part} has no {box.site}_X{x}Y{y}{there}")
     return box
 
 
@@ -129,6 +130,15 @@ def _exists(device: Device, name: str, x: int, y: int) -> bool:
         return x < len(device.clock_region_columns) and y < device.clock_region_rows
     mask = device.site_masks.get(name)
     return mask is not None and y < mask.shape[0] and x < mask.shape[1] and bool(mask[y, x])
+
+
+def _nearest(device: Device, name: str, x: int, y: int) -> list[str]:
+    """Return the sites on both sides of one that a row of sites lacks: Laguna tiles or the shell's stand there."""
+    mask = device.site_masks.get(name)
+    if mask is None or y >= mask.shape[0] or x >= mask.shape[1]:
+        return []
+    beside = np.flatnonzero(mask[y])
+    return [f"{name}_X{side[at]}Y{y}" for side, at in ((beside[beside < x], -1), (beside[beside > x], 0)) if len(side)]
 
 
 def range_rect(device: Device, text: str) -> Rect:

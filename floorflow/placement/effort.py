@@ -20,6 +20,8 @@ class Limits:
     ``proof_work`` seconds of its own count; of the processor's these are about three; up to
     ``searched_modules`` for ``searched_work``. Up to ``ordered_modules`` it
     looks for the best layout of the same order, for ``ordered_work`` each time that it found a better one.
+    For the bound of more than ``complete_modules`` it proves how short the wires inside each full slot of at most
+    ``full_slot_modules`` can be, for ``full_slot_work`` each (0: not at all).
     """
 
     repaired_starts: int
@@ -37,6 +39,8 @@ class Limits:
     searched_work: float = 0.6
     ordered_modules: int = 12
     ordered_work: float = 0.2
+    full_slot_modules: int = 6
+    full_slot_work: float = 0.0
 
 
 LIMITS: dict[Effort, Limits] = {
@@ -67,5 +71,6 @@ LIMITS: dict[Effort, Limits] = {
         proof_work=60.0,
         ordered_modules=60,
         ordered_work=5.0,
+        full_slot_work=3.0,
     ),
 }

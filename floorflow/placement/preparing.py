@@ -8,7 +8,9 @@ from functools import cached_property
 
 from floorflow.errors import Refusal
 from floorflow.hardware.geometry import Rect
+from floorflow.placement.bounds.places import Places
 from floorflow.placement.bounds.stars import wires_bound
+from floorflow.placement.bounds.trees import trees_bound
 from floorflow.placement.bounds.wires import (
     Legal,
     extent_of,
@@ -95,7 +97,23 @@ def least_wirelength(prepared: PreparedProblem, aspects: Sequence[float | None])
     nets = net_arrays(problem)
     to_pins = (pin_bound(module, nets.pins, bits) for module, bits in zip(legal, nets.pin_bits, strict=True))
     slots = [problem.slot_of[module.slot] for module in problem.modules]
-    return wires_bound(nets, slots, legal, [extent_of(module) for module in legal]) + sum(to_pins)
+    alone = wires_bound(nets, slots, legal, [extent_of(module) for module in legal]) + sum(to_pins)
+    if problem.draft:
+        return alone
+    return max(alone, trees_bound(nets, places_of(prepared, aspects, legal)))
+
+
+def places_of(prepared: PreparedProblem, aspects: Sequence[float | None], legal: Sequence[Legal]) -> list[Places]:
+    """Return the places of each module; those that need the same have the same."""
+    problem, found = prepared.problem, {}
+    kinds = [
+        (module.slot, tuple(need.tolist()), aspect)
+        for module, need, aspect in zip(problem.modules, prepared.needs, aspects, strict=True)
+    ]
+    for kind, each in zip(kinds, legal, strict=True):
+        if kind not in found:
+            found[kind] = Places.of(each, problem.device.row_step)
+    return [found[kind] for kind in kinds]
 
 
 def method_name(name: str, aspects: Sequence[float | None]) -> str:

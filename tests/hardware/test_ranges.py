@@ -130,7 +130,7 @@ def test_a_range_spans_columns_and_rows():
         ("", "is no site range"),
         ("SLICE_X5Y0:SLICE_X4Y9", "lower left"),
         ("SLICE_X0Y0:SLICE_X400Y9", "has no SLICE_X400Y0"),
-        ("SLICE_X8Y0:SLICE_X9Y9", "has no SLICE_X8Y0"),
+        ("SLICE_X8Y0:SLICE_X9Y9", "has no SLICE_X8Y0; there are SLICE_X7Y0 and SLICE_X9Y0"),
         ("DSP48_X0Y0:DSP48_X0Y9", "has no DSP48_X0Y0"),
         ("CLOCKREGION_X0Y0:CLOCKREGION_X8Y0", "has no CLOCKREGION_X8Y0"),
     ],

@@ -31,6 +31,15 @@ class NetArrays:
     ends: IntArray
     end_bits: IntArray
 
+    @classmethod
+    def of(cls, bits: IntArray, pins: IntArray, pin_bits: IntArray) -> NetArrays:
+        """Return what follows from these three."""
+        pairs = np.array(np.nonzero(np.triu(bits)), dtype=np.int64)
+        pair_bits = bits[tuple(pairs)]
+        module, pin = np.nonzero(pin_bits)
+        every = np.concatenate((pairs, np.stack((module, pin + len(bits)))), axis=1)
+        return cls(bits, pins, pin_bits, pairs, pair_bits, every, np.append(pair_bits, pin_bits[module, pin]))
+
     @cached_property
     def _weights(self) -> npt.NDArray[np.float64]:
         return self.end_bits.astype(np.float64)
@@ -54,8 +63,4 @@ def net_arrays(problem: PlacementProblem) -> NetArrays:
         elif ends[0] != ends[1]:
             bits[ends, ends[::-1]] += wire.width_bits
     places = np.array([(pin.x2, pin.y2) for pin in pins], dtype=np.int64).reshape(-1, 2)
-    pairs = np.array(np.nonzero(np.triu(bits)), dtype=np.int64)
-    pair_bits = bits[tuple(pairs)]
-    module, pin = np.nonzero(pin_bits)
-    every = np.concatenate((pairs, np.stack((module, pin + count))), axis=1)
-    return NetArrays(bits, places, pin_bits, pairs, pair_bits, every, np.append(pair_bits, pin_bits[module, pin]))
+    return NetArrays.of(bits, places, pin_bits)

@@ -8,8 +8,8 @@
    slots, each slot takes the best of several runs. A draft is improved by a short large-neighbourhood search. Of few
    modules, of many at effort ``best``, CP-SAT finds the best layout of the same order; of few then of all (`complete`),
    which proves it where the work suffices. Where all legal rectangles are few and aspects are not limited, CP-SAT sees
-   every one and its bound counts. Else the bound is that of `bound`, over all rectangles of the aspects that the search
-   was allowed.
+   every one and its bound counts. Else the bound is that of `bounds` and `full_slots`, over all rectangles of the
+   aspects that the search was allowed.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from floorflow.placement.bounds.wires import narrowest_rectangles
 from floorflow.placement.construction.one_by_one import place_one_by_one
 from floorflow.placement.construction.several_ways import Construction, construct_layouts
 from floorflow.placement.effort import Limits
+from floorflow.placement.full_slots import full_slots_bound
 from floorflow.placement.improvement.annealing import Cooling, anneal
 from floorflow.placement.improvement.complete import CompleteAnswer, solve_completely
 from floorflow.placement.improvement.crossing import apart, crossed
@@ -75,6 +76,7 @@ def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolu
     if not built.layouts and not sees_all:
         return failure(problem, built, "auto", proven=False)
     space, method, bound = built.space, method_name("auto", built.aspects), least_wirelength(prepared, built.aspects)
+    bound = max(bound, full_slots_bound(prepared, built.aspects))
     objective = counted(problem)
     best = _improved(prepared, built, rng, seed, objective) if built.layouts else None
     if sees_all:

@@ -7,11 +7,8 @@ back end understands is in that back end's own model, ``backend_options``.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -25,12 +22,51 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
-from pydantic.fields import FieldInfo
 
 from floorflow.assets import Topology, link_path, require_platform
-from floorflow.errors import InputError, some
+from floorflow.errors import InputError
 from floorflow.plugins import DEFAULT_BACKEND, BackendOptions, options_in_words, registration
 from floorflow.presets import CHANGES, DEFAULT_PRESET, PRESET_FIELDS, Preset
+from floorflow.request.choices import (
+    DEFAULT_BATCH,
+    DEFAULT_CAP,
+    DEFAULT_CONFIDENCE,
+    DEFAULT_FILL,
+    DEFAULT_MAX_ENGINE_SHARE,
+    DEFAULT_MAX_PRODUCTS,
+    HARD_FILL,
+    LARGE_LUT,
+    LARGE_LUT_FILL,
+    LEAST_ENGINE_LIMITS,
+    MOST_BATCH,
+    MOST_EPSILON,
+    MOST_FPGAS,
+    MOST_REGIONS,
+    RESOURCES_ALONE,
+    Bargains,
+    ConstraintStyle,
+    Effort,
+    Granularity,
+    Objective,
+    Reconfigure,
+    TieBreak,
+)
+from floorflow.request.readers import areas, confidence, fixed_pblocks, fpga_count, products, settings
+from floorflow.request.spelling import (
+    BUDGET,
+    EFFORT,
+    ENGINES,
+    FLOORPLAN,
+    FOLDING,
+    GOAL,
+    OUTPUT,
+    PLATFORM,
+    Spelling,
+    default_options,
+    in_words,
+    refused,
+    spelled,
+)
 from floorflow.resources import (
     NONE,
     RESOURCE_NAMES,
@@ -43,135 +79,9 @@ from floorflow.resources import (
 )
 from floorflow.stats import READ_WEIGHTS, MethodNames, PlaceWeights
 
-Effort = Literal["fast", "default", "best"]
-Granularity = Literal["stage", "block", "layer", "slot"]
-Objective = Literal["throughput", "latency", "resources"]
-Bargains = Literal["fold", "plan", "none"]
-ConstraintStyle = Literal["auto", "none", "slr", "soft", "hard"]
-TieBreak = Literal["fullness", "scarcity"]
-Reconfigure = Literal["none", "full", "partial"]
-MOST_REGIONS = 4
-"""Reconfigurable regions that a plan can have."""
-
-DEFAULT_CAP: Mapping[str, float] = MappingProxyType({"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9})
-"""The coarse-grained floorplanning paper's share of a slot that a design may use."""
-DEFAULT_FILL: Mapping[str, float] = MappingProxyType({"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0})
-"""How full a rectangle may be where its slot has no room for more."""
-HARD_FILL: Mapping[str, float] = MappingProxyType({"LUT": 0.85, "FF": 0.85, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9})
-"""How full a hard pblock may be where there is room: over 85% block RAM in one SLR is trouble (UG949)."""
-LARGE_LUT, LARGE_LUT_FILL = 50_000, 0.75
-"""A hard pblock whose module needs more LUTs than these may be less full of them."""
-DEFAULT_CONFIDENCE = 0.9
-"""Probability with which a pblock is to hold its module."""
-MOST_OF_SLOT = 0.6
-"""Share of a slot's free cells that a pblock may grow to, and that one may cover to be hard without being asked for."""
-MOST_OF_FPGA = 0.6
-"""Share of an FPGA's planned LUTs beyond which one pblock on a single die constrains nothing worth it."""
-DEFAULT_MAX_PRODUCTS = 4096
-"""Products of the largest HLS engine; the largest known to have been built has about 1,600."""
-DEFAULT_MAX_ENGINE_SHARE: Mapping[str, float] = MappingProxyType(
-    {"LUT": 0.25, "FF": 1.0, "BRAM18": 1.0, "URAM": 1.0, "DSP": 0.5}
-)
-"""Share of a slot's available resources that one engine may take; 1: no limit but the slot's."""
-LEAST_ENGINE_LIMITS: Mapping[str, int] = MappingProxyType({"LUT": 20_000, "DSP": 128})
-"""What that share allows at least: in a small slot a share of it says little."""
-MOST_EPSILON = 1000
-"""Largest imbalance of consecutive layers that can be asked for."""
-RESOURCES_ALONE = "samo:"
-"""What platforms begin with of which resources alone are known: nothing can be placed there."""
-MOST_BATCH = 10**9
-DEFAULT_BATCH = 256
-"""Frames a run: those of SAMO's Table V."""
-MOST_FPGAS = 16
-"""As many FPGAs ``auto`` takes at most."""
-
-
-@dataclass(frozen=True)
-class Spelling:
-    """What the command line needs beside a field.
-
-    The panel of ``--help``, a letter, whether it stands alone, and the option's name if it is not the field's.
-    ``short_for``: a flag of its own, and the value that it stands for.
-    """
-
-    panel: str
-    letter: str = ""
-    argument: bool = False
-    option: str = ""
-    short_for: tuple[str, str] | None = None
-
-
-NETWORK, GOAL = Spelling("Network"), Spelling("What to plan for")
-PLATFORM, BUDGET = Spelling("Platform"), Spelling("Budget")
-ENGINES, FOLDING = Spelling("Engines and their costs"), Spelling("Folding")
-FLOORPLAN, EFFORT, OUTPUT = Spelling("Partition and placement"), Spelling("Effort"), Spelling("Output")
-
-
-def _fpga_count(value: object) -> object:
-    """Read a number of FPGAs, or ``auto``."""
-    text = str(value)
-    if text == "auto":
-        return text
-    if isinstance(value, bool) or not (text.isascii() and text.isdecimal()) or int(text) < 1:
-        raise InputError(f"--fpgas {text}: expected auto or a number of 1 and more")
-    return int(text)
-
-
-def _products(value: object) -> object:
-    """Read a number of products, or ``none``."""
-    text = NONE if value is None else str(value)
-    if text == NONE:
-        return text
-    if isinstance(value, bool) or not (text.isascii() and text.isdecimal()) or int(text) < 1:
-        raise InputError(f"--max-products {text}: expected none or a number of 1 and more")
-    return int(text)
-
-
-def _confidence(value: object) -> object:
-    """Read a probability, or ``none``."""
-    if value == "none" or value is None:
-        return "none"
-    try:
-        share = -1.0 if isinstance(value, bool) else float(str(value))
-    except ValueError:
-        share = -1.0
-    if not 0 < share < 1:
-        raise InputError(f"--confidence {value}: expected none or a probability above 0 and below 1, such as 0.9")
-    return share
-
-
-def _areas(value: object) -> object:
-    """Read ranges, with the FPGA's name before each or not, from a list or from one text."""
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        return (str(value),)
-    return tuple(map(str, value))
-
-
-def _fixed(value: object) -> object:
-    """Read the ranges of pblocks by name from a mapping or from ``NAME=RANGE`` settings, none of them twice."""
-    if isinstance(value, Mapping):
-        return {str(name): str(area) for name, area in value.items()}
-    found: dict[str, str] = {}
-    for setting in [value] if isinstance(value, str) or not isinstance(value, Iterable) else value:
-        name, equals, area = str(setting).partition("=")
-        if not (equals and name and area):
-            raise InputError(
-                f"--fix-pblock {setting}: expected the name of an engine or module and a range",
-                hint="such as --fix-pblock MVAU_hls_0=SLICE_X0Y0:SLICE_X19Y59",
-            )
-        if name in found:
-            raise InputError(f"--fix-pblock {setting}: {name} is fixed twice, before at {found[name]}")
-        found[name] = area
-    return found
-
 
 def _text_of_path(value: object) -> object:
     return str(value) if isinstance(value, Path) else value
-
-
-def _choice(values: Iterable[str]) -> str:
-    *others, last = values
-    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _of_preset(field: str) -> Defaults:
@@ -188,14 +98,14 @@ OwnOptions = Annotated[SerializeAsAny[BackendOptions], WithJsonSchema({"type": "
 PathText = Annotated[Path, PlainSerializer(str, return_type=str)]
 Cap = Annotated[Fractions, fractions_over(_of_preset("cap"), "--cap")]
 Fill = Annotated[SomeFractions, some_fractions(_of_preset("fill"), "--fill")]
-Areas = Annotated[tuple[str, ...], BeforeValidator(_areas)]
-FixedPblocks = Annotated[dict[str, str], BeforeValidator(_fixed)]
-Confidence = Annotated[float | Literal["none"], BeforeValidator(_confidence)]
+Areas = Annotated[tuple[str, ...], BeforeValidator(areas)]
+FixedPblocks = Annotated[dict[str, str], BeforeValidator(fixed_pblocks)]
+Confidence = Annotated[float | Literal["none"], BeforeValidator(confidence)]
 EngineShare = Annotated[
     Fractions, fractions_over(_of_preset("max_engine_share"), "--max-engine-share", may_be_lifted=True)
 ]
-MostProducts = Annotated[int | Literal["none"], BeforeValidator(_products)]
-FpgaCount = Annotated[int | Literal["auto"], BeforeValidator(_fpga_count)]
+MostProducts = Annotated[int | Literal["none"], BeforeValidator(products)]
+FpgaCount = Annotated[int | Literal["auto"], BeforeValidator(fpga_count)]
 FoldMethod = Annotated[str, MethodNames(("folding/methods",), of_backend=True)]
 """Folding methods that need the problem alone, and those of the back end."""
 PartitionMethod = Annotated[str, MethodNames(("partition/methods",))]
@@ -481,7 +391,7 @@ class Request(BaseModel):
         own = registration(self.backend).fold_methods
         if self.fold_method in own:
             others = [name for name in known_methods("fold_method", self.backend) if name not in own]
-            hint = f"take one of floorflow's: {_choice(others)}"
+            hint = f"take one of floorflow's: {in_words(others)}"
             raise InputError(f"{told}: --fold-method {self.fold_method} does not balance rates", hint=hint)
 
     def changed(self, **options: object) -> Self:
@@ -584,7 +494,7 @@ def _backend_options(model: type[BackendOptions], given: object, flat: Mapping[s
     if isinstance(given, BackendOptions):
         values = {name: getattr(given, name) for name in given.model_fields_set}
     else:
-        values = dict(given) if isinstance(given, Mapping) else _settings(given)
+        values = dict(given) if isinstance(given, Mapping) else settings(given)
     try:
         made, other = model(**{**values, **flat}), model(**{**flat, **values})
     except ValidationError as error:
@@ -597,22 +507,6 @@ def _backend_options(model: type[BackendOptions], given: object, flat: Mapping[s
                     f"{option_of(name, model)}: is given twice, as {twice}", hint="leave out one of the two"
                 )
     return made
-
-
-def _settings(given: object) -> dict[str, str]:
-    """Return names and values of ``NAME=VALUE`` settings, of which none may be given twice."""
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise InputError(f"--backend-option {given}: expected NAME=VALUE")
-    values: dict[str, str] = {}
-    for setting in map(str, given):
-        name, equals, value = setting.partition("=")
-        name = name.replace("-", "_")
-        if not equals or not name:
-            raise InputError(f"--backend-option {setting}: expected NAME=VALUE")
-        if name in values:
-            raise InputError(f"--backend-option {setting}: {name} is given twice, before as {values[name]}")
-        values[name] = value
-    return values
 
 
 def known_methods(field: str, backend: str = DEFAULT_BACKEND) -> tuple[str, ...]:
@@ -630,7 +524,7 @@ def require_method(field: str, name: str, option: str, backend: str = DEFAULT_BA
     """Refuse the name of a method that is not there."""
     known = known_methods(field, backend)
     if name not in known:
-        raise InputError(f"{option} {name}: unknown method, expected {_choice(known)}")
+        raise InputError(f"{option} {name}: unknown method, expected {in_words(known)}")
 
 
 def require_resources(names: Iterable[str], option: str) -> None:
@@ -642,52 +536,11 @@ def require_resources(names: Iterable[str], option: str) -> None:
 
 
 def option_of(field: str, model: type[BaseModel] | None = None) -> str:
-    """Return the command line's spelling of a field of the request, or of a back end's options.
-
-    A field that is true unless told is ``--no-...``.
-    """
-    model = model or (Request if field in Request.model_fields else _default_options())
-    info = model.model_fields[field]
-    spelling = next((data for data in info.metadata if isinstance(data, Spelling)), None)
-    if issubclass(model, BackendOptions) and (spelling is None or model is not _default_options()):
-        return f"--backend-option {field}"
-    if spelling is None or spelling.argument:
-        return field
-    return spelling.option or f"--{'no-' if info.default is True else ''}{field.replace('_', '-')}"
-
-
-def _default_options() -> type[BackendOptions]:
-    return registration(DEFAULT_BACKEND).options
+    """Return the command line's spelling of a field of the request, or of a back end's options."""
+    return spelled(field, model or (Request if field in Request.model_fields else default_options()))
 
 
 def told(model: type[BaseModel], error: ValidationError) -> InputError:
     """Return the first thing that pydantic has against a request or a back end's options, as a user can mend it."""
-    first = error.errors(include_url=False)[0]
-    name, value = str(first["loc"][0]) if first["loc"] else "", first["input"]
-    if name not in model.model_fields:
-        return _unknown(name, model)
-    if first["type"] == "value_error":
-        return InputError(str(first["ctx"]["error"]))
-    option = option_of(name, model)
-    if first["type"] == "missing":
-        return InputError(f"{option}: is missing")
-    choice = first["type"] == "literal_error"
-    expected = str(first["ctx"]["expected"]).replace("'", "") if choice else _limits(model.model_fields[name])
-    return InputError(f"{option} {value}: expected {expected or first['msg'].lower()}")
-
-
-def _unknown(name: str, model: type[BaseModel]) -> InputError:
-    """Return the error for an option that there is not, with the one that was meant, or the back end that has it."""
-    known = {*Request.model_fields, *_default_options().model_fields} - {"model"}
-    if name in known:
-        return InputError(f"{option_of(name)}: only back end {DEFAULT_BACKEND} has this option", hint="leave it out")
-    near = difflib.get_close_matches(name, {*known, *model.model_fields}, n=1)
-    has = f"the back end has {some(model.model_fields) or 'none'}" if issubclass(model, BackendOptions) else ""
-    return InputError(f"unknown option '{name}'", hint=f"did you mean {near[0]}?" if near else has)
-
-
-def _limits(field: FieldInfo) -> str:
-    """Return the range of a number's field."""
-    ends = {"ge": "at least", "le": "at most"}
-    found = ((word, getattr(data, end, None)) for data in field.metadata for end, word in ends.items())
-    return " and ".join(f"{word} {limit:,.12g}" for word, limit in found if limit is not None)
+    known = {*Request.model_fields, *default_options().model_fields} - {"model"}
+    return refused(model, error, {name: option_of(name) for name in known})
