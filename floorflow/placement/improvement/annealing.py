@@ -2,9 +2,8 @@
 
 A module that is put back draws one of its free rectangles, the likelier the shorter its wires (Boltzmann weights: the
 best after Gumbel noise is such a draw), so that one round weighs thousands of places at once, and two modules can
-change places although no move of one alone is legal. Of many rectangles a draw looks at a part, and at all only in the
-last rounds: more rounds find more. The new layout is kept by the rule of Metropolis, which knows all terms of the
-objective. The work is counted in rounds; equal arguments give equal layouts.
+change places although no move of one alone is legal. Where one finds no room, all draw again, the large ones first.
+The new layout is kept by the rule of Metropolis, which knows all terms of the objective. The work is counted in rounds; equal arguments give equal layouts.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from floorflow.placement.improvement.neighbourhoods import Neighbourhoods
-from floorflow.placement.layouts.layout import CandidateRectangles, Layout, SearchSpace
+from floorflow.placement.layouts.layout import Layout, SearchSpace
 from floorflow.placement.layouts.net_arrays import NetArrays
 from floorflow.placement.layouts.objective import Objective
 from floorflow.placement.rectangles.candidate_rectangles import IntArray
@@ -33,10 +32,6 @@ REACH = 8.0
 """Rectangles so many of these temperatures above the one that was there are not looked at."""
 POOL = 1 << 17
 """Numbers of Gumbel noise, of which each draw takes a stretch from a random place on."""
-PART, MOST_PARTS = 3000, 16
-"""Candidates that one draw looks at, more or less: of more a part that chance picks, of so many parts at most."""
-WHOLE_FROM = 0.8
-"""Share of the rounds after which each draw looks at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,47 +43,12 @@ class Cooling:
     cold: float
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """Some of a module's candidates, from left to right: fields as those of `CandidateRectangles`."""
-
-    numbers: IntArray
-    x: IntArray
-    y: IntArray
-    corners: IntArray
-    first: IntArray
-
-    @classmethod
-    def of(cls, candidates: CandidateRectangles, numbers: IntArray) -> _Part:
-        """Take those with these numbers, in order."""
-        x, corners = candidates.x.index[numbers], np.ascontiguousarray(candidates.corners[:, numbers])
-        first = np.searchsorted(x, np.arange(len(candidates.first)))
-        return cls(numbers, x, candidates.y.index[numbers], corners, first)
-
-
 @dataclass(eq=False)
 class _Tables:
     """What does not change: of each module its ends, (k,), modules or pins behind them, their bits, and places."""
 
     space: SearchSpace
     noise: Floats
-    rng: np.random.Generator
-
-    @cached_property
-    def whole(self) -> list[list[_Part]]:
-        """Return for each module all its candidates, as one part."""
-        return [[_Part.of(each, np.arange(len(each.rects)))] for each in self.space.candidates]
-
-    @cached_property
-    def parts(self) -> list[list[_Part]]:
-        """Return for each module its candidates in parts by chance, all of about the same size."""
-        return [self._parts_of(each) for each in self.space.candidates]
-
-    def _parts_of(self, candidates: CandidateRectangles) -> list[_Part]:
-        count = len(candidates.rects)
-        parts = min(MOST_PARTS, max(1, round(count / PART)))
-        part_of = self.rng.permutation(count) % parts
-        return [_Part.of(candidates, np.flatnonzero(part_of == part)) for part in range(parts)]
 
     @cached_property
     def ends(self) -> list[IntArray]:
@@ -175,46 +135,42 @@ class _State:
         for raster, cells in self.taken[module]:
             self.sums[raster] = self.sums[raster] + cells
 
-    def draw(self, module: int, temperature: float, chance: Random, parts: list[_Part]) -> int | None:
-        """Return one of the free candidates of a part, or the one held; None if there is none."""
+    def draw(self, module: int, temperature: float, chance: Random) -> int | None:
+        """Return one of a module's free candidates, None if there is none."""
         tables, candidates = self.tables, self.tables.space.candidates[module]
         ends = tables.ends[module]
         weights, at = tables.weights[module] * self.present[ends], self.centres[ends]
         x = weights @ np.abs(tables.x[module] - at[:, :1])
         y = weights @ np.abs(tables.y[module] - at[:, 1:])
-        part = parts[chance.randrange(len(parts))] if len(parts) > 1 else parts[0]
-        sums, held, first, some = self.sums[candidates.raster], self.held[module], 0, None
-        if held >= 0 and not self._is_free(sums, candidates.corners, held):
-            held = -1
-        if held >= 0:
+        sums, held = self.sums[candidates.raster], self.held[module]
+        first, some = 0, None
+        if held >= 0 and self._is_free(sums, candidates.corners, held):
             limit = x.item(candidates.x.index.item(held)) + y.item(candidates.y.index.item(held))
             limit += REACH * temperature
             columns = (x <= limit - y.min()).nonzero()[0]
-            first, end = part.first.item(columns[0]), part.first.item(columns[-1] + 1)
-            key = x.take(part.x[first:end]) + y.take(part.y[first:end])
+            first, end = candidates.first.item(columns[0]), candidates.first.item(columns[-1] + 1)
+            key = x.take(candidates.x.index[first:end]) + y.take(candidates.y.index[first:end])
             some = (key <= limit).nonzero()[0]
-            if not len(some):
-                return held
-            key, corners = key.take(some), part.corners[:, first:end].take(some, axis=1)
+            key, corners = key.take(some), candidates.corners[:, first:end].take(some, axis=1)
             met = candidates.raster.meets(sums, corners)
         else:
-            met = candidates.raster.meets(sums, part.corners)
-            key = x.take(part.x) + y.take(part.y)
+            met = candidates.raster.meets(sums, candidates.corners)
+            if met.all():
+                return None
+            key = x.take(candidates.x.index) + y.take(candidates.y.index)
         if temperature > 0:
             start = chance.randrange(POOL)
             key -= temperature * tables.noise[start : start + len(key)]
         key[met] = np.inf
         best = int(key.argmin())
-        if met.item(best):
-            return held if held >= 0 else None
-        return part.numbers.item(best if some is None else first + some.item(best))
+        return best if some is None else first + some.item(best)
 
-    def redraw(self, modules: list[int], temperature: float, chance: Random, parts: list[list[_Part]]) -> bool:
+    def redraw(self, modules: list[int], temperature: float, chance: Random) -> bool:
         """Take modules out and let each draw again; say whether all found room."""
         for module in modules:
             self.take_out(module)
         for module in modules:
-            chosen = self.draw(module, temperature, chance, parts[module])
+            chosen = self.draw(module, temperature, chance)
             if chosen is None:
                 return False
             self.put(module, chosen)
@@ -247,7 +203,7 @@ def anneal(
     longest = max(len(candidates.rects) for candidates in space.candidates)
     rng = np.random.default_rng(seed)
     noise = rng.gumbel(size=POOL + longest)
-    tables, chance = _Tables(space, noise, rng), Random(seed)
+    tables, chance = _Tables(space, noise), Random(seed)
     state, best = _State.of(tables, start), start.copy()
     cost = _Cost.of(space, objective, state.centres)
     lowest = cost.now
@@ -256,11 +212,10 @@ def anneal(
         temperature = cost.scale * cooling.hot * (cooling.cold / cooling.hot) ** (turn / cooling.rounds)
         modules = choose.some(state.centres)
         before = state.kept(modules)
-        parts = tables.parts if turn < WHOLE_FROM * cooling.rounds else tables.whole
-        has_room = state.redraw(modules, NOISE * temperature, chance, parts)
+        has_room = state.redraw(modules, NOISE * temperature, chance)
         if not has_room:
             state.put_back(before)
-            has_room = state.redraw(choose.large_first(modules), NOISE * temperature, chance, parts)
+            has_room = state.redraw(choose.large_first(modules), NOISE * temperature, chance)
         limit = cost.now - temperature * log(max(chance.random(), 1e-12))
         if not has_room or not cost.keeps(state.centres, limit):
             state.put_back(before)
