@@ -3,7 +3,8 @@
 A module that is put back draws one of its free rectangles, the likelier the shorter its wires (Boltzmann weights: the
 best after Gumbel noise is such a draw), so that one round weighs thousands of places at once, and two modules can
 change places although no move of one alone is legal. Where one finds no room, all draw again, the large ones first.
-The new layout is kept by the rule of Metropolis, which knows all terms of the objective. The work is counted in rounds; equal arguments give equal layouts.
+The new layout is kept by the rule of Metropolis, which knows all terms of the objective. The work is counted in
+rounds; equal arguments give equal layouts.
 """
 
 from __future__ import annotations
