@@ -31,8 +31,8 @@ class Limits:
     complete_limit: int = 4000
     complete_work: float = 2.0
     packing_rounds: int = 300
-    tight_rounds: int = 150
-    every_rounds: int = 70
+    tight_rounds: int = 180
+    every_rounds: int = 80
     complete_modules: int = 6
     proof_work: float = 10.0
     searched_modules: int = 9

@@ -100,7 +100,7 @@ def hot_spot() -> PlacementProblem:
 
 def test_a_hot_spot_is_relieved_for_little_wire() -> None:
     off = found(hot_spot())
-    on = found(weighed(hot_spot(), None, Weights(congestion=0.5)))
+    on = found(weighed(hot_spot(), None))
     assert off.routing.over
     assert on.routing.peak <= 0.8 * off.routing.peak
     assert on.hpwl <= 1.05 * off.hpwl

@@ -2,7 +2,7 @@
 
 A module that is put back draws one of its free rectangles, the likelier the shorter its wires (Boltzmann weights: the
 best after Gumbel noise is such a draw), so that one round weighs thousands of places at once, and two modules can
-change places although no move of one alone is legal. Where one finds no room, all draw again, the large ones first.
+change places although no move of one alone is legal. Where one finds no room, all may draw again, the large ones first.
 The new layout is kept by the rule of Metropolis, which knows all terms of the objective. The work is counted in
 rounds; equal arguments give equal layouts.
 """
@@ -37,11 +37,15 @@ POOL = 1 << 17
 
 @dataclass(frozen=True, slots=True)
 class Cooling:
-    """So many rounds from a first to a last temperature, as shares of the least wirelength so far."""
+    """So many rounds from a first to a last temperature, as shares of the least wirelength so far.
+
+    ``again``: whether, where one finds no room, all that were taken out draw again, the large ones first.
+    """
 
     rounds: int
     hot: float
     cold: float
+    again: bool = False
 
 
 @dataclass(eq=False)
@@ -214,7 +218,7 @@ def anneal(
         modules = choose.some(state.centres)
         before = state.kept(modules)
         has_room = state.redraw(modules, NOISE * temperature, chance)
-        if not has_room:
+        if cooling.again and not has_room:
             state.put_back(before)
             has_room = state.redraw(choose.large_first(modules), NOISE * temperature, chance)
         limit = cost.now - temperature * log(max(chance.random(), 1e-12))

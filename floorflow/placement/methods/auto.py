@@ -211,8 +211,8 @@ def _annealed(
         ends = [anneal(wide, each, every, one, objective) for each, one in tightened]
         return min(ends, key=lambda each: _cost(each, space, objective))
     groups = apart(space)
-    tight = Cooling(rounds // CROSSED, hot, cold)
-    every = Cooling(more // STARTS, 0.4 / count, 0.002 / count)
+    tight = Cooling(rounds * 5 // 6 // CROSSED, hot, cold, again=True)
+    every = Cooling(more * 7 // 8 // STARTS, 0.4 / count, 0.002 / count, again=True)
     layouts = [anneal(space, built.layouts[0], tight, one, objective) for one in _seeds(seed, CROSSED)]
     best = crossed(groups, layouts, lambda each: _cost(each, space, objective))
     layouts = [anneal(wide, best, every, one, objective) for one in _seeds(seed, STARTS)]
