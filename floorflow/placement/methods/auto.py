@@ -1,4 +1,4 @@
-"""Method ``auto``: construct, repair if need be, improve, polish with CP-SAT, bound.
+"""Method ``auto``: construct, repair if need be, improve, search with CP-SAT, bound.
 
 1. What is proven impossible is said at once (`bound`).
 2. Candidate rectangles, compact ones first; aspects are freed step by step where nothing fits otherwise.
