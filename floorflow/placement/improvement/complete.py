@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from floorflow.placement.improvement.exact import EXTENT, ExactAnswer
 from floorflow.placement.layouts.layout import Layout
 from floorflow.placement.layouts.net_arrays import NetArrays
 from floorflow.placement.rectangles.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, BoolArray, IntArray
@@ -27,6 +26,24 @@ if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
     Literal = cp_model.BoolVarT
+
+
+EXTENT = 1 << 14
+"""More columns and rows than any device has."""
+CLOSED = 12
+"""Modules up to which the differences of any three are told to close: the threes grow too many."""
+
+
+@dataclass(frozen=True)
+class CompleteAnswer:
+    """The best layout found (None if none was) and its proof.
+
+    ``twice_bound`` bounds twice the wirelength; ``infeasible`` says that no layout is as asked for.
+    """
+
+    layout: Layout | None
+    twice_bound: float
+    infeasible: bool
 
 
 def solve_completely(
@@ -39,7 +56,7 @@ def solve_completely(
     seed: int,
     order: Layout | None = None,
     most: Mapping[int, int] = MappingProxyType({}),
-) -> ExactAnswer:
+) -> CompleteAnswer:
     """Find the layout of least wirelength, shorter than one that is known, or prove that there is none.
 
     ``may_overlap`` (n, n) says which modules' regions meet. ``infeasible`` says that nothing legal is shorter than
@@ -61,8 +78,8 @@ def solve_completely(
     status, solver = run_cpsat(model, seed, work_limit)
     twice_bound = float(np.ceil(max(solver.best_objective_bound, 0.0) - 1e-6))  # of whole numbers, found in floats
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return ExactAnswer(None, twice_bound, status == cp_model.INFEASIBLE)
-    return ExactAnswer(complete.layout(solver), twice_bound, infeasible=False)
+        return CompleteAnswer(None, twice_bound, status == cp_model.INFEASIBLE)
+    return CompleteAnswer(complete.layout(solver), twice_bound, infeasible=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,7 +262,8 @@ def _add_differences(model: cp_model.CpModel, modules: Sequence[_Module]) -> dic
         for difference, first, second in zip((x, y), modules[a].twice_middle, modules[b].twice_middle, strict=True):
             model.add(difference == second - first)
         differences[a, b] = x, y
-    for a, b, c in itertools.combinations(range(len(modules)), 3):
+    threes = itertools.combinations(range(len(modules) if len(modules) <= CLOSED else 0), 3)
+    for a, b, c in threes:
         for axis in (0, 1):
             model.add(differences[a, c][axis] == differences[a, b][axis] + differences[b, c][axis])
     return differences
