@@ -12,9 +12,9 @@ class Limits:
     """How much work an effort allows; none of it is wall time.
 
     ``improve_rounds`` are for ten modules and one start of a draft. Else rounds of annealing are counted by module:
-    ``tight_rounds`` over the smallest rectangles, then ``every_rounds`` over those of every span. ``polish_work`` is in
-    CP-SAT's deterministic seconds (0: no polish), with ``polish_candidates`` rectangles a module. Up to
-    ``complete_limit`` legal rectangles in all, CP-SAT sees every one of them, for ``complete_work`` of these seconds.
+    ``tight_rounds`` over the smallest rectangles, then ``every_rounds`` over those of every span. Up to
+    ``complete_limit`` legal rectangles in all, CP-SAT sees every one of them, for ``complete_work`` of its
+    deterministic seconds.
     Where a slot's modules are not all placed by the constructions, each try to pack them has ``packing_rounds``.
     Up to ``complete_modules`` modules CP-SAT then looks for anything shorter among all legal rectangles, for
     ``proof_work`` seconds of its own count; of the processor's these are about three; up to
@@ -28,8 +28,6 @@ class Limits:
     repair_rounds: int
     improved_starts: int
     improve_rounds: int
-    polish_work: float
-    polish_candidates: int
     complete_limit: int = 4000
     complete_work: float = 2.0
     packing_rounds: int = 300
@@ -51,8 +49,6 @@ LIMITS: dict[Effort, Limits] = {
         100,
         1,
         200,
-        0.0,
-        0,
         packing_rounds=100,
         tight_rounds=50,
         every_rounds=20,
@@ -61,21 +57,20 @@ LIMITS: dict[Effort, Limits] = {
         searched_modules=5,
         ordered_modules=5,
     ),
-    "default": Limits(4, 400, 1, 400, 0.0, 0),
+    "default": Limits(4, 400, 1, 400),
     "best": Limits(
         8,
         2000,
         2,
         800,
-        10.0,
-        300,
+        complete_work=10.0,
         packing_rounds=1000,
         tight_rounds=1500,
         every_rounds=700,
         complete_modules=8,
         proof_work=60.0,
+        ordered_modules=60,
+        ordered_work=5.0,
         full_slot_work=3.0,
     ),
 }
-"""Polishing is left to ``best``: on chains of 10 to 20 modules on U250, 0.2 s of CP-SAT never found anything that the
-neighbourhood search had missed, and 2 s found 1.6% once in four."""

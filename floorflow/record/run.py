@@ -138,11 +138,13 @@ def _contexts(sources: Sequence[Source], runs: Sequence[PhaseRun]) -> list[Plann
 
 
 def _inputs(sources: Sequence[Source], contexts: Sequence[PlanningContext]) -> Iterator[InputFile]:
-    """Yield the model of every network, each with the files of its folding if that was given."""
+    """Yield the model of every network, each with the files of its folding if that was given; then the earlier plan."""
     for source, context in zip(sources, contexts, strict=True):
         yield InputFile(path=context.request.model.name, sha256=source.sha256)
         for path in _folding_files(context):
             yield InputFile(path=path.name, sha256=_sha256(path))
+    # All networks stay near the same plan.
+    yield from {context.previous.file: None for context in contexts if context.previous.file}
 
 
 def _networks(

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 
 from floorflow.dataflow.modules import Module
 from floorflow.errors import InputError
 from floorflow.hardware import Platform, Rect
-from floorflow.schema import read_plan
+from floorflow.schema import InputFile, read_plan
 
 
 @dataclass(frozen=True)
 class Previous:
-    """Modules of an earlier plan with the slot of each, and the rectangle of those that had just one."""
+    """Modules of an earlier plan with the slot of each, and the rectangle of those that had just one.
+
+    ``file``: what was read.
+    """
 
     modules: tuple[Module, ...] = ()
     slot_of: Mapping[str, str] = field(default_factory=dict)
     rects: Mapping[str, Rect] = field(default_factory=dict)
+    file: InputFile | None = None
 
     def of(self, modules: Sequence[Module], slot_of: Mapping[str, str]) -> dict[str, Rect]:
         """Return the rectangles of those modules that have the same engines and the same slot."""
@@ -46,7 +51,8 @@ def read_previous(path: Path | None, platform: Platform) -> Previous:
     """
     if path is None:
         return NOT_BEFORE
-    plan = read_plan(path / "plan.json" if path.is_dir() else path)
+    file = path / "plan.json" if path.is_dir() else path
+    plan = read_plan(file)
     told = f"--stay-near {path}"
     if len(plan.phases) > 1:
         raise InputError(f"{told}: its {len(plan.phases)} phases take turns", hint="give a plan of one design")
@@ -54,6 +60,7 @@ def read_previous(path: Path | None, platform: Platform) -> Previous:
     if earlier != now:
         raise InputError(f"{told}: it is of {', '.join(earlier)}, not of {', '.join(now)}", hint="leave it out")
     (phase,) = plan.phases
+    read = InputFile(path=file.name, sha256=sha256(file.read_bytes()).hexdigest())
     entries = {name: entry for held in phase.floorplan.values() for name, entry in held.pblocks.items()}
     rects = {
         name: Rect(r.left, r.bottom, r.right, r.top)
@@ -62,4 +69,4 @@ def read_previous(path: Path | None, platform: Platform) -> Previous:
         if len(entry.rectangles) == 1
     }
     modules = tuple(Module(module.name, tuple(module.engines)) for module in phase.modules)
-    return Previous(modules, {name: entry.slot for name, entry in entries.items()}, rects)
+    return Previous(modules, {name: entry.slot for name, entry in entries.items()}, rects, read)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import combinations
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -193,10 +194,37 @@ def brute_force(problem: PlacementProblem, max_aspect: float | None = None) -> f
 
     With ``max_aspect`` only rectangles whose sides keep that ratio count.
     """
-    lists = [
-        np.array([r.as_tuple() for r in legal_rectangles(problem, m) if _keeps(r, max_aspect)]).reshape(-1, 4)
+    _, cost, clash = every_layout(problem, max_aspect)
+    free = cost[~clash]
+    return float(free.min()) if free.size else None
+
+
+def most_staying(problem: PlacementProblem, longest: float, max_aspect: float | None = None) -> int | None:
+    """Return how many of up to three modules can have their previous rectangles at most, None if there is no layout.
+
+    Wires may be ``longest``. Whoever does not stay keeps ``max_aspect``.
+    """
+    lists, cost, clash = every_layout(problem, max_aspect, problem.previous)
+    stay = np.zeros(cost.shape, dtype=int)
+    for axis, (module, rects) in enumerate(zip(problem.modules, lists, strict=True)):
+        same = [problem.previous.get(module.name) == rect for rect in rects]
+        stay = stay + np.array(same, dtype=int).reshape([-1 if axis == other else 1 for other in range(len(lists))])
+    legal = stay[~clash & (cost <= longest + 1e-9)]
+    return int(legal.max()) if legal.size else None
+
+
+def every_layout(
+    problem: PlacementProblem, max_aspect: float | None, others: Mapping[str, Rect] = MappingProxyType({})
+) -> tuple[list[list[Rect]], np.ndarray, np.ndarray]:
+    """Return each module's legal rectangles, and of every choice of them the wirelength and whether some overlap.
+
+    ``others`` are allowed whatever their aspect, where they are legal.
+    """
+    legal = [
+        [r for r in legal_rectangles(problem, m) if _keeps(r, max_aspect) or r == others.get(m.name)]
         for m in problem.modules
     ]
+    lists = [np.array([r.as_tuple() for r in rects]).reshape(-1, 4) for rects in legal]
     axes = [rects.reshape([-1 if i == j else 1 for j in range(len(lists))] + [4]) for i, rects in enumerate(lists)]
     names = [module.name for module in problem.modules]
     cost, clash = (
@@ -216,5 +244,4 @@ def brute_force(problem: PlacementProblem, max_aspect: float | None = None) -> f
                 ends.append((box[..., 0] + box[..., 2], box[..., 1] + box[..., 3]))
         (x2, y2), (other_x2, other_y2) = ends
         cost = cost + wire.width_bits * (np.abs(x2 - other_x2) + np.abs(y2 - other_y2)) / 2
-    free = cost[~clash]
-    return float(free.min()) if free.size else None
+    return legal, cost, clash

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from floorflow.hardware.geometry import Rect
 from floorflow.placement import Pin, PlacementSolution, Wire, place
 from floorflow.placement.bounds.wires import needs_of
-from floorflow.placement.improvement.complete import solve_completely
-from floorflow.placement.improvement.exact import ExactAnswer
+from floorflow.placement.improvement.complete import CompleteAnswer, solve_completely
 from floorflow.placement.layouts.layout import Layout, twice_hpwl
 from floorflow.placement.layouts.net_arrays import net_arrays
 from floorflow.placement.problem import PlacementProblem
@@ -39,7 +38,7 @@ def rules_of(problem: PlacementProblem, max_aspect: float | None) -> list[LegalS
     return [LegalSides.of(grid, need, max_aspect, problem.device.row_step) for need in needs_of(problem)]
 
 
-def answer_of(problem: PlacementProblem, max_aspect: float | None, twice_known: int | None) -> ExactAnswer:
+def answer_of(problem: PlacementProblem, max_aspect: float | None, twice_known: int | None) -> CompleteAnswer:
     count = len(problem.modules)
     apart = ~np.eye(count, dtype=np.bool_)
     return solve_completely(

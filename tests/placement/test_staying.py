@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from floorflow.hardware.geometry import Rect
 from floorflow.placement import PlacementFailure, PlacementSolution, at_home, grown, place, stayed
-from floorflow.placement.staying import WITHIN
+from floorflow.placement.effort import LIMITS
+from floorflow.placement.staying import PROVEN, WITHIN, most, place_near_with_bound
 from floorflow.resources import Resources
-from tests.placement.small import assert_legal, chain, device
+from tests.placement.small import assert_legal, chain, device, most_staying
 
 DIE = device("CCDCCBCC", 6)
 METHOD = "greedy"
@@ -89,3 +90,58 @@ def test_answers_are_legal_and_wires_within_their_limit(luts, grow, by):
     homes = set(at_home(changed))
     if homes == {module.name for module in changed.modules}:
         assert set(stayed(changed.previous, answer)) == homes
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    st.sampled_from(("CCCC", "CDCC", "CCIC")),
+    st.lists(st.integers(10, 100), min_size=2, max_size=3),
+    st.integers(0, 2),
+    st.floats(1.05, 2),
+    st.sampled_from((None, 2.0)),
+)
+def test_as_many_stay_as_can_and_that_is_proven(layout, luts, grow, by, max_aspect):
+    problem = chain(device(layout, 2), [Resources(lut=lut) for lut in luts], max_aspect=max_aspect)
+    first, grow = place(problem, METHOD), grow % len(luts)
+    if isinstance(first, PlacementFailure):
+        return
+    modules = list(problem.modules)
+    modules[grow] = replace(modules[grow], demand=Resources(lut=int(luts[grow] * by)))
+    previous = {name: region[0] for name, region in first.regions.items()}
+    larger = replace(problem, modules=tuple(modules))
+    scratch = place(larger, METHOD)
+    if isinstance(scratch, PlacementFailure):
+        return
+    answer, bound = place_near_with_bound(replace(larger, previous=previous), LIMITS["default"], 0, scratch)
+    assert answer is not None
+    longest = max(max(r.columns / r.rows, r.rows / r.columns) for (r,) in scratch.regions.values())
+    aspect = max_aspect and next((one for one in (max_aspect, 2 * max_aspect) if longest <= one), None)
+    possible = most_staying(replace(larger, previous=previous), (1 + WITHIN) * scratch.hpwl, aspect)
+    assert possible == bound
+    assert len(stayed(previous, answer)) >= bound
+    assert answer.stats.method.endswith(PROVEN)
+
+
+@settings(max_examples=3, deadline=None)
+@given(st.lists(st.integers(10, 100), min_size=3, max_size=3), st.integers(0, 2), st.floats(1.05, 2))
+def test_slot_by_slot_no_bound_is_too_low_and_answers_are_legal(luts, grow, by):
+    problem = chain(device("CCC", 2, slr_count=2), [Resources(lut=lut) for lut in luts], max_aspect=None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(most, "ALL", 2)
+        first = place(problem, METHOD)
+        if isinstance(first, PlacementFailure):
+            return
+        modules = list(problem.modules)
+        modules[grow] = replace(modules[grow], demand=Resources(lut=int(luts[grow] * by)))
+        previous = {name: region[0] for name, region in first.regions.items()}
+        changed = replace(problem, modules=tuple(modules))
+        scratch = place(changed, METHOD)
+        if isinstance(scratch, PlacementFailure):
+            return
+        changed = replace(changed, previous=previous)
+        answer, bound = place_near_with_bound(changed, LIMITS["default"], 0, scratch)
+    longest = (1 + WITHIN) * scratch.hpwl
+    assert answer is not None
+    assert answer.hpwl <= longest + 1e-9
+    assert_legal(changed, answer)
+    assert len(stayed(previous, answer)) <= most_staying(changed, longest) <= bound

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,7 @@ from floorflow.record.run import _calibration, _warnings, record_runs
 from floorflow.request import Request
 from floorflow.schema import ScheduleEntry, ScheduleStep
 from floorflow.search.preparing import prepare, read
+from floorflow.search.previous import read_previous
 from floorflow.search.search import search
 from tests.conftest import TFC
 
@@ -45,6 +48,18 @@ def test_every_network_has_its_model_its_trace_and_its_place_in_the_summary(runs
     assert [row.network for row in plan.summary.networks] == [n.name for n in plan.networks] == ["left", "right"]
     assert [{row.phase for row in network.trace} for network in plan.networks] == [{"p0"}, {"p1"}]
     assert plan.schedule == schedule
+
+
+def test_the_plan_to_stay_near_is_an_input_with_its_digest(runs: list[PhaseRun], tmp_path: Path) -> None:
+    run = runs[0]
+    earlier = tmp_path / "plan.json"
+    earlier.write_text(record_runs([named("left")], [run], None).to_json(), encoding="utf-8")
+    context = run.context
+    near = replace(context, previous=read_previous(tmp_path, context.platform))
+    parts = [replace(part, context=near) for part in run.parts]
+    plan = record_runs([named("left")], [replace(run, parts=parts)], None)
+    assert [row.path for row in plan.inputs] == [TFC.name, "plan.json"]
+    assert plan.inputs[1].sha256 == sha256(earlier.read_bytes()).hexdigest()
 
 
 def test_several_phases_need_a_schedule(runs: list[PhaseRun]) -> None:

@@ -2,12 +2,14 @@
 
 A module that is put back draws one of its free rectangles, the likelier the shorter its wires (Boltzmann weights: the
 best after Gumbel noise is such a draw), so that one round weighs thousands of places at once, and two modules can
-change places although no move of one alone is legal. The new layout is kept by the rule of Metropolis, which knows all
-terms of the objective. The work is counted in rounds; equal arguments give equal layouts.
+change places although no move of one alone is legal. Where one finds no room, all may draw again, the large ones first.
+The new layout is kept by the rule of Metropolis, which knows all terms of the objective. The work is counted in
+rounds; equal arguments give equal layouts.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 from math import log
@@ -16,15 +18,15 @@ from random import Random
 import numpy as np
 import numpy.typing as npt
 
+from floorflow.placement.improvement.neighbourhoods import Neighbourhoods
 from floorflow.placement.layouts.layout import Layout, SearchSpace
+from floorflow.placement.layouts.net_arrays import NetArrays
 from floorflow.placement.layouts.objective import Objective
 from floorflow.placement.rectangles.candidate_rectangles import IntArray
 from floorflow.placement.rectangles.raster import Raster, Sums
 
 Floats = npt.NDArray[np.float64]
 
-GROUPS = (1, 2, 2, 3, 3, 4, 5, 6, 8)
-"""How many modules are taken out at once, each number as often as it stands here."""
 NOISE = 0.2
 """Temperature of the draw of one rectangle, as a share of that by which layouts are kept."""
 REACH = 8.0
@@ -35,11 +37,15 @@ POOL = 1 << 17
 
 @dataclass(frozen=True, slots=True)
 class Cooling:
-    """So many rounds from a first to a last temperature, as shares of the least wirelength so far."""
+    """So many rounds from a first to a last temperature, as shares of the least wirelength so far.
+
+    ``again``: whether, where one finds no room, all that were taken out draw again, the large ones first.
+    """
 
     rounds: int
     hot: float
     cold: float
+    again: bool = False
 
 
 @dataclass(eq=False)
@@ -76,11 +82,24 @@ class _Tables:
         return [candidates.y.twice.astype(np.float64) for candidates in self.space.candidates]
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Where some modules were, and what was taken then: fields as those of `_State`."""
+
+    modules: list[int]
+    sums: dict[Raster, Sums]
+    boxes: IntArray
+    held: list[int]
+    centres: Floats
+    taken: list[list[tuple[Raster, Sums]]]
+
+
 @dataclass(eq=False)
 class _State:
     """A layout: ``held`` the candidate of each module (-1: a rectangle that is none).
 
-    ``centres`` (n + pins, 2) are doubled; ``present`` (n + pins,) is 0 for what is taken out.
+    ``centres`` (n + pins, 2) are doubled; ``present`` (n + pins,) is 0 for what is taken out. ``taken`` is what each
+    module adds to ``sums``.
     """
 
     tables: _Tables
@@ -89,6 +108,7 @@ class _State:
     centres: Floats
     present: Floats
     sums: dict[Raster, Sums]
+    taken: list[list[tuple[Raster, Sums]]]
 
     @classmethod
     def of(cls, tables: _Tables, layout: Layout) -> _State:
@@ -98,16 +118,16 @@ class _State:
         held = [c.index_of(box) for c, box in zip(space.candidates, boxes, strict=True)]
         centres = np.concatenate((boxes[:, :2] + boxes[:, 2:], space.nets.pins)).astype(np.float64)
         sums = {raster: raster.none() for raster in space.rasters}
-        for module, box in enumerate(boxes):
-            for raster in space.rasters_met[module]:
-                sums[raster] += raster.added(box)
-        return cls(tables, boxes, held, centres, np.ones(len(centres)), sums)
+        pairs = zip(space.rasters_met, boxes, strict=True)
+        taken = [[(raster, raster.added(box)) for raster in met] for met, box in pairs]
+        for raster, cells in itertools.chain.from_iterable(taken):
+            sums[raster] += cells
+        return cls(tables, boxes, held, centres, np.ones(len(centres)), sums, taken)
 
     def take_out(self, module: int) -> None:
         """Free what a module takes."""
-        box = self.boxes[module]
-        for raster in self.tables.space.rasters_met[module]:
-            self.sums[raster] = self.sums[raster] - raster.added(box)
+        for raster, cells in self.taken[module]:
+            self.sums[raster] = self.sums[raster] - cells
         self.present[module] = 0.0
 
     def put(self, module: int, chosen: int) -> None:
@@ -116,8 +136,9 @@ class _State:
         self.held[module] = chosen
         self.centres[module] = box[:2] + box[2:]
         self.present[module] = 1.0
-        for raster in self.tables.space.rasters_met[module]:
-            self.sums[raster] = self.sums[raster] + raster.added(box)
+        self.taken[module] = [(raster, raster.added(box)) for raster in self.tables.space.rasters_met[module]]
+        for raster, cells in self.taken[module]:
+            self.sums[raster] = self.sums[raster] + cells
 
     def draw(self, module: int, temperature: float, chance: Random) -> int | None:
         """Return one of a module's free candidates, None if there is none."""
@@ -160,14 +181,18 @@ class _State:
             self.put(module, chosen)
         return True
 
-    def put_back(
-        self, modules: list[int], sums: dict[Raster, Sums], boxes: IntArray, held: list[int], centres: Floats
-    ) -> None:
+    def kept(self, modules: list[int]) -> _Kept:
+        """Return what `put_back` needs to undo what is done to modules."""
+        held, taken = [self.held[m] for m in modules], [self.taken[m] for m in modules]
+        return _Kept(modules, self.sums.copy(), self.boxes[modules], held, self.centres[modules], taken)
+
+    def put_back(self, kept: _Kept) -> None:
         """Undo what was done to modules."""
-        self.sums, self.boxes[modules], self.centres[modules] = sums, boxes, centres
+        modules = kept.modules
+        self.sums, self.boxes[modules], self.centres[modules] = kept.sums.copy(), kept.boxes, kept.centres
         self.present[modules] = 1.0
-        for module, one in zip(modules, held, strict=True):
-            self.held[module] = one
+        for module, one, taken in zip(modules, kept.held, kept.taken, strict=True):
+            self.held[module], self.taken[module] = one, taken
 
     @staticmethod
     def _is_free(sums: Sums, corners: IntArray, one: int) -> bool:
@@ -187,15 +212,18 @@ def anneal(
     state, best = _State.of(tables, start), start.copy()
     cost = _Cost.of(space, objective, state.centres)
     lowest = cost.now
-    choose = _Neighbourhoods(space, chance, rng)
+    choose = Neighbourhoods(space, chance, rng)
     for turn in range(cooling.rounds):
         temperature = cost.scale * cooling.hot * (cooling.cold / cooling.hot) ** (turn / cooling.rounds)
-        modules = choose.some(state)
-        before = (state.sums.copy(), state.boxes[modules], [state.held[m] for m in modules], state.centres[modules])
+        modules = choose.some(state.centres)
+        before = state.kept(modules)
         has_room = state.redraw(modules, NOISE * temperature, chance)
+        if cooling.again and not has_room:
+            state.put_back(before)
+            has_room = state.redraw(choose.large_first(modules), NOISE * temperature, chance)
         limit = cost.now - temperature * log(max(chance.random(), 1e-12))
         if not has_room or not cost.keeps(state.centres, limit):
-            state.put_back(modules, *before)
+            state.put_back(before)
         elif cost.now < lowest:
             lowest, best = cost.now, Layout(state.boxes.copy(), best.placed)
     return best
@@ -210,8 +238,7 @@ class _Cost:
     """
 
     objective: Objective | None
-    ends: IntArray
-    bits: Floats
+    nets: NetArrays
     weight: float
     now: float
     lowest: float
@@ -221,14 +248,13 @@ class _Cost:
     def of(cls, space: SearchSpace, objective: Objective | None, places: Floats) -> _Cost:
         """Start from the places of all ends."""
         nets, weight = space.nets, 1.0 if objective is None else objective.weights.wire
-        cost = cls(objective, nets.ends, nets.end_bits.astype(np.float64), weight, np.inf, np.inf, 0.0)
+        cost = cls(objective, nets, weight, np.inf, np.inf, 0.0)
         cost.keeps(places, np.inf)
         return cost
 
     def keeps(self, places: Floats, limit: float) -> bool:
         """Take a layout if it costs at most ``limit``; say whether it does."""
-        first, second = self.ends
-        wire = self.weight * float(self.bits @ np.abs(places[first] - places[second]).sum(axis=1))
+        wire = self.weight * self.nets.twice_wire(places)
         new = wire
         if self.objective is not None:
             # The cheapest first: no term is negative.
@@ -242,59 +268,3 @@ class _Cost:
         if new < self.lowest:
             self.lowest, self.scale = new, wire or new
         return True
-
-
-@dataclass(eq=False)
-class _Neighbourhoods:
-    """Choice of the modules to take out, in the order in which they are put back."""
-
-    space: SearchSpace
-    chance: Random
-    rng: np.random.Generator
-
-    @cached_property
-    def _bits(self) -> Floats:
-        return self.space.bits.astype(np.float64)
-
-    @cached_property
-    def _mean_bits(self) -> list[float]:
-        return [float(mean) for mean in self._bits.mean(axis=1)]
-
-    @cached_property
-    def _wired(self) -> list[tuple[list[int], list[int]]]:
-        return [(others.tolist(), self.space.bits[m][others].tolist()) for m, others in enumerate(self.space.wired)]
-
-    def some(self, state: _State) -> list[int]:
-        """Return a module and others: along its wires, or near it; half of the time loosely, so that all may meet."""
-        chance, modules = self.chance, self.space.count
-        count, module = min(GROUPS[chance.randrange(len(GROUPS))], modules), chance.randrange(modules)
-        if count == 1:
-            return [module]
-        kind = chance.random()
-        chosen = self._along_wires(module, count) if kind < 0.25 else self._alike(state, module, count, kind)
-        chance.shuffle(chosen)
-        return chosen
-
-    def _along_wires(self, module: int, count: int) -> list[int]:
-        chosen, chance = [module], self.chance
-        for _ in range(3 * count):
-            others, bits = self._wired[chosen[chance.randrange(len(chosen))]]
-            if others:
-                (other,) = chance.choices(others, bits)
-                if other not in chosen:
-                    chosen.append(other)
-                    if len(chosen) == count:
-                        break
-        return chosen
-
-    def _alike(self, state: _State, module: int, count: int, kind: float) -> list[int]:
-        """Return modules by their wires to one, or by nearness, under noise of the size of a mean."""
-        if kind < 0.6:
-            merit = self._bits[module] + (self._mean_bits[module] + 1) * self.rng.random(self.space.count)
-        else:
-            places = state.centres[: self.space.count]
-            merit = -np.abs(places - places[module]).sum(axis=1)
-            merit *= self.rng.random(self.space.count) + (1.0 if kind < 0.8 else 0.2)
-        merit[module] = np.inf
-        chosen: list[int] = merit.argpartition(-count)[-count:].tolist()
-        return chosen

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from floorflow.placement.improvement.exact import EXTENT, ExactAnswer
 from floorflow.placement.layouts.layout import Layout
 from floorflow.placement.layouts.net_arrays import NetArrays
 from floorflow.placement.rectangles.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, BoolArray, IntArray
@@ -27,6 +26,24 @@ if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
     Literal = cp_model.BoolVarT
+
+
+EXTENT = 1 << 14
+"""More columns and rows than any device has."""
+CLOSED = 12
+"""Modules up to which the differences of any three are told to close: the threes grow too many."""
+
+
+@dataclass(frozen=True)
+class CompleteAnswer:
+    """The best layout found (None if none was) and its proof.
+
+    ``twice_bound`` bounds twice the wirelength; ``infeasible`` says that no layout is as asked for.
+    """
+
+    layout: Layout | None
+    twice_bound: float
+    infeasible: bool
 
 
 def solve_completely(
@@ -39,7 +56,7 @@ def solve_completely(
     seed: int,
     order: Layout | None = None,
     most: Mapping[int, int] = MappingProxyType({}),
-) -> ExactAnswer:
+) -> CompleteAnswer:
     """Find the layout of least wirelength, shorter than one that is known, or prove that there is none.
 
     ``may_overlap`` (n, n) says which modules' regions meet. ``infeasible`` says that nothing legal is shorter than
@@ -51,42 +68,86 @@ def solve_completely(
 
     from floorflow.solver import run_cpsat
 
-    model = cp_model.CpModel()
-    modules = [_Module.of(model, index, each) for index, each in enumerate(rules)]
-    for module in modules:
-        _add_rules(module)
-    differences = _add_differences(model, modules)
-    distances = _add_distances(model, differences, nets)
-    for a, b in itertools.combinations(range(len(modules)), 2):
-        if may_overlap[a, b]:
-            sides = _add_sides(model, (modules[a], modules[b]), differences[a, b], distances.get((a, b)))
-            kept = range(4) if order is None else _sides_of(order.boxes[a], order.boxes[b])
-            model.add_bool_or([sides[side] for side in kept])
-    wires = _wires(model, modules, distances, nets)
-    terms = (bits * distance for bits, both in zip(nets.end_bits.tolist(), wires, strict=True) for distance in both)
-    length = sum(terms, start=cp_model.LinearExpr.sum([]))
+    complete = CompleteModel.of(rules, nets, may_overlap, order=order)
+    model, length = complete.model, complete.length
     model.minimize(length)
     for wire, longest in most.items():
-        model.add(sum(wires[wire]) <= longest)
+        model.add(sum(complete.wires[wire]) <= longest)
     if twice_known is not None:
         model.add(length < twice_known)
     status, solver = run_cpsat(model, seed, work_limit)
     twice_bound = float(np.ceil(max(solver.best_objective_bound, 0.0) - 1e-6))  # of whole numbers, found in floats
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return ExactAnswer(None, twice_bound, status == cp_model.INFEASIBLE)
-    boxes = np.array([[solver.value(side) for side in module.box] for module in modules], dtype=np.int64)
-    layout = Layout(boxes.reshape(-1, 4), np.ones(len(modules), dtype=np.bool_))
-    return ExactAnswer(layout, twice_bound, infeasible=False)
+        return CompleteAnswer(None, twice_bound, status == cp_model.INFEASIBLE)
+    return CompleteAnswer(complete.layout(solver), twice_bound, infeasible=False)
+
+
+@dataclass(frozen=True, eq=False)
+class CompleteModel:
+    """All legal layouts: ``wires`` are twice the distances of ``nets.ends``, ``length`` is twice the wirelength."""
+
+    model: cp_model.CpModel
+    modules: Sequence[_Module]
+    wires: Sequence[PerAxis]
+    length: cp_model.LinearExprT
+
+    @classmethod
+    def of(
+        cls,
+        rules: Sequence[LegalSides],
+        nets: NetArrays,
+        may_overlap: BoolArray,
+        *,
+        order: Layout | None = None,
+        homes: IntArray | None = None,
+    ) -> CompleteModel:
+        """Build the model.
+
+        A module is legal, too, in its row of ``homes`` (n, 4), -1 where it has none, whatever its rules say.
+        """
+        from ortools.sat.python import cp_model
+
+        model = cp_model.CpModel()
+        modules = [_Module.of(model, index, each) for index, each in enumerate(rules)]
+        if homes is not None:
+            modules = [module.with_home(home) for module, home in zip(modules, homes, strict=True)]
+        for module in modules:
+            _add_rules(module)
+        differences = _add_differences(model, modules)
+        distances = _add_distances(model, differences, nets)
+        for a, b in itertools.combinations(range(len(modules)), 2):
+            if may_overlap[a, b]:
+                sides = _add_sides(model, (modules[a], modules[b]), differences[a, b], distances.get((a, b)))
+                kept = range(4) if order is None else _sides_of(order.boxes[a], order.boxes[b])
+                model.add_bool_or([sides[side] for side in kept])
+        wires = _wires(model, modules, distances, nets)
+        terms = (bits * distance for bits, both in zip(nets.end_bits.tolist(), wires, strict=True) for distance in both)
+        return cls(model, modules, wires, sum(terms, start=cp_model.LinearExpr.sum([])))
+
+    @property
+    def stays(self) -> list[Literal]:
+        """The literals, of those that have a home, that a module is there."""
+        return [module.stays for module in self.modules if module.stays is not None]
+
+    def layout(self, solver: cp_model.CpSolver) -> Layout:
+        """Return the layout that was found."""
+        boxes = np.array([[solver.value(side) for side in module.box] for module in self.modules], dtype=np.int64)
+        return Layout(boxes.reshape(-1, 4), np.ones(len(self.modules), dtype=np.bool_))
 
 
 @dataclass(frozen=True, eq=False)
 class _Module:
-    """Variables of one module: left and right columns; bottom and top, exclusive, in row steps; columns and height."""
+    """Variables of one module: left and right columns; bottom and top, exclusive, in row steps; columns and height.
+
+    ``stays``: the literal that it is at home, if it has a home; ``exempt``: where its rules do not hold.
+    """
 
     model: cp_model.CpModel
     rules: LegalSides
     ranges: Mapping[str, tuple[int, int]]
     literals: dict[tuple[str, int], cp_model.IntVar]
+    stays: Literal | None
+    exempt: bool
     left: cp_model.IntVar
     bottom: cp_model.IntVar
     right: cp_model.IntVar
@@ -113,10 +174,24 @@ class _Module:
             side: model.new_int_var_from_domain(edges.get(side, Domain(*some)), f"{side}[{index}]")
             for side, some in ranges.items()
         }
-        module = cls(model, rules, ranges, {}, **sides)
+        module = cls(model, rules, ranges, {}, stays=None, exempt=False, **sides)
         model.add(module.left + module.columns == module.right + 1)
         model.add(module.bottom + module.height == module.top)
         return module
+
+    def with_home(self, home: IntArray) -> _Module:
+        """Return the module with a literal that it has its home, (4,), which the rules need not allow; -1: none."""
+        if home[LEFT] < 0:
+            return self
+        step, (left, bottom, right, top) = self.rules.row_step, home.tolist()
+        stays = self.model.new_bool_var(f"home[{self.left.name}]")
+        for side, value in zip(
+            (self.left, self.bottom, self.right, self.top),
+            (left, bottom // step, right, (top + 1) // step),
+            strict=True,
+        ):
+            self.model.add(side == value).only_enforce_if(stays)
+        return replace(self, stays=stays, exempt=not self.rules.allow(home[None])[0])
 
     def at_least(self, side: str, value: int) -> Literal | bool:
         """Return the literal that a side or size is at least so much."""
@@ -139,7 +214,8 @@ class _Module:
     def require(self, *some: Literal | bool) -> None:
         """Add that one of some literals holds."""
         if not any(literal is True for literal in some):
-            self.model.add_bool_or([literal for literal in some if not isinstance(literal, bool)])
+            home = [self.stays] if self.exempt and self.stays is not None else []
+            self.model.add_bool_or([*(literal for literal in some if not isinstance(literal, bool)), *home])
 
     @property
     def twice_middle(self) -> tuple[cp_model.LinearExpr, cp_model.LinearExpr]:
@@ -186,7 +262,8 @@ def _add_differences(model: cp_model.CpModel, modules: Sequence[_Module]) -> dic
         for difference, first, second in zip((x, y), modules[a].twice_middle, modules[b].twice_middle, strict=True):
             model.add(difference == second - first)
         differences[a, b] = x, y
-    for a, b, c in itertools.combinations(range(len(modules)), 3):
+    threes = itertools.combinations(range(len(modules) if len(modules) <= CLOSED else 0), 3)
+    for a, b, c in threes:
         for axis in (0, 1):
             model.add(differences[a, c][axis] == differences[a, b][axis] + differences[b, c][axis])
     return differences

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +39,15 @@ class NetArrays:
         module, pin = np.nonzero(pin_bits)
         every = np.concatenate((pairs, np.stack((module, pin + len(bits)))), axis=1)
         return cls(bits, pins, pin_bits, pairs, pair_bits, every, np.append(pair_bits, pin_bits[module, pin]))
+
+    @cached_property
+    def _weights(self) -> npt.NDArray[np.float64]:
+        return self.end_bits.astype(np.float64)
+
+    def twice_wire(self, places: npt.NDArray[np.float64]) -> float:
+        """Return twice the wirelength of all ends at places (modules + pins, 2), given doubled."""
+        first, second = self.ends
+        return float(self._weights @ np.abs(places[first] - places[second]).sum(axis=1))
 
 
 def net_arrays(problem: PlacementProblem) -> NetArrays:

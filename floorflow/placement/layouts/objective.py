@@ -93,8 +93,7 @@ class Objective:
 
     def twice_wire(self, places: Floats) -> float:
         """Return twice the wirelength."""
-        first, second = self.nets.ends
-        return float(self._bits @ np.abs(places[first] - places[second]).sum(axis=1))
+        return self.nets.twice_wire(places)
 
     def twice_reach(self, places: Floats) -> float:
         """Return twice the weighted penalty for streams beyond their reach."""

@@ -1,14 +1,15 @@
-"""Method ``auto``: construct, repair if need be, improve, polish with CP-SAT, bound.
+"""Method ``auto``: construct, repair if need be, improve, search with CP-SAT, bound.
 
 1. What is proven impossible is said at once (`bound`).
 2. Candidate rectangles, compact ones first; aspects are freed step by step where nothing fits otherwise.
 3. Several first layouts: modules one by one in several orders; for slots that are not whole in any, shelves, slicing,
    repair, and packing at last.
-4. The best is annealed, over the smallest rectangles first, then over those of every span; a draft is improved by a
-   short large-neighbourhood search. Effort ``best`` adds CP-SAT over the rectangles near the incumbent. Of few modules
-   CP-SAT finds the best layout of the same order, then of all (`complete`), which proves it where the work suffices.
-   Where all legal rectangles are few and aspects are not limited, CP-SAT sees every one and its bound counts. Else the
-   bound is that of `bounds` and `full_slots`, over all rectangles of the aspects that the search was allowed.
+4. The best is annealed, over the smallest rectangles first, then over those of every span; where modules lie in several
+   slots, each slot takes the best of several runs. A draft is improved by a short large-neighbourhood search. Of few
+   modules, of many at effort ``best``, CP-SAT finds the best layout of the same order; of few then of all (`complete`),
+   which proves it where the work suffices. Where all legal rectangles are few and aspects are not limited, CP-SAT sees
+   every one and its bound counts. Else the bound is that of `bounds` and `full_slots`, over all rectangles of the
+   aspects that the search was allowed.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from floorflow.placement.construction.several_ways import Construction, construc
 from floorflow.placement.effort import Limits
 from floorflow.placement.full_slots import full_slots_bound
 from floorflow.placement.improvement.annealing import Cooling, anneal
-from floorflow.placement.improvement.complete import solve_completely
-from floorflow.placement.improvement.exact import solve_exactly
+from floorflow.placement.improvement.complete import CompleteAnswer, solve_completely
+from floorflow.placement.improvement.crossing import apart, crossed
 from floorflow.placement.improvement.lns import improve
 from floorflow.placement.improvement.reaching import Reaching, better
 from floorflow.placement.layouts.layout import CandidateRectangles, Layout, SearchSpace, twice_hpwl
@@ -41,13 +42,15 @@ from floorflow.placement.preparing import (
     solution,
 )
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution
-from floorflow.placement.rectangles.candidate_rectangles import IntArray, every_rectangle
+from floorflow.placement.rectangles.candidate_rectangles import count_rectangles
 from floorflow.placement.rectangles.legal_sides import LegalSides
 
 FEW = 12
 """Modules up to which it counts for more how they are level with each other than where they lie."""
 STARTS = 3
 """Runs of annealing of which the best counts, of few modules from end to end: luck matters more than length."""
+CROSSED = 8
+"""Runs of more modules over the smallest rectangles: each slot then takes the best of them (`crossed`)."""
 
 PROVEN_SHARE = 0.4
 """Share of annealing where CP-SAT then sees every legal rectangle, and finds what is missed."""
@@ -65,31 +68,29 @@ def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolu
     if isinstance(prepared, PlacementFailure):
         return prepared
     rng = np.random.default_rng(seed)
-    complete = _every_rectangle(prepared)
+    sees_all = _sees_all(prepared)
     built = construct_layouts(problem, prepared.rects, prepared.limits, rng)
     if built.layouts and not problem.draft:
         layouts = [each for each in (place_one_by_one(built.space), *built.layouts) if each is not None]
         built = replace(built, layouts=sorted(layouts, key=lambda each: twice_hpwl(each, built.space.nets)))
-    if not built.layouts and complete is None:
+    if not built.layouts and not sees_all:
         return failure(problem, built, "auto", proven=False)
     space, method, bound = built.space, method_name("auto", built.aspects), least_wirelength(prepared, built.aspects)
     bound = max(bound, full_slots_bound(prepared, built.aspects))
     objective = counted(problem)
     best = _improved(prepared, built, rng, seed, objective) if built.layouts else None
-    if complete is not None:
-        work = max(limits.polish_work, limits.complete_work)
-        answer = solve_exactly(complete, space.nets, best, work, seed)
-        if answer.infeasible:
+    if sees_all:
+        method = "auto, complete CP-SAT"
+        known = None if best is None else twice_hpwl(best, space.nets)
+        answer = _complete_answer(prepared, space, [None] * space.count, known, seed)
+        if answer.infeasible and best is None:
             return failure(problem, built, "auto", proven=True)
-        best, method = _better(space, objective, best, answer.layout), "auto, complete CP-SAT"
-        bound = max(bound, float(np.ceil(answer.twice_bound - 1e-6)) / 2)
-    elif best is not None and prepared.limits.polish_work:
-        best = _better(space, objective, best, _polish(space, best, prepared.limits, seed))
+        best, bound = _better(space, objective, best, answer.layout), _raised(bound, answer, known)
+    elif best is not None and not problem.draft:
+        shorter, bound = _completed(prepared, built, best, bound, seed)
+        best = _better(space, objective, best, shorter)
     if best is None:
         return failure(problem, built, "auto", proven=False)
-    if complete is None and not problem.draft:
-        shorter, bound = _completed(prepared, built, best, bound, seed)
-        best = _better(space, objective, best, shorter) or best
     return solution(problem, _within_reach(prepared, built, objective, best, seed), bound, method)
 
 
@@ -116,11 +117,27 @@ def _completed(
     known = twice_hpwl(best, space.nets)
     if space.count > most or known <= 2 * bound:
         return best, bound
-    work = limits.proof_work if space.count <= limits.complete_modules else limits.searched_work
-    answer = solve_completely(rules, space.nets, space.may_overlap, twice_known=known, work_limit=work, seed=seed)
+    answer = _complete_answer(prepared, space, built.aspects, known, seed)
+    return answer.layout or best, _raised(bound, answer, known)
+
+
+def _complete_answer(
+    prepared: PreparedProblem, space: SearchSpace, aspects: Sequence[float | None], known: int | None, seed: int
+) -> CompleteAnswer:
+    """Look for a layout shorter than what is known, twice the wirelength, among all legal rectangles of aspects."""
+    limits, rules = prepared.limits, legal_sides_of(prepared, aspects)
+    if _sees_all(prepared):
+        work = limits.complete_work
+    else:
+        work = limits.proof_work if space.count <= limits.complete_modules else limits.searched_work
+    return solve_completely(rules, space.nets, space.may_overlap, twice_known=known, work_limit=work, seed=seed)
+
+
+def _raised(bound: float, answer: CompleteAnswer, known: int | None) -> float:
+    """Return the bound that an answer leaves: what is known where nothing shorter is legal."""
     if answer.infeasible:
-        return best, known / 2
-    return answer.layout or best, max(bound, answer.twice_bound / 2)
+        return bound if known is None else known / 2
+    return max(bound, answer.twice_bound / 2)
 
 
 def _ordered(space: SearchSpace, rules: Sequence[LegalSides], best: Layout, limits: Limits, seed: int) -> Layout:
@@ -139,18 +156,12 @@ def _ordered(space: SearchSpace, rules: Sequence[LegalSides], best: Layout, limi
     return best
 
 
-def _every_rectangle(prepared: PreparedProblem) -> list[IntArray] | None:
-    """Return all legal rectangles of each module if aspects are not limited and there are few, else None."""
-    problem, left, legal = prepared.problem, prepared.limits.complete_limit, []
-    if problem.max_aspect is not None:
-        return None
-    for grid, need in zip(prepared.grids, prepared.needs, strict=True):
-        rects = every_rectangle(grid, need, left) if grid.complete else None
-        if rects is None:
-            return None
-        legal.append(rects)
-        left -= len(rects)
-    return legal
+def _sees_all(prepared: PreparedProblem) -> bool:
+    """Whether CP-SAT is to see every legal rectangle: aspects are not limited, and there are few."""
+    if prepared.problem.max_aspect is not None or not all(grid.complete for grid in prepared.grids):
+        return False
+    pairs = zip(prepared.grids, prepared.needs, strict=True)
+    return sum(count_rectangles(grid, need) for grid, need in pairs) <= prepared.limits.complete_limit
 
 
 def _better(space: SearchSpace, objective: Objective | None, *layouts: Layout | None) -> Layout | None:
@@ -192,17 +203,25 @@ def _annealed(
     limits, space, count = prepared.limits, built.space, built.space.count
     share = _share(limits, count)
     rounds, more = (int(share * _rounds(each, count)) for each in (limits.tight_rounds, limits.every_rounds))
-    seeds = range(STARTS * seed, STARTS * (seed + 1))
-    tight = Cooling(rounds // (2 * STARTS if count <= FEW else STARTS), min(0.2, 2.0 / count), 0.05 / count)
+    hot, cold = min(0.2, 2.0 / count), 0.05 / count
     if count <= FEW:
-        every = Cooling(more, 2.5 / count, 0.01 / count)
-        starts = zip(itertools.cycle(built.layouts), seeds, strict=False)
+        tight, every = Cooling(rounds // (2 * STARTS), hot, cold), Cooling(more, 2.5 / count, 0.01 / count)
+        starts = zip(itertools.cycle(built.layouts), _seeds(seed, STARTS), strict=False)
         tightened = [(anneal(space, start, tight, one, objective), one) for start, one in starts]
         ends = [anneal(wide, each, every, one, objective) for each, one in tightened]
         return min(ends, key=lambda each: _cost(each, space, objective))
-    annealed = [anneal(space, built.layouts[0], tight, one, objective) for one in seeds]
-    layout = min(annealed, key=lambda each: _cost(each, space, objective))
-    return anneal(wide, layout, Cooling(more, 0.4 / count, 0.002 / count), seed, objective)
+    groups = apart(space)
+    tight = Cooling(rounds * 5 // 6 // CROSSED, hot, cold, again=True)
+    every = Cooling(more * 7 // 8 // STARTS, 0.4 / count, 0.002 / count, again=True)
+    layouts = [anneal(space, built.layouts[0], tight, one, objective) for one in _seeds(seed, CROSSED)]
+    best = crossed(groups, layouts, lambda each: _cost(each, space, objective))
+    layouts = [anneal(wide, best, every, one, objective) for one in _seeds(seed, STARTS)]
+    return crossed(groups, layouts, lambda each: _cost(each, space, objective))
+
+
+def _seeds(seed: int, count: int) -> range:
+    """Return seeds for so many runs, others for each seed."""
+    return range(count * seed, count * (seed + 1))
 
 
 def _rounds(by_module: int, count: int) -> int:
@@ -231,13 +250,3 @@ def _improve_best(space: SearchSpace, layouts: Sequence[Layout], limits: Limits,
     starts = itertools.islice(itertools.cycle(layouts), limits.improved_starts)
     improved = [improve(space, start, rounds, rng) for start in starts]
     return min(improved, key=lambda layout: twice_hpwl(layout, space.nets))
-
-
-def _polish(space: SearchSpace, best: Layout, limits: Limits, seed: int) -> Layout:
-    """Let CP-SAT choose among the rectangles whose sides are nearest to the incumbent's."""
-    near_rectangles = []
-    for box, candidates in zip(best.boxes, space.candidates, strict=True):
-        order = np.argsort(np.abs(candidates.rects - box).sum(axis=1), kind="stable")
-        near = candidates.rects[order[: limits.polish_candidates]]
-        near_rectangles.append(np.unique(np.concatenate((near, box[None, :])), axis=0))
-    return solve_exactly(near_rectangles, space.nets, best, limits.polish_work, seed).layout or best

@@ -24,8 +24,8 @@ def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolu
         complete_work=WORK,
         complete_modules=len(problem.modules),
         proof_work=WORK,
-        polish_work=max(limits.polish_work, WORK / 6),
-        polish_candidates=max(limits.polish_candidates, 300),
+        ordered_modules=max(limits.ordered_modules, len(problem.modules)),
+        ordered_work=max(limits.ordered_work, WORK / 6),
     )
     found = auto.solve(problem, wide, seed)
     return replace(found, stats=replace(found.stats, method=found.stats.method.replace("auto", "cpsat", 1)))

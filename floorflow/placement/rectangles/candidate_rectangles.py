@@ -161,15 +161,9 @@ def smallest_rectangle(grid: SlotGrid, need: IntArray, max_aspect: float | None)
     return rects[int(area_of(rects).argmin())] if len(rects) else None
 
 
-def every_rectangle(grid: SlotGrid, need: IntArray, limit: int) -> IntArray | None:
-    """Return, (n, 4), all legal rectangles on the grid's spans, or None if they are more than ``limit``."""
-    index = narrowest(grid, need)
-    n_right = len(grid.rights)
-    if int((n_right - index).sum()) > limit:
-        return None
-    span, left, right = np.nonzero(np.arange(n_right) >= index[:, :, None])
-    rects = np.column_stack((grid.lefts[left], grid.spans[span, 0], grid.rights[right], grid.spans[span, 1]))
-    return rects[~overlaps(rects, grid.keep_outs).any(axis=1)]
+def count_rectangles(grid: SlotGrid, need: IntArray) -> int:
+    """Return how many rectangles on the grid's spans hold a need, those that meet keep-outs among them."""
+    return int((len(grid.rights) - narrowest(grid, need)).sum())
 
 
 def compact(rects: IntArray, max_aspect: float | None) -> IntArray:

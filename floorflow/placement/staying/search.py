@@ -1,31 +1,17 @@
-"""Place modules again so that few leave the rectangles that they had: for a plan whose areas changed a little.
-
-1. Modules whose rectangles still hold them, and clash with nothing, are at home. The others take the place where they
-   disturb least; who is ejected there does the same.
-2. A few modules that lie near each other or share wires are taken out and put back, many times. To leave its home costs
-   a module a price, a share of all wires, so that it moves only if the wires become shorter by more than that.
-3. Wires may be `WITHIN` longer than those of a placement from scratch; what is more counts `PENALTY` times. The search
-   begins near the old places, from scratch, and from scratch where something changed with the rest at home. Where no
-   layout is short enough, the one from scratch is the answer.
-
-Drafts are not held against a placement from scratch. Equal arguments give equal answers.
-"""
+"""Take a few modules out and put them back, many times, so that few leave their homes and wires become short."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 
 import numpy as np
 
-from floorflow.hardware.geometry import Rect
 from floorflow.placement.bounds.wires import narrowest_rectangles
 from floorflow.placement.construction.several_ways import may_overlap
 from floorflow.placement.construction.shelves import repair_by_ejection
-from floorflow.placement.effort import Limits
-from floorflow.placement.fixed import what_is_illegal, what_is_short
 from floorflow.placement.layouts.layout import (
     AREA_UNIT,
     CandidateRectangles,
@@ -37,11 +23,11 @@ from floorflow.placement.layouts.layout import (
     twice_hpwl,
 )
 from floorflow.placement.layouts.net_arrays import net_arrays
-from floorflow.placement.preparing import PreparedProblem, prepare, solution
-from floorflow.placement.problem import PlacedModule, PlacementProblem, PlacementSolution
+from floorflow.placement.preparing import PreparedProblem
+from floorflow.placement.problem import PlacementProblem, PlacementSolution
 from floorflow.placement.rectangles.candidate_rectangles import BoolArray, IntArray, compact, overlaps, sides_of
 from floorflow.placement.rectangles.raster import Raster
-from floorflow.stats import Status
+from floorflow.placement.staying.homes import at_home
 
 WITHIN = 0.05
 """Share by which the wires may be longer than those of a placement from scratch."""
@@ -62,63 +48,8 @@ ROUNDS = 150
 MANY = 30
 
 
-def place_near(
-    problem: PlacementProblem, limits: Limits, seed: int, scratch: PlacementSolution | None
-) -> PlacementSolution | None:
-    """Return a placement in which few modules leave their previous rectangles; None if none is near and short enough.
-
-    ``scratch``: the placement that counts as short, and whose bound holds; None of a draft.
-    """
-    prepared = prepare(problem, limits, "near")
-    if not isinstance(prepared, PreparedProblem):
-        return None
-    most = problem.max_aspect
-    for aspect in (most,) if most is None else (most, 2 * most, None):
-        near = _Near.of(prepared, seed, scratch, aspect)
-        start = near.started()
-        if start is not None:
-            break
-    best = None if start is None else near.improved(start)
-    for other in near.from_scratch():
-        if best is None or near.merit(best)[:2] > (0, 0):
-            best = min((one for one in (best, near.improved(other)) if one is not None), key=near.merit)
-    return None if best is None or near.excess(twice_hpwl(best, near.space.nets)) else _told(problem, best, scratch)
-
-
-def at_home(problem: PlacementProblem) -> tuple[str, ...]:
-    """Return the modules that can stay in their previous rectangles, which hold them and clash with nothing."""
-    homes: dict[str, Rect] = {}
-    for module in problem.modules:
-        rect = problem.previous.get(module.name)
-        if rect is not None and _holds(problem, module, rect) and not any(map(rect.overlaps, homes.values())):
-            homes[module.name] = rect
-    return tuple(homes)
-
-
-def stayed(previous: Mapping[str, Rect], found: PlacementSolution) -> tuple[str, ...]:
-    """Return the modules that have exactly the rectangle that they had."""
-    return tuple(name for name, region in found.regions.items() if region == (previous.get(name),))
-
-
-def _holds(problem: PlacementProblem, module: PlacedModule, rect: Rect) -> bool:
-    slot = problem.slot_of[module.slot]
-    return not what_is_illegal(problem, slot, rect) and what_is_short(problem, module, rect) is None
-
-
-def _told(problem: PlacementProblem, layout: Layout, scratch: PlacementSolution | None) -> PlacementSolution:
-    method = "draft" if scratch is None else scratch.stats.method
-    found = solution(problem, layout, 0.0, method)
-    count = len(stayed(problem.previous, found))
-    told = f"{method}, {count} of {len(problem.modules)} where they were"
-    # Homes may be of other aspects than those that the bound is of.
-    objective, known = found.stats.objective or 0.0, None if scratch is None else scratch.stats.bound
-    bound = None if known is None or known > objective else known
-    status: Status = "optimal" if bound is not None and objective <= bound else "feasible"
-    return replace(found, stats=replace(found.stats, method=told, bound=bound, status=status))
-
-
 @dataclass
-class _Near:
+class Near:
     """The search: ``homes`` (n,) is the candidate that is each module's home, -1 if it has none; ``boxes`` (n, 4)."""
 
     problem: PlacementProblem
@@ -133,7 +64,7 @@ class _Near:
         self.rng = np.random.default_rng(self.seed)
 
     @classmethod
-    def of(cls, prepared: PreparedProblem, seed: int, scratch: PlacementSolution | None, aspect: float | None) -> _Near:
+    def of(cls, prepared: PreparedProblem, seed: int, scratch: PlacementSolution | None, aspect: float | None) -> Near:
         """Take the narrowest rectangles, of every span, of an aspect, the homes, and what was found from scratch."""
         problem, home = prepared.problem, set(at_home(prepared.problem))
         rasters = {slot.name: Raster.of(slot.region, problem.device) for slot in problem.slots}
