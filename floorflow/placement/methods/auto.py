@@ -49,7 +49,7 @@ FEW = 12
 """Modules up to which it counts for more how they are level with each other than where they lie."""
 STARTS = 3
 """Runs of annealing of which the best counts, of few modules from end to end: luck matters more than length."""
-CROSSED = 8
+CROSSED = 12
 """Runs of more modules over the smallest rectangles: each slot then takes the best of them (`crossed`)."""
 
 PROVEN_SHARE = 0.4
