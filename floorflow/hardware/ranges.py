@@ -120,7 +120,8 @@ def parse_range(device: Device, text: str) -> SiteBox:
         raise PlatformError(f"'{text}': the first corner must be the lower left one")
     for x, y in ((box.left, box.bottom), (box.left, box.top), (box.right, box.bottom), (box.right, box.top)):
         if not _exists(device, box.site, x, y):
-            there = "; there are " * bool(near := _nearest(device, box.site, x, y)) + " and ".join(near)
+            near = " and ".join(_nearest(device, box.site, x, y))
+            there = f"; there are {near}" if near else ""
             raise PlatformError(f"'{text}': {device.part} has no {box.site}_X{x}Y{y}{there}")
     return box
 

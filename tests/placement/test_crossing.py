@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.placement import PlacementSolution, place
-from floorflow.placement.improvement.crossing import apart, crossed
-from floorflow.placement.layouts.layout import Layout
+from floorflow.placement.improvement.crossing import crossed
+from floorflow.placement.layouts.layout import Layout, parts_of
 from floorflow.resources import Resources
 from tests.placement.small import assert_legal, chain, device
 
@@ -31,7 +30,7 @@ def test_modules_that_may_meet_through_others_are_one_group() -> None:
     may_overlap = np.zeros((5, 5), dtype=np.bool_)
     for a, b in ((0, 3), (3, 4), (1, 1)):
         may_overlap[a, b] = may_overlap[b, a] = True
-    assert apart(SimpleNamespace(count=5, may_overlap=may_overlap)) == [[0, 3, 4], [1], [2]]  # type: ignore[arg-type]
+    assert parts_of(may_overlap) == [[0, 3, 4], [1], [2]]
 
 
 @given(st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=1, max_size=4))

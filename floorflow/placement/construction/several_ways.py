@@ -18,7 +18,7 @@ from floorflow.placement.construction.packing import pack
 from floorflow.placement.construction.shelves import MAX_SHELVES, bands_of, repair_by_ejection, shelves
 from floorflow.placement.construction.slicing import sliced
 from floorflow.placement.effort import Limits
-from floorflow.placement.layouts.layout import CandidateRectangles, Layout, SearchSpace, twice_hpwl
+from floorflow.placement.layouts.layout import CandidateRectangles, Layout, SearchSpace, parts_of, twice_hpwl
 from floorflow.placement.layouts.net_arrays import net_arrays
 from floorflow.placement.problem import PlacementProblem
 from floorflow.placement.rectangles.candidate_rectangles import (
@@ -114,17 +114,7 @@ class _Builder:
     @property
     def parts(self) -> list[Part]:
         """The modules, part by part."""
-        left, parts = set(range(self.space.count)), list[Part]()
-        while left:
-            inside, waiting = set[int](), [min(left)]
-            while waiting:
-                module = waiting.pop()
-                if module not in inside:
-                    inside.add(module)
-                    waiting += np.flatnonzero(self.space.may_overlap[module]).tolist()
-            parts.append(tuple(sorted(inside)))
-            left -= inside
-        return parts
+        return [tuple(part) for part in parts_of(self.space.may_overlap)]
 
     def fullness(self, part: Part) -> float:
         """Return what the smallest legal rectangles of a part take of its slots."""

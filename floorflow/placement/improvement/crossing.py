@@ -4,21 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from floorflow.placement.layouts.layout import Layout, SearchSpace
-
-
-def apart(space: SearchSpace) -> list[list[int]]:
-    """Return the groups of modules of which no one can meet one of another group."""
-    waiting, groups = set(range(space.count)), []
-    while waiting:
-        group = [min(waiting)]
-        waiting -= set(group)
-        for module in group:
-            met = [other for other in sorted(waiting) if space.may_overlap[module, other]]
-            group += met
-            waiting -= set(met)
-        groups.append(sorted(group))
-    return groups
+from floorflow.placement.layouts.layout import Layout
 
 
 def crossed(groups: Sequence[Sequence[int]], layouts: Sequence[Layout], cost: Callable[[Layout], float]) -> Layout:

@@ -234,6 +234,24 @@ class Occupied:
         return bool(at(high) - at(left_high) == at(low_right) - at(low))
 
 
+def parts_of(may_overlap: BoolArray) -> list[list[int]]:
+    """Return the groups of modules of which none can meet one of another group, by their first module.
+
+    ``may_overlap`` (n, n) is that of a `SearchSpace`.
+    """
+    left, parts = set(range(len(may_overlap))), []
+    while left:
+        inside, waiting = set[int](), [min(left)]
+        while waiting:
+            module = waiting.pop()
+            if module not in inside:
+                inside.add(module)
+                waiting += np.flatnonzero(may_overlap[module]).tolist()
+        parts.append(sorted(inside))
+        left -= inside
+    return parts
+
+
 def twice_hpwl(layout: Layout, nets: NetArrays) -> int:
     """Return twice the wirelength of the modules that are placed."""
     centres = np.concatenate((layout.boxes[:, :2] + layout.boxes[:, 2:], nets.pins))

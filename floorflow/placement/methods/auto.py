@@ -27,10 +27,10 @@ from floorflow.placement.effort import Limits
 from floorflow.placement.full_slots import full_slots_bound
 from floorflow.placement.improvement.annealing import Cooling, anneal
 from floorflow.placement.improvement.complete import CompleteAnswer, solve_completely
-from floorflow.placement.improvement.crossing import apart, crossed
+from floorflow.placement.improvement.crossing import crossed
 from floorflow.placement.improvement.lns import improve
 from floorflow.placement.improvement.reaching import Reaching, better
-from floorflow.placement.layouts.layout import CandidateRectangles, Layout, SearchSpace, twice_hpwl
+from floorflow.placement.layouts.layout import CandidateRectangles, Layout, SearchSpace, parts_of, twice_hpwl
 from floorflow.placement.layouts.objective import Objective, counted
 from floorflow.placement.preparing import (
     PreparedProblem,
@@ -82,7 +82,10 @@ def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolu
     if sees_all:
         method = "auto, complete CP-SAT"
         known = None if best is None else twice_hpwl(best, space.nets)
-        answer = _complete_answer(prepared, space, [None] * space.count, known, seed)
+        rules = legal_sides_of(prepared, [None] * space.count)
+        answer = solve_completely(
+            rules, space.nets, space.may_overlap, twice_known=known, work_limit=prepared.limits.complete_work, seed=seed
+        )
         if answer.infeasible and best is None:
             return failure(problem, built, "auto", proven=True)
         best, bound = _better(space, objective, best, answer.layout), _raised(bound, answer, known)
@@ -117,20 +120,9 @@ def _completed(
     known = twice_hpwl(best, space.nets)
     if space.count > most or known <= 2 * bound:
         return best, bound
-    answer = _complete_answer(prepared, space, built.aspects, known, seed)
+    work = limits.proof_work if space.count <= limits.complete_modules else limits.searched_work
+    answer = solve_completely(rules, space.nets, space.may_overlap, twice_known=known, work_limit=work, seed=seed)
     return answer.layout or best, _raised(bound, answer, known)
-
-
-def _complete_answer(
-    prepared: PreparedProblem, space: SearchSpace, aspects: Sequence[float | None], known: int | None, seed: int
-) -> CompleteAnswer:
-    """Look for a layout shorter than what is known, twice the wirelength, among all legal rectangles of aspects."""
-    limits, rules = prepared.limits, legal_sides_of(prepared, aspects)
-    if _sees_all(prepared):
-        work = limits.complete_work
-    else:
-        work = limits.proof_work if space.count <= limits.complete_modules else limits.searched_work
-    return solve_completely(rules, space.nets, space.may_overlap, twice_known=known, work_limit=work, seed=seed)
 
 
 def _raised(bound: float, answer: CompleteAnswer, known: int | None) -> float:
@@ -210,7 +202,8 @@ def _annealed(
         tightened = [(anneal(space, start, tight, one, objective), one) for start, one in starts]
         ends = [anneal(wide, each, every, one, objective) for each, one in tightened]
         return min(ends, key=lambda each: _cost(each, space, objective))
-    groups = apart(space)
+    groups = parts_of(space.may_overlap)
+    # What is drawn again takes the time of the rounds left out.
     tight = Cooling(rounds * 5 // 6 // CROSSED, hot, cold, again=True)
     every = Cooling(more * 7 // 8 // STARTS, 0.4 / count, 0.002 / count, again=True)
     layouts = [anneal(space, built.layouts[0], tight, one, objective) for one in _seeds(seed, CROSSED)]

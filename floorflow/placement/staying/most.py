@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from floorflow.placement.improvement.complete import CompleteModel, solve_completely
-from floorflow.placement.layouts.layout import Layout, twice_hpwl
+from floorflow.placement.layouts.layout import Layout, parts_of, twice_hpwl
 from floorflow.placement.layouts.net_arrays import NetArrays
 from floorflow.placement.rectangles.candidate_rectangles import BOTTOM, TOP, BoolArray, IntArray
 from floorflow.placement.rectangles.legal_sides import LegalSides
@@ -128,7 +128,8 @@ def most_that_stay(every: FreeModules, best: Layout, twice_most: int, work_limit
 
 def _slot_by_slot(every: FreeModules, best: Layout, twice_most: int, work_limit: float, seed: int) -> MostStaying:
     """Let only those move that share a slot with one that must, slot by slot; the others are at home."""
-    layout, crowded = best.copy(), [some for some in _slots(every.may_overlap) if (every.homes[some, 0] < 0).any()]
+    slots = [np.array(part, dtype=np.int64) for part in reversed(parts_of(every.may_overlap))]
+    layout, crowded = best.copy(), [some for some in slots if (every.homes[some, 0] < 0).any()]
     rest = np.setdiff1d(np.arange(len(every.rules)), np.concatenate([*crowded, np.zeros(0, np.int64)]))
     layout.boxes[rest] = every.homes[rest]
     most = len(every.have_homes)
@@ -144,14 +145,6 @@ def _slot_by_slot(every: FreeModules, best: Layout, twice_most: int, work_limit:
         layout = layout if found is None else put(layout, some, found)
     better = twice_hpwl(layout, every.nets) <= twice_most and every.staying(layout) > every.staying(best)
     return MostStaying(layout if better else None, most)
-
-
-def _slots(may_overlap: BoolArray) -> list[IntArray]:
-    """Return the modules that may lie where another does, directly or by way of others."""
-    meets = may_overlap | np.eye(len(may_overlap), dtype=np.bool_)
-    while not np.array_equal(wider := meets @ meets, meets):
-        meets = wider
-    return [np.flatnonzero(row) for row in np.unique(meets, axis=0)]
 
 
 def put(layout: Layout, some: IntArray, places: Layout) -> Layout:
