@@ -1,10 +1,12 @@
-"""``python -m floorflow``, and the command ``floorflow``: Ctrl-C is heard while modules are imported, too."""
+"""``python -m floorflow``, and the command ``floorflow``: signals are heard while modules are imported, too."""
 
 from __future__ import annotations
 
 import gc
-import signal
 import sys
+from contextlib import suppress
+
+from floorflow.cli.signals import exit_code, hear_signals, ignore_signals
 
 _OBJECTS_A_COLLECTION = 50_000
 """With Python's own 700 or 2,000 looking for what refers to itself in circles, of which there is hardly any, takes up
@@ -13,16 +15,19 @@ to 4% of a run; memory grows by 1%."""
 
 def main() -> None:
     """Run the command line."""
-    gc.set_threshold(_OBJECTS_A_COLLECTION)
     try:
+        hear_signals()
+        gc.set_threshold(_OBJECTS_A_COLLECTION)
         from floorflow.cli.main import main as run
 
         run()
     except KeyboardInterrupt:
-        # Another Ctrl-C, or the end of the interpreter, must not change the exit code.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        sys.stderr.write("interrupted: nothing was written\n")
-        sys.exit(130)
+        # Another signal, or the end of the interpreter, must not change the exit code.
+        ignore_signals()
+        with suppress(OSError):  # the terminal may be gone
+            sys.stderr.write("interrupted: nothing was written\n")
+            sys.stderr.flush()
+        sys.exit(exit_code())
 
 
 if __name__ == "__main__":

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from floorflow.backends.backend import Source, Unplaced
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
-from floorflow.emit import bundle
+from floorflow.emit import bundle, plan_digest
 from floorflow.emit.resource_plan import resource_report
 from floorflow.record import Outcome, record
 from floorflow.record.at_memory import record_at_memory
+from floorflow.record.extras import record_extras
 from floorflow.record.in_time import record_in_regions, record_in_time
 from floorflow.record.on_resources import finished_partitions, record_on_resources
 from floorflow.record.several import record_several
 from floorflow.request import Objective, Request
+from floorflow.schema import Extras
 from floorflow.schema.resource_plan import RESOURCE_PLAN_FILE, ResourcePlan
 from floorflow.search.asked import settled
 from floorflow.search.at_memory import networks_at_memory, search_at_memory
-from floorflow.search.bargains import bargains
+from floorflow.search.bargains import Again, extras
 from floorflow.search.context import PlanningContext
 from floorflow.search.fewest_hops import search_nearest
 from floorflow.search.fpga_count import least_fpgas
@@ -33,6 +35,7 @@ from floorflow.search.progress import SILENT, Progress
 from floorflow.search.search import SearchResult
 from floorflow.search.several import Networks, SeveralFound, networks_of, search_several
 from floorflow.several import SeveralRequest
+from floorflow.work import Work, counted
 
 
 def plan(
@@ -46,42 +49,65 @@ def plan(
     `search` goes round the stages between: fold, connect, cluster, partition (`candidate.complete`), place (`repairs`).
     Ctrl-C ends it with the best legal plan known, marked as interrupted, or is raised.
     """
+    with counted() as work:
+        return _planned(request, progress, measured, source, work)
+
+
+def _planned(
+    request: Request, progress: Progress, measured: Measurements, source: Source | None, work: Work
+) -> Outcome:
     request.require_files(model=source is None)
     request = settled(request)
     with progress.stage("reading"):
         model = source or read(request)
     if request.reconfigure != "none":
-        return _plan_in_time(request, model, measured, progress)
+        return _plan_in_time(request, model, measured, progress, work)
 
-    def prepared(asked: Request, fpgas: int) -> PlanningContext:
+    def prepared(asked: Request, fpgas: int, progress: Progress = SILENT) -> PlanningContext:
         with progress.stage("lowering"):
             return prepare(model, asked, fpgas, measured)
 
-    def searched(context: PlanningContext) -> SearchResult:
+    def searched(context: PlanningContext, progress: Progress = SILENT) -> SearchResult:
         fpgas = len(context.platform.fpgas)
         asked = context.request
         # A bargain that the fastest design alone would meet is none, and to find that out takes a search of its own.
         falls_back = asked.fps is not None and context.floorplans
-        at_any_rate = partial(prepared, asked.changed(fps=None), fpgas) if falls_back else None
+        at_any_rate = partial(prepared, asked.changed(fps=None), fpgas, progress) if falls_back else None
         one = partial(_searched_once, progress=progress, at_any_rate=at_any_rate)
         return search_lifting(context, one)
 
-    context, found, tried = least_fpgas(request, prepared, searched, progress)
+    prepare_now, search_now = partial(prepared, progress=progress), partial(searched, progress=progress)
+    context, found, tried = least_fpgas(request, prepare_now, search_now, progress)
 
     def outcome(found: SearchResult) -> Outcome:
         with progress.stage("recording"):
             result = record(model, context, found, tried, measured)
             files = bundle(result, context.platform, context.backend)
-        return Outcome(result, context.platform, files)
+        again = Again(prepared, searched)
+        return Outcome(result, context.platform, files, extras=_extras(context, found, files, work.spent, again))
 
     try:
-        if not found.interrupted:
-            found = replace(found, bargains=bargains(context, found, prepared, searched, progress))
         return outcome(found)
     except KeyboardInterrupt:
         if found.interrupted:
             raise
         return outcome(replace(found, interrupted=True))
+
+
+def _extras(
+    context: PlanningContext,
+    found: SearchResult,
+    files: Mapping[str, str | bytes],
+    most_work: float,
+    again: Again | None = None,
+) -> Callable[[Progress], Extras | None]:
+    """Return how the extras of a plan are worked out, by at most so much work."""
+
+    def work_out(progress: Progress) -> Extras | None:
+        beside = extras(context, found, most_work, progress, again)
+        return None if beside is None else record_extras(beside, plan_digest(files))
+
+    return work_out
 
 
 def _searched_once(
@@ -168,7 +194,7 @@ def plan_on_resources(
     return result, files
 
 
-def _plan_in_time(request: Request, model: Source, measured: Measurements, progress: Progress) -> Outcome:
+def _plan_in_time(request: Request, model: Source, measured: Measurements, progress: Progress, work: Work) -> Outcome:
     """Plan partitions that one FPGA runs one after another: cut in time, and search for each partition."""
 
     def searched(context: PlanningContext) -> SearchResult:
@@ -179,11 +205,13 @@ def _plan_in_time(request: Request, model: Source, measured: Measurements, progr
     objective: Objective = "latency" if request.objective == "latency" else "throughput"
     if request.reconfigure == "partial":
         in_regions = search_in_regions(whole, searched, progress)
-        context, recorded = in_regions.whole, partial(record_in_regions, model, in_regions)
+        phases, context, recorded = in_regions.phases, in_regions.whole, partial(record_in_regions, model, in_regions)
     else:
         in_time = search_in_time(whole, searched, progress)
-        context, recorded = in_time.whole, partial(record_in_time, model, in_time)
+        phases, context, recorded = in_time.phases, in_time.whole, partial(record_in_time, model, in_time)
     with progress.stage("recording"):
         result = recorded(objective, request.frames, measured)
         files = bundle(result, context.platform, context.backend)
-    return Outcome(result, context.platform, files)
+    slowest = max(phases, key=lambda phase: phase.result.candidate.interval_cycles)
+    beside = _extras(slowest.context, slowest.result, files, work.spent)
+    return Outcome(result, context.platform, files, extras=beside)

@@ -1,4 +1,4 @@
-"""Imports that Ctrl-C does not break: a module half imported stays broken until the process ends."""
+"""Imports that signals do not break: a module half imported stays broken until the process ends."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ from contextlib import contextmanager
 
 @contextmanager
 def whole_imports() -> Iterator[None]:
-    """Hold Ctrl-C back while slow modules are imported inside; it is heard at the end.
+    """Hold signals that Python code handles back while slow modules are imported inside; they are heard at the end.
 
-    Only the main thread hears it, so that elsewhere there is nothing to hold back.
+    Only the main thread hears them, so that elsewhere there is nothing to hold back.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    held = {number: handler for number, handler in handlers.items() if callable(handler)}
     came: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    for number in held:
+        signal.signal(number, lambda number, _: came.append(number))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in held.items():
+            signal.signal(number, handler)
     if came:
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(came[0])

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from ortools.linear_solver import pywraplp
 from ortools.sat.python import cp_model
 
+from floorflow.work import count
+
 if TYPE_CHECKING:
     from ortools.math_opt import model_pb2
 
@@ -25,6 +27,9 @@ STOP_EVERY_S = 0.05
 STOP_TRIES = 20
 """How often at most; then it is left behind, for an interrupted run is to end soon."""
 
+
+CPSAT_S, HIGHS_S = 2.0, 5e-4
+"""Work of a unit of CP-SAT's deterministic time, and of an iteration of HiGHS' simplex."""
 
 Floats = NDArray[np.float64]
 
@@ -87,6 +92,7 @@ def run_cpsat(
         status[0] = solver.solve(model)
 
     _Solve(solve, solver.stop_search).run()
+    count(CPSAT_S * solver.response_proto.deterministic_time)
     return status[0], solver
 
 
@@ -167,6 +173,7 @@ def run_highs(model: LinearModel, node_limit: int, relative_gap: float = 0.0) ->
     answers: list[mathopt.SolveResult] = []
     _Solve(lambda: answers.append(mathopt.solve(stated, mathopt.SolverType.HIGHS, params=params))).run()
     (answer,) = answers
+    count(HIGHS_S * answer.solve_stats.simplex_iterations)
     reason = answer.termination.reason
     infeasible = reason in (mathopt.TerminationReason.INFEASIBLE, mathopt.TerminationReason.INFEASIBLE_OR_UNBOUNDED)
     bound = answer.best_objective_bound()

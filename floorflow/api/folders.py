@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import platform as python_platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
@@ -44,6 +45,35 @@ def save(
     }
     write(Path(folder), files, run, force=force)
     return (*sorted(files), RUN_FILE)
+
+
+@dataclass(frozen=True)
+class Later:
+    """Files that follow a plan: what they are called together, where they begin, and what makes them."""
+
+    what: str
+    begins: str
+    make: Callable[[], Mapping[str, bytes]]
+
+
+def save_later(folder: str | Path, later: Sequence[Later], put: Callable[[Mapping[str, bytes]], object]) -> None:
+    """Make files that follow a plan which stands in a folder, and have each kind put there as soon as it is made.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On Ctrl-C; the message says that the plan stands, and what is missing.
+
+    """
+    made: dict[str, bytes] = {}
+    try:
+        for each in later:
+            made |= each.make()
+            put(made)
+    except KeyboardInterrupt:
+        missing = [each.what for each in later if not (Path(folder) / each.begins).exists()]
+        without = f", without {' and '.join(missing)}" if missing else ""
+        raise KeyboardInterrupt(f"the plan is finished and is written to {folder}{without}") from None
 
 
 def files_in(folder: Path) -> set[str]:

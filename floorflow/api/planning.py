@@ -104,4 +104,5 @@ def _made(outcome: Outcome, command: Sequence[str], *, plots: bool, started: flo
         seconds=time.perf_counter() - started,
         plots=plots,
         steps=outcome.seconds,
+        extras=outcome.extras,
     )

@@ -5,21 +5,22 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from floorflow.api.asking import asked
 from floorflow.api.command import command_line
 from floorflow.api.events import Callback, told_to
-from floorflow.api.folders import save
+from floorflow.api.folders import Later, save, save_later
 from floorflow.api.models import AnyModel
 from floorflow.api.options import ResourcePlanOptions, require_options, with_options
-from floorflow.api.pictures import Pictures, drawn
+from floorflow.api.pictures import FOLDER, Pictures, drawn
 from floorflow.api.results import encoded
 from floorflow.api.told import told_of_resources
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
-from floorflow.output import require_free
+from floorflow.output import RUN_FILE, require_free
 from floorflow.request import RESOURCES_ALONE
 
 if TYPE_CHECKING:
@@ -80,30 +81,6 @@ class ResourcePlan:
         content: dict[str, Any] = json.loads(self.main_file)
         return content
 
-    def draw(self, *, progress: Callback | None = None) -> None:
-        """Draw now what `save` would draw.
-
-        Raises
-        ------
-        ResourcePlanInterrupted
-            On Ctrl-C; its plan is this one, marked as interrupted, which is saved without pictures.
-
-        """
-        if not self._saves_pictures or self.pictures.are_drawn:
-            return
-        try:
-            with told_to(progress).stage("drawing"):
-                self.pictures.draw()
-        except KeyboardInterrupt:
-            marked = self.plan.model_copy(update={"interrupted": True})
-            files = {**self.files, "schedule.json": marked.to_json().encode()}
-            cut_short = ResourcePlan(marked, files, self._command, self._seconds, plots=False)
-            raise ResourcePlanInterrupted(cut_short) from None
-
-    @property
-    def _saves_pictures(self) -> bool:
-        return self._plots and not self.interrupted
-
     def save(
         self,
         folder: str | Path,
@@ -111,22 +88,53 @@ class ResourcePlan:
         force: bool = False,
         command: Sequence[str] | None = None,
         progress: Callback | None = None,
+        extras: bool = True,
     ) -> tuple[str, ...]:
-        """Write the plan, its files and the picture to a folder, whole or not at all; return the names of the files.
+        """Write the plan and its files to a folder, whole or not at all, then what `save_extras` adds; return all names.
 
         Raises
         ------
         InputError
             If the folder is not empty and ``force`` is not set, or cannot be written.
-        ResourcePlanInterrupted
-            On Ctrl-C while pictures are drawn, see `draw`.
+        KeyboardInterrupt
+            On Ctrl-C; while the picture is drawn it says that the plan stands.
 
         """
         require_free(Path(folder), force=force)
-        self.draw(progress=progress)
         with told_to(progress).stage("writing"):
-            pictures = self.pictures.files if self._saves_pictures else {}
-            return save(folder, {**self.files, **pictures}, command or self._command, self._seconds, force=force)
+            names = self._put(folder, {}, command, force=force)
+        return self.save_extras(folder, command=command, progress=progress) if extras else names
+
+    def save_extras(
+        self, folder: str | Path, *, command: Sequence[str] | None = None, progress: Callback | None = None
+    ) -> tuple[str, ...]:
+        """Add the picture to the folder that `save` wrote, unless the plan was interrupted; return all names.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C; the plan stands.
+
+        """
+        names = {*self.files, RUN_FILE}
+
+        def drawn_now() -> Mapping[str, bytes]:
+            with told_to(progress).stage("extras: drawing"):
+                return self.pictures.files
+
+        if self._plots and not self.interrupted:
+            put = partial(self._put, folder, command=command, force=True)
+            save_later(folder, [Later("pictures", FOLDER, drawn_now)], lambda files: names.update(put(files)))
+        return tuple(sorted(names))
+
+    def _put(
+        self, folder: str | Path, more: Mapping[str, bytes], command: Sequence[str] | None, *, force: bool
+    ) -> tuple[str, ...]:
+        return save(folder, {**self.files, **more}, command or self._command, self._seconds, force=force)
+
+    def told_beside(self) -> str:
+        """Return nothing: there is nothing to tell beside it."""
+        return ""
 
     def next_steps(self, folder: str | Path) -> list[str]:
         """Return where the back end's files of the first partition are once they are saved to a folder."""

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from floorflow.api import rows
 from floorflow.api.events import Callback, told_to
-from floorflow.api.folders import files_in, require_folder, run_of, save
+from floorflow.api.folders import Later, files_in, require_folder, run_of, save, save_later
 from floorflow.api.pictures import FOLDER, Pictures, pictures_in, pictures_of
-from floorflow.api.told import next_steps, summary, told
+from floorflow.api.told import next_steps, summary, told, told_beside
 from floorflow.importing import whole_imports
-from floorflow.output import require_free
+from floorflow.output import RUN_FILE, require_free
 
 if TYPE_CHECKING:
     from floorflow import hardware, schema
+    from floorflow.search.progress import Progress
+
+_EXTRAS_FILE = "extras.json"
 
 
 class Interrupted(KeyboardInterrupt):
@@ -46,6 +49,7 @@ class Plan:
         plots: bool = True,
         pictures: Pictures | None = None,
         steps: Mapping[str, float] = MappingProxyType({}),
+        extras: Callable[[Progress], schema.Extras | None] | None = None,
     ) -> None:
         self.plan = plan
         self.files = files
@@ -55,6 +59,8 @@ class Plan:
         self._steps = steps
         self._plots = plots
         self._saved_pictures = pictures
+        self._extras = extras
+        self._known_extras: list[schema.Extras | None] = []
 
     @property
     def main_file(self) -> bytes:
@@ -104,43 +110,25 @@ class Plan:
         """The pictures by name: ``floorplan``, ``floorplan_fpga0``, ..., ``partition``, ``folding``, ``search``."""
         return self._saved_pictures or pictures_of(self.plan.model_dump(by_alias=True), self._platform)
 
-    def draw(self, *, progress: Callback | None = None) -> None:
-        """Draw now what `save` would draw.
+    @property
+    def extras(self) -> schema.Extras | None:
+        """What less rate would free and what limits on engines cost, worked out now; None where nothing is to be told.
 
-        Raises
-        ------
-        Interrupted
-            On Ctrl-C; its plan is this one, marked as interrupted, which is saved without pictures.
-
+        By default in no more work than the plan took; `schema.Extras.left_out` says what that leaves out.
         """
-        if self._is_drawn:
-            return
-        try:
-            with told_to(progress).stage("drawing"):
-                self.pictures.draw()
-        except KeyboardInterrupt:
-            raise Interrupted(self._cut_short()) from None
+        return self._worked_out(None)
 
-    def _cut_short(self) -> Plan:
-        from floorflow.backends.backend import backend_named
-        from floorflow.emit import bundle
+    def _worked_out(self, progress: Callback | None) -> schema.Extras | None:
+        """Return the extras, worked out once, or as they are among the files."""
+        if not self._known_extras:
+            with whole_imports():
+                from floorflow.schema import Extras
 
-        figures = self.plan.summary.model_copy(update={"interrupted": True})
-        marked = self.plan.model_copy(update={"interrupted": True, "summary": figures})
-        backend = backend_named(self.plan.options.backend)
-        files = {**self.files, **encoded(bundle(marked, self._platform(), backend))}
-        return Plan(
-            marked, files, self._platform, command=self._command, seconds=self._seconds, plots=False, steps=self._steps
-        )
-
-    @property
-    def _is_drawn(self) -> bool:
-        """Whether `save` finds all pictures drawn that it writes."""
-        return not self._saves_pictures or self.pictures.are_drawn
-
-    @property
-    def _saves_pictures(self) -> bool:
-        return self._plots and not self.interrupted
+            if _EXTRAS_FILE in self.files:
+                self._known_extras.append(Extras.model_validate_json(self.files[_EXTRAS_FILE]))
+            else:
+                self._known_extras.append(None if self._extras is None else self._extras(told_to(progress)))
+        return self._known_extras[0]
 
     def save(
         self,
@@ -149,27 +137,73 @@ class Plan:
         force: bool = False,
         command: Sequence[str] | None = None,
         progress: Callback | None = None,
+        extras: bool = True,
     ) -> tuple[str, ...]:
-        """Write the plan, its files and pictures to a folder, whole or not at all; return the names of the files.
+        """Write the plan and its files to a folder, whole or not at all, then what `save_extras` adds; return all names.
 
         They are what ``floorflow plan ... -o FOLDER`` writes, to the byte, but for the time in run.json. ``force``
         replaces an earlier plan. ``command``: the words that run.json is to hold, the command line that asks for this
-        plan if not given.
+        plan if not given. ``extras``: whether to go on with these.
 
         Raises
         ------
         InputError
             If the folder is not empty and ``force`` is not set, or cannot be written.
-        Interrupted
-            On Ctrl-C while pictures are drawn, see `draw`; on Ctrl-C while files are written, KeyboardInterrupt.
+        KeyboardInterrupt
+            On Ctrl-C; while extras are made it says that the plan stands.
 
         """
         require_free(Path(folder), force=force)
-        self.draw(progress=progress)
         with told_to(progress).stage("writing"):
-            pictures = self.pictures.files if self._saves_pictures else {}
-            own = {**self.files, **pictures}
-            return save(folder, own, command or self._command, self._seconds, force=force, steps=self._steps)
+            names = self._put(folder, {}, command, force=force)
+        return self.save_extras(folder, command=command, progress=progress) if extras else names
+
+    def save_extras(
+        self, folder: str | Path, *, command: Sequence[str] | None = None, progress: Callback | None = None
+    ) -> tuple[str, ...]:
+        """Add pictures, and extras.json with a report that tells of it, to the folder that `save` wrote.
+
+        No other file is changed. Of a plan that was interrupted there are none. Returns the names of all files.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C; the plan stands, and the message says what is missing.
+
+        """
+        later = [Later("pictures", FOLDER, partial(self._drawn, progress))] if self._plots else []
+        later += [Later(_EXTRAS_FILE, _EXTRAS_FILE, partial(self._extra_files, progress))]
+        names = {*self.files, RUN_FILE}
+
+        def put(files: Mapping[str, bytes]) -> None:
+            names.update(self._put(folder, files, command, force=True) if files else ())
+
+        if not self.interrupted:
+            save_later(folder, later, put)
+        return tuple(sorted(names))
+
+    def _put(
+        self, folder: str | Path, more: Mapping[str, bytes], command: Sequence[str] | None, *, force: bool
+    ) -> tuple[str, ...]:
+        files = {**self.files, **more}
+        return save(folder, files, command or self._command, self._seconds, force=force, steps=self._steps)
+
+    def _drawn(self, progress: Callback | None) -> Mapping[str, bytes]:
+        with told_to(progress).stage("extras: drawing"):
+            return self.pictures.files
+
+    def _extra_files(self, progress: Callback | None) -> Mapping[str, bytes]:
+        from floorflow.backends.backend import backend_named
+        from floorflow.emit import extra_files
+
+        found = None if _EXTRAS_FILE in self.files else self._worked_out(progress)
+        if found is None:
+            return {}
+        return encoded(extra_files(self.plan, found, self._platform(), backend_named(self.plan.options.backend)))
+
+    def told_beside(self) -> str:
+        """Return what the extras tell, as lines for a person; empty where there are none."""
+        return "" if self.extras is None else told_beside(self.plan, self.extras)
 
     def next_steps(self, folder: str | Path) -> list[str]:
         """Return what to do with the plan's files once they are saved to a folder, a line for each tool."""

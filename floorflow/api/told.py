@@ -13,6 +13,7 @@ from floorflow.resources import RESOURCE_NAMES
 if TYPE_CHECKING:
     from floorflow.schema import (
         EstimatesEntry,
+        Extras,
         MemoryScheduleEntry,
         NetworkEntry,
         NetworkSummary,
@@ -43,6 +44,17 @@ def told(plan: Plan) -> str:
     return "\n".join(lines)
 
 
+def told_beside(plan: Plan, extras: Extras) -> str:
+    """Return what extras tell: what limits on single engines cost, the best bargain, what was left out."""
+    from floorflow.emit.bargains import best_bargains, left_out
+    from floorflow.emit.sparing import without_limits_told
+
+    found = extras.without_limits
+    lines = [f"  limits    {without_limits_told(plan, extras)}"] if found is not None and found.options else []
+    lines += [f"  bargain   {line}" for line in best_bargains(extras)]
+    return "\n".join([*lines, *(f"  note: {line}" for line in left_out(extras))])
+
+
 def next_steps(plan: Plan, files: Collection[str], folder: Path) -> list[str]:
     """Return what to do with the files of the first phase that were written to a folder: the back end's, Vivado's."""
     from floorflow.backends.backend import backend_named
@@ -67,10 +79,7 @@ def _network(plan: Plan, network: NetworkEntry) -> list[str]:
     if plan.options.objective == "latency":
         lines += [f"  latency   {_in_phase(plan, phase)}{_latency(part)}" for phase, part in parts]
     lines.append(f"            {network.search.ended_by}")
-    limits = _without_limits(plan, network)
-    lines += [f"            {limits}"] if limits else []
     lines += [f"  clock     {_in_phase(plan, phase)}{_clocks(part)}" for phase, part in parts]
-    lines += [f"  bargain   {line}" for line in _bargains(plan, network)]
     return [*lines, *(f"  balance   {_in_phase(plan, phase)}{text}" for phase, text in _balances(plan, parts))]
 
 
@@ -111,21 +120,6 @@ def _host(plan: Plan, part: PhaseNetworkEntry) -> str:
     from floorflow.emit.sparing import host_told
 
     return host_told(plan, part)
-
-
-def _without_limits(plan: Plan, network: NetworkEntry) -> str:
-    """Tell what limits on single engines cost, where they do."""
-    from floorflow.emit.sparing import without_limits_told
-
-    found = network.search.without_limits
-    return without_limits_told(plan, network) if found is not None and found.options else ""
-
-
-def _bargains(plan: Plan, network: NetworkEntry) -> list[str]:
-    """Tell the best of what a little less rate would free."""
-    from floorflow.emit.bargains import best_bargains
-
-    return best_bargains(plan, network.name)
 
 
 def _clocks(part: PhaseNetworkEntry) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +12,7 @@ import typer
 from floorflow import api
 from floorflow.api import FINN_OF_BUILDS, InputError
 from floorflow.cli.calibration_table import calibration_tables
-from floorflow.cli.ending import carried_out, exit_interrupted
+from floorflow.cli.ending import save_whole
 from floorflow.cli.options import (
     OUTPUT,
     DebugFlag,
@@ -113,31 +112,29 @@ def calibrate(
             raise InputError(f"{out}: holds the plan that was built", hint="choose another folder for --out")
         api.require_free(out, force=force)
         options = {"model": model, "folding": folding, "platform": platform, "keep_folding": keep_folding}
-        with progress_shown(quiet=as_json) as tell:
-            found, made = _calibrated(plan_folder, reports, tell, plots=not no_plots, **options)
-            _, late = carried_out(partial(made.save, out, force=force, command=sys.argv, progress=tell))
-        if as_json:
-            print_json(found.as_dict())
-        else:
-            console = paper()
-            for table in (*calibration_tables(found.as_dict()), f"written to {plain(str(out))}"):
-                console.print(table)
-        if made.interrupted:
-            exit_interrupted(f"the best legal plan known by then is written to {out}, without pictures")
-        if late:
-            exit_interrupted(f"the plan was finished and is written to {out}")
+        with progress_shown(quiet=as_json) as told:
+            found, made = _calibrated(plan_folder, reports, told, plots=not no_plots, **options)
+
+            def tell() -> None:
+                if as_json:
+                    print_json(found.as_dict())
+                    sys.stdout.flush()
+                    return
+                console = paper()
+                for table in (*calibration_tables(found.as_dict()), f"written to {plain(str(out))}"):
+                    console.print(table)
+
+            beside = save_whole(made, out, force=force, progress=told, tell=tell)
+        if beside and not as_json:
+            talk.print(plain(beside))
 
 
 def _calibrated(
     folder: Path | None, reports: Path, tell: api.Callback | None, **options: Any
 ) -> tuple[api.Calibration, api.Plan]:
-    """Return what was measured and the plan with its pictures drawn, or what there was of it when Ctrl-C came."""
+    """Return what was measured and the plan, or what there was of it when a signal came."""
     try:
         found = api.calibrate(folder, reports, progress=tell, **options)
     except api.InterruptedCalibration as interrupted:
         return interrupted.calibration, interrupted.plan
-    try:
-        found.plan.draw(progress=tell)
-    except api.Interrupted as interrupted:
-        return found, interrupted.plan
     return found, found.plan

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import NoReturn, Protocol
 
 import typer
 
-from floorflow.cli.terminal import deaf_to_ctrl_c, plain, talk
+from floorflow.api import Callback
+from floorflow.cli.signals import exit_code, ignore_signals
+from floorflow.cli.terminal import plain, talk
 
-Written = TypeVar("Written")
 
-
-def written(out: Path, files: Collection[str], next_steps: Sequence[str]) -> str:
-    """Name the picture, the report, the check and what comes next, of the files that were written to ``out``."""
-    drawn = sorted(name for name in files if name.endswith(".png"))
-    # Where nothing is placed there is no floorplan.
-    pictures = [name for name in drawn if name.startswith("plots/floorplan_")] or drawn
-    others = f" and {len(pictures) - 1} more" if len(pictures) > 1 else ""
-    lines = [f"written to {out}"]
-    lines += [f"  picture   {out / pictures[0]}{others}"] if pictures else []
-    lines += [
+def written(out: Path, next_steps: Sequence[str]) -> str:
+    """Name the report, the check and what comes next, of a plan that was written to ``out``."""
+    lines = [
+        f"written to {out}",
         f"  report    {out / 'report.txt'}",
         f"  check     floorflow check {shlex.quote(str(out))}",
     ]
@@ -30,19 +27,61 @@ def written(out: Path, files: Collection[str], next_steps: Sequence[str]) -> str
     return "\n".join(lines)
 
 
-def carried_out(write: Callable[[], Written]) -> tuple[Written, bool]:
-    """Write a whole folder; return what that returns, and whether Ctrl-C came meanwhile.
+def added(out: Path, files: Collection[str], told: str) -> str:
+    """Name the picture among the files that were written to ``out``, and say what the plan's extras tell."""
+    drawn = sorted(name for name in files if name.endswith(".png"))
+    # Where nothing is placed there is no floorplan.
+    pictures = [name for name in drawn if name.startswith("plots/floorplan_")] or drawn
+    others = f" and {len(pictures) - 1} more" if len(pictures) > 1 else ""
+    return "\n".join([*([f"  picture   {out / pictures[0]}{others}"] if pictures else []), *([told] if told else [])])
 
-    It then begins anew, which is safe as it leaves the old or the new folder, and short; a second Ctrl-C goes through.
+
+class Saved(Protocol):
+    """A plan that can be saved, and then its extras."""
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a signal cut its search short."""
+
+    def save(
+        self, folder: Path, *, force: bool, command: Sequence[str], progress: Callback | None, extras: bool
+    ) -> object:
+        """Write the plan, and go on with its extras if wanted."""
+
+    def save_extras(self, folder: Path, *, command: Sequence[str], progress: Callback | None) -> tuple[str, ...]:
+        """Add the extras; return the names of all files."""
+
+    def told_beside(self) -> str:
+        """Return what the extras tell."""
+
+
+def save_whole(made: Saved, out: Path, *, force: bool, progress: Callback | None, tell: Callable[[], None]) -> str:
+    """Write a plan, tell of it, then add its extras; return what is to be said of these.
+
+    A signal while it is written has it written again, for it is final and that is short; another one goes through. Any
+    signal ends the run as soon as the plan stands, with a last sentence that says what is there.
     """
+    write = partial(made.save, out, force=force, command=sys.argv, progress=progress, extras=False)
+    late = False
     try:
-        return write(), False
+        write()
     except KeyboardInterrupt:
-        return write(), True
+        late = True
+        write()
+    which = "best legal plan known by then" if made.interrupted else "plan is finished and"
+    there = f"the {which} is written to {out}, without pictures and extras"
+    try:
+        tell()
+        if late or made.interrupted:
+            exit_interrupted(there)
+        files = made.save_extras(out, command=sys.argv, progress=progress)
+    except KeyboardInterrupt as error:
+        exit_interrupted(str(error) or there)
+    return added(out, files, made.told_beside())
 
 
 def exit_interrupted(what: str) -> NoReturn:
-    """End with exit code 130; the last sentence says what was written."""
-    deaf_to_ctrl_c()
+    """End with the exit code of the signal; the last sentence says what was written."""
+    ignore_signals()
     talk.print(f"[bold yellow]interrupted:[/] {plain(what)}")
-    raise typer.Exit(130)
+    raise typer.Exit(exit_code())

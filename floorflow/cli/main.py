@@ -1,8 +1,8 @@
 """The command line: parse, call, print. Data goes to standard output, all talk to standard error.
 
 Exit codes: 0 done; 1 ``check`` found violations; 2 bad input or usage; 3 proven infeasible; 4 a tool failed or is
-missing, or standard output cannot be written; 5 limit reached without a plan; 70 internal error; 130 interrupted,
-which says what was written.
+missing, or standard output cannot be written; 5 limit reached without a plan; 70 internal error; interrupted, which
+says what was written: 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
 """
 
 from __future__ import annotations
@@ -21,12 +21,20 @@ from floorflow.cli.inspect import inspect
 from floorflow.cli.plan import EXAMPLES, plan
 from floorflow.cli.platforms import EXAMPLES as OWN_BOARD
 from floorflow.cli.platforms import platforms
+from floorflow.cli.signals import exit_code, was_ended
 from floorflow.cli.standard_streams import standard_streams
 from floorflow.cli.studies import compare, cost, pareto
+
+EXIT_CODES = """
+Exit codes: 0 done, 1 check found violations, 2 bad input, 3 proven infeasible, 4 a tool is missing or standard output
+cannot be written, 5 limit reached without a plan, 70 internal error. Ended by a signal: 130 by Ctrl-C, 143 by SIGTERM,
+129 by SIGHUP; a plan known by then is written.
+"""
 
 app = typer.Typer(
     name="floorflow",
     help="From a quantised network to a legal multi-die FPGA floorplan, with a proven distance from optimal.",
+    epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -40,11 +48,15 @@ app.command(epilog=OWN_BOARD)(platforms)
 
 def main() -> None:
     """Run the command line."""
-    with standard_streams():
-        try:
+    try:
+        with standard_streams():
             app()
-        except KeyboardInterrupt:
-            sys.exit(130)
+    except KeyboardInterrupt:
+        sys.exit(exit_code())
+    except SystemExit:
+        if was_ended():
+            sys.exit(exit_code())
+        raise
 
 
 def _print_version(value: bool) -> None:

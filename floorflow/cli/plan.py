@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from floorflow import api
 from floorflow.api import OPTIONS
-from floorflow.cli.ending import carried_out, exit_interrupted, written
+from floorflow.cli.ending import save_whole, written
 from floorflow.cli.options import DebugFlag, ForceFlag, JsonFlag, OutOption, QuietFlag, asks_for
 from floorflow.cli.progress import progress_shown
 from floorflow.cli.terminal import errors_to_exit_codes, plain, talk
@@ -58,35 +57,29 @@ def plan(
     """Plan a network, or several, on a platform: folding, partition, pblocks, files and pictures."""
     with errors_to_exit_codes(debug=debug):
         api.require_free(out, force=force)
-        with progress_shown(quiet=quiet or as_json) as tell:
-            made = _planned(asked, tell)
-            save = partial(made.save, out, force=force, command=sys.argv, progress=tell)
-            files, late = carried_out(save)
-        try:
-            if as_json:
-                sys.stdout.write(made.main_file.decode())
-            if not quiet:
-                talk.print(plain(f"{made}\n{written(out, files, made.next_steps(out))}"))
-        except KeyboardInterrupt:
-            late = True
-        if made.interrupted:
-            exit_interrupted(f"the best legal plan known by then is written to {out}, without pictures")
-        if late:
-            exit_interrupted(f"the plan was finished and is written to {out}")
+        with progress_shown(quiet=quiet or as_json) as told:
+            made = _planned(asked, told)
+
+            def tell() -> None:
+                if as_json:
+                    sys.stdout.write(made.main_file.decode())
+                    sys.stdout.flush()
+                if not quiet:
+                    talk.print(plain(f"{made}\n{written(out, made.next_steps(out))}"))
+
+            beside = save_whole(made, out, force=force, progress=told, tell=tell)
+        if beside and not quiet:
+            talk.print(plain(beside))
 
 
 def _planned(asked: Mapping[str, Any], tell: api.Callback | None) -> api.Plan | api.ResourcePlan:
-    """Return the plan with its pictures drawn, or what there was of it when Ctrl-C came."""
+    """Return the plan, or what there was of it when a signal came."""
     try:
         if api.is_resources_alone(asked["platform"]):
-            of_resources = api.plan_resources(**{**asked, "model": _only(asked["model"])}, progress=tell)
-            of_resources.draw(progress=tell)
-            return of_resources
-        made = api.plan(**asked, progress=tell)
-        made.draw(progress=tell)
+            return api.plan_resources(**{**asked, "model": _only(asked["model"])}, progress=tell)
+        return api.plan(**asked, progress=tell)
     except (api.Interrupted, api.ResourcePlanInterrupted) as interrupted:
         return interrupted.plan
-    return made
 
 
 def _only(models: Sequence[str]) -> str:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
-import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +12,7 @@ import typer
 from rich.console import Console
 
 from floorflow.api import FloorflowError
+from floorflow.cli.signals import exit_code, ignore_signals
 
 talk = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -27,9 +26,9 @@ def errors_to_exit_codes(*, debug: bool) -> Iterator[None]:
         complain(str(error), error.hint, debug=debug)
         raise typer.Exit(error.exit_code) from None
     except KeyboardInterrupt as error:
-        deaf_to_ctrl_c()
+        ignore_signals()
         talk.print(f"[bold yellow]interrupted:[/] {plain(str(error) or 'nothing was written')}")
-        raise typer.Exit(130) from None
+        raise typer.Exit(exit_code()) from None
     except (typer.Exit, typer.Abort):
         raise
     except Exception as error:  # noqa: BLE001  (the last line of defence: users see no traceback)
@@ -37,12 +36,6 @@ def errors_to_exit_codes(*, debug: bool) -> Iterator[None]:
             f"internal error: {type(error).__name__}: {error}", "run again with --debug and report it", debug=debug
         )
         raise typer.Exit(70) from None
-
-
-def deaf_to_ctrl_c() -> None:
-    """Ignore Ctrl-C from now on: the run is ending with 130, and nothing may change that."""
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def complain(message: str, hint: str, *, debug: bool) -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from floorflow.emit.tables import number, rate, table, wrapped
-from floorflow.schema import BargainEntry, BargainsEntry, FiguresEntry, Plan
+from floorflow.schema import BargainEntry, BargainsEntry, Extras, FiguresEntry, Plan
 
 WORTH, TIMES = 0.1, 2
 """A bargain is worth a line if it frees at least this share of something, and so many times what it costs in rate."""
 OF_A_BUILD = "none is offered: plan --fps would plan another rate without what the build of this plan measured"
 
 
-def best_bargains(plan: Plan, network: str) -> list[str]:
+def best_bargains(extras: Extras) -> list[str]:
     """Return the bargain that frees most for what it costs, as a line; nothing where none is worth one."""
-    found = plan.network(network).search.bargains
+    found = extras.bargains
     if found is None:
         return []
     worth = [(most, row) for row in found.rows if (most := _most(found.now, row)) >= max(WORTH, TIMES * row.less)]
@@ -23,16 +23,26 @@ def best_bargains(plan: Plan, network: str) -> list[str]:
     return [f"{row.less:.0%} less rate ({rate(row.fps)} frames/s, {_option(found, row)}): {freed}"]
 
 
-def bargains(plan: Plan, network: str) -> list[str]:
+def bargains(plan: Plan, extras: Extras | None) -> list[str]:
     """Return the table of all bargains, with the options that get each; nothing where none were sought."""
-    found = plan.network(network).search.bargains
-    if found is None:
+    found = None if extras is None else extras.bargains
+    if extras is None or found is None:
         return [] if plan.calibration is None else wrapped([OF_A_BUILD])
     heading = ("less rate", "cycles", "fullest, of its cap", "largest engine", "wire length", "the same command with")
-    now = ("none", f"{plan.network(network).search.interval_cycles:,}", *_figures(found.now), "")
+    now = ("none", f"{plan.networks[0].search.interval_cycles:,}", *_figures(found.now), "")
     rows = [heading, now, *(_row(found, row) for row in found.rows)]
     more = [] if found.planned else ["wire length needs floorplans: --bargains plan makes them"]
-    return [*table(rows, left=6), *more]
+    return [*table(rows, left=6), *more, *wrapped(left_out(extras))]
+
+
+def left_out(extras: Extras) -> list[str]:
+    """Say what was not worked out, and which option brings it."""
+    what = {"without_limits": "the folding bound without limits on single engines", "bargains": "bargains"}
+    return [
+        f"{what[each.what]}{' at ' if each.less else ''}{', '.join(f'{less:.0%}' for less in each.less)}"
+        f"{' less rate' if each.less else ''}: left out, as more work than the plan; {each.option} works it out"
+        for each in extras.left_out
+    ]
 
 
 def _option(found: BargainsEntry, row: BargainEntry) -> str:

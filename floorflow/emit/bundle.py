@@ -14,7 +14,7 @@ from floorflow.emit.constraints import STYLE_WORDS, Assigned, Constraint, Pblock
 from floorflow.emit.dfx import dfx_files, region_pblock
 from floorflow.emit.report import report
 from floorflow.hardware import Fpga, Platform
-from floorflow.schema import PhaseEntry, Plan
+from floorflow.schema import EXTRAS_FILE, Extras, PhaseEntry, Plan
 
 _LIBRARY = "vivado/floorflow.tcl"
 BUFFERS = "buffers.json"
@@ -22,10 +22,20 @@ BUFFERS = "buffers.json"
 
 def bundle(plan: Plan, platform: Platform, backend: PlanBackend) -> dict[str, str | bytes]:
     """Return every file of the output folder but pictures and run.json."""
-    text = plan.to_json()
-    files: dict[str, str | bytes] = {"plan.json": text}
+    files: dict[str, str | bytes] = {"plan.json": plan.to_json()}
     files |= {f"platform/{name}": content for name, content in platform.files.items()}
-    return files | emit(plan, platform, backend, hashlib.sha256(text.encode()).hexdigest())
+    return files | emit(plan, platform, backend, plan_digest(files))
+
+
+def plan_digest(files: Mapping[str, str | bytes]) -> str:
+    """Return the SHA-256 of plan.json, by which other files name it."""
+    text = files["plan.json"]
+    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+
+
+def extra_files(plan: Plan, extras: Extras, platform: Platform, backend: PlanBackend) -> dict[str, str]:
+    """Return what follows once the plan stands: its extras, and the report with them, which no tool reads."""
+    return {EXTRAS_FILE: extras.to_json(), "report.txt": report(plan, platform, backend, extras)}
 
 
 def emit(plan: Plan, platform: Platform, backend: PlanBackend, plan_sha256: str) -> dict[str, str]:

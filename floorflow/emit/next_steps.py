@@ -17,6 +17,7 @@ from floorflow.errors import some
 from floorflow.hardware import Platform
 from floorflow.resources import RESOURCE_NAMES, Resources, total
 from floorflow.schema import (
+    Extras,
     LoadEntry,
     NetworkEntry,
     PhaseEntry,
@@ -41,6 +42,7 @@ class _View:
     platform: Platform
     slots: Sequence[SlotUse]
     backend: PlanBackend
+    extras: Extras | None
 
     @cached_property
     def demand(self) -> Resources:
@@ -108,10 +110,16 @@ class _NetworkView:
 
 
 def next_steps(
-    plan: Plan, phase: PhaseEntry, platform: Platform, slots: Sequence[SlotUse], backend: PlanBackend
+    plan: Plan,
+    phase: PhaseEntry,
+    platform: Platform,
+    slots: Sequence[SlotUse],
+    backend: PlanBackend,
+    *,
+    extras: Extras | None = None,
 ) -> list[str]:
     """Return sentences, what holds the rate back first; none if nothing in the phase calls for a step."""
-    view = _View(plan, phase, platform, slots, backend)
+    view = _View(plan, phase, platform, slots, backend, extras)
     return [step for steps in _STEPS for step in steps(view)]
 
 
@@ -168,9 +176,9 @@ def _widest(one: _NetworkView) -> Iterator[str]:
         return
     name = max(widths, key=lambda n: _tightest(view, n)[0])
     others = f", the largest of {len(widths)} engines with {cycles:,} cycles," if len(widths) > 1 else ""
-    limits = one.network.search.without_limits
-    if limits is not None and limits.options:
-        yield f"{name}{others} sets the rate; {without_limits_told(view.plan, one.network)}"
+    extras = view.extras
+    if extras is not None and extras.without_limits is not None and extras.without_limits.options:
+        yield f"{name}{others} sets the rate; {without_limits_told(view.plan, extras)}"
         return
     yield f"{name}{f' ({widths[name]})' if widths[name].parts else ''}{others} sets the rate: {_too_wide(view, name)}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from floorflow.emit.tables import rate
 from floorflow.resources import NONE, RESOURCE_NAMES
-from floorflow.schema import HostWeightsEntry, NetworkEntry, Options, PhaseEntry, PhaseNetworkEntry, Plan
+from floorflow.schema import Extras, HostWeightsEntry, Options, PhaseEntry, PhaseNetworkEntry, Plan
 
 
 def host_told(plan: Plan, part: PhaseNetworkEntry) -> str:
@@ -42,9 +42,9 @@ def host_could(plan: Plan, part: PhaseNetworkEntry) -> str:
     return f"all weights are in the bitstream; written by software at run time they would allow at most {most}"
 
 
-def without_limits_told(plan: Plan, network: NetworkEntry) -> str:
+def without_limits_told(plan: Plan, extras: Extras | None) -> str:
     """Return what lifting the limits on single engines would give, by the folding bound; empty if not known."""
-    found = network.search.without_limits
+    found = None if extras is None else extras.without_limits
     if found is None:
         return ""
     if not found.options:

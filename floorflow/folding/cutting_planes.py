@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 from ortools.linear_solver import pywraplp
 
 from floorflow.solver import linear_solver
+from floorflow.work import count
 
 Array = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+PLANES_S = 1e-4
+"""Work of a solve."""
 DEAREST = 1e3
 """All of a limit is never priced higher than so many times the highest cost of interest."""
 
@@ -70,6 +73,7 @@ class CuttingPlanes:
 
     def ceiling(self) -> Ceiling:
         """Return the highest bound and its prices; a bound of minus infinity if the solver fails."""
+        count(PLANES_S)
         if self.solver.Solve() != pywraplp.Solver.OPTIMAL:
             return Ceiling(-np.inf, np.zeros(len(self.prices)), np.zeros(len(self.rows)))
         return Ceiling(

@@ -19,6 +19,7 @@ from floorflow.dataflow.options import UNBUILDABLE
 from floorflow.folding.dominance import ReducedProblem
 from floorflow.folding.lagrangian import FINENESS
 from floorflow.folding.variable_elimination import FORBIDDEN, Elimination, Step, fit_of, plan_sweep
+from floorflow.work import count
 
 Array = NDArray[np.int64]
 
@@ -26,6 +27,8 @@ MOST_LABELS = 10_000
 """Labels of one step beyond which the search is given up."""
 MOST_JOINED = 10 * MOST_LABELS
 """The same before those that others beat are dropped."""
+LABELLED_S, LABEL_S = 2e-4, 6e-7
+"""Work of a step, and of each label that it compares."""
 RIVALS = 64
 """Labels of a state, cheapest first, that are tried against all others where several resources are watched."""
 
@@ -169,6 +172,7 @@ class _LabelSetting:
     def _undominated_labels(self, partial: _Partial, table: Array) -> _Labels | None:
         flat = table.reshape(table.shape[0], -1)
         row, state = np.divmod(partial.cell, flat.shape[1])
+        count(LABELLED_S + LABEL_S * row.size)
         # A label's distance from the cheapest of its state, now over all rows of the node.
         extra = partial.extra + (flat - flat.min(axis=0)).reshape(-1)[partial.cell]
         best = _undominated(state, partial.use @ self.weights, partial.use[:, self.watched])

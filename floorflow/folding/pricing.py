@@ -16,6 +16,10 @@ from numpy.typing import NDArray
 from floorflow.dataflow.options import UNBUILDABLE
 from floorflow.folding.interface_classes import InterfaceClasses
 from floorflow.folding.variable_elimination import FORBIDDEN, LARGEST_TABLE, Elimination, Pair, plan_elimination
+from floorflow.work import count
+
+PRICED_S, PRICE_S = 3e-4, 1e-7
+"""Work of finding the least sums at some prices, and of each price of a row."""
 
 Array = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -68,6 +72,7 @@ class Pricing:
 
         A selection holds positions. A sum of FORBIDDEN or more means that there is none.
         """
+        count(PRICED_S + PRICE_S * rows.size)
         cheapest = self._cheapest(rows)
         total, classes = self.elimination.least(self._nodes(cheapest), self._edges(prices))
         alone, sums = self._alone(cheapest)
@@ -82,6 +87,7 @@ class Pricing:
 
     def min_marginals(self, rows: Array, prices: Array) -> Array:
         """Return for each row the least sum with it, (k, size)."""
+        count(PRICED_S + PRICE_S * rows.size)
         cheapest = self._cheapest(rows)
         alone, sums = self._alone(cheapest)
         min_marginals = cheapest - alone[:, self._group_of_class]

@@ -14,7 +14,10 @@ import numpy as np
 
 from floorflow.partition.arrays import FF, UNLIMITED, Floats, Integers, ProblemArrays
 from floorflow.partition.passed_pairs import HOP_LIMIT
+from floorflow.work import count
 
+MOVED_S = 3e-4
+"""Work of a move."""
 _PATIENCE = 16
 """Moves without a better assignment after which a pass ends."""
 
@@ -180,6 +183,7 @@ def _pass(
     free = np.ones(len(assignment), dtype=bool)
     while free.any() and since < _PATIENCE and steps > 0:
         steps -= 1
+        count(MOVED_S)
         excess, cost = evaluator.after_moves(current)
         score = price * excess + cost
         score[~free] = np.inf

@@ -12,7 +12,10 @@ from floorflow.rates.problem import RateProblem
 from floorflow.rates.schedule_depths import schedule_depths
 from floorflow.rates.self_timed import run_self_timed
 from floorflow.rates.work import Work
+from floorflow.work import count
 
+SIZED_S = 1.5e-3
+"""Work of sizing FIFOs beside the steps of analyses, for each FIFO."""
 SEARCHED_BURSTS = 1_000
 """Bursts a frame up to which depths are searched one by one; the search grows with their square."""
 
@@ -79,6 +82,7 @@ def size(
         If that takes more than ``work``.
 
     """
+    count(SIZED_S * len(problem.fifos))
     graph = FifoGraph(problem, work)
     period = shortest_period(graph) if interval_cycles is None else interval_cycles
     smallest = problem.bursts <= most_bursts

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from floorflow.errors import LimitError, Refusal
+from floorflow.work import count
 
+STEP_S = 1e-8
+"""Work of a step."""
 UPDATE_STEPS = 1_000
 """Steps that an update of one actor counts beside one for each of its bursts: about what a call costs."""
 
@@ -29,6 +32,7 @@ class Work:
             If the limit is passed.
 
         """
+        count(STEP_S * (UPDATE_STEPS + bursts))
         self.left -= UPDATE_STEPS + bursts
         if self.left < 0:
             stopped = Refusal("analysis steps", "steps", allowed=self.limit)

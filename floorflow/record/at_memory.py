@@ -36,7 +36,7 @@ def record_at_memory(sources: Sequence[Source], found: AtMemory) -> Plan:
         return record_several(sources, placed, told, shared)
     cycles = placed.result.candidate.interval_cycles
     own = replace(placed.result, ended_by=placed.ended_by, bound_cycles=cycles, joint_bound_cycles=None)
-    part = Part(choice.names[0], placed.context, replace(own, without_limits=None))
+    part = Part(choice.names[0], placed.context, own)
     return record_runs(sources, [alone(part)], None, told, shared=shared)
 
 

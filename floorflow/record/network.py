@@ -8,25 +8,20 @@ from dataclasses import asdict
 from floorflow.dataflow.model import Engine
 from floorflow.network import Network
 from floorflow.record.part import Part
-from floorflow.record.values import amounts, plain
+from floorflow.record.values import plain
 from floorflow.request import Objective
 from floorflow.schema import (
-    BargainEntry,
-    BargainsEntry,
     EndedAtEntry,
     EngineEntry,
     EstimatesEntry,
-    FiguresEntry,
     NetworkEntry,
     OperationEntry,
     RefusalEntry,
     SearchEntry,
     TraceEntry,
     WithoutBalanceEntry,
-    WithoutLimitsEntry,
 )
 from floorflow.search.context import RATE_TOLERANCE
-from floorflow.search.findings import Bargains, Figures, WithoutLimits
 from floorflow.search.search import SearchResult
 from floorflow.search.state import TraceRow
 
@@ -84,33 +79,8 @@ def _search(part: Part, estimates: EstimatesEntry) -> SearchEntry:
         gap=round((interval - result.bound_cycles) / interval, 6),
         ended_by=result.ended_by + _missed(part.context.request.fps, estimates),
         ended_at=None if result.ended_at is None else _ended_at(result.ended_at),
-        without_limits=None if result.without_limits is None else _without_limits(result.without_limits),
         without_balance=_without_balance(part),
-        bargains=None if result.bargains is None else _bargains(result.bargains),
     )
-
-
-def _bargains(found: Bargains) -> BargainsEntry:
-    rows = [
-        BargainEntry(
-            less=row.less,
-            fps=row.fps,
-            interval_cycles=row.interval_cycles,
-            figures=None if row.figures is None else _figures(row.figures),
-        )
-        for row in found.rows
-    ]
-    now, beside = _figures(found.now), list(found.beside)
-    return BargainsEntry(planned=found.planned, beside=beside, now=now, rows=rows)
-
-
-def _figures(found: Figures) -> FiguresEntry:
-    told = {name: value for name, value in vars(found).items() if name != "resources"}
-    return FiguresEntry(**told, resources=amounts(found.resources))
-
-
-def _without_limits(found: WithoutLimits) -> WithoutLimitsEntry:
-    return WithoutLimitsEntry(bound_cycles=found.bound_cycles, options=list(found.options))
 
 
 def _without_balance(part: Part) -> WithoutBalanceEntry | None:

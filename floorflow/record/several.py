@@ -94,9 +94,7 @@ def _result(found: SeveralFound, place: int, own: PlanningContext, folded: Folde
         repair="",
         exempt={(member.bare(e), name): why for (e, name), why in result.exempt.items() if e.startswith(member.prefix)},
         host_weights=_host_weights(result.host_weights, member, interval),
-        without_limits=None,
         without_balance=None,
-        bargains=None,
     )
 
 

@@ -5,6 +5,15 @@ floorflow.schema`` prints the JSON Schema that ``docs/plan.schema.json`` holds.
 """
 
 from floorflow.schema.channel import ChannelEntry, End, end_of
+from floorflow.schema.extras import (
+    EXTRAS_FILE,
+    BargainEntry,
+    BargainsEntry,
+    Extras,
+    FiguresEntry,
+    LeftOutEntry,
+    WithoutLimitsEntry,
+)
 from floorflow.schema.memory_schedule import (
     JointFrontEntry,
     MemoryScheduleEntry,
@@ -13,18 +22,14 @@ from floorflow.schema.memory_schedule import (
     TransferEntry,
 )
 from floorflow.schema.network import (
-    BargainEntry,
-    BargainsEntry,
     EndedAtEntry,
     EngineEntry,
-    FiguresEntry,
     NetworkEntry,
     OperationEntry,
     RefusalEntry,
     SearchEntry,
     TraceEntry,
     WithoutBalanceEntry,
-    WithoutLimitsEntry,
 )
 from floorflow.schema.phase import (
     BoundaryRegisters,
@@ -87,6 +92,7 @@ from floorflow.schema.region import ReconfigurableEntry, RegionEntry, StaticPart
 from floorflow.schema.values import Amounts, AttributeValue, InputFile, RectangleEntry, Stats
 
 __all__ = [
+    "EXTRAS_FILE",
     "SCHEMA",
     "Amounts",
     "AttributeValue",
@@ -103,6 +109,7 @@ __all__ = [
     "EndedAtEntry",
     "EngineEntry",
     "EstimatesEntry",
+    "Extras",
     "FarStreamEntry",
     "FiguresEntry",
     "FitEntry",
@@ -119,6 +126,7 @@ __all__ = [
     "InputFile",
     "JoinedEntry",
     "JointFrontEntry",
+    "LeftOutEntry",
     "LiftedEntry",
     "LikelyClockEntry",
     "LinkEntry",

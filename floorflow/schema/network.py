@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from floorflow.errors import What
-from floorflow.schema.values import Amount, Amounts, AttributeValue, PlainName, PlanModel
+from floorflow.schema.values import Amount, AttributeValue, PlainName, PlanModel
 
 
 class OperationEntry(PlanModel):
@@ -63,13 +63,6 @@ class EndedAtEntry(PlanModel):
     refusals: list[RefusalEntry]
 
 
-class WithoutLimitsEntry(PlanModel):
-    """The folding bound without limits on single engines, and the options to lift for it; none if it is the same."""
-
-    bound_cycles: int
-    options: list[Literal["max_products", "max_engine_share"]]
-
-
 class WithoutBalanceEntry(PlanModel):
     """What folding could do, under all of the budget, if the cycles of consecutive layers might differ.
 
@@ -81,58 +74,13 @@ class WithoutBalanceEntry(PlanModel):
     folding_bound: float | None
 
 
-ResourceName = Literal["LUT", "FF", "BRAM18", "URAM", "DSP"]
-
-
-class FiguresEntry(PlanModel):
-    """What makes a design large: its fullest slot, largest engine, all that it uses, and its wire length.
-
-    ``share`` of the cap on ``resource`` in ``slot``, as fullness is told; ``engine`` takes ``amount`` of
-    ``engine_resource``, LUT or DSP, the largest share of its slot. ``hpwl`` is null where nothing was placed.
-    """
-
-    slot: str
-    resource: ResourceName
-    share: float
-    engine: str
-    engine_resource: ResourceName
-    amount: Amount
-    resources: Amounts
-    hpwl: float | None
-
-
-class BargainEntry(PlanModel):
-    """What a rate that is lower by the share ``less`` would free: ``fps`` as the option takes it.
-
-    ``interval_cycles`` (null: no plan was found) is the design's; ``figures`` is null where it is the plan's own.
-    """
-
-    less: float
-    fps: float
-    interval_cycles: int | None
-    figures: FiguresEntry | None
-
-
-class BargainsEntry(PlanModel):
-    """The plan's own figures and its bargains, the least first; ``planned``: each with its floorplan.
-
-    ``beside``: options that the same command takes beside ``--fps`` to ask for nothing else than that rate.
-    """
-
-    planned: bool
-    beside: list[str]
-    now: FiguresEntry
-    rows: list[BargainEntry]
-
-
 class SearchEntry(PlanModel):
     """How far the interval is from what is proven impossible, and what ended the search.
 
     ``interval_cycles`` is the longest of the network's phases. ``bound_cycles`` is the folding optimum under the
     platform's summed limits; ``joint_bound_cycles`` (null: not known) also knows that an engine lies in one slot, what
     streams cost and what links carry. ``ended_at`` is the try that ``ended_by`` tells of, null where none ended it.
-    Both bounds are those under the limits on single engines; ``without_limits`` is null where it is not known,
-    ``bargains`` where they were not sought.
+    Both bounds are those under the limits on single engines.
     """
 
     interval_cycles: int
@@ -141,9 +89,7 @@ class SearchEntry(PlanModel):
     gap: float
     ended_by: str
     ended_at: EndedAtEntry | None
-    without_limits: WithoutLimitsEntry | None = None
     without_balance: WithoutBalanceEntry | None = None
-    bargains: BargainsEntry | None = None
 
 
 class TraceEntry(PlanModel):

@@ -1,14 +1,17 @@
-"""Bargains: what a little less rate would free, by the very search that `--fps` would make.
+"""What is found out once a plan stands: what limits cost, and bargains, which are what a little less rate would free.
 
-Each is folded and cut for the rate, not placed: how full slots are and how large engines follow from that, the wire
-length does not. It is told only where each bargain is planned to its end.
+Bargains are made by the very search that `--fps` would make. Each is folded and cut for the rate, not placed: how full
+slots are and how large engines follow from that, the wire length does not. It is told only where each bargain is
+planned to its end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import ROUND_DOWN, Context
+from math import inf
 
 from floorflow.dataflow.measured import NO_MEASUREMENTS
 from floorflow.errors import InfeasibleError, LimitError
@@ -17,10 +20,12 @@ from floorflow.request import Request
 from floorflow.resources import total
 from floorflow.search.candidate import Candidate, slot_demands
 from floorflow.search.context import PlanningContext, longest_interval
-from floorflow.search.findings import Bargain, Bargains, Figures
+from floorflow.search.findings import Bargain, Bargains, Extras, Figures, LeftOut
 from floorflow.search.fullness import cap_limits
 from floorflow.search.progress import Progress
 from floorflow.search.search import Search, SearchResult
+from floorflow.search.without_limits import without_limits
+from floorflow.work import WorkIsSpent, counted
 
 LESS = (0.01, 0.02, 0.05, 0.1, 0.2)
 """Shares of the rate that are given up."""
@@ -32,34 +37,61 @@ INSTEAD = "--objective resources"
 """What the same command says where the highest rate was asked for by name: a rate contradicts that."""
 
 
-def bargains(
-    context: PlanningContext,
-    found: SearchResult,
-    prepare: Callable[[Request, int], PlanningContext],
-    search: Search,
-    progress: Progress,
-) -> Bargains | None:
-    """Return the bargains of a finished search; None where none are sought.
+@dataclass(frozen=True)
+class Again:
+    """How a network is searched for once more: ``prepare`` takes a request and a number of FPGAs."""
 
-    ``prepare`` takes a request and a number of FPGAs, ``search`` what it prepared.
+    prepare: Callable[[Request, int], PlanningContext]
+    search: Search
+
+
+def extras(
+    context: PlanningContext, found: SearchResult, most_work: float, progress: Progress, again: Again | None = None
+) -> Extras | None:
+    """Return what is told beside the plan of a finished search, in at most so much work; None where nothing is.
+
+    ``again``: how the same is searched for at another rate; None where no bargain is to be had. Whoever asks for
+    bargains has them whatever work they take.
     """
-    if not _are_sought(context, len(found.candidate.modules), len(found.candidate.folded.options)):
+    request = context.request
+    if found.interrupted:
         return None
+    asked, measured = request.bargains in {"fold", "plan"}, context.measured != NO_MEASUREMENTS
+    bound, rows, left = None, None, list[LeftOut]()
+    # No option of a command that measures would bring what is left out.
+    with counted(inf if asked or measured else most_work):
+        if request.goal == "throughput":
+            with progress.stage("extras: bound without limits"):
+                try:
+                    bound = without_limits(found.context, found.bound_cycles)
+                except WorkIsSpent:
+                    left.append(LeftOut("without_limits", "--max-products none --max-engine-share none"))
+        if again is not None and _are_sought(context):
+            with progress.stage("extras: bargains"):
+                rows = _bargains(context, found, again, progress)
+            missing = LESS[len(rows.rows) :]
+            left += [LeftOut("bargains", "--bargains fold", missing)] if missing else []
+    return Extras(bound, rows, tuple(left)) if bound or rows or left else None
+
+
+def _bargains(context: PlanningContext, found: SearchResult, again: Again, progress: Progress) -> Bargains:
+    """Return the bargains of a finished search, as far as the work goes that is allowed."""
     planned = context.request.bargains_sought == "plan"
-    with progress.stage("bargains"):
-        rows = _Rows(context, found, prepare, search, progress, planned).rows()
+    large = len(found.candidate.modules) > MOST_MODULES or len(found.candidate.folded.options) > MOST_ENGINES
+    rows = list[Bargain]()
+    if context.request.bargains is not None or not large:
+        with suppress(WorkIsSpent):
+            rows.extend(_Rows(context, found, again, progress, planned).rows())
     now = figures_of(context, found.candidate, found.placements)
-    return Bargains(now, rows, planned, tuple(_beside(context)))
+    return Bargains(now, tuple(rows), planned, tuple(_beside(context)))
 
 
-def _are_sought(context: PlanningContext, modules: int, engines: int) -> bool:
+def _are_sought(context: PlanningContext) -> bool:
     """Whether a rate can be given up and a command asks for that; no command knows what a build measured."""
     request = context.request
     if request.bargains_sought == "none" or request.keep_folding or context.measured != NO_MEASUREMENTS:
         return False
-    if request.goal == "latency" or (request.goal == "resources" and request.fps is None):
-        return False
-    return request.bargains is not None or (modules <= MOST_MODULES and engines <= MOST_ENGINES)
+    return request.goal == "throughput" or (request.goal == "resources" and request.fps is not None)
 
 
 def _beside(context: PlanningContext) -> Iterator[str]:
@@ -74,29 +106,26 @@ def _beside(context: PlanningContext) -> Iterator[str]:
 class _Rows:
     context: PlanningContext
     found: SearchResult
-    prepare: Callable[[Request, int], PlanningContext]
-    search: Search
+    again: Again
     progress: Progress
     planned: bool
 
-    def rows(self) -> tuple[Bargain, ...]:
-        """Return a bargain for each share; rates at which the same interval is the longest are planned once."""
+    def rows(self) -> Iterator[Bargain]:
+        """Yield a bargain for each share; rates at which the same interval is the longest are planned once."""
         interval = self.found.candidate.interval_cycles
         slowest = self._prepared(rounded_down(self._rate(LESS[-1]), DIGITS[0]))
         intervals = () if slowest is None else slowest.problem.intervals()
         known: dict[int, tuple[int | None, Figures | None]] = {}
-        rows = []
         for less in LESS:
             fps = readable(self._rate(less), lambda rate: self._longest(rate, intervals))
             longest = self._longest(fps, intervals)
             if longest <= interval:
-                rows.append(Bargain(less, fps, interval, None))
+                yield Bargain(less, fps, interval, None)
                 continue
             if longest not in known:
                 self.progress.note(f"{less:.0%} less rate, {longest:,} cycles")
                 known[longest] = self._figures(fps)
-            rows.append(Bargain(less, fps, *known[longest]))
-        return tuple(rows)
+            yield Bargain(less, fps, *known[longest])
 
     def _rate(self, less: float) -> float:
         return self.context.platform.clock_mhz * 1e6 / self.found.candidate.interval_cycles * (1 - less)
@@ -114,7 +143,7 @@ class _Rows:
 
     def _prepared(self, fps: float) -> PlanningContext | None:
         try:
-            return self.prepare(self._request(fps), len(self.context.platform.fpgas))
+            return self.again.prepare(self._request(fps), len(self.context.platform.fpgas))
         except InfeasibleError:
             return None
 
@@ -124,7 +153,7 @@ class _Rows:
         if context is None:
             return None, None
         try:
-            result = self.search(replace(context, floorplans=self.planned))
+            result = self.again.search(replace(context, floorplans=self.planned))
         except (InfeasibleError, LimitError):
             return None, None
         if result.interrupted:

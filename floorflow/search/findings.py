@@ -1,4 +1,4 @@
-"""What a search found out beside its design: what limits cost, and what weights written at run time buy."""
+"""What a search found out beside its design: what weights written at run time buy; and what is found out behind it."""
 
 from __future__ import annotations
 
@@ -81,3 +81,21 @@ class Bargains:
     rows: tuple[Bargain, ...]
     planned: bool
     beside: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What takes more work than the plan did, and the option with which it is worked out; ``less`` of bargains."""
+
+    what: Literal["without_limits", "bargains"]
+    option: str
+    less: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What is worked out once a plan stands; None where it is not known, or was not sought."""
+
+    without_limits: WithoutLimits | None
+    bargains: Bargains | None
+    left_out: tuple[LeftOut, ...]

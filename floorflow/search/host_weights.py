@@ -27,7 +27,6 @@ from floorflow.search.lowest_latency import latency_cycles
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.search import Search, SearchResult, why_ended
 from floorflow.search.state import SearchState, TraceRow
-from floorflow.search.without_limits import with_bound_without_limits
 
 Marks = Sequence[NDArray[np.int64]]
 
@@ -50,7 +49,7 @@ def search_sparing(context: PlanningContext, search: Search, progress: Progress 
     """
     spared = context.backend.spares_host(context.request.backend_options) and not context.request.keep_folding
     if not spared or not any(own.any() for own in marks_of(context, context.problem)):
-        return with_bound_without_limits(context, search(context))
+        return search(context)
     return _Sparing(context, search, progress).result()
 
 
@@ -119,8 +118,7 @@ class _Sparing:
         host = HostWeights(
             self.least, self.bound, self.below, None if self.plain is None else self._cycles(self.plain), self.sought
         )
-        used = without if self.best is self.plain and without is not None else self.context
-        return with_bound_without_limits(used, replace(self.best, host_weights=host))
+        return replace(self.best, host_weights=host)
 
     def _seek(self, without: PlanningContext | None) -> None:
         self.bound, self.below = self._bound(self.context), None if without is None else self._bound(without)
@@ -261,6 +259,7 @@ def _joined(full: SearchResult, found: SearchResult, tries: Sequence[TraceRow], 
     ended_by = full.ended_by if interval == full.candidate.interval_cycles else why_ended(full, interval, last)
     return replace(
         found,
+        context=full.context,
         bound_cycles=full.bound_cycles if goal == "throughput" else found.bound_cycles,
         joint_bound_cycles=full.joint_bound_cycles,
         trace=trace,

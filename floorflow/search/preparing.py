@@ -31,6 +31,10 @@ from floorflow.search.engine_limits import EngineLimits, Places, engine_limits
 from floorflow.search.previous import read_previous
 from floorflow.search.silicon import at_risk
 from floorflow.search.stated_pblocks import stated_pblocks, within_pblocks
+from floorflow.work import count
+
+PRICED_S = 2e-3
+"""Work of lowering and pricing an engine."""
 
 
 def read(request: Request) -> Source:
@@ -76,6 +80,7 @@ def priced(source: Source, request: Request, fpgas: int, measured: Measurements 
     boards = {fpga.board.name: fpga.board.shell.name if fpga.board.shell else "" for fpga in platform.fpgas}
     backend.check_boards(request.backend_options, boards)
     dataflow = backend.lower(source, technology, request.backend_options)
+    count(PRICED_S * len(dataflow.engines))
     if request.folding is not None:
         dataflow = backend.with_folding(dataflow, request.folding, technology)
     costs = backend.costs(technology, request.backend_options)

@@ -16,7 +16,7 @@ from floorflow.search.balance_price import WithoutBalance, without_balance
 from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext, reachable_fps
 from floorflow.search.engine_limits import Exempt
-from floorflow.search.findings import Bargains, HostWeights, WithoutLimits
+from floorflow.search.findings import HostWeights
 from floorflow.search.fullness import Fullness, fullness_of
 from floorflow.search.highest_rate import (
     RateSearch,
@@ -57,13 +57,13 @@ class SearchResult:
     interval, or the latency. ``interrupted``: Ctrl-C ended the search, or what came behind it. ``joint_bound_cycles``:
     no assignment of engines to slots allows a shorter interval, None if unknown. ``ended_at``: the try that ended the
     search, None where none did. ``exempt``: the limits on engines that were lifted. ``host_weights``: None where
-    engines for the host to write are not spared; ``without_limits``: None where that bound is not known. ``max_hops``:
-    how many SLR boundaries streams may cross one after the other in an FPGA; ``hop_proof``: why fewer will not do,
-    empty where as many were asked for, or one will do. ``fullness``: the largest shares of limits, with what is proven
-    of them. ``without_balance``: what folding could do if rates were not balanced, None if they are not.
-    ``bargains``: what less rate would free, None where that is not sought.
+    engines for the host to write are not spared. ``max_hops``: how many SLR boundaries streams may cross one after the
+    other in an FPGA; ``hop_proof``: why fewer will not do, empty where as many were asked for, or one will do.
+    ``fullness``: the largest shares of limits, with what is proven of them. ``without_balance``: what folding could do
+    if rates were not balanced, None if they are not. ``context``: whose foldings the search had.
     """
 
+    context: PlanningContext
     candidate: Candidate
     placements: Mapping[str, PlacementSolution]
     bound_cycles: int
@@ -79,9 +79,7 @@ class SearchResult:
     max_hops: int = 1
     hop_proof: str = ""
     host_weights: HostWeights | None = None
-    without_limits: WithoutLimits | None = None
     without_balance: WithoutBalance | None = None
-    bargains: Bargains | None = None
 
 
 Search = Callable[[PlanningContext], SearchResult]
@@ -163,6 +161,7 @@ class _Search:
         candidate = _held_against(best.candidate, self.whole_budget_bound) if self.whatever_the_rate else best.candidate
         candidate = with_slices(self.run.context, candidate, placements)
         return SearchResult(
+            self.context,
             candidate,
             placements,
             bound_cycles,

@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from floorflow.folding import FoldingProblem, FoldingSolution
 from floorflow.search.context import PlanningContext
 from floorflow.search.engine_limits import PRODUCTS
 from floorflow.search.findings import LimitOption, WithoutLimits
 from floorflow.search.highest_rate import shortest_possible
 from floorflow.search.progress import SILENT
-from floorflow.search.search import SearchResult
 from floorflow.search.state import SearchState
-
-
-def with_bound_without_limits(context: PlanningContext, found: SearchResult) -> SearchResult:
-    """Return what a search found with the bound that it would have without limits, if a high rate was sought.
-
-    ``context`` is the one whose foldings it had.
-    """
-    if found.interrupted or context.request.goal != "throughput":
-        return found
-    try:
-        return replace(found, without_limits=without_limits(context, found.bound_cycles))
-    except KeyboardInterrupt:
-        return replace(found, interrupted=True)
 
 
 def without_limits(context: PlanningContext, bound_cycles: int) -> WithoutLimits | None:

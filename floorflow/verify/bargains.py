@@ -1,14 +1,45 @@
-"""Bargains: rates that are lower by known shares, designs that reach them, and the plan's own figures beside them."""
+"""What stands beside a plan: the bound without limits, and bargains.
+
+Bargains are rates that are lower by known shares, designs that reach them, and the plan's own figures beside them.
+"""
 
 from __future__ import annotations
 
+import hashlib
+
+from floorflow.verify.files.reader import Folder
 from floorflow.verify.fullness import cap_limits
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.plan_structure import RESOURCE_NAMES
+from floorflow.verify.plan_structure import AMOUNTS, COUNT, FLAG, NUMBER, RESOURCE_NAMES, TEXT
 from floorflow.verify.sums import add, slot_totals
-from floorflow.verify.templates import Record
+from floorflow.verify.templates import Nullable, Record, departures
 from floorflow.verify.violations import Findings, close
 
+EXTRAS, EXTRAS_SCHEMA = "extras.json", "floorflow-extras/1"
+WHERE = f"{EXTRAS}: bargains"
+FIGURES = {
+    "slot": TEXT,
+    "resource": TEXT,
+    "share": NUMBER,
+    "engine": TEXT,
+    "engine_resource": TEXT,
+    "amount": COUNT,
+    "resources": AMOUNTS,
+    "hpwl": Nullable(NUMBER),
+}
+BARGAINS = {
+    "planned": FLAG,
+    "beside": [TEXT],
+    "now": FIGURES,
+    "rows": [{"less": NUMBER, "fps": NUMBER, "interval_cycles": Nullable(COUNT), "figures": Nullable(FIGURES)}],
+}
+TEMPLATE = {
+    "schema": TEXT,
+    "plan_sha256": TEXT,
+    "without_limits": Nullable({"bound_cycles": COUNT, "options": [TEXT]}),
+    "bargains": Nullable(BARGAINS),
+    "left_out": [{"what": TEXT, "less": [NUMBER], "option": TEXT}],
+}
 LESS = (0.01, 0.02, 0.05, 0.1, 0.2)
 """Shares of the rate that are given up."""
 ROUNDED = 1e-3
@@ -17,16 +48,68 @@ INSTEAD = "--objective resources"
 """What may stand beside a rate where the highest was asked for by name."""
 
 
-def check_bargains(plan: Record, phases: list[PhaseFacts], findings: Findings) -> None:
-    """Judge the bargains of each network that has some."""
-    for network in plan["networks"]:
-        told = network["search"].get("bargains")
-        if told is not None:
-            where = f"network {network['name']}.search.bargains"
-            (phase,) = phases[:1]
-            _check_request(plan, told, where, findings)
-            _check_rows(plan, network, told, where, findings)
-            _check_now(plan, phase, told["now"], where, findings)
+def check_extras(folder: Folder, plan: Record, phases: list[PhaseFacts], findings: Findings) -> None:
+    """Judge extras.json where there is one: that it belongs to this plan.json, and what it says."""
+    if EXTRAS not in folder.matching([EXTRAS]):
+        return
+    told = folder.json(EXTRAS, findings)
+    if told is None:
+        return
+    problems = list(departures(told, TEMPLATE, "")) or (
+        [] if told["schema"] == EXTRAS_SCHEMA else [("schema", f"is {told['schema']!r:.60}, expected {EXTRAS_SCHEMA}")]
+    )
+    for where, message in problems:
+        findings.add("plan-malformed", f"{EXTRAS}: {where}", message)
+    if problems:
+        return
+    digest = hashlib.sha256(folder.data("plan.json", findings) or b"").hexdigest()
+    if told["plan_sha256"] != digest:
+        findings.add("foreign-extras", EXTRAS, f"is of a plan.json with SHA-256 {told['plan_sha256']!r:.80}")
+        return
+    if told["without_limits"] is not None:
+        _check_without_limits(plan, told["without_limits"], findings)
+    if told["bargains"] is not None:
+        if len(plan["networks"]) > 1 or len(phases) != 1:
+            findings.add("wrong-bargain", EXTRAS, "bargains are of one network in one phase")
+            return
+        _check_request(plan, told["bargains"], WHERE, findings)
+        _check_rows(plan, plan["networks"][0], told["bargains"], WHERE, findings)
+        _check_now(plan, phases[0], told["bargains"]["now"], WHERE, findings)
+    _check_left_out(told, findings)
+
+
+def _check_left_out(told: Record, findings: Findings) -> None:
+    """Judge that every share of the rate has its bargain or is told as left out, and nothing is both."""
+    left = {each["what"]: each["less"] for each in told["left_out"]}
+    if len(left) < len(told["left_out"]) or not {*left} <= {"bargains", "without_limits"}:
+        findings.add("wrong-bargain", f"{EXTRAS}: left_out", f"names {', '.join(left)}, expected each once")
+    if any(not each["option"].startswith("--") for each in told["left_out"]):
+        findings.add("wrong-bargain", f"{EXTRAS}: left_out", "names no option with which it is worked out")
+    if "without_limits" in left and told["without_limits"] is not None:
+        findings.add("wrong-bargain", f"{EXTRAS}: left_out", "names without_limits, which is there")
+    rows = [] if told["bargains"] is None else [row["less"] for row in told["bargains"]["rows"]]
+    shares = [*rows, *left.get("bargains", [])]
+    if shares != (list(LESS) if told["bargains"] is not None else []):
+        findings.add("wrong-bargain", WHERE, f"the rates are not lower by {', '.join(map(str, LESS))}")
+
+
+def _check_without_limits(plan: Record, stated: Record, findings: Findings) -> None:
+    """Check that limits are named where, and only where, lifting them gives a lower bound; that one is claimed."""
+    options, where = plan["options"], f"{EXTRAS}: without_limits"
+    search = plan["networks"][0]["search"]
+    lifted = {
+        "max_products": options["max_products"] != "none",
+        "max_engine_share": any(share < 1 for share in options["max_engine_share"].values()),
+    }
+    if options["objective"] != "throughput" or not any(lifted.values()):
+        findings.add("wrong-bound", where, "though throughput is not sought, or there are no limits")
+    lower = stated["bound_cycles"] < search["bound_cycles"]
+    if stated["bound_cycles"] > search["bound_cycles"] or lower != bool(stated["options"]):
+        told = f"{stated['bound_cycles']} cycles without {', '.join(stated['options']) or 'any limit'}"
+        findings.add("wrong-bound", where, f"{told}, {search['bound_cycles']} under the limits")
+    for name in stated["options"]:
+        if not lifted.get(name, False):
+            findings.add("wrong-bound", where, f"{name!r:.60} is no limit of the options")
 
 
 def _check_request(plan: Record, told: Record, where: str, findings: Findings) -> None:
@@ -42,8 +125,6 @@ def _check_request(plan: Record, told: Record, where: str, findings: Findings) -
 
 def _check_rows(plan: Record, network: Record, told: Record, where: str, findings: Findings) -> None:
     own, clock_mhz = network["search"]["interval_cycles"], plan["options"]["clock_mhz"]
-    if [row["less"] for row in told["rows"]] != list(LESS):
-        findings.add("wrong-bargain", where, f"the rates are not lower by {', '.join(map(str, LESS))}")
     for row in told["rows"]:
         asked, cycles = clock_mhz * 1e6 / own * (1 - row["less"]), row["interval_cycles"]
         if not -1e-9 <= 1 - row["fps"] / asked <= ROUNDED:

@@ -407,22 +407,6 @@ REFUSAL = {
     "proven": FLAG,
     "names": [TEXT],
 }
-FIGURES = {
-    "slot": TEXT,
-    "resource": TEXT,
-    "share": NUMBER,
-    "engine": TEXT,
-    "engine_resource": TEXT,
-    "amount": COUNT,
-    "resources": AMOUNTS,
-    "hpwl": Nullable(NUMBER),
-}
-BARGAINS = {
-    "planned": FLAG,
-    "beside": [TEXT],
-    "now": FIGURES,
-    "rows": [{"less": NUMBER, "fps": NUMBER, "interval_cycles": Nullable(COUNT), "figures": Nullable(FIGURES)}],
-}
 NETWORK = {
     "name": PLAIN_NAME,
     "operations": [{"name": TEXT}],
@@ -434,9 +418,7 @@ NETWORK = {
         "gap": NUMBER,
         "ended_by": TEXT,
         "without_balance": Optional(Nullable({"bound_cycles": Nullable(COUNT), "folding_bound": Nullable(NUMBER)})),
-        "bargains": Optional(Nullable(BARGAINS)),
         "ended_at": Nullable({"interval_cycles": COUNT, "stage": TEXT, "refusals": [REFUSAL]}),
-        "without_limits": Nullable({"bound_cycles": COUNT, "options": [TEXT]}),
     },
     "trace": [
         {

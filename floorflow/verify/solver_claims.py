@@ -107,7 +107,6 @@ def check_search(plan: Record, findings: Findings) -> None:
         gap = max(0.0, (interval - bound) / interval) if interval else 0.0
         findings.expect("wrong-gap", where, "gap", search["gap"], gap)
         _check_joint_bound(search, options["objective"], where, findings)
-        _check_without_limits(search, options, where, findings)
         if options["objective"] != "throughput":
             findings.expect("wrong-bound", where, "bound_cycles", bound, interval)
         _check_ended(network, where, findings)
@@ -129,26 +128,6 @@ def _check_joint_bound(search: Record, objective: str, where: str, findings: Fin
     elif joint < search["bound_cycles"]:
         detail = f"joint_bound_cycles {joint} is below bound_cycles {search['bound_cycles']}, which bounds it too"
         findings.add("wrong-bound", where, detail)
-
-
-def _check_without_limits(search: Record, options: Record, where: str, findings: Findings) -> None:
-    """Check that limits are named where, and only where, lifting them gives a lower bound; that one is claimed."""
-    stated = search["without_limits"]
-    if stated is None:
-        return
-    lifted = {
-        "max_products": options["max_products"] != "none",
-        "max_engine_share": any(share < 1 for share in options["max_engine_share"].values()),
-    }
-    if options["objective"] != "throughput" or not any(lifted.values()):
-        findings.add("wrong-bound", where, "without_limits, though throughput is not sought, or there are no limits")
-    lower = stated["bound_cycles"] < search["bound_cycles"]
-    if stated["bound_cycles"] > search["bound_cycles"] or lower != bool(stated["options"]):
-        told = f"{stated['bound_cycles']} cycles without {', '.join(stated['options']) or 'any limit'}"
-        findings.add("wrong-bound", where, f"without_limits: {told}, {search['bound_cycles']} under the limits")
-    for name in stated["options"]:
-        if not lifted.get(name, False):
-            findings.add("wrong-bound", where, f"without_limits: {name!r:.60} is no limit of the options")
 
 
 def _check_ended(network: Record, where: str, findings: Findings) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from floorflow.verify.across import check_names, check_passing, check_runs, check_traces
 from floorflow.verify.backend_answers import judge_of
 from floorflow.verify.balance import check_balance, check_price
-from floorflow.verify.bargains import check_bargains
+from floorflow.verify.bargains import check_extras
 from floorflow.verify.channels import check_channels, check_costs
 from floorflow.verify.direction import check_direction
 from floorflow.verify.edge_loads import check_loads
@@ -111,7 +111,7 @@ def judge(out: Path, build: Path | None = None) -> Verdict:
         check_engine_limits(plan, phases, findings)
         check_host_weights(plan, phases, findings)
         check_fullness(plan, phases, findings)
-        check_bargains(plan, phases, findings)
+        check_extras(folder, plan, phases, findings)
         check_memory_schedule(plan, phases, findings)
         for phase in phases:
             _check_phase(plan, phase, confined_boards(plan, phase, boards), findings)

@@ -216,6 +216,7 @@ VIOLATIONS: dict[str, str] = {
     "search-unexplained": "the plan does not say what ended the search, or names a try that its trace does not have",
     "wrong-bound": "a joint bound is below the folding bound, or there is one although throughput is not sought; "
     "or a bound without balance is above that with it, or told of rates that are not balanced",
+    "foreign-extras": "extras.json belongs to another plan.json",
     "wrong-bargain": "what less rate would free does not go with the plan, its rate or itself",
     "rates-unbalanced": "the cycles of consecutive layers differ by more than epsilon times the lesser",
     "wrong-budget": "a folding was allowed more than the platform's summed limits, or a bound is negative",

@@ -95,25 +95,6 @@ def small_engine_beyond_all_that_is_known(plan: Plan, files: Files) -> None:
     unit(plan)[1]["beyond_known_builds"] = True
 
 
-@mutant("wrong-bound")
-def bound_without_limits_above_that_under_them(plan: Plan, files: Files) -> None:
-    search = plan["networks"][0]["search"]
-    search["without_limits"] = {"bound_cycles": search["bound_cycles"] + 1, "options": []}
-
-
-@mutant("wrong-bound")
-def lower_bound_without_lifting_a_limit(plan: Plan, files: Files) -> None:
-    search = plan["networks"][0]["search"]
-    search["without_limits"] = {"bound_cycles": search["bound_cycles"] - 1, "options": []}
-
-
-@mutant("wrong-bound")
-def limit_lifted_that_was_not_set(plan: Plan, files: Files) -> None:
-    search = plan["networks"][0]["search"]
-    plan["options"]["max_products"] = "none"
-    search["without_limits"] = {"bound_cycles": search["bound_cycles"] - 1, "options": ["max_products"]}
-
-
 @mutant("plan-malformed")
 def products_limited_to_none_at_all(plan: Plan, files: Files) -> None:
     plan["options"]["max_products"] = 0

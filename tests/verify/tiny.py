@@ -105,7 +105,6 @@ def network_entry(name: str, engines: Sequence[EngineRow], interval: int, phases
             "gap": 0.0,
             "ended_by": "proof",
             "ended_at": {key: trace[0][key] for key in ("interval_cycles", "stage", "refusals")},
-            "without_limits": None,
         },
         "trace": trace,
     }

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from floorflow.emit.sparing import without_limits_told
 from floorflow.emit.tables import gap_of, number, rate, table, wrapped
-from floorflow.schema import NetworkEntry, PhaseEntry, PhaseNetworkEntry, PlacementTerms, Plan, SearchEntry, Stats
+from floorflow.schema import (
+    Extras,
+    NetworkEntry,
+    PhaseEntry,
+    PhaseNetworkEntry,
+    PlacementTerms,
+    Plan,
+    SearchEntry,
+    Stats,
+)
 
 _BOUND = "cycles; bound: the folding optimum under the summed limits"
 _JOINT_BOUND = "cycles; joint bound: each engine in one slot, with streams and links"
 
 
-def gaps(plan: Plan, phase: PhaseEntry) -> list[str]:
+def gaps(plan: Plan, phase: PhaseEntry, extras: Extras | None) -> list[str]:
     """Return status, bound and gap of interval and folding of each network, of the partition and of each placement."""
     rows: list[tuple[str, ...]] = [("", "status", "found", "bound", "gap", "what, and by which method")]
     for part in phase.networks:
@@ -25,8 +34,7 @@ def gaps(plan: Plan, phase: PhaseEntry) -> list[str]:
             rows.append((f"placement of {fpga}", *_stats(floorplan.stats, _placed(floorplan.terms))))
         else:
             rows.append((f"placement of {fpga}", "empty", "-", "-", "-", "no module lies here"))
-    told = [without_limits_told(plan, plan.network(part.network)) for part in phase.networks]
-    return [*table(rows, left=2), *wrapped(filter(None, told))]
+    return [*table(rows, left=2), *wrapped(filter(None, [without_limits_told(plan, extras)]))]
 
 
 def _placed(terms: PlacementTerms) -> str:

@@ -16,7 +16,7 @@ from floorflow.emit.report.memories import memories
 from floorflow.emit.report.memory import sharing
 from floorflow.emit.report.overview import overview
 from floorflow.emit.report.proofs import gaps, tried
-from floorflow.emit.report.rates import by_network, rates, throughput
+from floorflow.emit.report.rates import rates, throughput
 from floorflow.emit.report.routing import routing
 from floorflow.emit.report.targets import targets
 from floorflow.emit.report.traffic import crossings, far_streams, loads
@@ -24,30 +24,33 @@ from floorflow.emit.sparing import large_engines
 from floorflow.emit.tables import wrapped
 from floorflow.emit.use import slot_uses
 from floorflow.hardware import Platform
-from floorflow.schema import PhaseEntry, Plan
+from floorflow.schema import Extras, PhaseEntry, Plan
 
 Section = tuple[str, list[str]]
 """Heading and lines; one without lines is left out."""
 
 
-def report(plan: Plan, platform: Platform, backend: PlanBackend) -> str:
-    """Return the report's text."""
+def report(plan: Plan, platform: Platform, backend: PlanBackend, extras: Extras | None = None) -> str:
+    """Return the report's text; ``extras``: once they are worked out."""
     networks = " and ".join(network.name for network in plan.networks)
     title = f"{networks} on {plan.platform.name}, floorflow {plan.version}, seed {plan.seed}"
-    sections = [("What was read and assumed", assumptions(plan, platform, backend)), *_results(plan, platform, backend)]
+    sections = [
+        ("What was read and assumed", assumptions(plan, platform, backend)),
+        *_results(plan, platform, backend, extras),
+    ]
     body = [f"{heading}\n{'-' * len(heading)}\n" + "\n".join(lines) for heading, lines in sections if lines]
     return "\n\n".join([f"{title}\n{'=' * len(title)}", *body]) + "\n"
 
 
-def _results(plan: Plan, platform: Platform, backend: PlanBackend) -> Iterator[Section]:
+def _results(plan: Plan, platform: Platform, backend: PlanBackend, extras: Extras | None) -> Iterator[Section]:
     """Yield the sections of every phase; with several phases their networks first, and the name in each heading."""
     if len(plan.phases) == 1:
-        yield from _phase(plan, plan.phases[0], platform, backend)
+        yield from _phase(plan, plan.phases[0], platform, backend, extras)
         return
     yield "Networks and phases", overview(plan)
     yield _tried(plan)
     for phase in plan.phases:
-        sections = _phase(plan, phase, platform, backend)
+        sections = _phase(plan, phase, platform, backend, extras)
         yield from ((f"{heading}, in {phase.name}", lines) for heading, lines in sections if heading != _TRIED)
 
 
@@ -58,7 +61,9 @@ def _tried(plan: Plan) -> Section:
     return _TRIED, tried(plan)
 
 
-def _phase(plan: Plan, phase: PhaseEntry, platform: Platform, backend: PlanBackend) -> Iterator[Section]:
+def _phase(
+    plan: Plan, phase: PhaseEntry, platform: Platform, backend: PlanBackend, extras: Extras | None
+) -> Iterator[Section]:
     uses = slot_uses(plan, phase, platform)
     shared = plan.memory_schedule
     yield "How the memory is shared", sharing(shared)
@@ -68,8 +73,8 @@ def _phase(plan: Plan, phase: PhaseEntry, platform: Platform, backend: PlanBacke
     yield "What makes it hard to close", hard_to_close(plan, phase)
     yield "Longest streams", longest_streams(plan, phase)
     yield "What one frame takes", throughput(plan, phase, backend)
-    yield "What less rate would free", by_network(plan, phase, lambda part: bargains(plan, part.network))
-    yield "How far from optimal", gaps(plan, phase)
+    yield "What less rate would free", bargains(plan, extras)
+    yield "How far from optimal", gaps(plan, phase, extras)
     yield _tried(plan)
     yield "Use of each slot", slots(plan, phase, uses)
     yield "Large engines", wrapped(large_engines(plan, phase))
@@ -81,5 +86,5 @@ def _phase(plan: Plan, phase: PhaseEntry, platform: Platform, backend: PlanBacke
     yield "SLR boundaries and links", loads(phase)
     yield "Wires on each die", routing(phase)
     if shared is None:  # what sets rates there is told with the memory
-        yield "What to try next", wrapped(next_steps(plan, phase, platform, uses, backend))
+        yield "What to try next", wrapped(next_steps(plan, phase, platform, uses, backend, extras=extras))
     yield "Modules", modules(phase)

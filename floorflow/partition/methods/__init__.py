@@ -18,6 +18,10 @@ from floorflow.partition.problem import (
     spanning_tree,
 )
 from floorflow.stats import SolveStats, methods_in
+from floorflow.work import count
+
+SOLVED_S, EDGE_S = 1e-2, 5e-4
+"""Work of a problem beside its solvers and moves, and of each edge that it has."""
 
 
 class PartitionMethod(Protocol):
@@ -95,6 +99,7 @@ def _better(problem: PartitionProblem, known: Mapping[str, int], start: Mapping[
 def _solved(
     problem: PartitionProblem, method: str, limits: Limits, seed: int, start: Mapping[str, int] | None
 ) -> PartitionAnswer:
+    count(SOLVED_S + EDGE_S * len(problem.edges))
     if problem.is_tree:
         return METHODS[method](problem, limits, seed, start)
     return _on_shortest_routes(problem, METHODS[method](spanning_tree(problem), limits, seed, start))

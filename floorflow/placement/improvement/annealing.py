@@ -24,9 +24,12 @@ from floorflow.placement.layouts.net_arrays import NetArrays
 from floorflow.placement.layouts.objective import Objective
 from floorflow.placement.rectangles.candidate_rectangles import IntArray
 from floorflow.placement.rectangles.raster import Raster, Sums
+from floorflow.work import count
 
 Floats = npt.NDArray[np.float64]
 
+DRAWN_S = 5e-5
+"""Work of a draw."""
 NOISE = 0.2
 """Temperature of the draw of one rectangle, as a share of that by which layouts are kept."""
 REACH = 8.0
@@ -172,6 +175,7 @@ class _State:
 
     def redraw(self, modules: list[int], temperature: float, chance: Random) -> bool:
         """Take modules out and let each draw again; say whether all found room."""
+        count(DRAWN_S * len(modules))
         for module in modules:
             self.take_out(module)
         for module in modules:
