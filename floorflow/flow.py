@@ -31,7 +31,7 @@ from floorflow.search.lifting import search_lifting
 from floorflow.search.on_resources import search_on_resources
 from floorflow.search.phases import search_in_time
 from floorflow.search.preparing import prepare, priced, read
-from floorflow.search.progress import SILENT, Progress
+from floorflow.search.progress import SILENT, Progress, part_of
 from floorflow.search.search import SearchResult
 from floorflow.search.several import Networks, SeveralFound, networks_of, search_several
 from floorflow.several import SeveralRequest
@@ -81,6 +81,7 @@ def _planned(
 
     def outcome(found: SearchResult) -> Outcome:
         with progress.stage("recording"):
+            progress.best(found.candidate.interval_cycles, max(found.bound_cycles, found.joint_bound_cycles or 0))
             result = record(model, context, found, tried, measured)
             files = bundle(result, context.platform, context.backend)
         again = Again(prepared, searched)
@@ -137,7 +138,7 @@ def plan_several(
             return known[fpgas].at_least()
 
     def searched(context: PlanningContext) -> SearchResult:
-        one = partial(_searched_once, progress=progress)
+        one = partial(_searched_once, progress=part_of(progress))
         networks = known[len(context.platform.fpgas)]
         made.append(search_several(networks, partial(search_lifting, search=one), one, progress))
         return made[-1].result
@@ -165,7 +166,7 @@ def _plan_at_memory(request: SeveralRequest, models: Sequence[Source], progress:
     """Plan engines that share the external memory: chosen together, scheduled, and placed as any other."""
     with progress.stage("lowering"):
         networks, wishes = networks_at_memory(request, models)
-    one = partial(search_lifting, search=partial(_searched_once, progress=progress))
+    one = partial(search_lifting, search=partial(_searched_once, progress=part_of(progress)))
     found = search_at_memory(request, networks, wishes, one, progress)
     context = found.placed.context
     with progress.stage("recording"):
@@ -198,7 +199,7 @@ def _plan_in_time(request: Request, model: Source, measured: Measurements, progr
     """Plan partitions that one FPGA runs one after another: cut in time, and search for each partition."""
 
     def searched(context: PlanningContext) -> SearchResult:
-        return search_lifting(context, partial(_searched_once, progress=progress))
+        return search_lifting(context, partial(_searched_once, progress=part_of(progress)))
 
     with progress.stage("lowering"):
         whole = priced(model, request, 1, measured)

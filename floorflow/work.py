@@ -46,10 +46,12 @@ def count(units: float) -> None:
 
 @contextmanager
 def counted(limit: float = inf) -> Iterator[Work]:
-    """Count the work that is done inside, in this thread; more than ``limit`` is not done."""
-    work = Work(limit)
+    """Count the work that is done inside, in this thread, and more than ``limit`` is not; who counts outside has it."""
+    work, outside = Work(limit), _COUNTED.get()
     before = _COUNTED.set(work)
     try:
         yield work
     finally:
         _COUNTED.reset(before)
+        if outside is not None:
+            outside.spent += work.spent

@@ -17,8 +17,11 @@ import pytest
 from hypothesis import settings
 
 from floorflow import flow
+from floorflow.backends.backend import backend_named
+from floorflow.emit import extra_files
 from floorflow.output import write
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
+from floorflow.search.progress import SILENT
 from floorflow.verify import platforms
 from floorflow.verify.hardware.boards import Board
 from floorflow.view import render
@@ -47,7 +50,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def make_plan(out: Path, request: Request) -> Path:
     made = flow.plan(request)
     pictures = render(made.plan.model_dump(by_alias=True), made.platform) if request.plots else {}
-    write(out, made.files | pictures, {})
+    found = None if made.extras is None else made.extras(SILENT)
+    beside = {} if found is None else extra_files(made.plan, found, made.platform, backend_named(request.backend))
+    write(out, made.files | beside | pictures, {})
     return out
 
 

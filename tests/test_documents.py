@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from floorflow import api
-from floorflow.cli.ending import written
+from floorflow.cli.ending import added, written
 from floorflow.schema import read_plan
 from tests.built_kernels import built, write
 from tests.command_line import floorflow
@@ -183,5 +183,6 @@ def test_files_that_documents_name_exist(path: Path) -> None:
 def test_the_summary_in_the_readme_is_the_examples_own(cnv_on_u250_by_default: Path) -> None:
     plan = api.load(cnv_on_u250_by_default)
     files = ["plots/floorplan_fpga0.png", "fpga0/pblocks.unbound.tcl"]
-    printed = f"{plan}\n{written(Path('out/cnv'), files, plan.next_steps('out/cnv'))}"
+    out = Path("out/cnv")
+    printed = f"{plan}\n{written(out, plan.next_steps(out))}\n{added(out, files, plan.told_beside())}"
     assert "".join(f"    {line}\n" for line in printed.splitlines()) in (ROOT / "README.md").read_text()

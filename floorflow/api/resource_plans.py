@@ -90,7 +90,7 @@ class ResourcePlan:
         progress: Callback | None = None,
         extras: bool = True,
     ) -> tuple[str, ...]:
-        """Write the plan and its files to a folder, whole or not at all, then what `save_extras` adds; return all names.
+        """Write the plan and its files to a folder, whole or not at all, then what `save_extras` adds; return names.
 
         Raises
         ------

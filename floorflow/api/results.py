@@ -139,7 +139,7 @@ class Plan:
         progress: Callback | None = None,
         extras: bool = True,
     ) -> tuple[str, ...]:
-        """Write the plan and its files to a folder, whole or not at all, then what `save_extras` adds; return all names.
+        """Write the plan and its files to a folder, whole or not at all, then what `save_extras` adds; return names.
 
         They are what ``floorflow plan ... -o FOLDER`` writes, to the byte, but for the time in run.json. ``force``
         replaces an earlier plan. ``command``: the words that run.json is to hold, the command line that asks for this

@@ -47,6 +47,8 @@ class Stages:
         elif event.within:
             parts = self._parts.setdefault(event.within[0], {})
             parts[event.stage] = parts.get(event.stage, 0.0) + event.seconds
+            self._text = event.within[-1]  # which goes on
+            self.show(self._text, self._best)
         else:
             for part, spent in (self._parts.pop(event.stage, None) or {event.stage: event.seconds}).items():
                 self.finish(part, spent)

@@ -39,3 +39,18 @@ class _Silent:
 
 
 SILENT: Progress = _Silent()
+
+
+class _PartOf:
+    """Tells stages and notes of a search whose best design is only a part of the plan, and so no best of it."""
+
+    def __init__(self, whole: Progress) -> None:
+        self.stage, self.note = whole.stage, whole.note
+
+    def best(self, interval_cycles: int | None, bound_cycles: int | None) -> None:
+        pass
+
+
+def part_of(whole: Progress) -> Progress:
+    """Return what tells of the search for a phase, or for one of several networks."""
+    return _PartOf(whole)

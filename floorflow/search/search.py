@@ -108,23 +108,18 @@ def search(
         going = _Search(run, longest, at_any_rate)
         try:
             going.by_goal()
+            return going.result()
         except KeyboardInterrupt:
-            if not context.floorplans:
-                raise
-            salvage(going.run, longest)
-            going.interrupted = True
-    return _told(going)
+            return _salvaged(going)
 
 
-def _told(going: _Search) -> SearchResult:
-    """Return the best design; Ctrl-C while its pblocks grow leaves them as they are to grow once more."""
-    try:
-        return going.result()
-    except KeyboardInterrupt:
-        if going.interrupted:
-            raise
-        going.interrupted = True
-        return going.result()
+def _salvaged(going: _Search) -> SearchResult:
+    """Return the best design that there is; pblocks that were growing are as they were, to grow once more."""
+    if going.interrupted or not going.context.floorplans:
+        raise KeyboardInterrupt
+    salvage(going.run, going.longest)
+    going.interrupted = True
+    return going.result()
 
 
 @dataclass
@@ -156,8 +151,10 @@ class _Search:
         if best is None or best.candidate.kept_cycles > self.longest:
             raise self._no_plan()
         bound_cycles = self._bound_cycles(best.candidate.interval_cycles)
-        best = self._finished(best)
-        placements = with_room(self.run.context, best).placements
+        with self.run.progress.stage("placing"):
+            self.run.progress.note(f"interval {best.candidate.interval_cycles:,} cycles, with short wires and room")
+            best = self._finished(best)
+            placements = with_room(self.run.context, best).placements
         candidate = _held_against(best.candidate, self.whole_budget_bound) if self.whatever_the_rate else best.candidate
         candidate = with_slices(self.run.context, candidate, placements)
         return SearchResult(

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
@@ -18,14 +19,15 @@ import pytest
 import floorflow as ff
 from floorflow.api.events import told_to
 from floorflow.backends.finn.read.source import read_source
-from tests.conftest import TFC
+from floorflow.search import context
+from tests.conftest import CNV, TFC
 from tests.verify.two_by_two import write_two_by_two
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def small(**options: object) -> ff.Plan:
-    return ff.plan(TFC, "pynq-z1", effort="fast", **options)  # type: ignore[arg-type]
+    return ff.plan(TFC, "pynq-z1", **{"effort": "fast", **options})  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -307,15 +309,61 @@ def test_ctrl_c_before_any_plan_is_known_is_plain() -> None:
     assert not isinstance(caught.value, ff.Interrupted)
 
 
-def test_ctrl_c_while_pictures_are_drawn_leaves_a_plan_without(tmp_path: Path) -> None:
-    made = small()
-    with pytest.raises(ff.Interrupted) as caught:
-        made.save(tmp_path / "out", progress=stopping_at("drawing"))
-    assert not (tmp_path / "out").exists()
-    caught.value.plan.save(tmp_path / "out")
-    assert json.loads((tmp_path / "out" / "plan.json").read_text())["interrupted"] is True
-    assert ff.check(tmp_path / "out")
+@pytest.mark.parametrize(
+    ("stage", "missing"), [("extras: drawing", "pictures and extras.json"), ("extras: bargains", "extras.json")]
+)
+def test_ctrl_c_while_extras_are_made_leaves_the_whole_plan(stage: str, missing: str, tmp_path: Path) -> None:
+    made = small(effort="default")
+    with pytest.raises(KeyboardInterrupt, match=f"is finished and is written to .*out, without {missing}$"):
+        made.save(tmp_path / "out", progress=stopping_at(stage))
+    assert (tmp_path / "out" / "plan.json").read_bytes() == made.main_file
     assert not made.interrupted
+    assert ff.check(tmp_path / "out")
+    made.save_extras(tmp_path / "out")
+    assert (tmp_path / "out" / "extras.json").is_file()
+
+
+def test_extras_change_no_file_that_a_tool_reads(tmp_path: Path) -> None:
+    made = small(effort="default")
+    names = made.save(tmp_path / "out", extras=False)
+    before = {name: (tmp_path / "out" / name).read_bytes() for name in names}
+    more = made.save_extras(tmp_path / "out")
+    after = {name: (tmp_path / "out" / name).read_bytes() for name in more}
+    assert {name for name in before if after[name] != before[name]} == {"report.txt", "run.json"}
+    assert {*after} - {*before} >= {"extras.json", "plots/folding.png"}
+    assert made.extras is not None
+    assert ff.load(tmp_path / "out").extras == made.extras
+    assert ff.check(tmp_path / "out")
+
+
+def test_events_name_the_stages_that_run_and_the_best_of_this_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever places is told as placing, also when the best layout is finished; no bargain is told as the best."""
+    events: list[ff.Event] = []
+    running: list[str] = []
+    seen: set[str] = set()
+    place = context.place
+
+    def tell(event: ff.Event) -> None:
+        events.append(event)
+        if event.seconds is not None:
+            running.pop()
+        elif event.best is None and not event.note:
+            running.append(event.stage)
+
+    def placed(*given: Any) -> Any:
+        seen.add(running[-1])
+        return place(*given)
+
+    monkeypatch.setattr(context, "place", placed)
+    made = ff.plan(CNV, "zcu104", effort="fast", bargains="fold", progress=tell)
+    assert made.extras is not None
+    assert seen == {"placing"}
+    best = [event.best for event in events if event.best is not None and event.best.interval_cycles is not None]
+    (network,) = made.summary["networks"]
+    assert best[-1].interval_cycles == network["interval_cycles"]
+    legal = {row.interval_cycles for row in made.plan.networks[0].trace if row.verdict == "legal"}
+    assert {each.interval_cycles for each in best} <= legal
+    assert all(each.bound_cycles <= each.interval_cycles for each in best if each.bound_cycles is not None)
 
 
 def test_two_threads_plan_at_once(tfc: ff.Plan) -> None:

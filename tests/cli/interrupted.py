@@ -1,4 +1,4 @@
-"""Runs of the command line on a terminal, and Ctrl-C as soon as a stage is shown."""
+"""Runs of the command line on a terminal, and Ctrl-C, or another signal, as soon as a stage is shown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 LAUNCH = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
 """A shell may start the tests with SIGINT ignored, which children inherit."""
-RUN = f"{LAUNCH}from floorflow.cli.main import main; main()"
+RUN = f"{LAUNCH}from floorflow.__main__ import main; main()"
 PATIENCE_S = 30.0
 """After so long a run that does not end is killed: ten times what is promised, for others may hold the machine."""
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
@@ -44,8 +44,10 @@ class Ended:
         return self.said.rfind(SHOW) > self.said.rfind(HIDE) >= 0
 
 
-def interrupted_at(marker: str, *arguments: str | Path, code: str = RUN, worked_cpu_s: float = 0.0) -> Ended:
-    """Start the command line on a terminal of its own, and press Ctrl-C once it shows ``marker``.
+def interrupted_at(
+    marker: str, *arguments: str | Path, code: str = RUN, worked_cpu_s: float = 0.0, number: int = signal.SIGINT
+) -> Ended:
+    """Start the command line on a terminal of its own, and press Ctrl-C, or send a signal, once it shows ``marker``.
 
     ``worked_cpu_s``: CPU seconds that it must have worked since then.
     """
@@ -64,7 +66,7 @@ def interrupted_at(marker: str, *arguments: str | Path, code: str = RUN, worked_
     while (cpu := _cpu_s(run.pid)) < begun + worked_cpu_s:
         assert run.poll() is None, said
     wall = time.monotonic()
-    os.kill(run.pid, signal.SIGINT)
+    os.kill(run.pid, number)
     said += _read_until(None, ours, wall + PATIENCE_S)
     os.close(ours)
     if time.monotonic() > wall + PATIENCE_S:

@@ -1,9 +1,12 @@
-"""Ctrl-C in every stage: exit 130 in 3 s, the cursor back, a legal plan or nothing, and a sentence that says which."""
+"""Signals in every stage: 130, 143 or 129 in 3 s, the cursor back, a legal plan or nothing, and a sentence on which."""
 
 from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,12 +24,11 @@ PLANS = {
     "folding": ("folding: interval", MOBILENET, "-p", "zcu104"),
     "partition": ("partition: interval", MOBILENET, "-p", "alveo-u250", "--effort", "best"),
     "placing": ("placing: interval", MOBILENET, "-p", "alveo-u250", "--effort", "best"),
-    "drawing": ("⠋ drawing", TFC, "-p", "pynq-z1", "--effort", "fast"),
 }
 
 
-def ends_well(ended: Ended) -> None:
-    assert ended.code == 130, ended.said
+def ends_well(ended: Ended, code: int = 130) -> None:
+    assert ended.code == code, ended.said
     assert ended.cpu_s < MOST_CPU_S
     assert ended.cursor_is_back
 
@@ -41,14 +43,82 @@ def test_ctrl_c_leaves_a_legal_plan_or_nothing(stage: str, worked_cpu_s: float, 
     ends_well(ended)
     if not out.exists():
         assert ended.last_sentence == "interrupted: nothing was written"
-        assert stage != "drawing"
         return
-    assert (
-        ended.last_sentence == f"interrupted: the best legal plan known by then is written to {out}, without pictures"
-    )
+    best = "interrupted: the best legal plan known by then is written to"
+    assert ended.last_sentence == f"{best} {out}, without pictures and extras"
     assert json.loads((out / "plan.json").read_text())["interrupted"] is True
     assert not (out / "plots").exists()
     assert not check(out)
+
+
+def test_a_signal_during_the_extras_leaves_the_whole_plan(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    ended = interrupted_at("extras: drawing", "plan", TFC, "-p", "pynq-z1", "-o", out, number=signal.SIGTERM)
+    ends_well(ended, 143)
+    finished = f"interrupted: the plan is finished and is written to {out}"
+    assert ended.last_sentence == f"{finished}, without pictures and extras.json"
+    assert json.loads((out / "plan.json").read_text())["interrupted"] is False
+    assert sorted(path.name for path in out.iterdir() if path.name in {"plots", "extras.json"}) == []
+    assert not check(out)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_limit_or_a_lost_terminal_leaves_what_ctrl_c_leaves(number: int, code: int, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    ended = interrupted_at("best ", "plan", TFC, "-p", "zcu104", "--effort", "fast", "-o", out, number=number)
+    ends_well(ended, code)
+    assert not check(out)
+
+
+def test_a_signal_ends_any_command_and_the_imports_before_it(tmp_path: Path) -> None:
+    ended = interrupted_at("least ", "pareto", MOBILENET, "-p", "zcu104", "-o", tmp_path / "o", number=signal.SIGTERM)
+    ends_well(ended, 143)
+    assert ended.last_sentence == "interrupted: nothing was written"
+    early = f"{LAUNCH}import gc; gc.set_threshold = lambda _: signal.raise_signal(signal.SIGTERM); "
+    words = [sys.executable, "-c", f"{early}from floorflow.__main__ import main; main()", "platforms"]
+    run = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (143, "", "interrupted: nothing was written\n")
+
+
+SIGNALS = f"""{LAUNCH}
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+from floorflow.cli.signals import hear_signals, exit_code
+import time
+hear_signals()
+signal.raise_signal(signal.SIGHUP)
+heard = []
+for wait in (0, 0, 0.5):
+    time.sleep(wait)
+    try:
+        signal.raise_signal(signal.SIGTERM)
+    except KeyboardInterrupt:
+        heard.append(wait)
+print(heard, exit_code())
+"""
+
+
+def test_what_nohup_ignores_stays_ignored_and_timeout_that_sends_twice_is_one_signal() -> None:
+    told = subprocess.run([sys.executable, "-c", SIGNALS], capture_output=True, text=True, check=True)
+    assert told.stdout == "[0, 0.5] 143\n"
+
+
+def killed_after_best(tmp_path: Path, cpu_s: float) -> None:
+    out = tmp_path / f"{cpu_s:g}"
+    words = ("plan", TFC, "-p", "zcu104", "-o", out)
+    ended = interrupted_at("best ", *words, worked_cpu_s=cpu_s, number=signal.SIGTERM)
+    ends_well(ended, 143)
+    assert not check(out)
+
+
+@pytest.mark.parametrize("cpu_s", [0.1, 0.35])
+def test_killed_once_a_best_is_shown_a_plan_is_there(cpu_s: float, tmp_path: Path) -> None:
+    killed_after_best(tmp_path, cpu_s)
+
+
+@pytest.mark.slow
+def test_killed_at_ten_moments_a_plan_is_there(tmp_path: Path) -> None:
+    for moment in range(10):
+        killed_after_best(tmp_path, 0.07 * moment)
 
 
 def test_ctrl_c_ends_the_reading_of_a_model(tmp_path: Path) -> None:

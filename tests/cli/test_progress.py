@@ -14,7 +14,7 @@ import pytest
 
 from floorflow.api import Best, load
 from floorflow.api.events import Teller
-from floorflow.cli.ending import written
+from floorflow.cli.ending import added, written
 from floorflow.cli.progress import PIPE_S, Shown, Stages, every
 from tests.cli.interrupted import LAUNCH, RUN, on_a_terminal
 from tests.command_line import floorflow
@@ -229,18 +229,20 @@ def test_a_terminal_keeps_every_finished_stage(on_terminal: tuple[str, Path]) ->
     said, _ = on_terminal
     ticks = [line.partition("✓")[2].split()[1] for line in said.splitlines() if "✓" in line]
     assert ticks == [
-        "reading", "lowering", "folding", "partition", "placing", "recording", "drawing", "writing",
+        "reading", "lowering", "folding", "partition", "placing", "recording", "writing", "extras:", "extras:",
     ]  # fmt: skip
 
 
 def test_the_end_of_a_run_names_files_that_are_there(on_terminal: tuple[str, Path]) -> None:
     said, out = on_terminal
     files = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
-    end = written(out, files, load(out).next_steps(out))
-    assert end in said.replace("\r\n", "\n")
+    made = load(out)
+    end, beside = written(out, made.next_steps(out)), added(out, files, made.told_beside())
+    assert said.replace("\r\n", "\n").index(end) < said.replace("\r\n", "\n").index(beside)
+    end += f"\n{beside.splitlines()[0]}"
     named = [word for line in end.splitlines()[1:] for word in line.replace("=", " ").replace(";", "").split()]
     paths = [Path(word) for word in named if word.startswith(str(out))]
     assert [path.name for path in paths] == [
-        "floorplan_fpga0.png", "report.txt", "out", "build.py",
+        "report.txt", "out", "build.py", "floorplan_fpga0.png",
     ]  # fmt: skip
     assert all(path.exists() for path in paths)

@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+from math import inf
 from pathlib import Path
 
 import pytest
 
 from floorflow import flow
-from floorflow.emit.bargains import best_bargains
+from floorflow.emit.bargains import best_bargains, left_out
+from floorflow.record import Outcome
 from floorflow.request import Request
-from floorflow.schema import BargainsEntry, Plan, read_plan
-from floorflow.search.bargains import readable
+from floorflow.schema import BargainsEntry, Extras, read_plan
+from floorflow.search import bargains as work_of_bargains
+from floorflow.search.bargains import LESS, readable
+from floorflow.search.progress import SILENT
 from floorflow.verify import check
+from floorflow.work import Work, counted
 from tests.conftest import CNV, TFC, Planned
 
 
-def bargains(plan: Plan) -> BargainsEntry:
-    (network,) = plan.networks
-    assert network.search.bargains is not None
-    return network.search.bargains
+def bargains(out: Path) -> BargainsEntry:
+    found = extras(out).bargains
+    assert found is not None
+    return found
+
+
+def beside(made: Outcome) -> BargainsEntry:
+    assert made.extras is not None
+    found = made.extras(SILENT)
+    assert found is not None
+    assert found.bargains is not None
+    return found.bargains
+
+
+def extras(out: Path) -> Extras:
+    return Extras.model_validate_json((out / "extras.json").read_bytes())
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +48,7 @@ def test_every_share_of_the_rate_has_a_row(out: Path) -> None:
     plan = read_plan(out / "plan.json")
     rate = plan.summary.networks[0].fps
     assert check(out) == []
-    for row in bargains(plan).rows:
+    for row in bargains(out).rows:
         assert rate * (1 - row.less) * 0.999 <= row.fps <= rate * (1 - row.less)
         assert f"--fps {row.fps:.12g}" in (out / "report.txt").read_text()
 
@@ -48,7 +66,7 @@ def test_a_rate_is_rounded_down_as_far_as_no_longer_interval_meets_it(intervals:
 
 def test_figures_of_the_plan_are_those_of_its_summary(out: Path) -> None:
     plan = read_plan(out / "plan.json")
-    now, full = bargains(plan).now, plan.summary.fullness
+    now, full = bargains(out).now, plan.summary.fullness
     assert full is not None
     assert (now.slot, now.resource) == (full.slot, full.resource)
     assert now.share == pytest.approx(full.share)
@@ -56,11 +74,11 @@ def test_figures_of_the_plan_are_those_of_its_summary(out: Path) -> None:
 
 
 def test_the_summary_tells_the_bargain_that_frees_most_with_all_its_options(out: Path) -> None:
-    data = read_plan(out / "plan.json").model_dump(by_alias=True)
-    told = data["networks"][0]["search"]["bargains"]
+    data = extras(out).model_dump(by_alias=True)
+    told = data["bargains"]
     told["beside"], row = ["--fpgas 1"], told["rows"][1]
     row["figures"]["share"] = told["now"]["share"] / 2
-    (line,) = best_bargains(Plan.model_validate(data), data["networks"][0]["name"])
+    (line,) = best_bargains(Extras.model_validate(data))
     assert line.startswith("2% less rate")
     assert f"--fps {row['fps']:.12g} --fpgas 1)" in line
     assert f"fullest {row['figures']['share']:.1%} of its cap, " in line
@@ -74,37 +92,37 @@ def test_the_same_command_with_what_is_told_makes_what_is_promised(
     options: dict[str, str], beside: list[str], planned: Planned
 ) -> None:
     made = planned(Request(TFC, "pynq-z1", plots=False, **options))
-    told = bargains(read_plan(made / "plan.json"))
+    told = bargains(made)
     row = told.rows[-1]
     words = " ".join([f"--fps {row.fps:.12g}", *told.beside])
     assert told.beside == beside
     assert words in (made / "report.txt").read_text()
     given = dict(zip(words.replace("--", "").split()[::2], words.split()[1::2], strict=True))
-    real = read_plan(planned(Request(TFC, "pynq-z1", plots=False, **(options | given))) / "plan.json")
-    now = bargains(real).now
+    again = planned(Request(TFC, "pynq-z1", plots=False, **(options | given)))
+    real, now = read_plan(again / "plan.json"), bargains(again).now
     assert row.figures is not None
     assert real.networks[0].search.interval_cycles == row.interval_cycles
     assert (now.share, now.amount) == (row.figures.share, row.figures.amount)
 
 
 def test_what_is_promised_is_planned_within_5_percent(out: Path) -> None:
-    told = bargains(read_plan(out / "plan.json"))
+    told = bargains(out)
     row = told.rows[2]
     assert row.figures is not None
-    real = flow.plan(Request(CNV, "zcu104", plots=False, fps=row.fps)).plan
-    assert real.summary.networks[0].interval_cycles == row.interval_cycles
-    now = bargains(real).now
+    real = flow.plan(Request(CNV, "zcu104", plots=False, fps=row.fps, bargains="fold"))
+    assert real.plan.summary.networks[0].interval_cycles == row.interval_cycles
+    now = beside(real).now
     assert (now.slot, now.resource, now.engine) == (row.figures.slot, row.figures.resource, row.figures.engine)
     assert now.share == pytest.approx(row.figures.share, rel=0.05)
     assert now.amount == pytest.approx(row.figures.amount, rel=0.05)
 
 
 def test_planned_bargains_tell_the_wire_length(planned: Planned) -> None:
-    told = bargains(flow.plan(Request(TFC, "pynq-z1", plots=False, bargains="plan")).plan)
+    told = beside(flow.plan(Request(TFC, "pynq-z1", plots=False, bargains="plan")))
     row = told.rows[-1]
     assert told.planned
     assert row.figures is not None
-    real = bargains(read_plan(planned(Request(TFC, "pynq-z1", plots=False, fps=row.fps)) / "plan.json")).now
+    real = bargains(planned(Request(TFC, "pynq-z1", plots=False, fps=row.fps))).now
     assert (row.figures.hpwl, row.figures.amount) == (real.hpwl, real.amount)
 
 
@@ -112,5 +130,48 @@ def test_planned_bargains_tell_the_wire_length(planned: Planned) -> None:
     "options", [{"effort": "fast"}, {"bargains": "none"}, {"objective": "latency"}, {"objective": "resources"}]
 )
 def test_where_no_rate_is_to_be_had_or_little_time_none_are_sought(options: dict[str, str]) -> None:
-    (network,) = flow.plan(Request(TFC, "pynq-z1", plots=False, **options)).plan.networks
-    assert network.search.bargains is None
+    made = flow.plan(Request(TFC, "pynq-z1", plots=False, **options))
+    assert made.extras is not None
+    found = made.extras(SILENT)
+    assert found is None or found.bargains is None
+
+
+def test_more_work_than_the_plan_took_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stingy plan: what the bargains may take is the work of the plan, which here is next to nothing."""
+    made = flow.plan(Request(TFC, "pynq-z1", plots=False, fps=1_000_000))
+    monkeypatch.setattr(work_of_bargains, "counted", lambda _limit: counted(1e-4))
+    assert made.extras is not None
+    found = made.extras(SILENT)
+    assert found is not None
+    assert found.bargains is not None
+    (left,) = found.left_out
+    assert (left.what, left.option) == ("bargains", "--bargains fold")
+    assert [row.less for row in found.bargains.rows] + left.less == list(LESS)
+    assert left.less
+    (line,) = left_out(found)
+    assert "--bargains fold" in line
+
+
+def test_asking_for_bargains_lifts_the_limit_of_their_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = []
+
+    def seen(limit: float) -> AbstractContextManager[Work]:
+        limits.append(limit)
+        return counted(limit)
+
+    monkeypatch.setattr(work_of_bargains, "counted", seen)
+    for asked in ("fold", None):
+        made = flow.plan(Request(TFC, "pynq-z1", plots=False, bargains=asked))
+        assert made.extras is not None
+        made.extras(SILENT)
+    assert limits[0] == inf
+    assert 0 < limits[1] < inf
+
+
+def test_work_is_the_same_in_every_run() -> None:
+    spent = []
+    for _ in range(2):
+        with counted() as work:
+            flow.plan(Request(TFC, "pynq-z1", plots=False, effort="fast"))
+        spent.append(work.spent)
+    assert spent[0] == spent[1] > 0

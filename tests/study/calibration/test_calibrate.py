@@ -21,6 +21,7 @@ from floorflow.output import write
 from floorflow.request import Request
 from floorflow.resources import Resources, total
 from floorflow.schema import Plan, read_plan
+from floorflow.search.progress import SILENT
 from floorflow.study.calibration.calibrate import Calibration, calibrate
 from floorflow.study.calibration.data import as_dict, text
 from floorflow.study.calibration.replan import Overrides
@@ -69,9 +70,9 @@ def replanned(out: Path, tmp_path: Path, change: Callable[[Resources], Resources
 
 
 def decided(plan: Plan) -> dict[str, Any]:
-    """A plan without what a calibration says of its sureness, by which pblocks are sized, and without bargains."""
+    """A plan without what a calibration says of its sureness, by which pblocks are sized."""
     content = json.loads(plan.to_json())
-    del content["calibration"], content["networks"][0]["search"]["bargains"]
+    del content["calibration"]
     for name in ("bands", "fits", "floorplan", "constraint_styles", "implementations"):
         del content["phases"][0][name]
     return content
@@ -88,8 +89,9 @@ def test_what_is_as_estimated_gives_the_same_plan(as_estimated: Calibration) -> 
 
 def test_no_bargain_is_offered_that_no_command_makes(as_estimated: Calibration) -> None:
     calibration = as_estimated
-    assert calibration.before.networks[0].search.bargains is not None
-    assert calibration.after.plan.networks[0].search.bargains is None
+    assert calibration.after.extras is not None
+    found = calibration.after.extras(SILENT)
+    assert found is None or found.bargains is None
     assert "* none is offered: " in calibration.after.files["report.txt"]
 
 
