@@ -21,6 +21,7 @@ from runs import markdown
 from floorflow import flow
 from floorflow.request import Request
 from floorflow.schema import BargainEntry, BargainsEntry, FiguresEntry, Plan
+from floorflow.search.progress import SILENT
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PLANS = (
@@ -71,7 +72,9 @@ def real_of(plan: Plan) -> Real:
 def rows(name: str, board: str, way: str) -> Iterator[tuple[list[str], bool]]:
     """Plan an example, and each of its bargains for real; with each row whether what it promised held."""
     request = Request(EXAMPLES / f"{name}.onnx", board, plots=False, bargains=way)
-    found = flow.plan(request).plan.networks[0].search.bargains
+    made = flow.plan(request)
+    extras = None if made.extras is None else made.extras(SILENT)
+    found = None if extras is None else extras.bargains
     if found is None or found.beside:
         raise ValueError("no bargains, or not with --fps alone")
     for row in found.rows:
