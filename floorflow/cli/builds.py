@@ -124,9 +124,8 @@ def calibrate(
                 for table in (*calibration_tables(found.as_dict()), f"written to {plain(str(out))}"):
                     console.print(table)
 
-            beside = save_whole(made, out, force=force, progress=told, tell=tell)
-        if beside and not as_json:
-            talk.print(plain(beside))
+            ending = save_whole(made, out, force=force, progress=told, tell=tell)
+        ending.tell(quiet=as_json)
 
 
 def _calibrated(

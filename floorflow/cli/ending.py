@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import NoReturn, Protocol
@@ -55,8 +56,23 @@ class Saved(Protocol):
         """Return what the extras tell."""
 
 
-def save_whole(made: Saved, out: Path, *, force: bool, progress: Callback | None, tell: Callable[[], None]) -> str:
-    """Write a plan, tell of it, then add its extras; return what is to be said of these.
+@dataclass(frozen=True)
+class Ending:
+    """What is told when the progress is no longer shown: of the extras, and of a signal that ended the run, if any."""
+
+    beside: str = ""
+    interrupted: str = ""
+
+    def tell(self, *, quiet: bool) -> None:
+        """Print it, and exit where a signal came."""
+        if self.beside and not quiet:
+            talk.print(plain(self.beside))
+        if self.interrupted:
+            exit_interrupted(self.interrupted)
+
+
+def save_whole(made: Saved, out: Path, *, force: bool, progress: Callback | None, tell: Callable[[], None]) -> Ending:
+    """Write a plan, tell of it, then add its extras; return what is to be said in the end.
 
     A signal while it is written has it written again, for it is final and that is short; another one goes through. Any
     signal ends the run as soon as the plan stands, with a last sentence that says what is there.
@@ -73,11 +89,13 @@ def save_whole(made: Saved, out: Path, *, force: bool, progress: Callback | None
     try:
         tell()
         if late or made.interrupted:
-            exit_interrupted(there)
+            return Ending(interrupted=there)
         files = made.save_extras(out, command=sys.argv, progress=progress)
+        return Ending(added(out, files, made.told_beside()))
     except KeyboardInterrupt as error:
-        exit_interrupted(str(error) or there)
-    return added(out, files, made.told_beside())
+        return Ending(interrupted=str(error) or there)
+    finally:
+        ignore_signals()
 
 
 def exit_interrupted(what: str) -> NoReturn:

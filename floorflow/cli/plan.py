@@ -67,9 +67,8 @@ def plan(
                 if not quiet:
                     talk.print(plain(f"{made}\n{written(out, made.next_steps(out))}"))
 
-            beside = save_whole(made, out, force=force, progress=told, tell=tell)
-        if beside and not quiet:
-            talk.print(plain(beside))
+            ending = save_whole(made, out, force=force, progress=told, tell=tell)
+        ending.tell(quiet=quiet)
 
 
 def _planned(asked: Mapping[str, Any], tell: api.Callback | None) -> api.Plan | api.ResourcePlan:

@@ -7,7 +7,6 @@ command line installs this: whoever uses the Python API keeps their own handlers
 from __future__ import annotations
 
 import signal
-import threading
 import time
 from types import FrameType
 
@@ -33,9 +32,9 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
 
 
 def ignore_signals() -> None:
-    """Ignore them from now on: the run is ending with its exit code, and nothing may change that."""
-    if threading.current_thread() is threading.main_thread():
-        for number in SIGNALS:
+    """Ignore what was heard from now on: the run is ending with its exit code, and nothing may change that."""
+    for number in SIGNALS:
+        if signal.getsignal(number) is _interrupt:
             signal.signal(number, signal.SIG_IGN)
 
 

@@ -137,9 +137,12 @@ class _Sparing:
         if without is not None and not self.sought and self._is_near(self.below, self._cycles(full)):
             self._seek_without(without)
             self.best = full
-        if self._is_enough(self._cycles(full)):
+        enough = self.plain is not None and self._is_enough(self._cycles(full))
+        if full.interrupted or (self.plain is not None and self.plain.interrupted):
+            self.best = replace(self.plain if self.plain is not None and enough else full, interrupted=True)
+        elif enough:
             self.best = self.plain
-        elif not full.interrupted:
+        else:
             self._have_fewer(full)
 
     def _seek_without(self, without: PlanningContext) -> None:
@@ -205,6 +208,8 @@ class _Sparing:
             fewer = len(written_by_host(self.context, found.candidate)) < count
             if fewer and self._cycles(found) <= self._cycles(full):
                 return _joined(full, found, tries, self.context.request.goal)
+            if found.interrupted:
+                raise KeyboardInterrupt
         return _joined(full, full, tries, self.context.request.goal)
 
     def _sets(self, interval: int, marks: Marks, counts: Iterable[int]) -> Iterator[frozenset[int]]:
