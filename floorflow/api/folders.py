@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform as python_platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -11,15 +10,16 @@ from types import MappingProxyType
 
 from floorflow import __version__
 from floorflow.errors import InputError
-from floorflow.output import RUN_FILE, earlier_files, write
+from floorflow.output import RUN_FILE, listed_files, read_run, recover, write
 
 _PACKAGES = ("matplotlib", "networkx", "numpy", "onnx", "ortools", "pydantic", "pymetis")
 
 
 def require_folder(folder: Path, what: str) -> None:
-    """Refuse what is no folder; ``what`` was to be given."""
+    """Refuse what is no folder; ``what`` was to be given. What a killed run left in it is undone."""
     if not folder.is_dir():
         raise InputError(f"{folder}: is no folder", hint=f"give {what}")
+    recover(folder)
 
 
 def save(
@@ -47,21 +47,30 @@ def save(
 
 
 def files_in(folder: Path) -> set[str]:
-    """Return the names of the files that an earlier run wrote to a folder; without run.json all but hidden ones."""
+    """Return the names of the files that an earlier run wrote to a folder; without run.json all but hidden ones.
+
+    Raises
+    ------
+    InputError
+        If run.json is not ours, or lists what does not lie in the folder.
+
+    """
     held = folder.resolve()
-    listed = earlier_files(held) or {
+    listed = listed_files(held)
+    if listed is not None:
+        return set(listed)
+    return {
         name.as_posix()
         for path in held.rglob("*")
         for name in (path.relative_to(held),)
         if path.is_file() and not path.is_symlink() and not any(part.startswith(".") for part in name.parts)
     }
-    return listed - {RUN_FILE}
 
 
 def run_of(folder: Path) -> tuple[list[str], float]:
     """Return the command line that made a folder and the seconds that took, as its run.json says; else none and 0."""
+    run = read_run(folder.resolve()) or {}
     try:
-        run = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
         return [str(word) for word in run["argv"]], float(run["seconds"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         return [], 0.0

@@ -7,13 +7,15 @@ import signal
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import typer
 from rich.console import Console
 
-from floorflow.api import FloorflowError
+from floorflow.api import FloorflowError, FolderWarning
 
 talk = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -22,7 +24,8 @@ talk = Console(stderr=True, highlight=False, soft_wrap=True)
 def errors_to_exit_codes(*, debug: bool) -> Iterator[None]:
     """Turn what goes wrong inside into one message and the exit code that stands for it."""
     try:
-        yield
+        with _warnings_told():
+            yield
     except FloorflowError as error:
         complain(str(error), error.hint, debug=debug)
         raise typer.Exit(error.exit_code) from None
@@ -37,6 +40,23 @@ def errors_to_exit_codes(*, debug: bool) -> Iterator[None]:
             f"internal error: {type(error).__name__}: {error}", "run again with --debug and report it", debug=debug
         )
         raise typer.Exit(70) from None
+
+
+@contextmanager
+def _warnings_told() -> Iterator[None]:
+    """Print what was kept of the user's on standard error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", FolderWarning)
+        usual = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+            if issubclass(category, FolderWarning):
+                talk.print(f"[bold yellow]note:[/] {plain(str(message))}")
+            else:
+                usual(message, category, *place)
+
+        warnings.showwarning = show
+        yield
 
 
 def deaf_to_ctrl_c() -> None:
