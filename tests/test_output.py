@@ -332,6 +332,17 @@ def test_no_link_leads_to_a_listed_file(way: Callable[[Path, Path], None], tmp_p
     assert (out / "plan.json").read_text() == "{}"
 
 
+def test_of_a_hard_link_the_name_alone_goes(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write(out, {"plan.json": "{}", "x": "years of work"}, {})
+    (tmp_path / "thesis.tex").write_text("years of work")
+    (out / "x").unlink()
+    (out / "x").hardlink_to(tmp_path / "thesis.tex")
+    write(out, {"plan.json": "new", "x": "new"}, {})
+    assert (tmp_path / "thesis.tex").read_text() == "years of work"
+    assert (out / "x").read_text() == "new"
+
+
 @pytest.mark.parametrize("name", ["../x", "/x", "", ".", "a/../../x", "a//x", "a/", "\0", "\ud800", "run.json"])
 def test_no_result_names_a_file_outside(name: str, tmp_path: Path) -> None:
     """What `bind` writes is named by the folder that it reads."""

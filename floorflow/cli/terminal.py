@@ -49,11 +49,11 @@ def _warnings_told() -> Iterator[None]:
         warnings.simplefilter("always", FolderWarning)
         usual = warnings.showwarning
 
-        def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
             if issubclass(category, FolderWarning):
                 talk.print(f"[bold yellow]note:[/] {plain(str(message))}")
             else:
-                usual(message, category, *place)
+                usual(message, category, *place, **more)
 
         warnings.showwarning = show
         yield

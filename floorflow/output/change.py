@@ -39,7 +39,7 @@ class Change:
             _move(out / name, _old(workshop) / name)
         for name, kept in self.edited.items():
             _move(out / name, out / kept)
-        for name in reversed(self.new):
+        for name in reversed([*self.new]):
             _move(new_in(workshop) / name, out / name)
         _remove_empty(out, folders_of([*self.old, *self.edited]))
 
@@ -58,7 +58,7 @@ class Change:
                     _move(out / name, new_in(workshop) / name)
                 else:
                     _move(out / name, out / _free_name(out, name, ()))
-        for name, kept in reversed(self.edited.items()):
+        for name, kept in reversed([*self.edited.items()]):
             if os.path.lexists(out / kept) and not is_plain_file(out, name):
                 _move(out / kept, out / name)
         for name in reversed(self.old):
@@ -160,5 +160,5 @@ def signals_wait() -> Iterator[None]:
     finally:
         for number, old in changed.items():
             signal.signal(number, old)
-        for number in came:
-            signal.raise_signal(number)
+        for late in came:
+            signal.raise_signal(late)
