@@ -8,6 +8,9 @@ A writer is a forked process that calls `floorflow.output.write` as the command 
 each of its operations on the file system, as Python's audit events tell them; *random* ones are drawn from the time
 that a write takes, and a signal comes from outside. After each the folder is judged, then the next run writes, and the
 folder is judged again: nothing of the killed one may be left, and the user's own files must be as they were.
+
+*Undone* counts folders that SIGKILL left between two plans: they hold no plan.json, so that nobody takes them for a
+plan, and what every command does first, `recover`, has put the whole old bundle back. Any other signal waits.
 """
 
 from __future__ import annotations
@@ -27,9 +30,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from floorflow.output import RUN_FILE, require_free, write
+from floorflow.output import RUN_FILE, recover, require_free, write
+from floorflow.output.journal import has_journal
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
 MINE = {"notes.txt": "mine", "build/run.log": "mine", "plots/mine.png": "mine"}
 """Files of the user's, one of them among the plan's pictures."""
 
@@ -40,7 +44,11 @@ BROKEN = -1
 def bundle(generation: int, size: int) -> dict[str, str | bytes]:
     """Return a bundle of about ``size`` files, all of which tell its generation; some names differ between two."""
     folders = ("", "finn/", "fpga0/", "fpga1/vivado/", "platform/devices/", "plots/")
-    names = [f"{folders[n % len(folders)]}{n}.txt" for n in range(size)] + [f"only{generation % 2}/{generation % 3}"]
+    names = [
+        "plan.json",
+        *(f"{folders[n % len(folders)]}{n}.txt" for n in range(1, size)),
+        f"only{generation % 2}/{generation % 3}",
+    ]
     return {name: f"{generation} {name}\n" * 50 for name in names}
 
 
@@ -71,12 +79,19 @@ class Writer:
     pid: int
 
     @classmethod
-    def start(cls, out: Path, generation: int, size: int, before: Callable[[int], None] | None = None) -> Writer:
-        """Fork; the child never returns."""
+    def start(
+        cls,
+        out: Path,
+        generation: int,
+        size: int,
+        before: Callable[[str, int], None] | None = None,
+        act: Callable[[Path], None] | None = None,
+    ) -> Writer:
+        """Fork; the child never returns. ``act``: what it does instead of laying the generation."""
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # until the child can answer for itself
         pid = os.fork()
         if pid == 0:
-            _child(out, generation, size, before)
+            _child(out, act or (lambda place: lay(place, generation, size)), before)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         return cls(pid)
 
@@ -85,14 +100,14 @@ class Writer:
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
-def _child(out: Path, generation: int, size: int, before: Callable[[int], None] | None) -> NoReturn:
+def _child(out: Path, act: Callable[[Path], None], before: Callable[[str, int], None] | None) -> NoReturn:
     code = 70
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         if before is not None:
             sys.addaudithook(_counting(before))
-        lay(out, generation, size)
+        act(out)
         code = 0
     except KeyboardInterrupt:
         code = 130
@@ -102,27 +117,32 @@ def _child(out: Path, generation: int, size: int, before: Callable[[int], None] 
         os._exit(code)
 
 
-def _counting(before: Callable[[int], None]) -> Callable[[str, tuple[object, ...]], None]:
-    """Return an audit hook that tells the number of each operation on the file system."""
-    count = 0
+def _counting(before: Callable[[str, int], None]) -> Callable[[str, tuple[object, ...]], None]:
+    """Return an audit hook that tells each operation on the file system, and how many of its kind and of all came."""
+    counts = Counter[str]()
 
     def hook(event: str, _arguments: tuple[object, ...]) -> None:
-        nonlocal count
-        if event == "open" or (event.startswith(("os.", "shutil.", "floorflow.")) and event != "os.kill"):
-            count += 1
-            before(count)
+        if event == "open" or (event.startswith(("os.", "shutil.")) and event != "os.kill"):
+            counts.update((event, ""))
+            before(event, counts[event])
+            before("", counts[""])
 
     return hook
 
 
-def at(moment: int, number: signal.Signals) -> Callable[[int], None]:
-    """Return what sends this process a signal at one of its operations."""
+def at(moment: int, number: signal.Signals, event: str = "") -> Callable[[str, int], None]:
+    """Return what sends this process a signal at one of its operations, or of those of a kind."""
 
-    def before(count: int) -> None:
-        if count == moment:
+    def before(kind: str, count: int) -> None:
+        if (kind, count) == (event, moment):
             os.kill(os.getpid(), number)
 
     return before
+
+
+def at_renames(moment: int, number: signal.Signals) -> Callable[[str, int], None]:
+    """Return what sends this process a signal before it renames a file for the so-manieth time."""
+    return at(moment, number, "os.rename")
 
 
 @dataclass
@@ -145,19 +165,24 @@ class Ground:
             shutil.rmtree(self.out, ignore_errors=True)
             self.held = 0
         elif not self.held:
+            self.held = 1
+            lay(self.out, self.held, self.size)
             for name, text in MINE.items():
                 (self.out / name).parent.mkdir(parents=True, exist_ok=True)
                 (self.out / name).write_text(text)
-            self.held = 1
-            lay(self.out, self.held, self.size)
 
-    def judge(self, *expected: int) -> str:
+    def judge(self, number: signal.Signals, *expected: int) -> str:
         """Return what is found; let the next run write, and return ``broken`` if anything is not as it must be."""
         found = found_in(self.out, self.size)
-        result = "broken" if found not in expected else "old" if found == self.held else "new"
+        if found not in expected and number == signal.SIGKILL and not (self.out / "plan.json").exists():
+            recover(self.out)
+            result = "undone" if found_in(self.out, self.size) in {self.held, *expected} else "broken"
+        else:
+            result = "broken" if found not in expected else "old" if found == self.held else "new"
         self.held = max(expected) + 1
         lay(self.out, self.held, self.size)
-        tidy = [path.name for path in self.folder.iterdir()] == ["out"] and found_in(self.out, self.size) == self.held
+        tidy = [path.name for path in self.folder.iterdir()] == ["out"] and not has_journal(self.out)
+        tidy = tidy and found_in(self.out, self.size) == self.held
         mine = self.fresh or all((self.out / name).read_text() == text for name, text in MINE.items())
         return result if tidy and mine else "broken"
 
@@ -169,7 +194,7 @@ def aimed(ground: Ground, number: signal.Signals, first: int = 1, stride: int = 
         ground.prepare()
         code = Writer.start(ground.out, ground.held + 1, ground.size, at(moment, number)).ended()
         if code != 0:
-            yield ground.judge(ground.held, ground.held + 1)
+            yield ground.judge(number, ground.held, ground.held + 1)
         moment += stride
 
 
@@ -180,7 +205,7 @@ def at_random(ground: Ground, number: signal.Signals, delay_s: float) -> str:
     time.sleep(delay_s)
     os.kill(writer.pid, number)
     writer.ended()
-    return ground.judge(ground.held, ground.held + 1)
+    return ground.judge(number, ground.held, ground.held + 1)
 
 
 def two_writers(ground: Ground, number: signal.Signals, moment: int) -> str:
@@ -190,7 +215,7 @@ def two_writers(ground: Ground, number: signal.Signals, moment: int) -> str:
     other = Writer.start(ground.out, ground.held + 2, ground.size)
     killed.ended()
     done = other.ended() == 0
-    return ground.judge(ground.held + 1, ground.held + 2) if done else "broken"
+    return ground.judge(number, ground.held + 1, ground.held + 2) if done else "broken"
 
 
 def write_time_s(ground: Ground) -> float:
@@ -228,15 +253,16 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     folder, total = Path(tempfile.mkdtemp(dir=arguments.folder)), Counter[str]()
-    print(f"{'scenario':14}{'signal':10}{'moment':8}{'trials':>8}{'old':>6}{'new':>6}{'broken':>8}")
+    os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(dir=folder)
+    print(f"{'scenario':14}{'signal':10}{'moment':8}{'trials':>8}{'old':>6}{'new':>6}{'undone':>8}{'broken':>8}")
     try:
         for scenario, name, moment, counted in _rows(folder, arguments):
             total += counted
             print(f"{scenario:14}{name:10}{moment:8}{counted.total():8}", end="")
-            print(f"{counted['old']:6}{counted['new']:6}{counted['broken']:8}", flush=True)
+            print(f"{counted['old']:6}{counted['new']:6}{counted['undone']:8}{counted['broken']:8}", flush=True)
     finally:
         shutil.rmtree(folder)
-    print(f"{'all':32}{total.total():8}{total['old']:6}{total['new']:6}{total['broken']:8}")
+    print(f"{'all':32}{total.total():8}{total['old']:6}{total['new']:6}{total['undone']:8}{total['broken']:8}")
     return 1 if total["broken"] else 0
 
 

@@ -80,6 +80,13 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _journals_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what tests write, and what their processes do, out of the user's state folder."""
+    with patch.dict(os.environ, {"XDG_STATE_HOME": str(tmp_path_factory.mktemp("state"))}):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _children_compile_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Let processes that tests start share bytecode where none may be left beside the sources."""
     if not sys.dont_write_bytecode:

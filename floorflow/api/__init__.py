@@ -14,7 +14,7 @@ from floorflow.api.events import Best, Callback, Event
 from floorflow.api.inspecting import INSPECTED_PART, Inspection, inspect
 from floorflow.api.models import Model, read
 from floorflow.api.options import OPTIONS, Option
-from floorflow.api.pictures import Picture, Pictures
+from floorflow.api.pictures import Picture, Pictures, require_picture_file
 from floorflow.api.planning import plan
 from floorflow.api.pricing import cost
 from floorflow.api.resource_plans import (
@@ -31,7 +31,7 @@ from floorflow.errors import FloorflowError, InputError, Refusal, some
 from floorflow.errors import InfeasibleError as Infeasible
 from floorflow.errors import LimitError as LimitReached
 from floorflow.errors import ToolError as ToolFailed
-from floorflow.output import require_free
+from floorflow.output import FolderWarning, require_free, require_no_file, write_file
 from floorflow.request import known_methods
 from floorflow.resources import RESOURCE_NAMES
 
@@ -59,6 +59,7 @@ __all__ = [
     "FloorflowError",
     "FloorplanFinding",
     "FloorplanVerdict",
+    "FolderWarning",
     "Infeasible",
     "InputError",
     "Inspection",
@@ -104,5 +105,8 @@ __all__ = [
     "platforms",
     "read",
     "require_free",
+    "require_no_file",
+    "require_picture_file",
     "some",
+    "write_file",
 ]

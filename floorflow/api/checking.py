@@ -11,6 +11,7 @@ from floorflow.api.folders import save
 from floorflow.api.resource_plans import ResourcePlan
 from floorflow.api.results import Plan
 from floorflow.errors import InputError
+from floorflow.output import recover
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ def check(plan: str | Path | Plan | ResourcePlan, *, build: str | Path | None = 
     try:
         if build is not None and not Path(build).exists():
             raise InputError(f"{build}: no such folder", hint="give FINN's output_dir or its kernel_partitions")
+        recover(Path(plan))
         found = judge(Path(plan), None if build is None else Path(build))
     except NotAPlan as error:
         raise InputError(str(error), hint="give the folder that floorflow plan wrote") from error

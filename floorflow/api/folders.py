@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform as python_platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,15 +11,18 @@ from types import MappingProxyType
 
 from floorflow import __version__
 from floorflow.errors import InputError
-from floorflow.output import RUN_FILE, earlier_files, write
+from floorflow.output import RUN_FILE, Written, add, listed_files, read_run, recover, write
 
+PLAN_FILES = ("plan.json", "schedule.json")
+"""Of which every folder that holds a plan has one."""
 _PACKAGES = ("matplotlib", "networkx", "numpy", "onnx", "ortools", "pydantic", "pymetis")
 
 
 def require_folder(folder: Path, what: str) -> None:
-    """Refuse what is no folder; ``what`` was to be given."""
+    """Refuse what is no folder; ``what`` was to be given. What a killed run left in it is undone."""
     if not folder.is_dir():
         raise InputError(f"{folder}: is no folder", hint=f"give {what}")
+    recover(folder)
 
 
 def save(
@@ -36,15 +38,18 @@ def save(
 
     ``steps``: the seconds of single steps, where these are told.
     """
-    run = {
+    write(Path(folder), files, _run(command, seconds, steps), force=force)
+    return (*sorted(files), RUN_FILE)
+
+
+def _run(command: Sequence[str], seconds: float, steps: Mapping[str, float]) -> dict[str, object]:
+    return {
         "argv": list(command),
         "python": python_platform.python_version(),
         "seconds": round(seconds, 3),
         **({"seconds_of": {name: round(spent, 3) for name, spent in steps.items()}} if steps else {}),
         "versions": {"floorflow": __version__} | {name: version(name) for name in _PACKAGES},
     }
-    write(Path(folder), files, run, force=force)
-    return (*sorted(files), RUN_FILE)
 
 
 @dataclass(frozen=True)
@@ -56,42 +61,76 @@ class Later:
     make: Callable[[], Mapping[str, bytes]]
 
 
-def save_later(folder: str | Path, later: Sequence[Later], put: Callable[[Mapping[str, bytes]], object]) -> None:
-    """Make files that follow a plan which stands in a folder, and have each kind put there as soon as it is made.
+def save_later(
+    folder: str | Path,
+    later: Sequence[Later],
+    files: Mapping[str, bytes],
+    command: Sequence[str],
+    seconds: float,
+    *,
+    steps: Mapping[str, float] = MappingProxyType({}),
+) -> tuple[str, ...]:
+    """Add what follows a plan to the folder that has it, each kind as soon as it is made; return all names.
+
+    ``files`` are the plan's own, the rest as for `save`.
 
     Raises
     ------
+    InputError
+        If the folder holds another plan, or the disk refuses.
     KeyboardInterrupt
         On Ctrl-C; the message says that the plan stands, and what is missing.
 
     """
-    made: dict[str, bytes] = {}
+    out, names = Path(folder), {*files, RUN_FILE}
     try:
         for each in later:
-            made |= each.make()
-            put(made)
+            made = each.make()
+            if made:
+                add(out, made, _run(command, seconds, steps), _standing(out, files))
+                names.update(made)
     except KeyboardInterrupt:
-        missing = [each.what for each in later if not (Path(folder) / each.begins).exists()]
+        missing = [each.what for each in later if not (out / each.begins).exists()]
         without = f", without {' and '.join(missing)}" if missing else ""
         raise KeyboardInterrupt(f"the plan is finished and is written to {folder}{without}") from None
+    return tuple(sorted(names))
+
+
+def _standing(out: Path, files: Mapping[str, bytes]) -> Written:
+    """Return by what a folder is known that holds the plan which files are to be added to."""
+    try:
+        if all((out / name).read_bytes() == files[name] for name in PLAN_FILES if name in files):
+            return Written((out / RUN_FILE).read_bytes())
+    except OSError:
+        pass
+    raise InputError(f"{out}: does not hold this plan", hint="save it there first")
 
 
 def files_in(folder: Path) -> set[str]:
-    """Return the names of the files that an earlier run wrote to a folder; without run.json all but hidden ones."""
+    """Return the names of the files that an earlier run wrote to a folder; without run.json all but hidden ones.
+
+    Raises
+    ------
+    InputError
+        If run.json is not ours, or lists what does not lie in the folder.
+
+    """
     held = folder.resolve()
-    listed = earlier_files(held) or {
+    listed = listed_files(held)
+    if listed is not None:
+        return set(listed)
+    return {
         name.as_posix()
         for path in held.rglob("*")
         for name in (path.relative_to(held),)
         if path.is_file() and not path.is_symlink() and not any(part.startswith(".") for part in name.parts)
     }
-    return listed - {RUN_FILE}
 
 
 def run_of(folder: Path) -> tuple[list[str], float]:
     """Return the command line that made a folder and the seconds that took, as its run.json says; else none and 0."""
+    run = read_run(folder.resolve()) or {}
     try:
-        run = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
         return [str(word) for word in run["argv"]], float(run["seconds"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         return [], 0.0

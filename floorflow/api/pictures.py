@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
+from floorflow.output import require_no_file, write_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,23 +52,18 @@ class Picture:
         """The picture as SVG."""
         return self._content("svg")
 
-    def save(self, path: str | Path) -> Path:
-        """Write the picture to a file ending in ``.png`` or ``.svg``; return its path.
+    def save(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write the picture to a file ending in ``.png`` or ``.svg``; return its path. ``force`` replaces a file.
 
         Raises
         ------
         InputError
-            If the ending is another, or the file cannot be written.
+            If the ending is another, there is such a file and ``force`` is not set, or it cannot be written.
 
         """
         path = Path(path)
-        if path.suffix not in {".png", ".svg"}:
-            raise InputError(f"{path}: pictures are .png or .svg", hint="give the file one of these endings")
-        data = self.png if path.suffix == ".png" else self.svg
-        try:
-            path.write_bytes(data)
-        except OSError as error:
-            raise InputError(f"{path}: cannot be written ({error.strerror})", hint="choose another file") from error
+        require_picture_file(path, force=force)
+        write_file(path, self.png if path.suffix == ".png" else self.svg, force=force)
         return path
 
     def _repr_png_(self) -> bytes:
@@ -75,6 +71,20 @@ class Picture:
 
     def __repr__(self) -> str:
         return f"<floorflow.Picture {self.name}>"
+
+
+def require_picture_file(path: Path, *, force: bool) -> None:
+    """Refuse a file that `Picture.save` would refuse; called before the work starts.
+
+    Raises
+    ------
+    InputError
+        If the ending is not that of a picture, or there is such a file and ``force`` is not set.
+
+    """
+    if path.suffix not in {".png", ".svg"}:
+        raise InputError(f"{path}: pictures are .png or .svg", hint="give the file one of these endings")
+    require_no_file(path, force=force)
 
 
 class Pictures(Mapping[str, Picture]):

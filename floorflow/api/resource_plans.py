@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -20,7 +19,7 @@ from floorflow.api.results import encoded
 from floorflow.api.told import told_of_resources
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
-from floorflow.output import RUN_FILE, require_free
+from floorflow.output import require_free
 from floorflow.request import RESOURCES_ALONE
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ class ResourcePlan:
         """
         require_free(Path(folder), force=force)
         with told_to(progress).stage("writing"):
-            names = self._put(folder, {}, command, force=force)
+            names = save(folder, self.files, command or self._command, self._seconds, force=force)
         return self.save_extras(folder, command=command, progress=progress) if extras else names
 
     def save_extras(
@@ -112,25 +111,19 @@ class ResourcePlan:
 
         Raises
         ------
+        InputError
+            If that folder does not hold this plan, or cannot be written.
         KeyboardInterrupt
             On Ctrl-C; the plan stands.
 
         """
-        names = {*self.files, RUN_FILE}
 
         def drawn_now() -> Mapping[str, bytes]:
             with told_to(progress).stage("extras: drawing"):
                 return self.pictures.files
 
-        if self._plots and not self.interrupted:
-            put = partial(self._put, folder, command=command, force=True)
-            save_later(folder, [Later("pictures", FOLDER, drawn_now)], lambda files: names.update(put(files)))
-        return tuple(sorted(names))
-
-    def _put(
-        self, folder: str | Path, more: Mapping[str, bytes], command: Sequence[str] | None, *, force: bool
-    ) -> tuple[str, ...]:
-        return save(folder, {**self.files, **more}, command or self._command, self._seconds, force=force)
+        later = [Later("pictures", FOLDER, drawn_now)] if self._plots and not self.interrupted else []
+        return save_later(folder, later, self.files, command or self._command, self._seconds)
 
     def told_beside(self) -> str:
         """Return nothing: there is nothing to tell beside it."""

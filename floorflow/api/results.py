@@ -14,7 +14,7 @@ from floorflow.api.folders import Later, files_in, require_folder, run_of, save,
 from floorflow.api.pictures import FOLDER, Pictures, pictures_in, pictures_of
 from floorflow.api.told import next_steps, summary, told, told_beside
 from floorflow.importing import whole_imports
-from floorflow.output import RUN_FILE, require_free
+from floorflow.output import require_free
 
 if TYPE_CHECKING:
     from floorflow import hardware, schema
@@ -155,7 +155,8 @@ class Plan:
         """
         require_free(Path(folder), force=force)
         with told_to(progress).stage("writing"):
-            names = self._put(folder, {}, command, force=force)
+            words = command or self._command
+            names = save(folder, self.files, words, self._seconds, force=force, steps=self._steps)
         return self.save_extras(folder, command=command, progress=progress) if extras else names
 
     def save_extras(
@@ -167,26 +168,17 @@ class Plan:
 
         Raises
         ------
+        InputError
+            If that folder does not hold this plan, or cannot be written.
         KeyboardInterrupt
             On Ctrl-C; the plan stands, and the message says what is missing.
 
         """
         later = [Later("pictures", FOLDER, partial(self._drawn, progress))] if self._plots else []
         later += [Later(_EXTRAS_FILE, _EXTRAS_FILE, partial(self._extra_files, progress))]
-        names = {*self.files, RUN_FILE}
-
-        def put(files: Mapping[str, bytes]) -> None:
-            names.update(self._put(folder, files, command, force=True) if files else ())
-
-        if not self.interrupted:
-            save_later(folder, later, put)
-        return tuple(sorted(names))
-
-    def _put(
-        self, folder: str | Path, more: Mapping[str, bytes], command: Sequence[str] | None, *, force: bool
-    ) -> tuple[str, ...]:
-        files = {**self.files, **more}
-        return save(folder, files, command or self._command, self._seconds, force=force, steps=self._steps)
+        words = command or self._command
+        later = [] if self.interrupted else later
+        return save_later(folder, later, self.files, words, self._seconds, steps=self._steps)
 
     def _drawn(self, progress: Callback | None) -> Mapping[str, bytes]:
         with told_to(progress).stage("extras: drawing"):

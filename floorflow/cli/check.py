@@ -55,6 +55,9 @@ def check(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the picture that is there.", rich_help_panel=OUTPUT)
+    ] = False,
     as_json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> None:
@@ -63,7 +66,9 @@ def check(
         of_files = any(path.suffix.lower() in _ENDS and not path.is_dir() for path in out) or bool(part or board)
         if of_files:
             _require(build is None, "--build is for a plan's folder", "leave it out")
-            legal = _check_files(out, part, board, report, picture, as_json=as_json)
+            if picture is not None:
+                api.require_picture_file(picture, force=force)
+            legal = _check_files(out, part, board, report, picture, force=force, as_json=as_json)
         else:
             _require(len(out) == 1, "several folders are given", "check one at a time")
             _require(report is None, "--report is for XDC files", "give FILE.xdc --part PART, or leave it out")
@@ -94,11 +99,12 @@ def _check_files(
     report: Path | None,
     picture: Path | None,
     *,
+    force: bool,
     as_json: bool,
 ) -> bool:
     verdict = api.check_floorplan(files, part=part, board=board, report=report)
     if picture is not None:
-        verdict.picture.save(picture)
+        verdict.picture.save(picture, force=force)
     if as_json:
         print_json(verdict.as_dict())
     else:

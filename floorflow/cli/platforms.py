@@ -51,7 +51,9 @@ def platforms(
         Path | None,
         typer.Option("--out", "-o", help="File of the new board; NAME.yaml if not given.", rich_help_panel=OUTPUT),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file.", rich_help_panel=OUTPUT)] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the file that is to be written.", rich_help_panel=OUTPUT)
+    ] = False,
     as_json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> None:
@@ -63,7 +65,8 @@ def platforms(
         elif check is not None:
             _check(check, as_json=as_json)
         elif picture is not None:
-            _say(f"written to {api.platform(name or '').picture().save(picture)}")
+            api.require_picture_file(picture, force=force)
+            _say(f"written to {api.platform(name or '').picture().save(picture, force=force)}")
         else:
             _show(name, as_json=as_json)
 
@@ -88,14 +91,7 @@ def _refuse_mixed(
 def _write_new(name: str, part: str, out: Path | None, *, force: bool) -> None:
     """Write the file of a new board, and say what comes next."""
     text, path = api.new_board(name.lower(), part), out or Path(f"{name.lower()}.yaml")
-    if path.exists() and not (force and path.is_file()):
-        raise InputError(
-            f"{path}: there is such a file already", hint="choose another with --out, or replace it with --force"
-        )
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})", hint="choose another with --out") from error
+    api.write_file(path, text.encode(), force=force)
     _say(f"written to {path}: state what the die cannot tell")
     if name.lower() in {platform.name for platform in api.platforms()}:
         _say(f"  note      {name.lower()} ships with floorflow: only a file equal to it may have that name")

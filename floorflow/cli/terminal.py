@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import typer
 from rich.console import Console
 
-from floorflow.api import FloorflowError
+from floorflow.api import FloorflowError, FolderWarning
 from floorflow.cli.signals import exit_code, ignore_signals
 
 talk = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -21,7 +23,8 @@ talk = Console(stderr=True, highlight=False, soft_wrap=True)
 def errors_to_exit_codes(*, debug: bool) -> Iterator[None]:
     """Turn what goes wrong inside into one message and the exit code that stands for it."""
     try:
-        yield
+        with _warnings_told():
+            yield
     except FloorflowError as error:
         complain(str(error), error.hint, debug=debug)
         raise typer.Exit(error.exit_code) from None
@@ -36,6 +39,23 @@ def errors_to_exit_codes(*, debug: bool) -> Iterator[None]:
             f"internal error: {type(error).__name__}: {error}", "run again with --debug and report it", debug=debug
         )
         raise typer.Exit(70) from None
+
+
+@contextmanager
+def _warnings_told() -> Iterator[None]:
+    """Print what was kept of the user's on standard error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", FolderWarning)
+        usual = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if issubclass(category, FolderWarning):
+                talk.print(f"[bold yellow]note:[/] {plain(str(message))}")
+            else:
+                usual(message, category, *place, **more)
+
+        warnings.showwarning = show
+        yield
 
 
 def complain(message: str, hint: str, *, debug: bool) -> None:

@@ -1,19 +1,29 @@
 """Lay a finished bundle of files on disk: whole or not at all, and never over anything of the user's.
 
-A bundle is built in a hidden folder beside ``out`` (the *workshop*, ``.NAME.floorflow``, held by a lock that dies with
-its writer). Where ``out`` does not exist it is renamed to it. Where it does, the two folders are exchanged by one
-system call (`renameat2` of Linux, `renamex_np` of macOS); then the folder that stood there first, which a shell may
-have as its current one, gets the new files out of sight and is exchanged back. So a signal at any moment, SIGKILL
-among them, leaves the whole old or the whole new bundle. Files that no plan wrote are in both folders, as hard links.
+A bundle is built in a hidden folder, the *workshop*: beside ``out`` (``.NAME.floorflow``), or in it where that is
+another file system. Where ``out`` does not exist the finished folder is renamed to it. Where it does, only files that
+its run.json lists and that nobody edited are moved away, and the new ones are moved in, one by one: nothing else in
+``out`` ever leaves its place, however large it is. Signals wait for these moves. SIGKILL does not: plan.json goes first
+and comes last, so that what it leaves is never taken for a plan, and whatever reads or writes ``out`` next undoes it.
 
-Where folders cannot be exchanged (a mount point, a parent that is read-only, a file system that knows neither
-exchange nor hard links) the files are moved one by one out of a workshop in ``out``, after a rename that commits to it:
-whoever is killed between the first and the last of them leaves a mixture, which the next run completes before all else.
+What is to be undone is known from a *journal*, and that lies in the user's own state folder. No archive can bring it:
+of hidden folders and lists that lie in an output folder, or beside it, nothing is believed, and nothing is deleted.
 """
 
-from floorflow.output.bundle import earlier_files
-from floorflow.output.exchange import Exchange, swap_folders
-from floorflow.output.files import RUN_FILE
-from floorflow.output.write import require_free, write
+from floorflow.output.listed import RUN_FILE, listed_files, read_run
+from floorflow.output.write import FolderWarning, Written, add, recover, require_free, write
+from floorflow.output.write_file import require_no_file, write_file
 
-__all__ = ["RUN_FILE", "Exchange", "earlier_files", "require_free", "swap_folders", "write"]
+__all__ = [
+    "RUN_FILE",
+    "FolderWarning",
+    "Written",
+    "add",
+    "listed_files",
+    "read_run",
+    "recover",
+    "require_free",
+    "require_no_file",
+    "write",
+    "write_file",
+]

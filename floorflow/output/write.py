@@ -1,36 +1,54 @@
-"""Write a bundle: by an exchange of folders where that can be, else file by file."""
+"""Write a bundle to a folder, or add to one that was just written."""
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+import pwd
+import shutil
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
 
-from floorflow.errors import InputError
-from floorflow.output.bundle import link_foreign, prepare, require_empty
-from floorflow.output.exchange import Exchange, swap_folders
-from floorflow.output.files import RUN_FILE, complete, link_over, require_writable
-from floorflow.output.workshop import (
-    INSIDE,
-    LOCK_PATIENCE_S,
-    Workshop,
-    open_workshop,
-    recover_leftovers,
-    workshop_beside,
-)
+from floorflow.errors import InputError, some
+from floorflow.output.change import Change, new_in, planned_change, signals_wait
+from floorflow.output.journal import Journal, has_journal, held_journal
+from floorflow.output.listed import RUN_FILE, is_inside, is_plain_file, listed_files
+
+PATIENCE_S = 60.0
+"""How long a writer waits for another one that is at work on the same folder."""
+
+INSIDE = ".floorflow-output"
+"""Name of a workshop that lies in the output folder itself."""
+
+
+class FolderWarning(UserWarning):
+    """Something of the user's was kept beside what was written."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written: the bytes of run.json, by which `add` knows the folder again."""
+
+    run: bytes
 
 
 def require_free(out: Path, *, force: bool) -> None:
-    """Refuse an output folder that holds anything, unless forced; called before the work starts.
+    """Refuse an output folder that holds anything, unless forced and an earlier run wrote it; called before the work.
 
-    What a killed run left behind is completed or cleared first.
+    What a killed run left behind is undone first.
 
     Raises
     ------
     InputError
-        If ``out`` is a file or cannot be written, or is a folder that is not empty and ``force`` is not set.
+        If ``out`` is a file or cannot be written; if it is not empty and ``force`` is not set; with ``force`` if it has
+        no run.json of ours, is a mount point or somebody's home; if a hidden folder that we would need is not ours.
 
     """
     out = out.resolve()
@@ -40,12 +58,27 @@ def require_free(out: Path, *, force: bool) -> None:
     if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
         raise InputError(f"{out}: cannot be written, {parent} is no writable folder", hint="choose another --out")
     with _refusals(out):
-        require_writable(parent)
-        for root in (workshop_beside(out), out / INSIDE):
-            if root is not None:
-                recover_leftovers(root, out)
-        if not force:
-            require_empty(out)
+        _require_writable(parent)
+        with _alone(out, PATIENCE_S):
+            _refuse_foreign_workshops(out)
+            _earlier_files(out, force=force)
+
+
+def recover(folder: Path) -> None:
+    """Undo what a killed run of this user left in a folder, so that it holds what it held before; for all who read it.
+
+    Nothing is done that the user's own state folder does not tell of.
+
+    Raises
+    ------
+    InputError
+        If the disk refuses, or another run keeps writing there.
+
+    """
+    out = folder.resolve()
+    if has_journal(out):
+        with _refusals(out), _alone(out, PATIENCE_S):
+            pass
 
 
 def write(
@@ -54,29 +87,228 @@ def write(
     run: Mapping[str, object],
     *,
     force: bool = True,
-    exchange: Exchange | None = None,
-    patience_s: float = LOCK_PATIENCE_S,
-) -> None:
-    """Write all files to ``out`` at once, in place of those of an earlier plan; nothing else in ``out`` is touched.
+    patience_s: float = PATIENCE_S,
+) -> Written:
+    """Write all files and run.json to ``out`` at once, in place of those of an earlier run; nothing else is touched.
 
-    The files of an earlier plan are those that its run.json lists. Without ``force`` a folder that another run filled
-    in the meantime is refused. ``exchange`` swaps two folders; by default as the system does it.
+    The files of an earlier run are those that its run.json lists. One that was edited since is kept as ``NAME.yours``,
+    which a `FolderWarning` tells; so is each of a run.json without digests. Without ``force`` a folder that another run
+    filled in the meantime is refused.
 
     Raises
     ------
     InputError
-        If a file that no earlier plan wrote stands where one of ours must go, another run keeps writing there, or the
-        disk refuses.
+        As `require_free` does; if something that no run of ours wrote stands where a file must go, a name leads out of
+        the folder, another run keeps writing there, or the disk refuses.
     KeyboardInterrupt
         With a message that says so if all was written when it came.
 
     """
     out = out.resolve()
-    bundle = {name: data.encode() if isinstance(data, str) else data for name, data in files.items()}
-    bundle[RUN_FILE] = (json.dumps({**run, "files": sorted(files)}, indent=2, sort_keys=True) + "\n").encode()
+    bundle = _bundle(files)
+    bundle[RUN_FILE] = _run_file(run, {name: _digest(data) for name, data in bundle.items()})
+    with _refusals(out), _told_if_whole(out, bundle), _alone(out, patience_s) as journal:
+        _refuse_foreign_workshops(out)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        earlier = _earlier_files(out, force=force)
+        _put(journal, out, bundle, lambda new: planned_change(out, new, earlier))
+    return Written(bundle[RUN_FILE])
+
+
+def add(
+    out: Path,
+    files: Mapping[str, str | bytes],
+    run: Mapping[str, object],
+    written: Written,
+    *,
+    patience_s: float = PATIENCE_S,
+) -> Written:
+    """Add files to the folder that `write`, or `add`, has just written, and keep all others of it.
+
+    A name that the folder has already is replaced (a report that was renewed); plan.json never moves. run.json comes
+    anew and lists all. As with `write`, all of it is done or none, an edited file is kept as ``NAME.yours``, and
+    nothing of the user's is written over.
+
+    Raises
+    ------
+    InputError
+        If the folder is not as ``written`` any more, because another run replaced it; else as `write` does.
+    KeyboardInterrupt
+        With a message that says so if all was written when it came.
+
+    """
+    out = out.resolve()
+    bundle = _bundle(files)
+    with _refusals(out), _alone(out, patience_s) as journal:
+        _refuse_foreign_workshops(out)
+        if not is_plain_file(out, RUN_FILE) or (out / RUN_FILE).read_bytes() != written.run:
+            raise InputError(f"{out}: holds another result by now", hint="choose another --out")
+        before: dict[str, str] = json.loads(written.run)["sha256"]
+        bundle[RUN_FILE] = _run_file(run, before | {name: _digest(data) for name, data in bundle.items()})
+        earlier = {RUN_FILE: None, **{name: digest for name, digest in before.items() if name in bundle}}
+        with _told_if_whole(out, bundle):
+            _put(journal, out, bundle, lambda new: planned_change(out, new, earlier, plan_stays=True))
+    return Written(bundle[RUN_FILE])
+
+
+def _bundle(files: Mapping[str, str | bytes]) -> dict[str, bytes]:
+    """Return files as they will lie on disk; their names may come from a plan that anybody wrote (`bind`)."""
+    for name in files:
+        if not is_inside(name) or name == RUN_FILE:
+            raise InputError(
+                f"{name[:80]!r}: is no name for a file of a result", hint="plan anew: this plan was changed"
+            )
+    return {name: data.encode() if isinstance(data, str) else data for name, data in files.items()}
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _run_file(run: Mapping[str, object], digests: Mapping[str, str]) -> bytes:
+    content = {**run, "files": sorted(digests), "sha256": dict(digests)}
+    return (json.dumps(content, indent=2, sort_keys=True) + "\n").encode()
+
+
+def _earlier_files(out: Path, *, force: bool) -> dict[str, str | None]:
+    """Return the files, run.json among them, that an earlier run wrote here and that may be replaced."""
+    if not out.exists() or not any(out.iterdir()):
+        return {}
+    if not force:
+        raise InputError(
+            f"{out}: the output folder is not empty", hint="choose another --out, or --force to replace an earlier plan"
+        )
+    if os.path.ismount(out) or _is_home(out):
+        raise InputError(
+            f"{out}: is a mount point or a home, of which --force replaces nothing", hint="choose another --out"
+        )
+    listed = listed_files(out)
+    if listed is None:
+        raise InputError(
+            f"{out}: has no run.json, and --force replaces only what an earlier run wrote", hint="choose another --out"
+        )
+    return {**listed, RUN_FILE: None}
+
+
+def _is_home(out: Path) -> bool:
+    """Tell whether a folder is the user's home or its owner's, or holds the user's."""
+    homes = set[Path]()
+    with suppress(RuntimeError):  # there is no home
+        homes.add(Path.home().resolve())
+    with suppress(KeyError):  # an owner without an entry
+        homes.add(Path(pwd.getpwuid(out.stat().st_uid).pw_dir).resolve())
+    return out in homes or any(out in home.parents for home in homes)
+
+
+def _workshops(out: Path) -> list[Path]:
+    """Return where a workshop may lie: beside ``out`` if it can be moved from there, else in it."""
+    name = out.name if len(os.fsencode(out.name)) < 200 else _digest(os.fsencode(out.name))[:32]
+    beside = [] if os.path.ismount(out) else [out.parent / f".{name}.floorflow"]
+    return [*beside, out / INSIDE]
+
+
+def _refuse_foreign_workshops(out: Path) -> None:
+    """Refuse to work where a workshop stands that no journal of ours tells of; it is left alone."""
+    for root in _workshops(out):
+        if os.path.lexists(root):
+            raise InputError(
+                f"{root}: is in the way, and no run of yours left it there",
+                hint="look into it and move it away, or choose another --out",
+            )
+
+
+@contextmanager
+def _alone(out: Path, patience_s: float) -> Iterator[Journal]:
+    """Hold a folder alone, after undoing what a killed run left in it."""
+    with held_journal(out, patience_s) as journal:
+        entry = journal.last()
+        if entry is not None:
+            _undo(out, Path(entry["workshop"]), entry.get("inode"), entry.get("change"))
+        journal.clear()
+        yield journal
+
+
+def _put(journal: Journal, out: Path, bundle: Mapping[str, bytes], plan: Callable[[Mapping[str, str]], Change]) -> None:
+    """Build the new files in a workshop and move them to ``out``; whatever goes wrong, ``out`` is as it was."""
+    *others, inside = _workshops(out)
+    roots = [root for root in others if os.access(root.parent, os.W_OK | os.X_OK)] + [inside]
+    change = plan({name: _digest(data) for name, data in bundle.items()}) if out.exists() else None
+    for root in roots:
+        try:
+            _put_by(journal, root, out, bundle, change)
+        except OSError as error:
+            if error.errno != errno.EXDEV or root == inside:  # a bind mount: files cannot be moved to it
+                raise
+        else:
+            break
+    if change is not None and change.edited:
+        _warn_of(out, change)
+
+
+def _put_by(journal: Journal, root: Path, out: Path, bundle: Mapping[str, bytes], change: Change | None) -> None:
+    inode: list[int] | None = None
+    begun: Mapping[str, Any] | None = None
+    journal.note(workshop=str(root), inode=inode)
     try:
-        with _refusals(out):
-            _write(out, bundle, force, exchange or swap_folders, patience_s)
+        root.mkdir(mode=0o700)
+    except OSError:
+        journal.clear()  # what stands there is not ours
+        raise
+    try:
+        inode = _inode(root)
+        journal.note(workshop=str(root), inode=inode)
+        _build(new_in(root), {name: bundle[name] for name in (bundle if change is None else change.new)})
+        with signals_wait():
+            if change is None:
+                new_in(root).rename(out)
+            else:
+                begun = asdict(change)
+                journal.note(workshop=str(root), inode=inode, change=begun)
+                change.do(out, root)
+            begun = None
+            journal.note(workshop=str(root), inode=inode)  # from here on nothing but the workshop is to be cleared
+    finally:
+        _undo(out, root, inode, begun)
+        journal.clear()
+
+
+def _build(folder: Path, bundle: Mapping[str, bytes]) -> None:
+    folder.mkdir()
+    for name, data in bundle.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def _undo(out: Path, root: Path, inode: object, change: Mapping[str, Any] | None) -> None:
+    """Undo a change and clear its workshop; a folder that stands there instead of it is left alone."""
+    if inode is None:
+        with suppress(OSError):  # made, and killed before that was noted: it is empty, or not ours
+            root.rmdir()
+        return
+    if not root.is_symlink() and root.is_dir() and _inode(root) == inode:
+        with signals_wait():
+            if change is not None and out.is_dir():
+                Change(tuple(change["old"]), change["edited"], change["new"], tuple(change["folders"])).undo(out, root)
+        shutil.rmtree(root)
+
+
+def _inode(folder: Path) -> list[int]:
+    status = folder.stat()
+    return [status.st_dev, status.st_ino]
+
+
+def _warn_of(out: Path, change: Change) -> None:
+    told = some([f"{name} as {kept}" for name, kept in change.edited.items()])
+    reason = "were edited, or come from an older floorflow that kept no digests"
+    warnings.warn(f"{out}: files that {reason} are kept: {told}", FolderWarning, stacklevel=2)
+
+
+@contextmanager
+def _told_if_whole(out: Path, bundle: Mapping[str, bytes]) -> Iterator[None]:
+    """Let an interrupt say so if it came when all was written."""
+    try:
+        yield
     except KeyboardInterrupt:
         with suppress(OSError):
             if (out / RUN_FILE).read_bytes() == bundle[RUN_FILE]:
@@ -84,41 +316,21 @@ def write(
         raise
 
 
-def _write(out: Path, bundle: Mapping[str, bytes], force: bool, exchange: Exchange, patience_s: float) -> None:
-    out.parent.mkdir(parents=True, exist_ok=True)
-    root = workshop_beside(out)
-    if root is None:
-        _move_in(out, bundle, force, patience_s)
+def _require_writable(folder: Path) -> None:
+    """Try to write in a folder: permissions alone do not tell of mounts that refuse, such as ``/proc``.
+
+    A file without a name leaves nothing behind, whatever ends the process; not every file system has them.
+
+    Raises
+    ------
+    OSError
+        If nothing can be written there.
+
+    """
+    with suppress(AttributeError, OSError):
+        os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o600))
         return
-    with open_workshop(root, out, patience_s) as workshop:
-        recover_leftovers(out / INSIDE, out)
-        if not _swap_in(workshop, bundle, force, exchange):
-            _move_in(out, bundle, force, patience_s)
-
-
-def _move_in(out: Path, bundle: Mapping[str, bytes], force: bool, patience_s: float) -> None:
-    """Build the bundle in ``out`` and commit to it; it is completed as the workshop is left, now or by the next run."""
-    with open_workshop(out / INSIDE, out, patience_s) as workshop:
-        prepare(workshop, bundle, force)
-        workshop.new.rename(workshop.committed)
-
-
-def _swap_in(workshop: Workshop, bundle: Mapping[str, bytes], force: bool, exchange: Exchange) -> bool:
-    """Build the bundle and put it in the place of ``out``; False, and nothing done, if that cannot be exchanged."""
-    new, out = workshop.new, workshop.out
-    earlier = prepare(workshop, bundle, force)
-    if not out.exists():
-        new.rename(out)
-        return True
-    try:
-        link_foreign(out, new, earlier)
-        exchange(new, out)
-    except OSError:
-        return False
-    with suppress(OSError):  # if this fails, the folder that is whole stays
-        complete(out, new, earlier, bundle, link_over)
-        exchange(new, out)
-    return True
+    Path(mkdtemp(prefix=".floorflow-", dir=folder)).rmdir()
 
 
 @contextmanager
@@ -127,4 +339,6 @@ def _refusals(out: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(f"{out}: cannot be written ({error.strerror})", hint="choose another --out") from error
+        where = error.filename2 or error.filename
+        told = f"{error.strerror}: {os.fspath(where)!r}" if where else error.strerror
+        raise InputError(f"{out}: cannot be written ({told})", hint="choose another --out") from error

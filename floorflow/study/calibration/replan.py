@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 from floorflow.backends.backend import backend_named
 from floorflow.errors import InputError
 from floorflow.hardware import Platform, described_fpgas, known_links, known_platforms, load_platform
-from floorflow.output import RUN_FILE
+from floorflow.output import read_run
 from floorflow.request import Request
 from floorflow.schema import InputFile, Plan
 
@@ -116,19 +115,16 @@ def _same_beside(folding: Path | None, entry: InputFile) -> None:
 
 def _candidate_paths(out: Path, name: str) -> Iterator[Path]:
     """Yield where a file may lie: as run.json's command line says, in the working folder, beside the plan's folder."""
-    try:
-        run = json.loads((out / RUN_FILE).read_text(encoding="utf-8"))
-        words = [str(word) for word in run.get("argv", [])]
-    except (OSError, ValueError, AttributeError):
-        words = []
+    told = (read_run(out.resolve()) or {}).get("argv")
+    words = [str(word) for word in told] if isinstance(told, list) else []
     yield from (path for path in (Path(word.rpartition("=")[2]) for word in words) if path.name == name)
     yield from (Path(name), out.resolve().parent / name, out / name)
 
 
 def _sha256(path: Path) -> str | None:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
+    try:  # a pipe or a device, which a folder may name, has no end
+        return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+    except (OSError, ValueError):
         return None
 
 

@@ -1,0 +1,164 @@
+"""The change of a folder that stands: which files go, which come, and both ways to do it, forth and back."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from floorflow.errors import InputError
+from floorflow.output.listed import RUN_FILE, folders_of, is_plain_file, sha256
+
+_MAIN = ("plan.json", "schedule.json")
+"""What makes a folder a plan's: it goes first and comes last, so that nothing between two plans is one."""
+
+_WAITING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@dataclass(frozen=True)
+class Change:
+    """Files by their names in the folder. All of it is decided before the first of them moves.
+
+    ``old``: those of an earlier run, as it left them, that go. ``edited``: those that the user edited, and by what name
+    each is kept. ``new``: those that come, with digests. ``folders``: those that are made for them.
+    """
+
+    old: tuple[str, ...]
+    edited: Mapping[str, str]
+    new: Mapping[str, str]
+    folders: tuple[str, ...]
+
+    def do(self, out: Path, workshop: Path) -> None:
+        """Move the old files to the workshop, edited ones aside, and the new ones in."""
+        for name in self.old:
+            _move(out / name, _old(workshop) / name)
+        for name, kept in self.edited.items():
+            _move(out / name, out / kept)
+        for name in reversed([*self.new]):
+            _move(new_in(workshop) / name, out / name)
+        _remove_empty(out, folders_of([*self.old, *self.edited]))
+
+    def undo(self, out: Path, workshop: Path) -> None:
+        """Move everything back, from wherever `do` or an earlier `undo` was ended; what the user did since is kept.
+
+        Raises
+        ------
+        InputError
+            If a link leads by now to where a file was.
+
+        """
+        for name, digest in self.new.items():
+            if not (new_in(workshop) / name).exists() and os.path.lexists(out / name):
+                if is_plain_file(out, name) and sha256(out / name) == digest:
+                    _move(out / name, new_in(workshop) / name)
+                else:
+                    _move(out / name, out / _free_name(out, name, ()))
+        for name, kept in reversed([*self.edited.items()]):
+            if os.path.lexists(out / kept) and not is_plain_file(out, name):
+                _move(out / kept, out / name)
+        for name in reversed(self.old):
+            if (_old(workshop) / name).exists() and not is_plain_file(out, name):
+                _move(_old(workshop) / name, out / name)
+        _remove_empty(out, self.folders)
+
+
+def new_in(workshop: Path) -> Path:
+    """Return the folder of a workshop in which the new files are built."""
+    return workshop / "new"
+
+
+def _old(workshop: Path) -> Path:
+    return workshop / "old"
+
+
+def planned_change(
+    out: Path, new: Mapping[str, str], earlier: Mapping[str, str | None], *, plan_stays: bool = False
+) -> Change:
+    """Return the change from the files of an earlier run, with their digests, to new ones. Equal files stay.
+
+    Of an earlier file without a digest nobody knows whether it was edited, so it is kept as one that was.
+
+    Raises
+    ------
+    InputError
+        If a new file, or a folder of one, would lie on something that no run of ours wrote.
+
+    """
+    _refuse_foreign(out, new, earlier)
+    held = {name: sha256(out / name) for name in earlier if is_plain_file(out, name)}
+    equal = {name for name, digest in held.items() if new.get(name) == digest}
+    if not plan_stays and not (new.keys() | held.keys()) - equal <= {RUN_FILE}:
+        equal -= {*_MAIN}  # while anything else moves there must be no plan
+    going = _main_first(held.keys() - equal)
+    old = tuple(name for name in going if held[name] in (earlier[name], new.get(name)) or name == RUN_FILE)
+    edited: dict[str, str] = {}
+    for name in going:
+        if name not in old:
+            edited[name] = _free_name(out, name, (*new, *edited.values()))
+    coming = _main_first(new.keys() - equal)
+    folders = tuple(name for name in folders_of(coming) if not (out / name).is_dir())
+    return Change(old, edited, {name: new[name] for name in coming}, folders)
+
+
+def _refuse_foreign(out: Path, new: Collection[str], earlier: Collection[str]) -> None:
+    folders = set(folders_of(new))
+    for name in sorted({*new, *folders} - set(earlier)):
+        path = out / name
+        if os.path.lexists(path) and (name not in folders or path.is_symlink() or not path.is_dir()):
+            raise InputError(f"{path}: is not of an earlier plan and would be lost", hint="choose another --out")
+
+
+def _main_first(names: Collection[str]) -> list[str]:
+    return sorted(names, key=lambda name: (name not in _MAIN, name != RUN_FILE, name))
+
+
+def _free_name(out: Path, name: str, taken: Collection[str]) -> str:
+    number, free = 1, f"{name}.yours"
+    while os.path.lexists(out / free) or free in taken:
+        number += 1
+        free = f"{name}.yours{number}"
+    return free
+
+
+def _move(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    source.rename(target)
+
+
+def _remove_empty(out: Path, folders: Collection[str]) -> None:
+    """Remove those of the folders that hold nothing; the inner ones come first."""
+    for name in folders:
+        with suppress(OSError):
+            (out / name).rmdir()
+
+
+@contextmanager
+def signals_wait() -> Iterator[None]:
+    """Let Ctrl-C, SIGTERM and SIGHUP wait for the end of some moves, and then do what they do.
+
+    Only the main thread is ever interrupted by one.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+
+    def wait(number: int, _frame: FrameType | None) -> None:
+        came.append(number)
+
+    handlers = {number: signal.getsignal(number) for number in _WAITING}
+    changed = {number: old for number, old in handlers.items() if old not in (None, signal.SIG_IGN)}
+    try:
+        for number in changed:
+            signal.signal(number, wait)
+        yield
+    finally:
+        for number, old in changed.items():
+            signal.signal(number, old)
+        for late in came:
+            signal.raise_signal(late)
