@@ -12,6 +12,7 @@ import pytest
 
 from floorflow.verify import VIOLATIONS, NotAPlan, Violation, check
 from floorflow.verify.finn.judge import findings as finn_findings
+from tests.verify.mutants_bargains import add_extras, extras
 from tests.verify.mutants_structure import lead_in_a_circle
 from tests.verify.mutants_unions import cut
 from tests.verify.planting import part_of
@@ -30,6 +31,20 @@ def names(violations: list[Violation]) -> set[str]:
 @pytest.mark.parametrize("case", CASES)
 def test_a_legal_plan_has_no_violations(case: str, tmp_path: Path) -> None:
     assert check(write_folder(tmp_path, *legal(case))) == []
+
+
+@pytest.mark.parametrize("left", [0, 2])
+@pytest.mark.parametrize("case", CASES)
+def test_extras_of_the_plan_are_legal_whether_or_not_some_are_left_out(case: str, left: int, tmp_path: Path) -> None:
+    plan, files = copy.deepcopy(legal(case))
+    told = extras(plan)
+    rows = told["bargains"]["rows"]
+    missing = [rows.pop() for _ in range(left)][::-1]
+    if left:
+        less = [row["less"] for row in missing]
+        told["left_out"] = [{"what": "bargains", "less": less, "option": "--bargains fold"}]
+    add_extras(plan, files, told)
+    assert check(write_folder(tmp_path, plan, files)) == []
 
 
 @pytest.mark.parametrize("case", CASES)
