@@ -13,8 +13,9 @@ from floorflow.api.events import Callback, told_to
 from floorflow.api.folders import files_in, require_folder, run_of, save
 from floorflow.api.pictures import FOLDER, Pictures, pictures_in, pictures_of
 from floorflow.api.told import next_steps, summary, told
+from floorflow.errors import InputError
 from floorflow.importing import whole_imports
-from floorflow.output import require_free
+from floorflow.output import RUN_FILE, require_free
 
 if TYPE_CHECKING:
     from floorflow import hardware, schema
@@ -187,6 +188,13 @@ def encoded(files: Mapping[str, str | bytes]) -> dict[str, bytes]:
     return {name: data.encode() if isinstance(data, str) else data for name, data in files.items()}
 
 
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})", hint="make it readable") from error
+
+
 def load(folder: str | Path) -> Plan:
     """Read the plan in a folder that `Plan.save` or ``floorflow plan`` wrote; `check` judges it.
 
@@ -205,8 +213,10 @@ def load(folder: str | Path) -> Plan:
     require_folder(out, "a folder that plan wrote")
     plan = read_plan(out / "plan.json")
     names = files_in(out)
+    if "plan.json" not in names:
+        raise InputError(f"{out / RUN_FILE}: files: lists no plan.json", hint="plan anew into another folder")
     pictures = pictures_in(out, names)
-    files = {name: (out / name).read_bytes() for name in sorted(names) if not name.startswith(FOLDER)}
+    files = {name: _read(out / name) for name in sorted(names) if not name.startswith(FOLDER)}
 
     def platform() -> hardware.Platform:
         with whole_imports():

@@ -111,6 +111,23 @@ def test_a_plan_saved_without_pictures_is_drawn_when_it_was_loaded(tfc: ff.Plan,
     assert not (tmp_path / "again" / "plots").exists()
 
 
+def test_only_what_run_file_lists_is_loaded(saved: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(saved, out)
+    picture = next((out / "plots").glob("*.svg"))
+    picture.unlink()
+    picture.symlink_to(tmp_path)
+    with pytest.raises(ff.InputError, match="is a link"):
+        ff.load(out)
+    picture.unlink()
+    assert f"plots/{picture.stem}.png" not in ff.load(out).pictures.files
+    run = json.loads((out / "run.json").read_text())
+    run["files"].remove("plan.json")
+    (out / "run.json").write_text(json.dumps(run))
+    with pytest.raises(ff.InputError, match=r"lists no plan\.json"):
+        ff.load(out)
+
+
 def test_what_comes_next_names_the_files_in_the_folder(tfc: ff.Plan, tmp_path: Path) -> None:
     steps = ["FINN: d/finn/build.py; after a build of your own: floorflow bind"]
     plan = small(plots=False, constraint_style="soft")
@@ -120,11 +137,16 @@ def test_what_comes_next_names_the_files_in_the_folder(tfc: ff.Plan, tmp_path: P
 
 
 def test_nothing_is_replaced_unless_forced(tfc: ff.Plan, tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").write_text("mine")
+    out = tmp_path / "out"
+    tfc.save(out)
+    (out / "mine.txt").write_text("mine")
     with pytest.raises(ff.InputError, match="not empty"):
-        tfc.save(tmp_path)
-    names = tfc.save(tmp_path, force=True)
-    assert {*names, "mine.txt"} == set(contents(tmp_path))
+        tfc.save(out)
+    names = tfc.save(out, force=True)
+    assert {*names, "mine.txt"} == set(contents(out))
+    (out / "run.json").unlink()
+    with pytest.raises(ff.InputError, match=r"has no run\.json"):
+        tfc.save(out, force=True)
 
 
 def in_memory(path: Path) -> onnx.ModelProto:
