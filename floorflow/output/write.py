@@ -151,7 +151,8 @@ def _bundle(files: Mapping[str, str | bytes]) -> dict[str, bytes]:
     for name in files:
         if not is_inside(name):
             raise InputError(
-                f"{name[:80]!r}: is no name for a file of a result", hint="plan anew: this plan was changed"
+                f"{name[:80]!r}: is no name for a file of a result",
+                hint="a network, a board or a plan has a name that leads elsewhere",
             )
     own = {name: data for name, data in files.items() if name != RUN_FILE}  # each write makes its own
     return {name: data.encode() if isinstance(data, str) else data for name, data in own.items()}
