@@ -1,4 +1,4 @@
-"""Folders that came in somebody's archive: no command executes, deletes or writes what lies outside of them."""
+"""Folders of anybody: no command executes, deletes or writes what lies outside; between two plans there is none."""
 
 from __future__ import annotations
 
@@ -6,16 +6,23 @@ import hashlib
 import json
 import os
 import shutil
+import signal
+import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 import floorflow as ff
+from floorflow.output import write
 from tests.command_line import floorflow
 from tests.conftest import TFC
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
+from kills import Writer, at_renames
 
 DEEP = "[" * 100_000 + "]" * 100_000
 
@@ -186,3 +193,22 @@ def test_an_empty_folder_beside_a_planted_one_is_left_alone(tmp_path: Path) -> N
     assert ended.returncode == 2
     assert f"{root}: is in the way" in ended.stderr.replace("\n", "")
     assert everything(tmp_path) == before
+
+
+def test_between_two_plans_nothing_passes_check(cnv_on_pynq: Path, tmp_path: Path) -> None:
+    """Who has no journal (another user) sees no plan; the check of who has it puts the old one back and judges that."""
+    out = tmp_path / "out"
+    shutil.copytree(cnv_on_pynq, out)
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    new = {path.relative_to(out).as_posix(): b"new" for path in before}
+
+    def renewed(place: Path) -> None:
+        write(place, new, {})
+
+    ended = Writer.start(out, 2, 7, at_renames(len(new) // 2 * 3, signal.SIGKILL), renewed)
+    assert ended.ended() == -signal.SIGKILL
+    with patch.dict(os.environ, {"XDG_STATE_HOME": str(tmp_path)}):
+        names = {violation.name for violation in ff.check(out).violations}
+    assert "file-missing" in names
+    assert ff.check(out).legal
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from unittest.mock import patch
 
@@ -98,7 +99,7 @@ def test_force_does_not_overwrite_a_file_that_no_plan_wrote(tmp_path: Path) -> N
 def test_a_file_that_was_edited_is_kept_each_time(tmp_path: Path) -> None:
     out = tmp_path / "out"
     for generation in "123":
-        with pytest.warns(FolderWarning, match="edited") if generation > "1" else patch.dict({}):
+        with pytest.warns(FolderWarning, match="edited") if generation > "1" else nullcontext():
             write(out, {"plan.json": generation, "fpga0/a.xdc": generation, "gone": generation}, {})
         (out / "fpga0/a.xdc").write_text(f"edited {generation}")
     with pytest.warns(FolderWarning, match=r"fpga0/a\.xdc as fpga0/a\.xdc\.yours3"):
@@ -343,9 +344,25 @@ def test_of_a_hard_link_the_name_alone_goes(tmp_path: Path) -> None:
     assert (out / "x").read_text() == "new"
 
 
-@pytest.mark.parametrize("name", ["../x", "/x", "", ".", "a/../../x", "a//x", "a/", "\0", "\ud800", "run.json"])
+@pytest.mark.parametrize("name", ["../x", "/x", "", ".", "a/../../x", "a//x", "a/", "\0", "\ud800"])
 def test_no_result_names_a_file_outside(name: str, tmp_path: Path) -> None:
     """What `bind` writes is named by the folder that it reads."""
     with pytest.raises(InputError, match="is no name for a file"):
         write(tmp_path / "a/out", {name: "x"}, {})
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_file_may_become_a_folder_and_back(fails: bool, tmp_path: Path) -> None:
+    out, rename = tmp_path / "out", Path.rename
+
+    def refusing(source: Path, target: Path) -> Path:
+        if fails and target == out / "plan.json" and source.read_text() == "new":
+            raise PermissionError(13, "Permission denied")
+        return rename(source, target)
+
+    write(out, {"plan.json": "old", "a": "old"}, {})
+    with patch.object(Path, "rename", refusing), pytest.raises(InputError) if fails else nullcontext():
+        write(out, {"plan.json": "new", "a/b": "new"}, {})
+    assert listing(out) == {"plan.json", "run.json", "a" if fails else "a/b"}
+    assert (out / "plan.json").read_text() == ("old" if fails else "new")

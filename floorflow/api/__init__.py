@@ -31,7 +31,7 @@ from floorflow.errors import FloorflowError, InputError, Refusal, some
 from floorflow.errors import InfeasibleError as Infeasible
 from floorflow.errors import LimitError as LimitReached
 from floorflow.errors import ToolError as ToolFailed
-from floorflow.output import FolderWarning, require_free, require_no_file, write_file
+from floorflow.output import FolderWarning, require_free, write_file
 from floorflow.request import known_methods
 from floorflow.resources import RESOURCE_NAMES
 
@@ -105,7 +105,6 @@ __all__ = [
     "platforms",
     "read",
     "require_free",
-    "require_no_file",
     "require_picture_file",
     "some",
     "write_file",

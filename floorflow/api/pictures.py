@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -171,9 +171,10 @@ def pictures_of(plan: Mapping[str, Any], platform: Callable[[], Platform]) -> Pi
     return Pictures(contents)
 
 
-def pictures_in(folder: Path, names: Iterable[str]) -> Pictures:
-    """Return the pictures among the files that stand in a folder."""
-    stems = sorted(name[len(FOLDER) : -4] for name in names if name.startswith(FOLDER) and name.endswith(".png"))
+def pictures_in(folder: Path, names: Collection[str]) -> Pictures:
+    """Return the pictures among the files that stand in a folder, each as PNG and as SVG."""
+    drawn_twice = (name[:-4] for name in names if name.endswith(".png") and f"{name[:-4]}.svg" in names)
+    stems = sorted(stem[len(FOLDER) :] for stem in drawn_twice if stem.startswith(FOLDER))
 
     def saved(stem: str) -> Content:
         return lambda ending: (folder / f"{FOLDER}{stem}.{ending}").read_bytes()

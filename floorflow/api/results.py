@@ -13,8 +13,9 @@ from floorflow.api.events import Callback, told_to
 from floorflow.api.folders import Later, files_in, require_folder, run_of, save, save_later
 from floorflow.api.pictures import FOLDER, Pictures, pictures_in, pictures_of
 from floorflow.api.told import next_steps, summary, told, told_beside
+from floorflow.errors import InputError
 from floorflow.importing import whole_imports
-from floorflow.output import require_free
+from floorflow.output import RUN_FILE, require_free
 
 if TYPE_CHECKING:
     from floorflow import hardware, schema
@@ -122,10 +123,10 @@ class Plan:
         """Return the extras, worked out once, or as they are among the files."""
         if not self._known_extras:
             with whole_imports():
-                from floorflow.schema import Extras
+                from floorflow.schema import read_extras
 
             if _EXTRAS_FILE in self.files:
-                self._known_extras.append(Extras.model_validate_json(self.files[_EXTRAS_FILE]))
+                self._known_extras.append(read_extras(self.files[_EXTRAS_FILE]))
             else:
                 self._known_extras.append(None if self._extras is None else self._extras(told_to(progress)))
         return self._known_extras[0]
@@ -213,6 +214,13 @@ def encoded(files: Mapping[str, str | bytes]) -> dict[str, bytes]:
     return {name: data.encode() if isinstance(data, str) else data for name, data in files.items()}
 
 
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})", hint="make it readable") from error
+
+
 def load(folder: str | Path) -> Plan:
     """Read the plan in a folder that `Plan.save` or ``floorflow plan`` wrote; `check` judges it.
 
@@ -231,8 +239,10 @@ def load(folder: str | Path) -> Plan:
     require_folder(out, "a folder that plan wrote")
     plan = read_plan(out / "plan.json")
     names = files_in(out)
+    if "plan.json" not in names:
+        raise InputError(f"{out / RUN_FILE}: files: lists no plan.json", hint="plan anew into another folder")
     pictures = pictures_in(out, names)
-    files = {name: (out / name).read_bytes() for name in sorted(names) if not name.startswith(FOLDER)}
+    files = {name: _read(out / name) for name in sorted(names) if not name.startswith(FOLDER)}
 
     def platform() -> hardware.Platform:
         with whole_imports():

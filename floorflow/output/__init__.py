@@ -11,7 +11,8 @@ of hidden folders and lists that lie in an output folder, or beside it, nothing 
 """
 
 from floorflow.output.listed import RUN_FILE, listed_files, read_run
-from floorflow.output.write import FolderWarning, Written, add, recover, require_free, write
+from floorflow.output.workshop import FolderWarning
+from floorflow.output.write import Written, add, recover, require_free, write
 from floorflow.output.write_file import require_no_file, write_file
 
 __all__ = [

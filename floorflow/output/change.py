@@ -58,13 +58,13 @@ class Change:
                     _move(out / name, new_in(workshop) / name)
                 else:
                     _move(out / name, out / _free_name(out, name, ()))
+        _remove_empty(out, self.folders)  # one may have been a file
         for name, kept in reversed([*self.edited.items()]):
             if os.path.lexists(out / kept) and not is_plain_file(out, name):
                 _move(out / kept, out / name)
         for name in reversed(self.old):
             if (_old(workshop) / name).exists() and not is_plain_file(out, name):
                 _move(_old(workshop) / name, out / name)
-        _remove_empty(out, self.folders)
 
 
 def new_in(workshop: Path) -> Path:

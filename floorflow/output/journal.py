@@ -18,8 +18,8 @@ from typing import Any
 from floorflow.errors import InputError
 
 
-def _state_folder() -> Path | None:
-    """Return the user's own folder for journals, made if need be; None where there can be none.
+def _state_folder(*, make: bool) -> Path | None:
+    """Return the user's own folder for journals; None where there is none, or with ``make`` can be none.
 
     An archive is owned by whoever unpacked it, keeps modes and times, and may hold any list: so neither owner nor
     content of what lies in an output folder proves that a run of ours left it. What no archive brings is a file in the
@@ -29,7 +29,8 @@ def _state_folder() -> Path | None:
     told = os.environ.get("XDG_STATE_HOME", "")
     try:
         folder = (Path(told) if Path(told).is_absolute() else Path.home() / ".local" / "state") / "floorflow"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if make:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = folder.lstat()
     except (OSError, RuntimeError):  # RuntimeError: there is no home
         return None
@@ -37,14 +38,14 @@ def _state_folder() -> Path | None:
     return folder if is_own and os.access(folder, os.W_OK | os.X_OK) else None
 
 
-def _path_of(out: Path) -> Path | None:
-    folder = _state_folder()
+def _path_of(out: Path, *, make: bool) -> Path | None:
+    folder = _state_folder(make=make)
     return None if folder is None else folder / f"{hashlib.sha256(os.fsencode(out)).hexdigest()[:32]}.journal"
 
 
 def has_journal(out: Path) -> bool:
     """Tell whether a run of this user is writing to a folder, or was killed while it did."""
-    path = _path_of(out)
+    path = _path_of(out, make=False)
     return path is not None and path.exists()
 
 
@@ -80,7 +81,7 @@ class Journal:
 @contextmanager
 def held_journal(out: Path, patience_s: float) -> Iterator[Journal]:
     """Hold the journal of a folder alone. It is gone afterwards, unless something is left to be undone."""
-    path = _path_of(out)
+    path = _path_of(out, make=True)
     if path is None:
         yield Journal(None)
         return

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import json
 import os
 import pwd
-import shutil
-import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
 
-from floorflow.errors import InputError, some
-from floorflow.output.change import Change, new_in, planned_change, signals_wait
-from floorflow.output.journal import Journal, has_journal, held_journal
+from floorflow.errors import InputError
+from floorflow.output.change import planned_change
+from floorflow.output.journal import has_journal
 from floorflow.output.listed import RUN_FILE, is_inside, is_plain_file, listed_files
+from floorflow.output.workshop import digest_of, held_alone, put, refuse_foreign_workshops
 
 PATIENCE_S = 60.0
 """How long a writer waits for another one that is at work on the same folder."""
-
-INSIDE = ".floorflow-output"
-"""Name of a workshop that lies in the output folder itself."""
-
-
-class FolderWarning(UserWarning):
-    """Something of the user's was kept beside what was written."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +40,7 @@ def require_free(out: Path, *, force: bool) -> None:
         no run.json of ours, is a mount point or somebody's home; if a hidden folder that we would need is not ours.
 
     """
-    out = out.resolve()
+    out = _resolved(out)
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: is a file, expected a folder to write to", hint="choose another --out")
     parent = next(folder for folder in (out, *out.parents) if folder.exists())
@@ -59,8 +48,8 @@ def require_free(out: Path, *, force: bool) -> None:
         raise InputError(f"{out}: cannot be written, {parent} is no writable folder", hint="choose another --out")
     with _refusals(out):
         _require_writable(parent)
-        with _alone(out, PATIENCE_S):
-            _refuse_foreign_workshops(out)
+        with held_alone(out, PATIENCE_S):
+            refuse_foreign_workshops(out)
             _earlier_files(out, force=force)
 
 
@@ -75,9 +64,8 @@ def recover(folder: Path) -> None:
         If the disk refuses, or another run keeps writing there.
 
     """
-    out = folder.resolve()
-    if has_journal(out):
-        with _refusals(out), _alone(out, PATIENCE_S):
+    if folder.is_dir() and has_journal(out := folder.resolve()):
+        with _refusals(out), held_alone(out, PATIENCE_S):
             pass
 
 
@@ -104,14 +92,14 @@ def write(
         With a message that says so if all was written when it came.
 
     """
-    out = out.resolve()
+    out = _resolved(out)
     bundle = _bundle(files)
-    bundle[RUN_FILE] = _run_file(run, {name: _digest(data) for name, data in bundle.items()})
-    with _refusals(out), _told_if_whole(out, bundle), _alone(out, patience_s) as journal:
-        _refuse_foreign_workshops(out)
+    bundle[RUN_FILE] = _run_file(run, {name: digest_of(data) for name, data in bundle.items()})
+    with _refusals(out), _told_if_whole(out, bundle), held_alone(out, patience_s) as journal:
+        refuse_foreign_workshops(out)
         out.parent.mkdir(parents=True, exist_ok=True)
         earlier = _earlier_files(out, force=force)
-        _put(journal, out, bundle, lambda new: planned_change(out, new, earlier))
+        put(journal, out, bundle, lambda new: planned_change(out, new, earlier))
     return Written(bundle[RUN_FILE])
 
 
@@ -137,32 +125,37 @@ def add(
         With a message that says so if all was written when it came.
 
     """
-    out = out.resolve()
+    out = _resolved(out)
     bundle = _bundle(files)
-    with _refusals(out), _alone(out, patience_s) as journal:
-        _refuse_foreign_workshops(out)
+    with _refusals(out), held_alone(out, patience_s) as journal:
+        refuse_foreign_workshops(out)
         if not is_plain_file(out, RUN_FILE) or (out / RUN_FILE).read_bytes() != written.run:
             raise InputError(f"{out}: holds another result by now", hint="choose another --out")
         before: dict[str, str] = json.loads(written.run)["sha256"]
-        bundle[RUN_FILE] = _run_file(run, before | {name: _digest(data) for name, data in bundle.items()})
+        bundle[RUN_FILE] = _run_file(run, before | {name: digest_of(data) for name, data in bundle.items()})
         earlier = {RUN_FILE: None, **{name: digest for name, digest in before.items() if name in bundle}}
         with _told_if_whole(out, bundle):
-            _put(journal, out, bundle, lambda new: planned_change(out, new, earlier, plan_stays=True))
+            put(journal, out, bundle, lambda new: planned_change(out, new, earlier, plan_stays=True))
     return Written(bundle[RUN_FILE])
+
+
+def _resolved(out: Path) -> Path:
+    try:
+        return out.resolve()
+    except (OSError, RuntimeError) as error:  # RuntimeError: a link to itself
+        raise InputError(f"{out}: cannot be written ({error})", hint="choose another --out") from error
 
 
 def _bundle(files: Mapping[str, str | bytes]) -> dict[str, bytes]:
     """Return files as they will lie on disk; their names may come from a plan that anybody wrote (`bind`)."""
     for name in files:
-        if not is_inside(name) or name == RUN_FILE:
+        if not is_inside(name):
             raise InputError(
-                f"{name[:80]!r}: is no name for a file of a result", hint="plan anew: this plan was changed"
+                f"{name[:80]!r}: is no name for a file of a result",
+                hint="a network, a board or a plan has a name that leads elsewhere",
             )
-    return {name: data.encode() if isinstance(data, str) else data for name, data in files.items()}
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+    own = {name: data for name, data in files.items() if name != RUN_FILE}  # each write makes its own
+    return {name: data.encode() if isinstance(data, str) else data for name, data in own.items()}
 
 
 def _run_file(run: Mapping[str, object], digests: Mapping[str, str]) -> bytes:
@@ -198,110 +191,6 @@ def _is_home(out: Path) -> bool:
     with suppress(KeyError):  # an owner without an entry
         homes.add(Path(pwd.getpwuid(out.stat().st_uid).pw_dir).resolve())
     return out in homes or any(out in home.parents for home in homes)
-
-
-def _workshops(out: Path) -> list[Path]:
-    """Return where a workshop may lie: beside ``out`` if it can be moved from there, else in it."""
-    name = out.name if len(os.fsencode(out.name)) < 200 else _digest(os.fsencode(out.name))[:32]
-    beside = [] if os.path.ismount(out) else [out.parent / f".{name}.floorflow"]
-    return [*beside, out / INSIDE]
-
-
-def _refuse_foreign_workshops(out: Path) -> None:
-    """Refuse to work where a workshop stands that no journal of ours tells of; it is left alone."""
-    for root in _workshops(out):
-        if os.path.lexists(root):
-            raise InputError(
-                f"{root}: is in the way, and no run of yours left it there",
-                hint="look into it and move it away, or choose another --out",
-            )
-
-
-@contextmanager
-def _alone(out: Path, patience_s: float) -> Iterator[Journal]:
-    """Hold a folder alone, after undoing what a killed run left in it."""
-    with held_journal(out, patience_s) as journal:
-        entry = journal.last()
-        if entry is not None:
-            _undo(out, Path(entry["workshop"]), entry.get("inode"), entry.get("change"))
-        journal.clear()
-        yield journal
-
-
-def _put(journal: Journal, out: Path, bundle: Mapping[str, bytes], plan: Callable[[Mapping[str, str]], Change]) -> None:
-    """Build the new files in a workshop and move them to ``out``; whatever goes wrong, ``out`` is as it was."""
-    *others, inside = _workshops(out)
-    roots = [root for root in others if os.access(root.parent, os.W_OK | os.X_OK)] + [inside]
-    change = plan({name: _digest(data) for name, data in bundle.items()}) if out.exists() else None
-    for root in roots:
-        try:
-            _put_by(journal, root, out, bundle, change)
-        except OSError as error:
-            if error.errno != errno.EXDEV or root == inside:  # a bind mount: files cannot be moved to it
-                raise
-        else:
-            break
-    if change is not None and change.edited:
-        _warn_of(out, change)
-
-
-def _put_by(journal: Journal, root: Path, out: Path, bundle: Mapping[str, bytes], change: Change | None) -> None:
-    inode: list[int] | None = None
-    begun: Mapping[str, Any] | None = None
-    journal.note(workshop=str(root), inode=inode)
-    try:
-        root.mkdir(mode=0o700)
-    except OSError:
-        journal.clear()  # what stands there is not ours
-        raise
-    try:
-        inode = _inode(root)
-        journal.note(workshop=str(root), inode=inode)
-        _build(new_in(root), {name: bundle[name] for name in (bundle if change is None else change.new)})
-        with signals_wait():
-            if change is None:
-                new_in(root).rename(out)
-            else:
-                begun = asdict(change)
-                journal.note(workshop=str(root), inode=inode, change=begun)
-                change.do(out, root)
-            begun = None
-            journal.note(workshop=str(root), inode=inode)  # from here on nothing but the workshop is to be cleared
-    finally:
-        _undo(out, root, inode, begun)
-        journal.clear()
-
-
-def _build(folder: Path, bundle: Mapping[str, bytes]) -> None:
-    folder.mkdir()
-    for name, data in bundle.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-
-
-def _undo(out: Path, root: Path, inode: object, change: Mapping[str, Any] | None) -> None:
-    """Undo a change and clear its workshop; a folder that stands there instead of it is left alone."""
-    if inode is None:
-        with suppress(OSError):  # made, and killed before that was noted: it is empty, or not ours
-            root.rmdir()
-        return
-    if not root.is_symlink() and root.is_dir() and _inode(root) == inode:
-        with signals_wait():
-            if change is not None and out.is_dir():
-                Change(tuple(change["old"]), change["edited"], change["new"], tuple(change["folders"])).undo(out, root)
-        shutil.rmtree(root)
-
-
-def _inode(folder: Path) -> list[int]:
-    status = folder.stat()
-    return [status.st_dev, status.st_ino]
-
-
-def _warn_of(out: Path, change: Change) -> None:
-    told = some([f"{name} as {kept}" for name, kept in change.edited.items()])
-    reason = "were edited, or come from an older floorflow that kept no digests"
-    warnings.warn(f"{out}: files that {reason} are kept: {told}", FolderWarning, stacklevel=2)
 
 
 @contextmanager

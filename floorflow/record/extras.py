@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from floorflow.record.values import amounts
-from floorflow.schema import BargainEntry, BargainsEntry, Extras, FiguresEntry, LeftOutEntry, WithoutLimitsEntry
+from floorflow.schema import (
+    EXTRAS_SCHEMA,
+    BargainEntry,
+    BargainsEntry,
+    Extras,
+    FiguresEntry,
+    LeftOutEntry,
+    WithoutLimitsEntry,
+)
 from floorflow.search import findings
 
 
@@ -11,6 +19,7 @@ def record_extras(found: findings.Extras, plan_sha256: str) -> Extras:
     """Return the extras of the plan whose plan.json has this digest."""
     limits = found.without_limits
     return Extras(
+        schema=EXTRAS_SCHEMA,
         plan_sha256=plan_sha256,
         without_limits=None if limits is None else WithoutLimitsEntry(**vars(limits) | {"options": [*limits.options]}),
         bargains=None if found.bargains is None else _bargains(found.bargains),

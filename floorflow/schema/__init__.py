@@ -7,6 +7,7 @@ floorflow.schema`` prints the JSON Schema that ``docs/plan.schema.json`` holds.
 from floorflow.schema.channel import ChannelEntry, End, end_of
 from floorflow.schema.extras import (
     EXTRAS_FILE,
+    EXTRAS_SCHEMA,
     BargainEntry,
     BargainsEntry,
     Extras,
@@ -93,6 +94,7 @@ from floorflow.schema.values import Amounts, AttributeValue, InputFile, Rectangl
 
 __all__ = [
     "EXTRAS_FILE",
+    "EXTRAS_SCHEMA",
     "SCHEMA",
     "Amounts",
     "AttributeValue",
@@ -176,6 +178,7 @@ __all__ = [
     "WithoutLimitsEntry",
     "end_of",
     "json_schema",
+    "read_extras",
     "read_plan",
     "slots_in",
 ]

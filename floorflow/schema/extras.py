@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, ValidationError
 
+from floorflow.errors import InputError
 from floorflow.schema.values import Amount, Amounts, PlanModel
 
 EXTRAS_FILE = "extras.json"
@@ -92,3 +93,20 @@ class Extras(PlanModel):
     def to_json(self) -> str:
         """Return extras.json's text: sorted keys, two spaces, a newline at the end."""
         return json.dumps(self.model_dump(by_alias=True), indent=2, sort_keys=True, allow_nan=False) + "\n"
+
+
+def read_extras(data: bytes) -> Extras:
+    """Read what extras.json holds.
+
+    Raises
+    ------
+    InputError
+        If that are no extras of this version; the message names the first wrong field.
+
+    """
+    try:
+        return Extras.model_validate_json(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise InputError(f"{EXTRAS_FILE}: {field}: {first['msg']}", hint="plan again, or remove the file") from error

@@ -114,6 +114,23 @@ def test_a_plan_saved_without_pictures_is_drawn_when_it_was_loaded(tfc: ff.Plan,
     assert not (tmp_path / "again" / "plots").exists()
 
 
+def test_only_what_run_file_lists_is_loaded(saved: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(saved, out)
+    picture = next((out / "plots").glob("*.svg"))
+    picture.unlink()
+    picture.symlink_to(tmp_path)
+    with pytest.raises(ff.InputError, match="is a link"):
+        ff.load(out)
+    picture.unlink()
+    assert f"plots/{picture.stem}.png" not in ff.load(out).pictures.files
+    run = json.loads((out / "run.json").read_text())
+    run["files"].remove("plan.json")
+    (out / "run.json").write_text(json.dumps(run))
+    with pytest.raises(ff.InputError, match=r"lists no plan\.json"):
+        ff.load(out)
+
+
 def test_what_comes_next_names_the_files_in_the_folder(tfc: ff.Plan, tmp_path: Path) -> None:
     steps = ["FINN: d/finn/build.py; after a build of your own: floorflow bind"]
     plan = small(plots=False, constraint_style="soft")
@@ -123,11 +140,16 @@ def test_what_comes_next_names_the_files_in_the_folder(tfc: ff.Plan, tmp_path: P
 
 
 def test_nothing_is_replaced_unless_forced(tfc: ff.Plan, tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").write_text("mine")
+    out = tmp_path / "out"
+    tfc.save(out)
+    (out / "mine.txt").write_text("mine")
     with pytest.raises(ff.InputError, match="not empty"):
-        tfc.save(tmp_path)
-    names = tfc.save(tmp_path, force=True)
-    assert {*names, "mine.txt"} == set(contents(tmp_path))
+        tfc.save(out)
+    names = tfc.save(out, force=True)
+    assert {*names, "mine.txt"} == set(contents(out))
+    (out / "run.json").unlink()
+    with pytest.raises(ff.InputError, match=r"has no run\.json"):
+        tfc.save(out, force=True)
 
 
 def in_memory(path: Path) -> onnx.ModelProto:
@@ -225,7 +247,8 @@ def test_two_fpgas_have_a_floorplan_each_and_one_of_both(branches_on_two_u250: P
 
 def test_a_verdict_counts_as_true_if_the_plan_is_legal(tfc: ff.Plan, saved: Path, tmp_path: Path) -> None:
     assert ff.check(tfc)
-    assert ff.check(saved).violations == ff.check(tfc).violations == []
+    assert not ff.check(saved).violations
+    assert not ff.check(tfc).violations
     out = tmp_path / "out"
     small(plots=False).save(out)
     text = (out / "plan.json").read_text()
@@ -335,6 +358,10 @@ def test_extras_change_no_file_that_a_tool_reads(tmp_path: Path) -> None:
     assert {*after} - {*before} >= {"extras.json", "plots/folding.png"}
     assert made.extras is not None
     assert ff.load(tmp_path / "out").extras == made.extras
+    (tmp_path / "out" / "extras.json").write_text("{}")
+    with pytest.raises(ff.InputError, match=r"extras\.json: "):
+        _ = ff.load(tmp_path / "out").extras
+    made.save(tmp_path / "out", force=True)
     assert ff.check(tmp_path / "out")
 
 
