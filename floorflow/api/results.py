@@ -46,6 +46,7 @@ class Plan:
         plots: bool = True,
         pictures: Pictures | None = None,
         steps: Mapping[str, float] = MappingProxyType({}),
+        loaded_from: Path | None = None,
     ) -> None:
         self.plan = plan
         self.files = files
@@ -53,6 +54,7 @@ class Plan:
         self._command = tuple(command)
         self._seconds = seconds
         self._steps = steps
+        self._loaded_from = loaded_from
         self._plots = plots
         self._saved_pictures = pictures
 
@@ -130,7 +132,14 @@ class Plan:
         backend = backend_named(self.plan.options.backend)
         files = {**self.files, **encoded(bundle(marked, self._platform(), backend))}
         return Plan(
-            marked, files, self._platform, command=self._command, seconds=self._seconds, plots=False, steps=self._steps
+            marked,
+            files,
+            self._platform,
+            command=self._command,
+            seconds=self._seconds,
+            plots=False,
+            steps=self._steps,
+            loaded_from=self._loaded_from,
         )
 
     @property
@@ -160,6 +169,8 @@ class Plan:
         ------
         InputError
             If the folder is not empty and ``force`` is not set, or cannot be written.
+        FloorflowError
+            If `check` would refuse the plan; says what is wrong, and where the plan is kept beside the folder.
         Interrupted
             On Ctrl-C while pictures are drawn, see `draw`; on Ctrl-C while files are written, KeyboardInterrupt.
 
@@ -168,8 +179,10 @@ class Plan:
         self.draw(progress=progress)
         with told_to(progress).stage("writing"):
             pictures = self.pictures.files if self._saves_pictures else {}
-            own = {**self.files, **pictures}
-            return save(folder, own, command or self._command, self._seconds, force=force, steps=self._steps)
+            own, words = {**self.files, **pictures}, command or self._command
+            return save(
+                folder, own, words, self._seconds, force=force, steps=self._steps, loaded_from=self._loaded_from
+            )
 
     def next_steps(self, folder: str | Path) -> list[str]:
         """Return what to do with the plan's files once they are saved to a folder, a line for each tool."""
@@ -215,4 +228,7 @@ def load(folder: str | Path) -> Plan:
         return planned_platform(out, plan)
 
     command, seconds = run_of(out)
-    return Plan(plan, files, platform, command=command, seconds=seconds, plots=bool(pictures), pictures=pictures)
+    plots = bool(pictures)
+    return Plan(
+        plan, files, platform, command=command, seconds=seconds, plots=plots, pictures=pictures, loaded_from=out
+    )

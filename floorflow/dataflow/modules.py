@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 
 import networkx as nx
 
@@ -63,7 +64,7 @@ def cluster(
     slots = slot_of or {}
     engines = [engine.name for engine in dataflow.engines]
     if granularity == "layer":
-        return tuple(Module(name, (name,)) for name in engines)
+        return _named([(name,) for name in engines], dataflow)
     pairs = [(wire.source, wire.target) for wire in wires]
     groups = stages(dataflow.engines, pairs)
     if granularity == "block":
@@ -73,7 +74,7 @@ def cluster(
     order = {name: index for index, name in enumerate(engines)}
     members = [tuple(sorted(group, key=order.__getitem__)) for group in groups]
     members.sort(key=lambda names: order[names[0]])
-    return tuple(Module(_name(names, dataflow), names) for names in members)
+    return _named(members, dataflow)
 
 
 def merge(modules: Sequence[Module], joined: Sequence[str], dataflow: Dataflow) -> tuple[Module, ...]:
@@ -82,7 +83,7 @@ def merge(modules: Sequence[Module], joined: Sequence[str], dataflow: Dataflow) 
     inside = {e for m in modules if m.name in set(joined) for e in m.engines}
     names = tuple(sorted(inside, key=order.__getitem__))
     rest = [m for m in modules if m.name not in set(joined)]
-    merged = [*rest, Module(_name(names, dataflow), names)]
+    merged = [*rest, Module(_free(_name(names, dataflow), {module.name for module in rest}), names)]
     return tuple(sorted(merged, key=lambda m: order[m.engines[0]]))
 
 
@@ -268,6 +269,20 @@ def joins_without_cycle(graph: nx.DiGraph, a: Hashable, b: Hashable) -> bool:
     source, target = (a, b) if graph.has_edge(a, b) else (b, a)
     onward = (n for n in graph.successors(source) if n != target)
     return not any(nx.has_path(graph, n, target) for n in onward)
+
+
+def _named(members: Iterable[tuple[str, ...]], dataflow: Dataflow) -> tuple[Module, ...]:
+    """Return a module of each tuple of engines, none called as another."""
+    modules: dict[str, Module] = {}
+    for names in members:
+        name = _free(_name(names, dataflow), modules)
+        modules[name] = Module(name, names)
+    return tuple(modules.values())
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    """Return a name with a number behind it where that is taken: ``a/b__c`` and ``a__b/c`` are both ``a__b__c``."""
+    return next(free for free in chain([name], (f"{name}_{n}" for n in count(2))) if free not in taken)
 
 
 def _name(names: Sequence[str], dataflow: Dataflow) -> str:
