@@ -348,10 +348,9 @@ def unread(builder: GraphBuilder) -> None:
     builder.nodes[-1].input[0] = "other"
 
 
-def without_input(builder: GraphBuilder) -> None:
-    """Let the first FIFO read a constant."""
-    builder.initialisers.append(helper.make_tensor("still", TensorProto.FLOAT, [48], [1.0] * 48))
-    builder.nodes[0].input[0] = "still"
+def more_inputs(builder: GraphBuilder) -> None:
+    builder.inputs.append(helper.make_tensor_value_info("other", TensorProto.FLOAT, (1, 4, 4, 3)))
+    builder.nodes[3].input.append("other")
 
 
 def attribute(builder: GraphBuilder, node: str, name: str) -> onnx.AttributeProto:
@@ -367,7 +366,7 @@ def attribute(builder: GraphBuilder, node: str, name: str) -> onnx.AttributeProt
         (fewer_outputs, r"node 'matrix' .*: 72 elements a frame at input 0, tensor 'window_out0' there has 108"),
         (other_weights, r"node 'window' sends UINT4, node 'matrix' takes INT4"),
         (unread, r"node 'window' .*: nothing reads its output 0"),
-        (without_input, r"node 'window' .*: 0 streams at its inputs, its kind has 1"),
+        (more_inputs, r"node 'window' .*: 2 streams at its inputs, its kind has 1"),
     ],
 )
 def test_nodes_that_do_not_fit_together_are_named(
