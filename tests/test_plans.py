@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import onnx
 import pytest
 
+import floorflow as ff
+from examples.make_models import ModelBuilder
 from floorflow import flow
 from floorflow.emit.constraints import STYLE_WORDS
 from floorflow.errors import InfeasibleError
@@ -18,7 +22,7 @@ from floorflow.hardware import Device, Rect, known_platforms, load_platform
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.schema import Plan, json_schema, read_plan
 from floorflow.verify import check
-from tests import built_kernels
+from tests import built_kernels, several_models
 from tests.conftest import CNV, TFC, Planned, make_plan
 from tests.tools import need_tcl
 from tests.verify.mutants import MUTANTS, Mutant, NotApplicable
@@ -254,6 +258,40 @@ def test_clock_override_changes_the_rate_and_nothing_else() -> None:
 def test_slot_granularity_makes_one_pblock_a_slot() -> None:
     phase = flow.plan(Request(TFC, "pynq-z1", granularity="slot", effort="fast", plots=False)).plan.phases[0]
     assert len(phase.modules) == len(set(phase.partition.assignment.values())) == 1
+
+
+def ending_in_a_join(path: Path) -> Path:
+    """Write a network whose last engine adds a branch of two layers, the second with a branch inside, to its start."""
+    builder = ModelBuilder("tail", (1, 4, 6, 6))
+    builder.quantise(8, signed=False, narrow=False)
+    builder.conv(4, (3, 3), 4, pads=(1, 1, 1, 1))
+    builder.activation(4)
+    start = builder.tensor
+    builder.conv(4, (3, 3), 4, pads=(1, 1, 1, 1))
+    builder.activation(4)
+    inner = builder.tensor
+    builder.conv(4, (1, 1), 4)
+    builder.activation(4)
+    builder.add(inner)
+    builder.quantise(4, signed=False, narrow=False)
+    builder.add(start)
+    onnx.save(builder.model(), path)
+    return path
+
+
+@pytest.mark.parametrize("granularity", ["stage", "block"])
+def test_a_network_that_ends_in_a_join_is_planned_legally(granularity: str, tmp_path: Path) -> None:
+    model = ending_in_a_join(tmp_path / "tail.onnx")
+    request = Request(model, "zcu104", granularity=granularity, effort="fast", plots=False)  # type: ignore[arg-type]
+    assert check(make_plan(tmp_path / "out", request)) == []
+
+
+def test_engines_of_several_networks_alone_are_modules_with_names_that_tcl_takes(tmp_path: Path) -> None:
+    plan = several_models.planned(tmp_path, "a", "a.v2", granularity="layer")
+    assert ff.check(plan)
+    modules = plan.plan.phases[0].modules
+    assert {len(module.engines) for module in modules} == {1}
+    assert all(re.fullmatch("[A-Za-z0-9_]+", module.name) for module in modules)
 
 
 def test_tighter_fill_makes_larger_pblocks() -> None:

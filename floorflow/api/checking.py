@@ -7,11 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from floorflow.api.folders import save
 from floorflow.api.resource_plans import ResourcePlan
 from floorflow.api.results import Plan
 from floorflow.errors import InputError
-from floorflow.output import recover
+from floorflow.output import recover, write
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ def check(plan: str | Path | Plan | ResourcePlan, *, build: str | Path | None = 
     """
     if isinstance(plan, Plan | ResourcePlan):
         with TemporaryDirectory(prefix="floorflow-") as folder:
-            save(folder, plan.files, (), 0.0, force=False)
+            write(Path(folder), plan.files, {})
             return check(folder, build=build)
     from floorflow.verify import NotAPlan, judge
 

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import platform as python_platform
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
 from types import MappingProxyType
 
 from floorflow import __version__
-from floorflow.errors import InputError
+from floorflow.errors import FloorflowError, InputError
+from floorflow.importing import whole_imports
 from floorflow.output import RUN_FILE, Written, add, listed_files, read_run, recover, write
 
 PLAN_FILES = ("plan.json", "schedule.json")
 """Of which every folder that holds a plan has one."""
+_MOST_TOLD = 20
+"""Violations that a message lists; `check` lists them all."""
 _PACKAGES = ("matplotlib", "networkx", "numpy", "onnx", "ortools", "pydantic", "pymetis")
 
 
@@ -33,11 +39,14 @@ def save(
     *,
     force: bool,
     steps: Mapping[str, float] = MappingProxyType({}),
+    loaded_from: Path | None = None,
 ) -> tuple[str, ...]:
     """Write files and run.json to a folder; return the names of the files, run.json among them.
 
-    ``steps``: the seconds of single steps, where these are told.
+    A plan is judged first: nothing is written to ``folder`` that `check` would refuse. ``steps``: the seconds of single
+    steps, where these are told. ``loaded_from``: the folder whose plan it is, made earlier.
     """
+    require_legal(Path(folder), files, loaded_from)
     write(Path(folder), files, _run(command, seconds, steps), force=force)
     return (*sorted(files), RUN_FILE)
 
@@ -104,6 +113,56 @@ def _standing(out: Path, files: Mapping[str, bytes]) -> Written:
     except OSError:
         pass
     raise InputError(f"{out}: does not hold this plan", hint="save it there first")
+
+
+def require_legal(out: Path, files: Mapping[str, str | bytes], loaded_from: Path | None = None) -> None:
+    """Judge files that are to be written to ``out`` as `check` does; what is no plan is not judged.
+
+    Raises
+    ------
+    InputError
+        If the plan was read from a folder and that breaks a rule already.
+    FloorflowError
+        If a rule is broken, with what it is; the files lie beside ``out`` then, for whoever looks for the fault.
+
+    """
+    if not any(name in files for name in PLAN_FILES):
+        return
+    with whole_imports():
+        from floorflow.verify import check
+    with TemporaryDirectory(prefix="floorflow-") as staged:
+        write(Path(staged), files, {})
+        # A back end made elsewhere may come without a judge; all that does not rest on it is judged.
+        broken = [one for one in check(Path(staged)) if one.name != "backend-unknown"]
+    if not broken:
+        return
+    if loaded_from is not None and check(loaded_from):
+        hint = f"floorflow check {shlex.quote(str(loaded_from))} lists what is wrong in it; plan again"
+        raise InputError(f"{loaded_from}: the plan in it is not legal", hint=hint)
+    kept = _kept_aside(out.resolve())
+    write(kept, files, {})
+    told = [f"{one.name}: {one.where}: {one.message}" for one in broken[:_MOST_TOLD]]
+    told += [f"and {len(broken) - _MOST_TOLD:,} more"] if len(broken) > _MOST_TOLD else []
+    raise FloorflowError(
+        "\n  ".join([f"internal error: the plan breaks rules of check and is not written to {out}:", *told]),
+        hint=f"report it with {kept}, where the refused plan is kept",
+    )
+
+
+def _kept_aside(out: Path) -> Path:
+    """Make a new folder beside the output folder, or where temporary files go if that cannot be written."""
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        for number in count(1):
+            kept = out.parent / f"{out.name}.refused{number}"
+            try:
+                kept.mkdir()
+            except FileExistsError:
+                continue
+            return kept
+    except OSError:
+        pass
+    return Path(mkdtemp(prefix="floorflow-refused-"))
 
 
 def files_in(folder: Path) -> set[str]:

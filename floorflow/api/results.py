@@ -51,6 +51,7 @@ class Plan:
         pictures: Pictures | None = None,
         steps: Mapping[str, float] = MappingProxyType({}),
         extras: Callable[[Progress], schema.Extras | None] | None = None,
+        loaded_from: Path | None = None,
     ) -> None:
         self.plan = plan
         self.files = files
@@ -58,6 +59,7 @@ class Plan:
         self._command = tuple(command)
         self._seconds = seconds
         self._steps = steps
+        self._loaded_from = loaded_from
         self._plots = plots
         self._saved_pictures = pictures
         self._extras = extras
@@ -150,6 +152,8 @@ class Plan:
         ------
         InputError
             If the folder is not empty and ``force`` is not set, or cannot be written.
+        FloorflowError
+            If `check` would refuse the plan; says what is wrong, and where the plan is kept beside the folder.
         KeyboardInterrupt
             On Ctrl-C; while extras are made it says that the plan stands.
 
@@ -157,7 +161,9 @@ class Plan:
         require_free(Path(folder), force=force)
         with told_to(progress).stage("writing"):
             words = command or self._command
-            names = save(folder, self.files, words, self._seconds, force=force, steps=self._steps)
+            names = save(
+                folder, self.files, words, self._seconds, force=force, steps=self._steps, loaded_from=self._loaded_from
+            )
         return self.save_extras(folder, command=command, progress=progress) if extras else names
 
     def save_extras(
@@ -251,4 +257,7 @@ def load(folder: str | Path) -> Plan:
         return planned_platform(out, plan)
 
     command, seconds = run_of(out)
-    return Plan(plan, files, platform, command=command, seconds=seconds, plots=bool(pictures), pictures=pictures)
+    plots = bool(pictures)
+    return Plan(
+        plan, files, platform, command=command, seconds=seconds, plots=plots, pictures=pictures, loaded_from=out
+    )

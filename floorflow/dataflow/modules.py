@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 
 import networkx as nx
 
@@ -63,16 +64,17 @@ def cluster(
     slots = slot_of or {}
     engines = [engine.name for engine in dataflow.engines]
     if granularity == "layer":
-        return tuple(Module(name, (name,)) for name in engines)
-    groups = stages(dataflow.engines, [(wire.source, wire.target) for wire in wires])
+        return _named([(name,) for name in engines], dataflow)
+    pairs = [(wire.source, wire.target) for wire in wires]
+    groups = stages(dataflow.engines, pairs)
     if granularity == "block":
         groups = _blocks(groups, wires)
-    groups = [part for group in groups for part in _by_slot(group, slots)]
+    groups = _by_slot(groups, slots, engines, pairs)
     groups = _absorb_small(groups, wires, resources, pblock_capacities, slots)
     order = {name: index for index, name in enumerate(engines)}
     members = [tuple(sorted(group, key=order.__getitem__)) for group in groups]
     members.sort(key=lambda names: order[names[0]])
-    return tuple(Module(_name(names, dataflow), names) for names in members)
+    return _named(members, dataflow)
 
 
 def merge(modules: Sequence[Module], joined: Sequence[str], dataflow: Dataflow) -> tuple[Module, ...]:
@@ -81,7 +83,7 @@ def merge(modules: Sequence[Module], joined: Sequence[str], dataflow: Dataflow) 
     inside = {e for m in modules if m.name in set(joined) for e in m.engines}
     names = tuple(sorted(inside, key=order.__getitem__))
     rest = [m for m in modules if m.name not in set(joined)]
-    merged = [*rest, Module(_name(names, dataflow), names)]
+    merged = [*rest, Module(_free(_name(names, dataflow), {module.name for module in rest}), names)]
     return tuple(sorted(merged, key=lambda m: order[m.engines[0]]))
 
 
@@ -93,22 +95,70 @@ def module_of(modules: Sequence[Module]) -> dict[str, str]:
 def stages(engines: Sequence[Engine], pairs: Sequence[tuple[str, str]]) -> list[set[str]]:
     """Join what stands in front with the engine that follows, everything else but a core with the one before.
 
-    ``pairs`` are the ends of the streams between two engines: no folding is needed.
+    ``pairs`` are the ends of the streams between two engines: no folding is needed. No stage depends on itself.
     """
+    depths = _depths(engines, pairs)
+    wishes = {engine.name: _wished(engine, pairs, depths) for engine in engines}
     graph = nx.Graph()
-    graph.add_nodes_from(engine.name for engine in engines)
-    before = {engine.name: [source for source, target in pairs if target == engine.name] for engine in engines}
-    after = {engine.name: [target for source, target in pairs if source == engine.name] for engine in engines}
-    for engine in engines:
-        name = engine.name
-        if engine.role == "core":
-            continue
-        # What joins branches belongs to what follows: with one branch it would lie around the others.
-        if (engine.role == "front" or len(before[name]) != 1) and after[name]:
-            graph.add_edge(name, after[name][0])
-        elif before[name]:
-            graph.add_edge(before[name][0], name)
-    return [set(component) for component in nx.connected_components(graph)]
+    graph.add_nodes_from(wishes)
+    graph.add_edges_from((name, partners[0]) for name, partners in wishes.items() if partners)
+    return _without_circles([set(component) for component in nx.connected_components(graph)], wishes, pairs)
+
+
+def _depths(engines: Sequence[Engine], pairs: Sequence[tuple[str, str]]) -> dict[str, int]:
+    """Count the engines on the longest way to each, itself among them."""
+    before: dict[str, list[str]] = {engine.name: [] for engine in engines}
+    for source, target in pairs:
+        before[target].append(source)
+    depths: dict[str, int] = {}
+    for name, sources in before.items():
+        depths[name] = 1 + max((depths[source] for source in sources), default=0)
+    return depths
+
+
+def _wished(engine: Engine, pairs: Sequence[tuple[str, str]], depths: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the engines with which one would share a stage, the first one rather than the second."""
+    if engine.role == "core":
+        return ()
+    before = sorted((a for a, b in pairs if b == engine.name), key=lambda name: -depths[name])
+    after = [b for a, b in pairs if a == engine.name]
+    # What joins branches belongs to what follows: with a branch it would lie around the others. Where nothing follows
+    # it belongs to the longest branch, which is the least likely to fork into another.
+    in_front = engine.role == "front" or len(before) != 1
+    return tuple(after + before if in_front else before + after)
+
+
+def _without_circles(
+    groups: list[set[str]], wishes: Mapping[str, Sequence[str]], pairs: Sequence[tuple[str, str]]
+) -> list[set[str]]:
+    """Take apart the groups that depend on themselves, and join their engines again where that closes no circle.
+
+    A path that leads out of a group and back puts it on a circle with what lies between. ``wishes`` name those with
+    whom each engine may be joined, by streams: the first with whom it can be is taken.
+    """
+    group_of = {name: i for i, group in enumerate(groups) for name in group}
+    circles = nx.strongly_connected_components(_between(group_of, pairs))
+    apart = {group for circle in circles if len(circle) > 1 for group in circle}
+    if not apart:
+        return groups
+    loose = [name for name in wishes if group_of[name] in apart]
+    group_of |= {name: len(groups) + i for i, name in enumerate(loose)}
+    graph = _between(group_of, pairs)
+    for name in loose:
+        own = group_of[name]
+        there = (group_of[other] for other in wishes[name])
+        joined = next((other for other in there if other == own or joins_without_cycle(graph, own, other)), own)
+        if joined != own:
+            nx.contracted_nodes(graph, joined, own, self_loops=False, copy=False)
+            group_of |= {member: joined for member, group in group_of.items() if group == own}
+    return [{name for name in group_of if group_of[name] == group} for group in sorted({*group_of.values()})]
+
+
+def _between(group_of: Mapping[str, int], pairs: Sequence[tuple[str, str]]) -> nx.DiGraph:
+    """Return which groups feed which others."""
+    graph = nx.DiGraph((group_of[a], group_of[b]) for a, b in pairs if group_of[a] != group_of[b])
+    graph.add_nodes_from(group_of.values())
+    return graph
 
 
 def _blocks(formed: list[set[str]], wires: Sequence[Wire]) -> list[set[str]]:
@@ -123,7 +173,7 @@ def _blocks(formed: list[set[str]], wires: Sequence[Wire]) -> list[set[str]]:
     blocks: list[set[str]] = [set()]
     live = 0
     for index in nx.lexicographical_topological_sort(graph):
-        if live == 1:
+        if live <= 1 and blocks[-1]:
             blocks.append(set())
         blocks[-1] |= groups[index]
         live += graph.out_degree(index) - graph.in_degree(index)
@@ -151,10 +201,16 @@ def _join_and_fork(stage: set[str], wires: Sequence[Wire]) -> list[set[str]]:
     return [stage]
 
 
-def _by_slot(group: set[str], slot_of: Mapping[str, str]) -> list[set[str]]:
-    """Return what of a cluster lies in each slot."""
-    slots = sorted({slot_of.get(name, "") for name in group})
-    return [{name for name in group if slot_of.get(name, "") == slot} for slot in slots]
+def _by_slot(
+    groups: list[set[str]], slot_of: Mapping[str, str], engines: Sequence[str], pairs: Sequence[tuple[str, str]]
+) -> list[set[str]]:
+    """Return what of each cluster lies in each slot; a path that leads through another slot takes that apart."""
+    key = {name: (i, slot_of.get(name, "")) for i, group in enumerate(groups) for name in group}
+    parts = [
+        {name for name in group if key[name] == part} for group in groups for part in sorted({key[n] for n in group})
+    ]
+    inside = {name: [a for a, b in pairs if b == name and key[a] == key[name]] for name in engines}
+    return _without_circles(parts, inside, pairs)
 
 
 def _absorb_small(
@@ -203,10 +259,7 @@ def _partner(index: int, groups: list[set[str]], wires: Sequence[Wire], fits_wit
         if index in ends and ends[0] != ends[1]:
             other = ends[0] if ends[1] == index else ends[1]
             widest[other] = max(widest.get(other, 0), wire.width_bits)
-    graph = nx.DiGraph()
-    graph.add_edges_from(
-        (group_of[w.source], group_of[w.target]) for w in wires if group_of[w.source] != group_of[w.target]
-    )
+    graph = _between(group_of, [(wire.source, wire.target) for wire in wires])
     ranked = sorted(widest, key=lambda i: (-widest[i], i))
     return next((o for o in ranked if fits_with(o) and joins_without_cycle(graph, index, o)), None)
 
@@ -216,6 +269,20 @@ def joins_without_cycle(graph: nx.DiGraph, a: Hashable, b: Hashable) -> bool:
     source, target = (a, b) if graph.has_edge(a, b) else (b, a)
     onward = (n for n in graph.successors(source) if n != target)
     return not any(nx.has_path(graph, n, target) for n in onward)
+
+
+def _named(members: Iterable[tuple[str, ...]], dataflow: Dataflow) -> tuple[Module, ...]:
+    """Return a module of each tuple of engines, none called as another."""
+    modules: dict[str, Module] = {}
+    for names in members:
+        name = _free(_name(names, dataflow), modules)
+        modules[name] = Module(name, names)
+    return tuple(modules.values())
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    """Return a name with a number behind it where that is taken: ``a/b__c`` and ``a__b/c`` are both ``a__b__c``."""
+    return next(free for free in chain([name], (f"{name}_{n}" for n in count(2))) if free not in taken)
 
 
 def _name(names: Sequence[str], dataflow: Dataflow) -> str:

@@ -90,6 +90,7 @@ def load(path: Path) -> OnnxFile:
     initialisers = {tensor.name: tensor for tensor in graph.initializer}
     for tensor in initialisers.values():
         _check_initialiser(path, tensor)
+    _check_makers(path, graph)
     inputs = tuple(value for value in graph.input if value.name not in initialisers)
     outputs = tuple(value.name for value in graph.output)
     return OnnxFile(
@@ -203,6 +204,17 @@ def _check_initialiser(path: Path, tensor: onnx.TensorProto) -> None:
         raise InputError(f"{path}: initialiser '{tensor.name}' is damaged: {error}", EXPORT_HINT) from None
 
 
+def _check_makers(path: Path, graph: onnx.GraphProto) -> None:
+    """Refuse a tensor that two nodes make: which of them a reader means cannot be known."""
+    makers: dict[str, onnx.NodeProto] = {}
+    for node in graph.node:
+        for name in filter(None, node.output):
+            if name in makers:
+                both = f"node '{makers[name].name}' ({makers[name].op_type}) and by node '{node.name}' ({node.op_type})"
+                raise InputError(f"{path}: tensor '{name}' is made by {both}", EXPORT_HINT)
+            makers[name] = node
+
+
 def is_small(tensor: onnx.TensorProto) -> bool:
     """Whether a tensor may be a shape or a bit width, and lies in the file."""
     return tensor.data_location != onnx.TensorProto.EXTERNAL and prod(tensor.dims) <= _SMALL_ELEMENTS
@@ -213,6 +225,8 @@ def _nodes(graph: onnx.GraphProto) -> Iterator[Node]:
     taken: set[str] = set()
     for index, node in enumerate(graph.node):
         name = node.name if node.name and node.name not in taken else f"{node.op_type}_{index}"
+        while name in taken:
+            name = f"{name}_{index}"
         taken.add(name)
         node.name = name
         attributes = {attribute.name: _attribute(attribute) for attribute in node.attribute}

@@ -8,7 +8,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ import floorflow as ff
 from floorflow.api.events import told_to
 from floorflow.backends.finn.read.source import read_source
 from floorflow.search import context
+from floorflow.verify.judge import BUILT_IN
 from tests.conftest import CNV, TFC
 from tests.verify.two_by_two import write_two_by_two
 
@@ -137,6 +138,56 @@ def test_what_comes_next_names_the_files_in_the_folder(tfc: ff.Plan, tmp_path: P
     plan.save(tmp_path / "out")
     assert plan.next_steps("d") == tfc.next_steps("d") == steps
     assert ff.load(tmp_path / "out").next_steps(Path("d")) == steps
+
+
+def without_a_module(files: Mapping[str, bytes], main: str) -> dict[str, bytes]:
+    """Return files of a plan of which the main one says too little."""
+    content = json.loads(files[main])
+    (content["phases"][0]["modules"] if main == "plan.json" else content["partitions"]).pop()
+    return {**files, main: json.dumps(content).encode()}
+
+
+def test_a_plan_that_check_refuses_is_kept_beside_the_folder_and_never_written(
+    tfc: ff.Plan, saved: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(saved, tmp_path / "out")
+    before = contents(tmp_path)
+    wrong = ff.load(saved)
+    wrong.files = without_a_module(wrong.files, "plan.json")
+    for number in (1, 2):
+        kept = tmp_path / f"out.refused{number}"
+        with pytest.raises(ff.FloorflowError, match=r"(?s)engine-missing: phases\[0\].*") as refused:
+            wrong.save(tmp_path / "out", force=True)
+        assert refused.value.exit_code == 70
+        assert str(kept) in refused.value.hint
+        assert (kept / "plan.json").read_bytes() == wrong.files["plan.json"]
+        assert not ff.check(kept)
+    assert {name: data for name, data in contents(tmp_path).items() if not name.startswith("out.refused")} == before
+
+
+def test_a_plan_on_resources_alone_is_judged_as_well(tmp_path: Path) -> None:
+    plan = ff.plan_resources(TFC, "samo:zc706", plots=False)
+    plan.files = without_a_module(plan.files, "schedule.json")
+    with pytest.raises(ff.FloorflowError, match="breaks rules of check"):
+        plan.save(tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["out.refused1"]
+
+
+def test_a_plan_that_was_wrong_in_its_folder_is_bad_input(saved: Path, tmp_path: Path) -> None:
+    shutil.copytree(saved, tmp_path / "old")
+    wrong = without_a_module(ff.load(saved).files, "plan.json")["plan.json"]
+    (tmp_path / "old" / "plan.json").write_bytes(wrong)
+    with pytest.raises(ff.InputError, match="old: the plan in it is not legal"):
+        ff.load(tmp_path / "old").save(tmp_path / "new")
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
+
+
+def test_a_back_end_without_a_judge_is_no_fault_of_its_plan(
+    tfc: ff.Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(BUILT_IN, "finn")
+    tfc.save(tmp_path / "out")
+    assert [one.name for one in ff.check(tmp_path / "out").violations] == ["backend-unknown"]
 
 
 def test_nothing_is_replaced_unless_forced(tfc: ff.Plan, tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from typing import Any
 import onnx
 import pytest
 
+import floorflow as ff
+from examples.make_models import ModelBuilder
 from floorflow.backends.fpgaconvnet.costs import options_of
 from floorflow.backends.fpgaconvnet.lower import lowered
 from floorflow.backends.layered.source import read_layers
@@ -142,6 +144,45 @@ def test_branches_are_split_and_joined(tmp_path: Path) -> None:
     short = next(c for c in read(out)["phases"][0]["channels"] if c["name"].endswith("copy.1->join.1"))
     fill = Fraction(9, 64)  # of the window of the long branch: a row and two pixels of 8 x 8, padded
     assert short["fifo_depth"] >= fill * short["words_per_frame"]
+
+
+@pytest.mark.parametrize("backend", ["fpgaconvnet", "hls4ml"])
+def test_an_input_of_three_axes_is_flattened_whole(backend: str, tmp_path: Path) -> None:
+    """One channel of six values, which a fully connected layer takes as six words."""
+    builder = ModelBuilder("sequence", (1, 1, 6))
+    builder.quantise(8, narrow=False)
+    builder.flatten()
+    builder.fully_connected(4, 6)
+    onnx.save(builder.model(), tmp_path / "sequence.onnx")
+    plan = ff.plan(tmp_path / "sequence.onnx", "zcu104", backend=backend, effort="fast", plots=False)
+    assert ff.check(plan)
+    assert plan.channels[0]["words_per_frame"] * plan.channels[0]["width_bits"] >= 6 * 8
+
+
+@pytest.mark.parametrize("backend", ["fpgaconvnet", "hls4ml"])
+def test_a_layer_on_every_pixel_and_a_network_without_layers_are_refused(backend: str, tmp_path: Path) -> None:
+    builder = ModelBuilder("pixels", (1, 2, 6))
+    builder.quantise(8, narrow=False)
+    onnx.save(builder.model(), tmp_path / "nothing.onnx")
+    weights = builder.quantised(builder.parameter((6, 3), 0.5), 4)
+    builder.tensor, builder.shape = builder.node("MatMul", [builder.tensor, weights]), (1, 2, 3)
+    onnx.save(builder.model(), tmp_path / "pixels.onnx")
+    for name, told in (("nothing", "no operation of it is a layer"), ("pixels", "no layer of .* for 'MatMul_0'")):
+        with pytest.raises(ff.InputError, match=told):
+            ff.plan(tmp_path / f"{name}.onnx", "zcu104", backend=backend, effort="fast", plots=False)
+
+
+def test_an_output_that_is_an_input_stays_with_the_host(tmp_path: Path) -> None:
+    builder = ModelBuilder("through", (1, 3, 4, 4))
+    builder.conv(2, (1, 1), 6)
+    model = builder.model()
+    beside = onnx.helper.make_tensor_value_info("z", onnx.TensorProto.FLOAT, [1, 3])
+    model.graph.input.append(beside)
+    model.graph.node.append(onnx.helper.make_node("Identity", ["z"], ["z_out"]))
+    model.graph.output.append(onnx.helper.make_tensor_value_info("z_out", onnx.TensorProto.FLOAT, [1, 3]))
+    onnx.save(model, tmp_path / "through.onnx")
+    streams = lowered(read_layers(tmp_path / "through.onnx", FloatBits(16, 16))).streams
+    assert [stream.channel for stream in streams] == ["host:in0.0->Conv_0.0", "Conv_0.0->host:out0.0"]
 
 
 def _residual(folder: Path) -> Path:

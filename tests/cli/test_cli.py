@@ -11,6 +11,7 @@ import pytest
 from onnx import TensorProto, helper
 from typer.testing import CliRunner, Result
 
+from floorflow import verify
 from floorflow.assets import asset_folder
 from floorflow.cli.main import app
 from floorflow.hardware import known_platforms
@@ -71,6 +72,18 @@ def test_bad_models_exit_2_with_one_message_and_leave_nothing(kind: str, tmp_pat
     assert len(result.stderr.splitlines()) <= 24
     assert result.stdout == ""
     assert not (tmp_path / "out").exists()
+
+
+def test_a_plan_that_check_refuses_exits_70_with_what_is_wrong_and_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verify, "check", lambda _: [verify.Violation("module-cycle", "phases[0]", "[a] needs [b]")])
+    result = plan(TFC, tmp_path / "out", "--effort", "fast")
+    assert result.exit_code == 70, result.stderr
+    assert "module-cycle: phases[0]: [a] needs [b]" in result.stderr
+    assert str(tmp_path / "out.refused1") in result.stderr
+    assert result.stdout == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["out.refused1"]
 
 
 def test_unknown_platform_suggests_the_nearest_names(tmp_path: Path) -> None:

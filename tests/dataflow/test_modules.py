@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import networkx as nx
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -128,3 +129,63 @@ def test_small_clusters_do_not_grow_beyond_the_largest_room() -> None:
     sizes = {e.name: SMALL for e in graph.engines}
     modules = cluster(graph, chain(graph), sizes, "stage", [Resources(lut=250)])
     assert [len(m.engines) for m in modules] == [2, 1]
+
+
+@pytest.mark.parametrize("granularity", ["stage", "block"])
+def test_a_join_at_the_end_belongs_to_its_longest_branch(granularity: str) -> None:
+    """FINN's own residual graph ends so; with the shortcut it would lie around the other branch."""
+    graph = dataflow("MVAU_hls", "DuplicateStreams_hls", "MVAU_hls", "Thresholding_rtl", "AddStreams_hls")
+    first, fork, other, steps, join = (engine.name for engine in graph.engines)
+    pairs = [(first, fork), (fork, join), (fork, other), (other, steps), (steps, join)]
+    modules = cluster(graph, [Wire(*pair, 8) for pair in pairs], {e.name: BIG for e in graph.engines}, granularity)
+    assert [m.engines for m in modules] == {
+        "stage": [(first, fork), (other, steps, join)],
+        "block": [(first, fork, other, steps, join)],
+    }[granularity]
+
+
+def test_a_path_through_another_slot_takes_a_cluster_apart() -> None:
+    graph = dataflow("MVAU_hls", "Thresholding_rtl", "Thresholding_rtl")
+    names = [engine.name for engine in graph.engines]
+    slots = dict(zip(names, ("SLR0", "SLR1", "SLR0"), strict=True))
+    modules = cluster(graph, chain(graph), dict.fromkeys(names, BIG), "stage", slot_of=slots)
+    assert [m.engines for m in modules] == [(name,) for name in names]
+
+
+def test_blocks_of_several_networks_stay_apart() -> None:
+    graph = dataflow("MVAU_hls", "MVAU_hls")
+    modules = cluster(graph, [], {engine.name: BIG for engine in graph.engines}, "block")
+    assert [m.engines for m in modules] == [(engine.name,) for engine in graph.engines]
+
+
+KINDS = (
+    "MVAU_hls",
+    "FMPadding_rtl",
+    "Thresholding_rtl",
+    "AddStreams_hls",
+    "StreamingConcat_hls",
+    "DuplicateStreams_hls",
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_modules_of_any_graph_depend_on_one_another_without_a_circle(data: st.DataObject) -> None:
+    """Joins at the end and behind forks, branches in branches, several inputs and heads, unconnected parts."""
+    graph = dataflow(*data.draw(st.lists(st.sampled_from(KINDS), min_size=2, max_size=12)))
+    names = [engine.name for engine in graph.engines]
+    pairs = [
+        (names[source], name)
+        for target, name in enumerate(names[1:], 1)
+        for source in data.draw(st.lists(st.integers(0, target - 1), max_size=3))
+    ]
+    use = {name: data.draw(st.sampled_from([SMALL, BIG])) for name in names}
+    slots = {name: data.draw(st.sampled_from(["SLR0", "SLR1"])) for name in names} if data.draw(st.booleans()) else None
+    granularity = data.draw(st.sampled_from(["stage", "block", "layer", "slot"]))
+    modules = cluster(graph, [Wire(*pair, 8) for pair in pairs], use, granularity, slot_of=slots)
+    assert sorted(name for module in modules for name in module.engines) == sorted(names)
+    assert len({module.name for module in modules}) == len(modules)
+    home = module_of(modules)
+    assert nx.is_directed_acyclic_graph(nx.DiGraph((home[a], home[b]) for a, b in pairs if home[a] != home[b]))
+    for module in modules:
+        assert slots is None or granularity == "layer" or len({slots[name] for name in module.engines}) == 1

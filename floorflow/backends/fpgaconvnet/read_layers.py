@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import Any
 
 from floorflow.backends.fpgaconvnet.layers import Layer
@@ -32,13 +33,15 @@ def layers_of(network: Network) -> tuple[NamedLayer[Layer], ...]:
     """
     operations = [operation for operation in network.operations if operation.type not in NO_HARDWARE]
     hint = "fpgaConvNet's layers are read from conv and pools (square), fully_connected and relu"
-    refuse_others(network, operations, _has_layer, "fpgaConvNet", hint)
+    refuse_others(network, operations, lambda operation: _has_layer(network, operation), "fpgaConvNet", hint)
     source = {operation.outputs[0]: operation for operation in network.operations}
     return tuple(_named(network, operation, source) for operation in operations)
 
 
-def _has_layer(operation: Operation) -> bool:
-    return operation.type in _KINDS and has_square_kernel(operation)
+def _has_layer(network: Network, operation: Operation) -> bool:
+    """Whether there is one: a fully connected layer sums the whole map, not each of its pixels."""
+    one_vector = operation.type != "fully_connected" or prod(network.tensor(operation.inputs[0]).shape[2:]) == 1
+    return operation.type in _KINDS and has_square_kernel(operation) and one_vector
 
 
 def _named(network: Network, operation: Operation, source: Mapping[str, Operation]) -> NamedLayer[Layer]:
@@ -56,8 +59,8 @@ def _named(network: Network, operation: Operation, source: Mapping[str, Operatio
 
 
 def _map(shape: tuple[int, ...]) -> tuple[int, int, int]:
-    """Return channels, rows and columns; a vector is one pixel."""
-    return (shape[1], *shape[2:4]) if len(shape) == 4 else (shape[1], 1, 1)
+    """Return channels, rows and columns; a vector is one pixel, and what has one axis behind the channels one row."""
+    return shape[1], prod(shape[2:-1]), prod(shape[2:][-1:])
 
 
 def _map_before(network: Network, operation: Operation, source: Mapping[str, Operation]) -> tuple[int, int, int]:

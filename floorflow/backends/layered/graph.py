@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from floorflow.dataflow.model import HOST_PREFIX, Dataflow, Engine, Stream
+from floorflow.errors import InputError
 from floorflow.network import Network, Tensor
 
 End = tuple[str, int]
@@ -48,11 +49,21 @@ def joined(wires: Wires, engines: Mapping[str, Engine], copier: Copier) -> Dataf
     """Return the dataflow of engines by the names of their operations, all others having none.
 
     Engines are in the order of operations, each copier behind what it copies.
+
+    Raises
+    ------
+    InputError
+        If there is no engine.
+
     """
     network = wires.network
+    if not engines:
+        raise InputError(f"{network.name}: no operation of it is a layer", hint="there is nothing to plan")
     made, readers = _Made(wires, copier), _readers(wires, engines)
     for number, name in enumerate(network.inputs):
-        made.read(name, (f"{HOST_PREFIX}in{number}", 0), readers.get(name, []))
+        # An input that is an output as it came, and nothing else, stays with the host.
+        if any(operation for _, operation in readers.get(name, [])):
+            made.read(name, (f"{HOST_PREFIX}in{number}", 0), readers[name])
     for operation in network.operations:
         if operation.name in engines:
             engine, output = engines[operation.name], operation.outputs[0]

@@ -49,13 +49,20 @@ def pools_one_dimension(reader: Reader) -> bool:
     return (image[0], pool[0]) == (1, 1) or (image[1], pool[1]) == (1, 1)
 
 
+def max_pool_outputs(reader: Reader) -> int:
+    """Return the pixels that a max pool writes."""
+    image, window = reader.pair("ImgDim"), reader.pair("PoolDim")
+    if not pools_one_dimension(reader):
+        return (image[0] // window[0]) * (image[1] // window[1])
+    length, pool = max(image), max(window)
+    return (-((pool - length) // pool) if reader.integer("CeilMode", 0) == 1 else (length - pool) // pool) + 1
+
+
 def _max_pool(reader: Reader) -> SimpleUnit:
     channels, bits = reader.positive("NumChannels"), reader.bits("dataType")
     length, pool = max(reader.pair("ImgDim")), max(reader.pair("PoolDim"))
     if pools_one_dimension(reader):
-        pe = reader.positive("PE")
-        ceil_mode = reader.integer("CeilMode", 0) == 1
-        outputs = (-((pool - length) // pool) if ceil_mode else (length - pool) // pool) + 1
+        pe, outputs = reader.positive("PE"), max_pool_outputs(reader)
         cycles, width = outputs * reader.folds("NumChannels", "PE") * (pool + 1), bits * pe
     else:
         if any(size % step for size, step in zip(reader.pair("ImgDim"), reader.pair("PoolDim"), strict=True)):

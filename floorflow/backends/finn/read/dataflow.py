@@ -8,7 +8,7 @@ from floorflow.backends.finn.kinds.registry import KINDS
 from floorflow.backends.finn.lower.integer_form import listed
 from floorflow.backends.finn.names import family, is_specialised
 from floorflow.backends.finn.read import ports
-from floorflow.backends.finn.read.graph import Graph, GraphEngine
+from floorflow.backends.finn.read.graph import Graph, GraphEngine, require_fitting
 from floorflow.backends.finn.read.variant import variant
 from floorflow.backends.finn.roles import described
 from floorflow.backends.finn.version import VERSION_NAMES, FinnVersion
@@ -54,13 +54,15 @@ def dataflow_of(graph: Graph, technology: Technology, finn: FinnVersion = "main"
     Raises
     ------
     InputError
-        If the host would have to compute something between two engines; names node and operator.
+        If the host would have to compute something between two engines, names node and operator; or if engines do
+        not agree on what flows between them.
 
     """
     if graph.between:
         node = graph.between[0]
         message = f"{graph.flat.path}: node '{node.name}' ({node.op_type}) stands between engines and is none of FINN's"
         raise InputError(message, "FINN did not convert it to hardware: look at its step_convert_to_hw.")
+    require_fitting(graph)
     engines = tuple(_engine(engine, variant(engine, graph, technology, finn)) for engine in graph.engines)
     notes = (*_notes(graph), *_other_versions(engines, finn))
     return Dataflow(graph.name, engines, tuple(graph_stream.stream for graph_stream in graph.streams), notes)

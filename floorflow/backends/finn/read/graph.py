@@ -6,6 +6,7 @@ into the streams that they are part of. What the host computes before and after 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +22,12 @@ from floorflow.backends.finn.read.order import in_topological_order
 from floorflow.dataflow.model import HOST_PREFIX, AttributeValue, Stream
 from floorflow.errors import InputError
 from floorflow.network.onnx_file import Node, OnnxFile
+
+MOST_LETTERS = 100
+"""Of the name of an engine: FINN and Vivado make folders after it, with more around it."""
+_CELL = re.compile(rf"[A-Za-z_][A-Za-z0-9_]{{0,{MOST_LETTERS - 1}}}")
+_BUFFERS = ("StreamingFIFO", "StreamingDataWidthConverter")
+_SAVE_AGAIN = "The nodes of this graph do not fit together; save it again with FINN's InferShapes and InferDataTypes."
 
 
 @dataclass(frozen=True)
@@ -101,7 +108,8 @@ def read_graph(file: OnnxFile) -> Graph:
     Raises
     ------
     InputError
-        If a child is missing, a stream has several readers, or a shape is not stored.
+        If a child is missing, a stream has several readers, a shape is not stored, a FIFO passes on something else
+        than what reaches it, or a name cannot be a cell's.
 
     """
     flat = flatten(file)
@@ -109,6 +117,7 @@ def read_graph(file: OnnxFile) -> Graph:
     if not wiring.engines:
         hint = "Give a graph that FINN saved after step_create_dataflow_partition."
         raise InputError(f"{flat.path}: the graph holds no engine", hint)
+    wiring.require_passing()
     streams = (*wiring.into_engines(), *wiring.to_host())
     host = tuple(node for node in wiring.nodes if not names.is_dataflow(node))
     return Graph(file.name, flat, tuple(wiring.engines.values()), streams, host, tuple(wiring.between(host)))
@@ -129,7 +138,13 @@ class _Wiring:
     @cached_property
     def engines(self) -> dict[str, GraphEngine]:
         """The engines by name."""
-        return {n.name: self._engine(n) for n in self.nodes if names.is_dataflow(n) and not passes(n)}
+        found = [node for node in self.nodes if names.is_dataflow(node) and not passes(node)]
+        for node in found:
+            if not _CELL.fullmatch(node.name):
+                message = f"{self.flat.path}: node {node.name!r:.120} ({node.op_type}) has a name that no cell can have"
+                hint = f"Expected at most {MOST_LETTERS} letters, digits and _; FINN's GiveUniqueNodeNames gives such."
+                raise InputError(message, hint)
+        return {node.name: self._engine(node) for node in found}
 
     def _engine(self, node: Node) -> GraphEngine:
         attributes = names.hardware(node)
@@ -159,6 +174,25 @@ class _Wiring:
             tensor = node.inputs[0]
             node = self.makers.get(tensor)
         return tensor, fifo_bits
+
+    def require_passing(self) -> None:
+        """Refuse a FIFO, or whatever else passes a stream on, of which the two ends differ."""
+        for node in self.nodes:
+            if not passes(node) or not self._flows(node.inputs[0]):
+                continue
+            origin, _ = self.source(node.outputs[0])
+            before, behind = (self.flat.shapes.get(tensor) for tensor in (origin, node.outputs[0]))
+            maker, stated = self._maker(origin), node.attributes.get("dataType")
+            sent = ports.output_type(maker.kind, maker.attributes).name if maker else stated
+            differs = [f"{prod(shape):,} elements" for shape in (before, behind) if shape]
+            types = [str(sent), str(stated)] if node.op_type.startswith(_BUFFERS) and stated and sent != stated else []
+            if len({*differs}) > 1 or types:
+                one, other = types or differs
+                where = f"{self.flat.path}: node '{node.name}' ({node.op_type})"
+                message = f"{where} passes on {other}, but what reaches it, tensor '{origin}', is {one}"
+                raise InputError(
+                    message, "It reads another tensor than it was made for; save the graph again with FINN."
+                )
 
     def _flows(self, tensor: str) -> bool:
         """Whether a tensor is data: parameters are constant, or were stripped from the file."""
@@ -222,6 +256,53 @@ class _Wiring:
                 reached |= dict.fromkeys(node.outputs, node)
         feeding = (self.source(name)[0] for engine in self.engines.values() for name in engine.node.inputs)
         yield from {reached[name].name: reached[name] for name in feeding if name in reached}.values()
+
+
+def require_fitting(graph: Graph) -> None:
+    """Refuse a graph in which a stream is missing, leads nowhere, or is not what its two engines say.
+
+    Raises
+    ------
+    InputError
+        With the engine, the stream and what each says.
+
+    """
+    into = {(one.stream.target, one.stream.target_port): one for one in graph.streams}
+    out_of = {(one.stream.source, one.stream.source_port): one for one in graph.streams}
+    for engine in graph.engines:
+        sizes = ports.sizes(engine.kind, engine.attributes)
+        if sizes is None:
+            continue
+        where = f"{graph.flat.path}: node '{engine.name}' ({engine.node.op_type})"
+        given = (len(engine.stream_inputs), sum(bool(name) for name in engine.node.outputs))
+        for side, expected, found in zip(("input", "output"), sizes, given, strict=True):
+            if len(expected) != found:
+                raise InputError(f"{where}: {found} streams at its {side}s, its kind has {len(expected)}", _SAVE_AGAIN)
+        for side, expected, ends in zip(("input", "output"), sizes, (into, out_of), strict=True):
+            for port, elements in enumerate(expected):
+                one = ends.get((engine.name, port))
+                if one is None:
+                    raise InputError(f"{where}: nothing reads its {side} {port}", _SAVE_AGAIN)
+                if one.stream.elements != elements:
+                    held = f"tensor '{one.tensor}' there has {one.stream.elements:,}"
+                    raise InputError(f"{where}: {elements:,} elements a frame at {side} {port}, {held}", _SAVE_AGAIN)
+    _require_types(graph)
+
+
+def _require_types(graph: Graph) -> None:
+    """Refuse a stream of which producer and consumer state different datatypes."""
+    engines = {engine.name: engine for engine in graph.engines}
+    for one in graph.streams:
+        maker, reader = engines.get(one.stream.source), engines.get(one.stream.target)
+        if maker is None or reader is None:
+            continue
+        sent = ports.output_type(maker.kind, maker.attributes)
+        taken = ports.input_type(reader.attributes, one.stream.target_port)
+        if sent.name != taken.name:
+            message = (
+                f"{graph.flat.path}: node '{maker.name}' sends {sent.name}, node '{reader.name}' takes {taken.name}"
+            )
+            raise InputError(message, _SAVE_AGAIN)
 
 
 def passes(node: Node) -> bool:

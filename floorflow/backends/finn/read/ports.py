@@ -1,14 +1,18 @@
-"""What flows through a FINN node: the datatypes of its ports and weights, from its attributes."""
+"""What flows through a FINN node: the datatypes and sizes of its ports and weights, from its attributes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import prod
+from types import MappingProxyType
 
+from floorflow.backends.finn.attributes import Reader
+from floorflow.backends.finn.kinds.pooling import max_pool_outputs
 from floorflow.backends.finn.lower.types import pool_sum
 from floorflow.backends.finn.names import family
 from floorflow.dataflow.model import Attributes
+from floorflow.errors import InputError
 from floorflow.network.datatype import FLOAT32, DataType, integer, named, smallest
 
 _OUTPUT_TYPES = ("outputDataType", "OutputDataType", "out_dtype", "EmbeddingType", "dataType", "dtype")
@@ -114,3 +118,139 @@ def numbers(attributes: Mapping[str, object], key: str) -> tuple[int, ...]:
     if isinstance(value, tuple):
         return tuple(item for item in value if isinstance(item, int))
     return (value,) if isinstance(value, int) else (1,)
+
+
+Sizes = tuple[tuple[int, ...], tuple[int, ...]]
+"""Elements a frame at each input, and at each output."""
+
+
+def sizes(op_type: str, attributes: Attributes) -> Sizes | None:
+    """Return the elements a frame that an engine takes and sends, port by port.
+
+    None for a kind without a rule, and where an attribute is missing or wrong: its foldings are refused for that.
+    """
+    kind, reader = family(op_type), Reader(op_type, attributes)
+    rule = _operands if kind.startswith("Elementwise") else _SIZES.get(kind)
+    try:
+        return rule(reader) if rule else None
+    except InputError:
+        return None
+
+
+def _matrix(reader: Reader) -> Sizes:
+    pixels = reader.pixels()
+    return (reader.integer("MW") * pixels,), (reader.integer("MH") * pixels,)
+
+
+def _depthwise(reader: Reader) -> Sizes:
+    elements = reader.integer("Channels") * prod(reader.pair("Dim"))
+    return (elements * prod(reader.pair("Kernel")),), (elements,)
+
+
+def _window(reader: Reader) -> Sizes:
+    channels = reader.integer("IFMChannels")
+    taken = prod(reader.pair("OFMDim")) * prod(reader.pair("ConvKernelDim"))
+    return (channels * prod(reader.pair("IFMDim")),), (channels * taken,)
+
+
+def _pool(reader: Reader) -> Sizes:
+    elements = reader.integer("Channels") * prod(reader.pair("OutImgDims")) * reader.integer("BatchSize", 1)
+    return (elements * prod(reader.pair("KernelSize")),), (elements,)
+
+
+def _max_pool(reader: Reader) -> Sizes:
+    channels = reader.integer("NumChannels")
+    return (channels * prod(reader.pair("ImgDim")),), (channels * max_pool_outputs(reader),)
+
+
+def _elementwise(reader: Reader, inputs: int = 1, outputs: int = 1) -> Sizes:
+    elements = reader.integer("NumChannels") * reader.pixels()
+    return (elements,) * inputs, (elements,) * outputs
+
+
+def _operands(reader: Reader) -> Sizes:
+    streams = (side for side in ("lhs", "rhs") if reader.attributes.get(f"{side}_style") != "const")
+    return tuple(prod(reader.sizes(f"{side}_shape")) for side in streams), (prod(reader.sizes("out_shape")),)
+
+
+def _global_pool(reader: Reader) -> Sizes:
+    return _elementwise(reader)[0], (reader.integer("NumChannels"),)
+
+
+def _label(reader: Reader) -> Sizes:
+    pixels = reader.pixels()
+    return (reader.integer("Labels") * pixels,), (reader.integer("K", 1) * pixels,)
+
+
+def _parts(reader: Reader) -> tuple[tuple[int, ...], int]:
+    """Return what each part of a concat or split holds, and what all hold."""
+    channels = reader.sizes("ChannelsPerStream" if reader.has("ChannelsPerStream") else "ElemsPerStream")
+    each = tuple(size * reader.pixels() for size in channels)
+    return each, sum(each)
+
+
+def _concat(reader: Reader) -> Sizes:
+    each, whole = _parts(reader)
+    return each, (whole,)
+
+
+def _split(reader: Reader) -> Sizes:
+    each, whole = _parts(reader)
+    return (whole,), each
+
+
+def _padding(reader: Reader) -> Sizes:
+    (height, width), frames = reader.pair("ImgDim"), reader.integer("NumChannels") * reader.pixels()
+    top, left, bottom, right = (*reader.sizes("Padding"), 0, 0, 0)[:4]
+    return (frames * height * width,), (frames * (height + top + bottom) * (width + left + right),)
+
+
+def _spreading(reader: Reader) -> Sizes:
+    (height, width), (down, across) = reader.pair("ImgDim"), reader.pair("Stride")
+    frames = reader.integer("NumChannels") * reader.pixels()
+    return (frames * height * width,), (frames * ((height - 1) * down + 1) * ((width - 1) * across + 1),)
+
+
+def _sampling(reader: Reader) -> Sizes:
+    side, stride = reader.pair("ImgDim")[0], reader.positive("Stride")
+    axes, frames = 1 if reader.integer("is1D", 0) else 2, reader.integer("NumChannels") * reader.pixels()
+    return (frames * side**axes,), (frames * ((side - 1) // stride + 1) ** axes,)
+
+
+def _upsampling(reader: Reader) -> Sizes:
+    frames = reader.integer("NumChannels") * reader.pixels()
+    if reader.has("HO"):
+        before, behind = (reader.integer(f"H{side}") * reader.integer(f"W{side}") for side in "IO")
+    else:
+        axes = 1 if reader.integer("DimMode", 0) else 2
+        before, behind = (reader.integer(name) ** axes for name in ("IFMDim", "OFMDim"))
+    return (frames * before,), (frames * behind,)
+
+
+def _lookup(reader: Reader) -> Sizes:
+    words = prod(reader.sizes("InputShape"))
+    return (words,), (words * reader.integer("EmbeddingDim"),)
+
+
+_SIZES: Mapping[str, Callable[[Reader], Sizes]] = MappingProxyType(
+    {
+        "MVAU": _matrix,
+        "VVAU": _depthwise,
+        "ConvolutionInputGenerator": _window,
+        "Pool": _pool,
+        "StreamingMaxPool": _max_pool,
+        **dict.fromkeys(("Thresholding", "ChannelwiseOp"), _elementwise),
+        **dict.fromkeys(("AddStreams", "StreamingEltwise"), lambda reader: _elementwise(reader, inputs=2)),
+        "DuplicateStreams": lambda reader: _elementwise(reader, outputs=reader.integer("NumOutputStreams", 2)),
+        "GlobalAccPool": _global_pool,
+        "LabelSelect": _label,
+        "StreamingConcat": _concat,
+        "StreamingSplit": _split,
+        "FMPadding": _padding,
+        "FMPadding_Pixel": _spreading,
+        "DownSampler": _sampling,
+        "UpsampleNearestNeighbour": _upsampling,
+        "Lookup": _lookup,
+        "Reshape": lambda reader: ((prod(reader.sizes("inp_shape")),), (prod(reader.sizes("out_shape")),)),
+    }
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import onnx
@@ -187,7 +188,8 @@ def test_old_names_and_values_read_as_present_ones(tmp_path: Path, name: str) ->
     old = {**MATRIX, "mem_mode": "const", "PE": 2, "inFIFODepth": 4}
     builder.add(name, old, (1, 3, 3, 6), domain="finn", name="matrix", parameters=(12, 6))
     builder.nodes[-1].attribute.append(helper.make_attribute("backend", "fpgadataflow"))
-    builder.add("Thresholding_Batch", {"NumChannels": 6, "inputDataType": "INT11", "outputDataType": "UINT2"})
+    steps = {"NumChannels": 6, "inputDataType": "INT11", "outputDataType": "UINT2", "numInputVectors": [1, 3, 3]}
+    builder.add("Thresholding_Batch", steps)
     dataflow = dataflow_of(builder, tmp_path)
     assert [e.kind for e in dataflow.engines] == ["ConvolutionInputGenerator_hls", "MVAU_hls", "Thresholding_hls"]
     assert dataflow.engines[1].attributes["mem_mode"] == "internal_embedded"
@@ -219,7 +221,8 @@ def test_children_of_partitions_are_read_beside_the_parent(tmp_path: Path, model
 
 
 def test_engines_of_two_partitions_have_names_of_their_own(tmp_path: Path) -> None:
-    names = [e.name for e in source_of(partitioned(tmp_path, "child.onnx", children=2), tmp_path).lower(PART).engines]
+    graph = source_of(partitioned(tmp_path, "child.onnx", children=2), tmp_path).graph
+    names = [engine.name for engine in graph.engines] if graph else []
     assert len(set(names)) == 4
     assert names[:2] == ["window", "matrix"]
 
@@ -316,5 +319,78 @@ def test_engines_that_this_finn_lacks_are_named(tmp_path: Path) -> None:
     builder.add(
         "AddStreams_hls", {"NumChannels": 6, "inputDataType": "INT11", "numInputVectors": [1, 3, 3]}, name="sum"
     )
+    builder.inputs.append(helper.make_tensor_value_info("other", TensorProto.FLOAT, (1, 3, 3, 6)))
+    builder.nodes[-1].input.append("other")
     notes = source_of(builder.model(), tmp_path).lower(PART, finn="plus").notes
     assert any("FINN+ has no AddStreams_hls: plan with --finn main" in note for note in notes)
+
+
+def rewired_fifo(builder: GraphBuilder) -> None:
+    """Let the FIFO before the matrix unit read what enters the network, and the window nothing."""
+    next(node for node in builder.nodes if node.name == "StreamingFIFO_rtl_4").input[0] = "global_in"
+
+
+def of_other_type(builder: GraphBuilder) -> None:
+    attribute(builder, "StreamingFIFO_rtl_5", "dataType").s = b"INT7"
+
+
+def fewer_outputs(builder: GraphBuilder) -> None:
+    attribute(builder, "matrix", "MW").i = 8
+
+
+def other_weights(builder: GraphBuilder) -> None:
+    attribute(builder, "matrix", "inputDataType").s = b"INT4"
+
+
+def unread(builder: GraphBuilder) -> None:
+    """Let the matrix unit read the host, so that nothing reads the window."""
+    builder.inputs.append(helper.make_tensor_value_info("other", TensorProto.FLOAT, (1, 3, 3, 12)))
+    builder.nodes[-1].input[0] = "other"
+
+
+def more_inputs(builder: GraphBuilder) -> None:
+    builder.inputs.append(helper.make_tensor_value_info("other", TensorProto.FLOAT, (1, 4, 4, 3)))
+    builder.nodes[3].input.append("other")
+
+
+def attribute(builder: GraphBuilder, node: str, name: str) -> onnx.AttributeProto:
+    (holder,) = (one for one in builder.nodes if one.name == node)
+    return next(one for one in holder.attribute if one.name == name)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (rewired_fifo, r"node 'StreamingFIFO_rtl_4' .* passes on 108 elements, but .* tensor 'global_in', is 48 elem"),
+        (of_other_type, r"node 'StreamingFIFO_rtl_5' .* passes on INT7, but .* tensor 'window_out0', is UINT4"),
+        (fewer_outputs, r"node 'matrix' .*: 72 elements a frame at input 0, tensor 'window_out0' there has 108"),
+        (other_weights, r"node 'window' sends UINT4, node 'matrix' takes INT4"),
+        (unread, r"node 'window' .*: nothing reads its output 0"),
+        (more_inputs, r"node 'window' .*: 2 streams at its inputs, its kind has 1"),
+    ],
+)
+def test_nodes_that_do_not_fit_together_are_named(
+    tmp_path: Path, change: Callable[[GraphBuilder], None], told: str
+) -> None:
+    builder = layer(fifos=True)
+    change(builder)
+    with pytest.raises(InputError, match=told):
+        dataflow_of(builder, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a/../../b", "a b", "a[0]", "$a", 'a"', "a\nb", "{", "0a", "a" * 101, "\u00e9"])
+def test_a_name_that_no_cell_can_have_is_refused(tmp_path: Path, name: str) -> None:
+    builder = layer()
+    builder.nodes[0].name = name
+    with pytest.raises(InputError, match=r"\(ConvolutionInputGenerator_rtl\) has a name that no cell can have"):
+        dataflow_of(builder, tmp_path)
+
+
+def test_nodes_without_a_name_and_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    builder = layer()
+    builder.add("Thresholding_rtl", {"NumChannels": 6, "inputDataType": "INT11", "outputDataType": "UINT2"})
+    builder.nodes[-1].attribute.append(helper.make_attribute("numInputVectors", [1, 3, 3]))
+    for node, name in zip(builder.nodes, ("MVAU_rtl_1", "MVAU_rtl_1", ""), strict=True):
+        node.name = name
+    names = [engine.name for engine in dataflow_of(builder, tmp_path).engines]
+    assert names == ["MVAU_rtl_1", "MVAU_rtl_1_1", "Thresholding_rtl_2"]
