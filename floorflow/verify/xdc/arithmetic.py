@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 _PLAIN = re.compile(r"[0-9\s+\-*/%()<>=!&|]{1,200}")
 _TEXTS = re.compile(r"\s*([^\s&|()]*)\s+(eq|ne|==|!=)\s+([^\s&|()]*)\s*")
+_LONGEST = 4_000
+"""Characters of a comparison of texts."""
 _SIGNS = ((r"&&", " and "), (r"\|\|", " or "), (r"!(?!=)", " not "))
 _OPERATORS: dict[type[ast.AST], Callable[[int, int], int]] = {
     ast.Add: operator.add,
@@ -41,13 +43,13 @@ def evaluated(text: str) -> int | None:
         text = re.sub(sign, word, text)
     try:
         return _value(ast.parse(text.strip(), mode="eval").body)
-    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError):
+    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError):
         return None
 
 
 def _compared(text: str) -> int | None:
     """Return whether two texts are equal, if that is all that is asked."""
-    match = _TEXTS.fullmatch(text)
+    match = _TEXTS.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None:
         return None
     first, second = (match[number].strip('"{}') for number in (1, 3))

@@ -21,6 +21,8 @@ _SPELT = {"DSP48E1": "DSP48", "DSP48E2": "DSP48E2", "DSP": "DSP48E2", "URAM": "U
 
 LONGEST = 100
 """So many characters of a range are read: no site's name is so long."""
+MOST_KNOWN = 2_000
+"""Ranges that are kept once they are read; of large ones more would take all memory."""
 _NUMBER = "([0-9]{1,6})"
 _CORNERS = re.compile(rf"([A-Z][A-Z0-9_]*)_X{_NUMBER}Y{_NUMBER}:\1_X{_NUMBER}Y{_NUMBER}")
 
@@ -62,6 +64,8 @@ class RangeBook:
     def facts(self, text: str) -> RangeFacts:
         """Return what a range holds and what is wrong with it."""
         if text not in self._known:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
             self._known[text] = self._read(text if len(text) <= LONGEST else f"{text[:LONGEST]}...")
         return self._known[text]
 
