@@ -84,10 +84,11 @@ def judge(out: Path, build: Path | None = None) -> Verdict:
     """
     folder, findings = open_folder(out), Findings()
     if is_resource_plan(folder):
-        return Verdict(findings.violations, judge_resource_plan(folder, findings))
+        checked = judge_resource_plan(folder, findings)
+        return Verdict(findings.told(), checked)
     plan = _read_plan(folder, findings)
     if plan is None:
-        return Verdict(findings.violations, {})
+        return Verdict(findings.told(), {})
     part = judge_of(plan, findings)
     boards = load_boards(folder, plan, findings)
     check_files(folder, plan, findings)
@@ -124,7 +125,7 @@ def judge(out: Path, build: Path | None = None) -> Verdict:
     except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError, MemoryError) as error:
         # A value that no rule foresaw is the plan's fault, never a reason to give no verdict.
         findings.add("plan-malformed", "phases", f"cannot be judged: {type(error).__name__}: {error!s:.200}")
-    return Verdict(findings.violations, _judged(folder, plan, phases, boards))
+    return Verdict(findings.told(), _judged(folder, plan, phases, boards))
 
 
 def _judged(folder: Folder, plan: Record, phases: list[PhaseFacts], boards: dict[str, Board]) -> dict[str, int]:

@@ -50,9 +50,10 @@ def _judge_patterns(floorplan: Floorplan, findings: Findings) -> None:
     for block in floorplan.pblocks.values():
         for cell, place in block.cells:
             head = PATTERN.split(cell.text, maxsplit=1)[0] if cell.how in ("glob", "filter") else ""
+            takes = cell.taking()
             for name, other, file, line in _beginning(named, head) if head else ():
                 floorplan.work.charge(cell.cost((name,)), place.line)
-                if other != block.name and cell.takes(name):
+                if other != block.name and takes(name):
                     found = f"{cell.text} in {block.name} takes {name} in {other} ({file}:{line})"
                     expected = "one pblock; the last holds"
                     findings.add("cell-in-two-pblocks", place, found, expected, pblock=block.name, severity=WARNING)

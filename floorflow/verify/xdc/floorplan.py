@@ -159,10 +159,11 @@ class Floorplan:
             return False
         if block.name not in self._reconfigurable:
             names, patterns = self._partitions
+            inside = [cell.text for cell in block.held]
             for one in patterns:
-                self.work.charge(one.cost(cell.text for cell in block.held), block.place.line)
-            self._reconfigurable[block.name] = any(
-                cell.text in names or any(one.takes(cell.text) for one in patterns) for cell in block.held
+                self.work.charge(one.cost(inside), block.place.line)
+            self._reconfigurable[block.name] = not names.isdisjoint(inside) or any(
+                any(map(one.taking(), inside)) for one in patterns
             )
         return self._reconfigurable[block.name]
 

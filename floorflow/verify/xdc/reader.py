@@ -159,6 +159,8 @@ class Reader:
         block.names_laguna |= text.startswith("LAGUNA_") and not removed
         if facts.unjudged:
             block.unjudged.add(facts.unjudged)
+            if not facts.is_hard:
+                self._unknown(f"ranges of {facts.unjudged} of {block.name}: no such type is on record", place)
         if facts.fault is not None:
             name, found, expected = facts.fault
             self.findings.add(name, place, found, expected, pblock=block.name)
@@ -201,14 +203,16 @@ class Reader:
             return Unknown("get_pblocks with -filter or -of_objects selects")
         names: list[str] = []
         for pattern in patterns:
-            if not pattern.is_exact and any(map(pattern.takes, self.brought)):
+            taken = [pattern.text] if pattern.is_exact else self._created(pattern)
+            if not taken and any(map(pattern.taking(), self.brought)):
                 return Unknown("get_pblocks selects among those of a shell")
-            names += [pattern.text] if pattern.is_exact else self._created(pattern)
+            names += taken
         return Selection("pblocks", tuple(names), quiet="-quiet" in found.flags)
 
     def _created(self, pattern: Cells) -> list[str]:
         self.floorplan.work.charge(pattern.cost(self.floorplan.pblocks))
-        return [name for name, block in self.floorplan.pblocks.items() if block.created and pattern.takes(name)]
+        takes, there = pattern.taking(), self.floorplan.pblocks.items()
+        return [name for name, block in there if (block.created or block.brought) and takes(name)]
 
     # cells
 
@@ -291,7 +295,8 @@ class Reader:
                 block.held.pop(Cells(one.text, how), None)
         else:
             self.floorplan.work.charge(one.cost(cell.text for cell in block.held), place.line)
-            for cell in [cell for cell in block.held if cell == one or one.takes(cell.text)]:
+            takes = one.taking()
+            for cell in [cell for cell in block.held if cell == one or takes(cell.text)]:
                 del block.held[cell]
 
     # properties

@@ -50,7 +50,8 @@ class Report:
             return [cells.text] if cells.text in self.rows else []
         if cells not in self._taken:
             self.work.charge(cells.cost(self.rows))
-            self._taken[cells] = [name for name in self.rows if name and cells.takes(name)]
+            takes = cells.taking()
+            self._taken[cells] = [name for name in self.rows if name and takes(name)]
         return self._taken[cells]
 
     def may_hide(self, cells: Cells) -> bool:

@@ -260,7 +260,7 @@ class Interpreter:
 
     def copied(self, value: Value) -> None:
         """Count the copying of a value that is no argument: quicker than reading it."""
-        self.work.charge(_size(value) // 16)
+        self.work.charge(_size(value) // 128)
 
     def step(self, place: Place) -> None:
         """Count a command that is run by a loop or procedure; there is a limit (LimitError)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -39,16 +39,23 @@ class Cells:
 
     def takes(self, name: str) -> bool:
         """Whether a cell is among them; never for what only Vivado can select."""
+        return self.taking()(name)
+
+    def taking(self) -> Callable[[str], bool]:
+        """Return what says of a name whether that cell is among them."""
         if self.how == "name":
-            return name == self.text
+            return self.text.__eq__
         if self.how == "unknown":
-            return False
+            return lambda _: False
+        matchers = _matchers(self.text, "glob" if self.how == "leaf" else self.how)
         if self.how == "leaf":
-            return any(one.takes(name.rpartition("/")[2]) for one in _matchers(self.text, "glob"))
-        return any(one.takes(name) for one in _matchers(self.text, self.how))
+            return lambda name: matchers[0].takes(name.rpartition("/")[2])
+        if len(matchers) == 1:
+            return matchers[0].takes
+        return lambda name: any(one.takes(name) for one in matchers)
 
 
-_REPEATS_BY_RE, _NAME_BY_RE, _QUICK = 2, 300, 3
+_REPEATS_BY_RE, _NAME_BY_RE, _QUICK = 2, 300, 10
 """So many repeats and characters of a name are left to Python, whose time grows with a power of both."""
 _TOKEN = re.compile(r"(\\[^A-Za-z0-9]|\\[dws]|\[\^?(?:[\w/.:*]|-(?!-))++\]|[^\\\[\](){}|*+?^$])([*+?]?)")
 _ANY_PARENT = "(.*/)?"

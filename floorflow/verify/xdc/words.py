@@ -19,7 +19,7 @@ MAX_VALUE = 4_000_000
 """Characters of one word, or of what it stands for."""
 MAX_NAME = 4_096
 """Characters of the name of a cell or pblock."""
-MAX_WORK = 100_000_000
+MAX_WORK = 60_000_000
 """Characters that all commands of all files may be given, with what commands, objects and sites count for."""
 
 SPACE = " \t\n\r\f\v"
@@ -74,7 +74,7 @@ class Work:
         """Add to it, and end with LimitError if it is more than `MAX_WORK`."""
         self.spent += amount
         if self.spent > MAX_WORK:
-            raise LimitError(line, f"the commands up to here are more work than the limit of {MAX_WORK:,} characters")
+            raise LimitError(line, f"to read and judge this much is more work than the limit of {MAX_WORK:,} characters")
 
 
 @dataclass(frozen=True, slots=True)

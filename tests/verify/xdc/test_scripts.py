@@ -78,4 +78,3 @@ def test_scripts_that_never_end_do_here(script: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(tcl, "MAX_STEPS", 1000)
     with pytest.raises(LimitError, match="than the limit of (1,000|60)"):
         judged(script + "\ncreate_pblock p\n", name="a.tcl")
-    assert [block.name for block in verdict.created] == ["p"]
