@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
-import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ import yaml
 import floorflow as ff
 from floorflow.verify import VIOLATIONS, check
 from floorflow.verify.finn.judge import findings as finn_findings
+from tests.tools import at_most
 from tests.verify.planting import Files, Plan
 from tests.verify.tiny import write_folder
 from tests.verify.two_by_two import two_by_two
@@ -65,22 +64,6 @@ HOSTILE = (*ODD, "1000000000", 10**9, 10**18, -(10**18), 2**31, [0] * 2000, {str
 MARK = "written in place of a value"
 SECONDS = 10
 """So long may a check of these small folders take."""
-
-
-@contextmanager
-def at_most(seconds: int) -> Iterator[None]:
-    """Fail if what is inside takes more of the processor's time."""
-
-    def ring(_signal: int, _frame: object) -> None:
-        raise AssertionError(f"not done after {seconds} s")  # no rule may catch it: a verdict came too late
-
-    before = signal.signal(signal.SIGPROF, ring)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
 
 
 def hurt(content: Any, chance: random.Random) -> None:
