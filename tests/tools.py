@@ -1,10 +1,13 @@
-"""Tools outside the package that tests use where they can be had."""
+"""Tools outside the package that tests use where they can be had, and a bound on time."""
 
 from __future__ import annotations
 
 import hashlib
 import importlib
 import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -58,3 +61,19 @@ def _cached(folder: str, pins: Path) -> Path:
     """Return where .ci/run puts the environment of these very pins."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return cache / "floorflow" / f"{folder}-{hashlib.sha256(pins.read_bytes()).hexdigest()[:12]}"
+
+
+@contextmanager
+def at_most(seconds: int) -> Iterator[None]:
+    """Fail if what is inside takes more of the processor's time."""
+
+    def ring(_signal: int, _frame: object) -> None:
+        raise AssertionError(f"not done after {seconds} s")  # no rule may catch it: a verdict came too late
+
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from floorflow.verify.xdc import Judged
     from floorflow.view.contents.stated import StatedFloorplan
 
-_LARGEST_BYTES = 256 * 2**20
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_OF_LIMITS = "give less in one check, or what `write_xdc` writes"
 _REPORT_ENDS = (".xml", ".rpt", ".txt", ".log")
 
 
@@ -42,7 +42,7 @@ class FloorplanFinding:
 
 
 class FloorplanVerdict:
-    """What the judge says of a floorplan. It counts as true if there is no error."""
+    """What the judge says of a floorplan. It counts as true if something was judged and there is no error."""
 
     def __init__(self, judged: Judged) -> None:
         self._judged = judged
@@ -57,11 +57,20 @@ class FloorplanVerdict:
 
     @property
     def legal(self) -> bool:
-        """Whether there is no error."""
-        return self._judged.is_legal
+        """Whether all that the files say of pblocks was judged, and there is no error."""
+        return self.verdict == "legal"
+
+    @property
+    def verdict(self) -> str:
+        """One of ``legal``, ``violations``, ``incomplete`` (no error in what was judged) and ``nothing judged``."""
+        if not self._judged.is_legal:
+            return "violations"
+        if self._judged.judged_nothing:
+            return "nothing judged"
+        return "legal" if self._judged.is_whole else "incomplete"
 
     def __bool__(self) -> bool:
-        return self.legal
+        return self.verdict in ("legal", "incomplete")
 
     @property
     def shell(self) -> str | None:
@@ -78,21 +87,21 @@ class FloorplanVerdict:
 
     @property
     def checked(self) -> dict[str, int]:
-        """Counts: commands, pblocks, ranges, cells, and findings by severity."""
-        floorplan, created = self._judged.floorplan, self._judged.created
+        """Counts: commands, pblocks (all that the files name, the shell's own, too), ranges, cells, and findings by severity."""
+        floorplan, named = self._judged.floorplan, self._judged.named
         counts = self._judged.findings.counts
         return {
             "commands": floorplan.commands,
-            "pblocks": len(created),
-            "ranges": sum(block.ranges for block in created),
-            "cells": sum(len(block.cells) for block in created),
+            "pblocks": len(named),
+            "ranges": sum(block.ranges for block in named),
+            "cells": sum(len(block.cells) for block in named),
             **{f"{severity}s": counts[severity] for severity in ("error", "warning", "note")},
         }
 
     def as_dict(self) -> dict[str, Any]:
         """Return the verdict as plain data, as ``floorflow check --json`` prints it."""
         return {
-            "verdict": "legal" if self.legal else "violations",
+            "verdict": self.verdict,
             "part": self._judged.target.part,
             "device": self._judged.target.device_file,
             "shell": self.shell,
@@ -194,7 +203,7 @@ def check_floorplan(
         If a file cannot be read, or the part or board is unknown.
 
     """
-    from floorflow.verify.xdc import NoTargetError, UnreadableError, find_target, judge_floorplan
+    from floorflow.verify.xdc import LimitError, NoTargetError, UnreadableError, find_target, judge_floorplan
 
     paths = [Path(files)] if isinstance(files, str | Path) else [Path(file) for file in files]
     if not paths:
@@ -208,19 +217,21 @@ def check_floorplan(
     try:
         return FloorplanVerdict(judge_floorplan(sources, target, known))
     except UnreadableError as error:
-        raise InputError(
-            f"{error.file}:{error.line}: {error}", hint="correct it; Vivado cannot read it either"
-        ) from error
+        hint = _OF_LIMITS if isinstance(error, LimitError) else "correct it; Vivado cannot read it either"
+        where = f"{error.file}:{error.line}" if error.line else error.file
+        raise InputError(f"{where}: {error}", hint=hint) from error
 
 
 def _text(path: Path, kind: str = "an XDC file or a script with pblocks") -> str:
     """Return a file's text: UTF-8, or else Latin-1, in which people write a © into comments."""
+    from floorflow.verify.files.reader import UnfitFileError, read_plain
+
     try:
-        if path.stat().st_size > _LARGEST_BYTES:
-            raise InputError(f"{path}: is larger than {_LARGEST_BYTES:,} bytes", hint=f"give {kind}")
-        raw = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}", hint=f"give {kind}") from error
+        raw = read_plain(path)
+    except UnfitFileError as error:
+        raise InputError(f"{path}: {error}", hint=f"give {kind}") from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: {getattr(error, 'strerror', None) or error}", hint=f"give {kind}") from error
     if _BINARY.search(raw):
         raise InputError(f"{path}: is no text, but binary", hint=f"give {kind}")
     try:

@@ -15,6 +15,12 @@ from floorflow.cli.terminal import errors_to_exit_codes, print_json
 
 _FILES = "XDC files and scripts"
 _ENDS = (".xdc", ".tcl")
+_TOLD = {
+    "legal": "legal",
+    "violations": "violations",
+    "incomplete": "no error in what was judged; what not-evaluated names was not",
+    "nothing judged": "no pblock was read, so that nothing was judged",
+}
 
 
 def check(
@@ -109,7 +115,7 @@ def _check_files(
         print_json(verdict.as_dict())
     else:
         _print_floorplan(", ".join(map(str, files)), verdict)
-    return verdict.legal
+    return bool(verdict)
 
 
 def _print_verdict(out: Path, verdict: api.Verdict) -> None:
@@ -136,7 +142,7 @@ def _print_floorplan(files: str, verdict: api.FloorplanVerdict) -> None:
     counted = ", ".join(f"{count:,} {_named(kind, count)}" for kind, count in verdict.checked.items())
     shell = f"shell {verdict.shell}" if verdict.shell else "no shell"
     sys.stdout.write(f"checked: {counted}; {told['device']}, {shell}\n")
-    sys.stdout.write(f"{files}: {'legal' if verdict.legal else 'violations'}\n")
+    sys.stdout.write(f"{files}: {_TOLD[verdict.verdict]}\n")
 
 
 def _fill(needs: Mapping[str, int], holds: Mapping[str, int]) -> str:

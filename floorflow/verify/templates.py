@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 Record = dict[str, Any]
@@ -51,14 +52,22 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
+MOST = 1_000
+"""So many departures are told of one value."""
+
+
 def departures(value: Any, template: Any, where: str) -> Iterator[tuple[str, str]]:
-    """Yield ``(where, message)`` for each place at which ``value`` departs from ``template``."""
+    """Yield ``(where, message)`` for each of the first places at which ``value`` departs from ``template``."""
+    return islice(_departures(value, template, where), MOST)
+
+
+def _departures(value: Any, template: Any, where: str) -> Iterator[tuple[str, str]]:
     if isinstance(template, Scalar):
         if not template.accepts(value):
             yield where, f"expected {template.description}, found {value!r:.60}"
     elif isinstance(template, Nullable):
         if value is not None:
-            yield from departures(value, template.inner, where)
+            yield from _departures(value, template.inner, where)
     elif isinstance(template, list):
         yield from _list_departures(value, template[0], where)
     elif not isinstance(value, dict):
@@ -67,7 +76,7 @@ def departures(value: Any, template: Any, where: str) -> Iterator[tuple[str, str
         for key in value:
             if template.keys is not None and not template.keys.accepts(key):
                 yield where, f"expected keys that are {template.keys.description}, found {key!r:.60}"
-            yield from departures(value[key], template.inner, f"{where}.{key}")
+            yield from _departures(value[key], template.inner, f"{where}.{key}")
     else:
         yield from _record_departures(value, template, where)
 
@@ -77,7 +86,7 @@ def _list_departures(value: Any, inner: Any, where: str) -> Iterator[tuple[str, 
         yield where, f"expected a list, found {value!r:.60}"
         return
     for index, item in enumerate(value):
-        yield from departures(item, inner, f"{where}[{index}]")
+        yield from _departures(item, inner, f"{where}[{index}]")
 
 
 def _record_departures(value: Record, template: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
@@ -85,6 +94,6 @@ def _record_departures(value: Record, template: Mapping[str, Any], where: str) -
         place = f"{where}.{key}" if where else key
         optional = isinstance(inner, Optional)
         if key in value:
-            yield from departures(value[key], inner.inner if optional else inner, place)
+            yield from _departures(value[key], inner.inner if optional else inner, place)
         elif not optional:
             yield place, "is missing"

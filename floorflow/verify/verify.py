@@ -53,6 +53,10 @@ from floorflow.verify.throughput import check_throughput
 from floorflow.verify.violations import Findings, Violation
 
 
+MOST_ROWS = {"platform.fpgas": 128, "networks": 256, "phases": 512}
+"""Rows of a plan that many rules go over for each row: more are refused, so that there is a verdict in time."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """Every rule that a plan breaks, none if it is legal, and how many things of each kind were judged."""
@@ -84,10 +88,11 @@ def judge(out: Path, build: Path | None = None) -> Verdict:
     """
     folder, findings = open_folder(out), Findings()
     if is_resource_plan(folder):
-        return Verdict(findings.violations, judge_resource_plan(folder, findings))
+        checked = judge_resource_plan(folder, findings)
+        return Verdict(findings.told(), checked)
     plan = _read_plan(folder, findings)
     if plan is None:
-        return Verdict(findings.violations, {})
+        return Verdict(findings.told(), {})
     part = judge_of(plan, findings)
     boards = load_boards(folder, plan, findings)
     check_files(folder, plan, findings)
@@ -124,7 +129,7 @@ def judge(out: Path, build: Path | None = None) -> Verdict:
     except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError, MemoryError) as error:
         # A value that no rule foresaw is the plan's fault, never a reason to give no verdict.
         findings.add("plan-malformed", "phases", f"cannot be judged: {type(error).__name__}: {error!s:.200}")
-    return Verdict(findings.violations, _judged(folder, plan, phases, boards))
+    return Verdict(findings.told(), _judged(folder, plan, phases, boards))
 
 
 def _judged(folder: Folder, plan: Record, phases: list[PhaseFacts], boards: dict[str, Board]) -> dict[str, int]:
@@ -157,6 +162,10 @@ def _read_plan(folder: Folder, findings: Findings) -> Record | None:
     problems = list(departures(plan, PLAN, ""))
     if not problems and not (plan["phases"] and plan["networks"] and plan["platform"]["fpgas"]):
         problems.append(("networks, phases, platform.fpgas", "must not be empty"))
+    if not problems:
+        lists = {"platform.fpgas": plan["platform"]["fpgas"], "networks": plan["networks"], "phases": plan["phases"]}
+        excess = ((name, len(rows)) for name, rows in lists.items() if len(rows) > MOST_ROWS[name])
+        problems += [(name, f"{count:,} rows, more than the limit of {MOST_ROWS[name]:,}") for name, count in excess]
     for where, message in problems:
         findings.add("plan-malformed", where, message)
     return None if problems else plan

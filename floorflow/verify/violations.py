@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+
+MOST_OF_A_NAME, MOST_CHARACTERS = 1_000, 1_000
+"""So many violations of one name are kept, and characters of where and what."""
 
 
 class NotAPlan(Exception):  # noqa: N818 - a refusal to check, named after what was met
@@ -265,15 +270,26 @@ VIOLATIONS: dict[str, str] = {
 
 @dataclass(slots=True)
 class Findings:
-    """The violations found so far, in the order of the rules; ``meanings`` are those that there can be."""
+    """The violations found so far, in the order of the rules; ``meanings`` are those that there can be.
+
+    Of one name the first `MOST_OF_A_NAME` are kept and the others counted: a hostile folder could hold millions.
+    """
 
     violations: list[Violation] = field(default_factory=list)
     meanings: Mapping[str, str] = field(default_factory=lambda: VIOLATIONS)
+    counts: Counter[str] = field(default_factory=Counter)
 
     def add(self, name: str, where: str, message: str) -> None:
         """Record one violation; a name without a meaning is a mistake in check itself (KeyError)."""
         self.meanings[name]
-        self.violations.append(Violation(name, _printable(where), _printable(message)))
+        self.counts[name] += 1
+        if self.counts[name] <= MOST_OF_A_NAME:
+            self.violations.append(Violation(name, _told(where), _told(message)))
+
+    def told(self) -> list[Violation]:
+        """Return them, and of each name how many more there are than were kept."""
+        more = ((name, count - MOST_OF_A_NAME) for name, count in self.counts.items() if count > MOST_OF_A_NAME)
+        return [*self.violations, *(Violation(name, "", f"and {count:,} more of {name}") for name, count in more)]
 
     def expect(self, name: str, where: str, what: str, stated: object, derived: object) -> None:
         """Record ``name`` unless the stated value equals the derived one; numbers to 6 digits."""
@@ -281,8 +297,9 @@ class Findings:
             self.add(name, where, f"{what} is {stated}, derived {derived}")
 
 
-def _printable(text: str) -> str:
-    """Spell what cannot be written as UTF-8, such as a file name in another encoding."""
+def _told(text: str) -> str:
+    """Spell what cannot be written as UTF-8, such as a file name in another encoding, and cut what is too long."""
+    text = text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

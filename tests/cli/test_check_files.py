@@ -121,3 +121,30 @@ def test_a_file_that_is_no_tcl_exits_2_and_names_the_line(tmp_path: Path) -> Non
     file.write_text("create_pblock p\nresize_pblock p -add {SLR0\n")
     done = floorflow("check", file, "--part", "xcku5p")
     assert (done.returncode, "a.xdc:2: a brace is not closed" in done.stderr) == (2, True)
+
+
+VERDICTS = {
+    "legal": ("create_pblock p\nresize_pblock p -add SLR0\nadd_cells_to_pblock p k\n", 0, "legal"),
+    "incomplete": ("create_pblock p\nsource more.tcl\n", 0, "no error in what was judged"),
+    "violations": ("create_pblock a\u2028b\n", 1, "violations"),
+    "nothing judged": ("create_clock -period 4 [get_ports c]\n", 1, "no pblock was read, so that nothing was judged"),
+}
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_only_what_was_judged_as_a_whole_is_called_legal(verdict: str, tmp_path: Path) -> None:
+    text, code, told = VERDICTS[verdict]
+    file = tmp_path / "a.tcl"
+    file.write_text(text, encoding="utf-8")
+    done = floorflow("check", file, "--part", "xcu280")
+    assert (done.returncode, done.stderr) == (code, "")
+    assert f"{file}: {told}" in done.stdout.splitlines()[-1]
+    assert json.loads(floorflow("check", file, "--part", "xcu280", "--json").stdout)["verdict"] == verdict
+
+
+def test_a_limit_exits_2_with_file_line_and_limit(tmp_path: Path) -> None:
+    file = tmp_path / "a.xdc"
+    file.write_text("set l abc\n" + "set l $l$l\n" * 60)
+    done = floorflow("check", file, "--part", "xcu280")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{file}:22: a value is longer than the limit of 4,000,000 characters" in done.stderr

@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+import floorflow as ff
 from floorflow.verify import VIOLATIONS, check
 from floorflow.verify.finn.judge import findings as finn_findings
+from tests.tools import at_most
 from tests.verify.planting import Files, Plan
 from tests.verify.tiny import write_folder
 from tests.verify.two_by_two import two_by_two
@@ -53,3 +56,59 @@ def test_odd_values_never_stop_the_check(seed: int, tmp_path: Path) -> None:
             container[key] = copy.deepcopy(chance.choice(ODD))
     names = {violation.name for violation in check(write_folder(tmp_path, plan, files))}
     assert names <= {*VIOLATIONS, *finn_findings}
+
+
+HUGE = ("1e400", "-1e400", "NaN", "Infinity", "1" + "0" * 4000, "9" * 5000, "[" * 3000 + "]" * 3000, '{"a":1,"a":2}')
+"""JSON that Python's own writer would not write."""
+HOSTILE = (*ODD, "1000000000", 10**9, 10**18, -(10**18), 2**31, [0] * 2000, {str(key): {} for key in range(2000)})
+MARK = "written in place of a value"
+SECONDS = 10
+"""So long may a check of these small folders take."""
+
+
+def hurt(content: Any, chance: random.Random) -> None:
+    """Put something hostile at some places of a content: another type or size, deeper, twice, or nothing."""
+    for _ in range(chance.choice([1, 1, 2, 5])):
+        container, key = chance.choice(list(places(content)))
+        how = chance.randrange(6)
+        if how == 0 and isinstance(container, dict):
+            container.pop(key, None)
+        elif how == 1:
+            container[key] = [container[key]] * chance.choice([1, 2, 1000])
+        elif how == 2 and isinstance(container[key], int | float) and not isinstance(container[key], bool):
+            container[key] *= chance.choice([-1, 10, 10**6, 10**12, 0.5])
+        elif how == 3:
+            container[key] = str(container[key])
+        else:
+            container[key] = copy.deepcopy(chance.choice(HOSTILE))
+        if container is content[0]:
+            return  # the content is another as a whole
+
+
+def hostile_folder(out: Path, seed: int) -> Path:
+    """Write a plan's folder of which plan.json or a file of the platform is hurt."""
+    plan, files = copy.deepcopy(legal())
+    chance = random.Random(seed)
+    of_platform = [name for name in files if name.startswith("platform/")]
+    if chance.random() < 0.5:
+        name = chance.choice(of_platform)
+        content = [yaml.safe_load(files[name])]
+        hurt(content, chance)
+        files[name] = yaml.safe_dump(content[0])
+        return write_folder(out, plan, files)
+    hurt([plan], chance)
+    if chance.random() < 0.3:
+        container, key = chance.choice(list(places(plan)))
+        container[key] = MARK
+    folder = write_folder(out, plan, files)
+    path = folder / "plan.json"
+    path.write_text(path.read_text().replace(f'"{MARK}"', chance.choice(HUGE)))
+    return folder
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_hostile_folder_is_refused_in_time(seed: int, tmp_path: Path) -> None:
+    folder = hostile_folder(tmp_path, seed)
+    with at_most(SECONDS):
+        verdict = ff.check(folder)
+    assert all(one.message for one in verdict.violations)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
@@ -19,8 +21,7 @@ from floorflow.verify.violations import Findings, NotAPlan
 _SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 MAX_BYTES = 64 * 1024 * 1024
-"""No file of a plan is larger; a larger one is not read."""
-
+"""No file of a plan, and no floorplan, is larger; a larger one is not read."""
 
 YAML_DEPTH = 64
 YAML_NODES = 1_000_000
@@ -36,6 +37,37 @@ LIBRARY = "vivado/floorflow.tcl"
 _BROKEN_TEXT = re.compile("[\0\ud800-\udfff]")
 _YAML_ERRORS = (yaml.YAMLError, RecursionError, ValueError, LookupError, AttributeError, TypeError, ArithmeticError)
 """What PyYAML raises: besides its own errors those of Python's types, for tags that do not fit their values."""
+
+
+JSON_VALUES = 4_000_000
+"""Bound of a JSON file: values, told by the commas and brackets in it."""
+
+
+class UnfitFileError(ValueError):
+    """A file that is not read, since it is no plain file or too large; the message completes "it ..."."""
+
+
+def read_plain(path: Path, most: int = MAX_BYTES) -> bytes:
+    """Return what a plain file holds, without waiting for what pipes and devices may never give.
+
+    Raises
+    ------
+    UnfitFileError
+        If it is no plain file, or holds more than ``most`` bytes.
+    OSError, ValueError
+        If it cannot be opened; ValueError: its name holds NUL or half a surrogate pair.
+
+    """
+    if not stat.S_ISREG(path.stat().st_mode):  # before it is opened: that alone may set a device going
+        raise UnfitFileError("is no plain file")
+    number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(number, "rb") as file:
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            raise UnfitFileError("is no plain file")
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise UnfitFileError(f"is larger than the limit of {most:,} bytes")
+    return data
 
 
 class RepeatedKeyError(ValueError):
@@ -79,19 +111,13 @@ class Folder:
         return self.known[name]
 
     def _read(self, name: str, findings: Findings) -> bytes | None:
-        path = self.root / name
         try:
-            status = path.stat()
-            if not stat.S_ISREG(status.st_mode):
-                findings.add("file-missing", name, "is no plain file")
-                return None
-            if status.st_size > MAX_BYTES:
-                findings.add("file-corrupt", name, f"is larger than {MAX_BYTES} bytes")
-                return None
-            return path.read_bytes()
-        except (OSError, ValueError) as error:  # ValueError: a name with NUL or half a surrogate pair
+            return read_plain(self.root / name)
+        except UnfitFileError as error:
+            findings.add("file-missing" if "plain" in str(error) else "file-corrupt", name, str(error))
+        except (OSError, ValueError) as error:
             findings.add("file-missing", name, getattr(error, "strerror", None) or str(error))
-            return None
+        return None
 
     def matching(self, patterns: Iterable[str]) -> list[str]:
         """Return the files whose paths in the folder match one of the patterns, sorted."""
@@ -114,6 +140,9 @@ class Folder:
         text = self.text(name, findings)
         if text is None:
             return None
+        if sum(map(text.count, ",[{")) > JSON_VALUES:
+            findings.add("file-corrupt", name, f"holds more than the limit of {JSON_VALUES:,} values")
+            return None
         try:
             content = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
@@ -126,7 +155,7 @@ class Folder:
         text = self.text(name, findings)
         if text is None:
             return None
-        content, fault = _parsed_yaml(text)
+        content, fault = parsed_yaml(text)
         if fault:
             findings.add("file-corrupt", name, fault)
         return content
@@ -166,7 +195,7 @@ class PhaseFolder:
 
 
 @lru_cache(maxsize=16)
-def _parsed_yaml(text: str) -> tuple[Record | None, str]:
+def parsed_yaml(text: str) -> tuple[Record | None, str]:
     """Return a mapping, or None and why not; many plans on few boards are judged with the same files.
 
     No rule changes what it is given.
@@ -225,7 +254,10 @@ def _faults(content: object) -> Iterator[str]:
                 continue  # a YAML alias
             seen.add(id(value))
             waiting += [*value, *value.values()] if isinstance(value, dict) else value
-        elif value is not None and not isinstance(value, float):
+        elif isinstance(value, float):
+            if not math.isfinite(value):
+                yield "a number that is not finite"
+        elif value is not None:
             yield f"a {type(value).__name__}, expected values as in JSON"
 
 

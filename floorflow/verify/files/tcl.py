@@ -13,6 +13,9 @@ from dataclasses import dataclass
 MAX_DEPTH = 20
 """How deep brackets may nest; the emitted files need three."""
 
+MAX_CHARACTERS = 8_000_000
+"""How long a script may be; those of plans are a thousandth of it."""
+
 _NOT_PLAIN = re.compile("[\0-\b\v-\x1f\x7f-\x9f\u2028\u2029]")
 """Control characters but tab and newline, and Unicode's separators of lines and paragraphs."""
 
@@ -56,9 +59,11 @@ def parse_commands(text: str) -> list[Command]:
     ------
     TclProblem
         If a brace, quote or bracket is not closed, something follows a closing one, brackets nest deeper than
-        `MAX_DEPTH` or hold two commands, or there is a control character.
+        `MAX_DEPTH` or hold two commands, there is a control character, or more than `MAX_CHARACTERS`.
 
     """
+    if len(text) > MAX_CHARACTERS:
+        raise TclProblem(f"the file is longer than the limit of {MAX_CHARACTERS:,} characters")
     reader = _Reader(_plain(text.replace("\r\n", "\n")))
     commands: list[Command] = []
     while reader.skip_to_command():
@@ -126,10 +131,17 @@ class _Reader:
         self.text = text
         self.at = 0
         self.depth = 0
+        self._line, self._counted = 1, 0
 
     @property
     def line(self) -> int:
-        return self.text.count("\n", 0, self.at) + 1
+        """The line of the position, counted from the last that was asked for."""
+        if self.at >= self._counted:
+            self._line += self.text.count("\n", self._counted, self.at)
+        else:
+            self._line -= self.text.count("\n", self.at, self._counted)
+        self._counted = self.at
+        return self._line
 
     def peek(self, length: int = 1) -> str:
         return self.text[self.at : self.at + length]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from floorflow.verify.files.reader import read_plain
 from floorflow.verify.finn.built_nodes import NoBuild, Node
 from floorflow.verify.finn.kernel_names import in_order, named_as_built
 
@@ -72,11 +73,15 @@ def _named(place: Path, kernels: Mapping[str, Sequence[Node]]) -> list[Node]:
     return found
 
 
+MOST_BYTES = 2**31 - 1
+"""Protocol buffers hold no more."""
+
+
 def _load(path: Path) -> Any:
     import onnx
 
     try:
-        return onnx.load(str(path), load_external_data=False).graph
+        return onnx.load_model_from_string(read_plain(path, MOST_BYTES)).graph
     except Exception as error:
         raise NoBuild(f"{path} is no ONNX model: {error}") from error
 

@@ -19,7 +19,7 @@ from floorflow.verify.hardware.ranges import (
     sites_of_range,
     within_device,
 )
-from floorflow.verify.hardware.shells import brought
+from floorflow.verify.hardware.shells import brought, parents
 from floorflow.verify.hardware.topology import joined_pairs
 from floorflow.verify.plan_structure import COUNT, FLAG, NUMBER, RECTANGLE, RESOURCE_NAMES, TEXT
 from floorflow.verify.templates import MapOf, Optional, Record
@@ -190,8 +190,9 @@ class Board:
     @property
     def shell_pblocks(self) -> frozenset[str]:
         """Pblocks that the shell brings."""
-        parents = map(self.parent_pblock, range(len(self.device.raw["slrs"])))
-        return brought(self.hierarchy, (parent for parent in parents if parent))
+        pattern = self.shell.get("parent_pblock")
+        names = parents(self.hierarchy, [str(pattern)] if pattern else [])
+        return brought(names, [str(slr["name"]) for slr in self.device.raw["slrs"]])
 
     def slr_name(self, slr: int) -> str:
         """Name of an SLR as the board's file uses it."""

@@ -5,7 +5,7 @@ Names of faults are those of `check`; how grave a fault is and where it is told 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -117,14 +117,26 @@ class _Extent:
     top: int
 
 
-def overlapping(blocks: Sequence[A]) -> Iterator[tuple[A, A, Sites]]:
-    """Yield pairs of pblocks that share sites, or whose rectangles do, with what they share, by their lower edges."""
+PAIR_COST = 20
+"""What the comparison of two pblocks counts for, beside the columns of sites of one of them."""
+
+
+def _free(_amount: int) -> None:
+    """Charge nothing: a plan has few pblocks."""
+
+
+def overlapping(blocks: Sequence[A], charge: Callable[[int], None] = _free) -> Iterator[tuple[A, A, Sites]]:
+    """Yield pairs of pblocks that share sites, or whose rectangles do, with what they share, by their lower edges.
+
+    ``charge`` is told how much each comparison costs, and may end it.
+    """
     kinds = sorted({kind for block in blocks for kind, _ in block.sites})
     seen: set[tuple[int, int]] = set()
     for extents in (_boxes(blocks), *(_spans(blocks, kind) for kind in kinds)):
         for lower, upper, known in _crossing(extents):
             if (lower, upper) in seen:
                 continue
+            charge(PAIR_COST + len(blocks[lower].sites))
             both = shared(blocks[lower].sites, blocks[upper].sites)
             if both or known:
                 seen |= {(lower, upper), (upper, lower)}

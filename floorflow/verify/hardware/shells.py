@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from floorflow.verify.hardware.pblock_rules import KeepOut
 
 KNOWN_PREFIXES = ("pfm_top_i/dynamic_region", "level0_i/level1/level1_i/ulp", "level0_i/ulp")
 """Where the shells of Alveo cards hold the user's kernels."""
-_OF_ALVEO = frozenset(("pblock_dynamic_region", *(f"pblock_dynamic_SLR{number}" for number in range(4))))
+ONE_STAGE = {"level0_i/level1/level1_i/ulp": "level0_i/ulp"}
+"""Prefix of two-stage shells, and of those of one stage, which a card may carry instead: only the user knows."""
+IN_PARENT = "{slr}"
+"""What stands for the SLR in the name of the pblock that a shell brings for each."""
+_OF_ALVEO = ("pblock_dynamic_region", f"pblock_dynamic_{IN_PARENT}")
 
 
-def brought(prefix: str, parents: Iterable[str]) -> frozenset[str]:
-    """Return the pblocks that a shell brings: its parents and, of Alveo cards, those of either way to name them."""
-    return frozenset(parents) | (_OF_ALVEO if prefix in KNOWN_PREFIXES else frozenset())
+def parents(prefix: str, own: Iterable[str]) -> tuple[str, ...]:
+    """Return how a shell calls the pblocks that it brings: as stated and, of Alveo cards, in either of two ways."""
+    return tuple(dict.fromkeys((*own, *(_OF_ALVEO if prefix in KNOWN_PREFIXES else ()))))
+
+
+def brought(names: Iterable[str], slrs: Sequence[str]) -> frozenset[str]:
+    """Return the pblocks that a shell brings on a die with these SLRs."""
+    return frozenset(name.replace(IN_PARENT, slr) for name in names for slr in slrs)
 
 
 @dataclass(frozen=True)

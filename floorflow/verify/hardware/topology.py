@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 TOPOLOGIES = ("pair", "chain", "ring", "star", "full")
 
 
-def joined_pairs(topology: str, fpga_count: int) -> list[tuple[int, int]]:
+@lru_cache(maxsize=16)
+def joined_pairs(topology: str, fpga_count: int) -> tuple[tuple[int, int], ...]:
     """Return the pairs of FPGAs, by number and the lower first, between which there is a link."""
-    everyone = [(low, high) for high in range(fpga_count) for low in range(high)]
-    return [pair for pair in everyone if _are_joined(topology, *pair, fpga_count)]
+    everyone = ((low, high) for high in range(fpga_count) for low in range(high))
+    return tuple(pair for pair in everyone if _are_joined(topology, *pair, fpga_count))
 
 
 def _are_joined(topology: str, low: int, high: int, fpga_count: int) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import yaml
-
+from floorflow.verify.files.reader import parsed_yaml
 from floorflow.verify.judge import Files
 
 FINDINGS = {
@@ -49,12 +48,10 @@ def _differences(config: Mapping[str, Any], where: str, rows: list[Any]) -> Iter
 
 
 def _project(text: str, where: str, config: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[Problem]:
-    try:
-        project = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        yield "hls4ml-config-malformed", where, f"is no YAML: {error!s:.120}"
-        return
-    if not isinstance(project, dict) or project.get("HLSConfig") != config:
+    project, fault = parsed_yaml(text)
+    if project is None:
+        yield "hls4ml-config-malformed", where, f"{fault:.120}"
+    elif project.get("HLSConfig") != config:
         yield "hls4ml-config-malformed", where, "HLSConfig is not hls_config.json"
     elif project.get("IOType") != "io_stream":
         yield "hls4ml-config-differs", where, f"IOType is {project.get('IOType')!r:.60}, planned io_stream"

@@ -35,12 +35,13 @@ class Arguments:
     values: dict[str, Value] = field(default_factory=dict)
     rest: list[Value] = field(default_factory=list)
 
-    def give(self, option: str, value: Value) -> None:
-        """Give an option its value; what an option is given twice adds up."""
-        before = self.values.get(option)
-        if isinstance(before, str) and isinstance(value, str):
-            value = f"{before} {value}"
-        self.values[option] = value
+    def give(self, option: str, values: Sequence[Value]) -> None:
+        """Give an option its value; what an option is given twice adds up, and is not known if any of it is not."""
+        texts = [value for value in values if isinstance(value, str)]
+        if len(texts) == len(values):
+            self.values[option] = " ".join(texts)
+        else:
+            self.values[option] = next(value for value in values if not isinstance(value, str))
 
 
 FORMS: dict[str, Form] = {
@@ -90,9 +91,8 @@ def arguments(command: str, given: Sequence[Value]) -> Arguments:
 
     """
     form, found = FORMS[command], Arguments()
-    waiting = list(given)
-    while waiting:
-        word = waiting.pop(0)
+    waiting, told = iter(given), dict[str, list[Value]]()
+    for word in waiting:
         if not isinstance(word, str) or not word.startswith("-") or word[1:2].isdigit() or len(word) < 2:
             found.rest.append(word)
             continue
@@ -102,10 +102,12 @@ def arguments(command: str, given: Sequence[Value]) -> Arguments:
             raise BadCommandError("command-malformed", f"option {word}", form.written)
         if fitting[0] in form.flags:
             found.flags.add(fitting[0])
-        elif not waiting:
+        elif (value := next(waiting, None)) is None:
             raise BadCommandError("command-malformed", f"{word} without a value", form.written)
         else:
-            found.give(fitting[0], waiting.pop(0))
+            told.setdefault(fitting[0], []).append(value)
+    for option, values in told.items():
+        found.give(option, values)
     if not form.least <= len(found.rest) <= form.most:
         raise BadCommandError("command-malformed", f"{len(found.rest)} arguments", form.written)
     return found

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 
 _PLAIN = re.compile(r"[0-9\s+\-*/%()<>=!&|]{1,200}")
-_TEXTS = re.compile(r"\s*([^\s&|()]*)\s+(eq|ne|==|!=)\s+([^\s&|()]*)\s*")
+_EQUALITIES = ("eq", "ne", "==", "!=")
 _SIGNS = ((r"&&", " and "), (r"\|\|", " or "), (r"!(?!=)", " not "))
 _OPERATORS: dict[type[ast.AST], Callable[[int, int], int]] = {
     ast.Add: operator.add,
@@ -41,17 +41,18 @@ def evaluated(text: str) -> int | None:
         text = re.sub(sign, word, text)
     try:
         return _value(ast.parse(text.strip(), mode="eval").body)
-    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError):
+    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError):
         return None
 
 
 def _compared(text: str) -> int | None:
-    """Return whether two texts are equal, if that is all that is asked."""
-    match = _TEXTS.fullmatch(text)
-    if match is None:
+    """Return whether two texts are equal, if that is all that is asked; either may be empty."""
+    words = text.split(maxsplit=3)
+    at = next((at for at, word in enumerate(words) if word in _EQUALITIES), None)
+    if at is None or len(words) > 3 or at > 1 or len(words) - at > 2 or any(char in text for char in "&|()"):
         return None
-    first, second = (match[number].strip('"{}') for number in (1, 3))
-    return int((first == second) == (match[2] in ("eq", "==")))
+    first, second = (" ".join(part).strip('"{}') for part in (words[:at], words[at + 1 :]))
+    return int((first == second) == (words[at] in ("eq", "==")))
 
 
 def _value(node: ast.AST) -> int:

@@ -6,8 +6,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from floorflow.verify.hardware.shells import KNOWN_PREFIXES, Shell
-from floorflow.verify.xdc.findings import NOTE, WARNING, Findings, Place
+from floorflow.verify.hardware.shells import KNOWN_PREFIXES, ONE_STAGE, Shell
+from floorflow.verify.xdc.findings import NOTE, WARNING, Findings
 from floorflow.verify.xdc.floorplan import Floorplan, Held
 from floorflow.verify.xdc.pblock_judge import PblockJudge
 from floorflow.verify.xdc.report import Report
@@ -20,20 +20,14 @@ _ENDS_OPEN = re.compile(r"\d\*$")
 def judge_cells(floorplan: Floorplan, report: Report | None, findings: Findings) -> None:
     """Judge that each cell is in one pblock, and that patterns take what they seem to."""
     _judge_patterns(floorplan, findings)
-    homes: dict[tuple[str, str], tuple[str, Place]] = {}
+    for cell, before, at, after, place in floorplan.moves:
+        found = f"{cell.text} in {before} ({at}) and {after} ({place}), which holds"
+        severity = NOTE if floorplan.is_nested(after, before) else ""
+        findings.add("cell-in-two-pblocks", place, found, "one pblock", pblock=after, severity=severity)
+    for cell, name, at, place in floorplan.repeats:
+        findings.add("cell-repeated", place, cell.text, f"once; it is at {at}", pblock=name)
     for block in floorplan.pblocks.values():
         for cell, place in block.cells:
-            key = cell.text, cell.how
-            before = homes.get(key)
-            if before is None:
-                homes[key] = block.name, place
-            elif before[0] == block.name:
-                findings.add("cell-repeated", place, cell.text, f"once; it is at {before[1]}", pblock=block.name)
-            else:
-                first, last = sorted((before, (block.name, place)), key=lambda one: one[1].order)
-                found = f"{cell.text} in {first[0]} ({first[1]}) and {last[0]} ({last[1]})"
-                severity = NOTE if floorplan.is_nested(last[0], first[0]) else ""
-                findings.add("cell-in-two-pblocks", last[1], found, "one pblock", pblock=last[0], severity=severity)
             if not cell.is_exact and _ENDS_OPEN.search(cell.text):
                 expected = f"{cell.text[:-1]} or {cell.text[:-1]}/*"
                 findings.add("cell-pattern-ambiguous", place, cell.text, expected, pblock=block.name)
@@ -55,9 +49,11 @@ def _judge_patterns(floorplan: Floorplan, findings: Findings) -> None:
     )
     for block in floorplan.pblocks.values():
         for cell, place in block.cells:
-            head = PATTERN.split(cell.text)[0] if cell.how in ("glob", "filter") else ""
+            head = PATTERN.split(cell.text, maxsplit=1)[0] if cell.how in ("glob", "filter") else ""
+            takes = cell.taking()
             for name, other, file, line in _beginning(named, head) if head else ():
-                if other != block.name and cell.takes(name):
+                floorplan.work.charge(cell.cost((name,)), place.line)
+                if other != block.name and takes(name):
                     found = f"{cell.text} in {block.name} takes {name} in {other} ({file}:{line})"
                     expected = "one pblock; the last holds"
                     findings.add("cell-in-two-pblocks", place, found, expected, pblock=block.name, severity=WARNING)
@@ -75,13 +71,25 @@ def _beginning(named: list[tuple[str, str, str, int]], head: str) -> Iterator[tu
 def judge_slrs(floorplan: Floorplan, held: Sequence[Held], judge: PblockJudge, findings: Findings) -> None:
     """Judge SLR assignments: SLRs that exist, and that the pblock of a cell agrees."""
     names = [str(entry["name"]) for entry in judge.grid.device.raw["slrs"]]
-    owner = {cell.text: one for one in held for cell, _ in one.block.cells}
+    owner = {cell.text: one for one in held for cell in one.block.held}
+    in_shell = {
+        cell.text: (block.name, floorplan.shell_slrs[block.name][0])
+        for block in floorplan.pblocks.values()
+        if block.created is None and block.name in floorplan.shell_slrs
+        for cell in block.held
+    }
+    of_block: dict[str, list[str]] = {}
     for slr, cell, place in floorplan.slrs:
         if re.fullmatch(r"SLR\d+", slr) and slr not in names:
             findings.add("slr-unknown", place, slr, f"one of {', '.join(names)}")
             continue
-        block = owner.get(cell.text)
-        slrs = judge.slrs_of(block) if block is not None else []
+        block, (parent, own) = owner.get(cell.text), in_shell.get(cell.text, ("", slr))
+        if slr in names and own != slr:
+            found = f"{cell.text} in {slr}, and in {parent}"
+            findings.add("cell-and-slr", place, found, "one of the two", pblock=parent)
+        if block is not None and block.name not in of_block:
+            of_block[block.name] = judge.slrs_of(block)
+        slrs = of_block[block.name] if block is not None else []
         if block is not None and slr in names and slrs and slr not in slrs:
             found = f"{cell.text} in {slr}, and in {block.name} in {', '.join(slrs)}"
             findings.add("cell-and-slr", place, found, "one of the two", pblock=block.name)
@@ -105,7 +113,8 @@ def judge_prefixes(floorplan: Floorplan, target: Target, shell: Shell | None, fi
             prefix = next((one for one in KNOWN_PREFIXES if cell.text.startswith(f"{one}/")), None)
             if shell is not None and prefix is not None and not shell.holds(cell.text):
                 expected = f"{shell.prefix}/..., as under {shell.name}"
-                findings.add("cell-prefix", place, cell.text, expected, pblock=block.name)
+                severity = WARNING if ONE_STAGE.get(shell.prefix) == prefix else ""
+                findings.add("cell-prefix", place, cell.text, expected, pblock=block.name, severity=severity)
             elif shell is None and prefix is not None:
                 found = f"{cell.text}, as under a shell"
                 known = ", ".join(sorted({entry["prefix"] for entry in target.entries})) or "none"

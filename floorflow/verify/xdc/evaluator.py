@@ -28,6 +28,9 @@ class Evaluator(Protocol):
     def run(self, text: str, line: int = 1, *, inner: bool = False) -> Value:
         """Run every command of a text."""
 
+    def copied(self, value: Value) -> None:
+        """Count the copying of a value that is no argument."""
+
     def step(self, place: Place) -> None:
         """Count a command that is run by a loop or procedure."""
 

@@ -11,6 +11,8 @@ ERROR, WARNING, NOTE = "error", "warning", "note"
 SEVERITIES = (ERROR, WARNING, NOTE)
 MOST_OF_A_NAME = 200
 """So many findings of one name are kept; the rest are counted."""
+MOST_CHARACTERS = 1_000
+"""So much is told of what was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ FINDINGS: dict[str, Meaning] = {
     "child-outside-parent": _error("a pblock has sites that its parent has not", "keep it inside its parent"),
     "parent-circle": _error("a pblock is its own ancestor", "correct PARENT"),
     # cells
-    "cell-in-two-pblocks": _error("a cell is added to two pblocks, of which the last holds", "add it to one"),
+    "cell-in-two-pblocks": _warning("a cell is added to two pblocks, of which the last holds", "add it to one"),
     "cell-repeated": _note("a cell is added twice to one pblock", "add it once"),
     "cell-pattern-ambiguous": _warning(
         "a pattern ends in a digit and a star, and takes 1 and 10 to 19", "name the cells, or end the pattern in /*"
@@ -192,6 +194,7 @@ class Findings:
     ) -> None:
         """Note a finding; a name without a meaning is a mistake in the judge itself (KeyError)."""
         meaning = FINDINGS[name]
+        found, expected = found[:MOST_CHARACTERS], expected[:MOST_CHARACTERS]
         key = name, place, pblock, found
         if key in self._seen:
             return

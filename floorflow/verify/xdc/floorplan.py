@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
 
 from floorflow.verify.hardware.geometry import Device, Rectangle, Sites
 from floorflow.verify.hardware.interconnect import is_series_7
 from floorflow.verify.xdc.findings import Place
 from floorflow.verify.xdc.values import Cells
+from floorflow.verify.xdc.words import MAX_NAME, LimitError, Work
 
 TRUE = ("TRUE", "1", "YES")
 ROOT = "ROOT"
 """The pblock above all others."""
+MAX_PARENTS = 100
+"""How deep pblocks may nest by PARENT."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Pblock:
-    """One pblock; ``created`` is None while no command has created it.
+    """One pblock; ``created`` is None while no command has created it, ``brought`` says that the shell does.
 
     ``area`` are all sites of the rectangles that its SLICE ranges and clock regions span, whether named or not;
     ``names_laguna``: LAGUNA sites are among its ranges by themselves, not with their clock region.
@@ -26,17 +31,27 @@ class Pblock:
     name: str
     used: Place
     created: Place | None = None
+    brought: bool = False
     sites: Sites = field(default_factory=dict)
     area: Sites = field(default_factory=dict)
     ranges: int = 0
     unjudged: set[str] = field(default_factory=set)
-    cells: list[tuple[Cells, Place]] = field(default_factory=list)
+    held: dict[Cells, Place] = field(default_factory=dict)
     names_laguna: bool = False
     has_top: bool = False
     has_unknown_cells: bool = False
     properties: dict[str, tuple[str, Place]] = field(default_factory=dict)
     parent: tuple[str, Place] | None = None
     resized: Place | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.name) > MAX_NAME:
+            raise LimitError(self.used.line, f"the name of a pblock is longer than the limit of {MAX_NAME:,} characters")
+
+    @property
+    def cells(self) -> list[tuple[Cells, Place]]:
+        """Its cells in the end, with where they are added."""
+        return [*self.held.items()]
 
     @property
     def place(self) -> Place:
@@ -55,6 +70,11 @@ class Pblock:
     def value(self, name: str) -> str:
         """Return a property's value in capitals; empty if it is not set."""
         return self.properties[name][0].upper() if name in self.properties else ""
+
+    @property
+    def has_cells(self) -> bool:
+        """Whether any cell is added to it, known or not."""
+        return bool(self.held) or self.has_top or self.has_unknown_cells
 
     @property
     def is_hard(self) -> bool:
@@ -85,11 +105,40 @@ class Floorplan:
     """All pblocks by name, and what is said of cells."""
 
     pblocks: dict[str, Pblock] = field(default_factory=dict)
-    reconfigurable: list[Cells] = field(default_factory=list)
+    reconfigurable: dict[Cells, None] = field(default_factory=dict)
     slrs: list[tuple[str, Cells, Place]] = field(default_factory=list)
     sll_registers: list[tuple[Cells, Place]] = field(default_factory=list)
+    homes: dict[Cells, Pblock] = field(default_factory=dict)
+    moves: list[tuple[Cells, str, Place, str, Place]] = field(default_factory=list)
+    """Cells that were added to a second pblock: both with their places. The second holds."""
+    repeats: list[tuple[Cells, str, Place, Place]] = field(default_factory=list)
     commands: int = 0
     other_commands: int = 0
+    work: Work = field(default_factory=Work)
+    shell_slrs: dict[str, tuple[str, Sites]] = field(default_factory=dict)
+    """The SLR in which a pblock of the shell lies, and all its sites, by the pblock's name."""
+    _reconfigurable: dict[str, bool] = field(default_factory=dict)
+
+    def add_cell(self, cell: Cells, block: Pblock, place: Place) -> None:
+        """Add a cell to a pblock, which takes it out of the one that it is in."""
+        before = self.homes.get(cell)
+        at = before.held.get(cell) if before is not None else None
+        if before is block and at is not None:
+            self.repeats.append((cell, block.name, at, place))
+            return
+        if before is not None and at is not None:
+            self.moves.append((cell, before.name, at, block.name, place))
+            del before.held[cell]
+        self.homes[cell] = block
+        block.held[cell] = place
+
+    def check_nesting(self) -> None:
+        """Raise LimitError if pblocks nest deeper than `MAX_PARENTS`, which keeps what asks for ancestors quick."""
+        for block in self.pblocks.values():
+            if block.parent is not None and sum(1 for _ in islice(self.ancestors(block.name), MAX_PARENTS + 1)) > MAX_PARENTS:
+                error = LimitError(block.parent[1].line, f"pblocks nest deeper by PARENT than the limit of {MAX_PARENTS}")
+                error.file = block.parent[1].file
+                raise error
 
     def ancestors(self, name: str) -> Iterator[str]:
         """Yield parent, grandparent, ... up to the first that is not known or comes again."""
@@ -106,8 +155,23 @@ class Floorplan:
 
     def is_reconfigurable(self, block: Pblock) -> bool:
         """Whether a cell of the pblock is said to be a reconfigurable partition."""
-        return any(
-            one.text == cell.text or one.takes(cell.text) for one in self.reconfigurable for cell, _ in block.cells
+        if not self.reconfigurable:
+            return False
+        if block.name not in self._reconfigurable:
+            names, patterns = self._partitions
+            inside = [cell.text for cell in block.held]
+            for one in patterns:
+                self.work.charge(one.cost(inside), block.place.line)
+            self._reconfigurable[block.name] = not names.isdisjoint(inside) or any(
+                any(map(one.taking(), inside)) for one in patterns
+            )
+        return self._reconfigurable[block.name]
+
+    @cached_property
+    def _partitions(self) -> tuple[frozenset[str], tuple[Cells, ...]]:
+        """The cells that are said to be reconfigurable partitions: all as they are written, and the patterns."""
+        return frozenset(one.text for one in self.reconfigurable), tuple(
+            one for one in self.reconfigurable if not one.is_exact
         )
 
     def snaps(self, block: Pblock, device: Device) -> bool:

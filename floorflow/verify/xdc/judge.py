@@ -19,7 +19,7 @@ from floorflow.verify.xdc.reader import Reader
 from floorflow.verify.xdc.reconfiguration import EdgeJudge
 from floorflow.verify.xdc.report import Amounts, Demand, Fullness, Report, fullness_of, judge_fullness
 from floorflow.verify.xdc.targets import Target
-from floorflow.verify.xdc.words import UnreadableError
+from floorflow.verify.xdc.words import LimitError, UnreadableError
 
 Sources = Sequence[tuple[str, str]]
 """Names and texts of files, in the order in which Vivado reads them."""
@@ -42,6 +42,16 @@ class Judged:
         return not self.findings.counts[ERROR]
 
     @property
+    def is_whole(self) -> bool:
+        """Whether all that the files say of pblocks was read, and there was something to judge."""
+        return not self.judged_nothing and not self.findings.by_name["not-evaluated"]
+
+    @property
+    def judged_nothing(self) -> bool:
+        """Whether the files name neither a pblock nor the SLR of a cell."""
+        return not self.named and not self.floorplan.slrs
+
+    @property
     def ordered(self) -> list[Finding]:
         """The findings, the gravest first."""
         return self.findings.in_order()
@@ -50,6 +60,11 @@ class Judged:
     def created(self) -> list[Pblock]:
         """The pblocks that the files create, in their order."""
         return [block for block in self.floorplan.pblocks.values() if block.created is not None]
+
+    @property
+    def named(self) -> list[Pblock]:
+        """Those, and others that the files name, such as the shell's own."""
+        return [*self.floorplan.pblocks.values()]
 
     def boxes(self, sites: Sites) -> list[Rectangle]:
         """Return the rectangles that sites cover, as pictures draw them."""
@@ -64,7 +79,7 @@ def judge_floorplan(
     Raises
     ------
     UnreadableError
-        If a file is no Tcl.
+        If a file is no Tcl, or more than is read (LimitError).
 
     """
     findings = Findings()
@@ -72,12 +87,29 @@ def judge_floorplan(
     for name, text in sources:
         try:
             reader.read(name, text)
+        except RecursionError:
+            raise _told(LimitError(0, "commands nest deeper than is read"), name) from None
         except UnreadableError as error:
-            error.file = name
-            raise
-    floorplan = reader.floorplan
+            raise _told(error, name) from None
+    try:
+        return _judged(reader, target, report)
+    except UnreadableError as error:
+        raise _told(error, sources[-1][0]) from None
+
+
+def _told(error: UnreadableError, file: str) -> UnreadableError:
+    """Return an error with its file, unless it knows it."""
+    error.file = error.file or file
+    return error
+
+
+def _judged(reader: Reader, target: Target, report: tuple[str, Mapping[str, Amounts]] | None) -> Judged:
+    """Judge what the files leave behind."""
+    floorplan, findings = reader.floorplan, reader.findings
+    floorplan.check_nesting()
+    floorplan.shell_slrs |= target.shell_slrs
     _judge_order(reader, target)
-    known = Report(*report) if report is not None else None
+    known = Report(*report, floorplan.work) if report is not None else None
     demands: dict[str, Demand] = known.demands(floorplan) if known is not None else {}
     held = _held(floorplan, target)
     shell = _shell_under(floorplan, held, target)
@@ -124,12 +156,17 @@ def _shell_under(floorplan: Floorplan, held: Sequence[Held], target: Target) -> 
 
 
 def _judge_order(reader: Reader, target: Target) -> None:
-    """Tell of pblocks that are used and never created, unless a shell of the die brings them."""
+    """Tell of pblocks that are used and never created, unless a shell of the die brings them, and of SLRs not there."""
     brought = target.shell_pblocks
     scripts = (one for one in reader.findings.kept if one.name == "not-evaluated")
     may_be_made = any(one.place.file.lower().endswith(".tcl") for one in scripts)
+    for block in reader.floorplan.pblocks.values():
+        if missing := target.missing_slr(block.name):
+            expected = f"one of {', '.join(str(entry['name']) for entry in target.device.raw['slrs'])}"
+            found = f"there is no {missing} on this card"
+            reader.findings.add("slr-unknown", block.place, found, expected, pblock=block.name)
     for name, place in reader.used_early.items():
-        if name not in brought:
+        if name not in brought and not (name in reader.floorplan.pblocks and target.missing_slr(name)):
             severity = WARNING if may_be_made else ""
             more = ", perhaps by commands that were not run" if may_be_made else ""
             expected = f"a pblock that a file creates{more}"

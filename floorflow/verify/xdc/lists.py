@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import count
 
 from floorflow.verify.xdc.evaluator import Evaluator, Handler
 from floorflow.verify.xdc.findings import Place
 from floorflow.verify.xdc.values import Selection, Unknown, Value
-from floorflow.verify.xdc.words import as_item, list_items
+from floorflow.verify.xdc.words import MAX_VALUE, SPACE, LimitError, as_item, list_items
 
 _FORMAT = re.compile(r"%(0?[0-9]{0,3})([dsxX%])")
 _INDEX = re.compile(r"(end)?([+-]?[0-9]{1,9})?")
 _TEXTS: dict[str, Callable[[str], str]] = {
     "toupper": str.upper,
     "tolower": str.lower,
-    "trim": str.strip,
-    "trimleft": str.lstrip,
-    "trimright": str.rstrip,
+    "trim": lambda text: text.strip(SPACE),
+    "trimleft": lambda text: text.lstrip(SPACE),
+    "trimright": lambda text: text.rstrip(SPACE),
     "length": lambda text: str(len(text)),
 }
 
@@ -45,7 +46,7 @@ class Lists:
             "lappend": self._lappend,
             "append": self._append,
             "llength": self._llength,
-            "join": _of_texts(lambda texts: (texts[1] if len(texts) > 1 else " ").join(list_items(texts[0]))),
+            "join": _of_texts(_join),
             "lindex": _of_texts(_lindex),
             "lrange": _of_texts(_lrange),
             "split": _of_texts(_split),
@@ -54,16 +55,19 @@ class Lists:
         }
 
     def _concat(self, given: Sequence[Value], _place: Place) -> Value:
-        texts = [value.strip() for value in given if isinstance(value, str)]
+        texts = [value.strip(SPACE) for value in given if isinstance(value, str)]
         return " ".join(texts) if len(texts) == len(given) else joined(given)
 
     def _lappend(self, given: Sequence[Value], _place: Place) -> Value:
         if not given or not isinstance(given[0], str):
             return Unknown("lappend")
         before, added = self._tcl.variables.get(given[0], ""), joined(given[1:])
+        self._tcl.copied(before)
         both: Value = Unknown("lappend")
         if isinstance(before, str) and isinstance(added, str):
-            both = f"{before} {added}".strip()
+            both = f"{before} {added}".strip(SPACE)
+        elif isinstance(added, Selection):
+            both = joined([before, added]) if before else added
         self._tcl.variables[given[0]] = both
         return both
 
@@ -71,6 +75,7 @@ class Lists:
         if not given or not isinstance(given[0], str):
             return Unknown("append")
         parts = [self._tcl.variables.get(given[0], ""), *given[1:]]
+        self._tcl.copied(parts[0])
         texts = [part for part in parts if isinstance(part, str)]
         both: Value = "".join(texts) if len(texts) == len(parts) else Unknown("append")
         self._tcl.variables[given[0]] = both
@@ -93,6 +98,8 @@ def _of_texts(how: Callable[[list[str]], str | None]) -> Handler:
         texts = [value for value in given if isinstance(value, str)]
         try:
             found = how(texts) if texts and len(texts) == len(given) else None
+        except LimitError:
+            raise
         except (IndexError, ValueError):
             found = None
         return Unknown("a list") if found is None else found
@@ -115,6 +122,13 @@ def _place_in(text: str, length: int) -> int:
     return (length - 1 if match[1] else 0) + int(match[2] or 0)
 
 
+def _join(texts: list[str]) -> str:
+    items, between = list_items(texts[0]), texts[1] if len(texts) > 1 else " "
+    if len(items) * len(between) > MAX_VALUE:
+        raise LimitError(0, f"a value is longer than the limit of {MAX_VALUE:,} characters")
+    return between.join(items)
+
+
 def _lindex(texts: list[str]) -> str | None:
     items, place = list_items(texts[0]), texts[1]
     at = _place_in(place, len(items))
@@ -134,12 +148,14 @@ def _split(texts: list[str]) -> str:
 
 
 def _format(texts: list[str]) -> str | None:
-    waiting = list(texts[1:])
+    places = count(1)
+    if sum(int(match[1] or 0) for match in _FORMAT.finditer(texts[0])) > MAX_VALUE:
+        raise LimitError(0, f"a value is longer than the limit of {MAX_VALUE:,} characters")
 
     def one(match: re.Match[str]) -> str:
         if match[2] == "%":
             return "%"
-        value = waiting.pop(0)
+        value = texts[next(places)]
         return f"{value:>{match[1] or 0}}" if match[2] == "s" else f"{int(value):{match[1]}{match[2]}}"
 
     return None if _FORMAT.sub("", texts[0]).count("%") else _FORMAT.sub(one, texts[0])

@@ -15,11 +15,15 @@ MOST_PAIRS = 1000
 
 def judge_pairs(floorplan: Floorplan, held: Sequence[Held], findings: Findings) -> None:
     """Judge every two pblocks that share sites."""
-    for number, (first, second, both) in enumerate(overlapping(held)):
-        if number >= MOST_PAIRS:
-            return
+    told = 0
+    for first, second, both in overlapping(held, floorplan.work.charge):
         if floorplan.is_nested(first.name, second.name) or floorplan.is_nested(second.name, first.name):
             continue
+        told += 1
+        if told > MOST_PAIRS:
+            expected = f"at most {MOST_PAIRS:,} pairs that share sites"
+            findings.add("not-evaluated", first.block.shape_place, "all further overlaps of pblocks", expected)
+            return
         inner, outer = (first, second) if not difference(first.sites, second.sites) else (second, first)
         if not difference(inner.sites, outer.sites) and _cells_inside(inner.block, outer.block):
             place, found = inner.block.shape_place, f"{inner.name} lies inside {outer.name}, as its cells do"
@@ -36,16 +40,19 @@ def judge_pairs(floorplan: Floorplan, held: Sequence[Held], findings: Findings) 
 
 
 def _is_strict(floorplan: Floorplan, block: Pblock) -> bool:
-    """Whether nothing else may lie in a pblock, or its cells nowhere else."""
-    return block.is_hard or block.is_set("EXCLUDE_PLACEMENT") or floorplan.is_reconfigurable(block)
+    """Whether nothing else may lie in a pblock, or the cells that it has nowhere else."""
+    holds = block.is_hard and block.has_cells
+    return holds or block.is_set("EXCLUDE_PLACEMENT") or floorplan.is_reconfigurable(block)
 
 
 def _cells_inside(inner: Pblock, outer: Pblock) -> bool:
     """Whether every cell of one pblock is below a cell of the other in the hierarchy."""
     if outer.has_top:
         return True
-    above = {cell.text for cell, _ in outer.cells}
-    return bool(inner.cells) and all(any(cell.text.startswith(f"{name}/") for name in above) for cell, _ in inner.cells)
+    above = {cell.text for cell in outer.held}
+    return bool(inner.held) and all(
+        any(cell.text[:at] in above for at, char in enumerate(cell.text) if char == "/") for cell in inner.held
+    )
 
 
 def judge_parents(floorplan: Floorplan, held: Sequence[Held], findings: Findings) -> None:
@@ -58,6 +65,8 @@ def judge_parents(floorplan: Floorplan, held: Sequence[Held], findings: Findings
         name, place = block.parent
         if name == block.name or block.name in floorplan.ancestors(name):
             findings.add("parent-circle", place, f"{block.name} below {name}", "a tree", pblock=block.name)
+        elif name not in sites and name in floorplan.shell_slrs:
+            _judge_child(one, name, floorplan.shell_slrs[name][1], findings)
         elif name in sites and not floorplan.pblocks[name].unjudged:
             _judge_child(one, name, sites[name], findings)
 

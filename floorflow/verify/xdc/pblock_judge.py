@@ -41,14 +41,18 @@ class PblockJudge:
         if not block.sites and not block.unjudged:
             found = "no ranges" if not block.ranges else "ranges of which no site is left"
             self.findings.add("pblock-without-ranges", block.shape_place, found, "sites", pblock=block.name)
-        has_cells = block.cells or block.has_top or block.has_unknown_cells
         keeps_free = block.is_set("EXCLUDE_PLACEMENT")
-        if not (has_cells or keeps_free or block.name in self._parents):
+        if not (block.has_cells or keeps_free or block.name in self._parents or block.name in self._emptied):
             self.findings.add("pblock-without-cells", block.place, "no cell", "cells of the design", pblock=block.name)
 
     @cached_property
     def _parents(self) -> set[str]:
         return {block.parent[0] for block in self.floorplan.pblocks.values() if block.parent is not None}
+
+    @cached_property
+    def _emptied(self) -> set[str]:
+        """Pblocks of which others took cells, as is told of each."""
+        return {before for _, before, _, _, _ in self.floorplan.moves}
 
     def _unconstrained(self, block: Pblock) -> None:
         """Judge what the area of SLICE ranges holds and no range names; without SLICE ranges that SLICEs are free."""

@@ -16,11 +16,20 @@ _SINGLE = re.compile(r"[A-Z][A-Z0-9_]*_X[0-9]+Y[0-9]+")
 _KIND = re.compile(r"([A-Z][A-Z0-9_]*)_X[0-9]+Y[0-9]+(?::([A-Z][A-Z0-9_]*)_X[0-9]+Y[0-9]+)?")
 _LOGIC = re.compile(r"(?:SLICE|CLB|CLE|DSP|RAMB|BRAM|URAM(?!_CAS)|LAG)[A-Z0-9_]*")
 """How types of logic are called, or may be meant: those of a part are all on record, so that others do not exist."""
+_HARD = re.compile(
+    r"(?:ABUS|AMS|BIAS|BITSLICE|BLI|BSCAN|BUF|CAPTURE|CFGIO|CFG|CMAC|CMT|CONFIG|DCI|DFE|DNA|DPLL|EFUSE|FIFO|FRAME|FSR|FE_"
+    r"|GT|HARD|HBM|HDIO|HDLOGIC|HPIO|HRIO|HSADC|HSDAC|IBUF|ICAP|IDELAY|ILKN|ILOGIC|IOB|IOPAD|IPAD|IRI|ISERDES|KEY|LAGUNA"
+    r"|MASTER|MMCM|MRMAC|NOC|NPI|ODELAY|OLOGIC|OPAD|OSERDES|PCIE|PHASER|PHY|PLL|PMV|PMCPLL|PPR|PS|RIU|RFADC|RFDAC|STARTUP"
+    r"|SYSMON|TIEOFF|URAM_CAS|USR_ACCESS|VCU|VDU|VREF|XADC|XIPHY|XPIO|XPLL)[A-Z0-9_]*"
+)
+"""How types of IO, clocks, transceivers and other hard blocks are called: ranges of them are taken as they stand."""
 _SPELT = {"DSP48E1": "DSP48", "DSP48E2": "DSP48E2", "DSP": "DSP48E2", "URAM": "URAM288", "RAMB": "RAMB36"}
 
 
 LONGEST = 100
 """So many characters of a range are read: no site's name is so long."""
+MOST_KNOWN = 2_000
+"""Ranges that are kept once they are read; of large ones more would take all memory."""
 _NUMBER = "([0-9]{1,6})"
 _CORNERS = re.compile(rf"([A-Z][A-Z0-9_]*)_X{_NUMBER}Y{_NUMBER}:\1_X{_NUMBER}Y{_NUMBER}")
 
@@ -38,13 +47,15 @@ def _upright(text: str) -> str:
 class RangeFacts:
     """What a range holds: sites, and all sites of the ``area`` that it spans (of SLICEs and regions).
 
-    ``fault`` is a finding's name, what was found and what was expected; ``unjudged`` a type not on record.
+    ``fault`` is a finding's name, what was found and what was expected; ``unjudged`` a type not on record, and
+    ``is_hard`` says that it is a hard block's.
     """
 
     sites: Sites = field(default_factory=dict)
     area: Sites = field(default_factory=dict)
     fault: tuple[str, str, str] | None = None
     unjudged: str = ""
+    is_hard: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,6 +73,8 @@ class RangeBook:
     def facts(self, text: str) -> RangeFacts:
         """Return what a range holds and what is wrong with it."""
         if text not in self._known:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
             self._known[text] = self._read(text if len(text) <= LONGEST else f"{text[:LONGEST]}...")
         return self._known[text]
 
@@ -85,7 +98,7 @@ class RangeBook:
         own = sorted(self.device.raw["site_columns"])
         near = difflib.get_close_matches(kind, own, n=1, cutoff=0.75)
         if not near and not _LOGIC.fullmatch(kind):
-            return RangeFacts(unjudged=kind)
+            return RangeFacts(unjudged=kind, is_hard=bool(_HARD.fullmatch(kind)))
         near = [name for name in own if name == _SPELT.get(kind) or name.startswith(kind[:3])] or near
         expected = near[0] if near else f"one of {', '.join(own)}"
         return RangeFacts(fault=("site-type-unknown", f"{kind}, of which the part has no sites", expected))

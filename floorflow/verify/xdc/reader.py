@@ -14,11 +14,15 @@ from floorflow.verify.xdc.findings import Findings, Place
 from floorflow.verify.xdc.floorplan import ROOT, TRUE, Floorplan, Pblock
 from floorflow.verify.xdc.ranges import RangeBook
 from floorflow.verify.xdc.tcl import Interpreter
-from floorflow.verify.xdc.values import OTHER, PATTERN, Cells, Selection, Unknown, Value
-from floorflow.verify.xdc.words import UnreadableError, list_items
+from floorflow.verify.xdc.values import OTHER, PATTERN, Cells, Selection, Unknown, Value, is_followed
+from floorflow.verify.xdc.words import MAX_NAME, LimitError, UnreadableError, list_items
 from floorflow.verify.xdc.words_of_vivado import PBLOCK_PROPERTIES
 
 _NAME_FILTER = re.compile(r"\s*NAME\s*(=~|==)\s*(\S+?)\s*", re.IGNORECASE)
+_RANGE_COST, _COLUMN_COST = 200, 60
+"""What a range and each column of sites in it count for, as characters that are read."""
+_LONGEST_TOLD = 100
+_HOWS = ("name", "glob", "leaf", "regexp", "filter")
 CELL_PROPERTIES = ("HD.RECONFIGURABLE", "USER_SLR_ASSIGNMENT", "USER_SLL_REG", "PBLOCK")
 
 
@@ -59,10 +63,17 @@ class Reader:
         is_xdc = not name.lower().endswith(".tcl")
         self._scope = ""
         interpreter = Interpreter(
-            name, is_xdc, handlers, self.findings, self.variables, number=self.files, exists=self._exists
+            name,
+            is_xdc,
+            handlers,
+            self.findings,
+            self.variables,
+            number=self.files,
+            work=self.floorplan.work,
+            exists=self._exists,
         )
         self.files += 1
-        interpreter.run(text.removeprefix("\ufeff"))
+        interpreter.run(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
         self.floorplan.commands += interpreter.count
         self.floorplan.other_commands += interpreter.others
 
@@ -79,7 +90,7 @@ class Reader:
         if block is None or block.created is None:
             self.used_early.setdefault(name, place)
         if block is None:
-            block = self.floorplan.pblocks[name] = Pblock(name, place)
+            block = self.floorplan.pblocks[name] = Pblock(name, place, brought=name in self.brought)
         return block
 
     def _one_block(self, value: Value, place: Place, what: str) -> Pblock | None:
@@ -102,7 +113,7 @@ class Reader:
         if not isinstance(name, str):
             self._unknown("create_pblock with a name that is computed", place)
             return OTHER
-        block = self.floorplan.pblocks.setdefault(name, Pblock(name, place))
+        block = self.floorplan.pblocks.setdefault(name, Pblock(name, place, brought=name in self.brought))
         if block.created is not None:
             self.findings.add(
                 "pblock-created-twice", place, name, f"created once; it is at {block.created}", pblock=name
@@ -128,6 +139,8 @@ class Reader:
             if block is None:
                 continue
             block.resized = place
+            if block.brought and block.created is None:
+                self._unknown(f"what is left of {block.name}, which the shell brings", place)
             if not isinstance(value, str):
                 self._unknown(f"ranges of {block.name} that are computed", place)
                 block.unjudged.add("computed ranges")
@@ -140,10 +153,14 @@ class Reader:
 
     def _range(self, block: Pblock, text: str, place: Place, *, removed: bool) -> None:
         facts = self.book.facts(text)
+        columns = len(facts.sites) + len(facts.area)
+        self.floorplan.work.charge(_RANGE_COST + _COLUMN_COST * columns, place.line)
         block.ranges += 1
         block.names_laguna |= text.startswith("LAGUNA_") and not removed
         if facts.unjudged:
             block.unjudged.add(facts.unjudged)
+            if not facts.is_hard:
+                self._unknown(f"ranges of {facts.unjudged} of {block.name}: no such type is on record", place)
         if facts.fault is not None:
             name, found, expected = facts.fault
             self.findings.add(name, place, found, expected, pblock=block.name)
@@ -165,6 +182,8 @@ class Reader:
                 continue
             for name in value.pblocks if isinstance(value, Selection) else list_items(value):
                 block = self.floorplan.pblocks.pop(name, None)
+                if block is not None:
+                    block.held.clear()
                 quiet = "-quiet" in found.flags or (isinstance(value, Selection) and value.quiet)
                 if (block is None or block.created is None) and not quiet:
                     self.used_early.setdefault(name, place)
@@ -184,11 +203,16 @@ class Reader:
             return Unknown("get_pblocks with -filter or -of_objects selects")
         names: list[str] = []
         for pattern in patterns:
-            names += [pattern.text] if pattern.is_exact else self._created(pattern)
+            taken = [pattern.text] if pattern.is_exact else self._created(pattern)
+            if not taken and any(map(pattern.taking(), self.brought)):
+                return Unknown("get_pblocks selects among those of a shell")
+            names += taken
         return Selection("pblocks", tuple(names), quiet="-quiet" in found.flags)
 
     def _created(self, pattern: Cells) -> list[str]:
-        return [name for name, block in self.floorplan.pblocks.items() if block.created and pattern.takes(name)]
+        self.floorplan.work.charge(pattern.cost(self.floorplan.pblocks))
+        takes, there = pattern.taking(), self.floorplan.pblocks.items()
+        return [name for name, block in there if (block.created or block.brought) and takes(name)]
 
     # cells
 
@@ -205,6 +229,8 @@ class Reader:
         return self._scope
 
     def _scoped(self, name: str) -> str:
+        if len(self._scope) + len(name) > MAX_NAME:
+            raise LimitError(0, f"the name of a cell is longer than the limit of {MAX_NAME:,} characters")
         return f"{self._scope}/{name}" if self._scope else name
 
     def _get_cells(self, given: Sequence[Value], _place: Place) -> Value:
@@ -214,7 +240,7 @@ class Reader:
             return value
         if isinstance(value, Unknown) or "-of_objects" in found.values:
             why = value.why if isinstance(value, Unknown) else "-of_objects"
-            return Selection("cells", cells=(Cells(why, "unknown"),))
+            return Selection("cells", cells=(Cells(why[:_LONGEST_TOLD], "unknown"),))
         if "-filter" in found.values:
             return Selection("cells", cells=tuple(_filtered(found.values["-filter"])))
         how = "regexp" if "-regexp" in found.flags else "leaf" if "-hierarchical" in found.flags else "glob"
@@ -223,7 +249,7 @@ class Reader:
     def _cells(self, names: Iterable[str], how: str) -> Iterable[Cells]:
         for name in names:
             if how == "regexp":
-                yield Cells(name, how)
+                yield Cells(name, how) if is_followed(name) else Cells(f"-regexp {name:.{_LONGEST_TOLD}}", "unknown")
             elif how == "leaf":
                 yield Cells(name, "leaf")
             else:
@@ -233,7 +259,7 @@ class Reader:
         if isinstance(value, Selection):
             return value.cells or (Cells("objects", "unknown"),)
         if isinstance(value, Unknown):
-            return (Cells(value.why, "unknown"),)
+            return (Cells(value.why[:_LONGEST_TOLD], "unknown"),)
         return tuple(self._cells(list_items(value), "glob"))
 
     def _add_cells(self, given: Sequence[Value], place: Place) -> Value:
@@ -250,19 +276,28 @@ class Reader:
                 self._unknown(f"cells of {block.name}: {cell.text:.60}", place)
                 block.has_unknown_cells = True
             else:
-                block.cells.append((cell, place))
+                self.floorplan.add_cell(cell, block, place)
         return ""
 
     def _remove_cells(self, given: Sequence[Value], place: Place) -> Value:
         found = arguments("remove_cells_from_pblock", given)
         block = self._one_block(found.rest[0], place, "cells")
         if block is not None:
-            gone = self._selected(found.rest[1])
-            kept = [
-                (cell, at) for cell, at in block.cells if not any(cell == one or one.takes(cell.text) for one in gone)
-            ]
-            block.cells[:] = kept
+            for one in self._selected(found.rest[1]):
+                self._remove(one, block, place)
         return ""
+
+    def _remove(self, one: Cells, block: Pblock, place: Place) -> None:
+        if one.how == "unknown":
+            self._unknown(f"cells to take out of {block.name}: {one.text:.60}", place)
+        elif one.is_exact:
+            for how in _HOWS:
+                block.held.pop(Cells(one.text, how), None)
+        else:
+            self.floorplan.work.charge(one.cost(cell.text for cell in block.held), place.line)
+            takes = one.taking()
+            for cell in [cell for cell in block.held if cell == one or takes(cell.text)]:
+                del block.held[cell]
 
     # properties
 
@@ -308,7 +343,11 @@ class Reader:
             return
         if name == "PARENT":
             names = value.pblocks if isinstance(value, Selection) else (value,) if isinstance(value, str) else ()
-            if len(names) == 1 and names[0].upper() != ROOT:
+            if len(names) != 1:
+                self._unknown(f"PARENT of {block.name}, which is computed", place)
+            elif names[0].upper() == ROOT:
+                block.parent = None
+            else:
                 block.parent = names[0], place
                 self._block(names[0], place)
             return
@@ -325,14 +364,18 @@ class Reader:
     def _cell_property(self, name: str, value: Value, cells: tuple[Cells, ...], place: Place) -> None:
         text = value.upper() if isinstance(value, str) else ""
         known = [cell for cell in cells if cell.how != "unknown"]
+        if len(known) < len(cells) or (not text and not isinstance(value, Selection)):
+            self._unknown(f"{name} of cells that are computed", place)
         if name == "HD.RECONFIGURABLE" and text in TRUE:
-            self.floorplan.reconfigurable += known
+            self.floorplan.reconfigurable |= dict.fromkeys(known)
         elif name == "USER_SLL_REG" and text in TRUE:
             self.floorplan.sll_registers += [(cell, place) for cell in known]
         elif name == "USER_SLR_ASSIGNMENT":
-            self.floorplan.slrs += [(text, cell, place) for cell in known]
-        elif name == "PBLOCK" and isinstance(value, str):
-            self._block(value, place).cells.extend((cell, place) for cell in known)
+            self.floorplan.slrs += [(text[:_LONGEST_TOLD], cell, place) for cell in cells]
+        elif name == "PBLOCK":
+            for block in value.pblocks if isinstance(value, Selection) else list_items(value) if text else ():
+                for cell in known:
+                    self.floorplan.add_cell(cell, self._block(block, place), place)
 
 
 def _filtered(value: Value) -> Iterable[Cells]:
@@ -343,7 +386,7 @@ def _filtered(value: Value) -> Iterable[Cells]:
     for part in value.split("||"):
         match = _NAME_FILTER.fullmatch(part.strip().strip("()"))
         if match is None:
-            yield Cells(f"-filter {value}", "unknown")
+            yield Cells(f"-filter {value:.{_LONGEST_TOLD}}", "unknown")
             return
         text = match[2].strip("\"'{}")
         yield Cells(text, "filter" if match[1] == "=~" and PATTERN.search(text) else "name")

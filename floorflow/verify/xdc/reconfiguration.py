@@ -27,7 +27,7 @@ class EdgeJudge:
         """Judge every pblock whose edges matter, and of 7 series what frames two share."""
         dynamic = [block for block in blocks if self.floorplan.is_reconfigurable(block)]
         for block in blocks:
-            is_dynamic, snaps = block in dynamic, self._snaps(block)
+            is_dynamic, snaps = self.floorplan.is_reconfigurable(block), self._snaps(block)
             if not block.sites:
                 continue
             severity = ERROR if is_dynamic and not snaps else ""
@@ -141,6 +141,7 @@ class EdgeJudge:
     def _frames(self, dynamic: list[Pblock]) -> None:
         frames = {block.name: set(self._frames_of(block.sites)) for block in dynamic}
         for first, second in combinations(dynamic, 2):
+            self.floorplan.work.charge(len(frames[first.name]), first.place.line)
             both = frames[first.name] & frames[second.name]
             if both and difference(second.sites, first.sites):
                 column, region = min(both)

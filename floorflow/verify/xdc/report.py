@@ -11,6 +11,7 @@ from floorflow.verify.plan_structure import RESOURCE_NAMES
 from floorflow.verify.xdc.findings import ERROR, Findings
 from floorflow.verify.xdc.floorplan import Floorplan, Held, Pblock
 from floorflow.verify.xdc.values import Cells
+from floorflow.verify.xdc.words import Work
 
 NEARLY_FULL = 0.85
 Amounts = dict[str, int]
@@ -35,6 +36,8 @@ class Report:
 
     file: str
     rows: Mapping[str, Amounts]
+    work: Work = field(default_factory=Work)
+    _taken: dict[Cells, list[str]] = field(default_factory=dict)
 
     @cached_property
     def _parents(self) -> frozenset[str]:
@@ -45,7 +48,11 @@ class Report:
         """Return the cells of the report that a pattern takes."""
         if cells.is_exact:
             return [cells.text] if cells.text in self.rows else []
-        return [name for name in self.rows if name and cells.takes(name)]
+        if cells not in self._taken:
+            self.work.charge(cells.cost(self.rows))
+            takes = cells.taking()
+            self._taken[cells] = [name for name in self.rows if name and takes(name)]
+        return self._taken[cells]
 
     def may_hide(self, cells: Cells) -> bool:
         """Whether a cell may be below the depth to which the report goes: its nearest row is then a leaf of it."""

@@ -18,7 +18,7 @@ ELSEWHERE = ("source", "read_xdc", "add_files")
 
 
 class Jump(Exception):  # noqa: N818 - a way out of a body, no error
-    """Return, break, continue, or stop after too much; ``value`` is what a procedure returns."""
+    """Return, break or continue; ``value`` is what a procedure returns."""
 
     def __init__(self, kind: str, value: Value = "") -> None:
         super().__init__(kind)
@@ -99,9 +99,9 @@ class Scripts:
 
     def _switch(self, given: Sequence[Value], place: Place) -> Value:
         words = [value for value in given if isinstance(value, str)]
-        while words and words[0].startswith("-") and words.pop(0) != "--":
-            pass
-        if len(words) < 2 or any(not isinstance(value, str) for value in given):
+        first = next((at for at, word in enumerate(words) if not word.startswith("-")), len(words))
+        words, how = words[first:], words[:first]
+        if len(words) < 2 or any(not isinstance(value, str) for value in given) or not {*how} <= {"-exact", "--"}:
             return self._tcl.noted("a switch on what only Vivado knows: its branches", place)
         branches = list_items(words[1]) if len(words) == 2 else words[1:]
         for number in range(0, len(branches) - 1, 2):

@@ -16,7 +16,7 @@ from floorflow.verify.hardware.grid import Grid, add_to
 from floorflow.verify.hardware.parts import commercial
 from floorflow.verify.hardware.pblock_rules import KeepOut
 from floorflow.verify.hardware.ranges import SiteRange, parse_range
-from floorflow.verify.hardware.shells import Shell, brought
+from floorflow.verify.hardware.shells import IN_PARENT, Shell, brought, parents
 from floorflow.verify.plan_structure import TEXT
 from floorflow.verify.templates import MapOf, Optional, Record, departures
 from floorflow.verify.violations import Findings as Violations
@@ -58,6 +58,8 @@ class Target:
     board: str | None = None
     own_shell: Shell | None = None
     entries: Sequence[Record] = field(default_factory=tuple)
+    parents: tuple[str, ...] = ()
+    """How the pblocks are called that the board's shell brings; with a part alone those of all shells of the die."""
 
     @cached_property
     def known_shells(self) -> list[Shell]:
@@ -67,9 +69,26 @@ class Target:
     @cached_property
     def shell_pblocks(self) -> frozenset[str]:
         """Pblocks that the board's shell brings; with a part alone those of any shell known for the die."""
-        if self.board is not None:
-            return self.own_shell.brought if self.own_shell is not None else frozenset()
-        return frozenset().union(*(brought(one["prefix"], one.get("parents", [])) for one in self.entries))
+        if self.own_shell is not None:
+            return self.own_shell.brought
+        return brought(self.parents, self._slrs)
+
+    @cached_property
+    def _slrs(self) -> list[str]:
+        return [str(entry["name"]) for entry in self.device.raw["slrs"]]
+
+    @cached_property
+    def shell_slrs(self) -> dict[str, tuple[str, Sites]]:
+        """The SLR of each pblock that a shell brings for one, and all its sites."""
+        patterns = [one for one in self.parents if IN_PARENT in one]
+        named = zip(self._slrs, self.device.slr_sites, strict=True)
+        return {one.replace(IN_PARENT, slr): (slr, sites) for slr, sites in named for one in patterns}
+
+    def missing_slr(self, pblock: str) -> str:
+        """Return the SLR of which a pblock would be the shell's, by its name, if the die does not have it; else ""."""
+        patterns = (re.escape(one).replace(re.escape(IN_PARENT), "(SLR[0-9]+)") for one in self.parents)
+        named = (re.fullmatch(pattern, pblock) for pattern in patterns if "(" in pattern)
+        return next((match[1] for match in named if match and match[1] not in self._slrs), "")
 
     def shells_of(self, cells: Sequence[str]) -> list[Shell]:
         """Return the board's shell, else those under which cells are named, with the longest prefix."""
@@ -103,10 +122,17 @@ def find_target(part: str | None, board: str | Path | None) -> Target:
 
 def _target(part: str, file: str, board: str | None, content: Record | None) -> Target:
     device = Device(_checked(Folder(_folder("devices")), f"{file}.yaml", DEVICE))
-    grid, own = Grid(device), None
-    if content is not None and spelt_out(content).get("shell"):
-        own = _board_shell(Board(spelt_out(content), device), grid)
-    return Target(part, file, device, grid, board, own, tuple(_entries(file)))
+    grid, own, entries = Grid(device), None, tuple(_entries(file))
+    if content is None:
+        names = [name for entry in entries for name in parents(entry["prefix"], entry.get("parents", []))]
+        return Target(part, file, device, grid, None, None, entries, tuple(dict.fromkeys(names)))
+    stated = spelt_out(content)
+    shell = stated.get("shell") or {}
+    if shell:
+        own = _board_shell(Board(stated, device), grid)
+    pattern = shell.get("parent_pblock")
+    names = [*parents(shell.get("hierarchy", ""), [pattern] if pattern else [])]
+    return Target(part, file, device, grid, board, own, entries, tuple(names))
 
 
 def _folder(name: str) -> Path:
@@ -184,11 +210,11 @@ def _entries(device_file: str) -> Iterator[Record]:
         shell = spelt_out(content).get("shell")
         if content["device"] == device_file and shell and shell.get("hierarchy"):
             seen.add(shell["name"])
-            parent, slrs = shell.get("parent_pblock"), range(8)
+            parent = shell.get("parent_pblock")
             yield {
                 "name": shell["name"],
                 "prefix": shell["hierarchy"],
-                "parents": [str(parent).replace("{slr}", f"SLR{number}") for number in slrs] if parent else [],
+                "parents": [str(parent)] if parent else [],
                 "static": [text for texts in shell.get("static", {}).values() for text in texts],
                 "reserved": dict(_reserved(content)),
             }
@@ -214,8 +240,9 @@ def _shell(entry: Record, grid: Grid) -> Shell:
     spans = [span for text in entry.get("static", []) for span in _spans(text) if span.kind not in FREE_SITE_TYPES]
     add_to(static, grid.sites_of(spans))
     reserved = {name: KeepOut(grid.sites_of(_spans(text))) for name, text in entry.get("reserved", {}).items()}
-    parents = brought(entry["prefix"], entry.get("parents", []))
-    return Shell(entry["name"], entry["prefix"], parents, KeepOut(static), reserved)
+    slrs = [str(slr["name"]) for slr in grid.device.raw["slrs"]]
+    names = brought(parents(entry["prefix"], entry.get("parents", [])), slrs)
+    return Shell(entry["name"], entry["prefix"], names, KeepOut(static), reserved)
 
 
 def _spans(text: str) -> Iterator[SiteRange]:

@@ -11,7 +11,7 @@ import difflib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from floorflow.verify.xdc.arguments import BadCommandError
 from floorflow.verify.xdc.arithmetic import evaluated
@@ -19,14 +19,32 @@ from floorflow.verify.xdc.evaluator import Handler
 from floorflow.verify.xdc.findings import Findings, Place
 from floorflow.verify.xdc.lists import Lists, joined
 from floorflow.verify.xdc.scripts import Jump, Scripts
-from floorflow.verify.xdc.values import OTHER, Unknown, Value
-from floorflow.verify.xdc.words import UnreadableError, Word, bracketed, commands, list_items
-from floorflow.verify.xdc.words_of_vivado import CONTROL_FLOW, IN_XDC, PBLOCK_COMMANDS
+from floorflow.verify.xdc.values import OTHER, Selection, Unknown, Value
+from floorflow.verify.xdc.words import (
+    MAX_VALUE,
+    LimitError,
+    UnreadableError,
+    Word,
+    Work,
+    bracketed,
+    commands,
+    list_items,
+)
+from floorflow.verify.xdc.words_of_vivado import CONTROL_FLOW, IN_XDC, OTHERS, OTHERS_BEGIN, PBLOCK_COMMANDS, TALK
 
-MAX_CALLS = 40
+MAX_NESTING = 60
+"""How deep commands may run in each other: brackets, bodies and procedures."""
 MAX_STEPS = 200_000
 """Commands that scripts may run by loops and procedures."""
-_VARIABLE = re.compile(r"\$(?:\{([^}]*)\}|((?:::)?\w+(?:::\w+)*(?:\([^)]*\))?))")
+_COMMAND, _OBJECT = 30, 40
+"""What a command and an object that it is given count for, as characters."""
+_LONGEST_COMMAND = 60
+_VARIABLE = re.compile(
+    r"\$(?:\{([^}]{0,200}+)\}|((?:::)?[A-Za-z0-9_]++(?:::[A-Za-z0-9_]++)*+(?:\([^)]{0,200}+\))?))"
+)
+_OF_PBLOCKS = re.compile(r"(?:create|resize|delete)_pblock|cells_(?:to|from)_pblock")
+_BREAKS = re.compile("[\0-\b\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
+_TEXT = re.compile(r"[^\[$\\]++")
 _BUS_INDEX = re.compile(r"\d+|\*|\d+:\d+|\?")
 _STEP_BACK = {"n": "\n", "t": "\t"}
 
@@ -54,12 +72,14 @@ class Interpreter:
     variables: dict[str, Value] = field(default_factory=dict)
     procedures: dict[str, Procedure] = field(default_factory=dict)
     number: int = 0
+    work: Work = field(default_factory=Work)
     exists: Callable[[str], bool | None] = lambda _name: None
     count: int = 0
     steps: int = 0
     others: int = 0
     looping: int = 0
     _depth: int = 0
+    _nesting: int = 0
     _frames: list[dict[str, Value]] = field(default_factory=list)
 
     def run(self, text: str, line: int = 1, *, inner: bool = False) -> Value:
@@ -72,6 +92,11 @@ class Interpreter:
 
         """
         value: Value = ""
+        if self._nesting >= MAX_NESTING:
+            raise LimitError(line, f"commands nest deeper than the limit of {MAX_NESTING}")
+        if inner:
+            self.work.charge(len(text), line)
+        self._nesting += 1
         try:
             for number, words in commands(text, line):
                 self.count += not inner
@@ -80,11 +105,13 @@ class Interpreter:
                     self.step(place)
                 value = self._command(words, place) if inner else self._outer(words, place)
         except UnreadableError as error:
-            if not inner:
+            if not inner or isinstance(error, LimitError):
                 raise
             place, expected = Place(self.file, line, self.number), "closed braces and brackets"
             self.findings.add("command-malformed", place, str(error), expected)
             return Unknown("a broken text")
+        finally:
+            self._nesting -= 1
         return value
 
     def _outer(self, words: Sequence[Word], place: Place) -> Value:
@@ -98,6 +125,7 @@ class Interpreter:
         given = self._evaluated(words, place)
         if not given:
             return ""
+        self.work.charge(_COMMAND + sum(map(_size, given)), place.line)
         name = given[0].removeprefix("::") if isinstance(given[0], str) else ""
         if self.is_xdc and (name in CONTROL_FLOW or (name and name not in IN_XDC)):
             return self._refused(name, place)
@@ -105,20 +133,31 @@ class Interpreter:
         if handler is None:
             return self._other(name, given[1:], place)
         try:
-            return handler(given[1:], place)
+            if name in self.handlers:
+                _refuse_breaks(given)
+            return self._short(handler(given[1:], place), place)
         except BadCommandError as error:
             self.findings.add(error.name, place, f"{name}: {error.found}", error.expected)
         except UnreadableError as error:
+            if isinstance(error, LimitError):
+                error.line = error.line or place.line
             if error.line:
                 raise
             self.findings.add("command-malformed", place, f"{name}: {error}", "a list with closed braces")
         return Unknown(name)
 
+    @staticmethod
+    def _short(value: Value, place: Place) -> Value:
+        """Return a value, if it is not longer than values may be."""
+        if isinstance(value, str) and len(value) > MAX_VALUE:
+            raise LimitError(place.line, f"a value is longer than the limit of {MAX_VALUE:,} characters")
+        return value
+
     def _evaluated(self, words: Sequence[Word], place: Place) -> list[Value]:
         found: list[Value] = []
         for word in words:
             if not word.substituted:
-                found.append(word.text)
+                found.append(self._short(word.text, place))
             elif word.text.startswith("{*}"):
                 value = self.substituted(word.text[3:], place)
                 found += list_items(value) if isinstance(value, str) else [value]
@@ -132,9 +171,9 @@ class Interpreter:
         if name in CONTROL_FLOW:
             self.findings.add("control-flow", place, f"command {name}", "commands of constraints alone")
             return Unknown(name)
-        near = difflib.get_close_matches(name, PBLOCK_COMMANDS, n=1, cutoff=0.85)
+        near = _meant(name)
         if near:
-            self.findings.add("command-unknown", place, f"command {name}", near[0])
+            self.findings.add("command-unknown", place, f"command {name}", near)
         else:
             self.findings.add(
                 "command-not-allowed", place, f"command {name}", "a command of constraints, set, list or expr"
@@ -147,20 +186,34 @@ class Interpreter:
             return f"[{name}]"
         if name in self.procedures:
             return self._call(name, given, place)
-        near = difflib.get_close_matches(name, PBLOCK_COMMANDS, n=1, cutoff=0.85) if "_" in name else []
+        near = _meant(name) if "_" in name else ""
         if near and name not in IN_XDC:
-            self.findings.add("command-unknown", place, f"command {name}", near[0])
+            self.findings.add("command-unknown", place, f"command {name}", near)
+        self._note_other(name, given, place)
         self.others += 1
         return OTHER if name.startswith(("get_", "all_")) else Unknown(name)
+
+    def _note_other(self, name: str, given: Sequence[Value], place: Place) -> None:
+        """Note a command that may say something of pblocks all the same: it is computed or unknown, or runs a text."""
+        if not name:
+            self.noted("a command whose name is computed", place)
+        elif name not in IN_XDC and name not in OTHERS and not name.startswith(OTHERS_BEGIN):
+            self.noted(f"command {name}, which no file that was read defines", place)
+        elif name not in TALK and any(_OF_PBLOCKS.search(value) for value in given if isinstance(value, str)):
+            self.noted(f"what {name} does with a text on pblocks", place)
 
     # what words stand for
 
     def substituted(self, text: str, place: Place) -> Value:
         """Return what a word with dollars, brackets or backslashes stands for."""
-        parts, at = [], 0
+        parts: list[Value] = []
+        at, length = 0, 0
         while at < len(text):
             value, at = self._part(text, at, place)
             parts.append(value)
+            length += len(value) if isinstance(value, str) else 0
+            if length > MAX_VALUE:
+                raise LimitError(place.line, f"a value is longer than the limit of {MAX_VALUE:,} characters")
         if len(parts) == 1:
             return parts[0]
         for part in parts:
@@ -178,9 +231,8 @@ class Interpreter:
         match = _VARIABLE.match(text, at) if char == "$" else None
         if match:
             return self._variable(match[1] or match[2], place), match.end()
-        end = at + 1
-        while end < len(text) and text[end] not in "[$\\":
-            end += 1
+        plain = _TEXT.match(text, at + 1)
+        end = plain.end() if plain else at + 1
         return text[at:end], end
 
     def _variable(self, name: str, place: Place) -> Value:
@@ -206,20 +258,25 @@ class Interpreter:
     def _lists(self) -> Lists:
         return Lists(self)
 
+    def copied(self, value: Value) -> None:
+        """Count the copying of a value that is no argument: quicker than reading it."""
+        self.work.charge(_size(value) // 128)
+
     def step(self, place: Place) -> None:
-        """Count a command that is run by a loop or procedure; leave all of them if there are too many (`Jump`)."""
+        """Count a command that is run by a loop or procedure; there is a limit (LimitError)."""
         self.steps += 1
         if self.steps > MAX_STEPS:
-            self.noted(f"what loops and procedures do after {MAX_STEPS:,} commands", place)
-            raise Jump("stop")
+            message = f"loops and procedures run more than the limit of {MAX_STEPS:,} commands"
+            raise LimitError(place.line, message)
 
     def _own(self, name: str) -> Handler | None:
         always: dict[str, Handler] = {"set": self._set, "list": self._lists.handlers["list"], "expr": self._expr}
         scripts: dict[str, Handler] = {
             "if": self._if,
             "proc": self._proc,
-            "catch": self._first_body,
-            "eval": self._first_body,
+            "catch": self._catch,
+            "try": self._try,
+            "eval": self._eval,
             "namespace": self._namespace,
             **self._lists.handlers,
             **self._scripts.handlers,
@@ -242,18 +299,16 @@ class Interpreter:
         return self.expression(" ".join(texts), place)
 
     def _if(self, given: Sequence[Value], place: Place) -> Value:
-        parts = [value for value in given if value != "then"]
-        while len(parts) >= 2:
-            holds, body = self.condition(parts[0], place), parts[1]
+        parts = iter([value for value in given if value != "then"])
+        test: Value | None = next(parts, None)
+        while test is not None and (body := next(parts, None)) is not None:
+            holds = self.condition(test, place)
             if holds is None:
                 self.noted("a condition; its first branch was read", place)
             if holds in (True, None):
                 return self.run(body, place.line, inner=True) if isinstance(body, str) else Unknown("if")
-            parts = parts[2:]
-            if parts[:1] == ["elseif"]:
-                parts = parts[1:]
-            elif parts[:1] == ["else"]:
-                parts = ["1", *parts[1:]]
+            joint = next(parts, None)
+            test = next(parts, None) if joint == "elseif" else "1" if joint == "else" else joint
         return ""
 
     def condition(self, value: Value, place: Place) -> bool | None:
@@ -277,8 +332,6 @@ class Interpreter:
 
     def _call(self, name: str, given: Sequence[Value], place: Place) -> Value:
         procedure = self.procedures[name]
-        if self._depth >= MAX_CALLS:
-            return self.noted(f"a call of {name}", place)
         outside, self.variables = self.variables, {}
         self._frames.append(outside)
         for number, (parameter, default) in enumerate(procedure.parameters):
@@ -290,8 +343,6 @@ class Interpreter:
         try:
             return self.run(procedure.body, procedure.line, inner=True)
         except Jump as jump:
-            if jump.kind == "stop":
-                raise
             return jump.value
         finally:
             self._depth -= 1
@@ -302,8 +353,31 @@ class Interpreter:
         """The variables outside all procedures."""
         return self._frames[0] if self._frames else self.variables
 
-    def _first_body(self, given: Sequence[Value], place: Place) -> Value:
-        return self.run(given[0], place.line, inner=True) if given and isinstance(given[0], str) else Unknown("eval")
+    def _eval(self, given: Sequence[Value], place: Place) -> Value:
+        texts = [value for value in given if isinstance(value, str)]
+        if not texts or len(texts) < len(given):
+            return self.noted("an eval of what only Vivado knows", place)
+        self.looping += 1
+        try:
+            return self.run(" ".join(texts), place.line, inner=True)
+        finally:
+            self.looping -= 1
+
+    def _catch(self, given: Sequence[Value], place: Place) -> Value:
+        """Run the body of ``catch`` as if all went well."""
+        if not given or not isinstance(given[0], str):
+            return self.noted("a body that only Vivado knows", place)
+        if given[1:] and isinstance(given[1], str):
+            self.variables[given[1]] = Unknown("the result of catch")
+        try:
+            self.run(given[0], place.line, inner=True)
+        except Jump as jump:
+            return str(("return", "break", "continue").index(jump.kind) + 2)
+        return "0"
+
+    def _try(self, given: Sequence[Value], place: Place) -> Value:
+        body = given[0] if given else ""
+        return self.run(body, place.line, inner=True) if isinstance(body, str) else self.noted("a try", place)
 
     def _namespace(self, given: Sequence[Value], place: Place) -> Value:
         if len(given) == 3 and given[0] == "eval" and isinstance(given[2], str):
@@ -314,3 +388,26 @@ class Interpreter:
         """Note what was not run, and return a value that is not known."""
         self.findings.add("not-evaluated", place, what, "commands that can be read without Vivado")
         return Unknown(what)
+
+
+def _refuse_breaks(given: Sequence[Value]) -> None:
+    """Refuse what other readers of the file take for the end of a line, and what no terminal shows."""
+    found = next((match for value in given if isinstance(value, str) and (match := _BREAKS.search(value))), None)
+    if found:
+        told = f"the character U+{ord(found.group()):04X} in a word"
+        raise BadCommandError("command-malformed", told, "names and values of characters that can be seen")
+
+
+def _size(value: Value) -> int:
+    """What an argument counts for: its characters, or its objects."""
+    if isinstance(value, str):
+        return len(value)
+    return _OBJECT * (len(value.cells) + len(value.pblocks)) if isinstance(value, Selection) else 0
+
+
+@lru_cache(maxsize=4096)
+def _meant(name: str) -> str:
+    """Return the command for pblocks that a name may be meant for; empty if it is like none."""
+    if len(name) > _LONGEST_COMMAND:
+        return ""
+    return next(iter(difflib.get_close_matches(name, PBLOCK_COMMANDS, n=1, cutoff=0.85)), "")

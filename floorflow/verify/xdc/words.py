@@ -1,7 +1,8 @@
 """Tcl's words in one pass of regular expressions: commands, braces, quotes, brackets, comments, continued lines.
 
 Apart from `floorflow.verify.files.tcl`, which refuses all that floorflow does not emit: this one reads what people and
-Vivado write, a hundred thousand commands in seconds. Nothing is evaluated here.
+Vivado write, a hundred thousand commands in seconds. Nothing is evaluated here. Files may be anybody's, so that nothing
+goes back over what it has read: possessive repeats, no line counted twice, and a bound on all that nests or grows.
 """
 
 from __future__ import annotations
@@ -12,17 +13,30 @@ from dataclasses import dataclass
 
 MAX_DEPTH = 60
 """How deep braces and brackets may nest."""
+MAX_WORDS = 200_000
+"""Words of one command."""
+MAX_VALUE = 4_000_000
+"""Characters of one word, or of what it stands for."""
+MAX_NAME = 4_096
+"""Characters of the name of a cell or pblock."""
+MAX_WORK = 60_000_000
+"""Characters that all commands of all files may be given, with what commands, objects and sites count for."""
 
-_BLANKS = re.compile(r"(?:[ \t\r\f\v]|\\\r?\n)*")
-_BETWEEN = re.compile(r"(?:[\s;]|\\\r?\n)*")
-_COMMENT = re.compile(r"#(?:[^\\\n]|\\.|\\\n)*", re.DOTALL)
-_PLAIN_BRACES = re.compile(r"\{[^{}\\]*\}")
-_PLAIN_QUOTES = re.compile(r'"[^"\\\[]*"')
-_PLAIN_BRACKETS = re.compile(r'\[[^\[\]{}"\\\n]*\]')
-_BARE = re.compile(r'[^\s;\[\]{}"\\$]+')
+SPACE = " \t\n\r\f\v"
+"""Tcl's own blanks: U+0085, U+00A0 or U+2028, which Python takes for blanks, too, are letters of a name."""
+
+_BLANKS = re.compile(r"(?:[ \t\r\f\v]++|\\\n)*+")
+_BETWEEN = re.compile(r"(?:[ \t\r\f\v\n;]++|\\\n)*+")
+_COMMENT = re.compile(r"#(?:[^\\\n]++|\\.)*+\\?", re.DOTALL)
+_PLAIN_BRACES = re.compile(r"\{[^{}\\]*+\}")
+_PLAIN_QUOTES = re.compile(r'"[^"\\\[]*+"')
+_PLAIN_BRACKETS = re.compile(r'\[[^\[\]{}"\\\n]*+\]')
+_BARE = re.compile(r'[^ \t\n;\r\f\v\[\\$]++')
 _IN_BRACES = re.compile(r"[{}]|\\.", re.DOTALL)
-_CONTINUED = re.compile(r"\\\r?\n[ \t]*")
-_AFTER_WORD = re.compile(r"[\s;]|\\\r?\n|\Z")
+_IN_QUOTES = re.compile(r'(?:[^"\\\[]++|\\.)*+', re.DOTALL)
+_IN_BRACKETS = re.compile(r'[^\[\]{"\\]++')
+_CONTINUED = re.compile(r"\\\n[ \t]*+")
+_AFTER_WORD = re.compile(r"[ \t\r\f\v\n;]|\\\n|\Z")
 
 
 class UnreadableError(ValueError):
@@ -32,6 +46,35 @@ class UnreadableError(ValueError):
         super().__init__(message)
         self.line = line
         self.file = ""
+
+
+class LimitError(UnreadableError):
+    """A text asks for more than is read: it is too long, too deep or too much work. The message says the limit."""
+
+
+class _BrokenError(ValueError):
+    """The same for one text, with the place in it instead of the line."""
+
+    def __init__(self, at: int, message: str, *, limit: bool = False) -> None:
+        super().__init__(message)
+        self.at, self.limit = at, limit
+
+    def on(self, line: int) -> UnreadableError:
+        """Return the error with its line."""
+        return (LimitError if self.limit else UnreadableError)(line, str(self))
+
+
+@dataclass
+class Work:
+    """What all commands of all files have cost so far."""
+
+    spent: int = 0
+
+    def charge(self, amount: int, line: int = 0) -> None:
+        """Add to it, and end with LimitError if it is more than `MAX_WORK`."""
+        self.spent += amount
+        if self.spent > MAX_WORK:
+            raise LimitError(line, f"to read and judge this much is more work than the limit of {MAX_WORK:,} characters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +89,7 @@ Words = list[Word]
 
 
 def commands(text: str, line: int = 1) -> Iterator[tuple[int, Words]]:
-    """Yield the line and the words of each command.
+    """Yield the line and the words of each command; lines end in a newline alone.
 
     Raises
     ------
@@ -61,7 +104,10 @@ def commands(text: str, line: int = 1) -> Iterator[tuple[int, Words]]:
             return
         line += text.count("\n", counted, at)
         counted = at
-        words, at = _words(text, at, line)
+        try:
+            words, at = _words(text, at)
+        except _BrokenError as error:
+            raise error.on(line + text.count("\n", counted, error.at)) from None
         yield line, words
 
 
@@ -79,53 +125,50 @@ def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def _words(text: str, at: int, line: int) -> tuple[Words, int]:
+def _words(text: str, at: int) -> tuple[Words, int]:
     words: Words = []
-    begin = at
     while True:
         at = _end(_BLANKS, text, at)
         if at >= len(text) or text[at] in "\n;":
             return words, at
-        start = text[at]
+        if len(words) >= MAX_WORDS:
+            raise _BrokenError(at, f"a command has more words than the limit of {MAX_WORDS:,}", limit=True)
+        start, begin = text[at], at
         if start == "{":
-            end = _braced(text, at, line + text.count("\n", begin, at))
-            inside = text[at + 1 : end - 1]
-            expands = inside == "*" and not _AFTER_WORD.match(text, end)  # {*}list
-            if expands:
-                word, at = _word(text, end, line + text.count("\n", begin, at))
+            at = _braced(text, at)
+            inside = text[begin + 1 : at - 1]
+            if inside == "*" and not _AFTER_WORD.match(text, at):  # {*}list
+                word, at = _word(text, at)
                 words.append(Word("{*}" + word.text, substituted=True))
                 continue
             words.append(Word(_CONTINUED.sub(" ", inside) if "\\" in inside else inside, substituted=False))
         elif start == '"':
-            end = _quoted(text, at, line + text.count("\n", begin, at))
-            inside = text[at + 1 : end - 1]
+            at = _quoted(text, at, 0)
+            inside = text[begin + 1 : at - 1]
             words.append(Word(inside, any(char in inside for char in "$[\\")))
         else:
-            word, at = _word(text, at, line + text.count("\n", begin, at))
+            word, at = _word(text, at)
             words.append(word)
             continue
-        if not _AFTER_WORD.match(text, end):
-            raise UnreadableError(line + text.count("\n", begin, end), f"text follows a closing {start}")
-        at = end
+        if not _AFTER_WORD.match(text, at):
+            raise _BrokenError(at, f"text follows a closing {start}")
 
 
-def _word(text: str, at: int, line: int) -> tuple[Word, int]:
-    """Read a word without quotes or braces around it."""
+def _word(text: str, at: int) -> tuple[Word, int]:
+    """Read a word without quotes or braces around it; each turn goes on by a character at least, or ends."""
     begin, substituted = at, False
     while at < len(text):
         char = text[at]
-        if char in " \t\n;\r\f\v":
+        if char in SPACE or char == ";":
             break
         if char == "[":
-            at, substituted = bracketed(text, at, line), True
+            at, substituted = _bracketed(text, at, 0), True
         elif char == "\\":
-            if text[at + 1 : at + 2] == "\n" or text[at + 1 : at + 3] == "\r\n":
+            if text[at + 1 : at + 2] == "\n":
                 break
             at, substituted = at + 2, True
         elif char == "$":
             at, substituted = _variable(text, at), True
-        elif char in '{}"]':
-            at += 1
         else:
             at = _end(_BARE, text, at)
     return Word(text[begin:at], substituted), at
@@ -138,7 +181,7 @@ def _variable(text: str, at: int) -> int:
     return at + 1
 
 
-def _braced(text: str, at: int, line: int) -> int:
+def _braced(text: str, at: int) -> int:
     """Return the place behind the closing brace."""
     match = _PLAIN_BRACES.match(text, at)
     if match:
@@ -147,53 +190,72 @@ def _braced(text: str, at: int, line: int) -> int:
     for sign in _IN_BRACES.finditer(text, at):
         depth += {"{": 1, "}": -1}.get(sign.group(), 0)
         if depth > MAX_DEPTH:
-            raise UnreadableError(line, f"braces nest deeper than {MAX_DEPTH}")
+            raise _BrokenError(at, f"braces nest deeper than the limit of {MAX_DEPTH}", limit=True)
         if depth == 0:
             return sign.end()
-    raise UnreadableError(line, "a brace is not closed")
+    raise _BrokenError(at, "a brace is not closed")
 
 
-def _quoted(text: str, at: int, line: int) -> int:
+def _quoted(text: str, at: int, depth: int) -> int:
     match = _PLAIN_QUOTES.match(text, at)
     if match:
         return match.end()
     begin, at = at, at + 1
     while at < len(text):
-        if text[at] == '"':
+        at = _end(_IN_QUOTES, text, at)
+        if text[at : at + 1] == '"':
             return at + 1
-        if text[at] == "[":
-            at = bracketed(text, at, line + text.count("\n", begin, at))
-        else:
-            at += 2 if text[at] == "\\" else 1
-    raise UnreadableError(line, "a quote is not closed")
+        if text[at : at + 1] != "[":
+            break
+        at = _bracketed(text, at, depth + 1)
+    raise _BrokenError(begin, "a quote is not closed")
 
 
-def bracketed(text: str, at: int, line: int, depth: int = 0) -> int:
-    """Return the place behind the closing bracket of a command in brackets."""
+def bracketed(text: str, at: int, line: int) -> int:
+    """Return the place behind the closing bracket of a command in brackets.
+
+    Raises
+    ------
+    UnreadableError
+        If it is not closed, or what is inside is not.
+
+    """
+    try:
+        return _bracketed(text, at, 0)
+    except _BrokenError as error:
+        raise error.on(line) from None
+
+
+def _bracketed(text: str, at: int, depth: int) -> int:
     match = _PLAIN_BRACKETS.match(text, at)
     if match:
         return match.end()
     if depth > MAX_DEPTH:
-        raise UnreadableError(line, f"brackets nest deeper than {MAX_DEPTH}")
+        raise _BrokenError(at, f"brackets nest deeper than the limit of {MAX_DEPTH}", limit=True)
     begin, at = at, at + 1
     while at < len(text):
         char = text[at]
         if char == "]":
             return at + 1
         if char == "[":
-            at = bracketed(text, at, line, depth + 1)
+            at = _bracketed(text, at, depth + 1)
         elif char == "{" and text[at - 1] in " \t\n[{":
-            at = _braced(text, at, line + text.count("\n", begin, at))
+            at = _braced(text, at)
         elif char == '"' and text[at - 1] in " \t\n[":
-            at = _quoted(text, at, line + text.count("\n", begin, at))
-        else:
+            at = _quoted(text, at, depth + 1)
+        elif char in '{"\\':
             at += 2 if char == "\\" else 1
-    raise UnreadableError(line, "a bracket is not closed")
+        else:
+            at = _end(_IN_BRACKETS, text, at)
+    raise _BrokenError(begin, "a bracket is not closed")
 
 
-_LIST_BLANKS = re.compile(r"\s*")
-_LIST_ITEM = re.compile(r"(?:\\.|[^\s\\])+|\\", re.DOTALL)
+_LIST_BLANKS = re.compile(r"[ \t\n\r\f\v]*+")
+_LIST_ITEM = re.compile(r"(?:[^ \t\n\r\f\v\\]++|\\.)*+\\?", re.DOTALL)
+_LIST_QUOTES = re.compile(r'"((?:[^"\\]++|\\.)*+)"', re.DOTALL)
 _SPECIAL = re.compile(r'[{}"\\]')
+_TO_SPLIT_BY_PYTHON = re.compile(r"[\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]|[{}\"\\]")
+"""What keeps a list from being split by Python: what Tcl writes items with, and blanks that are none to Tcl."""
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
@@ -206,26 +268,35 @@ def list_items(text: str) -> list[str]:
         If a brace or quote is not closed; the line is 0.
 
     """
-    if not _SPECIAL.search(text):
+    if not _TO_SPLIT_BY_PYTHON.search(text):
         return text.split()
+    try:
+        return list(_list_items(text))
+    except _BrokenError as error:
+        raise error.on(0) from None
+
+
+def _list_items(text: str) -> Iterator[str]:
     at = 0
-    items: list[str] = []
     while True:
         at = _end(_LIST_BLANKS, text, at)
         if at >= len(text):
-            return items
+            return
+        begin = at
         if text[at] == "{":
-            end = _braced(text, at, 0)
-            items.append(text[at + 1 : end - 1].strip())
+            at = _braced(text, at)
+            yield text[begin + 1 : at - 1].strip(SPACE)
         elif text[at] == '"':
-            end = _quoted(text, at, 0)
-            items.append(text[at + 1 : end - 1])
+            match = _LIST_QUOTES.match(text, at)
+            if match is None:
+                raise _BrokenError(at, "a quote is not closed in a list")
+            at = match.end()
+            yield match[1]
         else:
-            end = _end(_LIST_ITEM, text, at)
-            items.append(_ESCAPED.sub(r"\1", text[at:end]))
-        at = end
+            at = _end(_LIST_ITEM, text, at)
+            yield _ESCAPED.sub(r"\1", text[begin:at])
 
 
 def as_item(text: str) -> str:
     """Return a text as one item of a Tcl list."""
-    return "{" + text + "}" if not text or _SPECIAL.search(text) or any(char.isspace() for char in text) else text
+    return "{" + text + "}" if not text or _SPECIAL.search(text) or any(char in SPACE for char in text) else text

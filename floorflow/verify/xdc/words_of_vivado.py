@@ -42,6 +42,31 @@ PBLOCK_COMMANDS = (
     "set_property",
 )
 
+_TCL = (
+    "after append array binary break catch cd clock close concat continue dict encoding eof error exec exit expr "
+    "fconfigure file flush format gets glob global history incr info interp join lappend lassign lindex linsert list "
+    "llength lmap load lrange lrepeat lreplace lreverse lsearch lset lsort namespace open package pid puts pwd read "
+    "regexp regsub rename scan seek set split string subst switch tell throw time trace unset update uplevel upvar "
+    "variable vwait"
+)
+_VIVADO = (
+    "archive_project checkpoint compile_simlib current_bd_design current_bd_instance current_fileset current_frame "
+    "current_project current_run current_sim encrypt endgroup filter generate_target import_files load_features "
+    "make_wrapper phys_opt_design power_opt_design pr_verify refresh_design send_msg_id startgroup undo unplace_cell "
+    "upgrade_ip validate_bd_design version wait_on_run"
+)
+OTHERS = frozenset(f"{_TCL} {_VIVADO}".split())
+OTHERS_BEGIN = tuple(
+    (
+        "all_ apply_bd close_ common:: config_ connect_ create_ delete_ disconnect_ export_ generate_ get_ group_ hsi:: "
+        "ipx:: launch_ link_ list_ lock_ mark_ modify_ open_ opt_ place_ read_ remove_ report_ reset_ route_ save_ set_ "
+        "set_ synth_ tclapp:: unset_ update_ write_ xilinx:: ::tclapp::"
+    ).split()
+)
+"""Commands of Tcl and Vivado that say nothing of pblocks, or how such begin."""
+TALK = frozenset("puts error send_msg_id info string regexp report".split())
+"""Those of them whose texts are told or compared, and not run."""
+
 BOOLEAN = ("TRUE", "FALSE", "1", "0", "YES", "NO")
 PBLOCK_PROPERTIES: dict[str, tuple[str, ...]] = {
     "CONTAIN_ROUTING": BOOLEAN,

@@ -135,3 +135,94 @@ def test_hard_blocks_are_taken_as_they_stand() -> None:
 @pytest.mark.parametrize("kind", ["SILCE", "SLICEL", "DSP48E1", "DSP58", "RAMB36E2", "URAM", "LAGUNA_RX", "CLBLM"])
 def test_types_of_logic_that_the_part_has_not_are_errors(kind: str) -> None:
     assert ("error", "site-type-unknown", 4) in found(judged(f"{P}resize_pblock p -add {kind}_X0Y0:{kind}_X3Y9\n"))
+
+
+CARDS = {"alveo-u50": 2, "alveo-u55c": 3, "alveo-u280": 3, "alveo-u200": 3, "alveo-u250": 4}
+OF_SLR = {
+    "cells": "add_cells_to_pblock [get_pblocks {name}] [get_cells level0_i/ulp/top_1/inst/pe_0]\n",
+    "cells by name": "add_cells_to_pblock {name} [get_cells -hier -regexp {{(.*/)?pe_[0-9]+}}] -clear_locs\n",
+    "a child": "create_pblock p\nset_property PARENT {name} [get_pblocks p]\n",
+    "in a loop": "foreach slr {{{slr}}} {{ add_cells_to_pblock pblock_dynamic_$slr k }}\n",
+    "by a property": "set_property PBLOCK {name} [get_cells k]\n",
+}
+
+
+@pytest.mark.parametrize("board", CARDS)
+@pytest.mark.parametrize("form", OF_SLR)
+def test_the_shell_brings_a_pblock_for_each_slr_that_the_card_has(board: str, form: str) -> None:
+    for number in range(5):
+        slr = f"SLR{number}"
+        text = OF_SLR[form].format(name=f"pblock_dynamic_{slr}", slr=slr)
+        verdict = judged(text, board=board, name="a.tcl")
+        assert ("slr-unknown" in names(verdict)) == (number >= CARDS[board])
+        assert verdict.is_legal == (number < CARDS[board])
+        assert len(verdict.named) == (2 if form == "a child" else 1)
+        assert not verdict.judged_nothing
+
+
+def test_a_pblock_created_for_an_slr_that_the_die_has_not_is_an_error_with_a_part_too() -> None:
+    made = "create_pblock pblock_dynamic_SLR3\nresize_pblock pblock_dynamic_SLR3 -add CLOCKREGION_X0Y0\n"
+    for where in ({"part": "xcu280"}, {"board": "alveo-u280"}):
+        verdict = judged(made, **where)
+        assert ("error", "slr-unknown", 1) in found(verdict)
+        assert "pblock-not-created" not in names(verdict)
+    assert "slr-unknown" not in names(judged(made, "xczu7ev")), "no card of this die has such a shell"
+    asked = "if {[llength [get_pblocks -quiet pblock_dynamic_SLR3]]} { add_cells_to_pblock pblock_dynamic_SLR3 k }\n"
+    assert judged(asked, board="alveo-u280", name="a.tcl").is_legal, "the script asks before"
+
+
+def test_a_child_keeps_to_the_slr_of_the_shells_pblock_and_a_cell_to_its_own() -> None:
+    child = f"{P.replace(AREA, 'CLOCKREGION_X1Y1')}set_property PARENT pblock_dynamic_SLR{{}} [get_pblocks p]\n"
+    assert judged(child.format(0)).is_legal
+    assert ("error", "child-outside-parent", 4) in found(judged(child.format(1)))
+    cell = "add_cells_to_pblock pblock_dynamic_SLR1 k\nset_property USER_SLR_ASSIGNMENT SLR{} [get_cells k]\n"
+    assert judged(cell.format(1)).is_legal
+    assert ("error", "cell-and-slr", 2) in found(judged(cell.format(2)))
+
+
+@pytest.mark.parametrize("keeps", ["EXCLUDE_PLACEMENT 1", "IS_SOFT 0", "CONTAIN_ROUTING 1", ""])
+def test_a_pblock_without_cells_is_no_violation(keeps: str) -> None:
+    text = "create_pblock free\nresize_pblock free -add CLOCKREGION_X0Y0\nset_property IS_SOFT 0 [get_pblocks free]\n"
+    text += f"set_property {keeps} [get_pblocks free]\n" if keeps else ""
+    assert judged(text).is_legal
+    other = "create_pblock q\nresize_pblock q -add CLOCKREGION_X0Y0\nadd_cells_to_pblock q k\n"
+    assert judged(text + other).is_legal == (keeps != "EXCLUDE_PLACEMENT 1"), "what holds no cell keeps none"
+
+
+NOTHING = {
+    "no command": "",
+    "other constraints": "create_clock -period 4 [get_ports clk]\n",
+    "a reconfigurable cell": "set_property HD.RECONFIGURABLE 1 [get_cells k]\n",
+    "pblocks that are deleted": "delete_pblocks -quiet [get_pblocks -quiet old]\n",
+}
+IN_PART = {
+    "a loop over cells": "foreach c [get_cells -of_objects [get_nets n]] { add_cells_to_pblock p $c }\n",
+    "a file elsewhere": "source more.tcl\n",
+    "a procedure from elsewhere": "make_pblocks 3\n",
+    "a computed command": "$::create q\n",
+    "a text that is run": "uplevel 1 {create_pblock q}\n",
+    "a body of another command": "dict for {k v} $all { create_pblock $k }\n",
+    "a computed parent": "set_property PARENT [lindex [get_property PARENT $x] 0] [get_pblocks p]\n",
+    "a regular expression": "add_cells_to_pblock p [get_cells -regexp {k_(a|b)}]\n",
+    "cells taken out": "remove_cells_from_pblock p [get_cells -of_objects [get_nets n]]\n",
+    "a type of sites": "resize_pblock p -add FOO_X0Y0:FOO_X1Y1\n",
+    "the shell's ranges": "resize_pblock pblock_dynamic_SLR1 -remove CLOCKREGION_X0Y0\n",
+    "a choice by pattern": "switch -glob $x { a* { create_pblock q } }\n",
+    "cells of an SLR": "set_property USER_SLR_ASSIGNMENT $slr [get_cells k]\n",
+}
+
+
+@pytest.mark.parametrize("text", NOTHING.values(), ids=NOTHING)
+def test_where_no_pblock_is_read_nothing_is_judged(text: str) -> None:
+    verdict = judged(text)
+    assert verdict.judged_nothing
+    assert not verdict.is_whole
+
+
+@pytest.mark.parametrize("text", IN_PART.values(), ids=IN_PART)
+def test_what_is_not_read_is_told(text: str) -> None:
+    assert judged(P, name="a.tcl").is_whole
+    verdict = judged(P + text, name="a.tcl")
+    assert ("note", "not-evaluated", 4) in found(verdict)
+    assert not verdict.is_whole
+    assert verdict.is_legal

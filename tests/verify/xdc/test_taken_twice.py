@@ -44,3 +44,27 @@ def test_a_pblock_that_a_loop_may_make_is_a_warning_and_else_an_error() -> None:
     assert after.is_legal
     assert ("error", "pblock-not-created", 1) in found(judged(use, name="a.tcl"))
     assert ("error", "pblock-not-created", 4) in found(judged(LOOP + use))
+
+
+IN_TWO = """create_pblock p
+resize_pblock p -add CLOCKREGION_X0Y0
+create_pblock q
+resize_pblock q -add CLOCKREGION_X1Y12
+add_cells_to_pblock p [get_cells {a b}]
+add_cells_to_pblock q a
+"""
+
+
+def test_a_cell_in_two_pblocks_is_a_warning_and_lies_in_the_later() -> None:
+    verdict = judged(IN_TWO + "set_property USER_SLR_ASSIGNMENT SLR0 [get_cells a]\n")
+    assert {("warning", "cell-in-two-pblocks", 6), ("error", "cell-and-slr", 7)} <= found(verdict)
+    assert [[cell.text for cell in block.held] for block in verdict.created] == [["b"], ["a"]]
+    back = judged(f"{IN_TWO}add_cells_to_pblock p a\nset_property USER_SLR_ASSIGNMENT SLR0 [get_cells a]\n")
+    assert back.is_legal, "a pblock that was created first may be the last to take a cell"
+    assert [block.held for block in back.created][1] == {}
+
+
+def test_a_cell_that_was_taken_out_or_whose_pblock_is_gone_is_in_one() -> None:
+    first, last = IN_TWO.rsplit("add_cells", 1)
+    for between in ("remove_cells_from_pblock p a\n", "delete_pblocks p\n"):
+        assert "cell-in-two-pblocks" not in judged(f"{first}{between}add_cells{last}").findings.by_name
