@@ -27,7 +27,13 @@ _INITIALISERS_ARE_NO_INPUTS = 4
 
 
 def infer_shapes(source: OnnxFile) -> tuple[dict[str, tuple[int, ...]], tuple[str, ...]]:
-    """Return the shape of every tensor that inference resolves, and notes on the batch.
+    """Return the shape of every tensor that inference resolves, and notes on the batch; raises what `infer` does."""
+    shapes, _, notes = infer(source)
+    return shapes, notes
+
+
+def infer(source: OnnxFile) -> tuple[dict[str, tuple[int, ...]], onnx.ModelProto, tuple[str, ...]]:
+    """Return shapes, a copy in which small constants that were computed are initialisers, and notes on the batch.
 
     Raises
     ------
@@ -46,7 +52,7 @@ def infer_shapes(source: OnnxFile) -> tuple[dict[str, tuple[int, ...]], tuple[st
     shapes = _inferred(source, model)
     while fold(model, shapes):
         shapes = _inferred(source, model)
-    return shapes, tuple(notes)
+    return shapes, model, tuple(notes)
 
 
 def _inferred(source: OnnxFile, model: onnx.ModelProto) -> dict[str, tuple[int, ...]]:

@@ -16,6 +16,6 @@ def to_qonnx(source: OnnxFile, bits: FloatBits) -> OnnxFile:
         If a node of a dialect cannot be read; names file, node and reason.
 
     """
-    for rewrite in (channels_last.rewrite, qlinear.rewrite, qcdq.rewrite):
+    for rewrite in (channels_last.spelled_out, qlinear.rewrite, qcdq.rewrite, channels_last.channels_first):
         source = rewrite(source)
     return floats.rewrite(source, bits)
