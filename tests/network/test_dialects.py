@@ -54,11 +54,20 @@ def test_qcdq_reads_as_its_qonnx_twin(make, seed: int, tmp_path: Path) -> None:
     assert_twins(dataflow_of(model, tmp_path), dataflow_of(to_qcdq(model), tmp_path))
 
 
+@pytest.mark.parametrize("dialect", ["keras", "qonnx"])
 @pytest.mark.parametrize("input_too", [False, True])
 @pytest.mark.parametrize("make", [lambda: cnv(2, 2), lambda: mobilenet_v1(4), lambda: resnet50(2, 4, 4)])
-def test_channels_last_reads_as_its_channels_first_twin(make, input_too: bool, tmp_path: Path) -> None:
+def test_channels_last_reads_as_its_channels_first_twin(make, dialect: str, input_too: bool, tmp_path: Path) -> None:
     model = make()
-    assert_twins(dataflow_of(model, tmp_path), dataflow_of(to_channels_last(model, input_too), tmp_path))
+    assert_twins(dataflow_of(model, tmp_path), dataflow_of(to_channels_last(model, dialect, input_too), tmp_path))
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("dialect", ["keras", "qonnx"])
+@pytest.mark.parametrize("make", [random_chain, random_graph])
+def test_random_networks_read_alike_channels_last(make, dialect: str, seed: int, tmp_path: Path) -> None:
+    model = make(seed)
+    assert_twins(dataflow_of(model, tmp_path), dataflow_of(to_channels_last(model, dialect, seed % 3 > 0), tmp_path))
 
 
 class IntegerGraph:
@@ -290,7 +299,7 @@ DIALECTS = {
     "qcdq": lambda: to_qcdq(tfc(2, 2)),
     "qlinear": qlinear_network,
     "dynamic": integer_network,
-    "channels_last": lambda: to_channels_last(cnv(2, 2), input_too=False),
+    "channels_last": lambda: to_channels_last(cnv(2, 2), "qonnx", input_too=False),
     "floats": float_network,
 }
 
