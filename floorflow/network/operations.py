@@ -78,7 +78,8 @@ def _affine(node: Node, facts: Facts) -> Translation:
     varied = {axis for axis, size in enumerate(parameter, start=rank - len(parameter)) if size > 1}
     a_channel = node.op_type == "BatchNormalization" or varied in ({1}, {rank - 1} if rank < _IMAGE_RANK else {1})
     if data not in facts.raw and elements > 1 and not a_channel:
-        raise facts.refuse(node, f"its constant of {parameter} differs between pixels, which thresholds cannot")
+        told = facts.told(node.inputs[position], node)
+        raise facts.refuse(node, f"its constant of {told} differs between pixels, which thresholds cannot")
     datatype = facts.type(data) if data in facts.raw else FLOAT32
     return Translation("affine", datatype, {"operator": node.op_type, "elements": elements})
 

@@ -140,6 +140,8 @@ class _Turning:
         if source.order(sizes) == target.order(sizes):
             return self.reshaped(label, name, output, target.turned(sizes))
         before, behind = source.by_place, target.by_place
+        self.file_shapes[f"{output} before"] = self.facts.shapes[name]
+        self.file_shapes[f"{output} moved"] = sizes
         plain = self.reshaped(f"{label} before", name, f"{output} before", tuple(sizes[axis] for axis in before))
         order = [before.index(axis) for axis in behind]
         moved = self.rewriting.add(label, "Transpose", [plain], f"{output} moved", perm=order)

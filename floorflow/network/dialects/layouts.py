@@ -16,6 +16,7 @@ from floorflow.network.onnx_file import Node
 from floorflow.network.shapes import QUANTISERS
 
 Shape = tuple[int, ...]
+Carrier = Callable[["Layout"], "Layout | None"]
 
 CHANNELS_FIRST = (
     *("AveragePool", "BatchNormalization", "Conv", "ConvTranspose", "DepthToSpace", "GlobalAveragePool"),
@@ -32,8 +33,8 @@ REDUCING = ("ArgMax", "ArgMin", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMi
 ALONG_AXES = ("Concat", "LogSoftmax", "Pad", "Resize", "Slice", "Softmax", "Split", "TopK", "Upsample")
 """Operators whose attributes or constants name axes, or have a value for each."""
 RESHAPING = ("Flatten", "Reshape", "Squeeze", "Unsqueeze")
-_IMAGE_RANK = 3
-"""Data of lower rank are vectors, whose features lie last in every layout."""
+_IMAGE_RANK, _PLANE_RANK = 3, 4
+"""Data of lower rank than the first are vectors, whose features lie last in every layout."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,8 @@ def solve(facts: Facts) -> Mapping[str, Layout]:
     """Return the layout of every data tensor whose shape is known."""
     data = {n: s for n, s in facts.shapes.items() if n not in facts.constants}
     images = {name for name, shape in data.items() if len(shape) >= _IMAGE_RANK}
-    known, nodes = _Known(), [node for node in facts.source.nodes if not images.isdisjoint((*node.inputs, *node.outputs))]
+    nodes = [n for n in facts.source.nodes if n.inputs and not images.isdisjoint((*n.inputs, *n.outputs))]
+    known = _Known()
     for node in nodes:
         for alike in _alike(facts, node, images):
             known.join(alike)
@@ -127,10 +129,11 @@ def solve(facts: Facts) -> Mapping[str, Layout]:
             for name in images.intersection((*node.inputs[:1], *node.outputs)):
                 known.put(name, Layout.plain(len(data[name])))
     _spread(facts, nodes, known, images)
-    for node in nodes:
-        if node.op_type in REDUCING and node.inputs[0] in images:
-            _guess(facts, node, known)
-    _spread(facts, nodes, known, images)
+    for guess in (_by_use, _by_transpose):
+        for node in nodes:
+            if node.inputs[0] in images and node.outputs[0] in data:
+                known.put(*guess(facts, node))
+        _spread(facts, nodes, known, images)
     return {name: known.get(name) or Layout.plain(len(shape)) for name, shape in data.items()}
 
 
@@ -143,33 +146,60 @@ def _alike(facts: Facts, node: Node, images: set[str]) -> Iterator[list[str]]:
         yield [name for name in names if len(facts.shapes[name]) == rank]
 
 
-def _guess(facts: Facts, node: Node, known: _Known) -> None:
-    """Take an image of which rows and columns are reduced, and nothing else says its layout, as channels last."""
-    rank = len(facts.shapes[node.inputs[0]])
-    if rank == _IMAGE_RANK + 1 and reduced_axes(facts, node) == {1, 2}:
-        known.put(node.inputs[0], Layout.last(rank))
+def _by_use(facts: Facts, node: Node) -> tuple[str, Layout | None]:
+    """Return what an image is whose rows and columns are reduced or change size, or whose channels are joined."""
+    name = node.inputs[0]
+    source, target = facts.shapes[name], facts.shapes[node.outputs[0]]
+    used: set[int] = set()
+    if len(source) == _PLANE_RANK and node.op_type in REDUCING:
+        used = reduced_axes(facts, node) or set()
+    elif len(source) == len(target) == _PLANE_RANK and node.op_type in ("Pad", "Resize", "Upsample"):
+        used = {axis for axis in range(_PLANE_RANK) if source[axis] != target[axis]}
+    elif len(source) == _PLANE_RANK and node.op_type in ("Concat", "Split"):
+        used = {1, 2, 3} - {int(node.attributes.get("axis", 0)) % _PLANE_RANK}
+    layouts = {frozenset({1, 2}): Layout.last(_PLANE_RANK), frozenset({2, 3}): Layout.plain(_PLANE_RANK)}
+    return name, layouts.get(frozenset(used))
+
+
+def _by_transpose(facts: Facts, node: Node) -> tuple[str, Layout | None]:
+    """Return which side of a Transpose between the two layouts has its channels first, where nothing else says it."""
+    order = permutation(node, len(facts.shapes[node.inputs[0]])) if node.op_type == "Transpose" else ()
+    plain = Layout.plain(_PLANE_RANK)
+    if order == Layout.last(_PLANE_RANK).axes:
+        return node.inputs[0], plain
+    return node.outputs[0], plain if order == (0, 3, 1, 2) else None
 
 
 def _spread(facts: Facts, nodes: list[Node], known: _Known, images: set[str]) -> None:
-    """Carry layouts through Transposes and sizes of 1, from what is known to what is not, until nothing changes."""
+    """Carry layouts through Transposes and sizes of 1, from what is known to what is not, until nothing changes.
+
+    A Transpose that is none between the two layouts comes last, so that what cannot be is found there.
+    """
     pairs = [
-        (node.inputs[0], node.outputs[0], carrier)
+        (node, carrier)
         for node in nodes
-        if node.inputs and node.outputs and images.issuperset((node.inputs[0], node.outputs[0]))
+        if images.issuperset((node.inputs[0], node.outputs[0]))
         if (carrier := carriers(facts, node))
     ]
-    changed = True
-    while changed:
-        changed = False
-        for before, behind, (forward, backward) in pairs:
-            left, right = known.get(before), known.get(behind)
-            if left and not right:
-                changed |= known.put(behind, forward(left))
-            elif right and not left:
-                changed |= known.put(before, backward(right))
+    even = [pair for pair in pairs if pair[0].op_type != "Transpose" or _turns(facts, pair[0])]
+    odd = [pair for pair in pairs if pair[0].op_type == "Transpose" and not _turns(facts, pair[0])]
+    while any([_carry(known, *pair) for pair in even]) or any(_carry(known, *pair) for pair in odd):
+        pass
 
 
-Carrier = Callable[[Layout], "Layout | None"]
+def _carry(known: _Known, node: Node, carrier: tuple[Carrier, Carrier]) -> bool:
+    """Carry a layout through one node; return whether that told anything new."""
+    (before, behind), (forward, backward) = (node.inputs[0], node.outputs[0]), carrier
+    left, right = known.get(before), known.get(behind)
+    if left and not right:
+        return known.put(behind, forward(left))
+    return right is not None and left is None and known.put(before, backward(right))
+
+
+def _turns(facts: Facts, node: Node) -> bool:
+    """Whether a Transpose only moves the channels, from the first place to the last or back."""
+    rank = len(facts.shapes[node.inputs[0]])
+    return permutation(node, rank) in (Layout.last(rank).axes, (0, rank - 1, *range(1, rank - 1)))
 
 
 def carriers(facts: Facts, node: Node) -> tuple[Carrier, Carrier] | None:
