@@ -26,7 +26,7 @@ from floorflow.network.dialects.layouts import (
     reduced_axes,
     solve,
 )
-from floorflow.network.dialects.rewriting import Rewriting, integers, makers_of, require_inputs
+from floorflow.network.dialects.rewriting import Rewriting, integer_of, integers, makers_of, require_inputs
 from floorflow.network.facts import Facts, find_constants
 from floorflow.network.onnx_file import Node, OnnxFile
 from floorflow.network.shapes import QUANTISERS, infer
@@ -181,7 +181,7 @@ def _turn(turning: _Turning, node: Node) -> None:
     if turning.layouts.keys().isdisjoint((*node.inputs, *node.outputs)) or not known:
         turning.rewriting.keep(node)
     elif node.op_type == "Shape":
-        sizes = turning.facts.shapes[node.inputs[0]][node.attributes.get("start", 0) : node.attributes.get("end")]
+        sizes = turning.facts.shapes[node.inputs[0]][integer_of(node, "start", 0) :]
         turning.rewriting.integers(node.outputs[0], sizes)
     elif node.op_type in _TURNERS and not turning.facts.constants.issuperset(node.outputs):
         _TURNERS[node.op_type](turning, node)
@@ -236,7 +236,7 @@ def _reduce(turning: _Turning, node: Node) -> None:
 def _along(turning: _Turning, node: Node, default: int) -> None:
     """Turn the axis that a node works along."""
     layout = turning.layout(node.inputs[0])
-    axis = layout.axes[int(node.attributes.get("axis", default)) % len(layout.axes)]
+    axis = layout.axes[integer_of(node, "axis", default) % len(layout.axes)]
     turning.rewriting.changed(node, axis=axis)
 
 

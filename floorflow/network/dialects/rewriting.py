@@ -161,6 +161,12 @@ def integers(node: Node, key: str) -> tuple[int, ...]:
     return tuple(item for item in value if isinstance(item, int)) if isinstance(value, tuple) else ()
 
 
+def integer_of(node: Node, key: str, default: int) -> int:
+    """Return an attribute that is one integer, the default if it is absent or none."""
+    value = node.attributes.get(key, default)
+    return value if isinstance(value, int) else default
+
+
 def optional(inputs: tuple[str, ...], position: int) -> str:
     """Return an input that may be absent, then an empty name."""
     return inputs[position] if len(inputs) > position else ""
