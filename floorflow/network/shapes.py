@@ -94,9 +94,7 @@ def _input_shape(source: OnnxFile, value: onnx.ValueInfoProto) -> tuple[list[int
     return [1, *(int(dimension) for dimension in dimensions[1:])], str(dimensions[0])
 
 
-def as_standard(
-    source: OnnxFile, inputs: list[onnx.ValueInfoProto], batches: Collection[str] = ()
-) -> onnx.ModelProto:
+def as_standard(source: OnnxFile, inputs: list[onnx.ValueInfoProto], batches: Collection[str] = ()) -> onnx.ModelProto:
     """Return a model of the same shapes that ONNX alone understands; Reshapes of one of the batches have batch 1."""
     nodes = [_standard(node) for node in source.model.graph.node]
     reshapes = {node.input[1] for node in nodes if node.op_type == "Reshape" and len(node.input) > 1}

@@ -199,7 +199,12 @@ def _kernel(node: Node, shapes: Shapes) -> Iterator[str]:
     transposed = node.op_type == "ConvTranspose"
     channels, outputs = data[1], weights[1 if transposed else 0]
     reads = weights[0] if transposed else weights[1]
-    if not isinstance(group, int) or group < 1 or (channels or group) % group or (not transposed and (outputs or group) % group):
+    if (
+        not isinstance(group, int)
+        or group < 1
+        or (channels or group) % group
+        or (not transposed and (outputs or group) % group)
+    ):
         yield f"group {group} does not divide its {channels} input and {outputs} output channels"
     elif channels is not None and reads is not None and channels != (reads if transposed else reads * group):
         per_group = f" in {group} groups" if group > 1 else ""
@@ -214,11 +219,13 @@ def _norm(node: Node, shapes: Shapes) -> Iterator[str]:
         yield from _per_channel(node, shapes, range(1, len(node.inputs)), data[1], "parameter")
 
 
-def _per_channel(node: Node, shapes: Shapes, positions: tuple[int, ...] | range, channels: int, what: str) -> Iterator[str]:
+def _per_channel(
+    node: Node, shapes: Shapes, positions: tuple[int, ...] | range, channels: int, what: str
+) -> Iterator[str]:
     for position in positions:
         name = node.inputs[position] if len(node.inputs) > position else ""
         if name in shapes and None not in shapes[name] and shapes[name] != (channels,):
-            yield f"its {what} '{name}' has shape {_text(shapes[name])}; expected one value for each of {channels} channels"
+            yield f"its {what} '{name}' of {_text(shapes[name])} has not one value for each of {channels} channels"
 
 
 def _moved(node: Node, shapes: Shapes) -> Iterator[str]:
@@ -294,7 +301,9 @@ def _contradicted(value: onnx.ValueInfoProto, made: Sizes | None) -> Iterator[st
 
 
 def _text(sizes: Sizes) -> str:
-    return "(" + ", ".join("?" if size is None else str(size) for size in sizes) + ("," if len(sizes) == 1 else "") + ")"
+    return (
+        "(" + ", ".join("?" if size is None else str(size) for size in sizes) + ("," if len(sizes) == 1 else "") + ")"
+    )
 
 
 _Check = Callable[[Node, Shapes], Iterator[str]]

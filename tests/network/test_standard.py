@@ -74,7 +74,10 @@ def joined(op_type: str, **attributes: Any) -> ModelBuilder:
 
 BROKEN: dict[str, tuple[Callable[[], ModelBuilder], tuple[str, ...]]] = {
     "channels": (lambda: layer("Conv", 8, 5, 3, 3), ("'Conv_0'", "(8, 5, 3, 3)", "4 channels", "(1, 4, 8, 8)")),
-    "kernel": (lambda: layer("Conv", 8, 4, 3, 3, kernel_shape=[5, 5]), ("'Conv_0'", "kernel_shape (5, 5)", "(8, 4, 3, 3)")),
+    "kernel": (
+        lambda: layer("Conv", 8, 4, 3, 3, kernel_shape=[5, 5]),
+        ("'Conv_0'", "kernel_shape (5, 5)", "(8, 4, 3, 3)"),
+    ),
     "auto_pad": (lambda: layer("Conv", 8, 4, 3, 3, auto_pad="JUNK"), ("'Conv_0'", "auto_pad 'JUNK'")),
     "group": (lambda: layer("Conv", 8, 1, 3, 3, group=3), ("'Conv_0'", "group 3")),
     "groups": (lambda: layer("Conv", 8, 4, 3, 3, group=2), ("'Conv_0'", "in 2 groups")),

@@ -125,7 +125,11 @@ class _LastTwin:
     def layer(self, node: onnx.NodeProto) -> None:
         self.images.update(node.output)
         attributes = attributes_of(node)
-        plain = attributes.get("group", 1) == max(attributes.get("strides", [1])) == 1 and not any(attributes["pads"]) if node.op_type == "Conv" else False
+        plain = (
+            attributes.get("group", 1) == max(attributes.get("strides", [1])) == 1 and not any(attributes["pads"])
+            if node.op_type == "Conv"
+            else False
+        )
         if self.dialect == "keras" and plain and attributes["kernel_shape"] == [1, 1] and len(node.input) == 2:
             target = f"to_matrix_of_{node.name}"
             self.constant(target, [self.channels(node), -1])

@@ -11,8 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-import onnx
-
 from floorflow.errors import InputError
 from floorflow.network.dialects.layouts import (
     ALONG_AXES,
@@ -26,7 +24,7 @@ from floorflow.network.dialects.layouts import (
     reduced_axes,
     solve,
 )
-from floorflow.network.dialects.rewriting import Rewriting, integer_of, integers, makers_of, require_inputs
+from floorflow.network.dialects.rewriting import Rewriting, integer_of, integers, makers_of, optional, require_inputs
 from floorflow.network.facts import Facts, find_constants
 from floorflow.network.onnx_file import Node, OnnxFile
 from floorflow.network.shapes import QUANTISERS, infer
@@ -34,12 +32,14 @@ from floorflow.network.shapes import QUANTISERS, infer
 DOMAIN = "qonnx.custom_op.channels_last"
 
 _OPERATORS = {
-    **{"AveragePool": 1, "BatchNormalization": 1, "Concat": 1, "Conv": 2, "GlobalAveragePool": 1, "GlobalMaxPool": 1},
-    **{"InstanceNormalization": 1, "MaxPool": 1},
+    **dict.fromkeys(("AveragePool", "BatchNormalization", "Concat", "GlobalAveragePool", "GlobalMaxPool"), 1),
+    **dict.fromkeys(("InstanceNormalization", "MaxPool"), 1),
+    "Conv": 2,
 }
 """The channels-last operators that are read, and the inputs that each must have."""
 _AXES_AS_INPUT, _PADS_AS_INPUT, _SCALES_AS_INPUT, _SIZES_AS_INPUT = 18, 11, 9, 11
 """Versions from which on axes of reductions, pads, scales and sizes are inputs."""
+_USUAL_RANK = 4
 _DEFAULT_AXES: Mapping[str, int] = {"LogSoftmax": -1, "Softmax": -1, "TopK": -1}
 
 
@@ -49,10 +49,11 @@ def spelled_out(source: OnnxFile) -> OnnxFile:
         return source
     require_inputs(source, _OPERATORS, (DOMAIN,))
     rewriting, makers = Rewriting(source), makers_of(source)
-    declared = {v.name: v for v in (*source.model.graph.value_info, *source.model.graph.output, *source.inputs)}
+    values = (*source.model.graph.value_info, *source.inputs)
+    declared = {value.name: len(value.type.tensor_type.shape.dim) for value in values}
     for node in source.nodes:
         if node.domain == DOMAIN and node.op_type in _OPERATORS:
-            _spell_out(rewriting, node, _rank(source, makers, declared, node))
+            _spell_out(rewriting, node, _rank(makers, declared, node))
         else:
             rewriting.keep(node)
     return rewriting.finish()
@@ -74,28 +75,19 @@ def _spell_out(rewriting: Rewriting, node: Node, rank: int) -> None:
     rewriting.add(f"{node.name} output", "Transpose", [behind], node.outputs[0], perm=[0, *range(2, rank), 1])
 
 
-def _rank(
-    source: OnnxFile, makers: Mapping[str, Node], declared: Mapping[str, onnx.ValueInfoProto], node: Node
-) -> int:
+def _rank(makers: Mapping[str, Node], declared: Mapping[str, int], node: Node) -> int:
     """Return the rank of what a channels-last operator reads, by its kernel or by what is declared before it."""
     seen: set[str] = set()
     while node.name not in seen:
         seen.add(node.name)
-        window = integers(node, "kernel_shape")
-        if window:
-            return len(window) + 2
-        for name in node.inputs[1:2] if node.op_type == "Conv" else ():
-            stored = source.initialisers.get(name) or source.initialisers.get((makers[name].inputs or ("",))[0] if name in makers else "")
-            if stored is not None:
-                return len(stored.dims)
-        order = integers(node, "perm")
-        if order:
-            return len(order)
-        name = node.inputs[0]
-        if name in declared and declared[name].type.tensor_type.HasField("shape"):
-            return len(declared[name].type.tensor_type.shape.dim)
+        kernel, order = integers(node, "kernel_shape"), integers(node, "perm")
+        if kernel or order:
+            return len(kernel) + 2 if kernel else len(order)
+        name = optional(node.inputs, 0)
+        if declared.get(name):
+            return declared[name]
         node = makers.get(name, node)
-    return 4
+    return _USUAL_RANK
 
 
 def _to_first(rank: int) -> list[int]:
@@ -311,6 +303,10 @@ _TURNERS: Mapping[str, _Turner] = {
     **dict.fromkeys(REDUCING, _reduce),
     **dict.fromkeys((*RESHAPING, "Transpose"), _carried),
     **{name: partial(_along, default=_DEFAULT_AXES.get(name, 0)) for name in ALONG_AXES},
-    **{"MatMul": _matmul, "Pad": _pad, "Resize": _resize, "Slice": _slice, "Upsample": _resize},
+    "MatMul": _matmul,
+    "Pad": _pad,
+    "Resize": _resize,
+    "Slice": _slice,
+    "Upsample": _resize,
 }
 """How each operator is turned that treats the axes of its data in a way of its own."""

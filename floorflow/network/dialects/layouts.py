@@ -183,8 +183,10 @@ def _spread(facts: Facts, nodes: list[Node], known: _Known, images: set[str]) ->
     ]
     even = [pair for pair in pairs if pair[0].op_type != "Transpose" or _turns(facts, pair[0])]
     odd = [pair for pair in pairs if pair[0].op_type == "Transpose" and not _turns(facts, pair[0])]
-    while any([_carry(known, *pair) for pair in even]) or any(_carry(known, *pair) for pair in odd):
-        pass
+    changed = True
+    while changed:
+        found = [_carry(known, *pair) for pair in even]
+        changed = any(found) or any(_carry(known, *pair) for pair in odd)
 
 
 def _carry(known: _Known, node: Node, carrier: tuple[Carrier, Carrier]) -> bool:
@@ -223,7 +225,7 @@ def carriers(facts: Facts, node: Node) -> tuple[Carrier, Carrier] | None:
 
 
 def _same_axes(facts: Facts, node: Node, source: Shape, target: Shape) -> list[tuple[int, int]] | None:
-    """Return the axes that a node keeps, as pairs (before, behind); None if it does more than add or drop sizes of 1."""
+    """Return the axes that a node keeps, as pairs (before, behind); None if more than sizes of 1 come or go."""
     if not source or not target or source[0] != target[0] or squeezed(source) != squeezed(target):
         return None
     dropped = _named_axes(facts, node, max(len(source), len(target)))
