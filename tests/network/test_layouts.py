@@ -25,6 +25,7 @@ class Keras(ModelBuilder):
 
     def __init__(self, *shape: int | str) -> None:
         super().__init__("keras", (1, 1))
+        self.opset = 13
         self.inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)]
 
     def integers(self, *values: int) -> str:
@@ -58,6 +59,7 @@ class Keras(ModelBuilder):
     def model(self) -> onnx.ModelProto:
         model = super().model()
         model.graph.output[0].CopyFrom(onnx.ValueInfoProto(name=self.tensor))
+        model.opset_import[0].version = self.opset
         return model
 
 
@@ -216,28 +218,40 @@ def test_gates_of_squeeze_and_excite_are_read(tmp_path: Path) -> None:
     assert engines_of(keras, tmp_path) == engines_of(plain, tmp_path)
 
 
-def test_pads_pools_splits_and_upsampling_follow_the_channels(tmp_path: Path) -> None:
-    def built(builder: Keras, last: bool) -> Keras:
-        body(builder)
-        order = TO_LAST if last else [0, 1, 2, 3]
-        amounts = [0, 0, 1, 2, 0, 0, 3, 4]
-        sizes = [1, 6, 16, 20]
-        builder.apply("Pad", builder.integers(*(part[axis] for part in (amounts[:4], amounts[4:]) for axis in order)))
-        modes = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
-        builder.apply("Resize", "", "", builder.integers(*(sizes[axis] for axis in order)), **modes)
-        halves = [builder.node("Split", [builder.tensor], axis=-1 if last else 1)]
-        builder.nodes[-1].output.append("second half")
-        builder.tensor = builder.node("Concat", ["second half", *halves], axis=3 if last else 1)
-        builder.layer(4, 6, 3, 3)
-        builder.activation(4)
-        builder.apply("ReduceMax", axes=[1, 2] if last else [2, 3], keepdims=0)
-        builder.dense(4, 3)
-        builder.apply("Softmax", axis=-1)
-        return builder
+def of_everything(builder: Keras, opset: int, last: bool) -> Keras:
+    """Append operators that name axes or have a value for each, as that version of ONNX writes them."""
+    order = TO_LAST if last else [0, 1, 2, 3]
+    rows = [1, 2] if last else [2, 3]
+    amounts, sizes = [0, 0, 1, 2, 0, 0, 3, 4], [1, 6, 16, 20]
+    body(builder)
+    builder.apply("Pad", builder.integers(*(part[axis] for part in (amounts[:4], amounts[4:]) for axis in order)))
+    absent = ""
+    if opset < 13:
+        absent = "absent"
+        builder.initialisers[absent] = helper.make_tensor(absent, TensorProto.FLOAT, [0], [])
+    modes = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    builder.apply("Resize", absent, absent, builder.integers(*(sizes[axis] for axis in order)), **modes)
+    parts = {"num_outputs": 2} if opset >= 18 else {}
+    first_half = builder.node("Split", [builder.tensor], axis=-1 if last else 1, **parts)
+    builder.nodes[-1].output.append("second half")
+    builder.tensor = builder.node("Concat", ["second half", first_half], axis=3 if last else 1)
+    builder.layer(4, 6, 3, 3)
+    builder.activation(4)
+    axes = [] if opset < 18 else [builder.integers(*rows)]
+    builder.apply("ReduceMax", *axes, keepdims=0, **({} if axes else {"axes": rows}))
+    builder.dense(4, 3)
+    builder.apply("Softmax", axis=-1)
+    builder.opset = opset
+    return builder
 
-    assert engines_of(built(Keras(1, 8, 8, 3), last=True), tmp_path) == engines_of(
-        built(first(1, 3, 8, 8), last=False), tmp_path
+
+@pytest.mark.parametrize("opset", [11, 13, 18])
+def test_pads_pools_splits_and_upsampling_follow_the_channels(tmp_path: Path, opset: int) -> None:
+    keras, plain = (
+        of_everything(Keras(1, 8, 8, 3), opset, last=True),
+        of_everything(first(1, 3, 8, 8), opset, last=False),
     )
+    assert engines_of(keras, tmp_path) == engines_of(plain, tmp_path)
 
 
 def test_without_any_layer_that_says_so_the_pixels_reduced_tell_the_layout(tmp_path: Path) -> None:

@@ -39,6 +39,8 @@ _OPERATORS = {
 """The channels-last operators that are read, and the inputs that each must have."""
 _AXES_AS_INPUT, _PADS_AS_INPUT, _SCALES_AS_INPUT, _SIZES_AS_INPUT = 18, 11, 9, 11
 """Versions from which on axes of reductions, pads, scales and sizes are inputs."""
+_ABSENT_SCALES = 13
+"""Version from which on a Resize to sizes need not be given empty scales."""
 _USUAL_RANK = 4
 _DEFAULT_AXES: Mapping[str, int] = {"LogSoftmax": -1, "Softmax": -1, "TopK": -1}
 
@@ -256,7 +258,8 @@ def _resize(turning: _Turning, node: Node) -> None:
     name, output, rewriting = node.inputs[0], node.outputs[0], turning.rewriting
     before, behind = turning.turned(name), turning.turned(output)
     if turning.opset >= _SIZES_AS_INPUT and node.op_type == "Resize":
-        inputs = [name, "", "", rewriting.integers(f"{output} sizes", behind)]
+        absent = "" if turning.opset >= _ABSENT_SCALES else rewriting.floats(f"{output} no scales", [])
+        inputs = [name, absent, absent, rewriting.integers(f"{output} sizes", behind)]
         rewriting.changed(node, inputs, axes=None, keep_aspect_ratio_policy=None)
         return
     scales = [after / size for size, after in zip(before, behind, strict=True)]
