@@ -192,6 +192,21 @@ def test_onnxruntimes_own_operators_read_as_plain_ones(tmp_path: Path) -> None:
     assert network.tensor(network.outputs[0]).datatype.name == "UINT8"
 
 
+@pytest.mark.parametrize("last", [0, 1])
+def test_onnxruntimes_own_operators_may_be_channels_last(tmp_path: Path, last: int) -> None:
+    graph = IntegerGraph((1, 8, 6, 3) if last else (1, 3, 8, 6))
+    graph.quantise()
+    weights = graph.constant(TensorProto.INT8, (4, 3, 3, 3), 3)
+    parts = [graph.tensor, graph.scale(), graph.zero(), weights, graph.scale(), graph.zero(TensorProto.INT8)]
+    own = "com.microsoft"
+    graph.add("QLinearConv", [*parts, graph.scale(), graph.zero()], own, kernel_shape=[3, 3], channels_last=last)
+    pool = [graph.tensor, graph.scale(), graph.zero(), graph.scale(), graph.zero()]
+    graph.add("QLinearGlobalAveragePool", pool, own, channels_last=last)
+    network = network_of(graph.model(), tmp_path)
+    shapes = [network.tensor(o.outputs[0]).shape for o in network.operations if o.type in ("conv", "average_pool")]
+    assert shapes == [(1, 4, 6, 4), (1, 4, 1, 1)]
+
+
 def test_zero_points_are_noted(tmp_path: Path) -> None:
     graph = IntegerGraph((1, 6))
     graph.quantise(zero=12)

@@ -160,6 +160,13 @@ def test_one_channel_moves_by_reshape(tmp_path: Path) -> None:
     assert engines_of(keras, tmp_path) == engines_of(plain, tmp_path)
 
 
+def test_an_input_that_becomes_an_image_is_one(tmp_path: Path) -> None:
+    keras, plain = Keras("N", 192), first(1, 3, 8, 8)
+    keras.apply("Reshape", keras.integers(-1, 8, 8, 3))
+    assert engines_of(body(keras), tmp_path) == engines_of(body(plain), tmp_path)
+    assert "input 'x' has batch N: planned for batch 1" in network_of(keras, tmp_path).notes
+
+
 def in_one_dimension(builder: Keras, unsqueeze: int) -> None:
     """Append Keras' Conv1D: a convolution of two dimensions, one of them 1."""
     builder.apply("Unsqueeze", builder.integers(unsqueeze))

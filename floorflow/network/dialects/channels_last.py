@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+import onnx
+
 from floorflow.errors import InputError
 from floorflow.network.dialects.layouts import (
     ALONG_AXES,
@@ -26,7 +28,7 @@ from floorflow.network.dialects.layouts import (
 )
 from floorflow.network.dialects.rewriting import Rewriting, integer_of, integers, makers_of, optional, require_inputs
 from floorflow.network.facts import Facts, find_constants
-from floorflow.network.onnx_file import Node, OnnxFile
+from floorflow.network.onnx_file import Node, OnnxFile, rewritten
 from floorflow.network.shapes import QUANTISERS, infer
 
 DOMAIN = "qonnx.custom_op.channels_last"
@@ -41,7 +43,7 @@ _AXES_AS_INPUT, _PADS_AS_INPUT, _SCALES_AS_INPUT, _SIZES_AS_INPUT = 18, 11, 9, 1
 """Versions from which on axes of reductions, pads, scales and sizes are inputs."""
 _ABSENT_SCALES = 13
 """Version from which on a Resize to sizes need not be given empty scales."""
-_USUAL_RANK = 4
+_IMAGE_RANK, _USUAL_RANK = 3, 4
 _DEFAULT_AXES: Mapping[str, int] = {"LogSoftmax": -1, "Softmax": -1, "TopK": -1}
 
 
@@ -151,6 +153,9 @@ def channels_first(source: OnnxFile) -> OnnxFile:
     """Return the file with every tensor in its channels-first form."""
     try:
         shapes, folded, _ = infer(source)
+        if _reshape_inputs(source, shapes):
+            source = rewritten(source, source.model.graph.node)
+            shapes, folded, _ = infer(source)
     except InputError:
         return source  # the reader infers shapes as well, and tells what it meets together with all else
     values = {**source.initialisers, **{tensor.name: tensor for tensor in folded.graph.initializer}}
@@ -163,10 +168,32 @@ def channels_first(source: OnnxFile) -> OnnxFile:
         _turn(turning, node)
     for value in source.inputs:
         if value.name in layouts:
-            del value.type.tensor_type.shape.dim[:]
-            for size in turning.turned(value.name):
-                value.type.tensor_type.shape.dim.add().dim_value = size
+            _declare(value, turning.turned(value.name))
     return replace(turning.rewriting.finish(), file_shapes=turning.file_shapes)
+
+
+def _reshape_inputs(source: OnnxFile, shapes: Mapping[str, Shape]) -> bool:
+    """Give an input that is only read as an image the image's shape: the host sends the elements in any order."""
+    changed = False
+    for value in source.inputs:
+        readers = [node for node in source.nodes if value.name in node.inputs]
+        if value.name in source.outputs or len(readers) != 1 or readers[0].op_type != "Reshape":
+            continue
+        (node,), target = readers, shapes.get(readers[0].outputs[0], ())
+        if len(target) >= _IMAGE_RANK and target[0] == 1:
+            _declare(value, target)
+            del node.proto.input[1:]
+            node.proto.op_type, changed = "Identity", True
+            del node.proto.attribute[:]
+    return changed
+
+
+def _declare(value: onnx.ValueInfoProto, shape: Shape) -> None:
+    """Give an input another shape, with the batch that it has."""
+    sizes = value.type.tensor_type.shape.dim
+    del sizes[1:]
+    for size in shape[1:]:
+        sizes.add().dim_value = size
 
 
 def _turn(turning: _Turning, node: Node) -> None:
