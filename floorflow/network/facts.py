@@ -42,6 +42,10 @@ class Facts:
         """Return a tensor's shape, for a node that needs it."""
         return shape_of(self.shapes, name, self.source, node.name)
 
+    def told(self, name: str, node: Node) -> tuple[int, ...]:
+        """Return a tensor's shape as the file has it, for a message; `shape` may have its channels elsewhere."""
+        return self.source.file_shapes.get(name) or self.shape(name, node)
+
     def type(self, name: str) -> DataType:
         """Return a tensor's datatype."""
         return self.types.get(name, FLOAT32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,8 @@ class OnnxFile:
     """What was assumed while a dialect was brought into QONNX."""
     obstacles: tuple[Obstacle, ...] = ()
     """What could not be brought into QONNX."""
+    file_shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Shapes in the file of tensors that a dialect has given another, for messages."""
 
     @property
     def name(self) -> str:

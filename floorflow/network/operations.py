@@ -78,7 +78,8 @@ def _affine(node: Node, facts: Facts) -> Translation:
     varied = {axis for axis, size in enumerate(parameter, start=rank - len(parameter)) if size > 1}
     a_channel = node.op_type == "BatchNormalization" or varied in ({1}, {rank - 1} if rank < _IMAGE_RANK else {1})
     if data not in facts.raw and elements > 1 and not a_channel:
-        raise facts.refuse(node, f"its constant of {parameter} differs between pixels, which thresholds cannot")
+        told = facts.told(node.inputs[position], node)
+        raise facts.refuse(node, f"its constant of {told} differs between pixels, which thresholds cannot")
     datatype = facts.type(data) if data in facts.raw else FLOAT32
     return Translation("affine", datatype, {"operator": node.op_type, "elements": elements})
 
@@ -104,7 +105,7 @@ def _add(node: Node, facts: Facts) -> Translation:
         return _affine(node, facts)
     shapes = {facts.shape(name, node) for name in node.inputs}
     if len(data) != len(node.inputs) or len(shapes) > 1:
-        listed = " and ".join(str(shape) for shape in sorted(shapes))
+        listed = " and ".join(str(shape) for shape in sorted({facts.told(name, node) for name in node.inputs}))
         raise facts.refuse(node, f"only equal shapes of data can be added, not {listed}")
     types = [facts.type(name) for name in data]
     if not all(datatype.is_integer for datatype in types):
@@ -134,9 +135,10 @@ def _function(node: Node, _facts: Facts) -> Translation:
 
 def _top_k(node: Node, facts: Facts) -> Translation:
     """Translate TopK and ArgMax over the last axis; ``indices`` names the output that holds labels."""
-    last = len(facts.shape(node.inputs[0], node)) - 1
-    axis = node.attributes.get("axis", -1 if node.op_type == "TopK" else 0)
-    if axis not in (-1, last) or not node.attributes.get("largest", 1):
+    shape = facts.shape(node.inputs[0], node)
+    axis = node.attributes.get("axis", -1 if node.op_type == "TopK" else 0) % len(shape)
+    along_all = axis == len(shape) - 1 or shape[axis] == prod(shape)
+    if not along_all or not node.attributes.get("largest", 1):
         raise facts.refuse(node, "only the largest values along the last axis are supported")
     if node.op_type == "ArgMax":
         return Translation("top_k", attributes={"k": 1, "indices": node.outputs[0]})

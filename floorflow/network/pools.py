@@ -50,7 +50,8 @@ def resize(node: Node, facts: Facts) -> Translation:
     if node.attributes.get("mode", "nearest") != "nearest":
         raise facts.refuse(node, f"mode '{node.attributes['mode']}' is not supported; only nearest is")
     if len(source) < 3 or source[:2] != target[:2] or any(t % s for s, t in zip(source, target, strict=True)):
-        raise facts.refuse(node, f"only images can grow, by whole factors, not {source} to {target}")
+        before, behind = facts.told(node.inputs[0], node), facts.told(node.outputs[0], node)
+        raise facts.refuse(node, f"only images can grow, by whole factors, not {before} to {behind}")
     if not all(_repeats(node, s, t // s) for s, t in zip(source[2:], target[2:], strict=True)):
         raise facts.refuse(node, "its coordinate_transformation_mode and nearest_mode do not repeat pixels evenly")
     factors = tuple(t // s for s, t in zip(source[2:], target[2:], strict=True))

@@ -6,7 +6,7 @@ shape arithmetic take turns until nothing is left to fold.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import onnx
 from onnx import helper, numpy_helper, shape_inference
@@ -27,7 +27,13 @@ _INITIALISERS_ARE_NO_INPUTS = 4
 
 
 def infer_shapes(source: OnnxFile) -> tuple[dict[str, tuple[int, ...]], tuple[str, ...]]:
-    """Return the shape of every tensor that inference resolves, and notes on the batch.
+    """Return the shape of every tensor that inference resolves, and notes on the batch; raises what `infer` does."""
+    shapes, _, notes = infer(source)
+    return shapes, notes
+
+
+def infer(source: OnnxFile) -> tuple[dict[str, tuple[int, ...]], onnx.ModelProto, tuple[str, ...]]:
+    """Return shapes, a copy in which small constants that were computed are initialisers, and notes on the batch.
 
     Raises
     ------
@@ -35,6 +41,15 @@ def infer_shapes(source: OnnxFile) -> tuple[dict[str, tuple[int, ...]], tuple[st
         If an input has no shape, or a dynamic dimension other than the batch.
 
     """
+    model, notes = as_planned(source)
+    shapes = _inferred(source, model)
+    while fold(model, shapes):
+        shapes = _inferred(source, model)
+    return shapes, model, notes
+
+
+def as_planned(source: OnnxFile) -> tuple[onnx.ModelProto, tuple[str, ...]]:
+    """Return a copy of batch 1 that ONNX alone understands, and notes on the batch; raises what `infer` does."""
     batches, inputs, notes = set(), [], []
     for value in source.inputs:
         shape, batch = _input_shape(source, value)
@@ -42,11 +57,7 @@ def infer_shapes(source: OnnxFile) -> tuple[dict[str, tuple[int, ...]], tuple[st
             notes.append(f"input '{value.name}' has batch {batch}: planned for batch 1")
             batches.add(batch)
         inputs.append(helper.make_tensor_value_info(value.name, value.type.tensor_type.elem_type, shape))
-    model = _copy_for_inference(source, inputs, batches)
-    shapes = _inferred(source, model)
-    while fold(model, shapes):
-        shapes = _inferred(source, model)
-    return shapes, tuple(notes)
+    return as_standard(source, inputs, batches), tuple(notes)
 
 
 def _inferred(source: OnnxFile, model: onnx.ModelProto) -> dict[str, tuple[int, ...]]:
@@ -83,8 +94,8 @@ def _input_shape(source: OnnxFile, value: onnx.ValueInfoProto) -> tuple[list[int
     return [1, *(int(dimension) for dimension in dimensions[1:])], str(dimensions[0])
 
 
-def _copy_for_inference(source: OnnxFile, inputs: list[onnx.ValueInfoProto], batches: set[str]) -> onnx.ModelProto:
-    """Build a model of the same shapes that ONNX alone understands."""
+def as_standard(source: OnnxFile, inputs: list[onnx.ValueInfoProto], batches: Collection[str] = ()) -> onnx.ModelProto:
+    """Return a model of the same shapes that ONNX alone understands; Reshapes of one of the batches have batch 1."""
     nodes = [_standard(node) for node in source.model.graph.node]
     reshapes = {node.input[1] for node in nodes if node.op_type == "Reshape" and len(node.input) > 1}
     small, large = [], []
@@ -112,7 +123,7 @@ def _standard(node: onnx.NodeProto) -> onnx.NodeProto:
     return node
 
 
-def _without_batch(tensor: onnx.TensorProto, batches: set[str]) -> onnx.TensorProto:
+def _without_batch(tensor: onnx.TensorProto, batches: Collection[str]) -> onnx.TensorProto:
     """Put batch 1 into a Reshape's target that has the file's batch baked in."""
     target = numpy_helper.to_array(tensor).copy()
     if target.ndim != 1 or not target.size or str(target[0]) not in batches:

@@ -16,16 +16,18 @@ _SHUFFLE_RANK = 5
 def reshape(node: Node, facts: Facts) -> Translation:
     """Translate what keeps the shape, flattens it, or only adds and removes sizes of 1."""
     source, target = facts.shape(node.inputs[0], node), facts.shape(node.outputs[0], node)
-    if source == target:
+    before, behind = facts.told(node.inputs[0], node), facts.told(node.outputs[0], node)
+    in_place = _sizes(before) == _sizes(behind)
+    if source == target and in_place:
         return same(node, facts)
-    if _SHUFFLE_RANK in (len(source), len(target)):
+    if _SHUFFLE_RANK in (len(before), len(behind)) and not in_place:
         raise facts.refuse(
             node,
-            f"it regroups channels, {source} to {target} (channel shuffle): no engine reorders them",
+            f"it regroups channels, {before} to {behind} (channel shuffle): no engine reorders them",
             "Replace the channel shuffle by a 1x1 convolution.",
         )
-    if target[0] != source[0] or not (_is_vector(target) or _same_image(source, target)):
-        raise facts.refuse(node, f"only flattening is supported, not {source} to {target}")
+    if target[0] != source[0] or not (_is_vector(target) or (in_place and _same_image(source, target))):
+        raise facts.refuse(node, f"only flattening is supported, not {before} to {behind}")
     return Translation("flatten", facts.type(node.inputs[0]))
 
 
@@ -35,8 +37,9 @@ def transpose(node: Node, facts: Facts) -> Translation:
     order = node.attributes.get("perm", tuple(reversed(range(len(source)))))
     moved = [axis for axis in order if source[axis] > 1]
     if moved != sorted(moved) or not (source == target or _is_vector(target) or _same_image(source, target)):
-        hint = "Keep the data channels first (NCHW) all through the network."
-        raise facts.refuse(node, f"it reorders the data ({source} to {target}), which streams cannot", hint)
+        hint = "Transposes between NCHW and NHWC are free; leave those out that move other axes."
+        before, behind = facts.told(node.inputs[0], node), facts.told(node.outputs[0], node)
+        raise facts.refuse(node, f"it reorders the data ({before} to {behind}), which streams cannot", hint)
     return same(node, facts) if source == target else Translation("flatten", facts.type(node.inputs[0]))
 
 
@@ -49,7 +52,7 @@ def pad(node: Node, facts: Facts) -> Translation:
     rank = len(facts.shape(node.inputs[0], node))
     image = (*amounts[2:rank], *amounts[rank + 2 :])
     if value or len(amounts) != 2 * rank or rank < 3 or any((*amounts[:2], *amounts[rank : rank + 2])):
-        raise facts.refuse(node, f"only images can be padded, with zeros, not by {amounts} with {value:g}")
+        raise facts.refuse(node, f"only images can be padded, in height and width, with zeros, not with {value:g}")
     if min(image) < 0:
         raise facts.refuse(node, f"negative pads {image} are not supported")
     if not any(image):
@@ -61,7 +64,7 @@ def concat(node: Node, facts: Facts) -> Translation:
     """Translate Concat along the channels."""
     rank = len(facts.shape(node.outputs[0], node))
     if node.attributes["axis"] % rank != 1:
-        raise facts.refuse(node, "only the channels, axis 1, can be joined")
+        raise facts.refuse(node, "only channels can be joined, no other axis")
     data = facts.data_inputs(node)
     if len(data) != len([name for name in node.inputs if name]):
         raise facts.refuse(node, "it joins a constant to the data")
@@ -79,7 +82,7 @@ def split(node: Node, facts: Facts) -> Translation:
     """Translate Split along the channels; ``channels`` are those of each part."""
     shapes = [facts.shape(name, node) for name in node.outputs]
     if node.attributes.get("axis", 0) % len(shapes[0]) != 1:
-        raise facts.refuse(node, "only the channels, axis 1, can be split")
+        raise facts.refuse(node, "only channels can be split, no other axis")
     if len(shapes) == 1:
         return same(node, facts)
     return Translation("split", facts.type(node.inputs[0]), {"channels": tuple(shape[1] for shape in shapes)})
@@ -95,9 +98,14 @@ def _is_vector(shape: tuple[int, ...]) -> bool:
     return prod(shape) in (prod(shape[:2]), shape[-1])
 
 
+def _sizes(shape: tuple[int, ...]) -> list[int]:
+    """Return the sizes of a shape but for those of 1."""
+    return [size for size in shape if size > 1]
+
+
 def _same_image(source: tuple[int, ...], target: tuple[int, ...]) -> bool:
     """Whether channels and pixels keep their places, but for sizes of 1."""
-    pixels = [[size for size in shape[2:] if size > 1] for shape in (source, target)]
+    pixels = [_sizes(shape[2:]) for shape in (source, target)]
     return len(source) > 1 and len(target) > 1 and source[1] == target[1] and pixels[0] == pixels[1]
 
 

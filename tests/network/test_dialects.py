@@ -54,11 +54,20 @@ def test_qcdq_reads_as_its_qonnx_twin(make, seed: int, tmp_path: Path) -> None:
     assert_twins(dataflow_of(model, tmp_path), dataflow_of(to_qcdq(model), tmp_path))
 
 
+@pytest.mark.parametrize("dialect", ["keras", "qonnx"])
 @pytest.mark.parametrize("input_too", [False, True])
 @pytest.mark.parametrize("make", [lambda: cnv(2, 2), lambda: mobilenet_v1(4), lambda: resnet50(2, 4, 4)])
-def test_channels_last_reads_as_its_channels_first_twin(make, input_too: bool, tmp_path: Path) -> None:
+def test_channels_last_reads_as_its_channels_first_twin(make, dialect: str, input_too: bool, tmp_path: Path) -> None:
     model = make()
-    assert_twins(dataflow_of(model, tmp_path), dataflow_of(to_channels_last(model, input_too), tmp_path))
+    assert_twins(dataflow_of(model, tmp_path), dataflow_of(to_channels_last(model, dialect, input_too), tmp_path))
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("dialect", ["keras", "qonnx"])
+@pytest.mark.parametrize("make", [random_chain, random_graph])
+def test_random_networks_read_alike_channels_last(make, dialect: str, seed: int, tmp_path: Path) -> None:
+    model = make(seed)
+    assert_twins(dataflow_of(model, tmp_path), dataflow_of(to_channels_last(model, dialect, seed % 3 > 0), tmp_path))
 
 
 class IntegerGraph:
@@ -183,6 +192,21 @@ def test_onnxruntimes_own_operators_read_as_plain_ones(tmp_path: Path) -> None:
     assert network.tensor(network.outputs[0]).datatype.name == "UINT8"
 
 
+@pytest.mark.parametrize("last", [0, 1])
+def test_onnxruntimes_own_operators_may_be_channels_last(tmp_path: Path, last: int) -> None:
+    graph = IntegerGraph((1, 8, 6, 3) if last else (1, 3, 8, 6))
+    graph.quantise()
+    weights = graph.constant(TensorProto.INT8, (4, 3, 3, 3), 3)
+    parts = [graph.tensor, graph.scale(), graph.zero(), weights, graph.scale(), graph.zero(TensorProto.INT8)]
+    own = "com.microsoft"
+    graph.add("QLinearConv", [*parts, graph.scale(), graph.zero()], own, kernel_shape=[3, 3], channels_last=last)
+    pool = [graph.tensor, graph.scale(), graph.zero(), graph.scale(), graph.zero()]
+    graph.add("QLinearGlobalAveragePool", pool, own, channels_last=last)
+    network = network_of(graph.model(), tmp_path)
+    shapes = [network.tensor(o.outputs[0]).shape for o in network.operations if o.type in ("conv", "average_pool")]
+    assert shapes == [(1, 4, 6, 4), (1, 4, 1, 1)]
+
+
 def test_zero_points_are_noted(tmp_path: Path) -> None:
     graph = IntegerGraph((1, 6))
     graph.quantise(zero=12)
@@ -290,7 +314,7 @@ DIALECTS = {
     "qcdq": lambda: to_qcdq(tfc(2, 2)),
     "qlinear": qlinear_network,
     "dynamic": integer_network,
-    "channels_last": lambda: to_channels_last(cnv(2, 2), input_too=False),
+    "channels_last": lambda: to_channels_last(cnv(2, 2), "qonnx", input_too=False),
     "floats": float_network,
 }
 

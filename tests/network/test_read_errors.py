@@ -89,9 +89,9 @@ def unsupported(op_type: str = "Erf", domain: str = "") -> onnx.ModelProto:
 
 
 def computed_weights() -> onnx.ModelProto:
-    builder = ModelBuilder("computed", (1, 6))
+    builder = ModelBuilder("computed", (1, 1))
     builder.quantise(4)
-    builder.tensor, builder.shape = builder.node("MatMul", [builder.tensor, builder.tensor]), (1, 6)
+    builder.tensor, builder.shape = builder.node("MatMul", [builder.tensor, builder.tensor]), (1, 1)
     return builder.model()
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
+import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
@@ -55,58 +57,120 @@ def _qcdq(graph: onnx.GraphProto, node: onnx.NodeProto, index: int, bits: int) -
     yield helper.make_node("DequantizeLinear", [clipped, scale, zero], [node.output[0]])
 
 
-def to_channels_last(model: onnx.ModelProto, input_too: bool) -> onnx.ModelProto:
-    """Write layers, pools and batch norms as QONNX's ConvertToChannelsLastAndClean does.
+LAYERS = ("Conv", "MaxPool", "BatchNormalization", "AveragePool", "GlobalAveragePool")
+TO_LAST, TO_FIRST = [0, 2, 3, 1], [0, 3, 1, 2]
 
-    The data is turned once at the network's input (or comes turned) and back before what flattens it.
+
+def to_channels_last(model: onnx.ModelProto, dialect: str, input_too: bool = True) -> onnx.ModelProto:
+    """Write every image channels last, with whatever names an axis or has a value for each.
+
+    Layers become QONNX's channels-last operators, or ("keras") stand between Transposes, as tf2onnx leaves them where
+    it cannot take them out; what is 1x1 is a MatMul of pixels then. An input may be turned by a Transpose.
     """
     model = copy_of(model)
-    nodes: list[onnx.NodeProto] = []
-    turned: dict[str, str] = {}
     graph = model.graph
-    constants = {t.name for t in graph.initializer}
-    for node in graph.node:
-        data = [name for name in node.input if name and name not in constants]
-        if all(name in constants for name in data):
-            constants.update(node.output)
-        elif node.op_type in ("Reshape", "Flatten", "GlobalAveragePool"):
-            name = node.input[0]
-            if name in turned:
-                nodes.append(helper.make_node("Transpose", [turned[name]], [f"{name}_back"], perm=[0, 3, 1, 2]))
-                node.input[0] = f"{name}_back"
+    constants = {t.name: onnx.numpy_helper.to_array(t) for t in graph.initializer if t.name != "flat"}
+    twin = _LastTwin(graph, dialect, set(constants), constants)
+    for value in [v for v in graph.input if len(v.type.tensor_type.shape.dim) == 4]:
+        twin.turn_input(value, input_too)
+    for node in list(graph.node):
+        twin.add(node)
+    for value in (v for v in graph.output if v.name in twin.images):
+        turn_shape(value)
+    return replace_nodes(model, twin.nodes)
+
+
+def turn_shape(value: onnx.ValueInfoProto) -> None:
+    """Write a shape channels last."""
+    sizes = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+    value.CopyFrom(helper.make_tensor_value_info(value.name, TensorProto.FLOAT, [sizes[axis] for axis in TO_LAST]))
+
+
+@dataclass
+class _LastTwin:
+    """The twin's nodes so far, and the names of its images."""
+
+    graph: onnx.GraphProto
+    dialect: str
+    constants: set[str]
+    values: dict[str, np.ndarray]
+    images: set[str] = field(default_factory=set)
+    nodes: list[onnx.NodeProto] = field(default_factory=list)
+
+    def node(self, op_type: str, inputs: list[str], output: str, **attributes: object) -> str:
+        self.nodes.append(helper.make_node(op_type, inputs, [output], f"made/{output}", **attributes))
+        return output
+
+    def turn_input(self, value: onnx.ValueInfoProto, input_too: bool) -> None:
+        name = value.name
+        if input_too:
+            turn_shape(value)
         else:
-            _turn(node, nodes, turned, constants, graph, input_too)
-        nodes.append(node)
-    return replace_nodes(model, nodes)
+            value.name = f"{name}_first"
+            self.node("Transpose", [value.name], name, perm=TO_LAST)
+        self.images.add(name)
 
+    def add(self, node: onnx.NodeProto) -> None:
+        if self.constants.issuperset(node.input) or node.op_type == "Constant":
+            self.constants.update(node.output)
+        elif not self.images.isdisjoint(node.input):
+            if node.op_type in LAYERS:
+                self.layer(node)
+                return
+            self.turn_axes(node)
+            if node.op_type not in ("Flatten", "Reshape") and attributes_of(node).get("keepdims", 1):
+                self.images.update(node.output)
+        self.nodes.append(node)
 
-def _turn(
-    node: onnx.NodeProto,
-    nodes: list[onnx.NodeProto],
-    turned: dict[str, str],
-    constants: set[str],
-    graph: onnx.GraphProto,
-    input_too: bool,
-) -> None:
-    rank4 = [v.name for v in graph.input if len(v.type.tensor_type.shape.dim) == 4]
-    for position, name in enumerate(node.input):
-        if name in rank4 and name not in turned:
-            turned[name] = name if input_too else f"{name}_last"
-            if input_too:
-                value = next(v for v in graph.input if v.name == name)
-                sizes = [d.dim_value for d in value.type.tensor_type.shape.dim]
-                value.CopyFrom(helper.make_tensor_value_info(name, TensorProto.FLOAT, [sizes[0], *sizes[2:], sizes[1]]))
-            else:
-                nodes.append(helper.make_node("Transpose", [name], [turned[name]], perm=[0, 2, 3, 1]))
-        if name in turned:
-            node.input[position] = turned[name]
-            turned.update((output, output) for output in node.output)
-    if node.output[0] not in turned:
-        return
-    if node.op_type in ("Conv", "MaxPool", "BatchNormalization", "AveragePool"):
-        node.domain = CHANNELS_LAST
-        if node.op_type == "Conv":
-            kernel = f"{node.input[1]}_last"
-            if all(kernel not in made.output for made in nodes):
-                nodes.append(helper.make_node("Transpose", [node.input[1]], [kernel], perm=[0, 2, 3, 1]))
-            node.input[1] = kernel
+    def layer(self, node: onnx.NodeProto) -> None:
+        self.images.update(node.output)
+        attributes = attributes_of(node)
+        plain = (
+            attributes.get("group", 1) == max(attributes.get("strides", [1])) == 1 and not any(attributes["pads"])
+            if node.op_type == "Conv"
+            else False
+        )
+        if self.dialect == "keras" and plain and attributes["kernel_shape"] == [1, 1] and len(node.input) == 2:
+            target = f"to_matrix_of_{node.name}"
+            self.constant(target, [self.channels(node), -1])
+            matrix = self.node("Reshape", [node.input[1], target], f"matrix/{node.name}")
+            turned = self.node("Transpose", [matrix], f"turned/{node.name}", perm=[1, 0])
+            self.nodes.append(helper.make_node("MatMul", [node.input[0], turned], node.output, node.name))
+        elif self.dialect == "keras" or node.op_type not in ("Conv", "MaxPool", "BatchNormalization"):
+            output = node.output[0]
+            node.input[0] = self.node("Transpose", [node.input[0]], f"first/{node.name}", perm=TO_FIRST)
+            node.output[0] = f"behind/{node.name}"
+            self.nodes.append(node)
+            self.node("Transpose", [node.output[0]], output, perm=TO_LAST)
+        else:
+            node.domain = CHANNELS_LAST
+            if node.op_type == "Conv":
+                node.input[1] = self.node("Transpose", [node.input[1]], f"kernel/{node.name}", perm=TO_LAST)
+            self.nodes.append(node)
+
+    def channels(self, node: onnx.NodeProto) -> int:
+        """Return the output channels of a layer, by the shape that its weights are filled from."""
+        name = node.input[1]
+        while name not in self.values:
+            name = next(made.input[0] for made in self.graph.node if name in made.output)
+        value = self.values[name]
+        return int(value.shape[0] if value.ndim > 1 else value[0])
+
+    def constant(self, name: str, values: list[float]) -> str:
+        kind = TensorProto.INT64 if isinstance(values[0], int) else TensorProto.FLOAT
+        self.graph.initializer.append(helper.make_tensor(name, kind, [len(values)], values))
+        return name
+
+    def turn_axes(self, node: onnx.NodeProto) -> None:
+        """Turn what names axes, or has a value for each."""
+        for attribute in node.attribute:
+            if attribute.name == "axis" and node.op_type in ("Concat", "Split", "Softmax"):
+                attribute.i = 3 if node.op_type == "Concat" else -1
+            if attribute.name == "axes":
+                attribute.ints[:] = [TO_LAST.index(axis) for axis in attribute.ints]
+        if node.op_type in ("Pad", "Resize"):
+            position = 1 if node.op_type == "Pad" else 2
+            given = self.values[node.input[position]].tolist()
+            parts = [given[start : start + 4] for start in range(0, len(given), 4)]
+            turned = [part[axis] for part in parts for axis in TO_LAST]
+            node.input[position] = self.constant(f"{node.input[position]}_of_{node.name}", turned)

@@ -4,7 +4,8 @@
 
 A job is a JSON line ``{"do": "estimate", "graph": PATH, "folding": PATH, "part": PART}``, ``{"do": "convert", "model":
 PATH, "graph": PATH, "part": PART, "styles": PATH}``, ``{"do": "specialise", "layers": [[OP_TYPE, ATTRIBUTES], ...],
-"ports": [[INPUTS, OUTPUTS], ...], "styles": PATH, "folding": PATH, "part": PART}``, ``{"do": "fifos", "graph": PATH,
+"ports": [[INPUTS, OUTPUTS], ...], "styles": PATH, "folding": PATH, "part": PART}``, ``{"do": "turn", "model": PATH,
+"graph": PATH, "input_too": IS_TURNED}``, ``{"do": "fifos", "graph": PATH,
 "folding": PATH, "fifos": PATH, "part": PART}`` or ``{"do": "build", "graph": PATH, "network": IS_ONE, "steps": PATH,
 "output": PATH, "stop": STEP}``; its answer is a JSON line with ``nodes``, or with ``error``. FINN+ runs
 without Vivado up to its estimates. Its log goes to standard error.
@@ -269,6 +270,20 @@ def convert(job: dict[str, Any]) -> dict[str, Any]:
     return {"nodes": names}
 
 
+def turn(job: dict[str, Any]) -> dict[str, Any]:
+    """Bring a QONNX network into qonnx's channels-last form, its input too if asked."""
+    from qonnx.transformation.channels_last import ConvertToChannelsLastAndClean
+    from qonnx.util.cleanup import cleanup_model
+
+    model = onnx.load(job["model"])
+    spell_out(model.graph)
+    turned = cleanup_model(ModelWrapper(model)).transform(
+        ConvertToChannelsLastAndClean(make_input_channels_last=job["input_too"])
+    )
+    turned.save(job["graph"])
+    return {"nodes": [f"{node.domain} {node.op_type}" for node in turned.graph.node]}
+
+
 def build(job: dict[str, Any]) -> dict[str, Any]:
     """Build a graph by the files of a plan, as far as that goes without Vivado."""
     from finn_plus_build import build as built
@@ -287,6 +302,7 @@ def answer(line: str) -> dict[str, Any]:
     try:
         with redirect_stdout(sys.stderr):
             jobs = {"build": build, "convert": convert, "estimate": estimate, "fifos": fifos, "specialise": specialise}
+            jobs["turn"] = turn
             return jobs[job["do"]](job)
     except Exception as error:  # noqa: BLE001 - whatever FINN+ raises is the answer
         traceback.print_exc()

@@ -100,6 +100,13 @@ class FinnPlus:
         names: list[str] = answer["nodes"]
         return names
 
+    def turn(self, model: Path, graph: Path, *, input_too: bool) -> list[str]:
+        """Bring a QONNX network into qonnx's channels-last form; return domain and operator of each node."""
+        answer = self.ask(do="turn", model=model, graph=graph, input_too=input_too)
+        assert "error" not in answer, answer["error"]
+        nodes: list[str] = answer["nodes"]
+        return nodes
+
     def specialise(
         self,
         layers: Sequence[tuple[str, Any]],

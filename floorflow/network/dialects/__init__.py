@@ -1,6 +1,7 @@
 """One module for each dialect of ONNX: it rewrites what is its own into QONNX and leaves all else alone.
 
-* ``channels_last``: QONNX's channels-last operators become channels first;
+* ``channels_last``: data with channels last, of Keras' exports or of QONNX's channels-last operators, becomes channels
+  first; ``layouts`` says which data that is;
 * ``qlinear``: QLinearConv, ConvInteger and their kind become plain layers between quantisers;
 * ``qcdq``: QuantizeLinear, Clip and DequantizeLinear become Quant;
 * ``floats``: a network without any quantiser gets a Quant of a chosen width before every layer.

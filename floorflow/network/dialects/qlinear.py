@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from floorflow.network.dialects.rewriting import STANDARD_DOMAINS, Rewriting, optional, require_inputs
+from floorflow.network.dialects.rewriting import STANDARD_DOMAINS, Rewriting, integers, optional, require_inputs
 from floorflow.network.facts import find_constants
 from floorflow.network.onnx_file import Node, OnnxFile
 
+_PLANE = (1, 1)
+"""The kernel of a global pool, as far as its rank goes."""
 _DOMAINS = (*STANDARD_DOMAINS, "com.microsoft")
 
 
@@ -84,8 +86,21 @@ def _read(rewriting: Rewriting, node: Node, position: int, constants: frozenset[
 
 
 def _quantised(rewriting: Rewriting, node: Node, op_type: str, inputs: list[str], result: tuple[int, int]) -> None:
-    """Add the plain operator and the quantiser of its result, whose scale and zero point are at ``result``."""
-    made = rewriting.like(node, op_type, inputs, f"{node.outputs[0]} sums", drop=("channels_last",))
+    """Add the plain operator and the quantiser of its result, whose scale and zero point are at ``result``.
+
+    Onnxruntime's own operators may read and write their data channels last.
+    """
+    made = f"{node.outputs[0]} sums"
+    if node.attributes.get("channels_last"):
+        order = [0, *range(2, len(integers(node, "kernel_shape") or _PLANE) + 2), 1]
+        turned = f"{inputs[0]} channels first at {node.name}"
+        back = [order.index(axis) for axis in range(len(order))]
+        inputs = [rewriting.add(f"{node.name} input", "Transpose", [inputs[0]], turned, perm=back), *inputs[1:]]
+        sums = f"{made} channels first"
+        rewriting.like(node, op_type, inputs, sums, drop=("channels_last",))
+        rewriting.add(f"{node.name} output", "Transpose", [sums], made, perm=order)
+    else:
+        rewriting.like(node, op_type, inputs, made, drop=("channels_last",))
     scale, zero = (optional(node.inputs, position) for position in result)
     parameters = [name for name in (scale, zero) if name]
     rewriting.add(f"{node.name}_quantised", "QuantizeLinear", [made, *parameters], node.outputs[0])

@@ -60,6 +60,18 @@ class Rewriting:
         self.nodes.append(made)
         return output
 
+    def changed(self, node: Node, inputs: list[str] | None = None, **attributes: Any) -> None:
+        """Add a node as it is but for its inputs and some attributes; None leaves one out."""
+        made = onnx.NodeProto()
+        made.CopyFrom(node.proto)
+        del made.attribute[:]
+        made.attribute.extend(attribute for attribute in node.proto.attribute if attribute.name not in attributes)
+        made.attribute.extend(helper.make_attribute(k, v) for k, v in attributes.items() if v is not None)
+        if inputs is not None:
+            del made.input[:]
+            made.input.extend(inputs)
+        self.nodes.append(made)
+
     def quant(self, name: str, inputs: list[str], output: str, datatype: DataType) -> str:
         """Add a QONNX Quant of (data, scale, zero point) to a datatype and return its output."""
         bits = self.constant(f"{output} bits", float(datatype.bits))
@@ -73,6 +85,16 @@ class Rewriting:
     def constant(self, name: str, value: float) -> str:
         """Add a float constant and return its name."""
         self.initialisers.append(helper.make_tensor(name, TensorProto.FLOAT, [], [value]))
+        return name
+
+    def integers(self, name: str, values: tuple[int, ...]) -> str:
+        """Add a list of integers, such as a shape, and return its name."""
+        self.initialisers.append(helper.make_tensor(name, TensorProto.INT64, [len(values)], values))
+        return name
+
+    def floats(self, name: str, values: list[float]) -> str:
+        """Add a list of floats and return its name."""
+        self.initialisers.append(helper.make_tensor(name, TensorProto.FLOAT, [len(values)], values))
         return name
 
     def unknown(self, name: str) -> str:
@@ -137,6 +159,12 @@ def integers(node: Node, key: str) -> tuple[int, ...]:
     """Return an attribute of integers, empty if it is absent or none."""
     value = node.attributes.get(key)
     return tuple(item for item in value if isinstance(item, int)) if isinstance(value, tuple) else ()
+
+
+def integer_of(node: Node, key: str, default: int) -> int:
+    """Return an attribute that is one integer, the default if it is absent or none."""
+    value = node.attributes.get(key, default)
+    return value if isinstance(value, int) else default
 
 
 def optional(inputs: tuple[str, ...], position: int) -> str:
