@@ -29,6 +29,9 @@ from floorflow.network.shapes import infer_shapes
 _RAW_STAYS_RAW = ("", "affine", "flatten", "max_pool", "pad", "split", "upsample")
 """Types of operations that leave an input without quantiser as it is, for the host to scale."""
 
+_ENTERS = ("", "affine", "clip", "flatten", "function", "quantise", "relu", "truncate")
+"""Types of operations that leave the values of an input in the order in which the host sends them."""
+
 _EIGHT_BITS = integer(8, signed=False)
 
 _INPUT_TYPES: Mapping[int, DataType] = {
@@ -84,6 +87,7 @@ def partial_network(file: OnnxFile, bits: FloatBits = EIGHT_BITS) -> Network:
         for value in source.inputs:
             facts.types[value.name] = _INPUT_TYPES.get(value.type.tensor_type.elem_type, _EIGHT_BITS)
             facts.raw.add(value.name)
+            facts.entering.add(value.name)
         walked = (
             obstacles.tried(partial(_operation, node, facts, live), partial(_unread, node, facts, live))
             if node.name in supported
@@ -171,6 +175,8 @@ def _operation(node: Node, facts: Facts, live: frozenset[str]) -> Operation | No
         _check_activations(node, facts)
     if inputs[0] in facts.raw and translation.type in _RAW_STAYS_RAW:
         facts.raw.update(outputs)
+    if inputs[0] in facts.entering and translation.type in _ENTERS:
+        facts.entering.update(outputs)
     facts.types.update(dict.fromkeys(outputs, translation.datatype))
     if not translation.type:
         facts.alias[node.outputs[0]] = inputs[0]

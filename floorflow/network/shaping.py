@@ -18,13 +18,15 @@ def reshape(node: Node, facts: Facts) -> Translation:
     source, target = facts.shape(node.inputs[0], node), facts.shape(node.outputs[0], node)
     if source == target:
         return same(node, facts)
+    if node.inputs[0] in facts.entering and target[0] == source[0]:
+        return Translation("flatten", facts.type(node.inputs[0]))
     if _SHUFFLE_RANK in (len(source), len(target)):
         raise facts.refuse(
             node,
             f"it regroups channels, {source} to {target} (channel shuffle): no engine reorders them",
             "Replace the channel shuffle by a 1x1 convolution.",
         )
-    if target[0] != source[0] or not (_is_vector(target) or _same_image(source, target)):
+    if not keeps_places(source, target):
         raise facts.refuse(node, f"only flattening is supported, not {source} to {target}")
     return Translation("flatten", facts.type(node.inputs[0]))
 
@@ -34,7 +36,8 @@ def transpose(node: Node, facts: Facts) -> Translation:
     source, target = facts.shape(node.inputs[0], node), facts.shape(node.outputs[0], node)
     order = node.attributes.get("perm", tuple(reversed(range(len(source)))))
     moved = [axis for axis in order if source[axis] > 1]
-    if moved != sorted(moved) or not (source == target or _is_vector(target) or _same_image(source, target)):
+    kept = source == target or _is_vector(target) or _same_image(source, target)
+    if moved != sorted(moved) or not (kept or node.inputs[0] in facts.entering):
         hint = "Keep the data channels first (NCHW) all through the network."
         raise facts.refuse(node, f"it reorders the data ({source} to {target}), which streams cannot", hint)
     return same(node, facts) if source == target else Translation("flatten", facts.type(node.inputs[0]))
@@ -88,6 +91,11 @@ def split(node: Node, facts: Facts) -> Translation:
 def same(node: Node, facts: Facts) -> Translation:
     """Translate what changes nothing."""
     return Translation("", facts.type(node.inputs[0]))
+
+
+def keeps_places(source: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Whether a reshape flattens, or only adds and removes sizes of 1, so that a stream needs no other order."""
+    return target[0] == source[0] and (_is_vector(target) or _same_image(source, target))
 
 
 def _is_vector(shape: tuple[int, ...]) -> bool:

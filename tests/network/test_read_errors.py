@@ -98,6 +98,7 @@ def computed_weights() -> onnx.ModelProto:
 def odd_reshape() -> onnx.ModelProto:
     builder = ModelBuilder("reshape", (1, 6))
     builder.quantise(4)
+    builder.fully_connected(6, 4)
     builder.initialisers["to"] = helper.make_tensor("to", TensorProto.INT64, [3], [1, 2, 3])
     builder.tensor, builder.shape = builder.node("Reshape", [builder.tensor, "to"]), (1, 2, 3)
     return builder.model()

@@ -16,6 +16,7 @@ from typing import Any
 
 from floorflow.backends.finn.step.bind import bind_kernels, write_bound
 from floorflow.backends.finn.step.cut import cut_out
+from floorflow.backends.finn.step.early import reshape_early
 from floorflow.backends.finn.step.graph import MARK, BuiltNode, read_graph
 from floorflow.backends.finn.step.kernel_files import Kernels, read_partitions
 from floorflow.backends.finn.step.match import Mismatch
@@ -63,6 +64,12 @@ def _set(node: BuiltNode, attributes: Mapping[str, Any]) -> None:
         if name not in known:
             raise FloorflowStop(f"floorflow: node '{node.name}' ({node.op_type}) has no attribute {name}")
         instance.set_nodeattr(name, value)
+
+
+def floorflow_flatten(model: Any, cfg: Any) -> Any:  # noqa: ARG001
+    """Move reshapes of the input ahead of its quantiser, so that a word may hold more than one channel; first of all."""
+    reshape_early(model.graph)
+    return model
 
 
 def floorflow_cut(model: Any, cfg: Any) -> Any:  # noqa: ARG001
