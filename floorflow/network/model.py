@@ -87,6 +87,8 @@ class Network:
     """What was assumed while reading, in sentences for the user."""
     obstacles: tuple[Obstacle, ...] = ()
     """What could not be read; operations of type ``unread`` stand for it, and their 8-bit results are guesses."""
+    activation_bits: int = 0
+    """Width of all activations of a network that had no quantisers; 0 for one with quantisers of its own."""
 
     @cached_property
     def _by_name(self) -> Mapping[str, Tensor]:

@@ -60,6 +60,8 @@ class OnnxFile:
     """What was assumed while a dialect was brought into QONNX."""
     obstacles: tuple[Obstacle, ...] = ()
     """What could not be brought into QONNX."""
+    activation_bits: int = 0
+    """Width that activations of a network without quantisers were given, else 0."""
 
     @property
     def name(self) -> str:

@@ -12,7 +12,7 @@ from floorflow.network.datatype import BIPOLAR, FLOAT32, DataType, integer, smal
 from floorflow.network.facts import Facts
 from floorflow.network.layers import Translation
 from floorflow.network.onnx_file import Node
-from floorflow.network.shapes import QONNX_DOMAINS
+from floorflow.network.shapes import QONNX_DOMAIN, QONNX_DOMAINS
 
 Translator = Callable[[Node, Facts], Translation]
 
@@ -251,6 +251,9 @@ def check_supported(node: Node, facts: Facts) -> None:
     if is_read(node):
         _check_signature(node, facts)
         return
+    if node.op_type in _QUANTISERS:
+        reason = f"its domain '{node.domain}' is none of QONNX's ({', '.join(filter(None, QONNX_DOMAINS))})"
+        raise facts.refuse(node, reason, f"If it is QONNX's {node.op_type}, set its domain to {QONNX_DOMAIN}.")
     domain = f" of domain '{node.domain}'" if node.domain else ""
     reason = f"the operator{domain} is not supported"
     raise facts.refuse(node, reason, REASONS.get(node.op_type, ""), unsupported=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import onnx
 
-from floorflow.errors import InputError
+from floorflow.errors import InputError, some
 from floorflow.network.datatype import FLOAT32, DataType, integer
 from floorflow.network.dialects import EIGHT_BITS, FloatBits, to_qonnx
 from floorflow.network.facts import Facts, find_constants, keeps_type
@@ -24,7 +24,7 @@ from floorflow.network.operations import (
     quantised_type,
     translate,
 )
-from floorflow.network.shapes import infer_shapes
+from floorflow.network.shapes import QONNX_DOMAIN, UNNAMED_DOMAINS, infer_shapes
 
 _RAW_STAYS_RAW = ("", "affine", "flatten", "max_pool", "pad", "split", "upsample")
 """Types of operations that leave an input without quantiser as it is, for the host to scale."""
@@ -77,6 +77,7 @@ def partial_network(file: OnnxFile, bits: FloatBits = EIGHT_BITS) -> Network:
 
     """
     source = to_qonnx(file, bits)
+    unnamed = [f"'{node.name}'" for node in source.nodes if is_quantiser(node) and node.domain in UNNAMED_DOMAINS]
     _check_layers(source)
     facts, obstacles = Facts(source, {}, find_constants(source)), Obstacles(list(source.obstacles))
     live = _live_tensors(source)
@@ -102,8 +103,9 @@ def partial_network(file: OnnxFile, bits: FloatBits = EIGHT_BITS) -> Network:
     except UnknownShapeError as error:
         return _unknown(source, obstacles, error)
     outputs = tuple(facts.resolve(name) for name in source.outputs)
-    notes = (*source.notes, *notes, *_input_notes(inputs, operations, facts))
-    return Network(source.name, inputs, outputs, tuple(operations), tensors, notes, tuple(obstacles.met))
+    notes = (*source.notes, *notes, *_domain_note(unnamed), *_input_notes(inputs, operations, facts))
+    met, bits = tuple(obstacles.met), source.activation_bits
+    return Network(source.name, inputs, outputs, tuple(operations), tensors, notes, met, bits)
 
 
 def _is_supported(node: Node, facts: Facts, obstacles: Obstacles) -> bool:
@@ -226,6 +228,13 @@ def _input_notes(inputs: tuple[str, ...], operations: list[Operation], facts: Fa
         else:
             notes.append(f"input '{name}' is planned as {bits}, quantised by the network's first quantiser")
     return tuple(notes)
+
+
+def _domain_note(unnamed: list[str]) -> tuple[str, ...]:
+    """Say which quantisers lack a domain: floorflow knows them by their names, QONNX and FINN do not."""
+    if not unnamed:
+        return ()
+    return (f"quantisers without a domain are read as QONNX's; FINN needs {QONNX_DOMAIN} there: {some(unnamed)}",)
 
 
 def _tensors(inputs: tuple[str, ...], operations: list[Operation], facts: Facts) -> tuple[Tensor, ...]:

@@ -130,7 +130,7 @@ def missing_tensor() -> onnx.ModelProto:
         (float_weights, ("'Gemm_0'", "float weights")),
         (float_activations, ("'Gemm_1'", "float activations", "'Relu_0_out'")),
         (unsupported, ("'Erf_0' (Erf)", "not supported")),
-        (lambda: unsupported("Quant", "elsewhere"), ("'Quant_1' (Quant)", "domain 'elsewhere'")),
+        (lambda: unsupported("Quant", "elsewhere"), ("'Quant_1' (Quant)", "domain 'elsewhere' is none of QONNX's")),
         (lambda: unsupported("MultiThreshold"), ("'MultiThreshold_0'", "not supported")),
         (computed_weights, ("'MatMul_0'", "computed from the data")),
         (odd_reshape, ("'Reshape_0'", "only flattening")),

@@ -14,8 +14,8 @@ import pytest
 from onnx import helper
 
 import floorflow as ff
-from floorflow.record import Outcome
 from examples.make_models import ModelBuilder
+from floorflow.record import Outcome
 from floorflow.schema import Plan
 from tests.backends.finn.recorded_kernels import part_for_finn_plus
 from tests.conftest import EXAMPLES, FREE

@@ -7,7 +7,7 @@ behind a ReLU. The network's own input stays raw, as a camera or a file gives it
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from floorflow.network.datatype import DataType, integer
 from floorflow.network.dialects.rewriting import STANDARD_DOMAINS, Rewriting
@@ -85,7 +85,7 @@ def rewrite(source: OnnxFile, bits: FloatBits) -> OnnxFile:
     )
     for node in source.nodes:
         _walk(floats, node)
-    return floats.rewriting.finish()
+    return replace(floats.rewriting.finish(), activation_bits=activation_bits)
 
 
 def _quantises(node: Node) -> bool:

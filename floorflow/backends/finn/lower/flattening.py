@@ -21,7 +21,7 @@ _IMAGE_RANK = 4
 
 
 def flattened_early(network: Network) -> Network:
-    """Return an equivalent network whose reshapes stand where they cost nothing; a note tells of those at its inputs."""
+    """Return an equivalent network whose reshapes stand where they cost nothing; a note tells of its inputs'."""
     network, moved = _without_detours(_without_twins(network)), []
     for flatten in [o for o in network.operations if o.type == "flatten"]:
         passed = _up_to_input(network, flatten)
@@ -111,7 +111,7 @@ def _is_alone(network: Network, name: str) -> bool:
 
 
 def _commutes(network: Network, flatten: Operation, step: Operation) -> bool:
-    """Whether an operation may stand before a reshape or behind it: it treats all values alike, or keeps its channels."""
+    """Whether an operation may stand before a reshape or behind it: all values are alike to it, or keep their channels."""
     if step.type not in _ELEMENTWISE:
         return False
     alike = step.type in (*BENDS, "function") or (

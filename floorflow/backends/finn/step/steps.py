@@ -67,7 +67,7 @@ def _set(node: BuiltNode, attributes: Mapping[str, Any]) -> None:
 
 
 def floorflow_flatten(model: Any, cfg: Any) -> Any:  # noqa: ARG001
-    """Move reshapes of the input ahead of its quantiser, so that a word may hold more than one channel; first of all."""
+    """Move reshapes of the input ahead of its quantiser, so that a word may hold several values; first of all."""
     reshape_early(model.graph)
     return model
 
