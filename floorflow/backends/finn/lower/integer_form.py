@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from floorflow.backends.finn.lower.flattening import flattened_early
+from floorflow.backends.finn.lower.ends import flattened_early, wide_on_host
 from floorflow.backends.finn.lower.rewrite import (
     BENDS,
     MOVERS,
@@ -36,7 +36,7 @@ _THRESHOLD_BITS = 8
 
 def settled(network: Network) -> Network:
     """Return an equivalent network whose quantisers stand where FINN's thresholds can; notes tell what was assumed."""
-    network, shared = _rearranged(_relus_of_integers(flattened_early(network)))
+    network, shared = _rearranged(_relus_of_integers(flattened_early(wide_on_host(network))))
     network, made_up = _completed(network)
     network, filled = _filled(network)
     network, later = _rearranged(network)

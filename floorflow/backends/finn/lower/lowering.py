@@ -47,7 +47,7 @@ def lower(network: Network, technology: Technology, label_select: bool = False, 
     obstacles = Obstacles(list(network.obstacles))
     for index, name in enumerate(network.inputs):
         shape = _input_shape(settled_network, name)
-        wire = Wire(f"{HOST_PREFIX}in{index}", shape, network.tensor(name).datatype, shape[-1])
+        wire = Wire(f"{HOST_PREFIX}in{index}", shape, settled_network.tensor(name).datatype, shape[-1])
         _offer(lowering, (name,), _reader_of(lowering, name), wire)
     for operation in settled_network.operations:
         handler, guess = _HANDLERS[operation.type], partial(_guessed, lowering, operation)

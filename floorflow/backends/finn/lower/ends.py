@@ -1,4 +1,6 @@
-"""Where reshapes stand: at the network's input ahead of quantisers and scales, between two reshapes not at all.
+"""What the host takes over at the network's ends: quantisers of many bits, and the order of the input's values.
+
+Reshapes stand at the network's input ahead of quantisers and scales, between two reshapes not at all.
 
 A stream's words divide the innermost size of its tensor, so that a quantiser ahead of a flatten would leave all engines
 at one channel of the picture a word. One scale for all values means the same before a reshape and behind it.
@@ -11,13 +13,70 @@ from dataclasses import replace
 
 from floorflow.backends.finn.lower.equal_channels import has_one_scale
 from floorflow.backends.finn.lower.rewrite import BENDS, rebuilt, renamed
+from floorflow.backends.finn.lower.types import THRESHOLD_BITS
 from floorflow.backends.finn.lower.windows import channels_last
 from floorflow.errors import some
 from floorflow.network.model import Network, Operation, Tensor
 
 _ELEMENTWISE = (*BENDS, "affine", "function", "quantise", "truncate")
 """Operations on each value by itself."""
+_ON_HOST = (*_ELEMENTWISE, "flatten", "softmax", "top_k")
+"""What may follow a quantiser on the host up to the network's output."""
 _IMAGE_RANK = 4
+
+
+def wide_on_host(network: Network) -> Network:
+    """Return the network without quantisers of more bits than thresholds have, where these stand at its ends.
+
+    The host sends what the first one makes, and computes the last one; notes tell of the first.
+    """
+    notes, tensors = [], {tensor.name: tensor for tensor in network.tensors}
+    gone: dict[str, str] = {}
+    for name in network.inputs:
+        steps = _wide_at_input(network, name)
+        if not steps:
+            continue
+        made = network.tensor(steps[-1].outputs[0]).datatype
+        tensors[name] = replace(tensors[name], datatype=made)
+        gone |= {step.outputs[0]: name for step in steps}
+        names = some([f"'{step.name}'" for step in steps])
+        notes.append(
+            f"input '{name}' is sent as {made.name}; left to the host, for thresholds have {THRESHOLD_BITS} bits at "
+            f"most: {names}"
+        )
+    kept = [_computed_on_host(network, o) for o in network.operations if o.outputs[0] not in gone]
+    told = [note for note in network.notes if not any(note.startswith(f"input '{n}' is planned") for n in gone.values())]
+    network = replace(network, tensors=tuple(tensors.values()), notes=(*told, *notes))
+    return rebuilt(network, renamed(kept, gone))
+
+
+def _wide_at_input(network: Network, name: str) -> Sequence[Operation]:
+    """Return the scales and the quantisers of too many bits through which alone an input is read."""
+    steps: list[Operation] = []
+    while len(readers := network.consumers(name)) == 1 and readers[0].type == "affine":
+        steps += readers
+        name = readers[0].outputs[0]
+    made = {network.tensor(reader.outputs[0]).datatype for reader in readers if reader.type == "quantise"}
+    alike = len(made) == 1 and len({reader.attributes.get("grid") for reader in readers}) == 1
+    left = {name, *(output for reader in readers for output in reader.outputs)}.isdisjoint(network.outputs)
+    is_wide = alike and left and all(reader.type == "quantise" for reader in readers) and _is_wide(network, readers[0])
+    return [*steps, *readers] if is_wide else []
+
+
+def _computed_on_host(network: Network, operation: Operation) -> Operation:
+    """Return a last quantiser of too many bits as an operation that no engine computes; any other as it is."""
+    if operation.type != "quantise" or not _is_wide(network, operation):
+        return operation
+    waiting = [operation]
+    for step in waiting:  # grows while it is walked
+        if step.type not in _ON_HOST:
+            return operation
+        waiting += [reader for name in step.outputs for reader in network.consumers(name)]
+    return replace(operation, type="function", attributes={"operator": "Quant"})
+
+
+def _is_wide(network: Network, quantiser: Operation) -> bool:
+    return network.tensor(quantiser.outputs[0]).datatype.bits > THRESHOLD_BITS
 
 
 def flattened_early(network: Network) -> Network:
@@ -111,7 +170,7 @@ def _is_alone(network: Network, name: str) -> bool:
 
 
 def _commutes(network: Network, flatten: Operation, step: Operation) -> bool:
-    """Whether an operation may stand before a reshape or behind it: all values are alike to it, or keep their channels."""
+    """Whether an operation may stand before a reshape or behind it: all values are alike to it, or keep channels."""
     if step.type not in _ELEMENTWISE:
         return False
     alike = step.type in (*BENDS, "function") or (

@@ -14,6 +14,7 @@ from examples.make_models import ModelBuilder
 from floorflow.backends.finn.lower.lowering import lower
 from floorflow.backends.finn.step.early import reshape_early
 from floorflow.dataflow.model import Dataflow
+from floorflow.errors import InputError
 from floorflow.network import read
 from floorflow.technology import technology_of
 
@@ -182,3 +183,60 @@ def test_a_folding_of_the_vector_is_taken(tmp_path: Path) -> None:
     )
     plan = ff.plan(tmp_path / "late.onnx", "zcu104", folding=tmp_path / "folding.json", effort="fast", plots=False)
     assert {engine["engine"]: engine["cycles"] for engine in plan.engines}["MVAU_rtl_0"] == 98
+
+
+def image_network(quantise: Step, end: Step = lambda _: None) -> onnx.ModelProto:
+    builder = ModelBuilder("image", (1, 2, 6, 6))
+    quantise(builder)
+    builder.conv(4, (3, 3), 4)
+    builder.relu()
+    builder.quantise(4, signed=False, narrow=False)
+    builder.conv(3, (3, 3), 4)
+    end(builder)
+    return builder.model()
+
+
+def quantised(bits: int, **how: bool) -> Step:
+    return lambda builder: builder.quantise(bits, **{"narrow": False, **how})
+
+
+@pytest.mark.parametrize(
+    ("step", "name"),
+    [
+        (quantised(9), "INT9"),
+        (quantised(16, signed=False), "UINT16"),
+        (quantised(12, narrow=True), "INT12"),
+        (lambda builder: (builder.scale("Mul", 2.0), builder.quantise(16)), "INT16"),
+    ],
+)
+def test_an_input_of_more_bits_than_thresholds_have_is_quantised_on_the_host(
+    step: Step, name: str, tmp_path: Path
+) -> None:
+    found = lowered(image_network(step), tmp_path)
+    assert [e.kind.split("_")[0] for e in found.engines][:2] == ["ConvolutionInputGenerator", "MVAU"]
+    assert found.engines[0].attributes["inputDataType"] == name
+    assert found.streams[0].element_bits == found.engines[0].input_bits == int(name.strip("UINT"))
+    assert any(f"sent as {name}" in note and "'Quant_0'" in note for note in found.notes)
+    assert not any("planned as" in note for note in found.notes)
+
+
+def test_a_wide_input_may_be_flattened_and_read_twice(tmp_path: Path) -> None:
+    builder = ModelBuilder("twice", (1, 1, 2, 8))
+    builder.quantise(16)
+    builder.flatten()
+    first = builder.tensor
+    builder.fully_connected(16, 4)
+    builder.add(first)
+    found = lowered(builder.model(), tmp_path)
+    assert {s.last_dimension for s in found.streams} == {16}
+    assert found.engines[0].attributes["inputDataType"] == "INT16"
+
+
+def test_a_last_quantiser_of_many_bits_stays_on_the_host(tmp_path: Path) -> None:
+    found = lowered(image_network(quantised(4), quantised(16)), tmp_path)
+    assert any("behind the last engine: 'Quant_4'" in note for note in found.notes)
+
+
+def test_many_bits_in_the_middle_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="'Quant_4'.* 16 bits need"):
+        lowered(image_network(quantised(4), lambda b: (b.quantise(16), b.conv(2, (1, 1), 4))), tmp_path)
