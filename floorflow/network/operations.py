@@ -180,6 +180,7 @@ _STANDARD: Mapping[str, tuple[str, Translator]] = {
     "GlobalAveragePool": ("average_pool", pools.average_pool),
     "GlobalMaxPool": ("max_pool", pools.max_pool),
     "Identity": ("", shaping.same),
+    "LogSoftmax": ("softmax", _softmax),
     "MatMul": ("fully_connected", layers.matmul),
     "MaxPool": ("max_pool", pools.max_pool),
     "Mul": ("affine", _multiply),

@@ -45,7 +45,9 @@ def wide_on_host(network: Network) -> Network:
             f"most: {names}"
         )
     kept = [_computed_on_host(network, o) for o in network.operations if o.outputs[0] not in gone]
-    told = [note for note in network.notes if not any(note.startswith(f"input '{n}' is planned") for n in gone.values())]
+    told = [
+        note for note in network.notes if not any(note.startswith(f"input '{n}' is planned") for n in gone.values())
+    ]
     network = replace(network, tensors=tuple(tensors.values()), notes=(*told, *notes))
     return rebuilt(network, renamed(kept, gone))
 
