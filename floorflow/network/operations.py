@@ -17,7 +17,6 @@ from floorflow.network.shapes import QONNX_DOMAIN, QONNX_DOMAINS
 Translator = Callable[[Node, Facts], Translation]
 
 REASONS = {
-    "MultiThreshold": "Give the network as exported, or after FINN's step_create_dataflow_partition.",
     "Slice": "Split the channels with Split (torch.split), of which every part is read.",
     "LRN": "Leave local response normalisation out, or use batch norm.",
 }

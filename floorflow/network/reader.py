@@ -10,7 +10,7 @@ import onnx
 
 from floorflow.errors import InputError, some
 from floorflow.network.datatype import FLOAT32, DataType, integer
-from floorflow.network.dialects import EIGHT_BITS, FloatBits, to_qonnx
+from floorflow.network.dialects import EIGHT_BITS, FloatBits, annotated, to_qonnx
 from floorflow.network.facts import Facts, find_constants, keeps_type
 from floorflow.network.model import Network, Operation, Tensor
 from floorflow.network.obstacles import Obstacles, UnknownShapeError
@@ -76,7 +76,7 @@ def partial_network(file: OnnxFile, bits: FloatBits = EIGHT_BITS) -> Network:
         If the file is broken.
 
     """
-    source = to_qonnx(file, bits)
+    source, declared = to_qonnx(file, bits), annotated(file)
     unnamed = [f"'{node.name}'" for node in source.nodes if is_quantiser(node) and node.domain in UNNAMED_DOMAINS]
     _check_layers(source)
     facts, obstacles = Facts(source, {}, find_constants(source)), Obstacles(list(source.obstacles))
@@ -86,7 +86,8 @@ def partial_network(file: OnnxFile, bits: FloatBits = EIGHT_BITS) -> Network:
         supported = {node.name for node in nodes if _is_supported(node, facts, obstacles)}
         facts.shapes, notes = infer_shapes(source)
         for value in source.inputs:
-            facts.types[value.name] = _INPUT_TYPES.get(value.type.tensor_type.elem_type, _EIGHT_BITS)
+            stored = _INPUT_TYPES.get(value.type.tensor_type.elem_type, _EIGHT_BITS)
+            facts.types[value.name] = declared.get(value.name, stored)
             facts.raw.add(value.name)
             facts.entering.add(value.name)
         walked = (

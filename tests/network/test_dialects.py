@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
-from examples.make_models import ModelBuilder, cnv, mobilenet_v1, resnet50, tfc
+from examples.make_models import DOMAIN, ModelBuilder, cnv, mobilenet_v1, resnet50, tfc
 from floorflow.backends.finn.lower.lowering import lower
 from floorflow.dataflow.model import Dataflow
 from floorflow.errors import InputError
@@ -433,3 +433,56 @@ def test_in_a_quantised_network_a_missing_activation_is_still_asked_for(tmp_path
     builder.add(first)
     with pytest.raises(InputError, match="no quantiser follows"):
         dataflow_of(builder.model(), tmp_path)
+
+
+def converted(layer: str = "MatMul", *, weights: str = "INT2") -> onnx.ModelProto:
+    """Return a network as FINN's first steps leave it: thresholds, scales behind them, integers by annotation."""
+    graph = IntegerGraph((1, 16))
+    steps = {"first": (1, 15), "second": (8, 3)}
+    for name, shape in steps.items():
+        graph.initialisers.append(helper.make_tensor(name, TensorProto.FLOAT, shape, [0.5] * prod(shape)))
+    for name, shape in {"w0": (16, 8), "w1": (8, 4)}.items():
+        graph.initialisers.append(helper.make_tensor(name, TensorProto.FLOAT, shape, [1.0] * prod(shape)))
+    graph.add("MultiThreshold", [graph.tensor, "first"], DOMAIN, out_dtype="INT4", out_bias=0.0)
+    graph.add("Add", [graph.tensor, graph.scale(-8.0)])
+    graph.add("Mul", [graph.tensor, graph.scale(0.25)])
+    graph.add(layer, [graph.tensor, "w0"], DOMAIN if layer != "MatMul" else "")
+    graph.add("MultiThreshold", [graph.tensor, "second"], DOMAIN, out_dtype="UINT2")
+    graph.add("MatMul", [graph.tensor, "w1"])
+    model = graph.model()
+    for name, datatype in (("x", "UINT4"), ("w0", weights), ("w1", "TERNARY")):
+        annotation = model.graph.quantization_annotation.add(tensor_name=name)
+        annotation.quant_parameter_tensor_names.add(key="finn_datatype", value=datatype)
+    return model
+
+
+def test_annotated_weights_and_thresholds_read_as_the_quantisers_that_they_were(tmp_path: Path) -> None:
+    builder = ModelBuilder("twin", (1, 16))
+    builder.quantise(4, narrow=False)
+    builder.tensor = builder.node("MatMul", [builder.tensor, builder.quantised(builder.parameter((16, 8), 0.5), 2)])
+    builder.relu()
+    builder.quantise(2, signed=False, narrow=False)
+    builder.tensor = builder.node("MatMul", [builder.tensor, builder.quantised(builder.parameter((8, 4), 0.5), 2)])
+    builder.shape = (1, 4)
+    made, wanted = dataflow_of(converted(), tmp_path), dataflow_of(builder.model(), tmp_path)
+    by_annotation = {"inputDataType": "UINT4", "weightDataType": "UINT4"}
+    assert made.engines[0].attributes == {**wanted.engines[0].attributes, **by_annotation}
+    kept = {"accDataType": ""}  # of full weights, where the twin's are narrow
+    assert [{**e.attributes, **kept} for e in made.engines[1:]] == [
+        {**e.attributes, **kept} for e in wanted.engines[1:]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "what"),
+    [
+        (converted("Im2Col"), r"layers no more and engines not yet: .*\(Im2Col\)"),
+        (converted("XnorPopcountMatMul"), r"layers no more and engines not yet: .*\(XnorPopcountMatMul\)"),
+        (converted(weights="FLOAT32"), "no finn_datatype says which integers they are: 'w0'"),
+    ],
+    ids=["windows", "binary", "untyped"],
+)
+def test_a_model_between_two_of_finns_steps_is_refused_as_such(model, what: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"between two of its steps, with .*{what}") as caught:
+        network_of(model, tmp_path)
+    assert "step_create_dataflow_partition" in caught.value.hint

@@ -131,7 +131,7 @@ def missing_tensor() -> onnx.ModelProto:
         (float_activations, ("'Gemm_1'", "float activations", "'Relu_0_out'")),
         (unsupported, ("'Erf_0' (Erf)", "not supported")),
         (lambda: unsupported("Quant", "elsewhere"), ("'Quant_1' (Quant)", "domain 'elsewhere' is none of QONNX's")),
-        (lambda: unsupported("MultiThreshold"), ("'MultiThreshold_0'", "not supported")),
+        (lambda: unsupported("MultiThreshold"), ("'MultiThreshold_0'", "expected 2 inputs")),
         (computed_weights, ("'MatMul_0'", "computed from the data")),
         (odd_reshape, ("'Reshape_0'", "only flattening")),
         (computed_width, ("(Quant)", "bit width")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floorflow.network.dialects import channels_last, floats, qcdq, qlinear
+from floorflow.network.dialects import channels_last, floats, qcdq, qlinear, thresholds
 from floorflow.network.dialects.floats import FloatBits
 from floorflow.network.onnx_file import OnnxFile
 
@@ -16,6 +16,6 @@ def to_qonnx(source: OnnxFile, bits: FloatBits) -> OnnxFile:
         If a node of a dialect cannot be read; names file, node and reason.
 
     """
-    for rewrite in (channels_last.rewrite, qlinear.rewrite, qcdq.rewrite):
+    for rewrite in (thresholds.rewrite, channels_last.rewrite, qlinear.rewrite, qcdq.rewrite):
         source = rewrite(source)
     return floats.rewrite(source, bits)

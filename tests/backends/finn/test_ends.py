@@ -238,5 +238,5 @@ def test_a_last_quantiser_of_many_bits_stays_on_the_host(tmp_path: Path) -> None
 
 
 def test_many_bits_in_the_middle_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="'Quant_4'.* 16 bits need"):
+    with pytest.raises(InputError, match=r"'Quant_4'.* 16 bits need"):
         lowered(image_network(quantised(4), lambda b: (b.quantise(16), b.conv(2, (1, 1), 4))), tmp_path)
