@@ -172,6 +172,7 @@ _STANDARD: Mapping[str, tuple[str, Translator]] = {
     "Clip": ("clip", _clip),
     "Concat": ("concat", shaping.concat),
     "Conv": ("conv", layers.conv),
+    "ConvTranspose": ("conv", layers.conv_transpose),
     "Div": ("affine", _affine),
     "Dropout": ("", shaping.same),
     "Flatten": ("flatten", shaping.reshape),

@@ -236,6 +236,26 @@ def test_finn_plus_quantises_behind_the_flatten_as_planned(tmp_path: Path, finn_
     builder.fully_connected(16, 2)
     builder.activation(2)
     builder.fully_connected(4, 2)
+    assert_built_as_planned(builder, tmp_path, finn_plus)
+
+
+def test_finn_plus_makes_the_planned_engines_of_a_transposed_convolution(tmp_path: Path, finn_plus: FinnPlus) -> None:
+    builder = ModelBuilder("decoder", (1, 3, 6, 6))
+    builder.quantise(4, signed=False, narrow=False)
+    weights = builder.quantised(builder.parameter((3, 4, 4, 4), 0.5), 4)
+    builder.tensor = builder.node("ConvTranspose", [builder.tensor, weights], strides=[2, 2], pads=[1, 1, 1, 1])
+    builder.shape = (1, 4, 12, 12)
+    builder.activation(2)
+    builder.flatten()
+    builder.fully_connected(3, 2)
+    assert_built_as_planned(builder, tmp_path, finn_plus)
+    steps = json.loads((tmp_path / "out" / "finn" / "floorflow_plan.json").read_text())
+    kinds = [engine["kind"] for engine in steps["engines"]]
+    assert kinds[1:5] == ["FMPadding_Pixel_hls", "FMPadding_rtl", "ConvolutionInputGenerator_rtl", "MVAU_rtl"]
+
+
+def assert_built_as_planned(builder: ModelBuilder, tmp_path: Path, finn_plus: FinnPlus) -> None:
+    """FINN+ builds a network by its plan's own files, and check finds every engine in the build."""
     onnx.save(builder.model(), tmp_path / "model.onnx")
     options = {"finn": "plus", "label_select": True, "effort": "fast", "plots": False}
     made = ff.plan(tmp_path / "model.onnx", "pynq-z1", **options)

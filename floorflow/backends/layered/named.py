@@ -68,6 +68,8 @@ def without_host_tail(network: Network, on_host: AbstractSet[str], passing: Abst
 
 
 def has_square_kernel(operation: Operation) -> bool:
-    """Whether its kernel, if it has one, is as high as it is wide."""
+    """Whether its kernel, if it has one, is as high as it is wide, and slides over the image as it is."""
+    if "spread" in operation.attributes:
+        return False
     kernel = operation.attributes.get("kernel", (1, 1))
     return isinstance(kernel, tuple) and len({*kernel}) == 1

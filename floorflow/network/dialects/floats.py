@@ -15,7 +15,7 @@ from floorflow.network.facts import Facts, find_constants
 from floorflow.network.onnx_file import Node, OnnxFile
 from floorflow.network.shapes import QONNX_DOMAINS, QUANTISERS
 
-_LAYERS = ("Conv", "Gemm", "MatMul")
+_LAYERS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 _OTHER_QUANTISERS = ("MultiThreshold", "FloatQuant")
 _MOVING = (
     *("AveragePool", "Concat", "Dropout", "Flatten", "GlobalAveragePool", "GlobalMaxPool", "Identity", "MaxPool"),

@@ -1,10 +1,11 @@
-"""Reshapes of a network's input, moved ahead of what treats all values alike: as floorflow has planned them."""
+"""What FINN's own steps need done to a network before them, for the engines that floorflow has planned."""
 
 from __future__ import annotations
 
 from math import prod
 
 import onnx
+from onnx import helper
 
 RESHAPES = ("Flatten", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
 BY_VALUE = (
@@ -30,6 +31,17 @@ def reshape_early(graph: onnx.GraphProto) -> list[str]:
             name = _move(graph, node, steps)  # noqa: PLW2901 - what the reshape now makes
         tops[name] = []
     return moved
+
+
+def spell_out_deconv(graph: onnx.GraphProto) -> None:
+    """Write ONNX's defaults into transposed convolutions, in place."""
+    defaults = {"dilations": [1, 1], "group": 1, "pads": [0, 0, 0, 0], "strides": [1, 1]}
+    for node in graph.node:
+        if node.op_type == "ConvTranspose":
+            given = {attribute.name for attribute in node.attribute}
+            node.attribute.extend(
+                helper.make_attribute(name, value) for name, value in defaults.items() if name not in given
+            )
 
 
 def _single_numbers(graph: onnx.GraphProto) -> set[str]:
