@@ -27,8 +27,8 @@ _TYPE_KEEPING = ("Reshape", "Transpose", "Unsqueeze", "Squeeze", "Flatten", "Ide
 class Facts:
     """Facts on the tensors of one file. ``types`` grows in file order; FLOAT32 means not quantised.
 
-    ``raw`` holds the data tensors that come from an input without quantiser, ``alias`` the tensors that are
-    another tensor under a second name.
+    ``raw`` holds the data tensors that come from an input without quantiser, ``entering`` also those behind its
+    quantisers, whose order is the host's, ``alias`` the tensors that are another tensor under a second name.
     """
 
     source: OnnxFile
@@ -36,6 +36,7 @@ class Facts:
     constants: frozenset[str]
     types: dict[str, DataType] = field(default_factory=dict)
     raw: set[str] = field(default_factory=set)
+    entering: set[str] = field(default_factory=set)
     alias: dict[str, str] = field(default_factory=dict)
 
     def shape(self, name: str, node: Node) -> tuple[int, ...]:

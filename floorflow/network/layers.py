@@ -37,6 +37,51 @@ def conv(node: Node, facts: Facts) -> Translation:
     return Translation("conv", attributes=attributes, macs=macs)
 
 
+def conv_transpose(node: Node, facts: Facts) -> Translation:
+    """Translate ConvTranspose: a convolution of stride 1 on the image with zeros between its pixels.
+
+    ``spread`` are its strides, ``pads`` those of that convolution; MACs = input elements x output channels x kernel.
+    """
+    weights = _weights(node, facts)
+    shape = facts.shape(weights, node)
+    kernel = tuple(node.attributes.get("kernel_shape", shape[2:]))
+    ones = (1,) * len(kernel)
+    spread = tuple(node.attributes.get("strides", ones))
+    dilations = tuple(node.attributes.get("dilations", ones))
+    sizes = facts.shape(node.inputs[0], node)[2:], facts.shape(node.outputs[0], node)[2:]
+    if not len(kernel) == len(sizes[0]) == len(spread) == len(dilations):
+        raise facts.refuse(node, f"kernel, strides or dilations do not fit an input of {len(sizes[0])} dimensions")
+    if any(node.attributes.get("output_padding", ())):
+        hint = "Choose kernel, strides and pads such that the output has its size without output_padding."
+        raise facts.refuse(node, f"output_padding {tuple(node.attributes['output_padding'])} has no engine", hint)
+    reach = tuple((taps - 1) * dilation for taps, dilation in zip(kernel, dilations, strict=True))
+    wide = tuple((size - 1) * stride + 1 for size, stride in zip(sizes[0], spread, strict=True))
+    # What the output is smaller than all windows over the borders is cut off; ``pads`` says on which side.
+    cut = tuple(w + r - size for w, r, size in zip(wide, reach, sizes[1], strict=True))
+    first = _first_cut(node, cut)
+    before = tuple(r - c for r, c in zip(reach, first, strict=True))
+    behind = tuple(r - c + f for r, c, f in zip(reach, cut, first, strict=True))
+    if min((*before, *behind)) < 0:
+        raise facts.refuse(node, f"its pads cut off more than its kernel {kernel} adds at a border")
+    attributes: dict[str, Value] = {
+        **{"kernel": kernel, "strides": ones, "dilations": dilations, "pads": (*before, *behind), "spread": spread},
+        "group": int(node.attributes.get("group", 1)),
+        "weights": weights,
+        "bias": int(len(node.inputs) > 2 and bool(node.inputs[2])),
+    }
+    macs = prod(facts.shape(node.inputs[0], node)) * prod(shape[1:])
+    return Translation("conv", attributes=attributes, macs=macs)
+
+
+def _first_cut(node: Node, cut: tuple[int, ...]) -> tuple[int, ...]:
+    """Return what pads cut off ahead of the image: as the node says, else half, the odd pixel to the named side."""
+    automatic = node.attributes.get("auto_pad", "NOTSET")
+    pads = node.attributes.get("pads")
+    if automatic == "NOTSET" and pads and "output_shape" not in node.attributes:
+        return tuple(pads[: len(cut)])
+    return tuple(size - size // 2 if automatic == "SAME_LOWER" else size // 2 for size in cut)
+
+
 def gemm(node: Node, facts: Facts) -> Translation:
     """Translate Gemm with data on the left."""
     if node.attributes.get("transA", 0) or node.inputs[0] in facts.constants:

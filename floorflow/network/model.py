@@ -5,7 +5,8 @@ Operation types: ``conv``, ``fully_connected``, ``quantise``, ``truncate``, ``af
 sizes of 1), ``add``, ``multiply`` (of data), ``concat``, ``split`` (of channels), ``mean`` (not over all pixels),
 ``top_k``, ``softmax``, ``function`` (an activation other than ReLU), ``unread`` (an obstacle). Tensors are channels
 first, as in ONNX; spatial attributes (``kernel``, ``strides``, ``dilations``, ``pads``, ``factors``) are (height,
-width) and pads (top, left, bottom, right). What a back end reads in its own form has its own types, and
+width) and pads (top, left, bottom, right); a ``conv`` with ``spread`` reads an image with zeros between its pixels (a
+transposed convolution). What a back end reads in its own form has its own types, and
 tensors with channels last.
 """
 
@@ -87,6 +88,8 @@ class Network:
     """What was assumed while reading, in sentences for the user."""
     obstacles: tuple[Obstacle, ...] = ()
     """What could not be read; operations of type ``unread`` stand for it, and their 8-bit results are guesses."""
+    activation_bits: int = 0
+    """Width of all activations of a network that had no quantisers; 0 for one with quantisers of its own."""
 
     @cached_property
     def _by_name(self) -> Mapping[str, Tensor]:

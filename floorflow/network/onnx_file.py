@@ -62,6 +62,8 @@ class OnnxFile:
     """What could not be brought into QONNX."""
     file_shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Shapes in the file of tensors that a dialect has given another, for messages."""
+    activation_bits: int = 0
+    """Width that activations of a network without quantisers were given, else 0."""
 
     @property
     def name(self) -> str:

@@ -12,12 +12,11 @@ from floorflow.network.datatype import BIPOLAR, FLOAT32, DataType, integer, smal
 from floorflow.network.facts import Facts
 from floorflow.network.layers import Translation
 from floorflow.network.onnx_file import Node
-from floorflow.network.shapes import QONNX_DOMAINS
+from floorflow.network.shapes import QONNX_DOMAIN, QONNX_DOMAINS
 
 Translator = Callable[[Node, Facts], Translation]
 
 REASONS = {
-    "MultiThreshold": "Give the network as exported, or after FINN's step_create_dataflow_partition.",
     "Slice": "Split the channels with Split (torch.split), of which every part is read.",
     "LRN": "Leave local response normalisation out, or use batch norm.",
 }
@@ -175,6 +174,7 @@ _STANDARD: Mapping[str, tuple[str, Translator]] = {
     "Clip": ("clip", _clip),
     "Concat": ("concat", shaping.concat),
     "Conv": ("conv", layers.conv),
+    "ConvTranspose": ("conv", layers.conv_transpose),
     "Div": ("affine", _affine),
     "Dropout": ("", shaping.same),
     "Flatten": ("flatten", shaping.reshape),
@@ -182,6 +182,7 @@ _STANDARD: Mapping[str, tuple[str, Translator]] = {
     "GlobalAveragePool": ("average_pool", pools.average_pool),
     "GlobalMaxPool": ("max_pool", pools.max_pool),
     "Identity": ("", shaping.same),
+    "LogSoftmax": ("softmax", _softmax),
     "MatMul": ("fully_connected", layers.matmul),
     "MaxPool": ("max_pool", pools.max_pool),
     "Mul": ("affine", _multiply),
@@ -253,6 +254,9 @@ def check_supported(node: Node, facts: Facts) -> None:
     if is_read(node):
         _check_signature(node, facts)
         return
+    if node.op_type in _QUANTISERS:
+        reason = f"its domain '{node.domain}' is none of QONNX's ({', '.join(filter(None, QONNX_DOMAINS))})"
+        raise facts.refuse(node, reason, f"If it is QONNX's {node.op_type}, set its domain to {QONNX_DOMAIN}.")
     domain = f" of domain '{node.domain}'" if node.domain else ""
     reason = f"the operator{domain} is not supported"
     raise facts.refuse(node, reason, REASONS.get(node.op_type, ""), unsupported=True)

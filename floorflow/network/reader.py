@@ -8,9 +8,9 @@ from pathlib import Path
 
 import onnx
 
-from floorflow.errors import InputError
+from floorflow.errors import InputError, some
 from floorflow.network.datatype import FLOAT32, DataType, integer
-from floorflow.network.dialects import EIGHT_BITS, FloatBits, to_qonnx
+from floorflow.network.dialects import EIGHT_BITS, FloatBits, annotated, to_qonnx
 from floorflow.network.facts import Facts, find_constants, keeps_type
 from floorflow.network.model import Network, Operation, Tensor
 from floorflow.network.obstacles import Obstacles, UnknownShapeError
@@ -24,10 +24,13 @@ from floorflow.network.operations import (
     quantised_type,
     translate,
 )
-from floorflow.network.shapes import infer_shapes
+from floorflow.network.shapes import QONNX_DOMAIN, UNNAMED_DOMAINS, infer_shapes
 
 _RAW_STAYS_RAW = ("", "affine", "flatten", "max_pool", "pad", "split", "upsample")
 """Types of operations that leave an input without quantiser as it is, for the host to scale."""
+
+_ENTERS = ("", "affine", "clip", "flatten", "function", "quantise", "relu", "truncate")
+"""Types of operations that leave the values of an input in the order in which the host sends them."""
 
 _EIGHT_BITS = integer(8, signed=False)
 
@@ -73,7 +76,8 @@ def partial_network(file: OnnxFile, bits: FloatBits = EIGHT_BITS) -> Network:
         If the file is broken.
 
     """
-    source = to_qonnx(file, bits)
+    source, declared = to_qonnx(file, bits), annotated(file)
+    unnamed = [f"'{node.name}'" for node in source.nodes if is_quantiser(node) and node.domain in UNNAMED_DOMAINS]
     _check_layers(source)
     facts, obstacles = Facts(source, {}, find_constants(source)), Obstacles(list(source.obstacles))
     live = _live_tensors(source)
@@ -82,8 +86,10 @@ def partial_network(file: OnnxFile, bits: FloatBits = EIGHT_BITS) -> Network:
         supported = {node.name for node in nodes if _is_supported(node, facts, obstacles)}
         facts.shapes, notes = infer_shapes(source)
         for value in source.inputs:
-            facts.types[value.name] = _INPUT_TYPES.get(value.type.tensor_type.elem_type, _EIGHT_BITS)
+            stored = _INPUT_TYPES.get(value.type.tensor_type.elem_type, _EIGHT_BITS)
+            facts.types[value.name] = declared.get(value.name, stored)
             facts.raw.add(value.name)
+            facts.entering.add(value.name)
         walked = (
             obstacles.tried(partial(_operation, node, facts, live), partial(_unread, node, facts, live))
             if node.name in supported
@@ -98,8 +104,9 @@ def partial_network(file: OnnxFile, bits: FloatBits = EIGHT_BITS) -> Network:
     except UnknownShapeError as error:
         return _unknown(source, obstacles, error)
     outputs = tuple(facts.resolve(name) for name in source.outputs)
-    notes = (*source.notes, *notes, *_input_notes(inputs, operations, facts))
-    return Network(source.name, inputs, outputs, tuple(operations), tensors, notes, tuple(obstacles.met))
+    notes = (*source.notes, *notes, *_domain_note(unnamed), *_input_notes(inputs, operations, facts))
+    met, bits = tuple(obstacles.met), source.activation_bits
+    return Network(source.name, inputs, outputs, tuple(operations), tensors, notes, met, bits)
 
 
 def _is_supported(node: Node, facts: Facts, obstacles: Obstacles) -> bool:
@@ -171,6 +178,8 @@ def _operation(node: Node, facts: Facts, live: frozenset[str]) -> Operation | No
         _check_activations(node, facts)
     if inputs[0] in facts.raw and translation.type in _RAW_STAYS_RAW:
         facts.raw.update(outputs)
+    if inputs[0] in facts.entering and translation.type in _ENTERS:
+        facts.entering.update(outputs)
     facts.types.update(dict.fromkeys(outputs, translation.datatype))
     if not translation.type:
         facts.alias[node.outputs[0]] = inputs[0]
@@ -220,6 +229,13 @@ def _input_notes(inputs: tuple[str, ...], operations: list[Operation], facts: Fa
         else:
             notes.append(f"input '{name}' is planned as {bits}, quantised by the network's first quantiser")
     return tuple(notes)
+
+
+def _domain_note(unnamed: list[str]) -> tuple[str, ...]:
+    """Say which quantisers lack a domain: floorflow knows them by their names, QONNX and FINN do not."""
+    if not unnamed:
+        return ()
+    return (f"quantisers without a domain are read as QONNX's; FINN needs {QONNX_DOMAIN} there: {some(unnamed)}",)
 
 
 def _tensors(inputs: tuple[str, ...], operations: list[Operation], facts: Facts) -> tuple[Tensor, ...]:

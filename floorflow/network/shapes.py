@@ -16,8 +16,12 @@ from floorflow.network.obstacles import UnknownShapeError
 from floorflow.network.onnx_file import OnnxFile, is_small
 from floorflow.network.shape_arithmetic import fold
 
-QONNX_DOMAINS = ("onnx.brevitas", "finn.custom_op.general", "qonnx.custom_op.general")
-"""The three spellings of QONNX's domain that exporters have used."""
+QONNX_DOMAIN = "qonnx.custom_op.general"
+UNNAMED_DOMAINS = ("", "ai.onnx")
+QONNX_DOMAINS = ("onnx.brevitas", "finn.custom_op.general", QONNX_DOMAIN, *UNNAMED_DOMAINS)
+"""The three spellings of QONNX's domain that exporters have used, and what is left where a tool has dropped it.
+
+ONNX has no operators of these names itself."""
 
 QUANTISERS = ("Quant", "IntQuant", "BipolarQuant", "Trunc")
 """Operators whose output has the shape of their first input."""

@@ -20,13 +20,15 @@ def reshape(node: Node, facts: Facts) -> Translation:
     in_place = _sizes(before) == _sizes(behind)
     if source == target and in_place:
         return same(node, facts)
+    if node.inputs[0] in facts.entering and target[0] == source[0]:
+        return Translation("flatten", facts.type(node.inputs[0]))
     if _SHUFFLE_RANK in (len(before), len(behind)) and not in_place:
         raise facts.refuse(
             node,
             f"it regroups channels, {before} to {behind} (channel shuffle): no engine reorders them",
             "Replace the channel shuffle by a 1x1 convolution.",
         )
-    if target[0] != source[0] or not (_is_vector(target) or (in_place and _same_image(source, target))):
+    if not keeps_places(source, target) or not (in_place or _is_vector(target)):
         raise facts.refuse(node, f"only flattening is supported, not {before} to {behind}")
     return Translation("flatten", facts.type(node.inputs[0]))
 
@@ -36,7 +38,8 @@ def transpose(node: Node, facts: Facts) -> Translation:
     source, target = facts.shape(node.inputs[0], node), facts.shape(node.outputs[0], node)
     order = node.attributes.get("perm", tuple(reversed(range(len(source)))))
     moved = [axis for axis in order if source[axis] > 1]
-    if moved != sorted(moved) or not (source == target or _is_vector(target) or _same_image(source, target)):
+    kept = source == target or _is_vector(target) or _same_image(source, target)
+    if moved != sorted(moved) or not (kept or node.inputs[0] in facts.entering):
         hint = "Transposes between NCHW and NHWC are free; leave those out that move other axes."
         before, behind = facts.told(node.inputs[0], node), facts.told(node.outputs[0], node)
         raise facts.refuse(node, f"it reorders the data ({before} to {behind}), which streams cannot", hint)
@@ -91,6 +94,11 @@ def split(node: Node, facts: Facts) -> Translation:
 def same(node: Node, facts: Facts) -> Translation:
     """Translate what changes nothing."""
     return Translation("", facts.type(node.inputs[0]))
+
+
+def keeps_places(source: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Whether a reshape flattens, or only adds and removes sizes of 1, so that a stream needs no other order."""
+    return target[0] == source[0] and (_is_vector(target) or _same_image(source, target))
 
 
 def _is_vector(shape: tuple[int, ...]) -> bool:

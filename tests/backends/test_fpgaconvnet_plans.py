@@ -19,6 +19,7 @@ from examples.make_models import ModelBuilder
 from floorflow.backends.fpgaconvnet.costs import options_of
 from floorflow.backends.fpgaconvnet.lower import lowered
 from floorflow.backends.layered.source import read_layers
+from floorflow.errors import InputError
 from floorflow.network import FloatBits
 from floorflow.verify.fpgaconvnet import judge
 from tests.backends.fpgaconvnet_reader import FormatError
@@ -263,3 +264,35 @@ def test_the_judge_finds_planted_mistakes(title: str, folder: Path, tmp_path: Pa
     (out / "fpgaconvnet" / "config.json").write_text(json.dumps(files["config.json"]))
     told = floorflow("check", out)
     assert (told.returncode, f"{finding}:" in told.stdout) == (1, True), told.stdout
+
+
+def classified(*ends: str) -> onnx.ModelProto:
+    """Return two dense layers with operators behind the last."""
+    builder = ModelBuilder("classes", (1, 6))
+    for neurons in (5, 4):
+        builder.tensor = builder.node("Gemm", [builder.tensor, builder.parameter((neurons, 6), 0.5)], transB=1)
+        builder.tensor, builder.shape = builder.node("Relu", [builder.tensor]), (1, 6)
+        builder.tensor = builder.node("Gemm", [builder.tensor, builder.parameter((6, neurons), 0.5)], transB=1)
+    for op_type in ends:
+        axis = {} if op_type == "Sigmoid" else {"axis": 1}
+        builder.tensor = builder.node(op_type, [builder.tensor], **axis)
+    builder.shape = (1, 1 if "ArgMax" in ends else 6)
+    return builder.model()
+
+
+@pytest.mark.parametrize("ends", [("Softmax",), ("Sigmoid",), ("LogSoftmax",), ("ArgMax",), ("Softmax", "ArgMax")])
+def test_what_follows_the_last_layer_is_the_hosts(ends: tuple[str, ...], tmp_path: Path) -> None:
+    made = []
+    for each in ((), ends):
+        onnx.save(classified(*each), tmp_path / "model.onnx")
+        made.append(lowered(read_layers(tmp_path / "model.onnx", FloatBits())))
+    assert (made[1].engines, made[1].streams) == (made[0].engines, made[0].streams)
+    assert any(all(f"'{op_type}_0'" in note for op_type in ends) and "on the host" in note for note in made[1].notes)
+
+
+def test_an_activation_between_layers_has_no_layer(tmp_path: Path) -> None:
+    model = classified()
+    model.graph.node[2].op_type = "Sigmoid"
+    onnx.save(model, tmp_path / "model.onnx")
+    with pytest.raises(InputError, match="no layer of fpgaConvNet for 'Relu_0'"):
+        lowered(read_layers(tmp_path / "model.onnx", FloatBits()))

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
-from examples.make_models import ModelBuilder, cnv, mobilenet_v1, resnet50, tfc
+from examples.make_models import DOMAIN, ModelBuilder, cnv, mobilenet_v1, resnet50, tfc
 from floorflow.backends.finn.lower.lowering import lower
 from floorflow.dataflow.model import Dataflow
 from floorflow.errors import InputError
@@ -332,3 +332,181 @@ def test_damaged_files_of_a_dialect_end_in_a_network_or_an_input_error(
     path.write_bytes(bytes(data))
     with contextlib.suppress(InputError):
         assert read(path).operations
+
+
+class Floats(ModelBuilder):
+    """A network without quantisers."""
+
+    def layer(self, channels: int = 4, *, norm: bool = False) -> str:
+        """Append a 3x3 convolution that keeps the size, and return what it makes."""
+        weights = self.parameter((channels, self.shape[1], 3, 3), 0.5)
+        self.tensor = self.node("Conv", [self.tensor, weights], kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+        self.shape = (1, channels, *self.shape[2:])
+        if norm:
+            self.batch_norm()
+        return self.tensor
+
+    def block(self) -> str:
+        """Append two layers with ReLUs, and return what the first made before its own."""
+        first = self.layer()
+        self.relu()
+        self.layer()
+        self.relu()
+        return first
+
+    def average(self) -> None:
+        self.tensor, self.shape = self.node("GlobalAveragePool", [self.tensor]), (*self.shape[:2], 1, 1)
+
+    def dense(self) -> None:
+        self.flatten()
+        self.tensor = self.node("Gemm", [self.tensor, self.parameter((3, self.shape[1]), 0.5)], transB=1)
+        self.shape = (1, 3)
+
+
+def add_and_pool(floats: Floats) -> None:
+    floats.add(floats.block())
+    floats.max_pool((4, 4), (4, 4))
+
+
+def add_twice(floats: Floats) -> None:
+    first = floats.block()
+    second = floats.tensor
+    floats.add(first)
+    floats.add(second)
+
+
+def add_three(floats: Floats) -> None:
+    first = floats.block()
+    floats.tensor = floats.node("Sum", [floats.tensor, first, floats.layer()])
+
+
+def add_and_average(floats: Floats) -> None:
+    floats.add(floats.block())
+    floats.average()
+
+
+def averaged_gate(floats: Floats) -> None:
+    floats.block()
+    first = floats.tensor
+    floats.average()
+    floats.tensor = floats.node("Mul", [first, floats.tensor])
+    floats.shape = (1, 4, 8, 8)
+
+
+def average_and_add(floats: Floats) -> None:
+    floats.block()
+    floats.average()
+    first = floats.tensor
+    floats.tensor = floats.node("Conv", [first, floats.parameter((4, 4, 1, 1), 0.5)], kernel_shape=[1, 1])
+    floats.relu()
+    floats.add(first)
+
+
+def input_added(floats: Floats) -> None:
+    floats.layer(3)
+    floats.relu()
+    floats.add("x")
+
+
+def norm_and_pool(floats: Floats) -> None:
+    floats.layer(norm=True)
+    floats.max_pool((2, 2), (2, 2))
+
+
+def norm_at_the_end(floats: Floats) -> None:
+    floats.layer(norm=True)
+
+
+def add_and_layer(floats: Floats) -> None:
+    floats.add(floats.block())
+    floats.layer()
+
+
+def average_and_dense(floats: Floats) -> None:
+    floats.block()
+    floats.average()
+    floats.dense()
+
+
+TAILS = (
+    *(add_and_pool, add_twice, add_and_average, averaged_gate, average_and_add, input_added, norm_and_pool),
+    *(add_three, norm_at_the_end, add_and_layer, average_and_dense),
+)
+FILLED = TAILS[:7]
+"""Those in which engines would have to read floats, and no layer follows that would have a quantiser."""
+
+
+@pytest.mark.parametrize("make", TAILS)
+def test_what_no_quantiser_follows_in_a_float_network_is_quantised_as_all_else_is(make, tmp_path: Path) -> None:
+    floats = Floats("tail", (1, 3, 8, 8))
+    make(floats)
+    found = lower(network_of(floats.model(), tmp_path, FloatBits(activations=6)), PART, finn="dev")
+    assert any("read in 6 bits too" in note for note in found.notes) == (make in FILLED)
+    if make in FILLED:
+        sums = [e for e in found.engines if e.kind.startswith(("Elementwise", "Pool"))]
+        assert sums
+        assert all(e.input_bits <= 9 for e in sums)
+
+
+def test_in_a_quantised_network_a_missing_activation_is_still_asked_for(tmp_path: Path) -> None:
+    builder = ModelBuilder("own", (1, 3, 8, 8))
+    builder.quantise(4, signed=False)
+    builder.conv(4, (1, 1), 4)
+    first = builder.tensor
+    builder.relu()
+    builder.add(first)
+    with pytest.raises(InputError, match="no quantiser follows"):
+        dataflow_of(builder.model(), tmp_path)
+
+
+def converted(layer: str = "MatMul", *, weights: str = "INT2") -> onnx.ModelProto:
+    """Return a network as FINN's first steps leave it: thresholds, scales behind them, integers by annotation."""
+    graph = IntegerGraph((1, 16))
+    steps = {"first": (1, 15), "second": (8, 3)}
+    for name, shape in steps.items():
+        graph.initialisers.append(helper.make_tensor(name, TensorProto.FLOAT, shape, [0.5] * prod(shape)))
+    for name, shape in {"w0": (16, 8), "w1": (8, 4)}.items():
+        graph.initialisers.append(helper.make_tensor(name, TensorProto.FLOAT, shape, [1.0] * prod(shape)))
+    graph.add("MultiThreshold", [graph.tensor, "first"], DOMAIN, out_dtype="INT4", out_bias=0.0)
+    graph.add("Add", [graph.tensor, graph.scale(-8.0)])
+    graph.add("Mul", [graph.tensor, graph.scale(0.25)])
+    graph.add(layer, [graph.tensor, "w0"], DOMAIN if layer != "MatMul" else "")
+    graph.add("MultiThreshold", [graph.tensor, "second"], DOMAIN, out_dtype="UINT2")
+    graph.add("MatMul", [graph.tensor, "w1"])
+    model = graph.model()
+    for name, datatype in (("x", "UINT4"), ("w0", weights), ("w1", "TERNARY")):
+        annotation = model.graph.quantization_annotation.add(tensor_name=name)
+        annotation.quant_parameter_tensor_names.add(key="finn_datatype", value=datatype)
+    return model
+
+
+def test_annotated_weights_and_thresholds_read_as_the_quantisers_that_they_were(tmp_path: Path) -> None:
+    builder = ModelBuilder("twin", (1, 16))
+    builder.quantise(4, narrow=False)
+    builder.tensor = builder.node("MatMul", [builder.tensor, builder.quantised(builder.parameter((16, 8), 0.5), 2)])
+    builder.relu()
+    builder.quantise(2, signed=False, narrow=False)
+    builder.tensor = builder.node("MatMul", [builder.tensor, builder.quantised(builder.parameter((8, 4), 0.5), 2)])
+    builder.shape = (1, 4)
+    made, wanted = dataflow_of(converted(), tmp_path), dataflow_of(builder.model(), tmp_path)
+    by_annotation = {"inputDataType": "UINT4", "weightDataType": "UINT4"}
+    assert made.engines[0].attributes == {**wanted.engines[0].attributes, **by_annotation}
+    kept = {"accDataType": ""}  # of full weights, where the twin's are narrow
+    assert [{**e.attributes, **kept} for e in made.engines[1:]] == [
+        {**e.attributes, **kept} for e in wanted.engines[1:]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "what"),
+    [
+        (converted("Im2Col"), r"layers no more and engines not yet: .*\(Im2Col\)"),
+        (converted("XnorPopcountMatMul"), r"layers no more and engines not yet: .*\(XnorPopcountMatMul\)"),
+        (converted(weights="FLOAT32"), "no finn_datatype says which integers they are: 'w0'"),
+    ],
+    ids=["windows", "binary", "untyped"],
+)
+def test_a_model_between_two_of_finns_steps_is_refused_as_such(model, what: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"between two of its steps, with .*{what}") as caught:
+        network_of(model, tmp_path)
+    assert "step_create_dataflow_partition" in caught.value.hint

@@ -98,6 +98,7 @@ def computed_weights() -> onnx.ModelProto:
 def odd_reshape() -> onnx.ModelProto:
     builder = ModelBuilder("reshape", (1, 6))
     builder.quantise(4)
+    builder.fully_connected(6, 4)
     builder.initialisers["to"] = helper.make_tensor("to", TensorProto.INT64, [3], [1, 2, 3])
     builder.tensor, builder.shape = builder.node("Reshape", [builder.tensor, "to"]), (1, 2, 3)
     return builder.model()
@@ -129,8 +130,8 @@ def missing_tensor() -> onnx.ModelProto:
         (float_weights, ("'Gemm_0'", "float weights")),
         (float_activations, ("'Gemm_1'", "float activations", "'Relu_0_out'")),
         (unsupported, ("'Erf_0' (Erf)", "not supported")),
-        (lambda: unsupported("Quant", "elsewhere"), ("'Quant_1' (Quant)", "domain 'elsewhere'")),
-        (lambda: unsupported("MultiThreshold"), ("'MultiThreshold_0'", "not supported")),
+        (lambda: unsupported("Quant", "elsewhere"), ("'Quant_1' (Quant)", "domain 'elsewhere' is none of QONNX's")),
+        (lambda: unsupported("MultiThreshold"), ("'MultiThreshold_0'", "expected 2 inputs")),
         (computed_weights, ("'MatMul_0'", "computed from the data")),
         (odd_reshape, ("'Reshape_0'", "only flattening")),
         (computed_width, ("(Quant)", "bit width")),

@@ -160,7 +160,10 @@ def scaled(*shape: int) -> ModelBuilder:
 
 
 def reshaped(*shape: int) -> ModelBuilder:
+    """Return a reshape of what a layer sends; the network's input may come in any order."""
     builder = image()
+    builder.conv(4, (1, 1), 4)
+    builder.quantise(4)
     builder.tensor = builder.node("Reshape", [builder.tensor, integers(builder, *shape)])
     return builder
 

@@ -14,6 +14,7 @@ import pytest
 from onnx import helper
 
 import floorflow as ff
+from examples.make_models import ModelBuilder
 from floorflow.record import Outcome
 from floorflow.schema import Plan
 from tests.backends.finn.recorded_kernels import part_for_finn_plus
@@ -221,5 +222,44 @@ def test_a_network_goes_through_finn_plus_own_steps_and_the_plans_to_its_kernels
     made.save(tmp_path / "out")
     assert any(channel["slices"] for channel in made.channels) or "clock_mhz" not in options
     finn_plus.build(model, tmp_path / "out" / "finn", tmp_path / "build", network=True)
+    ff.bind(tmp_path / "out", tmp_path / "build").save(tmp_path / "bound")
+    assert not ff.check(tmp_path / "bound", build=tmp_path / "build").violations
+
+
+def test_finn_plus_quantises_behind_the_flatten_as_planned(tmp_path: Path, finn_plus: FinnPlus) -> None:
+    """Its own steps alone would leave the thresholds at one channel of 64 pixels, ahead of the flatten."""
+    builder = ModelBuilder("spectrum", (1, 1, 4, 16))
+    builder.scale("Mul", 2.0)
+    builder.scale("Sub", 1.0)
+    builder.quantise(4, narrow=False)
+    builder.flatten()
+    builder.fully_connected(16, 2)
+    builder.activation(2)
+    builder.fully_connected(4, 2)
+    assert_built_as_planned(builder, tmp_path, finn_plus)
+
+
+def test_finn_plus_makes_the_planned_engines_of_a_transposed_convolution(tmp_path: Path, finn_plus: FinnPlus) -> None:
+    builder = ModelBuilder("decoder", (1, 3, 6, 6))
+    builder.quantise(4, signed=False, narrow=False)
+    weights = builder.quantised(builder.parameter((3, 4, 4, 4), 0.5), 4)
+    builder.tensor = builder.node("ConvTranspose", [builder.tensor, weights], strides=[2, 2], pads=[1, 1, 1, 1])
+    builder.shape = (1, 4, 12, 12)
+    builder.activation(2)
+    builder.flatten()
+    builder.fully_connected(3, 2)
+    assert_built_as_planned(builder, tmp_path, finn_plus)
+    steps = json.loads((tmp_path / "out" / "finn" / "floorflow_plan.json").read_text())
+    kinds = [engine["kind"] for engine in steps["engines"]]
+    assert kinds[1:5] == ["FMPadding_Pixel_hls", "FMPadding_rtl", "ConvolutionInputGenerator_rtl", "MVAU_rtl"]
+
+
+def assert_built_as_planned(builder: ModelBuilder, tmp_path: Path, finn_plus: FinnPlus) -> None:
+    """FINN+ builds a network by its plan's own files, and check finds every engine in the build."""
+    onnx.save(builder.model(), tmp_path / "model.onnx")
+    options = {"finn": "plus", "label_select": True, "effort": "fast", "plots": False}
+    made = ff.plan(tmp_path / "model.onnx", "pynq-z1", **options)
+    made.save(tmp_path / "out")
+    finn_plus.build(tmp_path / "model.onnx", tmp_path / "out" / "finn", tmp_path / "build", network=True)
     ff.bind(tmp_path / "out", tmp_path / "build").save(tmp_path / "bound")
     assert not ff.check(tmp_path / "bound", build=tmp_path / "build").violations

@@ -123,8 +123,12 @@ def _value(key: str, value: object) -> AttributeValue:
     if isinstance(value, list | tuple):
         texts = tuple(str(item, "utf-8", "replace") for item in value if isinstance(item, bytes))
         return texts or tuple(item for item in value if isinstance(item, int))
-    plain = value if isinstance(value, int | str) else str(value)
-    return _OLD_VALUES.get(key, {}).get(str(plain), plain)
+    return present_value(key, value if isinstance(value, int | str) else str(value))
+
+
+def present_value(attribute: str, value: int | str) -> int | str:
+    """Return an attribute's value in today's spelling."""
+    return _OLD_VALUES.get(attribute, {}).get(str(value), value)
 
 
 def fifo_depth(node: Node, attribute: str, port: int) -> int:

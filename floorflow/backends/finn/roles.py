@@ -13,7 +13,7 @@ from floorflow.errors import InputError
 
 _ROLES: Mapping[str, Role] = {
     **dict.fromkeys(("MVAU", "VVAU", "Pool", "StreamingMaxPool", "GlobalAccPool"), "core"),
-    **dict.fromkeys(("FMPadding", "ConvolutionInputGenerator"), "front"),
+    **dict.fromkeys(("FMPadding", "FMPadding_Pixel", "ConvolutionInputGenerator"), "front"),
     **dict.fromkeys(("AddStreams", "ElementwiseAdd", "StreamingConcat", "StreamingEltwise"), "front"),
 }
 """All others are behind what comes before them."""
@@ -25,6 +25,7 @@ _LABELS: Mapping[str, str] = {
     "ElementwiseAdd": "add",
     "ElementwiseMul": "multiply",
     "FMPadding": "pad",
+    "FMPadding_Pixel": "spread",
     "GlobalAccPool": "average pool",
     "LabelSelect": "label",
     "Pool": "pool",

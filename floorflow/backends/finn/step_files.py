@@ -89,9 +89,11 @@ def step_files(
 
 def steps(data: Mapping[str, Any], *, plus: bool) -> list[str]:
     """Return the names of the steps of a build, FINN's and floorflow's."""
-    front = list(FRONT)
+    front = ["floorflow_flatten", *FRONT]
     if plus:
-        front.insert(4, "step_minimize_bit_width_initial")
+        front.insert(5, "step_minimize_bit_width_initial")
+    if any(engine["kind"] == "FMPadding_Pixel_hls" for engine in data["engines"]):
+        front.insert(front.index("step_convert_to_hw"), "floorflow_deconv")
     cut = ["floorflow_cut"] if "whole" in data else []
     back = BACK_PLUS if plus else BACK_MAIN
     found = [*([] if data["ports_of_finn"] else front), *cut, "floorflow_specialise", *back]

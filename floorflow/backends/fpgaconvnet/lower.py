@@ -12,9 +12,9 @@ from fractions import Fraction
 
 from floorflow.backends.fpgaconvnet.kinds import KINDS, WITH_WEIGHTS
 from floorflow.backends.fpgaconvnet.layers import BITS, Layer
-from floorflow.backends.fpgaconvnet.read_layers import NO_HARDWARE, layers_of
+from floorflow.backends.fpgaconvnet.read_layers import NO_HARDWARE, ON_HOST, layers_of
 from floorflow.backends.layered.graph import Wires, joined, plain_names
-from floorflow.backends.layered.named import NamedLayer
+from floorflow.backends.layered.named import NamedLayer, without_host_tail
 from floorflow.backends.layered.source import LayerSource, check_read
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine
 from floorflow.network import Network, Operation, Tensor
@@ -30,7 +30,7 @@ def lowered(source: LayerSource) -> Dataflow:
 
     """
     check_read(source.network)
-    network = _sixteen_bits(source.network)
+    network = _sixteen_bits(without_host_tail(source.network, ON_HOST, NO_HARDWARE))
     layers = {each.name: each for each in layers_of(network)}
     wires, names = Wires.of(network, NO_HARDWARE, BITS), plain_names([*layers])
     operations = {operation.name: operation for operation in network.operations}

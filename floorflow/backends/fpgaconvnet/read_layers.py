@@ -21,6 +21,9 @@ _KINDS: Mapping[str, str] = {
 NO_HARDWARE = frozenset({"quantise", "flatten", "affine"})
 """Types are fixed, a fully connected layer takes the feature map as it is, and batch norm is a convolution's."""
 
+ON_HOST = frozenset({"clip", "function", "mean", "softmax", "top_k"})
+"""What has no layer, and is the host's behind the last one."""
+
 
 def layers_of(network: Network) -> tuple[NamedLayer[Layer], ...]:
     """Return the layers of a network.

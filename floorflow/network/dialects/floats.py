@@ -7,7 +7,7 @@ behind a ReLU. The network's own input stays raw, as a camera or a file gives it
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from floorflow.network.datatype import DataType, integer
 from floorflow.network.dialects.rewriting import STANDARD_DOMAINS, Rewriting
@@ -15,7 +15,7 @@ from floorflow.network.facts import Facts, find_constants
 from floorflow.network.onnx_file import Node, OnnxFile
 from floorflow.network.shapes import QONNX_DOMAINS, QUANTISERS
 
-_LAYERS = ("Conv", "Gemm", "MatMul")
+_LAYERS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 _OTHER_QUANTISERS = ("MultiThreshold", "FloatQuant")
 _MOVING = (
     *("AveragePool", "Concat", "Dropout", "Flatten", "GlobalAveragePool", "GlobalMaxPool", "Identity", "MaxPool"),
@@ -85,7 +85,7 @@ def rewrite(source: OnnxFile, bits: FloatBits) -> OnnxFile:
     )
     for node in source.nodes:
         _walk(floats, node)
-    return floats.rewriting.finish()
+    return replace(floats.rewriting.finish(), activation_bits=activation_bits)
 
 
 def _quantises(node: Node) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floorflow.network.dialects import channels_last, floats, qcdq, qlinear
+from floorflow.network.dialects import channels_last, floats, qcdq, qlinear, thresholds
 from floorflow.network.dialects.floats import FloatBits
 from floorflow.network.onnx_file import OnnxFile
 from floorflow.network.standard import check_standard
@@ -17,7 +17,7 @@ def to_qonnx(source: OnnxFile, bits: FloatBits) -> OnnxFile:
         If a node of a dialect cannot be read, or breaks ONNX's standard; names file, node and reason.
 
     """
-    for rewrite in (channels_last.spelled_out, qlinear.rewrite, qcdq.rewrite):
+    for rewrite in (thresholds.rewrite, channels_last.spelled_out, qlinear.rewrite, qcdq.rewrite):
         source = rewrite(source)
     check_standard(source)
     return floats.rewrite(channels_last.channels_first(source), bits)

@@ -12,8 +12,8 @@ from onnx import TensorProto, helper
 from floorflow.network.datatype import DataType, integer
 from floorflow.network.obstacles import Obstacle, ObstacleError, Obstacles
 from floorflow.network.onnx_file import Node, OnnxFile, rewritten
+from floorflow.network.shapes import QONNX_DOMAIN
 
-QONNX_DOMAIN = "qonnx.custom_op.general"
 STANDARD_DOMAINS = ("", "ai.onnx")
 
 _WIDTHS = {

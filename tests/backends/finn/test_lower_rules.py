@@ -133,6 +133,7 @@ def wide_activation() -> onnx.ModelProto:
     builder = image()
     builder.conv(4, (3, 3), 2)
     builder.quantise(9)
+    builder.conv(2, (1, 1), 2)
     return builder.model()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +12,25 @@ from floorflow.backends.finn.config.apply_config import DEFAULTS, read_config
 from floorflow.backends.finn.config.style_file import STYLE_FILE, style_file_beside, with_styles
 from floorflow.backends.finn.kinds.registry import KINDS
 from floorflow.backends.finn.lower.integer_form import listed
-from floorflow.backends.finn.names import FOLDING_ATTRIBUTES, HARDWARE_ATTRIBUTES, PASSING, family
+from floorflow.backends.finn.names import (
+    FOLDING_ATTRIBUTES,
+    HARDWARE_ATTRIBUTES,
+    PASSING,
+    family,
+    is_specialised,
+    present_name,
+    present_value,
+)
+from floorflow.backends.finn.specialise import other_kind, respecialised
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine
 from floorflow.errors import InputError, some
 from floorflow.technology import Technology
 
 _OF_THE_BUILD = frozenset(
-    ("device_id", "inFIFODepths", "mem_port", "outFIFODepths", "partition_id", "preferred_impl_style", "slr")
+    (
+        *("device_id", "impl_style", "inFIFODepth", "inFIFODepths", "mem_port", "outFIFODepth", "outFIFODepths"),
+        *("partition_id", "preferred_impl_style", "slr"),
+    )
 )
 """Attributes that FINN's own files hold beside the folding, and that floorflow decides itself."""
 _HINT = "Give a file of FINN's ApplyConfig for this graph, such as finn/folding_config.json of a plan."
@@ -38,16 +51,78 @@ def with_given_folding(dataflow: Dataflow, path: Path, technology: Technology) -
     styles = style_file_beside(path) if dataflow.unspecialised else None
     if styles is not None:
         dataflow = with_styles(dataflow, styles, technology)
+    elif dataflow.unspecialised:
+        dataflow = _in_one_style(dataflow, config, technology)
+    config, renamed = _by_present_names(path, config, dataflow)
     names = {engine.name for engine in dataflow.engines}
     unknown = sorted(name for name in config.keys() - names - {DEFAULTS} if not name.startswith(PASSING))
     if unknown:
         message = f"{path}: the graph has no node {some(repr(name) for name in unknown)}"
         hint = f"Its nodes are called {listed([repr(n) for n in sorted(names)])}."
-        raise InputError(message, hint + _hint_on_styles(dataflow, unknown, styles))
+        raise InputError(message, hint + _hint_on_styles(dataflow, unknown, styles) + _hint_on_counts(dataflow, config))
     defaults = _defaults(path, config.get(DEFAULTS, {}))
     engines = tuple(_applied(engine, path, defaults, config.get(engine.name, {})) for engine in dataflow.engines)
-    notes = tuple(_notes(path, dataflow, config))
+    notes = (*renamed, *_notes(path, dataflow, config))
     return replace(dataflow, engines=engines, notes=(*dataflow.notes, *notes))
+
+
+def _in_one_style(dataflow: Dataflow, config: Mapping[str, Any], technology: Technology) -> Dataflow:
+    """Return the engines hls or rtl as the names of a file say that has all engines of a layer in one style."""
+    kinds: dict[str, str] = {}
+    for layer in sorted({family(engine.kind) for engine in dataflow.engines}):
+        engines = [engine for engine in dataflow.engines if family(engine.kind) == layer]
+        for kind in (f"{layer}_hls", f"{layer}_rtl"):
+            every = {f"{kind}_{index}" for index in range(len(engines))}
+            named = {name for name in config if family(name.rpartition("_")[0]) == layer}
+            if named == every and all(kind in (each.kind, other_kind(each, technology)) for each in engines):
+                kinds |= {engine.name: kind for engine in engines}
+    return respecialised(dataflow, kinds) if kinds else dataflow
+
+
+def _by_present_names(
+    path: Path, config: Mapping[str, dict[str, Any]], dataflow: Dataflow
+) -> tuple[dict[str, dict[str, Any]], tuple[str, ...]]:
+    """Return a file by the names of the engines, and a note on names that say neither hls nor rtl.
+
+    Such are names from before FINN 0.10, where every engine was hls (``MatrixVectorActivation_3``), and of layers that
+    SpecializeLayers has not seen (``MVAU_3``): the fourth of its layer is meant.
+
+    Raises
+    ------
+    InputError
+        If two names are of one engine.
+
+    """
+    found, told = dict[str, dict[str, Any]](), []
+    for name, entry in config.items():
+        present = name if name == DEFAULTS else _present_name(name, dataflow, config)
+        if present in found:
+            raise InputError(f"{path}: '{name}' is a name of '{present}', which has an entry already", _HINT)
+        found[present] = entry
+        if present != name:
+            told.append(f"'{name}' is '{present}'")
+    return found, (f"{path.name} has names that say neither hls nor rtl: {listed(told)}",) if told else ()
+
+
+def _present_name(name: str, dataflow: Dataflow, config: Mapping[str, Any]) -> str:
+    """Return the name of the engine that an older name means; the name itself if it is of today or of none."""
+    op_type, _, index = name.rpartition("_")
+    if is_specialised(op_type) or name.startswith(PASSING) or not index.isdigit():
+        return name
+    layer = family(present_name(op_type, old=True))
+    alike = [engine for engine in dataflow.engines if family(engine.kind) == layer]
+    if layer == "ConvolutionInputGenerator" and any("Generator1D_" in other for other in config):
+        alike = [engine for engine in alike if engine.attributes.get("is1D", 0) == ("Generator1D" in op_type)]
+    return alike[int(index)].name if int(index) < len(alike) else name
+
+
+def _hint_on_counts(dataflow: Dataflow, config: Mapping[str, Any]) -> str:
+    """Say where the file has more engines of a layer than the network, which then is another one."""
+    has = Counter(family(engine.kind) for engine in dataflow.engines)
+    names = (name.rpartition("_")[0] for name in config if name != DEFAULTS and not name.startswith(PASSING))
+    given = Counter(family(present_name(op_type, old=True)) for op_type in names)
+    more = [f"{count} {layer}, the model {has[layer]}" for layer, count in sorted(given.items()) if count > has[layer]]
+    return f" The file is of another model: it has {'; '.join(more)}." if more else ""
 
 
 def _hint_on_styles(dataflow: Dataflow, unknown: Iterable[str], styles: Path | None) -> str:
@@ -104,7 +179,7 @@ def _applied(engine: Engine, path: Path, defaults: list[tuple[str, Any, Any]], o
 
 
 def _checked(where: str, attribute: str, value: object) -> AttributeValue:
-    """Return a value if FINN's ApplyConfig takes it for that attribute."""
+    """Return a value if FINN's ApplyConfig takes it for that attribute, in today's spelling."""
     if attribute not in HARDWARE_ATTRIBUTES and attribute not in FOLDING_ATTRIBUTES:
         raise InputError(f"{where}: FINN's engines have no attribute {attribute}", _HINT)
     if attribute in FOLDING_ATTRIBUTES and (isinstance(value, bool) or not isinstance(value, int)):
@@ -113,7 +188,7 @@ def _checked(where: str, attribute: str, value: object) -> AttributeValue:
         return tuple(value)
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise InputError(f"{where}: {attribute} is {value!r:.40}, expected an integer or a text", _HINT)
-    return value
+    return present_value(attribute, value)
 
 
 def _notes(path: Path, dataflow: Dataflow, config: Mapping[str, Any]) -> Iterator[str]:

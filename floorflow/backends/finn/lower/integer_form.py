@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from floorflow.backends.finn.lower.ends import flattened_early, wide_on_host
 from floorflow.backends.finn.lower.rewrite import (
     BENDS,
     MOVERS,
@@ -23,6 +24,7 @@ from floorflow.backends.finn.lower.rewrite import (
     renamed,
 )
 from floorflow.errors import some
+from floorflow.network.datatype import DataType, integer
 from floorflow.network.model import Network, Operation, Tensor
 
 _JOINS_OF_INTEGERS = ("add", "average_pool", "multiply")
@@ -34,10 +36,11 @@ _THRESHOLD_BITS = 8
 
 def settled(network: Network) -> Network:
     """Return an equivalent network whose quantisers stand where FINN's thresholds can; notes tell what was assumed."""
-    network, shared = _rearranged(_relus_of_integers(network))
+    network, shared = _rearranged(_relus_of_integers(flattened_early(wide_on_host(network))))
     network, made_up = _completed(network)
+    network, filled = _filled(network)
     network, later = _rearranged(network)
-    notes = (*_quantising_note([*shared, *made_up, *later]), *_adding_note(network))
+    notes = (*_quantising_note([*shared, *made_up, *later]), *_filling_note(network, filled), *_adding_note(network))
     return replace(network, notes=(*network.notes, *notes))
 
 
@@ -212,7 +215,8 @@ def _completed(network: Network) -> tuple[Network, list[str]]:
         if not needs or like is None:
             operations.append(operation)
             continue
-        made = [_made_up(network, operation, like, name) for name in needs]
+        datatype = network.tensor(like.outputs[0]).datatype
+        made = [_made_up(network, operation, datatype, name) for name in needs]
         operations += [quantiser for quantiser, tensor in made if tensor.name not in tensors]
         tensors.update((tensor.name, tensor) for _, tensor in made)
         operations += renamed([operation], {name: tensor.name for name, (_, tensor) in zip(needs, made, strict=True)})
@@ -220,10 +224,62 @@ def _completed(network: Network) -> tuple[Network, list[str]]:
     return rebuilt(network, operations, tensors.values()), assumed
 
 
-def _made_up(network: Network, reader: Operation, like: Operation, name: str) -> tuple[Operation, Tensor]:
-    """Return a quantiser of a tensor that the network lacks, to the type that ``like`` makes."""
-    source, datatype = network.tensor(name), network.tensor(like.outputs[0]).datatype
-    tensor = Tensor(f"{name} as {datatype.name}", source.shape, datatype)
+def _filled(network: Network) -> tuple[Network, list[str]]:
+    """Quantise, in a network that had no quantisers, what engines need as integers and no quantiser follows.
+
+    Also return the names of the operations for which that was needed. One is filled after another, for what it sends
+    are integers then; averages come last, whose nearest quantisers may be those made here.
+    """
+    names: list[str] = []
+    while network.activation_bits:
+        states = floating(network)
+        lacking = (o for o in network.operations if o.type != "average_pool" and _needs(network, o, states))
+        operation = next((o for o in lacking if nearest_quantiser(network, o) is None), None)
+        if operation is None:
+            break
+        needs = _needs(network, operation, states)
+        if operation.type in _JOINS_OF_INTEGERS:
+            needs = tuple(n for n in dict.fromkeys(operation.inputs) if not network.tensor(n).datatype.is_integer)
+        network = _with_quantised(network, operation, needs)
+        names.append(f"'{operation.name}'")
+    if not names:
+        return network, names
+    network, averaged = _completed(network)
+    return network, [*names, *(text.partition(" as ")[0] for text in averaged)]
+
+
+def _with_quantised(network: Network, operation: Operation, needs: tuple[str, ...]) -> Network:
+    """Let an operation read quantised forms of some inputs: those that are there, or new ones."""
+    tensors, made, read = [], [], {}
+    for name in needs:
+        quantiser = next((reader for reader in network.consumers(name) if reader.type == "quantise"), None)
+        if quantiser is None:
+            quantiser, tensor = _made_up(network, operation, _activation(network, name), name)
+            tensors.append(tensor)
+            made.append(quantiser)
+        read[name] = quantiser.outputs[0]
+    (reading,) = renamed([operation], read)
+    others = [reading if o.outputs == operation.outputs else o for o in network.operations]
+    return rebuilt(network, _in_order(network, [*made, *others]), tensors)
+
+
+def _activation(network: Network, name: str) -> DataType:
+    """Return the type of an activation of a network that had no quantisers: unsigned behind a ReLU."""
+    makers = {output: operation for operation in network.operations for output in operation.outputs}
+    waiting, signed = [name], False
+    while waiting and not signed:
+        one = waiting.pop()
+        maker = makers.get(one)
+        if maker is not None and maker.type in (*MOVERS, "add", "average_pool", "concat"):
+            waiting += maker.inputs
+        elif maker is None or maker.type != "relu":
+            signed = network.tensor(one).datatype.min < 0
+    return integer(network.activation_bits, signed=signed)
+
+
+def _made_up(network: Network, reader: Operation, datatype: DataType, name: str) -> tuple[Operation, Tensor]:
+    """Return a quantiser of a tensor that the network lacks."""
+    tensor = Tensor(f"{name} as {datatype.name}", network.tensor(name).shape, datatype)
     return Operation(reader.name, "quantise", (name,), (tensor.name,), {"grid": ""}), tensor
 
 
@@ -257,6 +313,13 @@ def _quantising_note(assumed: list[str]) -> tuple[str, ...]:
     if not assumed:
         return ()
     return (f"float values behind a ReLU or scale are read as the nearest quantiser makes them: {listed(assumed)}",)
+
+
+def _filling_note(network: Network, names: list[str]) -> tuple[str, ...]:
+    """Say what is quantised in a network that had no quantisers although no layer reads it."""
+    if not names:
+        return ()
+    return (f"read in {network.activation_bits} bits too, for no engine takes floats: {listed(names)}",)
 
 
 def _adding_note(network: Network) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from floorflow.backends.finn.lower import types
 from floorflow.backends.finn.lower.equal_channels import has_one_scale
 from floorflow.backends.finn.lower.joins import refused_host_step, without_host_steps
 from floorflow.backends.finn.lower.state import Lowering, Output, Wire
-from floorflow.backends.finn.lower.windows import Window, padded, window_of, windows
+from floorflow.backends.finn.lower.windows import Window, padded, spread, window_of, windows
 from floorflow.dataflow.model import Attributes, AttributeValue
 from floorflow.errors import some
 from floorflow.network.datatype import BINARY, BIPOLAR, DataType, smallest
@@ -20,6 +20,9 @@ from floorflow.network.model import Operation
 def conv(lowering: Lowering, operation: Operation) -> Wire:
     """Lower a convolution: padding, windows, then a matrix unit or, for depthwise ones, a vector unit."""
     wire = _on_integers(lowering, operation, lowering.input_of(operation))
+    if "spread" in operation.attributes:
+        _check_transposed(lowering, operation)
+        wire = spread(lowering, operation, wire)
     window = window_of(lowering, operation, wire)
     if any(window.pads) and (wire.xnor or wire.datatype == BIPOLAR):
         raise lowering.refuse(
@@ -27,7 +30,7 @@ def conv(lowering: Lowering, operation: Operation) -> Wire:
             "it pads with 0, which a BIPOLAR stream cannot carry",
             "Use no padding, or 2-bit activations.",
         )
-    channels, out_channels = wire.shape[-1], lowering.network.weights(operation).shape[0]
+    channels, out_channels = wire.shape[-1], lowering.network.tensor(operation.outputs[0]).shape[1]
     group = operation.integer("group")
     if group not in (1, channels) or (group > 1 and out_channels != channels):
         raise lowering.refuse(
@@ -42,6 +45,18 @@ def conv(lowering: Lowering, operation: Operation) -> Wire:
     if group > 1:
         return _vector_unit(lowering, operation, wire, window)
     return _matrix_unit(lowering, operation, wire, out_channels)
+
+
+def _check_transposed(lowering: Lowering, operation: Operation) -> None:
+    """Refuse the transposed convolutions that FINN's InferPixelPaddingDeconv leaves, or pads otherwise than ONNX does."""
+    if operation.integer("group") != 1:
+        reason = f"{operation.integer('group')} groups: FINN has engines for transposed convolutions of one group only"
+        raise lowering.refuse(operation, reason, "Use group = 1.")
+    if len(operation.integers("kernel")) != 2 or len({*operation.integers("pads")}) > 1:
+        reason = (
+            f"around the spread image it needs borders of {operation.integers('pads')}, and FINN pads all sides alike"
+        )
+        raise lowering.refuse(operation, reason, "Use a square kernel with equal pads on all sides.")
 
 
 def fully_connected(lowering: Lowering, operation: Operation) -> Wire:

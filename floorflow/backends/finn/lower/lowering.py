@@ -27,6 +27,7 @@ from floorflow.network.datatype import integer
 from floorflow.network.model import Network, Operation
 from floorflow.network.obstacles import Obstacles
 from floorflow.network.operations import operators
+from floorflow.network.shaping import keeps_places
 from floorflow.technology import Technology
 
 
@@ -46,7 +47,7 @@ def lower(network: Network, technology: Technology, label_select: bool = False, 
     obstacles = Obstacles(list(network.obstacles))
     for index, name in enumerate(network.inputs):
         shape = _input_shape(settled_network, name)
-        wire = Wire(f"{HOST_PREFIX}in{index}", shape, network.tensor(name).datatype, shape[-1])
+        wire = Wire(f"{HOST_PREFIX}in{index}", shape, settled_network.tensor(name).datatype, shape[-1])
         _offer(lowering, (name,), _reader_of(lowering, name), wire)
     for operation in settled_network.operations:
         handler, guess = _HANDLERS[operation.type], partial(_guessed, lowering, operation)
@@ -179,9 +180,27 @@ def _flatten(lowering: Lowering, operation: Operation) -> Wire:
     if wire.host_only:
         return wire.then(operation)
     target = lowering.network.tensor(operation.outputs[0]).shape
+    _check_flatten(lowering, operation, wire, target)
     features = prod(target)
     shape = (1, features) if features == target[-1] else channels_last(target)
     return replace(wire, shape=shape, last_dimension=shape[-1] if wire.from_host else wire.last_dimension)
+
+
+_FEW_CHANNELS = 4
+
+
+def _check_flatten(lowering: Lowering, operation: Operation, wire: Wire, target: tuple[int, ...]) -> None:
+    """Refuse to regroup values that flow already, and say where few channels keep the engines around narrow."""
+    source = lowering.network.tensor(operation.inputs[0]).shape
+    if wire.from_host:
+        return
+    if not keeps_places(source, target):
+        raise lowering.refuse(operation, f"only flattening is supported, not {source} to {target}")
+    if wire.last_dimension < min(_FEW_CHANNELS, target[-1]):
+        lowering.remark(
+            f"PE and SIMD around it divide {wire.last_dimension}, the innermost size of the stream that it flattens",
+            operation,
+        )
 
 
 def _top_k(lowering: Lowering, operation: Operation) -> Wire:

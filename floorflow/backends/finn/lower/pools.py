@@ -143,7 +143,7 @@ def _window_max_pool(lowering: Lowering, operation: Operation, wire: Wire, windo
         raise lowering.refuse(
             operation,
             f"it pads signed values ({wire.datatype.name}) and FINN pads with 0, which may exceed them",
-            "Pool unsigned activations (QuantReLU), or pool without padding.",
+            "Pool unsigned activations (behind a ReLU, Brevitas: QuantReLU), or pool without padding.",
         )
     wire = padded(lowering, operation, wire, window)
     return _pool(lowering, operation, wire, window, Output((1, *window.output, wire.shape[-1]), wire.datatype))

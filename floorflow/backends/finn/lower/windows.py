@@ -7,6 +7,7 @@ from math import prod
 
 from floorflow.backends.finn.lower.state import Lowering, Output, Wire
 from floorflow.dataflow.model import Attributes
+from floorflow.network.datatype import BIPOLAR
 from floorflow.network.model import Operation
 
 Pair = tuple[int, int]
@@ -109,6 +110,26 @@ def padded(lowering: Lowering, operation: Operation, wire: Wire, window: Window)
         "numInputVectors": 1,
     }
     return lowering.add("FMPadding_rtl", operation, attributes, wire, output)
+
+
+def spread(lowering: Lowering, operation: Operation, wire: Wire) -> Wire:
+    """Add FMPadding_Pixel_hls, which puts zeros between the pixels of an image."""
+    if wire.xnor or wire.datatype == BIPOLAR:
+        reason = "it puts zeros between the pixels, which a BIPOLAR stream cannot carry"
+        raise lowering.refuse(operation, reason, "Use 2-bit activations.")
+    if len(wire.shape) != 4:
+        raise lowering.refuse(operation, f"it needs an image of two dimensions, not {wire.shape[1:]}")
+    stride, image = _pair(operation.integers("spread"), 1), (wire.shape[1], wire.shape[2])
+    attributes: Attributes = {
+        "ImgDim": image,
+        "Stride": stride,
+        "NumChannels": wire.shape[-1],
+        "inputDataType": wire.datatype.name,
+        "numInputVectors": 1,
+    }
+    height, width = (size + (size - 1) * (apart - 1) for size, apart in zip(image, stride, strict=True))
+    output = Output((1, height, width, wire.shape[-1]), wire.datatype)
+    return lowering.add("FMPadding_Pixel_hls", operation, attributes, wire, output)
 
 
 def windows(lowering: Lowering, operation: Operation, wire: Wire, window: Window, *, depthwise: bool) -> Wire:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-MODULES = ("graph", "match", "kernels", "slices", "settings", "cut", "kernel_files", "filled", "bind", "steps")
+MODULES = ("graph", "match", "kernels", "slices", "settings", "cut", "early", "kernel_files", "filled", "bind", "steps")
 """The modules in the order in which each needs only earlier ones."""
 _OWN = "floorflow.backends.finn.step."
 

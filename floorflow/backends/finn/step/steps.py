@@ -16,6 +16,7 @@ from typing import Any
 
 from floorflow.backends.finn.step.bind import bind_kernels, write_bound
 from floorflow.backends.finn.step.cut import cut_out
+from floorflow.backends.finn.step.early import reshape_early, spell_out_deconv
 from floorflow.backends.finn.step.graph import MARK, BuiltNode, read_graph
 from floorflow.backends.finn.step.kernel_files import Kernels, read_partitions
 from floorflow.backends.finn.step.match import Mismatch
@@ -63,6 +64,27 @@ def _set(node: BuiltNode, attributes: Mapping[str, Any]) -> None:
         if name not in known:
             raise FloorflowStop(f"floorflow: node '{node.name}' ({node.op_type}) has no attribute {name}")
         instance.set_nodeattr(name, value)
+
+
+def floorflow_flatten(model: Any, cfg: Any) -> Any:  # noqa: ARG001
+    """Move reshapes of the input ahead of its quantiser, so that a word may hold several values; first of all."""
+    reshape_early(model.graph)
+    return model
+
+
+def floorflow_deconv(model: Any, cfg: Any) -> Any:
+    """Make transposed convolutions plain ones of spread images; in front of step_convert_to_hw, where FINN has integers.
+
+    FINN's own transformation is none of its default steps, and reads attributes that exporters may leave out. Scales
+    that have to move for it are streamlined once more.
+    """
+    from finn.builder.build_dataflow_steps import step_streamline
+    from finn.transformation.fpgadataflow.infer_pixel_padding_deconv import InferPixelPaddingDeconv
+    from finn.transformation.streamline.reorder import MoveScalarMulPastConvTranspose
+
+    spell_out_deconv(model.graph)
+    model = model.transform(MoveScalarMulPastConvTranspose()).transform(InferPixelPaddingDeconv())
+    return step_streamline(model, cfg)
 
 
 def floorflow_cut(model: Any, cfg: Any) -> Any:  # noqa: ARG001

@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import onnx
 import pytest
 from typer.testing import CliRunner
 
+from examples.make_models import ModelBuilder
 from floorflow.backends.finn.config.folding_file import with_given_folding
 from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.folding.given_folding import given_folding_groups
@@ -155,3 +157,69 @@ def test_the_command_line_refuses_with_exit_code_2_and_keeps_what_is_legal(tmp_p
     assert plan["phases"][0]["networks"][0]["folding"]["engines"]["MVAU_hls_1"]["attributes"]["PE"] == 2
     assert (plan["options"]["keep_folding"], plan["options"]["backend_options"]["finn"]) == (True, "plus")
     assert [file["path"] for file in plan["inputs"]] == ["tfc_1w1a.onnx", "folding.json"]
+
+
+def given(config: dict[str, Any], folder: Path, network: Path = CNV) -> Dataflow:
+    return with_given_folding(read_source(network).lower(PART), written(folder, config), PART)
+
+
+OLD = {
+    "MatrixVectorActivation": "MVAU_hls",
+    "StreamingFCLayer_Batch": "MVAU_hls",
+    "MVAU": "MVAU_hls",
+    "ConvolutionInputGenerator": "ConvolutionInputGenerator_rtl",
+    "ConvolutionInputGenerator_Batch": "ConvolutionInputGenerator_rtl",
+    "StreamingMaxPool_Batch": "StreamingMaxPool_hls",
+    "Thresholding_Batch": "Thresholding_rtl",
+}
+
+
+@pytest.mark.parametrize("old", OLD)
+def test_names_of_every_finn_are_taken_with_a_note(old: str, tmp_path: Path) -> None:
+    attribute = "SIMD" if "Generator" in old else "PE"
+    index = 0 if "Thresholding" in old else 1
+    entry = {attribute: 1, "mem_mode": "decoupled", "inFIFODepth": 2, "impl_style": "rtl"}
+    found = given({"Defaults": {}, f"{old}_{index}": entry}, tmp_path)
+    engine = found.engine(f"{OLD[old]}_{index}")
+    assert engine.folding == {attribute: 1}
+    assert engine.attributes["mem_mode"] == "internal_decoupled"
+    assert any(f"'{old}_{index}' is '{engine.name}'" in note for note in found.notes)
+
+
+def test_vector_units_and_windows_of_one_dimension_are_counted_by_themselves(tmp_path: Path) -> None:
+    builder = ModelBuilder("lines", (1, 4, 12, 1))
+    builder.quantise(4, signed=False)
+    for group in (1, 4):
+        builder.conv(4, (3, 1), 4, group=group)
+        builder.quantise(4, signed=False)
+    onnx.save(builder.model(), tmp_path / "lines.onnx")
+    config = {"ConvolutionInputGenerator1D_1": {"SIMD": 2}, "Vector_Vector_Activate_Batch_0": {"PE": 2}}
+    found = given(config, tmp_path, tmp_path / "lines.onnx")
+    assert {e.name: dict(e.folding) for e in found.engines if e.folding} == {
+        "ConvolutionInputGenerator_rtl_1": {"SIMD": 2},
+        next(e.name for e in found.engines if e.kind.startswith("VVAU")): {"PE": 2},
+    }
+
+
+def test_a_file_with_all_engines_in_one_style_says_it_by_its_names(tmp_path: Path) -> None:
+    builder = ModelBuilder("wide", (1, 16))
+    for bits in (8, 8):
+        builder.quantise(bits, narrow=False)
+        builder.fully_connected(16, 4)
+    onnx.save(builder.model(), tmp_path / "wide.onnx")
+    assert {e.kind for e in read_source(tmp_path / "wide.onnx").lower(PART).engines} >= {"MVAU_rtl"}
+    config = {f"MVAU_hls_{index}": {"PE": 4, "SIMD": 8} for index in range(2)}
+    found = given(config, tmp_path, tmp_path / "wide.onnx")
+    assert [dict(e.folding) for e in found.engines if e.kind == "MVAU_hls"] == [{"PE": 4, "SIMD": 8}] * 2
+
+
+def test_a_file_of_another_network_is_called_so(tmp_path: Path) -> None:
+    config = {f"MVAU_hls_{index}": {"PE": 1} for index in range(9)}
+    with pytest.raises(InputError, match="no node 'MVAU_hls_4'") as caught:
+        given(config, tmp_path, TFC)
+    assert "it has 9 MVAU, the model 4" in caught.value.hint
+
+
+def test_two_names_of_one_engine_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="'MatrixVectorActivation_0' is a name of 'MVAU_hls_0'"):
+        given({"MVAU_hls_0": {"PE": 2}, "MatrixVectorActivation_0": {"PE": 1}}, tmp_path)

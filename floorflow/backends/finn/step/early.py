@@ -1,0 +1,101 @@
+"""What FINN's own steps need done to a network before them, for the engines that floorflow has planned."""
+
+from __future__ import annotations
+
+from math import prod
+
+import onnx
+from onnx import helper
+
+RESHAPES = ("Flatten", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
+BY_VALUE = (
+    *("Add", "BipolarQuant", "Cast", "Clip", "Div", "Dropout", "Identity", "IntQuant", "Mul", "Quant", "Relu"),
+    *("Selu", "Sigmoid", "Sub", "Tanh", "Trunc"),
+)
+"""Operators on each value by itself, if their constants are single numbers."""
+
+
+def reshape_early(graph: onnx.GraphProto) -> list[str]:
+    """Move reshapes of QONNX's input ahead of scales and quantisers in place, and return the names of those moved."""
+    one = _single_numbers(graph)
+    tops = {value.name: [d.dim_value for d in value.type.tensor_type.shape.dim] for value in graph.input}
+    moved = []
+    for name in [node.output[0] for node in graph.node if node.op_type in RESHAPES]:
+        node = next(other for other in graph.node if name in other.output)
+        steps = _up(graph, node, one)
+        top = steps[0].input[0] if steps else node.input[0]
+        if top not in tops or _is_read_otherwise(graph, top) or not _keeps_order(node, tops[top]):
+            continue
+        if steps:
+            moved.append(node.name)
+            name = _move(graph, node, steps)  # noqa: PLW2901 - what the reshape now makes
+        tops[name] = []
+    return moved
+
+
+def spell_out_deconv(graph: onnx.GraphProto) -> None:
+    """Write ONNX's defaults into transposed convolutions, in place."""
+    defaults = {"dilations": [1, 1], "group": 1, "pads": [0, 0, 0, 0], "strides": [1, 1]}
+    for node in graph.node:
+        if node.op_type == "ConvTranspose":
+            given = {attribute.name for attribute in node.attribute}
+            node.attribute.extend(
+                helper.make_attribute(name, value) for name, value in defaults.items() if name not in given
+            )
+
+
+def _single_numbers(graph: onnx.GraphProto) -> set[str]:
+    """Return the constants of one element."""
+    found = {tensor.name for tensor in graph.initializer if prod(tensor.dims) == 1}
+    for node in graph.node:
+        for attribute in node.attribute if node.op_type == "Constant" else ():
+            is_number = attribute.name in ("value_float", "value_int")
+            if is_number or (attribute.name == "value" and prod(attribute.t.dims) == 1):
+                found.add(node.output[0])
+    return found
+
+
+def _up(graph: onnx.GraphProto, node: onnx.NodeProto, one: set[str]) -> list[onnx.NodeProto]:
+    """Return what lies ahead of a reshape and may follow it, the first step first."""
+    makers = {name: maker for maker in graph.node for name in maker.output}
+    steps: list[onnx.NodeProto] = []
+    name = node.input[0]
+    while name in makers and not _is_read_otherwise(graph, name):
+        step = makers[name]
+        if step.op_type not in BY_VALUE or not all(not other or other in one for other in step.input[1:]):
+            break
+        steps.insert(0, step)
+        name = step.input[0]
+    return steps
+
+
+def _is_read_otherwise(graph: onnx.GraphProto, name: str) -> bool:
+    """Whether more than one node reads a tensor, or it leaves the network."""
+    return sum(list(node.input).count(name) for node in graph.node) > 1 or name in {o.name for o in graph.output}
+
+
+def _keeps_order(node: onnx.NodeProto, shape: list[int]) -> bool:
+    """Whether a reshape leaves the values in their order; a Transpose does if it moves nothing but sizes of 1."""
+    if node.op_type != "Transpose":
+        return True
+    order = next((list(attribute.ints) for attribute in node.attribute if attribute.name == "perm"), [])
+    moved = [axis for axis in order if axis < len(shape) and shape[axis] != 1]
+    return len(order) == len(shape) and moved == sorted(moved)
+
+
+def _move(graph: onnx.GraphProto, node: onnx.NodeProto, steps: list[onnx.NodeProto]) -> str:
+    """Let a reshape read what the first step did, and the steps follow it; return what it now makes."""
+    end, top = node.output[0], steps[0].input[0]
+    made = f"{end}_reshaped"
+    stale = {name for step in steps for name in step.output}
+    node.input[0], node.output[0] = top, made
+    steps[0].input[0], steps[-1].output[0] = made, end
+    nodes = [other for other in graph.node if other not in steps]
+    place = nodes.index(node) + 1
+    ordered = [*nodes[:place], *steps, *nodes[place:]]
+    kept = [value for value in graph.value_info if value.name not in stale]
+    for field, messages in ((graph.node, ordered), (graph.value_info, kept)):
+        copies = [type(message).FromString(message.SerializeToString()) for message in messages]
+        del field[:]
+        field.extend(copies)
+    return made
