@@ -16,7 +16,7 @@ from floorflow.api.models import Model, read
 from floorflow.api.options import OPTIONS, Option
 from floorflow.api.pictures import Picture, Pictures
 from floorflow.api.planning import plan
-from floorflow.api.pricing import cost
+from floorflow.api.pricing import cost, lines_of
 from floorflow.api.resource_plans import (
     ResourcePlan,
     ResourcePlanInterrupted,
@@ -32,6 +32,7 @@ from floorflow.errors import InfeasibleError as Infeasible
 from floorflow.errors import LimitError as LimitReached
 from floorflow.errors import ToolError as ToolFailed
 from floorflow.output import require_free
+from floorflow.reading import exists, is_file, is_folder, resolved, write_bytes
 from floorflow.request import known_methods
 from floorflow.resources import RESOURCE_NAMES
 
@@ -91,9 +92,13 @@ __all__ = [
     "compare_case",
     "compare_reconfigured",
     "cost",
+    "exists",
     "inspect",
+    "is_file",
+    "is_folder",
     "is_resources_alone",
     "known_methods",
+    "lines_of",
     "link_kinds",
     "load",
     "new_board",
@@ -104,5 +109,7 @@ __all__ = [
     "platforms",
     "read",
     "require_free",
+    "resolved",
     "some",
+    "write_bytes",
 ]

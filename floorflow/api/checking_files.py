@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from floorflow.api.pictures import Picture, drawn
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
+from floorflow.reading import read_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from floorflow.verify.xdc import Judged
     from floorflow.view.contents.stated import StatedFloorplan
 
-_LARGEST_BYTES = 256 * 2**20
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _REPORT_ENDS = (".xml", ".rpt", ".txt", ".log")
 
@@ -215,12 +215,7 @@ def check_floorplan(
 
 def _text(path: Path, kind: str = "an XDC file or a script with pblocks") -> str:
     """Return a file's text: UTF-8, or else Latin-1, in which people write a © into comments."""
-    try:
-        if path.stat().st_size > _LARGEST_BYTES:
-            raise InputError(f"{path}: is larger than {_LARGEST_BYTES:,} bytes", hint=f"give {kind}")
-        raw = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}", hint=f"give {kind}") from error
+    raw = read_bytes(path, "floorplan", f"give {kind}")
     if _BINARY.search(raw):
         raise InputError(f"{path}: is no text, but binary", hint=f"give {kind}")
     try:

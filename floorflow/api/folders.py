@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import platform as python_platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 
-from floorflow import __version__
+from floorflow import __version__, reading
 from floorflow.errors import InputError
 from floorflow.output import RUN_FILE, earlier_files, write
 
@@ -18,8 +17,7 @@ _PACKAGES = ("matplotlib", "networkx", "numpy", "onnx", "ortools", "pydantic", "
 
 def require_folder(folder: Path, what: str) -> None:
     """Refuse what is no folder; ``what`` was to be given."""
-    if not folder.is_dir():
-        raise InputError(f"{folder}: is no folder", hint=f"give {what}")
+    reading.require_folder(folder, what)
 
 
 def save(
@@ -61,7 +59,7 @@ def files_in(folder: Path) -> set[str]:
 def run_of(folder: Path) -> tuple[list[str], float]:
     """Return the command line that made a folder and the seconds that took, as its run.json says; else none and 0."""
     try:
-        run = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
+        run = reading.read_json(folder / RUN_FILE, "plan", "")
         return [str(word) for word in run["argv"]], float(run["seconds"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (InputError, ValueError, KeyError, TypeError, OverflowError):
         return [], 0.0

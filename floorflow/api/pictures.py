@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
+from floorflow.reading import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,10 +65,7 @@ class Picture:
         if path.suffix not in {".png", ".svg"}:
             raise InputError(f"{path}: pictures are .png or .svg", hint="give the file one of these endings")
         data = self.png if path.suffix == ".png" else self.svg
-        try:
-            path.write_bytes(data)
-        except OSError as error:
-            raise InputError(f"{path}: cannot be written ({error.strerror})", hint="choose another file") from error
+        write_bytes(path, data, "choose another file")
         return path
 
     def _repr_png_(self) -> bytes:

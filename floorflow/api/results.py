@@ -15,6 +15,7 @@ from floorflow.api.pictures import FOLDER, Pictures, pictures_in, pictures_of
 from floorflow.api.told import next_steps, summary, told
 from floorflow.importing import whole_imports
 from floorflow.output import require_free
+from floorflow.reading import read_bytes
 
 if TYPE_CHECKING:
     from floorflow import hardware, schema
@@ -206,7 +207,9 @@ def load(folder: str | Path) -> Plan:
     plan = read_plan(out / "plan.json")
     names = files_in(out)
     pictures = pictures_in(out, names)
-    files = {name: (out / name).read_bytes() for name in sorted(names) if not name.startswith(FOLDER)}
+    files = {
+        name: read_bytes(out / name, "plan", "plan again") for name in sorted(names) if not name.startswith(FOLDER)
+    }
 
     def platform() -> hardware.Platform:
         with whole_imports():

@@ -88,14 +88,11 @@ def _refuse_mixed(
 def _write_new(name: str, part: str, out: Path | None, *, force: bool) -> None:
     """Write the file of a new board, and say what comes next."""
     text, path = api.new_board(name.lower(), part), out or Path(f"{name.lower()}.yaml")
-    if path.exists() and not (force and path.is_file()):
+    if api.exists(path) and not (force and api.is_file(path)):
         raise InputError(
             f"{path}: there is such a file already", hint="choose another with --out, or replace it with --force"
         )
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})", hint="choose another with --out") from error
+    api.write_bytes(path, text.encode(), "choose another with --out")
     _say(f"written to {path}: state what the die cannot tell")
     if name.lower() in {platform.name for platform in api.platforms()}:
         _say(f"  note      {name.lower()} ships with floorflow: only a file equal to it may have that name")

@@ -15,6 +15,7 @@ from onnx import helper, numpy_helper
 
 from floorflow.errors import InputError
 from floorflow.network.obstacles import Obstacle
+from floorflow.reading import read_bytes
 
 EXPORT_HINT = "Export the network as QONNX, for example with Brevitas' export_qonnx."
 
@@ -122,11 +123,7 @@ def rewritten(
 
 
 def _contents(path: Path) -> bytes:
-    if not path.exists():
-        raise InputError(f"{path}: no such file", "Check the path of the model.")
-    if path.is_dir():
-        raise InputError(f"{path}: expected an ONNX file, found a folder", "Give the path of the .onnx file itself.")
-    data = path.read_bytes()
+    data = read_bytes(path, "model", "Give the path of the .onnx file itself.")
     if not data:
         raise InputError(f"{path}: the file is empty", EXPORT_HINT)
     return data

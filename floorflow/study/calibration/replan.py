@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from floorflow.backends.backend import backend_named
 from floorflow.errors import InputError
 from floorflow.hardware import Platform, described_fpgas, known_links, known_platforms, load_platform
 from floorflow.output import RUN_FILE
+from floorflow.reading import read_bytes, read_json, resolved
 from floorflow.request import Request
 from floorflow.schema import InputFile, Plan
 
@@ -117,18 +117,18 @@ def _same_beside(folding: Path | None, entry: InputFile) -> None:
 def _candidate_paths(out: Path, name: str) -> Iterator[Path]:
     """Yield where a file may lie: as run.json's command line says, in the working folder, beside the plan's folder."""
     try:
-        run = json.loads((out / RUN_FILE).read_text(encoding="utf-8"))
+        run = read_json(out / RUN_FILE, "plan", "")
         words = [str(word) for word in run.get("argv", [])]
-    except (OSError, ValueError, AttributeError):
+    except (InputError, AttributeError, TypeError):
         words = []
     yield from (path for path in (Path(word.rpartition("=")[2]) for word in words) if path.name == name)
-    yield from (Path(name), out.resolve().parent / name, out / name)
+    yield from (Path(name), resolved(out).parent / name, out / name)
 
 
 def _sha256(path: Path) -> str | None:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
+        return hashlib.sha256(read_bytes(path, "model", "")).hexdigest()
+    except InputError:
         return None
 
 
