@@ -213,6 +213,25 @@ def require_folder(path: Path, expected: str) -> None:
         raise InputError(f"{shown(path)}: {told}", f"give {expected}") from None
 
 
+def require_nameable(path: Path, hint: str) -> None:
+    """Refuse a path at which nothing can be made: too long a name, links in a circle, a file on the way.
+
+    Raises
+    ------
+    InputError
+        Says why.
+
+    """
+    if any(len(os.fsencode(part)) > _LONGEST_NAME for part in path.parts):
+        raise InputError(f"{shown(path)}: cannot be written: a name in it is too long", hint)
+    try:
+        os.stat(path)  # noqa: PTH116  (as above)
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as problem:
+        raise InputError(f"{shown(path)}: {why(problem, 'written')}", hint) from None
+
+
 def require_utf8(name: str) -> None:
     """Raise ValueError for a file's name of other bytes, which no file of a plan could repeat."""
     try:
@@ -228,6 +247,7 @@ def shown(path: Path | str) -> str:
 
 
 _MOST_SHOWN = 200
+_LONGEST_NAME = 255
 
 
 def why(problem: OSError | ValueError, done: str = "read") -> str:

@@ -32,7 +32,7 @@ from floorflow.errors import InfeasibleError as Infeasible
 from floorflow.errors import LimitError as LimitReached
 from floorflow.errors import ToolError as ToolFailed
 from floorflow.output import require_free
-from floorflow.reading import exists, is_file, is_folder, resolved, write_bytes
+from floorflow.reading import exists, is_file, is_folder, resolved, shown, write_bytes
 from floorflow.request import known_methods
 from floorflow.resources import RESOURCE_NAMES
 
@@ -110,6 +110,7 @@ __all__ = [
     "read",
     "require_free",
     "resolved",
+    "shown",
     "some",
     "write_bytes",
 ]

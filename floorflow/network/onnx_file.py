@@ -14,6 +14,7 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import helper, numpy_helper
 
 from floorflow.errors import InputError
+from floorflow.network import soundness
 from floorflow.network.obstacles import Obstacle
 from floorflow.reading import read_bytes
 
@@ -70,8 +71,7 @@ class OnnxFile:
     @property
     def opset(self) -> int:
         """The version of ONNX's own operators."""
-        versions = (entry.version for entry in self.model.opset_import if entry.domain in ("", "ai.onnx"))
-        return next(versions, _DEFAULT_OPSET)
+        return _opset(self.model)
 
 
 def load(path: Path) -> OnnxFile:
@@ -88,6 +88,7 @@ def load(path: Path) -> OnnxFile:
     graph = model.graph
     if not graph.node or not graph.output:
         raise InputError(f"{path}: the file holds no graph with nodes and outputs", EXPORT_HINT)
+    soundness.check(str(path), model, _opset(model))
     initialisers = {tensor.name: tensor for tensor in graph.initializer}
     for tensor in initialisers.values():
         _check_initialiser(path, tensor)
@@ -96,6 +97,11 @@ def load(path: Path) -> OnnxFile:
     return OnnxFile(
         str(path), model, tuple(_nodes(graph)), initialisers, inputs, outputs, hashlib.sha256(data).hexdigest()
     )
+
+
+def _opset(model: onnx.ModelProto) -> int:
+    versions = (entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx"))
+    return next(versions, _DEFAULT_OPSET)
 
 
 def rewritten(
@@ -149,11 +155,12 @@ def _parse(path: Path, data: bytes) -> onnx.ModelProto:
 def _texts(model: onnx.ModelProto) -> Iterator[str]:
     """Yield every name in a model; protobuf gives bytes for one that is not valid UTF-8."""
     graph = model.graph
+    yield graph.name
     yield from (entry.domain for entry in model.opset_import)
     for node in graph.node:
         yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
         yield from (attribute.name for attribute in node.attribute)
-    for value in (*graph.input, *graph.output):
+    for value in (*graph.input, *graph.output, *graph.value_info):
         yield value.name
         yield from (dim.dim_param for dim in value.type.tensor_type.shape.dim)
     yield from (tensor.name for tensor in graph.initializer)

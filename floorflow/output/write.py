@@ -20,6 +20,7 @@ from floorflow.output.workshop import (
     recover_leftovers,
     workshop_beside,
 )
+from floorflow.reading import require_nameable
 
 
 def require_free(out: Path, *, force: bool) -> None:
@@ -33,6 +34,7 @@ def require_free(out: Path, *, force: bool) -> None:
         If ``out`` is a file or cannot be written, or is a folder that is not empty and ``force`` is not set.
 
     """
+    require_nameable(out, "choose another --out")
     out = out.resolve()
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: is a file, expected a folder to write to", hint="choose another --out")
@@ -71,6 +73,7 @@ def write(
         With a message that says so if all was written when it came.
 
     """
+    require_nameable(out, "choose another --out")
     out = out.resolve()
     bundle = {name: data.encode() if isinstance(data, str) else data for name, data in files.items()}
     bundle[RUN_FILE] = (json.dumps({**run, "files": sorted(files)}, indent=2, sort_keys=True) + "\n").encode()

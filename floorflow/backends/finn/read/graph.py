@@ -14,6 +14,7 @@ from math import prod
 import onnx
 
 from floorflow.backends.finn import names
+from floorflow.backends.finn.datatype import is_known
 from floorflow.backends.finn.kinds.thresholding import EQUAL_THRESHOLDS
 from floorflow.backends.finn.read import ports
 from floorflow.backends.finn.read.file import FlatGraph, flatten
@@ -21,6 +22,7 @@ from floorflow.backends.finn.read.order import in_topological_order
 from floorflow.dataflow.model import HOST_PREFIX, AttributeValue, Stream
 from floorflow.errors import InputError
 from floorflow.network.onnx_file import Node, OnnxFile
+from floorflow.network.soundness import MOST_SIZE
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,9 @@ class _Wiring:
         folding = {key: attributes.pop(key) for key in names.FOLDING_ATTRIBUTES if key in attributes}
         kind = names.present_name(node.op_type, old=self.flat.old)
         inputs = tuple(i for i, tensor in enumerate(node.inputs) if self._flows(tensor))
+        problem = _nonsense({**attributes, **folding}) if inputs else "none of its inputs is data that flows"
+        if problem:
+            raise InputError(f"{self.flat.path}: node '{node.name}' ({node.op_type}): {problem}", "Save it with FINN.")
         return GraphEngine(node, kind, attributes, folding, inputs)
 
     def _equal(self, node: Node) -> bool:
@@ -202,7 +207,7 @@ class _Wiring:
         self, ends: tuple[str, int, str, int], tensor: str, bits: int, fifo_bits: int, fifo_words: int
     ) -> GraphStream:
         shape = self.flat.shapes.get(tensor)
-        if shape is None:
+        if not shape:
             message = f"{self.flat.path}: the shape of tensor '{tensor}' between '{ends[0]}' and '{ends[2]}' is missing"
             raise InputError(message, "Save the graph after FINN's InferShapes.")
         return GraphStream(Stream(*ends, prod(shape), shape[-1], bits, fifo_bits, fifo_words), tensor, shape)
@@ -222,6 +227,23 @@ class _Wiring:
                 reached |= dict.fromkeys(node.outputs, node)
         feeding = (self.source(name)[0] for engine in self.engines.values() for name in engine.node.inputs)
         yield from {reached[name].name: reached[name] for name in feeding if name in reached}.values()
+
+
+def _nonsense(attributes: Mapping[str, AttributeValue]) -> str:
+    """Say which attribute of an engine no FINN would have written; empty if none."""
+    for key, value in attributes.items():
+        held = value if isinstance(value, tuple) else (value,)
+        most = _MOST_OFFSET if key == _OFFSET else MOST_SIZE
+        if any(isinstance(one, int) and abs(one) > most for one in held):
+            return f"{key} is {value}, expected up to {most:,}"
+        if key.lower().endswith(_TYPES) and not all(isinstance(one, str) and is_known(one) for one in held):
+            return f"{key} is {value!r:.60}, expected a type such as INT8"
+    return ""
+
+
+_OFFSET, _MOST_OFFSET = "ActVal", 2**40
+"""What thresholds count from, which may be as low as an accumulator."""
+_TYPES = ("datatype", "datatypes", "datatype0", "datatype1", "dtype", "inputtype", "embeddingtype")
 
 
 def passes(node: Node) -> bool:
