@@ -215,22 +215,34 @@ OPERATORS = (
 
 
 def mutated_values(content: Any, rng: random.Random) -> Any:
-    """Return what a JSON or YAML file holds, with one to three of its values changed."""
-    for _ in range(rng.randint(1, 3)):
+    """Return what a JSON or YAML file holds, with one or two of its values changed."""
+    for _ in range(rng.randint(1, 2)):
         content = _mutated_value(content, rng)
     return content
 
 
 def _mutated_value(content: Any, rng: random.Random) -> Any:
-    if isinstance(content, Mapping) and content and rng.random() < 0.9:
+    if isinstance(content, Mapping) and content and rng.random() < 0.97:
         key, choice = rng.choice(sorted(content, key=str)), rng.random()
-        if choice < 0.1:
+        if choice < 0.05:
             return {name: value for name, value in content.items() if name != key}
-        if choice < 0.15:
+        if choice < 0.07:
             return {**content, rng.choice(TEXTS): content[key]}
         return {**content, key: _mutated_value(content[key], rng)}
-    if isinstance(content, list) and content and rng.random() < 0.8:
+    if isinstance(content, list) and content and rng.random() < 0.95:
         index = rng.randrange(len(content))
-        return [*content[:index], _mutated_value(content[index], rng), *content[index + rng.randint(0, 1) :]]
-    numbers: tuple[Any, ...] = (*NUMBERS, 10**400, 1e308, 0.5, -0.1, float("nan"), float("inf"))
-    return rng.choice((rng.choice(numbers), rng.choice(TEXTS), None, True, [], {}, [[]], {"a": 1}))
+        return [*content[:index], _mutated_value(content[index], rng), *content[index + (rng.random() < 0.9) :]]
+    return _other_value(content, rng)
+
+
+def _other_value(content: Any, rng: random.Random) -> Any:
+    """Return another value, mostly one of the same type."""
+    reals = (1e308, 0.5, -0.1, 1e-300, float("nan"), float("inf"))
+    whole = rng.choice((*NUMBERS, 10**400))
+    if rng.random() < 0.8 and isinstance(content, bool | int | float | str):
+        if isinstance(content, str):
+            return rng.choice((*TEXTS, content[:-1], content + "9", content.upper()))
+        if isinstance(content, bool):
+            return not content
+        return rng.choice((whole, content + 1, content - 1, *(reals if isinstance(content, float) else ())))
+    return rng.choice((whole, rng.choice(reals), rng.choice(TEXTS), None, True, [], {}, [[]], {"a": 1}))

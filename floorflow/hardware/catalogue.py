@@ -91,6 +91,6 @@ def file_named_in(platform_file: Path, kind: Literal["boards", "links"], text: s
 def check_name_is_free(kind: PlatformFile, name: str, text: str, path: Path) -> None:
     """Refuse a user's file that calls itself as a shipped one but differs: a plan names files, not contents."""
     shipped_file = asset_folder("platforms") / kind / f"{name}.yaml"
-    if shipped_file.is_file() and read_text(shipped_file) != text:
+    if is_file(shipped_file) and read_text(shipped_file) != text:
         field = "part" if kind == "devices" else "name"
         raise PlatformError(f"{path}: {field}: '{name}' is a file that ships with floorflow; choose another name")

@@ -16,8 +16,10 @@ from floorflow.errors import InputError
 
 MOST_SIZE = 2**24
 """The largest size of one dimension, kernel, stride, dilation or pad; docs/using.md has the same number."""
-MOST_ELEMENTS = 2**32
-"""The most elements of a tensor: no FPGA takes a frame of which one layer has more."""
+MOST_ELEMENTS = 2**30
+"""The most elements of a tensor."""
+MOST_PIXELS = 2**22
+"""The most pixels of an image: the analysis of rates takes a gigabyte for each million."""
 MOST_NODES = 100_000
 """The most nodes of a graph."""
 
@@ -56,6 +58,11 @@ def is_size(sizes: Iterable[int]) -> bool:
     """Whether sizes are those of a tensor that can be planned: none below 1, none too large, nor all together."""
     sizes = tuple(sizes)
     return all(1 <= size <= MOST_SIZE for size in sizes) and prod(sizes) <= MOST_ELEMENTS
+
+
+def expected_size() -> str:
+    """Say what `is_size` asks for."""
+    return f"expected sizes from 1 to {MOST_SIZE:,}, and no more than {MOST_ELEMENTS:,} elements"
 
 
 def _problems_of_versions(model: onnx.ModelProto) -> Iterator[str]:
@@ -107,7 +114,7 @@ def _problems_of_values(graph: onnx.GraphProto) -> Iterator[str]:
     """Say which sizes that the file states are none; 0 and absent ones are left to inference."""
     for value in (*graph.input, *graph.output, *graph.value_info):
         sizes = [dim.dim_value for dim in value.type.tensor_type.shape.dim if dim.HasField("dim_value")]
-        if any(not 0 <= size <= MOST_SIZE for size in sizes) or prod(sizes) > MOST_ELEMENTS:
+        if any(not 0 <= size <= MOST_SIZE for size in sizes) or prod(sizes[1:]) > MOST_ELEMENTS:  # but for the batch
             yield f"tensor '{value.name}' has the shape {tuple(sizes)}; expected sizes from 1 to {MOST_SIZE:,}"
 
 

@@ -22,7 +22,7 @@ from floorflow.backends.finn.read.order import in_topological_order
 from floorflow.dataflow.model import HOST_PREFIX, AttributeValue, Stream
 from floorflow.errors import InputError
 from floorflow.network.onnx_file import Node, OnnxFile
-from floorflow.network.soundness import MOST_SIZE
+from floorflow.network.soundness import MOST_ELEMENTS, MOST_PIXELS, MOST_SIZE, expected_size, is_size
 
 
 @dataclass(frozen=True)
@@ -210,6 +210,9 @@ class _Wiring:
         if not shape:
             message = f"{self.flat.path}: the shape of tensor '{tensor}' between '{ends[0]}' and '{ends[2]}' is missing"
             raise InputError(message, "Save the graph after FINN's InferShapes.")
+        if not is_size(shape) or prod(shape[:-1]) > MOST_PIXELS:
+            message = f"{self.flat.path}: tensor '{tensor}' has the shape {shape}; {expected_size()}"
+            raise InputError(message, f"Give frames of up to {MOST_PIXELS:,} pixels.")
         return GraphStream(Stream(*ends, prod(shape), shape[-1], bits, fifo_bits, fifo_words), tensor, shape)
 
     def _take(self, tensor: str, taken: set[str]) -> None:
@@ -234,8 +237,11 @@ def _nonsense(attributes: Mapping[str, AttributeValue]) -> str:
     for key, value in attributes.items():
         held = value if isinstance(value, tuple) else (value,)
         most = _MOST_OFFSET if key == _OFFSET else MOST_SIZE
-        if any(isinstance(one, int) and abs(one) > most for one in held):
+        numbers = [abs(one) for one in held if isinstance(one, int)]
+        if any(one > most for one in numbers):
             return f"{key} is {value}, expected up to {most:,}"
+        if prod(numbers) > (MOST_ELEMENTS if key.endswith("shape") else max(most, MOST_PIXELS)):
+            return f"{key} is {value}, which no image is as large as"
         if key.lower().endswith(_TYPES) and not all(isinstance(one, str) and is_known(one) for one in held):
             return f"{key} is {value!r:.60}, expected a type such as INT8"
     return ""
