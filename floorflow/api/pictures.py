@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
-from floorflow.reading import write_bytes
+from floorflow.reading import read_bytes, write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -164,6 +164,6 @@ def pictures_in(folder: Path, names: Iterable[str]) -> Pictures:
     stems = sorted(name[len(FOLDER) : -4] for name in names if name.startswith(FOLDER) and name.endswith(".png"))
 
     def saved(stem: str) -> Content:
-        return lambda ending: (folder / f"{FOLDER}{stem}.{ending}").read_bytes()
+        return lambda ending: read_bytes(folder / f"{FOLDER}{stem}.{ending}", "plan", "draw it again")
 
     return Pictures(lambda: {stem: saved(stem) for stem in stems})

@@ -10,6 +10,8 @@ from floorflow.errors import InputError
 from floorflow.network import Network, Operation
 
 Layer = TypeVar("Layer")
+_IMAGE = 2
+"""Dimensions of an image: these tools' layers of sequences, and of volumes, are others."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,6 @@ def refuse_others(
 
 
 def has_square_kernel(operation: Operation) -> bool:
-    """Whether its kernel, if it has one, is as high as it is wide."""
+    """Whether its kernel, if it has one, is of an image, and as high as it is wide."""
     kernel = operation.attributes.get("kernel", (1, 1))
-    return isinstance(kernel, tuple) and len({*kernel}) == 1
+    return isinstance(kernel, tuple) and len(kernel) == _IMAGE and len({*kernel}) == 1

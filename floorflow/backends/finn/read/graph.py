@@ -142,7 +142,8 @@ class _Wiring:
         inputs = tuple(i for i, tensor in enumerate(node.inputs) if self._flows(tensor))
         problem = _nonsense({**attributes, **folding}) if inputs else "none of its inputs is data that flows"
         if problem:
-            raise InputError(f"{self.flat.path}: node '{node.name}' ({node.op_type}): {problem}", "Save it with FINN.")
+            hint = "A node may be missing: save the graph again with FINN."
+            raise InputError(f"{self.flat.path}: node '{node.name}' ({node.op_type}): {problem}", hint)
         return GraphEngine(node, kind, attributes, folding, inputs)
 
     def _equal(self, node: Node) -> bool:
