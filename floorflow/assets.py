@@ -123,7 +123,7 @@ def board_path(text: str) -> Path:
     Raises
     ------
     PlatformError
-        If the name is unknown (with the nearest names), fits several boards, or is the path of no file.
+        If the name is unknown (with the nearest names), or fits several boards.
 
     """
     found = matching(text, shipped("boards"))
@@ -133,7 +133,7 @@ def board_path(text: str) -> Path:
         message = f"platform '{text}' may be {' or '.join(found)}"
         raise PlatformError(message, hint="give more of the name")
     if is_path(text):
-        return _existing(Path(text))
+        return Path(text)
     raise PlatformError(f"unknown platform '{text}'", hint=_nearest(text.lower()))
 
 
@@ -152,13 +152,13 @@ def link_path(text: str) -> Path:
     Raises
     ------
     PlatformError
-        If the kind is unknown, or the path that of no file.
+        If the kind is unknown.
 
     """
     if text.lower() in shipped("links"):
         return asset_folder("platforms") / "links" / f"{text.lower()}.yaml"
     if is_path(text):
-        return _existing(Path(text))
+        return Path(text)
     known = ", ".join(shipped("links"))
     raise PlatformError(f"--link {text}: unknown kind of link", hint=f"known: {known}; or give a link's YAML file")
 
@@ -175,9 +175,3 @@ def matching(text: str, names: tuple[str, ...]) -> list[str]:
     if wanted in names:
         return [wanted]
     return [name for name in names if wanted and f"-{wanted}-" in f"-{name}-"]
-
-
-def _existing(path: Path) -> Path:
-    if not path.exists() or path.is_dir():
-        raise PlatformError(f"{path}: cannot be read: there is no such file", hint="give the path of a YAML file")
-    return path

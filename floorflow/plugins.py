@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self, get_args
 from pydantic import BaseModel, ConfigDict
 from pydantic.fields import FieldInfo
 
-from floorflow.errors import InputError
+from floorflow.errors import InputError, ToolError
 from floorflow.importing import whole_imports
 
 GROUP = "floorflow.backends"
@@ -84,7 +84,9 @@ def registration(name: str) -> Registration:
     Raises
     ------
     InputError
-        If there is none of that name, more than one, or it cannot be imported.
+        If there is none of that name, or more than one.
+    ToolError
+        If it cannot be imported: it raises something, or ends the process.
 
     """
     found = [_BUILT_IN[name]] if name in _BUILT_IN else list(entry_points(group=GROUP, name=name))
@@ -119,9 +121,10 @@ def _loaded(entry: EntryPoint) -> Any:
     try:
         with whole_imports():
             return entry.load()
-    except (ImportError, AttributeError) as error:
-        raise InputError(
-            f"--backend {entry.name}: {entry.value} cannot be imported: {error}", hint="mend or uninstall the back end"
+    except (Exception, SystemExit) as error:  # whatever a stranger's package does when it is imported
+        told = f"it exits with {error.code}" if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"
+        raise ToolError(
+            f"--backend {entry.name}: {entry.value} cannot be imported: {told}", hint="mend or uninstall the back end"
         ) from error
 
 
@@ -131,7 +134,9 @@ def backend_object(name: str) -> Any:
     Raises
     ------
     InputError
-        If there is none of that name, or it cannot be imported.
+        If there is none of that name.
+    ToolError
+        If it cannot be imported.
 
     """
     return _loaded(EntryPoint(name, registration(name).backend, GROUP))

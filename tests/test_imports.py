@@ -13,9 +13,10 @@ import networkx as nx
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "floorflow"
-OPEN_TO_ALL = set(
-    "assets errors importing output plugins presets request resources schema several solver stats".split()  # noqa: SIM905
-) | {"technology", "work"}
+OPEN_TO_ALL = {
+    *("assets", "errors", "importing", "output", "plugins", "presets", "reading", "request", "resources", "schema"),
+    *("several", "solver", "stats", "technology", "work"),
+}
 ALLOWED = {
     "network": set(),
     "dataflow": set(),

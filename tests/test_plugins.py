@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from floorflow.errors import InputError
+from floorflow.errors import InputError, ToolError
 from floorflow.plugins import backend_names, registration
 from floorflow.request import Request, known_methods, option_of
 from floorflow.schema import Options
@@ -108,13 +109,34 @@ def test_an_installed_back_end_is_known_with_its_options_and_methods(toy: Path) 
         ({"backend": "toy", "costs": "finn"}, "--costs: only back end finn has this option"),
         ({"backend": "toy", "fold_method": "finn"}, "--fold-method finn: unknown method"),
         ({"backend": "wrong"}, "--backend wrong: toy_registration:WRONG is a str"),
-        ({"backend": "missing"}, "--backend missing: no_such_module:X cannot be imported"),
     ],
 )
 def test_mistakes_with_an_installed_back_end_are_refused(toy: Path, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as refused:
         asked(**options)
     assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("import nothing_of_that_name", "ModuleNotFoundError: No module named 'nothing_of_that_name'"),
+        ("import sys; sys.exit(3)", "it exits with 3"),
+        ("raise RuntimeError('no licence')", "RuntimeError: no licence"),
+        ("1 / 0", "ZeroDivisionError"),
+        ("def", "SyntaxError"),
+        ("", "has no attribute 'X'"),
+    ],
+)
+def test_a_back_end_that_cannot_be_imported_is_a_failed_tool(toy: Path, body: str, told: str) -> None:
+    sys.modules.pop("no_such_module", None)
+    (toy / "no_such_module.py").write_text(body, encoding="utf-8")
+    importlib.invalidate_caches()
+    with pytest.raises(ToolError) as refused:
+        asked(backend="missing")
+    assert "--backend missing: no_such_module:X cannot be imported" in str(refused.value)
+    assert told in str(refused.value)
+    assert refused.value.exit_code == 4
 
 
 def test_two_back_ends_of_one_name_are_refused(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -16,7 +16,7 @@ from floorflow.api.models import Model, read
 from floorflow.api.options import OPTIONS, Option
 from floorflow.api.pictures import Picture, Pictures, require_picture_file
 from floorflow.api.planning import plan
-from floorflow.api.pricing import cost
+from floorflow.api.pricing import cost, lines_of
 from floorflow.api.resource_plans import (
     ResourcePlan,
     ResourcePlanInterrupted,
@@ -32,6 +32,7 @@ from floorflow.errors import InfeasibleError as Infeasible
 from floorflow.errors import LimitError as LimitReached
 from floorflow.errors import ToolError as ToolFailed
 from floorflow.output import FolderWarning, require_free, write_file
+from floorflow.reading import exists, is_file, is_folder, resolved, shown
 from floorflow.request import known_methods
 from floorflow.resources import RESOURCE_NAMES
 
@@ -92,9 +93,13 @@ __all__ = [
     "compare_case",
     "compare_reconfigured",
     "cost",
+    "exists",
     "inspect",
+    "is_file",
+    "is_folder",
     "is_resources_alone",
     "known_methods",
+    "lines_of",
     "link_kinds",
     "load",
     "new_board",
@@ -106,6 +111,8 @@ __all__ = [
     "read",
     "require_free",
     "require_picture_file",
+    "resolved",
+    "shown",
     "some",
     "write_file",
 ]

@@ -11,6 +11,7 @@ from floorflow.api.resource_plans import ResourcePlan
 from floorflow.api.results import Plan
 from floorflow.errors import InputError
 from floorflow.output import recover, write
+from floorflow.reading import exists
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def check(plan: str | Path | Plan | ResourcePlan, *, build: str | Path | None = 
     from floorflow.verify import NotAPlan, judge
 
     try:
-        if build is not None and not Path(build).exists():
+        if build is not None and not exists(Path(build)):
             raise InputError(f"{build}: no such folder", hint="give FINN's output_dir or its kernel_partitions")
         recover(Path(plan))
         found = judge(Path(plan), None if build is None else Path(build))

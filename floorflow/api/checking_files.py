@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from floorflow.api.pictures import Picture, drawn
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
+from floorflow.reading import read_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -224,14 +225,7 @@ def check_floorplan(
 
 def _text(path: Path, kind: str = "an XDC file or a script with pblocks") -> str:
     """Return a file's text: UTF-8, or else Latin-1, in which people write a © into comments."""
-    from floorflow.verify.files.reader import UnfitFileError, read_plain
-
-    try:
-        raw = read_plain(path)
-    except UnfitFileError as error:
-        raise InputError(f"{path}: {error}", hint=f"give {kind}") from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: {getattr(error, 'strerror', None) or error}", hint=f"give {kind}") from error
+    raw = read_bytes(path, "floorplan", f"give {kind}")
     if _BINARY.search(raw):
         raise InputError(f"{path}: is no text, but binary", hint=f"give {kind}")
     try:

@@ -21,6 +21,7 @@ from floorflow.api.targets import Platform
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
 from floorflow.output import require_free
+from floorflow.reading import require_file
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.stats import method_names
 
@@ -139,8 +140,7 @@ def chunk_case(case: str | Path, *, method: str = "exact") -> dict[str, Any]:
 
     """
     known_method(method)
-    if not Path(case).is_file():
-        raise InputError(f"--case {case}: there is no such file", hint="give a case as docs/chunks.md has it")
+    require_file(Path(case), "give a case as docs/chunks.md has it", "--case ")
     with whole_imports():
         from floorflow.schedule.chunks.case_file import read_chunk_case
         from floorflow.study.chunks.case_rows import answered_rows

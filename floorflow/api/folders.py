@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from types import MappingProxyType
 
-from floorflow import __version__
+from floorflow import __version__, reading
 from floorflow.errors import FloorflowError, InputError
 from floorflow.importing import whole_imports
 from floorflow.output import RUN_FILE, Written, add, listed_files, read_run, recover, write
@@ -26,8 +26,7 @@ _PACKAGES = ("matplotlib", "networkx", "numpy", "onnx", "ortools", "pydantic", "
 
 def require_folder(folder: Path, what: str) -> None:
     """Refuse what is no folder; ``what`` was to be given. What a killed run left in it is undone."""
-    if not folder.is_dir():
-        raise InputError(f"{folder}: is no folder", hint=f"give {what}")
+    reading.require_folder(folder, what)
     recover(folder)
 
 

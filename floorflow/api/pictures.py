@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
 from floorflow.output import require_no_file, write_file
+from floorflow.reading import read_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -177,6 +178,6 @@ def pictures_in(folder: Path, names: Collection[str]) -> Pictures:
     stems = sorted(stem[len(FOLDER) :] for stem in drawn_twice if stem.startswith(FOLDER))
 
     def saved(stem: str) -> Content:
-        return lambda ending: (folder / f"{FOLDER}{stem}.{ending}").read_bytes()
+        return lambda ending: read_bytes(folder / f"{FOLDER}{stem}.{ending}", "plan", "draw it again")
 
     return Pictures(lambda: {stem: saved(stem) for stem in stems})

@@ -3,13 +3,42 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import StringIO
+from pathlib import Path
 from typing import Any, Literal
 
 from floorflow.api.inspecting import INSPECTED_PART
 from floorflow.api.models import ANY_BOARD
+from floorflow.errors import InputError
 from floorflow.plugins import DEFAULT_BACKEND
+from floorflow.reading import read_text
 from floorflow.request import Request
+
+_HINT = "give a file of JSON lines, or - for standard input"
+_LONGEST_LINE = 2**20
+
+
+def lines_of(file: str | Path) -> Iterator[str]:
+    """Return the lines of a text file, or, as they come, of standard input for a dash.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or a line of standard input never ends.
+
+    """
+    if str(file) != "-":
+        return iter(StringIO(read_text(Path(file), "costs", _HINT, replace=True), newline=None))
+    return _lines_of_standard_input()
+
+
+def _lines_of_standard_input() -> Iterator[str]:
+    while line := sys.stdin.readline(_LONGEST_LINE + 1):
+        if len(line) > _LONGEST_LINE:
+            raise InputError(f"standard input: a line is longer than {_LONGEST_LINE:,} characters", _HINT)
+        yield line
 
 
 def cost(

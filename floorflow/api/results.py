@@ -16,6 +16,7 @@ from floorflow.api.told import next_steps, summary, told, told_beside
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
 from floorflow.output import RUN_FILE, require_free
+from floorflow.reading import read_bytes
 
 if TYPE_CHECKING:
     from floorflow import hardware, schema
@@ -220,13 +221,6 @@ def encoded(files: Mapping[str, str | bytes]) -> dict[str, bytes]:
     return {name: data.encode() if isinstance(data, str) else data for name, data in files.items()}
 
 
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})", hint="make it readable") from error
-
-
 def load(folder: str | Path) -> Plan:
     """Read the plan in a folder that `Plan.save` or ``floorflow plan`` wrote; `check` judges it.
 
@@ -248,7 +242,9 @@ def load(folder: str | Path) -> Plan:
     if "plan.json" not in names:
         raise InputError(f"{out / RUN_FILE}: files: lists no plan.json", hint="plan anew into another folder")
     pictures = pictures_in(out, names)
-    files = {name: _read(out / name) for name in sorted(names) if not name.startswith(FOLDER)}
+    files = {
+        name: read_bytes(out / name, "plan", "plan again") for name in sorted(names) if not name.startswith(FOLDER)
+    }
 
     def platform() -> hardware.Platform:
         with whole_imports():

@@ -13,6 +13,7 @@ from floorflow.api.options import ReconfigureOptions, require_options, with_opti
 from floorflow.api.targets import Platform
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
+from floorflow.reading import require_file
 from floorflow.request import RESOURCES_ALONE
 from floorflow.stats import method_names
 
@@ -47,8 +48,7 @@ def compare_case(case: str | Path, *, methods: Sequence[str] = (), seed: int = 0
 
     """
     named = _known(methods)
-    if not Path(case).is_file():
-        raise InputError(f"--case {case}: there is no such file", hint="give a case as docs/schedule.md has it")
+    require_file(Path(case), "give a case as docs/schedule.md has it", "--case ")
     with whole_imports():
         from floorflow.schedule import read_case
         from floorflow.study.comparison.cases import compare_on_case

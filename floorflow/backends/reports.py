@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from floorflow.dataflow.model import Attributes
 from floorflow.errors import InputError
@@ -14,6 +16,8 @@ SYNTHESIS = "synthesis"
 """Counted by Vivado on a netlist: the only evidence that replaces an estimate."""
 POWER = "power"
 
+MOST_UNITS = 2**40
+"""More than any report counts."""
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)(?:\s*\(.*\))?")
 """``12``, ``12.0`` or, with -hierarchical_percentages, ``12(0.34%)``."""
 
@@ -70,10 +74,20 @@ def malformed(file: str, line: int, message: str) -> InputError:
     return InputError(f"{file}:{line}: {message}", hint="write the report again, or take it out of the folder")
 
 
+def json_of(text: str, file: str, **options: Any) -> Any:
+    """Return what a JSON report holds; ``options`` are those of `json.loads`."""
+    try:
+        return json.loads(text, **options)
+    except json.JSONDecodeError as error:
+        raise malformed(file, error.lineno, f"no JSON: {error.msg}") from error
+    except (ValueError, RecursionError) as error:
+        raise malformed(file, 1, f"no JSON that can be read: {error}") from error
+
+
 def count(text: str, file: str, line: int, column: str) -> int:
     """Read an amount; fractions are refused, save a trailing ``.0``."""
     match = _NUMBER.fullmatch(text.strip())
     value = float(match[1]) if match else 0.5
-    if not value.is_integer():
+    if not value.is_integer() or value > MOST_UNITS:
         raise malformed(file, line, f"{column} is {text.strip()!r:.40}, expected a whole number")
     return int(value)

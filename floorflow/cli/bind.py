@@ -26,7 +26,7 @@ def bind(
 ) -> None:
     """Bind a plan's constraints to the cells of a build of it; exit 2 if it cannot be told which is which."""
     with errors_to_exit_codes(debug=debug):
-        if out.resolve() in (plan.resolve(), build.resolve()):
+        if api.resolved(out) in (api.resolved(plan), api.resolved(build)):
             raise InputError(f"{out}: holds the plan or the build", hint="choose another folder for --out")
         api.require_free(out, force=force)
         found = api.bind(plan, build)

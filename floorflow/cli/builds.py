@@ -58,7 +58,7 @@ def audit(
     """Compare a build with what floorflow says of the same design: every node, FIFOs, rates, clock."""
     with errors_to_exit_codes(debug=debug):
         if out is not None:
-            if out.resolve() == build.resolve():
+            if api.resolved(out) == api.resolved(build):
                 raise InputError(f"{out}: holds the build", hint="choose another folder for --out")
             api.require_free(out, force=force)
         with progress_shown(quiet=as_json) as tell:
@@ -108,7 +108,7 @@ def calibrate(
 ) -> None:
     """Measured beats estimated: read the reports of a build, and plan again with what they say."""
     with errors_to_exit_codes(debug=debug):
-        if plan_folder is not None and out.resolve() == plan_folder.resolve():
+        if plan_folder is not None and api.resolved(out) == api.resolved(plan_folder):
             raise InputError(f"{out}: holds the plan that was built", hint="choose another folder for --out")
         api.require_free(out, force=force)
         options = {"model": model, "folding": folding, "platform": platform, "keep_folding": keep_folding}

@@ -69,7 +69,7 @@ def check(
 ) -> None:
     """Check a plan and its files, or anybody's floorplan, independently; exit 1 if anything is wrong."""
     with errors_to_exit_codes(debug=debug):
-        of_files = any(path.suffix.lower() in _ENDS and not path.is_dir() for path in out) or bool(part or board)
+        of_files = any(path.suffix.lower() in _ENDS and not api.is_folder(path) for path in out) or bool(part or board)
         if of_files:
             _require(build is None, "--build is for a plan's folder", "leave it out")
             if picture is not None:

@@ -101,6 +101,6 @@ def _stream(today: TextIO | None, descriptor: int, *, must_be_written: bool) -> 
     return io.TextIOWrapper(
         io.BufferedWriter(outlet),
         encoding=getattr(today, "encoding", "utf-8"),
-        errors=getattr(today, "errors", "backslashreplace"),
+        errors="backslashreplace",  # a name that the locale lacks must not end a run that has found its plan
         line_buffering=not must_be_written or outlet.isatty(),
     )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -49,29 +48,14 @@ def cost(
     """Tell cycles, resources and stream widths of single engines, one a line; exit 2 if a line is bad."""
     with errors_to_exit_codes(debug=debug):
         failed = False
-        with _lines_of(file) as lines:
-            for answer in api.cost(lines, **asked, part=part):
-                failed = failed or "error" in answer
-                sys.stdout.write(json.dumps(answer) + "\n")
-                if reader_is_gone():
-                    break
+        for answer in api.cost(api.lines_of(file), **asked, part=part):
+            failed = failed or "error" in answer
+            sys.stdout.write(json.dumps(answer) + "\n")
+            if reader_is_gone():
+                break
         if failed:
             complain("a line could not be priced", "see the field error in the output", debug=False)
             raise typer.Exit(2)
-
-
-@contextmanager
-def _lines_of(file: Path) -> Iterator[Iterator[str]]:
-    """Open a text file, or standard input for a dash."""
-    if str(file) == "-":
-        yield iter(sys.stdin)
-        return
-    try:
-        opened = file.open(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise InputError(f"{file}: {error.strerror}", hint="give a file of JSON lines, or - for input") from error
-    with opened:
-        yield iter(opened)
 
 
 def _names(text: str) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from rich.console import Console
 
-from floorflow.api import FloorflowError, FolderWarning
+from floorflow.api import FloorflowError, FolderWarning, InputError, shown
 from floorflow.cli.signals import exit_code, ignore_signals
 
 talk = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -35,6 +35,10 @@ def errors_to_exit_codes(*, debug: bool) -> Iterator[None]:
     except (typer.Exit, typer.Abort):
         raise
     except Exception as error:  # noqa: BLE001  (the last line of defence: users see no traceback)
+        if isinstance(error, OSError) and error.filename:  # what the system refuses is the user's to mend
+            hint = "check the path, and who may read and write there"
+            complain(f"{shown(str(error.filename))}: {error.strerror}", hint, debug=debug)
+            raise typer.Exit(InputError.exit_code) from None
         complain(
             f"internal error: {type(error).__name__}: {error}", "run again with --debug and report it", debug=debug
         )

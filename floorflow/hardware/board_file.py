@@ -20,11 +20,11 @@ from floorflow.hardware.geometry import Rect
 from floorflow.hardware.reading import NAME, FileModel, parse
 from floorflow.resources import Resources
 
-Count = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=0, le=2**40)]
 MOST_GBPS, MOST_LATENCY_US, MOST_MHZ, MOST_FPGAS, MOST_REGISTERS = 100_000, 1_000_000, 1000, 64, 16
 MOST_RECONFIGURATION_MS = 1_000_000
 """Above these a number in a file is a slip: the wrong unit, or a digit too many."""
-SlrName = Annotated[str, Field(pattern=r"^SLR\d+$")]
+SlrName = Annotated[str, Field(pattern=r"^SLR[0-9]+$")]
 STATED = ("shell", "infrastructure", "host_port")
 """Fields that a board without them states as ``none``; one that says nothing of them is planned with a warning."""
 Cell = Annotated[str, Field(pattern=r"^[A-Za-z0-9_{}/]+$")]
@@ -80,8 +80,8 @@ class PortModel(FileModel):
 class ShellModel(FileModel):
     """The shell's facts."""
 
-    name: str
-    hierarchy: Cell
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+    hierarchy: Annotated[str, Field(pattern=r"^[A-Za-z0-9_/]+$")]
     parent_pblock: Cell | None = None
     static: dict[SlrName, list[str]] = Field(default={})
     measured_available: dict[SlrName, Amounts] = Field(default={})
@@ -113,7 +113,7 @@ class ControllerModel(FileModel):
 class MemoryModel(FileModel):
     """A memory channel."""
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+(\[\d+\])?$")]
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+(\[[0-9]+\])?$")]
     slr: SlrName
     port: PortModel | None = None
     controller: ControllerModel | None = None
@@ -168,7 +168,7 @@ class BoardModel(FileModel):
 
     file_schema: Literal["floorflow-board/1"] = Field(alias="schema")
     name: Name
-    part: str = Field(pattern=r"^xc\w+(-\w+)+$")
+    part: str = Field(pattern=r"^xc[A-Za-z0-9_]+(-[A-Za-z0-9_]+)+$")
     device: str
     clock_mhz: float = Field(gt=0, le=MOST_MHZ, allow_inf_nan=False)
     max_fpgas: int = Field(ge=1, le=MOST_FPGAS)

@@ -9,6 +9,7 @@ from floorflow.assets import PlatformFile, asset_folder, bare_part, board_path, 
 from floorflow.errors import PlatformError
 from floorflow.hardware.new_board import board_text
 from floorflow.hardware.reading import read_text
+from floorflow.reading import exists, is_file
 
 __all__ = [
     "board_path",
@@ -55,7 +56,7 @@ def device_path(device: str, board_file: Path) -> Path:
     if is_path(device):
         beside = board_file.parent / device
         copied = board_file.parent.parent / "devices" / f"{beside.stem}.yaml"
-        return copied if board_file.parent.name == "boards" and not beside.exists() else beside
+        return copied if board_file.parent.name == "boards" and not exists(beside) else beside
     known = ", ".join(shipped("devices"))
     raise PlatformError(
         f"{board_file}: device: unknown die '{device}'", hint=f"known: {known}; or a path relative to the board's file"
@@ -81,8 +82,8 @@ def file_named_in(platform_file: Path, kind: Literal["boards", "links"], text: s
         raise PlatformError(f"{platform_file}: {field}: unknown {what} '{text}'", hint=hint)
     beside = platform_file.parent / text
     copied = platform_file.parent.parent / kind / f"{beside.stem}.yaml"
-    found = copied if platform_file.parent.name == "platforms" and not beside.exists() else beside
-    if not found.is_file():
+    found = copied if platform_file.parent.name == "platforms" and not exists(beside) else beside
+    if not is_file(found):
         raise PlatformError(f"{platform_file}: {field}: there is no file {beside}", hint="give a path relative to it")
     return found
 
@@ -90,6 +91,6 @@ def file_named_in(platform_file: Path, kind: Literal["boards", "links"], text: s
 def check_name_is_free(kind: PlatformFile, name: str, text: str, path: Path) -> None:
     """Refuse a user's file that calls itself as a shipped one but differs: a plan names files, not contents."""
     shipped_file = asset_folder("platforms") / kind / f"{name}.yaml"
-    if shipped_file.is_file() and read_text(shipped_file) != text:
+    if is_file(shipped_file) and read_text(shipped_file) != text:
         field = "part" if kind == "devices" else "name"
         raise PlatformError(f"{path}: {field}: '{name}' is a file that ships with floorflow; choose another name")

@@ -16,8 +16,8 @@ from floorflow.technology import Architecture, technology_of
 DEVICES_KEPT = 8
 """Dies that are kept as long as their files do not change: a run asks for the same one several times."""
 
-Count = Annotated[int, Field(ge=0)]
-Positive = Annotated[int, Field(gt=0)]
+Count = Annotated[int, Field(ge=0, le=2**40)]
+Positive = Annotated[int, Field(gt=0, le=2**24)]
 Span = Annotated[tuple[Count, Count], Strict(strict=False)]  # YAML has lists, no tuples
 Char = Annotated[str, Field(min_length=1, max_length=1)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
@@ -46,7 +46,7 @@ class ClockRegionsModel(FileModel):
 class SlrModel(FileModel):
     """A super logic region and its first and last clock-region row."""
 
-    name: str = Field(pattern=r"^SLR\d+$")
+    name: str = Field(pattern=r"^SLR[0-9]+$")
     clock_region_rows: Span
 
 

@@ -100,7 +100,7 @@ def _assumed_parts(board: Board) -> Iterator[DoubtfulFact]:
 def _by_evidence(board: Board) -> Iterator[DoubtfulFact]:
     """Yield the facts whose evidence says that they are assumed, approximate or only derived."""
     for item in board.evidence:
-        fact = item.fact.split(",")[0].split(".")[0].split()[0]
+        fact = item.fact.split(",")[0].split(".")[0].strip().partition(" ")[0]
         doubtful = any(word in item.confidence for word in ("assumed", "approximate", "medium", "not measured"))
         if doubtful and fact not in board.assumed:
             yield DoubtfulFact(item.fact, item.confidence, MAKES_UNCERTAIN.get(fact, "what the design may use"))

@@ -23,7 +23,7 @@ from floorflow.hardware.reading import FileModel, parse, read_text, require
 from floorflow.hardware.slots import slot_name
 
 PLATFORM_SCHEMA = "floorflow-platform/1"
-FpgaName = Annotated[str, Field(pattern=r"^fpga(0|[1-9]\d*)$")]
+FpgaName = Annotated[str, Field(pattern=r"^fpga(0|[1-9][0-9]*)$")]
 
 
 class FpgaModel(FileModel):

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from floorflow import reading
 from floorflow.errors import PlatformError
 
 _SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -18,10 +19,9 @@ _YAML_ERRORS = (yaml.YAMLError, RecursionError, ValueError, LookupError, Attribu
 
 NAME = r"^[a-z0-9][a-z0-9._-]*$"
 """What boards, dies and links are called."""
-MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 64
 MAX_VALUES = 1_000_000
-"""What no platform file comes near: bytes, collections inside each other, values with every alias written out."""
+"""What no platform file comes near: collections inside each other, values with every alias written out."""
 
 
 class Loader(_SafeLoader):  # type: ignore[misc]  # the C loader has no types
@@ -65,16 +65,7 @@ def read_text(path: Path) -> str:
         If the file is missing, not UTF-8 text, or larger than any such file.
 
     """
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise PlatformError(
-                f"{path}: is larger than {MAX_BYTES:,} bytes", hint="give the path of a platform's YAML file"
-            )
-        return data.decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise PlatformError(f"{path}: cannot be read: {error}", hint="give the path of a YAML file") from error
+    return reading.read_text(path, "platform", "give the path of a platform's YAML file", PlatformError)
 
 
 def parse(model: type[Model], text: str, file: str) -> Model:

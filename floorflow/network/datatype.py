@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_SIZED = re.compile(r"(U?)INT([1-9][0-9]*)")
+_SIZED = re.compile(r"(U?)INT([1-9][0-9]{0,3})")
 
 
 @dataclass(frozen=True, slots=True)

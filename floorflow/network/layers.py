@@ -10,6 +10,7 @@ from floorflow.network.datatype import FLOAT32, DataType
 from floorflow.network.facts import Facts
 from floorflow.network.model import Value
 from floorflow.network.onnx_file import Node
+from floorflow.network.soundness import MOST_SIZE, is_size
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,8 @@ def window(node: Node, facts: Facts, kernel: tuple[int, ...]) -> dict[str, Value
     automatic = node.attributes.get("auto_pad", "NOTSET")
     if automatic in ("SAME_UPPER", "SAME_LOWER"):
         pads = _same_pads(spatial, kernel, strides, dilations, lower=automatic == "SAME_LOWER")
+    if not is_size((*kernel, *strides, *dilations)) or max(pads) > MOST_SIZE:
+        raise facts.refuse(node, f"kernel {kernel}, strides {strides}, dilations {dilations} or pads {pads} are none")
     if min(pads) < 0:
         raise facts.refuse(node, f"negative pads {pads} are not supported")
     return {"kernel": kernel, "strides": strides, "dilations": dilations, "pads": pads}

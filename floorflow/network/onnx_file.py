@@ -14,7 +14,9 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import helper, numpy_helper
 
 from floorflow.errors import InputError
+from floorflow.network import soundness
 from floorflow.network.obstacles import Obstacle
+from floorflow.reading import read_bytes
 
 EXPORT_HINT = "Export the network as QONNX, for example with Brevitas' export_qonnx."
 
@@ -73,8 +75,7 @@ class OnnxFile:
     @property
     def opset(self) -> int:
         """The version of ONNX's own operators."""
-        versions = (entry.version for entry in self.model.opset_import if entry.domain in ("", "ai.onnx"))
-        return next(versions, _DEFAULT_OPSET)
+        return _opset(self.model)
 
 
 def load(path: Path) -> OnnxFile:
@@ -91,6 +92,7 @@ def load(path: Path) -> OnnxFile:
     graph = model.graph
     if not graph.node or not graph.output:
         raise InputError(f"{path}: the file holds no graph with nodes and outputs", EXPORT_HINT)
+    soundness.check(str(path), model, _opset(model))
     initialisers = {tensor.name: tensor for tensor in graph.initializer}
     for tensor in initialisers.values():
         _check_initialiser(path, tensor)
@@ -100,6 +102,11 @@ def load(path: Path) -> OnnxFile:
     return OnnxFile(
         str(path), model, tuple(_nodes(graph)), initialisers, inputs, outputs, hashlib.sha256(data).hexdigest()
     )
+
+
+def _opset(model: onnx.ModelProto) -> int:
+    versions = (entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx"))
+    return next(versions, _DEFAULT_OPSET)
 
 
 def rewritten(
@@ -127,11 +134,7 @@ def rewritten(
 
 
 def _contents(path: Path) -> bytes:
-    if not path.exists():
-        raise InputError(f"{path}: no such file", "Check the path of the model.")
-    if path.is_dir():
-        raise InputError(f"{path}: expected an ONNX file, found a folder", "Give the path of the .onnx file itself.")
-    data = path.read_bytes()
+    data = read_bytes(path, "model", "Give the path of the .onnx file itself.")
     if not data:
         raise InputError(f"{path}: the file is empty", EXPORT_HINT)
     return data
@@ -157,11 +160,12 @@ def _parse(path: Path, data: bytes) -> onnx.ModelProto:
 def _texts(model: onnx.ModelProto) -> Iterator[str]:
     """Yield every name in a model; protobuf gives bytes for one that is not valid UTF-8."""
     graph = model.graph
+    yield graph.name
     yield from (entry.domain for entry in model.opset_import)
     for node in graph.node:
         yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
         yield from (attribute.name for attribute in node.attribute)
-    for value in (*graph.input, *graph.output):
+    for value in (*graph.input, *graph.output, *graph.value_info):
         yield value.name
         yield from (dim.dim_param for dim in value.type.tensor_type.shape.dim)
     yield from (tensor.name for tensor in graph.initializer)

@@ -38,7 +38,7 @@ def quantised_type(node: Node, facts: Facts) -> DataType:
     if len(node.inputs) <= position or position < 3:
         raise facts.refuse(node, "the input that holds the bit width is missing")
     bits = facts.number(node.inputs[position], node, "the bit width")
-    if bits != int(bits) or not 1 <= bits <= 32:
+    if not bits.is_integer() or not 1 <= bits <= 32:
         raise facts.refuse(node, f"a width of {bits:g} bits is not supported; expected a whole number from 1 to 32")
     signed = node.attributes.get("signed")
     if signed is None:

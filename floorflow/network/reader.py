@@ -12,6 +12,7 @@ from floorflow.errors import InputError, some
 from floorflow.network.datatype import FLOAT32, DataType, integer
 from floorflow.network.dialects import EIGHT_BITS, FloatBits, annotated, to_qonnx
 from floorflow.network.facts import Facts, find_constants, keeps_type
+from floorflow.network.layers import Translation
 from floorflow.network.model import Network, Operation, Tensor
 from floorflow.network.obstacles import Obstacles, UnknownShapeError
 from floorflow.network.onnx_file import EXPORT_HINT, Node, OnnxFile, load
@@ -32,6 +33,8 @@ _RAW_STAYS_RAW = ("", "affine", "flatten", "max_pool", "pad", "split", "upsample
 _ENTERS = ("", "affine", "clip", "flatten", "function", "quantise", "relu", "truncate")
 """Types of operations that leave the values of an input in the order in which the host sends them."""
 
+_CHECK = "Check the file with onnx.checker."
+_JOINING = ("add", "concat", "multiply")
 _EIGHT_BITS = integer(8, signed=False)
 
 _INPUT_TYPES: Mapping[int, DataType] = {
@@ -76,7 +79,10 @@ def partial_network(file: OnnxFile, bits: FloatBits = EIGHT_BITS) -> Network:
         If the file is broken.
 
     """
-    source, declared = to_qonnx(file, bits), annotated(file)
+    try:
+        source, declared = to_qonnx(file, bits), annotated(file)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InputError(f"{file.path}: the graph makes no sense ({error})", _CHECK) from error
     unnamed = [f"'{node.name}'" for node in source.nodes if is_quantiser(node) and node.domain in UNNAMED_DOMAINS]
     _check_layers(source)
     facts, obstacles = Facts(source, {}, find_constants(source)), Obstacles(list(source.obstacles))
@@ -172,7 +178,7 @@ def _operation(node: Node, facts: Facts, live: frozenset[str]) -> Operation | No
         return None
     inputs = facts.data_inputs(node)
     _check_known(node, inputs, facts)
-    translation = translate(node, facts)
+    translation = _translated(node, facts)
     outputs = tuple(name for name in node.outputs if name in live)
     if translation.macs:
         _check_activations(node, facts)
@@ -194,6 +200,21 @@ def _operation(node: Node, facts: Facts, live: frozenset[str]) -> Operation | No
     )
 
 
+def _translated(node: Node, facts: Facts) -> Translation:
+    """Translate a node; what ONNX's checker lets pass may be nonsense still, such as a stride of 0."""
+    count = len(facts.data_inputs(node))
+    if not count:
+        raise facts.refuse(node, "none of its inputs depends on the network's")
+    try:
+        made = translate(node, facts)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        told = f"its inputs or attributes make no sense ({error})"
+        raise facts.refuse(node, told, _CHECK) from error
+    if count > 1 and made.type not in _JOINING:
+        raise facts.refuse(node, f"{count} of its inputs depend on the network's, one is expected")
+    return made
+
+
 def _constant_type(node: Node, facts: Facts) -> DataType:
     """Return the datatype of a constant: what its last quantiser says."""
     if is_quantiser(node):
@@ -207,7 +228,7 @@ def _check_known(node: Node, inputs: tuple[str, ...], facts: Facts) -> None:
     """Refuse a node that reads a tensor which nothing before it makes."""
     for name in inputs:
         if name not in facts.types:
-            raise facts.refuse(node, f"tensor '{name}' is made by no earlier node", "Check the file with onnx.checker.")
+            raise facts.refuse(node, f"tensor '{name}' is made by no earlier node", _CHECK)
 
 
 def _check_activations(node: Node, facts: Facts) -> None:

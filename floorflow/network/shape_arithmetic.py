@@ -54,6 +54,12 @@ def fold(model: onnx.ModelProto, shapes: Mapping[str, tuple[int, ...]]) -> bool:
     return folded
 
 
+def _is_short(start: Any, limit: Any, delta: Any) -> bool:
+    """Whether a Range is that of a shape; others are not computed, as they may have any length."""
+    first, last, step = (float(value.flat[0]) if value.size == 1 else 0.0 for value in (start, limit, delta))
+    return step != 0 and 0 <= (last - first) / step <= _SMALL_ELEMENTS
+
+
 def _value(
     model: onnx.ModelProto, node: onnx.NodeProto, values: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]
 ) -> Any | None:
@@ -62,6 +68,8 @@ def _value(
         sizes = shapes[node.input[0]]
         return numpy_helper.to_array(helper.make_tensor("sizes", TensorProto.INT64, [len(sizes)], sizes))
     if node.op_type not in _FOLDED or not all(not name or name in values for name in node.input):
+        return None
+    if node.op_type == "Range" and not _is_short(*(values[name] for name in node.input)):
         return None
     names = [name for name in node.input if name]
     inputs = [

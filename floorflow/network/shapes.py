@@ -7,6 +7,7 @@ shape arithmetic take turns until nothing is left to fold.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from math import prod
 
 import onnx
 from onnx import helper, numpy_helper, shape_inference
@@ -15,6 +16,7 @@ from floorflow.errors import InputError
 from floorflow.network.obstacles import UnknownShapeError
 from floorflow.network.onnx_file import OnnxFile, is_small
 from floorflow.network.shape_arithmetic import fold
+from floorflow.network.soundness import MOST_PIXELS, expected_size, is_size
 
 QONNX_DOMAIN = "qonnx.custom_op.general"
 UNNAMED_DOMAINS = ("", "ai.onnx")
@@ -149,5 +151,11 @@ def shape_of(shapes: Mapping[str, tuple[int, ...]], name: str, source: OnnxFile,
         raise UnknownShapeError(
             f"{source.path}: the shape of tensor '{name}' at node '{node}' cannot be derived",
             "Run onnx.shape_inference.infer_shapes in strict mode to see why, or simplify its shapes.",
+        )
+    if not is_size(shapes[name]) or prod(shapes[name][2:]) > MOST_PIXELS:
+        raise InputError(
+            f"{source.path}: tensor '{name}' at node '{node}' has the shape {shapes[name]}; {expected_size()} or "
+            f"{MOST_PIXELS:,} pixels",
+            "Export the network with the shapes that it is to have.",
         )
     return shapes[name]

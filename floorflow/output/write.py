@@ -16,6 +16,7 @@ from floorflow.output.change import planned_change
 from floorflow.output.journal import has_journal
 from floorflow.output.listed import RUN_FILE, is_inside, is_plain_file, listed_files
 from floorflow.output.workshop import digest_of, held_alone, put, refuse_foreign_workshops
+from floorflow.reading import require_nameable
 
 PATIENCE_S = 60.0
 """How long a writer waits for another one that is at work on the same folder."""
@@ -140,6 +141,7 @@ def add(
 
 
 def _resolved(out: Path) -> Path:
+    require_nameable(out, "choose another --out")
     try:
         return out.resolve()
     except (OSError, RuntimeError) as error:  # RuntimeError: a link to itself

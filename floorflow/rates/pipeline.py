@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from floorflow.dataflow.model import Engine, FoldedDataflow, Option, Stream
+from floorflow.errors import InputError
 from floorflow.rates.problem import Actor, Fifo, Moves, RateProblem, cut, moves
 
 LEAST_DEPTH_WORDS = 2
@@ -128,6 +129,15 @@ def _words(engine: str, option: Option, ends: list[Stream]) -> tuple[tuple[int, 
     """Return the words a frame at an engine's input and output ports."""
     inputs = {s.target_port: s for s in ends if s.target == engine}
     outputs = {s.source_port: s for s in ends if s.source == engine}
+    for sort, ports, widths in (
+        ("input", inputs, option.input_widths_bits),
+        ("output", outputs, option.output_widths_bits),
+    ):
+        if ports and max(ports) >= len(widths):
+            raise InputError(
+                f"engine '{engine}' has {max(ports) + 1} {sort} streams, its kind has {len(widths)}",
+                hint="look at the node of that name in the graph, which reads or makes a tensor too many",
+            )
     return (
         tuple(_count(inputs[port], option.input_widths_bits[port]) for port in sorted(inputs)),
         tuple(_count(outputs[port], option.output_widths_bits[port]) for port in sorted(outputs)),

@@ -11,6 +11,7 @@ from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import renamings
 from floorflow.network import Network
+from floorflow.reading import read_bytes
 from floorflow.record.engine_limits import lifted, lifted_warnings
 from floorflow.record.long_streams import slice_warnings
 from floorflow.record.network import network_entry
@@ -198,4 +199,4 @@ def _folding_files(context: PlanningContext) -> Iterator[Path]:
 
 
 def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(read_bytes(path, "model", "put it back")).hexdigest()

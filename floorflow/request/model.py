@@ -23,8 +23,9 @@ from pydantic import (
     model_validator,
 )
 
-from floorflow.assets import Topology, link_path, require_platform
-from floorflow.errors import InputError
+from floorflow import reading
+from floorflow.assets import Topology, is_path, link_path, require_platform
+from floorflow.errors import InputError, PlatformError
 from floorflow.plugins import DEFAULT_BACKEND, BackendOptions, options_in_words, registration
 from floorflow.presets import CHANGES, DEFAULT_PRESET, PRESET_FIELDS, Preset
 from floorflow.request.choices import (
@@ -463,6 +464,9 @@ class Request(BaseModel):
             require_platform(self.platform)
         if self.link is not None:
             link_path(self.link)
+        for option, text in (("", self.platform), ("--link ", self.link or "")):
+            if is_path(text) and not text.startswith(RESOURCES_ALONE):
+                reading.require_file(Path(text), "give the path of a YAML file", option, PlatformError)
 
 
 def preset_value(preset: Preset, field: str) -> Any:
@@ -480,10 +484,8 @@ def _under(own: BackendOptions, preset: str) -> BackendOptions:
 
 
 def require_file(path: Path, option: str = "") -> None:
-    """Refuse the path of no file; what is neither file nor folder may be read as well: a pipe, as in <(...)."""
-    if path.is_dir() or not path.exists():
-        found = "is a folder, expected a file" if path.is_dir() else "there is no such file"
-        raise InputError(f"{option}{path}: {found}", hint="give the path of a file that can be read")
+    """Refuse the path of no regular file, before anything slow is imported to read it."""
+    reading.require_file(path, "give the path of a file that can be read", option)
 
 
 def _backend_options(model: type[BackendOptions], given: object, flat: Mapping[str, Any]) -> BackendOptions:

@@ -10,11 +10,11 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from floorflow.errors import InputError
-from floorflow.schedule.case_reading import read_json, validated
+from floorflow.reading import read_json
+from floorflow.schedule.case_reading import validated
 from floorflow.schedule.problem import RESOURCES, Node, Objective, ScheduleProblem
 
 CASE_SCHEMA = "samo-case/1"
-MAX_BYTES = 256 * 1024 * 1024
 HINT = "give a case as docs/schedule.md has it"
 
 Count = Annotated[int, Field(gt=0)]
@@ -83,7 +83,7 @@ def read_case(path: Path) -> ScheduleProblem:
         If the file cannot be read or a field of it is not what is expected; file and field are named.
 
     """
-    return problem_of(read_json(path, HINT, MAX_BYTES), str(path))
+    return problem_of(read_json(path, "case", HINT), str(path))
 
 
 def problem_of(content: Any, file: str) -> ScheduleProblem:

@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from floorflow.errors import InputError
+from floorflow.reading import read_text
 from floorflow.schema.plan import SCHEMA, Plan
 
 
@@ -20,11 +21,7 @@ def read_plan(path: Path) -> Plan:
         If the file is missing, is no plan or is of another version; the message names the first wrong field.
 
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is no text"
-        raise InputError(f"{path}: cannot be read ({why})", hint="give a folder that plan wrote") from error
+    text = read_text(path, "plan", "give a folder that plan wrote")
     _require_version(path, text)
     try:
         return Plan.model_validate_json(text)

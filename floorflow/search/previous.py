@@ -10,6 +10,7 @@ from pathlib import Path
 from floorflow.dataflow.modules import Module
 from floorflow.errors import InputError
 from floorflow.hardware import Platform, Rect
+from floorflow.reading import is_folder, read_bytes
 from floorflow.schema import InputFile, read_plan
 
 
@@ -51,7 +52,7 @@ def read_previous(path: Path | None, platform: Platform) -> Previous:
     """
     if path is None:
         return NOT_BEFORE
-    file = path / "plan.json" if path.is_dir() else path
+    file = path / "plan.json" if is_folder(path) else path
     plan = read_plan(file)
     told = f"--stay-near {path}"
     if len(plan.phases) > 1:
@@ -60,7 +61,9 @@ def read_previous(path: Path | None, platform: Platform) -> Previous:
     if earlier != now:
         raise InputError(f"{told}: it is of {', '.join(earlier)}, not of {', '.join(now)}", hint="leave it out")
     (phase,) = plan.phases
-    read = InputFile(path=file.name, sha256=sha256(file.read_bytes()).hexdigest())
+    read = InputFile(
+        path=file.name, sha256=sha256(read_bytes(file, "plan", "give a folder that plan wrote")).hexdigest()
+    )
     entries = {name: entry for held in phase.floorplan.values() for name, entry in held.pblocks.items()}
     rects = {
         name: Rect(r.left, r.bottom, r.right, r.top)

@@ -161,7 +161,7 @@ def test_bad_lines_keep_their_places(tmp_path: Path) -> None:
 def test_a_missing_file_is_one_clear_message(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["cost", str(tmp_path / "nowhere.jsonl")])
     assert result.exit_code == 2
-    assert "nowhere.jsonl: No such file" in result.stderr.replace("\n", "")
+    assert "nowhere.jsonl: there is no such file" in result.stderr.replace("\n", "")
     assert result.stdout == ""
 
 

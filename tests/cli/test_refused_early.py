@@ -23,7 +23,7 @@ MISTAKES = {
     "no model": (("plan", "nowhere.onnx", "-p", "pynq-z1", *OUT), "nowhere.onnx: there is no such file"),
     "a folder as model": (("plan", "{tmp}", "-p", "pynq-z1", *OUT), "is a folder, expected a file"),
     "unknown platform": (("plan", str(TFC), "-p", "alveo-u25", *OUT), "did you mean alveo-u250"),
-    "no board file": (("plan", str(TFC), "-p", "none.yaml", *OUT), "none.yaml: cannot be read"),
+    "no board file": (("plan", str(TFC), "-p", "none.yaml", *OUT), "none.yaml: there is no such file"),
     "unknown link": ((*PLAN, "--link", "string"), "--link string: unknown kind of link"),
     "wrong effort": ((*PLAN, "--effort", "heroic"), "'heroic' is not one of"),
     "wrong method": ((*PLAN, "--place-method", "magic"), "'magic' is not one of"),

@@ -251,7 +251,7 @@ def test_a_bad_board_names_file_and_field(write_board, old, new, complaint):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(PlatformError, match=r"none\.yaml: cannot be read"):
+    with pytest.raises(PlatformError, match=r"none\.yaml: there is no such file"):
         load_platform(tmp_path / "none.yaml")
 
 

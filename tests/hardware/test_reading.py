@@ -51,9 +51,9 @@ def test_text_that_is_not_utf8_a_folder_and_a_device_are_refused(tmp_path: Path)
     (tmp_path / "latin.yaml").write_bytes(b"name: caf\xe9")
     (tmp_path / "folder.yaml").mkdir()
     for path in (tmp_path / "latin.yaml", tmp_path / "folder.yaml"):
-        with pytest.raises(PlatformError, match="cannot be read"):
+        with pytest.raises(PlatformError, match=r"cannot be read|is a folder"):
             load_platform(str(path))
-    with pytest.raises(PlatformError, match="is larger than"):
+    with pytest.raises(PlatformError, match="is a device, expected a file"):
         load_platform("/dev/zero")
 
 

@@ -54,7 +54,7 @@ def test_files_that_are_no_model_say_why(tmp_path: Path, content: bytes, reason:
 def test_missing_files_and_folders_say_so(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         read(tmp_path / "absent.onnx")
-    with pytest.raises(InputError, match="found a folder"):
+    with pytest.raises(InputError, match="is a folder"):
         read(tmp_path)
 
 

@@ -12,6 +12,7 @@ from floorflow.backends.finn import export
 from floorflow.backends.finn.step.bind import as_files, bind_kernels
 from floorflow.backends.finn.step.kernel_files import Kernels, read_partitions, read_whole
 from floorflow.errors import InputError
+from floorflow.reading import exists, is_file
 from floorflow.schema import Plan
 
 _KERNELS = ("", "kernel_partitions", "intermediate_models/kernel_partitions")
@@ -51,11 +52,11 @@ def bind(plan: Plan, files: Mapping[str, bytes], build: Path) -> Binding:
 
 
 def _kernels(data: Mapping[str, Any], build: Path) -> Kernels:
-    if not build.exists():
+    if not exists(build):
         raise InputError(f"{build}: no such folder", hint=_HINT)
     if any("{partition}" in fpga["cell_pattern"] for fpga in data["fpgas"]):
         return read_partitions(_kernel_folder(build))
-    return read_whole(build if build.is_file() else _whole_model(build))
+    return read_whole(build if is_file(build) else _whole_model(build))
 
 
 def _kernel_folder(build: Path) -> Path:
@@ -68,7 +69,7 @@ def _kernel_folder(build: Path) -> Path:
 
 def _whole_model(build: Path) -> Path:
     paths = [folder / name for name in _WHOLE for folder in (build, build / "intermediate_models")]
-    found = next((path for path in paths if path.is_file()), None)
+    found = next((path for path in paths if is_file(path)), None)
     if found is None:
         raise InputError(f"{build}: holds no graph with FIFOs ({', '.join(_WHOLE)})", hint=_HINT)
     return found

@@ -22,7 +22,7 @@ class _Type:
 
 _SPECIAL = {"BIPOLAR": _Type(1, -1, 1), "BINARY": _Type(1, 0, 1), "TERNARY": _Type(2, -1, 1)}
 _INTEGER = re.compile(r"(U?)INT([1-9]\d{0,3})")
-_REAL = re.compile(r"FLOAT(?P<float>16|32)|SCALEDINT<(?P<scaled>[1-9]\d*)>|FIXED<(?P<fixed>[1-9]\d*),\d+>")
+_REAL = re.compile(r"FLOAT(?P<float>16|32)|SCALEDINT<(?P<scaled>[1-9]\d{0,3})>|FIXED<(?P<fixed>[1-9]\d{0,3}),\d+>")
 """Real types have bits and a sign only; they pass through kinds that FINN builds for them (ElementwiseMul, ...)."""
 
 
@@ -44,6 +44,11 @@ def _parse(name: str) -> _Type:
         f"data type '{name}' is unknown; expected INT<n>, UINT<n>, BIPOLAR, BINARY, TERNARY or FLOAT32",
         hint="use FINN's name of the type",
     )
+
+
+def is_known(name: str) -> bool:
+    """Whether a name is that of a FINN type."""
+    return name in _SPECIAL or bool(_INTEGER.fullmatch(name) or _REAL.fullmatch(name))
 
 
 def bits_of(name: str) -> int:

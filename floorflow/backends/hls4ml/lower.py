@@ -12,6 +12,7 @@ from math import ceil, log2, prod
 
 from floorflow.backends.hls4ml.kinds import KINDS, WEIGHTED
 from floorflow.backends.layered.graph import Wires, joined, plain_names
+from floorflow.backends.layered.named import has_square_kernel
 from floorflow.backends.layered.source import LayerSource, check_read
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine
 from floorflow.errors import InputError
@@ -53,7 +54,7 @@ def _kind(network: Network, operation: Operation) -> str:
     """Return the class of hls4ml's layer; empty if there is none."""
     before = network.tensor(operation.inputs[0]).shape
     kernel = operation.attributes.get("kernel", (1, 1))
-    if not isinstance(kernel, tuple) or len({*kernel}) != 1 or {*_pair(operation, "dilations")} != {1}:
+    if not isinstance(kernel, tuple) or not has_square_kernel(operation) or {*_pair(operation, "dilations")} != {1}:
         return ""
     if operation.type == "conv":
         group = operation.integer("group")

@@ -15,6 +15,7 @@ from typing import Any
 
 from floorflow.backends.binding import Binding
 from floorflow.errors import InputError, some
+from floorflow.reading import read_json
 from floorflow.schema import Plan
 
 CELLS, CONSTRAINTS = "cells.json", "constraints.json"
@@ -63,9 +64,9 @@ def _members(plan: Plan, build: Path) -> dict[str, dict[str, str]]:
     """Return the cells of each module's engines."""
     hint = f"fill in {CELLS} of the plan: the full name of each engine's cell, as get_cells takes it"
     try:
-        told = json.loads(build.read_text(encoding="utf-8"))
+        told = read_json(build, "configuration", hint)
         cells = {str(engine): str(entry["cell"]) for engine, entry in told.items()}
-    except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{build}: is no table of engines with their cells: {error}", hint=hint) from error
     modules = {module.name: [*module.engines] for module in plan.only_phase.modules}
     wanted = {engine for engines in modules.values() for engine in engines}

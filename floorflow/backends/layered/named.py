@@ -11,6 +11,8 @@ from floorflow.errors import InputError, some
 from floorflow.network import Network, Operation
 
 Layer = TypeVar("Layer")
+_IMAGE = 2
+"""Dimensions of an image: these tools' layers of sequences, and of volumes, are others."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,8 @@ def without_host_tail(network: Network, on_host: AbstractSet[str], passing: Abst
 
 
 def has_square_kernel(operation: Operation) -> bool:
-    """Whether its kernel, if it has one, is as high as it is wide, and slides over the image as it is."""
+    """Whether its kernel, if it has one, is of an image, as high as it is wide, and slides over the image as it is."""
     if "spread" in operation.attributes:
         return False
     kernel = operation.attributes.get("kernel", (1, 1))
-    return isinstance(kernel, tuple) and len({*kernel}) == 1
+    return isinstance(kernel, tuple) and len(kernel) == _IMAGE and len({*kernel}) == 1

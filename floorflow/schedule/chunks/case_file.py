@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from floorflow.errors import InputError
-from floorflow.schedule.case_reading import read_json, validated
+from floorflow.reading import read_json
+from floorflow.schedule.case_reading import validated
 from floorflow.schedule.chunks.paper_models import AdditiveModel, Model, PaperLayer, ProductModel
 
-MAX_BYTES = 64 * 1024 * 1024
 FITTED = "pwl"
 """Behind a model's name: eq. 6 fitted to what it says."""
 HINT = "give a case as docs/chunks.md has it"
@@ -211,7 +211,7 @@ def read_chunk_case(path: Path) -> ChunkCase:
 
     """
     decimals = {"parse_float": Decimal, "parse_constant": partial(_no_constant, path)}
-    return chunk_case(read_json(path, HINT, MAX_BYTES, **decimals), str(path))
+    return chunk_case(read_json(path, "case", HINT, **decimals), str(path))
 
 
 def chunk_case(content: Any, file: str) -> ChunkCase:

@@ -17,6 +17,7 @@ from floorflow.dataflow.model import FoldedDataflow, Option, renamings
 from floorflow.errors import InputError
 from floorflow.plugins import registration
 from floorflow.rates.pipeline import LEAST_DEPTH_WORDS
+from floorflow.reading import require_folder, resolved
 from floorflow.record.throughput import expected_cycles
 from floorflow.resources import ZERO, Resources, total
 from floorflow.search.candidate import kept_words
@@ -117,8 +118,7 @@ def audit(
         If the folder holds no build, the part is not known, or an engine has a folding that cannot be priced.
 
     """
-    if not folder.is_dir():
-        raise InputError(f"{folder}: is no folder", hint="give the output_dir of a build")
+    require_folder(folder, "the output_dir of a build")
     tool = backend_named(backend)
     chosen = registration(backend).options(**(options or {}))
     with progress.stage("reading"):
@@ -137,7 +137,7 @@ def audit(
     network = folded.dataflow.name
     expected = expected_cycles(found.interval_cycles, folded.interval_cycles, tool.expected_interval(folded))
     return Audit(
-        folder.resolve().name, network, build, target, clock, chosen, costs, folded, nodes, channels, built_words, full,
+        resolved(folder).name, network, build, target, clock, chosen, costs, folded, nodes, channels, built_words, full,
         found, expected,
     )  # fmt: skip
 

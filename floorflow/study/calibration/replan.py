@@ -11,6 +11,7 @@ from floorflow.backends.backend import backend_named
 from floorflow.errors import InputError
 from floorflow.hardware import Platform, described_fpgas, known_links, known_platforms, load_platform
 from floorflow.output import read_run
+from floorflow.reading import read_bytes, resolved
 from floorflow.request import Request
 from floorflow.schema import InputFile, Plan
 
@@ -115,16 +116,16 @@ def _same_beside(folding: Path | None, entry: InputFile) -> None:
 
 def _candidate_paths(out: Path, name: str) -> Iterator[Path]:
     """Yield where a file may lie: as run.json's command line says, in the working folder, beside the plan's folder."""
-    told = (read_run(out.resolve()) or {}).get("argv")
+    told = (read_run(resolved(out)) or {}).get("argv")
     words = [str(word) for word in told] if isinstance(told, list) else []
     yield from (path for path in (Path(word.rpartition("=")[2]) for word in words) if path.name == name)
-    yield from (Path(name), out.resolve().parent / name, out / name)
+    yield from (Path(name), resolved(out).parent / name, out / name)
 
 
 def _sha256(path: Path) -> str | None:
-    try:  # a pipe or a device, which a folder may name, has no end
-        return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
-    except (OSError, ValueError):
+    try:
+        return hashlib.sha256(read_bytes(path, "model", "")).hexdigest()
+    except InputError:
         return None
 
 

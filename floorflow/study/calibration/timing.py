@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from floorflow.reading import exists, files_below, is_file, read_json, read_text
 from floorflow.schema import PhaseEntry, Plan
 from floorflow.study.reports.timing_text import AchievedClock, FailingPath, read_clock, read_paths
 
@@ -83,12 +83,12 @@ def read_timing(reports: Path, out: Path | None) -> Timing:
     """Read what the reports of a build tell of timing; ``out`` is the plan's folder, whose bound.json tells cells."""
     clocks: list[AchievedClock] = []
     paths: list[FailingPath] = []
-    files = [reports] if reports.is_file() else sorted(path for path in reports.rglob("*") if path.is_file())
+    files = [reports] if is_file(reports) else files_below(reports)
     for file in files:
         if file.suffix.lower() not in _SUFFIXES or file.stat().st_size > _LARGEST_BYTES:
             continue
-        text = file.read_text(encoding="utf-8", errors="replace")
-        clock = read_clock(text, file.name if reports.is_file() else file.relative_to(reports).as_posix())
+        text = read_text(file, "report", "make it readable, or take it out of the folder", replace=True)
+        clock = read_clock(text, file.name if is_file(reports) else file.relative_to(reports).as_posix())
         clocks += [clock] if clock else []
         paths += read_paths(text)
     kernel = [clock for clock in clocks if clock.asked_mhz is None]
@@ -99,8 +99,8 @@ def read_timing(reports: Path, out: Path | None) -> Timing:
 
 def _cells(out: Path | None) -> dict[str, str]:
     file = None if out is None else out / "bound.json"
-    if file is None or not file.exists():
+    if file is None or not exists(file):
         return {}
-    told = json.loads(file.read_text(encoding="utf-8"))
+    told = read_json(file, "plan", "bind the plan again")
     engines = {str(cell): str(engine) for engine, cell in told.get("cells", {}).items()}
     return {str(cell): str(stream) for cell, stream in told.get("channels", {}).items()} | engines

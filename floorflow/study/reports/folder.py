@@ -9,10 +9,11 @@ from pathlib import Path
 from floorflow.backends.backend import Backend
 from floorflow.backends.reports import BuiltFoldings, Report
 from floorflow.errors import InputError
+from floorflow.reading import MOST_BYTES, files_below, is_file, read_bytes, read_text, require_folder
 from floorflow.study.reports import flat_text, hierarchy_text, hierarchy_xml, power_text
 
 _TEXTS = (".rpt", ".txt", ".log")
-_LARGEST_BYTES = 256 * 2**20
+_READABLE = "make it readable, or take it out of the folder"
 
 
 @dataclass(frozen=True)
@@ -36,21 +37,21 @@ def read_reports(folder: Path, backend: Backend) -> Folder:
         If there is no such folder, no report in it, or one that is malformed; names file and line.
 
     """
-    files = [folder] if folder.is_file() else _files_below(folder, backend)
-    if not folder.exists():
-        raise InputError(f"{folder}: no such folder", hint="give the folder with the reports of a build")
+    if not is_file(folder):
+        require_folder(folder, "the folder with the reports of a build")
+    files = [folder] if is_file(folder) else _files_below(folder, backend)
     found: list[Report | BuiltFoldings] = []
     digests: dict[str, str] = {}
     aside: list[str] = []
     for path in files:
-        name = path.name if folder.is_file() else path.relative_to(folder).as_posix()
+        name = path.name if is_file(folder) else path.relative_to(folder).as_posix()
         text = _text(path)
         content = None if text is None else _read(text, name, backend)
         if content is None:
             aside.append(name)
             continue
         found.append(content)
-        digests[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        digests[name] = hashlib.sha256(read_bytes(path, "report", _READABLE)).hexdigest()
     reports = tuple(content for content in found if isinstance(content, Report))
     if not reports:
         raise InputError(f"{folder}: no report in it that calibrate reads", hint=_known(backend))
@@ -59,7 +60,7 @@ def read_reports(folder: Path, backend: Backend) -> Folder:
 
 
 def _files_below(folder: Path, backend: Backend) -> list[Path]:
-    held = sorted(path for path in folder.rglob("*") if path.is_file())
+    held = files_below(folder)
     return list(backend.report_files(folder, held))
 
 
@@ -71,12 +72,9 @@ def _known(backend: Backend) -> str:
 
 def _text(path: Path) -> str | None:
     """Return the text of a file that may be a report."""
-    if path.suffix.lower() not in {".xml", ".json", *_TEXTS} or path.stat().st_size > _LARGEST_BYTES:
+    if path.suffix.lower() not in {".xml", ".json", *_TEXTS} or path.stat().st_size > MOST_BYTES["report"]:
         return None
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}", hint="make it readable, or take it out of the folder") from error
+    return read_text(path, "report", _READABLE, replace=True)
 
 
 def _read(text: str, name: str, backend: Backend) -> Report | BuiltFoldings | None:

@@ -39,9 +39,7 @@ MAX_STEPS = 200_000
 _COMMAND, _OBJECT = 30, 40
 """What a command and an object that it is given count for, as characters."""
 _LONGEST_COMMAND = 60
-_VARIABLE = re.compile(
-    r"\$(?:\{([^}]{0,200}+)\}|((?:::)?[A-Za-z0-9_]++(?:::[A-Za-z0-9_]++)*+(?:\([^)]{0,200}+\))?))"
-)
+_VARIABLE = re.compile(r"\$(?:\{([^}]{0,200}+)\}|((?:::)?[A-Za-z0-9_]++(?:::[A-Za-z0-9_]++)*+(?:\([^)]{0,200}+\))?))")
 _OF_PBLOCKS = re.compile(r"(?:create|resize|delete)_pblock|cells_(?:to|from)_pblock")
 _BREAKS = re.compile("[\0-\b\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 _TEXT = re.compile(r"[^\[$\\]++")

@@ -113,7 +113,9 @@ def _matchers(text: str, how: str) -> tuple[Matcher, ...]:
         tokens = _tokens(rest)
         return (Matcher(tokens),) if rest == bare else (Matcher(tokens), Matcher([(".", "*"), ("/", ""), *tokens]))
     any_one = "[^/]" if how == "glob" else "."
-    return (Matcher([(any_one, "*" if char == "*" else "") if char in "*?" else (re.escape(char), "") for char in text]),)
+    return (
+        Matcher([(any_one, "*" if char == "*" else "") if char in "*?" else (re.escape(char), "") for char in text]),
+    )
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from floorflow.errors import InputError
+from floorflow.reading import read_json
 
 DEFAULTS = "Defaults"
 
@@ -20,12 +20,7 @@ def read_config(path: Path, members: str, hint: str) -> dict[str, Any]:
         If the file cannot be read or holds no object.
 
     """
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}", hint) from error
-    except ValueError as error:
-        raise InputError(f"{path}: no JSON: {error}", hint) from error
+    config = read_json(path, "configuration", hint)
     if not isinstance(config, dict):
         raise InputError(f"{path}: expected an object of {members}", hint)
     return config

@@ -184,11 +184,10 @@ def _checked(where: str, attribute: str, value: object) -> AttributeValue:
         raise InputError(f"{where}: FINN's engines have no attribute {attribute}", _HINT)
     if attribute in FOLDING_ATTRIBUTES and (isinstance(value, bool) or not isinstance(value, int)):
         raise InputError(f"{where}: {attribute} is {value!r:.40}, expected an integer", _HINT)
-    if isinstance(value, list):
-        return tuple(value)
-    if isinstance(value, bool) or not isinstance(value, int | str):
-        raise InputError(f"{where}: {attribute} is {value!r:.40}, expected an integer or a text", _HINT)
-    return present_value(attribute, value)
+    values = value if isinstance(value, list) else [value]
+    if any(isinstance(one, bool) or not isinstance(one, int | str) for one in values):
+        raise InputError(f"{where}: {attribute} is {value!r:.40}, expected integers or texts", _HINT)
+    return tuple(values) if isinstance(value, list) else present_value(attribute, values[0])
 
 
 def _notes(path: Path, dataflow: Dataflow, config: Mapping[str, Any]) -> Iterator[str]:

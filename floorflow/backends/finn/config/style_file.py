@@ -11,6 +11,7 @@ from floorflow.backends.finn.names import family
 from floorflow.backends.finn.specialise import PREFERENCE, layers, other_kind, respecialised
 from floorflow.dataflow.model import Dataflow, Engine
 from floorflow.errors import InputError
+from floorflow.reading import exists
 from floorflow.technology import Technology
 
 STYLE_FILE = "specialize_layers_config.json"
@@ -21,7 +22,7 @@ _HINT = "Give the file that went through FINN's step_specialize_layers, or none 
 def style_file_beside(folding_file: Path) -> Path | None:
     """Return the file of styles that goes with a folding_config.json, if there is one."""
     path = folding_file.with_name(STYLE_FILE)
-    return path if path.exists() else None
+    return path if exists(path) else None
 
 
 def with_styles(dataflow: Dataflow, path: Path, technology: Technology) -> Dataflow:

@@ -13,6 +13,7 @@ from floorflow.backends.finn.names import PARTITION, is_dataflow, is_old, is_par
 from floorflow.errors import InputError
 from floorflow.network.facts import find_constants
 from floorflow.network.onnx_file import Node, OnnxFile, load
+from floorflow.reading import is_file, resolved
 
 _KERNEL_PREFIX = re.compile(rf"^{PARTITION}_\d+_(?=.)")
 """What FINN puts before the names of nodes when it builds a kernel of their partition."""
@@ -51,7 +52,7 @@ def flatten(file: OnnxFile) -> FlatGraph:
         If a child is missing, broken or contains itself; names node and child.
 
     """
-    graph = _flatten(file, (Path(file.path).resolve(),))
+    graph = _flatten(file, (resolved(Path(file.path)),))
     return replace(graph, nodes=_without_partitions(graph.nodes))
 
 
@@ -99,9 +100,9 @@ def _child(file: OnnxFile, node: Node, chain: tuple[Path, ...]) -> FlatGraph:
     if path is None:
         hint = "FINN saves it beside the parent (dataflow_parent.onnx); copy it there, or give the child itself."
         raise InputError(f"{where}: its child model '{named}' does not exist", hint)
-    if path.resolve() in chain:
+    if resolved(path) in chain:
         raise InputError(f"{where}: its child model '{named}' contains itself", "Save the graph again with FINN.")
-    child = _flatten(load(path), (*chain, path.resolve()))
+    child = _flatten(load(path), (*chain, resolved(path)))
     if len(child.inputs) < len(node.inputs) or len(child.outputs) != len(node.outputs):
         ends = f"{len(child.inputs)} inputs and {len(child.outputs)} outputs"
         raise InputError(f"{where}: its child model '{named}' has {ends}, not those of the node", "Save it again.")
@@ -118,7 +119,7 @@ def _found(folder: Path, named: str) -> Path | None:
         return None
     parts = (PureWindowsPath(named) if "\\" in named else PurePosixPath(named)).parts
     ends = (folder.joinpath(*parts[-length:]) for length in (3, 2, 1))
-    return next((path for path in (folder / named, *ends) if path.is_file()), None)
+    return next((path for path in (folder / named, *ends) if is_file(path)), None)
 
 
 def _inside(node: Node, child: FlatGraph) -> FlatGraph:

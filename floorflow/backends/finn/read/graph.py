@@ -15,6 +15,7 @@ from math import prod
 import onnx
 
 from floorflow.backends.finn import names
+from floorflow.backends.finn.datatype import is_known
 from floorflow.backends.finn.kinds.thresholding import EQUAL_THRESHOLDS
 from floorflow.backends.finn.read import ports
 from floorflow.backends.finn.read.file import FlatGraph, flatten
@@ -22,6 +23,7 @@ from floorflow.backends.finn.read.order import in_topological_order
 from floorflow.dataflow.model import HOST_PREFIX, AttributeValue, Stream
 from floorflow.errors import InputError
 from floorflow.network.onnx_file import Node, OnnxFile
+from floorflow.network.soundness import MOST_ELEMENTS, MOST_PIXELS, MOST_SIZE, expected_size, is_size
 
 MOST_LETTERS = 100
 """Of the name of an engine: FINN and Vivado make folders after it, with more around it."""
@@ -153,6 +155,10 @@ class _Wiring:
         folding = {key: attributes.pop(key) for key in names.FOLDING_ATTRIBUTES if key in attributes}
         kind = names.present_name(node.op_type, old=self.flat.old)
         inputs = tuple(i for i, tensor in enumerate(node.inputs) if self._flows(tensor))
+        problem = _nonsense({**attributes, **folding}) if inputs else "none of its inputs is data that flows"
+        if problem:
+            hint = "A node may be missing: save the graph again with FINN."
+            raise InputError(f"{self.flat.path}: node '{node.name}' ({node.op_type}): {problem}", hint)
         return GraphEngine(node, kind, attributes, folding, inputs)
 
     def _equal(self, node: Node) -> bool:
@@ -236,9 +242,12 @@ class _Wiring:
         self, ends: tuple[str, int, str, int], tensor: str, bits: int, fifo_bits: int, fifo_words: int
     ) -> GraphStream:
         shape = self.flat.shapes.get(tensor)
-        if shape is None:
+        if not shape:
             message = f"{self.flat.path}: the shape of tensor '{tensor}' between '{ends[0]}' and '{ends[2]}' is missing"
             raise InputError(message, "Save the graph after FINN's InferShapes.")
+        if not is_size(shape) or prod(shape[:-1]) > MOST_PIXELS:
+            message = f"{self.flat.path}: tensor '{tensor}' has the shape {shape}; {expected_size()}"
+            raise InputError(message, f"Give frames of up to {MOST_PIXELS:,} pixels.")
         return GraphStream(Stream(*ends, prod(shape), shape[-1], bits, fifo_bits, fifo_words), tensor, shape)
 
     def _take(self, tensor: str, taken: set[str]) -> None:
@@ -303,6 +312,26 @@ def _require_types(graph: Graph) -> None:
                 f"{graph.flat.path}: node '{maker.name}' sends {sent.name}, node '{reader.name}' takes {taken.name}"
             )
             raise InputError(message, _SAVE_AGAIN)
+
+
+def _nonsense(attributes: Mapping[str, AttributeValue]) -> str:
+    """Say which attribute of an engine no FINN would have written; empty if none."""
+    for key, value in attributes.items():
+        held = value if isinstance(value, tuple) else (value,)
+        most = _MOST_OFFSET if key == _OFFSET else MOST_SIZE
+        numbers = [abs(one) for one in held if isinstance(one, int)]
+        if any(one > most for one in numbers):
+            return f"{key} is {value}, expected up to {most:,}"
+        if prod(numbers) > (MOST_ELEMENTS if key.endswith("shape") else max(most, MOST_PIXELS)):
+            return f"{key} is {value}, which no image is as large as"
+        if key.lower().endswith(_TYPES) and not all(isinstance(one, str) and is_known(one) for one in held):
+            return f"{key} is {value!r:.60}, expected a type such as INT8"
+    return ""
+
+
+_OFFSET, _MOST_OFFSET = "ActVal", 2**40
+"""What thresholds count from, which may be as low as an accumulator."""
+_TYPES = ("datatype", "datatypes", "datatype0", "datatype1", "dtype", "inputtype", "embeddingtype")
 
 
 def passes(node: Node) -> bool:

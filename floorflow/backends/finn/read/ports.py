@@ -22,7 +22,7 @@ _PAIRS = (("lhs_dtype", "rhs_dtype"), ("inputDataType0", "inputDataType1"))
 _WEIGHT_TYPES = ("weightDataType", "paramDataType", "EmbeddingType")
 _WIDENING = ("AddStreams", "StreamingEltwise")
 """Kinds whose results have one bit more than their inputs."""
-_ODD_WIDTH = re.compile(r"(?:FIXED|SCALEDINT)<([1-9][0-9]*)")
+_ODD_WIDTH = re.compile(r"(?:FIXED|SCALEDINT)<([1-9][0-9]{0,3})")
 
 
 def datatype(name: str) -> DataType:

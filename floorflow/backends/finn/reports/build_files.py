@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
+
+from floorflow.errors import InputError
+from floorflow.reading import files_below, is_folder, read_json
 
 ROLES: Mapping[str, tuple[str, ...]] = {
     "synthesis": ("*post_synth_resources*.json",),
@@ -51,7 +53,7 @@ class FoundFile:
 
 def all_files(folder: Path) -> list[Path]:
     """Return all files below a folder, by their paths."""
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+    return files_below(folder)
 
 
 def in_scratch(path: Path, folder: Path) -> bool:
@@ -65,7 +67,7 @@ def report_files(folder: Path, files: Sequence[Path]) -> list[Path]:
     Only an ``output_dir`` with its steps' models has scratch folders: people may call a folder of reports ``vivado``.
     Of several files of a role the one is taken that `files_by_role` finds.
     """
-    if not (folder / MODELS).is_dir():
+    if not is_folder(folder / MODELS):
         return list(files)
     second = {path for found in files_by_role(folder, files).values() for path in found.others}
     models = folder / MODELS
@@ -134,8 +136,8 @@ def _step_order(files: Sequence[Path]) -> tuple[str, ...]:
     if timed is None:
         return _STEPS
     try:
-        steps = json.loads(timed.read_text(encoding="utf-8", errors="replace"))
-    except ValueError:
+        steps = read_json(timed, "report", "")
+    except InputError:  # the order is FINN's own, then
         return _STEPS
     names = tuple(str(step) for step in steps if _STEP.fullmatch(str(step))) if isinstance(steps, dict) else ()
     return names or _STEPS

@@ -17,7 +17,7 @@ from floorflow.backends.finn.reports import build_files, build_target, estimates
 from floorflow.backends.finn.reports.built_graph import BuiltGraph, chosen_graph, nodes_of
 from floorflow.backends.finn.reports.node_rows import matched, numbered_as_built
 from floorflow.backends.reports import Row
-from floorflow.errors import InputError
+from floorflow.reading import read_bytes, read_text
 
 DESIGN = "(top)"
 """FINN's name of the whole design."""
@@ -52,10 +52,7 @@ class _Files:
         found = self.by_role.get(role)
         if found is None:
             return None
-        try:
-            return found.path.read_text(encoding="utf-8", errors="replace")
-        except OSError as error:
-            raise InputError(f"{found.path}: {error.strerror}", hint="make it readable") from error
+        return read_text(found.path, "report", "make it readable", replace=True)
 
     def figures(self, role: str) -> dict[str, Any]:
         """Return the JSON object of a role; empty if there is none."""
@@ -68,7 +65,7 @@ class _Files:
         return {"graph": self._used(graph.path, graph.others), **found}
 
     def _used(self, path: Path, others: Iterable[Path]) -> BuildFile:
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        digest = hashlib.sha256(read_bytes(path, "model", "make it readable")).hexdigest()
         return BuildFile(self.name(path), digest, tuple(self.name(other) for other in others))
 
 

@@ -39,21 +39,23 @@ def settings(text: str, file: str) -> dict[str, Any]:
     """Return the settings in a JSON or YAML file; none if they cannot be read, for they are not needed."""
     try:
         content = json.loads(text) if file.endswith(".json") else yaml.safe_load(text)
-    except (ValueError, yaml.YAMLError):
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, yaml.YAMLError):
         return {}
     return content if isinstance(content, dict) else {}
 
 
 def board_in(content: Mapping[str, Any]) -> tuple[str, str]:
     """Return board and part as FINN's build configuration names them; empty where it does not."""
-    board, part = str(content.get("board") or "").lower(), str(content.get("fpga_part") or "").lower()
+    board, part = (
+        str(held).lower() if isinstance(held := content.get(key), str) else "" for key in ("board", "fpga_part")
+    )
     return board, part or PART_OF_BOARD.get(board, "")
 
 
 def asked_clock_mhz(content: Mapping[str, Any]) -> float | None:
     """Return the clock of FINN's build configuration, which is a period in ns."""
     period_ns = content.get("synth_clk_period_ns")
-    if isinstance(period_ns, bool) or not isinstance(period_ns, int | float) or period_ns <= 0:
+    if isinstance(period_ns, bool) or not isinstance(period_ns, int | float) or not 1e-3 <= period_ns <= 1e6:
         return None
     return round(1000 / period_ns, 6)
 

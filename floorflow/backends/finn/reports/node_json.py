@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from floorflow.backends.reports import count, malformed
+from floorflow.backends.reports import count, json_of, malformed
 
 Nodes = dict[str, dict[str, Any]]
 
@@ -20,10 +20,7 @@ def nodes(text: str, file: str) -> Nodes:
         If it is no JSON, or no object of objects; names file and line.
 
     """
-    try:
-        content = json.loads(text, object_pairs_hook=lambda pairs: _unique(pairs, text, file))
-    except json.JSONDecodeError as error:
-        raise malformed(file, error.lineno, f"no JSON: {error.msg}") from error
+    content = json_of(text, file, object_pairs_hook=lambda pairs: _unique(pairs, text, file))
     if not isinstance(content, dict):
         raise malformed(file, 1, "expected an object with a key a node")
     for name, entry in content.items():

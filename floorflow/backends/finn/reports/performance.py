@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from floorflow.backends.builds import BuiltClock, Simulation
-from floorflow.backends.reports import malformed
+from floorflow.backends.reports import json_of, malformed
 
 Figures = Mapping[str, Any]
 _CLOCK = re.compile(r"^\s*(?P<name>\S+)\s+\{[\d. ]+\}\s+(?P<period>[\d.]+)\s+[\d.]+\s*$", re.MULTILINE)
@@ -26,10 +25,7 @@ def figures(text: str, file: str) -> dict[str, Any]:
         If it is none; names file and line.
 
     """
-    try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise malformed(file, error.lineno, f"no JSON: {error.msg}") from error
+    content = json_of(text, file)
     if not isinstance(content, dict):
         raise malformed(file, 1, "expected an object")
     return content

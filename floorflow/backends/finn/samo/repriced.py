@@ -77,7 +77,10 @@ def estimate(op_type: str, attributes: Attributes) -> tuple[int, Resources]:
     """
     if attributes.get("parallel_window", 0) == 1 or "ultra" in attributes.values():
         raise InputError(f"--costs samo: SAMO's FINN has no parallel windows and no UltraRAM ({op_type})")
-    foldings = (np.array([float(str(attributes.get(name, 1)))]) for name in ("SIMD", "PE"))
+    parallelism = [attributes.get(name, 1) for name in ("SIMD", "PE")]
+    if not all(isinstance(one, int) and one > 0 for one in parallelism):
+        raise InputError(f"--costs samo: SIMD and PE of {op_type} are {parallelism}, expected numbers from 1")
+    foldings = (np.array([one], dtype=np.float64) for one in parallelism)
     try:
         cycles, *use = _estimated(_fork_type(op_type), dict(attributes), *foldings)[:, 0].tolist()
     except KeyError as error:

@@ -163,6 +163,8 @@ def _joined(folder: Path, by_id: Mapping[int, list[BuiltNode]], told: Mapping[in
 
 def _graph(path: Path) -> onnx.GraphProto:
     try:
+        if not path.is_file():
+            raise ValueError("it is no regular file")  # noqa: TRY301  (a device never ends, a pipe waits)
         graph = onnx.load(str(path), load_external_data=False).graph
     except Exception as problem:
         raise NotBuildable(f"{path} is no ONNX model: {problem}") from problem
