@@ -36,7 +36,8 @@ def report(plan: Plan, platform: Platform, backend: PlanBackend) -> str:
     title = f"{networks} on {plan.platform.name}, floorflow {plan.version}, seed {plan.seed}"
     sections = [("What was read and assumed", assumptions(plan, platform, backend)), *_results(plan, platform, backend)]
     body = [f"{heading}\n{'-' * len(heading)}\n" + "\n".join(lines) for heading, lines in sections if lines]
-    return "\n\n".join([f"{title}\n{'=' * len(title)}", *body]) + "\n"
+    head = "\n".join([title, "=" * len(title), *wrapped(plan.unbuilt)])
+    return "\n\n".join([head, *body]) + "\n"
 
 
 def _results(plan: Plan, platform: Platform, backend: PlanBackend) -> Iterator[Section]:

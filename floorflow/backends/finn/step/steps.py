@@ -40,10 +40,20 @@ class FloorflowStop(RuntimeError):  # noqa: N818 - what it says is for the user
 
 
 def step_plan() -> dict[str, Any]:
-    """Return the plan."""
+    """Return the plan; every step asks for it first, so that a plan that cannot be built stops in the first."""
     path = Path(os.environ.get("FLOORFLOW_STEP_PLAN") or Path(__file__).with_name(PLAN_FILE))
     plan: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    if plan.get("stops"):
+        raise FloorflowStop(f"floorflow: {'; '.join(plan['stops'])}")
     return plan
+
+
+def require_buildable() -> None:
+    """Stop before FINN begins if it cannot end."""
+    try:
+        step_plan()
+    except FloorflowStop as problem:
+        raise SystemExit(str(problem)) from None
 
 
 def _bound(model: Any, *, also: str = "") -> Bound:
