@@ -23,9 +23,9 @@ _CONFIG = """\
 {ports}
 [vivado]
 prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE=@HOOK@
-prop=run.impl_1.STEPS.ROUTE_DESIGN.TCL.POST=@REPORT@
 prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.IS_ENABLED=true
 prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.ARGS.DIRECTIVE=AggressiveExplore
+prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.TCL.POST=@REPORT@
 """
 _ZYNQ = """\
 # Implements FINN's project again:
