@@ -21,6 +21,7 @@ from floorflow.placement import (
     PlacementSolution,
     Weights,
     Wire,
+    cut_to_fabric,
     grown,
 )
 from floorflow.request import MOST_OF_SLOT
@@ -225,9 +226,9 @@ def finished(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandida
 def with_room(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandidate:
     """Return the floorplans with pblocks that have grown into what is free of their slots.
 
-    Where no confidence is sought pblocks stay as small as they can be.
+    Where no confidence is sought pblocks stay as small as they can be. None reaches into the processor.
     """
-    if context.request.confidence_sought is None or not context.floorplans:
+    if not context.floorplans:
         return placed
     candidate, uses = placed.candidate, uses_of(context, placed.candidate)
     placements = {}
@@ -235,7 +236,9 @@ def with_room(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandid
         problem = placement_problem(context, candidate, fpga, {})
         tests = {module.name: has_room(context, fpga.device, uses[module.name]) for module in problem.modules}
         found = placed.placements[fpga.name]
-        placements[fpga.name] = grown(problem, found, tests, longer=LONGER, most=MOST_OF_SLOT)
+        if context.request.confidence_sought is not None:
+            found = grown(problem, found, tests, longer=LONGER, most=MOST_OF_SLOT)
+        placements[fpga.name] = cut_to_fabric(problem, found)
     return replace(placed, placements=placements)
 
 
