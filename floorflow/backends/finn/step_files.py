@@ -227,6 +227,9 @@ def config(output_dir):
 if __name__ == "__main__":
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    floorflow_step.require_buildable()
+    try:
+        floorflow_step.require_buildable()
+    except floorflow_step.FloorflowStop as problem:
+        sys.exit(str(problem))
     sys.exit(build_dataflow_cfg(sys.argv[1], config(sys.argv[2] if len(sys.argv) == 3 else "build")))
 '''

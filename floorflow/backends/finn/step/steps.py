@@ -49,11 +49,8 @@ def step_plan() -> dict[str, Any]:
 
 
 def require_buildable() -> None:
-    """Stop before FINN begins if it cannot end."""
-    try:
-        step_plan()
-    except FloorflowStop as problem:
-        raise SystemExit(str(problem)) from None
+    """Stop before anything is done for a plan that cannot be built."""
+    step_plan()
 
 
 def _bound(model: Any, *, also: str = "") -> Bound:
@@ -134,6 +131,7 @@ def _mark(node: BuiltNode, engine: str) -> None:
 
 def floorflow_fifos(model: Any, cfg: Any) -> Any:
     """Insert converters and FIFOs and set their depths and memories; in front of the generation of hardware."""
+    require_buildable()
     from finn.transformation.fpgadataflow.insert_dwc import InsertDWC
     from finn.transformation.fpgadataflow.insert_fifo import InsertFIFO
     from finn.transformation.fpgadataflow.specialize_layers import SpecializeLayers
@@ -219,6 +217,7 @@ def floorflow_place(model: Any, cfg: Any) -> Any:
     DMA engines are inserted here, as FINN itself would do next. FINN's Floorplan is run on a copy, and what it makes
     must be the kernels of the plan.
     """
+    require_buildable()
     model = _with_dma(model, cfg)
     one = _bound(model)
     _set_fifos(one)
