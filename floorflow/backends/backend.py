@@ -377,6 +377,20 @@ class Backend(Protocol):
         """Return engines that the tool cannot build where they lie, none if it can; ``home`` is where each does."""
         return ()
 
+    def unlinkable(
+        self,
+        folded: FoldedDataflow,  # noqa: ARG002
+        streams: Sequence[PlacedStream],  # noqa: ARG002
+        home: Mapping[str, Home],  # noqa: ARG002
+        shells: Sequence[str],  # noqa: ARG002
+        options: Any,  # noqa: ARG002
+    ) -> Mapping[str, tuple[int, int]]:
+        """Return the streams that are too wide to join what the tool makes of an FPGA, with their bits and the most.
+
+        ``shells``: the shell of each FPGA, empty where it has none.
+        """
+        return {}
+
     def check_boards(self, options: Any, boards: Mapping[str, str]) -> None:
         """Refuse, with an InputError, options that boards do not take; ``boards``: shells, or nothing, by name."""
 

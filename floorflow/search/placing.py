@@ -10,7 +10,7 @@ from itertools import pairwise
 from floorflow.backends.placed import Home, PlacedStream
 from floorflow.channels import Channel
 from floorflow.dataflow.model import FoldedDataflow, renamings
-from floorflow.errors import Refusal
+from floorflow.errors import InputError, Refusal
 from floorflow.hardware import Fpga, Rect, StatedPblock
 from floorflow.hardware.reach import reach_tiles
 from floorflow.placement import (
@@ -80,7 +80,14 @@ def place_as_it_is(context: PlanningContext, candidate: Candidate) -> PlacedCand
 
 
 def unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | None:
-    """Return why the back end's tool cannot build the engines in their slots, None if it can."""
+    """Return why the back end's tool cannot build the engines in their slots, None if it can.
+
+    Raises
+    ------
+    InputError
+        If what was asked for leaves no other slots and foldings.
+
+    """
     number = {
         slot.name: (place, slr) for place, f in enumerate(context.platform.fpgas) for slr, slot in enumerate(f.slots)
     }
@@ -92,10 +99,19 @@ def unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | Non
     ]
     parts = parts_of(candidate.folded, context.together)
     names = [name for part in parts for name in _unbuildable_part(context, part, streams, home)]
-    if not names:
-        return None
-    module = home[names[0]][0]
-    return Refusal("unbuildable", place=slot_of[module], names=tuple(names))
+    if names:
+        module = home[names[0]][0]
+        return Refusal("unbuildable", place=slot_of[module], names=tuple(names))
+    wide = {name: w for part in parts for name, w in _unlinkable(context, part, streams, home).items()}
+    for name, (bits, most) in wide.items():
+        modules = next([home[e][0] for e in (s.source, s.target) if e is not None] for s in streams if s.name == name)
+        refusal = Refusal("wide stream", "bits", slot_of[modules[0]], bits, most, names=(name,))
+        # A stream of the host always leaves its kernel.
+        stay = len(modules) == 1 or pblocks_of(context, candidate).keys() >= {*modules}
+        if stay and context.request.keep_folding:
+            raise InputError(str(refusal), hint="the folding and the pblocks that are given leave no other way")
+        return refusal
+    return None
 
 
 def _unbuildable_part(
@@ -106,6 +122,17 @@ def _unbuildable_part(
     own = [stream for stream in streams if {stream.source, stream.target} & engines]
     inside = {engine: place for engine, place in home.items() if engine in engines}
     return context.backend.unbuildable(folded, own, inside, context.request.backend_options)
+
+
+def _unlinkable(
+    context: PlanningContext, folded: FoldedDataflow, streams: Collection[PlacedStream], home: Mapping[str, Home]
+) -> Mapping[str, tuple[int, int]]:
+    """Return the streams of a network that are too wide to join what its tool makes of an FPGA."""
+    engines, options = folded.options.keys(), context.request.backend_options
+    own = [stream for stream in streams if {stream.source, stream.target} & engines]
+    inside = {engine: place for engine, place in home.items() if engine in engines}
+    shells = [fpga.board.shell.name if fpga.board.shell else "" for fpga in context.platform.fpgas]
+    return context.backend.unlinkable(folded, own, inside, shells, options)
 
 
 def _told(channel: Channel, home: Mapping[str, Home], slices: Sequence[tuple[int, int]]) -> PlacedStream:
