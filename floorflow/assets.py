@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from floorflow.errors import PlatformError
+from floorflow.reading import exists, is_folder, shown
 
 PlatformFile = Literal["boards", "devices", "links", "platforms"]
 """The folders of ``platforms/``."""
@@ -67,6 +68,10 @@ def shipped(kind: PlatformFile) -> tuple[str, ...]:
 def is_path(text: str) -> bool:
     """Whether a platform's or a link's name is meant as the path of a user's own file."""
     return "/" in text or Path(text).suffix in {".yaml", ".yml"}
+
+
+_FAMILY = re.compile(r"x[acq]([a-z]{1,3}\d|\d[a-z])")
+"""How the name of a part begins, of any family: xc7a35t, xcvu13p, xqku040."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,17 +138,57 @@ def board_path(text: str) -> Path:
         message = f"platform '{text}' may be {' or '.join(found)}"
         raise PlatformError(message, hint="give more of the name")
     if is_path(text):
-        return Path(text)
-    raise PlatformError(f"unknown platform '{text}'", hint=_nearest(text.lower()))
+        return _existing(text, "-p")
+    raise PlatformError(f"unknown platform '{text}'", hint=_file_meant(text, "-p") or _nearest(text))
 
 
 def _nearest(text: str) -> str:
-    """Name the boards and parts that are most like a text, and all of them."""
+    """Name the file or the boards and parts that a text is most like, all of these, and how another one is brought."""
     boards = shipped("boards")
-    near = [difflib.get_close_matches(text, names, n=3, cutoff=0.4) for names in (boards, PARTS)]
-    meant = " or ".join(name for names in near for name in names)
-    known = f"boards: {', '.join(boards)}; bare parts: {', '.join(PARTS)}"
-    return f"{f'did you mean {meant}? ' if meant else ''}{known}; or give the path of a board's YAML file"
+    near = [difflib.get_close_matches(text.lower(), names, n=3, cutoff=0.4) for names in (boards, PARTS)]
+    meant = " or ".join(name for each in near for name in each)
+    known = f"known boards: {', '.join(boards)}; bare parts: {', '.join(PARTS)}"
+    return f"{f'did you mean {meant}? ' if meant else ''}{how_to_bring(text)}. {known}"
+
+
+def how_to_bring(text: str) -> str:
+    """Say how a board or part that does not ship is brought (platforms/README.md)."""
+    whole = PARTS.get(text.lower().partition("-")[0])
+    if whole is not None:
+        return f"a part has its name alone or package and speed grade too, such as {whole[1]}"
+    if _FAMILY.match(text.lower()):
+        return (
+            f"no file of {text} ships: write its die's as platforms/devices/*.yaml are (platforms/README.md, "
+            "platforms/convert_devices.py), name it in a board's file of your own (device: DIE.yaml; one to begin with: "
+            "floorflow platforms --new NAME --part xczu7ev -o NAME.yaml), floorflow platforms --check NAME.yaml, and "
+            "give that path"
+        )
+    return (
+        "for a board of your own: floorflow platforms --new NAME --part PART -o NAME.yaml, edit it, floorflow "
+        "platforms --check NAME.yaml, and give that path (platforms/README.md)"
+    )
+
+
+def _file_meant(text: str, option: str) -> str:
+    """Say which file in the current folder a name stands for that is none of those that ship; nothing if none does."""
+    path = Path(text)
+    bare = path.with_suffix("") if is_path(text) and path.suffix else path
+    if not bare.name:
+        return ""
+    names = {bare.with_name(bare.name + suffix) for suffix in (".yaml", ".yml")}
+    there = sorted(f for name in names for f in _like(name))
+    if not there:
+        return ""
+    told = there[0] if "/" in str(there[0]) else Path(there[0].name)
+    return f"there is {'' if '/' in str(told) else './'}{told}; give {option} {told}"
+
+
+def _like(name: Path) -> list[Path]:
+    """Return the file of a name, without regard to case."""
+    try:
+        return [f for f in name.parent.iterdir() if f.name.lower() == name.name.lower() and f.is_file()]
+    except (OSError, ValueError):
+        return []
 
 
 def link_path(text: str) -> Path:
@@ -158,9 +203,12 @@ def link_path(text: str) -> Path:
     if text.lower() in shipped("links"):
         return asset_folder("platforms") / "links" / f"{text.lower()}.yaml"
     if is_path(text):
-        return Path(text)
+        return _existing(text, "--link")
     known = ", ".join(shipped("links"))
-    raise PlatformError(f"--link {text}: unknown kind of link", hint=f"known: {known}; or give a link's YAML file")
+    near = difflib.get_close_matches(text.lower(), shipped("links"), n=2, cutoff=0.5)
+    meant = f"did you mean {' or '.join(near)}? " if near else ""
+    hint = _file_meant(text, "--link") or f"{meant}known: {known}; or give a link's YAML file"
+    raise PlatformError(f"--link {text}: unknown kind of link", hint=hint)
 
 
 def matching(text: str, names: tuple[str, ...]) -> list[str]:
@@ -175,3 +223,11 @@ def matching(text: str, names: tuple[str, ...]) -> list[str]:
     if wanted in names:
         return [wanted]
     return [name for name in names if wanted and f"-{wanted}-" in f"-{name}-"]
+
+
+def _existing(text: str, option: str) -> Path:
+    path = Path(text)
+    if not exists(path) or is_folder(path):
+        hint = _file_meant(text, option) or "give the path of a YAML file"
+        raise PlatformError(f"{shown(path)}: cannot be read: there is no such file", hint=hint)
+    return path

@@ -101,6 +101,7 @@ What = Literal[
     "overlap",
     "no room",
     "unbuildable",
+    "wide stream",
     "shallow FIFO",
     "deadlock",
     "analysis steps",
@@ -272,6 +273,10 @@ _WORDS: Mapping[What, Callable[[Refusal], str]] = {
     ),
     "unbuildable": lambda r: (
         f"the tool cannot build the cut at {r.place}: what it makes of {_names(r)} would wait for itself"
+    ),
+    "wide stream": lambda r: (
+        f"stream {_names(r)} leaves its kernel in {r.place} with {_amount(r.needed)} bits, and v++ links no kernels by "
+        f"more than {_amount(r.allowed)}: keep both ends in one SLR, or fold narrower at either end"
     ),
     "shallow FIFO": lambda r: f"{r.place} ({_amount(r.allowed)} words, {_amount(r.needed)} needed)",
     "deadlock": lambda r: f"the planned FIFOs deadlock: {_names(r)}",

@@ -34,6 +34,8 @@ namespace eval floorflow {
     variable pblock_count 0
     variable cell_count 0
     variable port_count 0
+    # Cells that are black boxes when a floorplan begins.
+    variable empty [list]
     # Full cell name -> the pblock or SLR that took it, because Vivado silently moves a cell that
     # is added twice.
     variable owner
@@ -49,6 +51,7 @@ proc floorflow::begin {args} {
     variable pblock_count
     variable cell_count
     variable port_count
+    variable empty
     variable owner
     set options [Options begin $args {-part} {-unbound}]
     set part [dict get $options -part]
@@ -87,6 +90,8 @@ proc floorflow::begin {args} {
     }
     set assigned [list]
     array unset owner
+    # Asked once: a pattern for what lies below one cell would read the brackets in its name.
+    set empty [get_cells -quiet -hierarchical -filter {IS_BLACKBOX == 1}]
     set pblock_count 0
     set cell_count 0
     set port_count 0
@@ -298,7 +303,20 @@ proc floorflow::CheckCells {place cells} {
         if {[info exists claimed($full_name)]} {
             error "floorflow: $place lists cell '$full_name' twice"
         }
+        CheckFilled $full_name $place
         set claimed($full_name) 1
+    }
+}
+
+# Stop at a cell that is empty, or holds an empty one: an IP that was not synthesised, or whose
+# checkpoint was not found. Vivado takes it into a pblock without a word.
+proc floorflow::CheckFilled {name place} {
+    variable empty
+    foreach box $empty {
+        if {$box eq $name || [string first "$name/" $box] == 0} {
+            error "floorflow: cell '$box' for $place is a black box; synthesise the IP or read the\
+                checkpoint that belongs there, and see what synthesis says of it"
+        }
     }
 }
 

@@ -55,6 +55,7 @@ proc floorflow::dfx {args} {
         place_design
         route_design
         lappend routed [DfxRouted $folder $name]
+        DfxRules $folder $name
         foreach region $given(-regions) {
             set phase [dict get $phases [dict get $region name]]
             if {![dict exists $done $phase]} {
@@ -233,6 +234,24 @@ proc floorflow::DfxBitstreams {folder regions configurations routed} {
             }
         }
         close_design
+    }
+}
+
+# Stop if Vivado's design rules find an error in a routed configuration: no bitstream comes of it.
+proc floorflow::DfxRules {folder name} {
+    set file [file join $folder ${name}_drc.rpt]
+    file delete -force $file
+    report_drc -name floorflow_drc -ruledecks {default bitstream_checks} -file $file
+    DfxMade $file "report_drc"
+    set bad [list]
+    foreach violation [get_drc_violations -quiet -name floorflow_drc] {
+        if {[string tolower [get_property SEVERITY $violation]] in {error fatal}} {
+            lappend bad $violation
+        }
+    }
+    if {[llength $bad] > 0} {
+        error "floorflow: $name breaks [llength $bad] of Vivado's design rules\
+            ([join [lrange $bad 0 4] {, }]); no bitstream is written; $file says what is wrong"
     }
 }
 

@@ -1,5 +1,6 @@
 # Hand-written: what a routed design tells, in files that `floorflow calibrate` reads. Run behind
-# route_design (STEPS.ROUTE_DESIGN.TCL.POST), or in an open implemented design.
+# the last step that changes it (STEPS.POST_ROUTE_PHYS_OPT_DESIGN.TCL.POST where that step is
+# enabled), or in an open implemented design.
 
 namespace eval floorflow {}
 

@@ -171,6 +171,21 @@ def test_a_plan_without_the_steps_file_cannot_be_bound(cnv_on_u250: Path, tmp_pa
         ff.bind(tmp_path / "old", tmp_path)
 
 
+def test_what_check_refuses_is_not_bound(cnv_on_u250: Path, tmp_path: Path) -> None:
+    """Names are bound to whatever a spoilt folder says, and the build that follows takes hours."""
+    old = tmp_path / "old"
+    shutil.copytree(cnv_on_u250, old)
+    plan = json.loads((old / "plan.json").read_text())
+    plan["phases"][0]["networks"][0]["interval_cycles"] += 1
+    (old / "plan.json").write_text(json.dumps(plan))
+    build = write(built(plan_of(cnv_on_u250)), tmp_path / "build")
+    command = [sys.executable, "-m", "floorflow", "bind", str(old), "--build", str(build), "-o", str(tmp_path / "new")]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ran.returncode, (tmp_path / "new").exists()) == (2, False)
+    assert re.search(r"\d+ violations, so it is not bound: [a-z-]+: ", ran.stderr), ran.stderr
+    assert f"floorflow check {old}" in ran.stderr
+
+
 @pytest.mark.parametrize("name", ["auto", "custom_1", "custom_3", "custom_4"])
 def test_real_builds_bind_to_plans_of_their_graphs(name: str, tmp_path: Path) -> None:
     """Kernels of FINN+ builds for PYNQ-Z2 (tests/backends/finn/copy_builds.py)."""

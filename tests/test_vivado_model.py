@@ -87,7 +87,7 @@ BAD_COMMANDS = {
     "brackets are literal": ("get_cells {top/g[01].core}", "no cell matches"),
     "one pattern of two": ("get_cells {top/a ghost}", "no cell matches 'ghost'"),
     "slash in hierarchical": ("get_cells -hierarchical top/a", "holds no '/'"),
-    "filter": ("get_cells -hierarchical -filter {NAME =~ *a}", "expected NAME == value"),
+    "filter": ("get_cells -hierarchical -filter {NAME =~ *a}", "expected NAME or IS_BLACKBOX == value"),
     "add a name that is no cell": (MAKE_P + "add_cells_to_pblock p ghost", "cell 'ghost' does not exist"),
     "add no cell": (MAKE_P + "add_cells_to_pblock p [get_cells -quiet ghost]", "expected one cell, got 0"),
     "add two cells": (MAKE_P + "add_cells_to_pblock p [get_cells {top/?}]", "expected one cell, got 2"),

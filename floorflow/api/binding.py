@@ -6,14 +6,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from floorflow.api.checking import check
 from floorflow.api.folders import require_folder
 from floorflow.api.results import Plan, encoded, load
+from floorflow.errors import InputError
 from floorflow.importing import whole_imports
 
 if TYPE_CHECKING:
     from floorflow.backends.binding import Binding
 
 _UNBOUND = "pblocks.unbound.tcl"
+MOST_TOLD = 3
+"""Violations that stand in the sentence that refuses a folder."""
 
 
 class BoundPlan:
@@ -52,12 +56,27 @@ def bind(plan: str | Path, build: str | Path) -> BoundPlan:
     Raises
     ------
     InputError
-        If the build is not that of the plan, or it cannot be told which cell is which; names both candidates.
+        If `check` finds violations in the folder; if the build is not that of the plan, or it cannot be told which cell
+        is which; names both candidates.
 
     """
     require_folder(Path(plan), "a folder that plan wrote")
     found = load(plan)
+    _require_legal(Path(plan))
     with whole_imports():
         from floorflow.backends.backend import backend_named
     backend = backend_named(found.plan.options.backend)
     return BoundPlan(found, backend.bind(found.plan, found.files, Path(build)))
+
+
+def _require_legal(plan: Path) -> None:
+    """Refuse a folder that was changed or spoilt: what is bound goes into a build of hours."""
+    broken = check(plan).violations
+    if broken:
+        count = f"{len(broken)} violation{'s' * (len(broken) > 1)}"
+        told = "; ".join(f"{v.name}: {v.where}: {v.message}" for v in broken[:MOST_TOLD])
+        more = f"; and {len(broken) - MOST_TOLD} more" if len(broken) > MOST_TOLD else ""
+        raise InputError(
+            f"{plan}: {count}, so it is not bound: {told}{more}",
+            hint=f"floorflow check {plan} lists them all; plan again, or take back what was changed",
+        )

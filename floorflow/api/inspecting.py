@@ -83,7 +83,14 @@ def inspect(
     with whole_imports():
         from floorflow.study.inspection.inspect import inspect, inspection_entry
 
-    return Inspection(inspection_entry(inspect(request, lowered_for, source)))
+    content = inspection_entry(inspect(request, lowered_for, source))
+    if platform is None and part is None:
+        content["notes"] = [
+            f"no platform was given: engines and foldings are for {lowered_for} (alveo-u250), and for another part may "
+            "differ (-p, --part)",
+            *content["notes"],
+        ]
+    return Inspection(content)
 
 
 def _part(platform: str | Path | Platform | None, part: str | None) -> str:

@@ -213,7 +213,8 @@ class Plan:
         return told(self.plan)
 
     def __repr__(self) -> str:
-        return f"<floorflow.Plan {str(self).partition(' (')[0]}>"
+        lines = str(self).splitlines()[len(self.plan.unbuilt) :]
+        return f"<floorflow.Plan {lines[0].partition(' (')[0]}>"
 
 
 def encoded(files: Mapping[str, str | bytes]) -> dict[str, bytes]:

@@ -32,15 +32,16 @@ Parts: TypeAlias = "Sequence[tuple[PhaseEntry, PhaseNetworkEntry]]"
 
 
 def told(plan: Plan) -> str:
-    """Return what a user wants to see first: rate, bottleneck, fullness, every gap."""
-    lines = [line for network in plan.networks for line in _network(plan, network)]
+    """Return what a user wants to see first: what cannot be built, then rate, bottleneck, fullness, every gap."""
+    lines = list(plan.unbuilt)
+    lines += [line for network in plan.networks for line in _network(plan, network)]
     if plan.schedule is not None:
         lines += _schedule(plan.schedule)
     if plan.memory_schedule is not None:
         lines += _memory(plan.memory_schedule)
     for phase in plan.phases:
         lines += [*_running(plan, phase), *_phase(plan, phase)]
-    lines += [f"  note: {warning}" for warning in plan.warnings]
+    lines += [f"  note: {warning}" for warning in plan.warnings if warning not in plan.unbuilt]
     return "\n".join(lines)
 
 

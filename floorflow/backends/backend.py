@@ -377,8 +377,36 @@ class Backend(Protocol):
         """Return engines that the tool cannot build where they lie, none if it can; ``home`` is where each does."""
         return ()
 
+    def unlinkable(
+        self,
+        folded: FoldedDataflow,  # noqa: ARG002
+        streams: Sequence[PlacedStream],  # noqa: ARG002
+        home: Mapping[str, Home],  # noqa: ARG002
+        shells: Sequence[str],  # noqa: ARG002
+        options: Any,  # noqa: ARG002
+    ) -> Mapping[str, tuple[int, int]]:
+        """Return the streams that are too wide to join what the tool makes of an FPGA, with their bits and the most.
+
+        ``shells``: the shell of each FPGA, empty where it has none.
+        """
+        return {}
+
     def check_boards(self, options: Any, boards: Mapping[str, str]) -> None:
         """Refuse, with an InputError, options that boards do not take; ``boards``: shells, or nothing, by name."""
+
+    def unbuilt(
+        self,
+        boards: Sequence[str],  # noqa: ARG002
+        networks: int,  # noqa: ARG002
+        options: Any,  # noqa: ARG002
+        *,
+        in_regions: bool,  # noqa: ARG002
+    ) -> Sequence[str]:
+        """Return what keeps the tool from building a plan, a clause each; none where what is emitted builds it.
+
+        ``boards``: the board of each FPGA; ``in_regions``: phases are loaded into regions while the rest runs.
+        """
+        return ()
 
     def builds_slices(self, options: Any, *, knows_depths: bool) -> bool:  # noqa: ARG002
         """Whether what is emitted makes the tool build register slices; ``knows_depths``: the plan has FIFO depths."""

@@ -57,10 +57,14 @@ def device_path(device: str, board_file: Path) -> Path:
         beside = board_file.parent / device
         copied = board_file.parent.parent / "devices" / f"{beside.stem}.yaml"
         return copied if board_file.parent.name == "boards" and not exists(beside) else beside
-    known = ", ".join(shipped("devices"))
-    raise PlatformError(
-        f"{board_file}: device: unknown die '{device}'", hint=f"known: {known}; or a path relative to the board's file"
-    )
+    hint = f"known: {', '.join(shipped('devices'))}; or a path relative to the board's file"
+    raise PlatformError(f"{board_file}: device: unknown die '{device}'", hint=_beside(board_file, device) or hint)
+
+
+def _beside(file: Path, name: str) -> str:
+    """Say which file beside another a name stands for that is none of those that ship; nothing if none does."""
+    found = [f"{name}{suffix}" for suffix in (".yaml", ".yml") if is_file(file.parent / f"{name}{suffix}")]
+    return f"there is {file.parent / found[0]}; say {found[0]}" if found else ""
 
 
 def file_named_in(platform_file: Path, kind: Literal["boards", "links"], text: str, field: str) -> Path:
@@ -79,7 +83,9 @@ def file_named_in(platform_file: Path, kind: Literal["boards", "links"], text: s
     if not is_path(text):
         hint = f"known: {', '.join(shipped(kind))}; or a path relative to the platform's file"
         what = "board" if kind == "boards" else "kind of link"
-        raise PlatformError(f"{platform_file}: {field}: unknown {what} '{text}'", hint=hint)
+        raise PlatformError(
+            f"{platform_file}: {field}: unknown {what} '{text}'", hint=_beside(platform_file, text) or hint
+        )
     beside = platform_file.parent / text
     copied = platform_file.parent.parent / kind / f"{beside.stem}.yaml"
     found = copied if platform_file.parent.name == "platforms" and not exists(beside) else beside

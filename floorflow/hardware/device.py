@@ -124,6 +124,32 @@ class Device:
         return tuple((start, end - 1) for start, end in pairwise([*starts, self.column_count]))
 
     @cached_property
+    def fabric(self) -> SiteMask:
+        """Where there is fabric, not the processor or nothing: (clock-region rows, columns) bool.
+
+        A column beside an interconnect column is fabric with it: on UltraScale+ the processor's interface is one.
+        """
+        open_tiles = np.array([[not self.legend[char].is_closed for char in layout] for layout in self.layouts])
+        found = open_tiles.copy()
+        for start, end in self.units:
+            found[:, start : end + 1] = open_tiles[:, start : end + 1].any(axis=1, keepdims=True)
+        return found
+
+    def cut_to_fabric(self, rect: Rect) -> Rect:
+        """Return a legal rectangle without the columns and rows at its edges that hold no fabric, and all its sites."""
+        rows = slice(rect.bottom // self.rows_per_clock_region, rect.top // self.rows_per_clock_region + 1)
+        inside = self.fabric[rows, rect.left : rect.right + 1]
+        columns, regions = np.flatnonzero(inside.any(axis=0)), np.flatnonzero(inside.any(axis=1))
+        if not columns.size:
+            return rect
+        first, last = int(columns[0]) + rect.left, int(columns[-1]) + rect.left
+        left = min((edge for edge in self.left_edges.tolist() if first <= edge <= last), default=rect.left)
+        right = max((edge for edge in self.right_edges.tolist() if left <= edge <= last), default=rect.right)
+        low, high = (int(regions[at]) + rows.start for at in (0, -1))
+        bottom = max(rect.bottom, low * self.rows_per_clock_region)
+        return Rect(left, bottom, right, min(rect.top, (high + 1) * self.rows_per_clock_region - 1))
+
+    @cached_property
     def _usable_units(self) -> tuple[tuple[int, int], ...]:
         """Units in which some row has logic or a hard block."""
         usable = {p for site_type in self.site_types.values() if site_type.name != "LAGUNA" for p in site_type.columns}

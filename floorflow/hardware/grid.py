@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 IntArray = NDArray[np.int64]
 SiteMask = NDArray[np.bool_]
+_CLOSED = ("PS", "no fabric")
+"""How columns are described in which there is the processor, or nothing."""
 TileKind = Literal["clb", "dsp", "bram", "uram", "laguna", "interconnect", "other"]
 
 
@@ -31,6 +33,11 @@ class Tile:
     first_row: int = 0
     sites: Mapping[str, int] = field(default_factory=dict)
     resources: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether there is the processor, or nothing."""
+        return self.description.startswith(_CLOSED)
 
 
 def tile_counts(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from floorflow.assets import PARTS, BarePart, asset_folder, bare_part
+from floorflow.assets import PARTS, BarePart, asset_folder, bare_part, how_to_bring
 from floorflow.errors import PlatformError
 from floorflow.hardware.device import Device
 from floorflow.hardware.device_file import read_device
@@ -83,7 +83,7 @@ def new_board(name: str, part: str) -> str:
         raise PlatformError(f"board '{name}': expected small letters, digits, '.', '_' and '-'", "such as my-board")
     found = bare_part(part)
     if found is None:
-        hint = f"known are {', '.join(PARTS)}, each with package and speed grade as well"
+        hint = f"known are {', '.join(PARTS)}, each with package and speed grade as well; {how_to_bring(part)}"
         raise PlatformError(f"part '{part}': its die is not known", hint)
     return board_text(name, found)
 

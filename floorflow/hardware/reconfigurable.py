@@ -27,8 +27,6 @@ FABRIC = ("clb", "dsp", "bram", "uram")
 """Kinds of columns that a region may own."""
 _SIDE = re.compile(r"(?:CLBLL|CLBLM|DSP|BRAM)_([LR])\b")
 """Tile types of 7 series, with the side of the INT pair on which they stand."""
-_CLOSED = ("PS", "no fabric")
-"""How columns are described in which there is the processor, or nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +84,7 @@ def region_grid(device: Device, keep_outs: Iterable[Rect] = ()) -> RegionGrid:
     tiles = [[device.legend[char] for char in layout] for layout in device.layouts]
     by_unit = [[row[first : last + 1] for first, last in units] for row in tiles]
     whole = np.array([[all(map(_is_fabric, unit)) for unit in row] for row in by_unit])
-    may_span = np.array([[not any(map(_is_closed, unit)) for unit in row] for row in by_unit])
+    may_span = np.array([[not any(tile.is_closed for tile in unit) for unit in row] for row in by_unit])
     height = device.rows_per_clock_region
     bounds = np.array(
         [[first, y * height, last, (y + 1) * height - 1] for y in range(len(tiles)) for first, last in units],
@@ -104,10 +102,6 @@ def region_grid(device: Device, keep_outs: Iterable[Rect] = ()) -> RegionGrid:
 
 def _is_fabric(tile: Tile) -> bool:
     return tile.kind == "interconnect" or (tile.kind in FABRIC and tile.first_row == 0)
-
-
-def _is_closed(tile: Tile) -> bool:
-    return tile.description.startswith(_CLOSED)
 
 
 def _pairs(device: Device) -> tuple[tuple[int, int], ...]:

@@ -10,7 +10,7 @@ from floorflow.placement.congestion import RoutingMap
 from floorflow.placement.construction.slicing import pack_slot
 from floorflow.placement.effort import LIMITS
 from floorflow.placement.fixed import around, fixed_regions, with_fixed
-from floorflow.placement.growth import HasRoom, grown
+from floorflow.placement.growth import HasRoom, cut_to_fabric, grown
 from floorflow.placement.methods import METHODS
 from floorflow.placement.problem import (
     Effort,
@@ -88,6 +88,7 @@ __all__ = [
     "Weights",
     "Wire",
     "at_home",
+    "cut_to_fabric",
     "grown",
     "hpwl_of",
     "least_cells",

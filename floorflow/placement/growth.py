@@ -60,6 +60,24 @@ def grown(
     return solved(problem, regions, bound, method)
 
 
+def cut_to_fabric(problem: PlacementProblem, found: PlacementSolution) -> PlacementSolution:
+    """Return a placement whose rectangles do not begin or end in the processor, where they hold nothing.
+
+    Fixed ones, those that stay as they were, and pblocks of several rectangles are left.
+    """
+    held = {**problem.previous, **problem.fixed}
+    cut = {
+        name: (problem.device.cut_to_fabric(region[0]),) if len(region) == 1 and region != (held.get(name),) else region
+        for name, region in found.regions.items()
+    }
+    if cut == found.regions:
+        return found
+    bound = wire_bound(found, problem.weights)
+    if bound is not None and bound > hpwl_of(cut, problem.wires):
+        bound = None
+    return solved(problem, cut, bound, found.stats.method)
+
+
 @dataclass
 class _Growing:
     """Pblocks on their way. ``wires`` are those of each module; ``free`` the free cells of each slot.

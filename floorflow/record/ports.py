@@ -16,6 +16,7 @@ from floorflow.placement.ports.on_edges import (
     Points,
     PortStream,
     end_point,
+    fabric_edges,
     length_of,
     place_ports,
     points_of,
@@ -52,7 +53,9 @@ class FpgaPorts:
     @cached_property
     def placed(self) -> dict[str, ModulePorts]:
         """The ports by module."""
-        return place_ports(self.boxes, [*self.streams.values()])
+        regions = self.run.placements[self.fpga.name].regions
+        edges = {name: fabric_edges(self.fpga.device, box, regions[name]) for name, box in self.boxes.items()}
+        return place_ports(self.boxes, [*self.streams.values()], edges)
 
     @cached_property
     def _points(self) -> Points:

@@ -34,7 +34,7 @@ from floorflow.schema import (
     ScheduleEntry,
     TargetsEntry,
 )
-from floorflow.schema.plan import SCHEMA
+from floorflow.schema.plan import SCHEMA, UNBUILT
 from floorflow.search.context import PlanningContext
 from floorflow.search.placing import pblocks_of
 from floorflow.search.search import SearchResult
@@ -98,7 +98,14 @@ def record_runs(
     networks = _networks([source.network for source in sources], runs, phases)
     notes = dict.fromkeys(note for own in contexts for note in own.dataflow.notes)
     above = [entry for run in runs for part in run.parts for entry in lifted(run.name, part)]
-    warnings = [*notes, *tried, *lifted_warnings(above, context.request), *_warnings(runs, phases)]
+    unbuilt = context.backend.unbuilt(
+        [fpga.board for fpga in platform.fpgas],
+        len(networks),
+        context.request.backend_options,
+        in_regions=regions is not None,
+    )
+    warnings = [f"{UNBUILT}{clause}" for clause in unbuilt]
+    warnings += [*notes, *tried, *lifted_warnings(above, context.request), *_warnings(runs, phases)]
     interrupted = any(part.result.interrupted for run in runs for part in run.parts)
     return Plan(
         schema=SCHEMA,

@@ -20,6 +20,8 @@ from floorflow.schema.values import Amount, InputFile, PlainName, PlanModel, Sta
 
 Entry = TypeVar("Entry")
 SCHEMA: Literal["floorflow-plan/2"] = "floorflow-plan/2"
+UNBUILT = "cannot be built yet: "
+"""Begins a warning that says what keeps the tools from building the plan; these come before all others."""
 
 
 class Options(Request):
@@ -204,6 +206,11 @@ class Plan(PlanModel):
     def engine_id(self, network: str, engine: str) -> str:
         """Return how phases name an engine: ``network/engine``, or the engine's name where there is one network."""
         return engine_id(network, engine, several=len(self.networks) > 1)
+
+    @property
+    def unbuilt(self) -> list[str]:
+        """The warnings that say what keeps the tools from building the plan; none if they can."""
+        return [warning for warning in self.warnings if warning.startswith(UNBUILT)]
 
     @property
     def only_network(self) -> NetworkEntry:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from floorflow.backends.placed import Home, PlacedStream
 from floorflow.channels import Channel
 from floorflow.dataflow.model import FoldedDataflow, renamings
-from floorflow.errors import Refusal
+from floorflow.errors import InputError, Refusal
 from floorflow.hardware import Fpga, Rect, StatedPblock
 from floorflow.hardware.reach import reach_tiles
 from floorflow.placement import (
@@ -21,6 +21,7 @@ from floorflow.placement import (
     PlacementSolution,
     Weights,
     Wire,
+    cut_to_fabric,
     grown,
 )
 from floorflow.request import MOST_OF_SLOT
@@ -79,7 +80,14 @@ def place_as_it_is(context: PlanningContext, candidate: Candidate) -> PlacedCand
 
 
 def unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | None:
-    """Return why the back end's tool cannot build the engines in their slots, None if it can."""
+    """Return why the back end's tool cannot build the engines in their slots, None if it can.
+
+    Raises
+    ------
+    InputError
+        If what was asked for leaves no other slots and foldings.
+
+    """
     number = {
         slot.name: (place, slr) for place, f in enumerate(context.platform.fpgas) for slr, slot in enumerate(f.slots)
     }
@@ -91,10 +99,19 @@ def unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | Non
     ]
     parts = parts_of(candidate.folded, context.together)
     names = [name for part in parts for name in _unbuildable_part(context, part, streams, home)]
-    if not names:
-        return None
-    module = home[names[0]][0]
-    return Refusal("unbuildable", place=slot_of[module], names=tuple(names))
+    if names:
+        module = home[names[0]][0]
+        return Refusal("unbuildable", place=slot_of[module], names=tuple(names))
+    wide = {name: w for part in parts for name, w in _unlinkable(context, part, streams, home).items()}
+    for name, (bits, most) in wide.items():
+        modules = next([home[e][0] for e in (s.source, s.target) if e is not None] for s in streams if s.name == name)
+        refusal = Refusal("wide stream", "bits", slot_of[modules[0]], bits, most, names=(name,))
+        # A stream of the host always leaves its kernel.
+        stay = len(modules) == 1 or pblocks_of(context, candidate).keys() >= {*modules}
+        if stay and context.request.keep_folding:
+            raise InputError(str(refusal), hint="the folding and the pblocks that are given leave no other way")
+        return refusal
+    return None
 
 
 def _unbuildable_part(
@@ -105,6 +122,17 @@ def _unbuildable_part(
     own = [stream for stream in streams if {stream.source, stream.target} & engines]
     inside = {engine: place for engine, place in home.items() if engine in engines}
     return context.backend.unbuildable(folded, own, inside, context.request.backend_options)
+
+
+def _unlinkable(
+    context: PlanningContext, folded: FoldedDataflow, streams: Collection[PlacedStream], home: Mapping[str, Home]
+) -> Mapping[str, tuple[int, int]]:
+    """Return the streams of a network that are too wide to join what its tool makes of an FPGA."""
+    engines, options = folded.options.keys(), context.request.backend_options
+    own = [stream for stream in streams if {stream.source, stream.target} & engines]
+    inside = {engine: place for engine, place in home.items() if engine in engines}
+    shells = [fpga.board.shell.name if fpga.board.shell else "" for fpga in context.platform.fpgas]
+    return context.backend.unlinkable(folded, own, inside, shells, options)
 
 
 def _told(channel: Channel, home: Mapping[str, Home], slices: Sequence[tuple[int, int]]) -> PlacedStream:
@@ -225,9 +253,9 @@ def finished(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandida
 def with_room(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandidate:
     """Return the floorplans with pblocks that have grown into what is free of their slots.
 
-    Where no confidence is sought pblocks stay as small as they can be.
+    Where no confidence is sought pblocks stay as small as they can be. None reaches into the processor.
     """
-    if context.request.confidence_sought is None or not context.floorplans:
+    if not context.floorplans:
         return placed
     candidate, uses = placed.candidate, uses_of(context, placed.candidate)
     placements = {}
@@ -235,7 +263,9 @@ def with_room(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandid
         problem = placement_problem(context, candidate, fpga, {})
         tests = {module.name: has_room(context, fpga.device, uses[module.name]) for module in problem.modules}
         found = placed.placements[fpga.name]
-        placements[fpga.name] = grown(problem, found, tests, longer=LONGER, most=MOST_OF_SLOT)
+        if context.request.confidence_sought is not None:
+            found = grown(problem, found, tests, longer=LONGER, most=MOST_OF_SLOT)
+        placements[fpga.name] = cut_to_fabric(problem, found)
     return replace(placed, placements=placements)
 
 

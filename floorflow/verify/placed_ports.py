@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from floorflow.verify.hardware.boards import Board
-from floorflow.verify.hardware.geometry import Rectangle
+from floorflow.verify.hardware.geometry import Device, Rectangle
 from floorflow.verify.phase_facts import PhaseFacts, stream_wires
 from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
@@ -48,9 +48,11 @@ def check_ports(phase: PhaseFacts, board: Board, fpga: str, boxes: Mapping[str, 
             for side, direction in zip(pair, ("out", "in"), strict=True)
             if side.module == name
         }
-        if _is_too_small(box, entry, len(owed)):
+        areas = [Rectangle(**{side: area[side] for side in _ALONG}) for area in entry["rectangles"]]
+        if not entry["ports"] and _is_too_small(board.device, box, areas, len(owed)):
             continue
         _check_count(entry, owed, where, findings)
+        _check_fabric(board.device, box, areas, entry, where, findings)
         known = [port for port in entry["ports"] if (port["channel"], port["direction"]) in owed]
         _check_edges(box, entry, known, wires, where=where, findings=findings)
         for port in known:
@@ -87,10 +89,37 @@ def _ends(
     return tuple(sides)
 
 
-def _is_too_small(box: Rectangle, entry: Record, ports: int) -> bool:
-    """Whether a pblock has no port because its edge has fewer rows and columns than it would have ports."""
-    places = 2 * (box.right - box.left + 1) + 2 * (box.top - box.bottom + 1)
-    return not entry["ports"] and ports > places
+def _is_too_small(device: Device, box: Rectangle, areas: list[Rectangle], ports: int) -> bool:
+    """Whether a pblock may have no port because some side has fewer rows or columns for ports than there would be."""
+    return any(ports > sum(_is_open(device, areas, cell) for cell in _cells(box, side)) for side in _ALONG)
+
+
+def _cells(box: Rectangle, side: str, first: int | None = None, last: int | None = None) -> list[tuple[int, int]]:
+    """Return column and row of each place of a side, or of those from one to another."""
+    low, high = _ALONG[side]
+    edge = getattr(box, side)
+    places = range(getattr(box, low) if first is None else first, (getattr(box, high) if last is None else last) + 1)
+    return [(edge, place) if low == "bottom" else (place, edge) for place in places]
+
+
+def _is_open(device: Device, areas: list[Rectangle], cell: tuple[int, int]) -> bool:
+    """Whether a cell is one of the pblock's own, and fabric."""
+    column, row = cell
+    inside = any(a.left <= column <= a.right and a.bottom <= row <= a.top for a in areas)
+    return inside and device.has_fabric(column, row)
+
+
+def _check_fabric(
+    device: Device, box: Rectangle, areas: list[Rectangle], entry: Record, where: str, findings: Findings
+) -> None:
+    """Judge that every row or column of a port is one of the pblock's, and neither in the processor nor in a gap."""
+    for port in entry["ports"]:
+        low, high = (getattr(box, side) for side in _ALONG[port["side"]])
+        cells = _cells(box, port["side"], max(port["first"], low), min(port["last"], high))
+        closed = next((cell for cell in cells if not _is_open(device, areas, cell)), None)
+        if closed is not None:
+            told = f"{port['channel']} {port['direction']}, {port['side']}: column {closed[0]}, row {closed[1]}"
+            findings.add("port-off-fabric", where, told)
 
 
 def _check_edges(

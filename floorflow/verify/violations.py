@@ -202,6 +202,7 @@ VIOLATIONS: dict[str, str] = {
     "wrong-hpwl": "the half-perimeter wire length is not what the rectangles give",
     "placed-port-mismatch": "a pblock does not have one port for each end of the streams that leave its module",
     "port-off-edge": "a port does not lie on the side of its pblock's box that it names",
+    "port-off-fabric": "a port lies in the processor, where nothing is, or beside its pblock's own rectangles",
     "port-overlap": "two ports on one side of a pblock overlap",
     "port-turned-away": "a port is on the far side of its pblock: what it leads to lies beyond the opposite one",
     "port-narrow": "a port has fewer rows or columns than its wires need, or a pblock has no such pins a row",

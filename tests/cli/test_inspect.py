@@ -99,3 +99,13 @@ def test_a_model_that_cannot_be_planned_is_shown_with_all_reasons(tmp_path: Path
     assert planned.exit_code == 2
     assert "3 obstacles" in planned.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_it_says_for_which_part_it_answers_where_none_was_asked_for() -> None:
+    told = f"no platform was given: engines and foldings are for {api.INSPECTED_PART}"
+    assert [told in " ".join(run("inspect", CNV, *asked).stdout.split()) for asked in ((), ("-p", "zcu104"))] == [
+        True,
+        False,
+    ]
+    assert json.loads(run("inspect", CNV, "--json").stdout)["notes"][0].startswith(told)
+    assert not any("no platform" in note for note in api.inspect(CNV, part="xczu7ev-ffvc1156-2-e").notes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -70,9 +71,16 @@ def test_what_comes_next_is_of_files_that_are_emitted(plan: Plan, out: Path) -> 
     (finn,) = printed.next_steps(plan, names, out)
     told, _, after = finn.removeprefix("FINN: ").partition("; ")
     assert [Path(word).is_file() for word in told.split(", ")] == [True] * 2
-    assert after.startswith("each builds one network, the design that holds all of them is yours to make")
+    assert after == "each ends at a stitched IP"
     for network in plan.networks:
         assert f"phases/p1/{BACKEND.folding_file(plan, 1, network.name)}" in names
+
+
+def test_no_build_of_one_network_of_several_goes_on_to_a_bitstream(out: Path) -> None:
+    for script in out.rglob("build.*"):
+        text = script.read_text()
+        assert "step_create_stitched_ip" in text
+        assert not re.search("floorflow_place|floorflow_constrain|step_synthesize_bitfile|shell_flow_type", text)
 
 
 def test_no_two_networks_of_a_phase_share_a_cell_of_one_design(plan: Plan) -> None:

@@ -53,7 +53,9 @@ def test_the_second_configuration_holds_hook_and_bank(bound: Path, link: Path) -
     assert f"--config {link / 'floorflow.cfg'} -t hw --platform {SHELL}" in (link / "asked").read_text()
     lines = (link / "floorflow.cfg").read_text().splitlines()
     assert f"prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE={bound / 'fpga0' / 'pblocks.tcl'}" in lines
-    assert f"prop=run.impl_1.STEPS.ROUTE_DESIGN.TCL.POST={bound / 'vivado' / 'floorflow_report.tcl'}" in lines
+    report, steps = bound / "vivado" / "floorflow_report.tcl", "prop=run.impl_1.STEPS."
+    assert f"{steps}POST_ROUTE_PHYS_OPT_DESIGN.IS_ENABLED=true" in lines
+    assert [line for line in lines if str(report) in line] == [f"{steps}POST_ROUTE_PHYS_OPT_DESIGN.TCL.POST={report}"]
     assert "sp=odma0.m_axi_gmem0:DDR[0]" in lines
     assert (link / "floorflow_xclbin.info").exists()
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from floorflow.assets import PARTS, asset_folder, bare_part, is_bare
+from floorflow.assets import PARTS, asset_folder, bare_part, is_bare, link_path
 from floorflow.errors import PlatformError
 from floorflow.hardware import Rect, assumed_facts, doubts_of, load_platform
+from floorflow.hardware.catalogue import device_path
 from floorflow.resources import Resources
 
 DEVICES = asset_folder("platforms") / "devices"
@@ -68,6 +69,72 @@ def test_an_unknown_name_is_answered_with_the_nearest_boards_and_parts() -> None
     assert all(name in meant for name in ("zcu104", "xczu7ev", "xczu5ev"))
     assert "boards: alveo-u200, " in caught.value.hint
     assert "bare parts: xc7z020, " in caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["xc7a35t", "xqku040", "xczu4ev-sfvc784-1-e", "zcu106", "nexys"])
+def test_an_unknown_part_or_board_is_answered_with_how_to_bring_it(name: str) -> None:
+    with pytest.raises(PlatformError) as caught:
+        load_platform(name)
+    words = " ".join(caught.value.hint.split())
+    assert all(
+        told in words
+        for told in ("floorflow platforms --new NAME --part ", "-o NAME.yaml", "platforms --check NAME.yaml")
+    )
+    assert ("no file of" in words) == name.startswith("x")
+
+
+def test_a_part_without_its_speed_grade_is_told_of_it() -> None:
+    with pytest.raises(PlatformError) as caught:
+        load_platform("xczu7ev-ffvc1156")
+    assert "package and speed grade too, such as xczu7ev-ffvc1156-2-e" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "told"),
+    [
+        ("zcu106", "zcu106.yaml", "there is ./zcu106.yaml; give -p zcu106.yaml"),
+        ("ZCU106", "zcu106.yml", "there is ./zcu106.yml; give -p zcu106.yml"),
+        ("zcu106.yml", "zcu106.yaml", "there is ./zcu106.yaml; give -p zcu106.yaml"),
+        ("my.board", "my.board.yaml", "there is ./my.board.yaml; give -p my.board.yaml"),
+        ("boards/zcu106", "boards/zcu106.yaml", "there is boards/zcu106.yaml; give -p boards/zcu106.yaml"),
+        ("./zcu106", "zcu106.yaml", "there is ./zcu106.yaml; give -p zcu106.yaml"),
+    ],
+)
+def test_a_name_that_is_that_of_a_file_is_answered_with_the_file(
+    name: str, file: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text("name: zcu106\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PlatformError) as caught:
+        load_platform(name)
+    assert caught.value.hint == told
+
+
+@pytest.mark.parametrize("name", ["", ".", "/", "a\0b", "../", "zcu106"])
+def test_a_name_of_no_file_is_refused_whatever_it_is(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "zcu106.yaml").mkdir()
+    with pytest.raises(PlatformError) as caught:
+        load_platform(name)
+    assert "there is ./" not in caught.value.hint
+
+
+def test_a_link_and_a_die_are_answered_with_the_file_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cable.yaml").write_text("name: cable\n")
+    with pytest.raises(PlatformError) as caught:
+        link_path("cable")
+    assert caught.value.hint == "there is ./cable.yaml; give --link cable.yaml"
+    with pytest.raises(PlatformError) as caught:
+        link_path("aurora-10g")
+    assert caught.value.hint.startswith("did you mean aurora-100g?")
+    (tmp_path / "xc7a35t.yaml").write_text("part: xc7a35t\n")
+    with pytest.raises(PlatformError) as caught:
+        device_path("xc7a35t", tmp_path / "board.yaml")
+    assert caught.value.hint == f"there is {tmp_path / 'xc7a35t.yaml'}; say xc7a35t.yaml"
 
 
 def test_what_is_assumed_is_said_with_what_hangs_on_it() -> None:

@@ -3,17 +3,40 @@
 from __future__ import annotations
 
 import itertools
+from functools import cache
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floorflow.hardware import Rect
+from floorflow.assets import asset_folder, shipped
+from floorflow.hardware import Device, Rect
+from floorflow.hardware.device_file import read_device
 from floorflow.placement import Pin
-from floorflow.placement.ports.on_edges import ModulePorts, PortStream, length_of, place_ports
+from floorflow.placement.ports.on_edges import (
+    ModulePorts,
+    PortStream,
+    fabric_edges,
+    length_of,
+    place_ports,
+    whole_edges,
+)
 from floorflow.placement.ports.spreading import spread
+from floorflow.verify.hardware.geometry import Device as JudgesDevice
 
 A, B, C = Rect(0, 0, 20, 59), Rect(21, 0, 40, 59), Rect(0, 60, 40, 89)
+
+
+@cache
+def device_named(die: str) -> Device:
+    return read_device((asset_folder("platforms") / "devices" / f"{die}.yaml").read_text(), die)
+
+
+@cache
+def judges_device(die: str) -> JudgesDevice:
+    text = (asset_folder("platforms") / "devices" / f"{die}.yaml").read_text()
+    return JudgesDevice(yaml.load(text, Loader=yaml.CSafeLoader))
 
 
 def stream(name: str, source: str | Pin, target: str | Pin, width_bits: int = 64) -> PortStream:
@@ -130,3 +153,44 @@ def test_each_end_has_one_port_in_its_box_and_none_overlap(case: tuple[dict[str,
             cells = {(port.side, place) for place in range(port.first, port.last + 1)}
             assert not cells & taken
             taken |= cells
+
+
+@pytest.mark.parametrize("die", shipped("devices"))
+def test_fabric_is_what_the_judge_takes_for_it(die: str) -> None:
+    device, judged = device_named(die), judges_device(die)
+    rows = range(0, device.row_count, device.rows_per_clock_region)
+    seen = [[judged.has_fabric(column, row) for column in range(device.column_count)] for row in rows]
+    assert device.fabric.tolist() == seen
+
+
+@pytest.mark.parametrize("die", ["xc7z020", "xc7z045", "xczu7ev", "xczu5ev", "xczu3eg", "xczu9eg", "xcu250"])
+@given(st.data())
+@settings(max_examples=40)
+def test_no_pblock_ends_in_the_processor_and_no_port_lies_there(die: str, data: st.DataObject) -> None:
+    device, judged = device_named(die), judges_device(die)
+    left = data.draw(st.sampled_from(device.left_edges.tolist()))
+    right = data.draw(st.sampled_from([edge for edge in device.right_edges.tolist() if edge >= left]))
+    low, high = sorted(data.draw(st.integers(0, device.row_count // device.row_step - 1)) for _ in range(2))
+    whole = Rect(left, low * device.row_step, right, (high + 1) * device.row_step - 1)
+    rect = device.cut_to_fabric(whole)
+    assert whole.contains(rect)
+    assert device.sites(rect) == device.sites(whole)
+    assert device.cut_to_fabric(rect) == rect
+    if not device.sites(rect):
+        return
+    assert rect.left in device.left_edges
+    assert rect.right in device.right_edges
+    ends = [Pin(2 * data.draw(st.integers(0, device.column_count)), 2 * data.draw(st.integers(0, device.row_count)))]
+    streams = [stream(f"s{n}", end, "a", data.draw(st.integers(1, 600))) for n, end in enumerate(3 * ends)]
+    found = place_ports({"a": rect}, streams, {"a": fabric_edges(device, rect, [rect])})
+    assert len(found["a"].ports) == 3 or min(last - first for first, last in whole_edges(rect).values()) < 3
+    for port in found["a"].ports:
+        for place in range(port.first, port.last + 1):
+            edge = getattr(rect, port.side)
+            assert judged.has_fabric(*((edge, place) if port.side in ("left", "right") else (place, edge)))
+
+
+def test_ports_of_a_pblock_of_several_rectangles_lie_on_these() -> None:
+    parts = [Rect(0, 0, 20, 29), Rect(12, 30, 20, 59)]
+    edges = fabric_edges(device_named("xc7z045"), Rect(0, 0, 20, 59), parts)
+    assert edges == {"left": (0, 29), "right": (0, 59), "bottom": (0, 20), "top": (12, 20)}

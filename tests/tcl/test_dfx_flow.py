@@ -54,6 +54,7 @@ class Bench:
             self.module(phase.name).write(self.modules / f"{phase.name}.dcp")
         self.arguments = [str(self.static), str(self.modules), str(self.made)]
         self.silent: list[str] = []
+        self.broken_rules: dict[str, str] = {}
 
     def module(self, name: str, part: str = "", ports: tuple[str, ...] = PORTS) -> Checkpoint:
         return Checkpoint(part or self.part, is_module=True, ports=ports, name=name)
@@ -67,6 +68,7 @@ class Bench:
     def run(self) -> Dfx:
         model = VivadoModel(DEVICES / f"{self.device}.yaml", [])
         dfx = model.add_checkpoints(self.silent)
+        dfx.broken_rules |= self.broken_rules
         model.run_tcl(self.folder / "dfx" / "dfx.tcl", self.arguments)
         self.output = model.output
         return dfx
@@ -101,6 +103,13 @@ def test_a_region_with_fewer_phases_has_its_first_again(tmp_path: Path) -> None:
     dfx = bench.run()
     assert sorted(path.stem for path in bench.made.glob("*.bin")) == ["p0", "p1", "p2"]
     assert dfx.log.count("lock_design") == 2
+
+
+def test_a_warning_of_vivados_rules_stops_nothing(tmp_path: Path) -> None:
+    bench = Bench(CASES[0], tmp_path)
+    bench.broken_rules = {"NSTD-1#1": "Critical Warning"}
+    bench.run()
+    assert list(bench.made.glob("*_drc.rpt"))
 
 
 def test_it_runs_again(tmp_path: Path) -> None:
@@ -161,6 +170,22 @@ def routing_that_leaves_nothing(bench: Bench) -> None:
 
 def verification_that_leaves_nothing(bench: Bench) -> None:
     bench.silent = ["pr_verify"]
+
+
+def rule_that_is_broken(bench: Bench) -> None:
+    bench.broken_rules = {"NSTD-1#1": "Critical Warning", "HDPR-41#1": "Error"}
+
+
+def report_of_rules_that_is_not_made(bench: Bench) -> None:
+    bench.silent = ["report_drc"]
+
+
+def no_look_at_rules(bench: Bench) -> None:
+    bench.edit("        DfxRules $folder $name\n", "")
+
+
+def rules_that_are_not_the_bitstreams(bench: Bench) -> None:
+    bench.edit("{default bitstream_checks}", "default")
 
 
 def bitstream_that_is_not_made(bench: Bench) -> None:
@@ -259,6 +284,10 @@ MISTAKES: dict[Callable[[Bench], None], str] = {
     module_that_leaves_the_cell_empty: "left cell 'top_i/r0' a black box",
     routing_that_leaves_nothing: "route_design made no",
     verification_that_leaves_nothing: "pr_verify made no",
+    rule_that_is_broken: r"configuration0 breaks 1 of Vivado's design rules \(HDPR-41#1\); no bitstream is written",
+    report_of_rules_that_is_not_made: "report_drc made no",
+    no_look_at_rules: "report_drc has not looked at this configuration",
+    rules_that_are_not_the_bitstreams: "report_drc has not looked at this configuration",
     bitstream_that_is_not_made: "write_bitstream made no",
     bin_that_is_not_made: "write_cfgmem made no",
     cell_that_is_not_reconfigurable: "no cell is reconfigurable",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -104,6 +105,27 @@ def test_cells_are_assigned_to_slrs_and_taken_back_by_the_next_run(tmp_path: Pat
     assert (model.slr_of, model.pblocks) == ({"top/a": "SLR2", "top/b": "SLR2"}, {})
     run_text(model, tmp_path, BEGIN_U250 + "floorflow::slr SLR1 -cells top/a\nfloorflow::end -pblocks 0 -assigned 1\n")
     assert model.slr_of == {"top/a": "SLR1"}
+
+
+@pytest.mark.parametrize("box", ["top/a", "top/a/inst/ip", "top/g[0].core", "top/g[0].core/ip"])
+def test_a_cell_that_is_empty_or_holds_an_empty_one_stops_it(box: str, tmp_path: Path) -> None:
+    model = VivadoModel(KU5P, CELLS, SHELL, PART, black_boxes=[box])
+    with pytest.raises(VivadoError, match=rf"cell '{re.escape(box)}' for pblock '[pq]' is a black box; synthesise"):
+        run_text(model, tmp_path, GOOD)
+
+
+def test_an_empty_cell_in_an_slr_stops_it_too(tmp_path: Path) -> None:
+    model = VivadoModel(U250, CELLS, {}, U250_PART, black_boxes=["top/b"])
+    with pytest.raises(VivadoError, match="cell 'top/b' for SLR 'SLR2' is a black box"):
+        run_text(model, tmp_path, BEGIN_U250 + "floorflow::slr SLR2 -cells {top/a top/b}\nfloorflow::end\n")
+
+
+def test_empty_cells_elsewhere_are_none_of_ours(tmp_path: Path) -> None:
+    boxes = ["top/a2", "top/other/ip", "top/g[00].core"]
+    assert list(run_text(VivadoModel(KU5P, CELLS, SHELL, PART, black_boxes=boxes), tmp_path, GOOD).pblocks) == [
+        "p",
+        "q",
+    ]
 
 
 PORTS = "floorflow::ports top/a -in {17 8} -out 24\n"

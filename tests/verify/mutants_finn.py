@@ -10,6 +10,7 @@ from tests.verify.planting import (
     Files,
     NotApplicable,
     Plan,
+    board_of,
     crossing,
     edit_json,
     first,
@@ -300,6 +301,28 @@ def relink_script_of_another_hand(plan: Plan, files: Files) -> None:
 @mutant("flow-file-differs")
 def link_without_the_hook(plan: Plan, files: Files) -> None:
     files["vitis/floorflow.cfg"] = "[vivado]\n"
+
+
+@mutant("flow-file-differs", TWO_SLRS)
+def reports_before_the_last_step(plan: Plan, files: Files) -> None:
+    crossing(plan)
+    hooks = (
+        "OPT_DESIGN.TCL.PRE=@HOOK@",
+        "ROUTE_DESIGN.TCL.POST=@REPORT@",
+        "POST_ROUTE_PHYS_OPT_DESIGN.IS_ENABLED=true",
+    )
+    lines = [
+        f"# platform: {board_of(plan, files)['shell']['name']}",
+        "[vivado]",
+        *(f"prop=run.impl_1.STEPS.{hook}" for hook in hooks),
+    ]
+    files["vitis/floorflow.cfg"] = "\n".join(lines) + "\n"
+
+
+@mutant("kernel-stream-wide", TWO_SLRS)
+def stream_between_kernels_that_is_not_linked(plan: Plan, files: Files) -> None:
+    _, channel = crossing(plan)
+    channel.update(source_width_bits=4089, target_width_bits=4089, width_bits=4089)
 
 
 @mutant("flow-file-differs")

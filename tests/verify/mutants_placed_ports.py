@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
-from tests.verify.planting import TWO_SLRS, Files, NotApplicable, Plan, area_of, die, first, mutant, pblocks, phase_of
+from tests.verify.planting import (
+    TWO_SLRS,
+    Files,
+    NotApplicable,
+    Plan,
+    area_of,
+    die,
+    first,
+    mutant,
+    pblocks,
+    phase_of,
+    place,
+)
 
 ALONG = {"left": ("bottom", "top"), "right": ("bottom", "top"), "bottom": ("left", "right"), "top": ("left", "right")}
 
@@ -53,6 +66,15 @@ def port_above_its_side(plan: Plan, files: Files) -> None:
 def port_turned_over(plan: Plan, files: Files) -> None:
     port, box = port_and_box(plan)
     port["first"], port["last"] = (box[name] for name in reversed(ALONG[port["side"]]))
+
+
+@mutant("port-off-fabric")
+def port_in_the_corner_that_a_pblock_leaves_out(plan: Plan, files: Files) -> None:
+    module, block = first((name, block) for name, block in pblocks(plan).items() if block["ports"])
+    area = area_of(block)
+    middle = (area.bottom + area.top) // 2
+    place(plan, files, module, replace(area, top=middle), replace(area, left=area.right - 2, bottom=middle + 1))
+    block["ports"][0].update(side="left", first=area.top, last=area.top)
 
 
 @mutant("port-overlap")

@@ -19,6 +19,8 @@ from .sites import Sites
 
 ORDER = ("linked", "optimised", "placed", "routed")
 LEVELS = ("logical", "placement", "routing")
+RULE_DECKS = ("default", "opt_checks", "placer_checks", "router_checks", "bitstream_checks")
+"""UG906: containers of design rules."""
 
 
 @dataclass(frozen=True)
@@ -73,14 +75,18 @@ class Dfx:
         self.design: Checkpoint | None = None
         self.log: list[str] = []
         self.verified: set[Path] = set()
+        self.broken_rules: dict[str, str] = {}
+        """Severity of each violation that report_drc finds, by its name."""
+        self._rules_named: set[str] = set()
+        self._ruled: set[tuple[str, ...]] = set()
         self._opened = Path()
         self._configurations: set[Path] = set()
         self._runs = 0
 
-    def run(self, command: str, arguments: Arguments) -> str:
+    def run(self, command: str, arguments: Arguments) -> str | tuple[str, ...]:
         """Run one of the commands; raises VivadoError."""
         self.log.append(command)
-        answer: str = getattr(self, f"_{command}")(arguments)
+        answer: str | tuple[str, ...] = getattr(self, f"_{command}")(arguments)
         return answer
 
     def open_design(self, command: str) -> Checkpoint:
@@ -298,6 +304,11 @@ class Dfx:
             raise VivadoError("write_bitstream: the checkpoint is of a module: unsuitable partial files (UG909)")
         if design.stage != "routed":
             raise VivadoError(f"write_bitstream: the design is {design.stage}, expected routed")
+        if _modules(design) not in self._ruled:
+            raise VivadoError("write_bitstream: report_drc has not looked at this configuration with bitstream_checks")
+        errors = [name for name, severity in self.broken_rules.items() if severity in ("Error", "Fatal")]
+        if errors:
+            raise VivadoError(f"[DRC {errors[0]}] write_bitstream: the design breaks rules")
         empty = [name for name, cell in design.cells.items() if cell.module is None]
         if empty:
             raise VivadoError(f"write_bitstream: cell '{empty[0]}' is a black box")
@@ -347,10 +358,32 @@ class Dfx:
             raise VivadoError("report_utilization: -hierarchical_depth needs -hierarchical")
         return self._report("report_utilization", arguments)
 
+    def _report_drc(self, arguments: Arguments) -> str:
+        """UG835: violations are objects, by the name that the results are given."""
+        decks = self._split("report_drc", arguments.values.get("-ruledecks", "default"))
+        unknown = [deck for deck in decks if deck not in RULE_DECKS]
+        if unknown:
+            raise VivadoError(f"report_drc: there is no rule deck '{unknown[0]}'")
+        if "-file" not in arguments.values or "-name" not in arguments.values:
+            raise VivadoError("report_drc: without -file and -name the result is lost in batch mode")
+        self._rules_named.add(arguments.values["-name"])
+        if "bitstream_checks" in decks:
+            self._ruled.add(_modules(self.open_design("report_drc")))
+        return self._report("report_drc", arguments)
+
+    def _get_drc_violations(self, arguments: Arguments) -> tuple[str, ...]:
+        name = arguments.values.get("-name", "")
+        if name not in self._rules_named:
+            raise VivadoError(f"get_drc_violations: report_drc made no results named '{name}' (Vivado only warns)")
+        if not self.broken_rules and not arguments.quiet:
+            raise VivadoError("get_drc_violations: there are none (Vivado only warns)")
+        return tuple(self.broken_rules)
+
     def _report(self, command: str, arguments: Arguments) -> str:
         if self.open_design(command).stage != "routed":
             raise VivadoError(f"{command}: the design is not routed")
-        Path(arguments.values["-file"]).write_text(f"{command}\n", encoding="utf-8")
+        if command not in self._silent:
+            Path(arguments.values["-file"]).write_text(f"{command}\n", encoding="utf-8")
         return ""
 
     def _may_write(self, command: str, path: Path, arguments: Arguments) -> None:
@@ -358,6 +391,11 @@ class Dfx:
             raise VivadoError(f"{command}: there is no folder for '{path}'")
         if path.exists() and "-force" not in arguments.flags:
             raise VivadoError(f"{command}: '{path}' exists already; -force replaces it")
+
+
+def _modules(design: Checkpoint) -> tuple[str, ...]:
+    """Return what tells a configuration from others: the module in each cell."""
+    return tuple(f"{name}={cell.module}" for name, cell in sorted(design.cells.items()))
 
 
 def _configuration(file: str) -> Checkpoint:

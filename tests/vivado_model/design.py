@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from .arguments import Arguments, VivadoError, parse_arguments
 from .checkpoints import Dfx
@@ -12,7 +12,7 @@ from .projects import Project
 from .sites import Sites
 
 DESIGN = "model_design"
-_FILTER = re.compile(r'\s*NAME\s*==\s*"?([^"\s]+)"?\s*')
+_FILTER = re.compile(r'\s*(NAME|IS_BLACKBOX)\s*==\s*"?([^"\s]+)"?\s*')
 Answer = str | tuple[str, ...]
 Streams = tuple[Sequence[int], Sequence[int]]
 """Bits of each stream into and out of a cell."""
@@ -29,11 +29,13 @@ class Design:
         part: str,
         split_list: Callable[[str], Sequence[object]],
         streams: Mapping[str, Streams] | None = None,
+        black_boxes: Collection[str] = (),
     ) -> None:
+        self._black_boxes = frozenset(black_boxes)
         self._sites = sites
         self._part = part
         self._split_list = split_list
-        self._cells = sorted({above for cell in cells for above in _with_ancestors(cell)})
+        self._cells = sorted({above for cell in (*cells, *black_boxes) for above in _with_ancestors(cell)})
         self.table: dict[str, Pblock] = {}
         self.slr_of: dict[str, str] = {}
         self.project: Project | None = None
@@ -153,8 +155,10 @@ class Design:
             text = arguments.values["-filter"]
             wanted = _FILTER.fullmatch(text)
             if wanted is None:
-                raise VivadoError(f"get_cells: filter '{text}' is not modelled; expected NAME == value")
-            kept = [(cell, key) for cell, key in zip(pool, keys, strict=True) if cell == wanted[1]]
+                raise VivadoError(f"get_cells: filter '{text}' is not modelled; expected NAME or IS_BLACKBOX == value")
+            name, value = wanted.groups()
+            pairs = zip(pool, keys, strict=True)
+            kept = [(cell, key) for cell, key in pairs if self._properties(cell)[name] == value]
             pool, keys = [cell for cell, _ in kept], [key for _, key in kept]
         return self._matching("get_cells", "cell", arguments, pool, keys)
 
@@ -247,7 +251,10 @@ class Design:
                 "GRID_RANGES": " ".join(pblock.ranges),
             }
         if thing in self._cells:
-            return {"NAME": thing} | (self.dfx.cell_properties(thing) if self.dfx is not None else {})
+            own = {"NAME": thing, "IS_BLACKBOX": str(int(thing in self._black_boxes))}
+            return own | (self.dfx.cell_properties(thing) if self.dfx is not None else {})
+        if self.dfx is not None and thing in self.dfx.broken_rules:
+            return {"NAME": thing, "SEVERITY": self.dfx.broken_rules[thing]}
         cell, _, pin = thing.rpartition("/")
         if pin in self._pins.get(cell, {}):
             return {"NAME": thing, "REF_PIN_NAME": pin, "DIRECTION": self._pins[cell][pin]}

@@ -7,7 +7,7 @@ moves from one pblock to another, an overlap. It knows nothing of the product's 
 from __future__ import annotations
 
 import tkinter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,8 @@ class VivadoModel:
         Full part name of the open design; the device's own name if None.
     streams
         Bits of the streams into and out of a cell.
+    black_boxes
+        Cells that hold nothing: of an IP without a netlist.
     """
 
     def __init__(
@@ -46,12 +48,15 @@ class VivadoModel:
         existing_pblocks: Mapping[str, Sequence[str]] | None = None,
         part: str | None = None,
         streams: Mapping[str, Streams] | None = None,
+        black_boxes: Collection[str] = (),
     ) -> None:
         self.output: list[str] = []
         self._device_yaml = device_yaml
         self._tk: Any = tkinter.Tcl().tk
         sites = load_sites(device_yaml)
-        self._design = Design(sites, cells, existing_pblocks or {}, part or sites.part, self._split_list, streams)
+        self._design = Design(
+            sites, cells, existing_pblocks or {}, part or sites.part, self._split_list, streams, black_boxes
+        )
         self._tk.createcommand("::puts", self._puts)
         self._tk.eval(Path(__file__).with_name("vivado_model.tcl").read_text(encoding="utf-8"))
         self._tk.createcommand("::vivado_model::dispatch", self._dispatch)

@@ -12,7 +12,10 @@ from pathlib import Path
 
 from .arguments import Arguments, VivadoError
 
-STEPS = ("opt_design", "place_design", "phys_opt_design", "route_design", "write_bitstream")
+STEPS = (
+    *("opt_design", "power_opt_design", "place_design", "post_place_power_opt_design", "phys_opt_design"),
+    *("route_design", "post_route_phys_opt_design", "write_bitstream"),
+)
 """UG904: steps of an implementation run, in order."""
 HOOK = re.compile(r"STEPS\.([A-Z_]+)\.TCL\.(PRE|POST)")
 READ_ONLY = ("PROGRESS", "STATUS", "DIRECTORY", "NAME")
@@ -135,7 +138,7 @@ class Project:
         run = self._run_named("launch_runs", arguments)
         if run.is_launched:
             raise VivadoError(f"[Common 17-69] launch_runs: run '{run.name}' needs to be reset before launching")
-        last = arguments.values.get("-to_step", STEPS[3])
+        last = arguments.values.get("-to_step", "route_design")
         if last not in STEPS:
             raise VivadoError(f"launch_runs: '{last}' is no step of implementation; expected {', '.join(STEPS)}")
         jobs = arguments.values.get("-jobs", "1")

@@ -83,6 +83,12 @@ class FcnnxBackend(NamedByUser):
         """Return what stands behind the engines."""
         return (UNCALIBRATED,)
 
+    def unbuilt(
+        self, boards: Sequence[str], networks: int, options: FcnnxOptions, *, in_regions: bool
+    ) -> Sequence[str]:  # noqa: ARG002
+        """Return nothing: several networks on one card are what it is for."""
+        return ()
+
     def files(self, plan: Plan, phase: int, /) -> Mapping[str, str]:
         """Return the engines' parameters, the hardware scheduler's table and the table of cells."""
         return export.files(plan, phase)

@@ -22,11 +22,11 @@ from floorflow.backends.finn.config.folding_texts import folding_texts
 from floorflow.backends.finn.config.style_file import style_file_beside
 from floorflow.backends.finn.constants import constants_in_logic
 from floorflow.backends.finn.cost_command import CostOptions, cost_lines
-from floorflow.backends.finn.flow_files import check_flow
+from floorflow.backends.finn.flow_files import check_flow, unbuilt
 from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.folding.given_folding import given_folding_groups
 from floorflow.backends.finn.folding.proposals import proposed, rules_by_method
-from floorflow.backends.finn.kernel_cuts import unbuildable_engines
+from floorflow.backends.finn.kernel_cuts import unbuildable_engines, unlinkable_streams
 from floorflow.backends.finn.names import RUNTIME_WEIGHTS, family
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.parallelism import KNOWN_PRODUCTS, PARALLEL, parallelism, products
@@ -180,6 +180,21 @@ class FinnBackend(Backend):
     ) -> tuple[str, ...]:
         """Return the engines of kernels that would wait for themselves."""
         return unbuildable_engines(folded, streams, home, options.finn)
+
+    def unbuilt(self, boards: Sequence[str], networks: int, options: FinnOptions, *, in_regions: bool) -> Sequence[str]:  # noqa: ARG002
+        """Return that FINN makes one design of one network for one card that it has a shell for."""
+        return unbuilt(boards, networks, in_regions=in_regions)
+
+    def unlinkable(
+        self,
+        folded: FoldedDataflow,
+        streams: Sequence[PlacedStream],
+        home: Mapping[str, Home],
+        shells: Sequence[str],
+        options: FinnOptions,
+    ) -> Mapping[str, tuple[int, int]]:
+        """Return the streams that v++ does not link between the kernels that FINN makes."""
+        return unlinkable_streams(folded, streams, home, shells, options.finn)
 
     def builds_slices(self, options: FinnOptions, *, knows_depths: bool) -> bool:
         """Whether the step that sets FIFOs runs, which inserts slices as FIFOs of two words."""

@@ -23,9 +23,9 @@ _CONFIG = """\
 {ports}
 [vivado]
 prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE=@HOOK@
-prop=run.impl_1.STEPS.ROUTE_DESIGN.TCL.POST=@REPORT@
 prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.IS_ENABLED=true
 prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.ARGS.DIRECTIVE=AggressiveExplore
+prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.TCL.POST=@REPORT@
 """
 _ZYNQ = """\
 # Implements FINN's project again:
@@ -42,6 +42,33 @@ def flow_of(board: str, shell: str) -> str | None:
     if board not in BOARDS:
         return None
     return "vitis" if shell else "zynq"
+
+
+def unbuilt(boards: Sequence[str], networks: int, *, in_regions: bool) -> list[str]:
+    """Return what keeps FINN from building a plan with these boards for its FPGAs, a clause each."""
+    found = []
+    if len(boards) > 1:
+        found.append(
+            f"FINN builds for one card, this plan has {len(boards)}: folding, FIFO depths, cut and pblocks are there to "
+            "read; to build, cut the model at the links and plan each part for one card"
+        )
+    if networks > 1:
+        found.append(
+            f"FINN makes one design of one network, this plan has {networks}: each build ends at a stitched IP; the "
+            "design that holds all of them, with their DMA engines, is yours to make (docs/several-networks.md)"
+        )
+    if in_regions:
+        found.append(
+            "each phase's build ends at a stitched IP; what stays, with DMA engines and decouplers, is yours to make "
+            "(docs/reconfigure.md)"
+        )
+    bare = sorted({board for board in boards if board not in BOARDS})
+    if bare and not found:
+        found.append(
+            f"FINN has no shell for {some(bare)}: the build ends at a stitched IP; the top design around it, with clock, "
+            "reset and DMA, is yours to make"
+        )
+    return found
 
 
 def check_flow(asked: FinnOptions, boards: Mapping[str, str]) -> None:

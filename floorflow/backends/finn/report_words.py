@@ -43,10 +43,13 @@ def next_step(plan: Plan, phase: int, folder: Path) -> str:
     files = [folder / Path(folding_file(plan, part.network)).parent for part in plan.phases[phase].networks]
     names = ", ".join(str(file / ("build.yaml" if plus else "build.py")) for file in files)
     tool = "FINN+" if plus else "FINN"
-    if len(files) > 1:
-        each = "each builds one network, the design that holds all of them is yours to make"
-        return f"{tool}: {names}; {each} (docs/several-networks.md)"
-    return f"{tool}: {names}; after a build of your own: floorflow bind"
+    if len(plan.platform.fpgas) > 1:
+        folders = ", ".join(map(str, dict.fromkeys(file.parent if len(files) > 1 else file for file in files)))
+        return f"{tool}: {folders} is for reading: folding, FIFO depths and places; no build of it ends"
+    if len(files) > 1 or plan.reconfigurable is not None:
+        return f"{tool}: {names}; {'each ends' if len(files) > 1 else 'it ends'} at a stitched IP"
+    ends = " ends at a stitched IP" if plan.unbuilt else ""
+    return f"{tool}: {names}{ends}; after a build of your own: floorflow bind"
 
 
 def steps(plan: Plan, phase: int, free: Resources) -> Iterator[str]:

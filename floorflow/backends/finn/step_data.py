@@ -86,7 +86,10 @@ def step_data(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[s
     """Return floorflow_plan.json; ``fpgas`` have ``name``, ``part``, ``cell_pattern`` and ``constraints``."""
     found = foreseen(one)
     whole = {} if len(one.plan.phases) == 1 else {"whole": _whole(one)}
-    return {**found.bound.plan, "fpgas": list(fpgas), "kernels": found.kernels, **whole}
+    plan = one.plan
+    stops = {"stops": list(plan.unbuilt)} if len(plan.platform.fpgas) > 1 else {}
+    joined = {"part_of_a_design": True} if len(plan.networks) > 1 or plan.reconfigurable is not None else {}
+    return {**found.bound.plan, "fpgas": list(fpgas), "kernels": found.kernels, **whole, **stops, **joined}
 
 
 def _whole(one: NetworkInPhase) -> dict[str, list[dict[str, Any]]]:

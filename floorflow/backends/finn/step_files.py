@@ -100,6 +100,8 @@ def steps(data: Mapping[str, Any], *, plus: bool) -> list[str]:
     left_out = set() if data["known_fifos"] else {"floorflow_fifos"}
     if _flow(data) != "vitis_alveo":
         left_out |= {"floorflow_link"}
+    if "part_of_a_design" in data:
+        left_out |= {"floorflow_constrain"}  # what cells are called there is known to that design alone
     if _flow(data) is None:
         left_out |= {"floorflow_place", "step_prepare_synthesis", "step_synthesize_bitfile"}
         left_out |= {"step_make_pynq_driver", "step_make_driver", "step_deployment_package"}
@@ -107,9 +109,9 @@ def steps(data: Mapping[str, Any], *, plus: bool) -> list[str]:
 
 
 def _flow(data: Mapping[str, Any]) -> str | None:
-    """Return FINN's shell flow; None for a part without a board that FINN knows."""
+    """Return FINN's shell flow; None where a stitched IP is the end: no board that FINN knows, or a part of a design."""
     first = data["fpgas"][0]
-    if first["board"] not in BOARDS:
+    if first["board"] not in BOARDS or "part_of_a_design" in data:
         return None
     return "vitis_alveo" if first["platform"] else "vivado_zynq"
 
@@ -227,5 +229,9 @@ def config(output_dir):
 if __name__ == "__main__":
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
+    try:
+        floorflow_step.require_buildable()
+    except floorflow_step.FloorflowStop as problem:
+        sys.exit(str(problem))
     sys.exit(build_dataflow_cfg(sys.argv[1], config(sys.argv[2] if len(sys.argv) == 3 else "build")))
 '''

@@ -25,6 +25,14 @@ class NamedByUser(Backend):
         """Take every board."""
         return
 
+    def unbuilt(self, boards: Sequence[str], networks: int, options: Any, *, in_regions: bool) -> Sequence[str]:  # noqa: ARG002
+        """Return that the tool makes one design of one network."""
+        found = {"cards": len(boards), "networks": networks}
+        one = f"{self.tool_name} makes one design of one network for one card"
+        return [
+            f"{one}, this plan has {n} {what}: what joins them is yours to make" for what, n in found.items() if n > 1
+        ]
+
     def bound_files(
         self,
         plan: Plan,  # noqa: ARG002

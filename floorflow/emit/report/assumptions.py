@@ -37,7 +37,7 @@ def assumptions(plan: Plan, platform: Platform, backend: PlanBackend) -> list[st
         lines.append(
             f"link       {link.name}: {link.kind}, {link.gbps:g} Gb/s each way, {link.latency_us:g} us{assumed}"
         )
-    return [*lines, *wrapped(plan.warnings)]
+    return [*lines, *wrapped(warning for warning in plan.warnings if warning not in plan.unbuilt)]
 
 
 def _networks(plan: Plan) -> list[str]:

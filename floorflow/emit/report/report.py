@@ -39,7 +39,8 @@ def report(plan: Plan, platform: Platform, backend: PlanBackend, extras: Extras 
         *_results(plan, platform, backend, extras),
     ]
     body = [f"{heading}\n{'-' * len(heading)}\n" + "\n".join(lines) for heading, lines in sections if lines]
-    return "\n\n".join([f"{title}\n{'=' * len(title)}", *body]) + "\n"
+    head = "\n".join([title, "=" * len(title), *wrapped(plan.unbuilt)])
+    return "\n\n".join([head, *body]) + "\n"
 
 
 def _results(plan: Plan, platform: Platform, backend: PlanBackend, extras: Extras | None) -> Iterator[Section]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from floorflow.hardware.crossing import stream_wires
+from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.placement.ports.spreading import spread
 from floorflow.placement.problem import Pin
@@ -98,22 +99,64 @@ class _End:
 
 
 Points = dict[tuple[str, Direction], Pin]
+Edges = Mapping[Side, tuple[int, int]]
+"""First and last row, or column, of each side of a box at which there may be ports; the last is less where none may."""
 _Sides = dict[Side, list[_End]]
 
 
-def place_ports(boxes: Mapping[str, Rect], streams: Sequence[PortStream]) -> dict[str, ModulePorts]:
-    """Return the ports of every module, given the modules' boxes; streams inside a module have none."""
+def whole_edges(box: Rect) -> Edges:
+    """Return the sides of a box with fabric all along."""
+    rows, columns = (box.bottom, box.top), (box.left, box.right)
+    return {"left": rows, "right": rows, "bottom": columns, "top": columns}
+
+
+def fabric_edges(device: Device, box: Rect, region: Sequence[Rect]) -> Edges:
+    """Return the longest part of each side of a box that lies on its pblock's rectangles and on fabric.
+
+    The processor is no place for a port, nor is what a pblock of several rectangles goes around.
+    """
+
+    def is_open(column: int, row: int) -> bool:
+        at = Rect(column, row, column, row)
+        return bool(device.fabric[row // device.rows_per_clock_region, column]) and any(r.contains(at) for r in region)
+
+    edges: dict[Side, tuple[int, int]] = {}
+    for side, (first, last) in whole_edges(box).items():
+        edge, best = int(getattr(box, side)), (first, first - 1)
+        start = first
+        for place in range(first, last + 2):
+            cell = (edge, place) if side in ("left", "right") else (place, edge)
+            if place <= last and is_open(*cell):
+                continue
+            if place - start > best[1] - best[0] + 1:
+                best = start, place - 1
+            start = place + 1
+        edges[side] = best
+    return edges
+
+
+def place_ports(
+    boxes: Mapping[str, Rect], streams: Sequence[PortStream], edges: Mapping[str, Edges] | None = None
+) -> dict[str, ModulePorts]:
+    """Return the ports of every module, given the modules' boxes; streams inside a module have none.
+
+    ``edges``: where on the sides of a box there may be ports; anywhere if not given.
+    """
     between = [stream for stream in streams if stream.has_ports]
     ends = {name: list(_ends_of(name, between)) for name in boxes}
-    chosen = {name: _choose_sides(box, ends[name], boxes) for name, box in boxes.items()}
+    open_at = {name: whole_edges(box) for name, box in boxes.items()} | dict(edges or {})
+    chosen = {name: _choose_sides(box, ends[name], boxes, open_at[name]) for name, box in boxes.items()}
     best = {
-        name: ModulePorts(pins, _towards(boxes[name], sides, pins, {}, boxes)) for name, (pins, sides) in chosen.items()
+        name: ModulePorts(pins, _towards(boxes[name], sides, pins, {}, boxes=boxes, edges=open_at[name]))
+        for name, (pins, sides) in chosen.items()
     }
     shortest, ports, points = length_of(boxes, between, best), best, points_of(boxes, best)
     for _ in range(SWEEPS):
         ports = dict(ports)
         for name, (pins, sides) in chosen.items():
-            ports[name] = ModulePorts(pins, _towards(boxes[name], sides, pins, points, boxes))
+            ports[name] = ModulePorts(
+                pins, _towards(boxes[name], sides, pins, points, boxes=boxes, edges=open_at[name])
+            )
             points |= points_of(boxes, {name: ports[name]})
         length = length_of(boxes, between, ports)
         if length >= shortest:
@@ -155,12 +198,12 @@ def _rows_needed(wires: int, side: Side, pins_per_row: int) -> int:
     return -(-wires // (pins_per_row if side in ("left", "right") else pins_per_row // 2))
 
 
-def _choose_sides(box: Rect, ends: Sequence[_End], boxes: Mapping[str, Rect]) -> tuple[int, _Sides]:
+def _choose_sides(box: Rect, ends: Sequence[_End], boxes: Mapping[str, Rect], edges: Edges) -> tuple[int, _Sides]:
     """Give each end a side with room for it, wide ones first, at the fewest pins a row that leave room for all."""
     widest = max((end.stream.wires for end in ends), default=0)
     pins = PINS_PER_ROW
     while True:
-        sides = _with_room(box, ends, boxes, pins)
+        sides = _with_room(box, ends, boxes, pins, edges)
         if sides is not None:
             return pins, sides
         if pins // 2 >= widest:
@@ -168,8 +211,8 @@ def _choose_sides(box: Rect, ends: Sequence[_End], boxes: Mapping[str, Rect]) ->
         pins *= 2
 
 
-def _with_room(box: Rect, ends: Sequence[_End], boxes: Mapping[str, Rect], pins: int) -> _Sides | None:
-    room: dict[Side, int] = {"left": box.rows, "right": box.rows, "bottom": box.columns, "top": box.columns}
+def _with_room(box: Rect, ends: Sequence[_End], boxes: Mapping[str, Rect], pins: int, edges: Edges) -> _Sides | None:
+    room = {side: last - first + 1 for side, (first, last) in edges.items()}
     sides: _Sides = {}
     for end in sorted(ends, key=lambda end: (-end.stream.wires, end.key)):
         for side in _by_preference(box, _box_of(end.neighbour, boxes)):
@@ -228,12 +271,14 @@ def _aim(box: Rect, side: Side, there: _Span) -> int:
     return (max(low, start) + min(high, end)) // 2
 
 
-def _towards(box: Rect, sides: _Sides, pins: int, points: Points, boxes: Mapping[str, Rect]) -> tuple[Port, ...]:
+def _towards(
+    box: Rect, sides: _Sides, pins: int, points: Points, *, boxes: Mapping[str, Rect], edges: Edges
+) -> tuple[Port, ...]:
     """Return a module's ports, as near as can be to those that they lead to, or to the boxes of these at first."""
     ports = []
     for side in sorted(sides):
         upright = side in ("left", "right")
-        low, high = (box.bottom, box.top) if upright else (box.left, box.right)
+        low, high = edges[side]
         wanted = []
         for end in sides[side]:
             there, point = _box_of(end.neighbour, boxes), points.get(end.other)

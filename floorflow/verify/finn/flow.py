@@ -17,11 +17,33 @@ HAND_WRITTEN = {
     },
 }
 """Shipped files of each way, by their paths in the plan's folder."""
-HOOKS = (
-    "prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE=@HOOK@",
-    "prop=run.impl_1.STEPS.ROUTE_DESIGN.TCL.POST=@REPORT@",
-)
-FINDINGS = {"flow-file-differs": "a file of the way into Vitis or Vivado is not what the plan gives, or as shipped"}
+STEPS = "prop=run.impl_1.STEPS."
+HOOK = f"{STEPS}OPT_DESIGN.TCL.PRE=@HOOK@"
+AFTER_ROUTING = "POST_ROUTE_PHYS_OPT_DESIGN"
+"""The step behind routing, which a run has only where it is enabled (UG904)."""
+LINKED_BELOW = 4096
+"""v++ refuses streams of so many bits between kernels: unsupported data width for direct connection (FINN #1276)."""
+FINDINGS = {
+    "flow-file-differs": "a file of the way into Vitis or Vivado is not what the plan gives, or as shipped",
+    "kernel-stream-wide": "a stream between two kernels, or of a DMA engine, is wider than v++ links",
+}
+
+
+def check_links(phase: Mapping[str, Any], context: Mapping[str, Any], findings: Findings) -> None:
+    """Judge the widths of streams that leave an SLR of a card with a shell, or lead to its DMA engines."""
+    for channel in phase["channels"]:
+        ends = [context["engines"].get(channel[side]) for side in ("source", "target")]
+        slots = [None if end is None else end["slot"] for end in ends]
+        fpgas = {end["fpga"] for end in ends if end is not None}
+        if slots[0] == slots[1] or len(fpgas) != 1 or not context["shells"].get(*fpgas):
+            continue
+        converter = phase["partition"]["assignment"].get(channel["converter_module"])
+        # Of a stream that is converted before it leaves, what leaves is as wide as at its target.
+        side = "target" if converter is not None and converter == slots[0] else "source"
+        bits = -(-channel[f"{side}_width_bits"] // 8) * 8
+        if bits >= LINKED_BELOW:
+            told = f"{bits} bits leave the kernel, v++ links fewer than {LINKED_BELOW}"
+            findings.add("kernel-stream-wide", f"phase {phase['name']} channel {channel['name']}", told)
 
 
 def check_flow_files(
@@ -45,7 +67,9 @@ def check_flow_files(
 def _check_config(phase: Mapping[str, Any], folder: Files, context: Mapping[str, Any], findings: Findings) -> None:
     path = "vitis/floorflow.cfg"
     lines = (folder.text(path) or "").splitlines()
-    for line in sorted({*HOOKS} - {*lines}):
+    last = AFTER_ROUTING if f"{STEPS}{AFTER_ROUTING}.IS_ENABLED=true" in lines else "ROUTE_DESIGN"
+    # What is reported before the last step is no more true of what goes onto the card.
+    for line in sorted({HOOK, f"{STEPS}{last}.TCL.POST=@REPORT@"} - {*lines}):
         findings.add("flow-file-differs", folder.path(path), f"lacks the line: {line}")
     told = [line.removeprefix("# platform: ") for line in lines if line.startswith("# platform: ")]
     if len(told) != 1 or told[0] not in filter(None, context["shells"].values()):

@@ -24,7 +24,7 @@ from floorflow.verify.finn.files import (
     check_folding_file,
 )
 from floorflow.verify.finn.flow import FINDINGS as FLOW_FINDINGS
-from floorflow.verify.finn.flow import check_flow_files
+from floorflow.verify.finn.flow import check_flow_files, check_links
 from floorflow.verify.finn.foldings import MAX_HLS_STREAM_BITS, objections, window_objections
 from floorflow.verify.finn.ports import PORTS, Port
 from floorflow.verify.finn.samo_cycles import SAMO_CYCLES
@@ -201,6 +201,7 @@ def files(
         check_fifo_file(folder, phase, built, context["options"], found)
         check_step_plan(folder, phase, built, _homes(plan), found)
     check_flow_files(plan, phase, folder, context, found)
+    check_links(phase, context, found)
     return [(problem.name, problem.where, problem.message) for problem in found.violations], {}
 
 

@@ -147,6 +147,17 @@ class Device:
         entry: Record = self.raw["legend"][layout[column]]
         return entry
 
+    def has_fabric(self, column: int, row: int) -> bool:
+        """Whether something can be placed or routed at a column and CLB row: not in the processor, nor where nothing is.
+
+        The interface of UltraScale+'s processor is reached over the interconnect column beside it.
+        """
+        region = row // self.region_rows
+        if not self.legend_at(column, region).get("description", "").startswith(("PS", "no fabric")):
+            return True
+        beside = (other for other in (column - 1, column + 1) if 0 <= other < self.columns)
+        return any(self.legend_at(other, region)["kind"] == "interconnect" for other in beside)
+
     def tiles(self, column: int, region: int, area: Rectangle) -> TileRun | None:
         """Return the tiles of a column in a row of clock regions that lie wholly inside the rectangle, if any."""
         entry = self.legend_at(column, region)

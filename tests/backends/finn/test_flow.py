@@ -1,13 +1,19 @@
-"""The way into Vivado that is asked for has to be one that the board takes."""
+"""The way into Vivado that is asked for has to be one that the board takes; what no way builds is said first."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import floorflow as ff
+from floorflow.backends.finn.flow_files import unbuilt
+from floorflow.request import Request
 from tests.command_line import floorflow
-from tests.conftest import TFC
+from tests.conftest import TFC, Planned
 
 
 @pytest.mark.parametrize(
@@ -24,3 +30,82 @@ def test_another_way_exits_2_and_names_the_one_that_fits(board: str, flow: str, 
     ended = floorflow("plan", TFC, "-p", board, "--flow", flow, "-o", tmp_path / "out")
     assert (ended.returncode, (tmp_path / "out").exists()) == (2, False)
     assert told in " ".join(ended.stderr.split())
+
+
+def begins_with(folder: Path, told: str) -> ff.Plan:
+    """Return the plan of a folder of which summary, report and warnings first say what cannot be built."""
+    plan = ff.load(folder)
+    assert plan.warnings[0].startswith(f"cannot be built yet: {told}")
+    assert str(plan).splitlines()[0] == plan.warnings[0]
+    assert str(plan).count(plan.warnings[0]) == 1
+    title, _, first = (folder / "report.txt").read_text().splitlines()[:3]
+    assert first.startswith(f"* cannot be built yet: {told}")
+    assert title.split(",")[0] in repr(plan).replace(f" {len(plan.plan.platform.fpgas)} x", "")
+    return plan
+
+
+def stops(folder: Path, script: str, *arguments: str) -> str:
+    """Run Python beside FINN's modules, which would begin a build, and return why it ends."""
+    stubs = folder / "stubs" / "finn" / "builder"
+    stubs.mkdir(parents=True, exist_ok=True)
+    (stubs / "build_dataflow.py").write_text("def build_dataflow_cfg(*_):\n    raise SystemExit('FINN began')\n")
+    names = ("DataflowBuildConfig", "DataflowOutputType", "ShellFlowType", "VitisOptStrategyCfg")
+    (stubs / "build_dataflow_config.py").write_text(
+        "from unittest.mock import MagicMock\n" + "".join(f"{n} = MagicMock()\n" for n in names)
+    )
+    paths = os.pathsep.join([str(folder / "stubs"), str(folder)])
+    command = [sys.executable, *(["-c", script] if arguments == () else [script, *arguments])]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": paths})
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    return ran.stderr.strip().splitlines()[-1]
+
+
+def test_a_plan_over_two_cards_stops_in_the_first_step_with_the_same_sentence(
+    branches_on_two_u250: Path, tmp_path: Path
+) -> None:
+    plan = begins_with(branches_on_two_u250, "FINN builds for one card, this plan has 2")
+    for name in ("floorflow_step.py", "floorflow_plan.json", "build.py"):
+        (tmp_path / name).write_bytes((branches_on_two_u250 / "finn" / name).read_bytes())
+    for step in ("floorflow_specialise", "floorflow_fold", "floorflow_place"):
+        told = stops(tmp_path, f"import floorflow_step; floorflow_step.{step}(None, None)")
+        assert told == f"floorflow_step.FloorflowStop: floorflow: {plan.warnings[0]}"
+    assert stops(tmp_path, str(tmp_path / "build.py"), "model.onnx") == f"floorflow: {plan.warnings[0]}"
+    (step,) = plan.next_steps("d")
+    assert "build.py" not in step
+    assert "d/finn is for reading" in step
+
+
+def test_a_plan_for_one_card_begins_to_build(cnv_on_pynq: Path, tmp_path: Path) -> None:
+    plan = ff.load(cnv_on_pynq)
+    assert not any("cannot be built yet" in warning for warning in plan.warnings)
+    assert "cannot be built yet" not in str(plan) + (cnv_on_pynq / "report.txt").read_text()
+    for name in ("floorflow_step.py", "floorflow_plan.json", "build.py"):
+        (tmp_path / name).write_bytes((cnv_on_pynq / "finn" / name).read_bytes())
+    assert stops(tmp_path, str(tmp_path / "build.py"), "model.onnx") == "FINN began"
+
+
+def test_a_bare_part_has_a_stitched_ip_and_no_top(planned: Planned) -> None:
+    folder = planned(Request(TFC, "xcku5p", effort="fast", plots=False))
+    plan = begins_with(folder, "FINN has no shell for xcku5p: the build ends at a stitched IP")
+    assert plan.next_steps("d")[0].startswith("FINN: d/finn/build.py ends at a stitched IP; ")
+
+
+@pytest.mark.parametrize(
+    ("boards", "networks", "in_regions", "told"),
+    [
+        (["alveo-u250"], 1, False, []),
+        (["pynq-z1"], 1, False, []),
+        (["alveo-u250"] * 3, 1, False, ["this plan has 3"]),
+        (["alveo-u250"], 2, False, ["this plan has 2: each build ends at a stitched IP"]),
+        (["alveo-u250"] * 2, 2, False, ["one card", "one network"]),
+        (["pynq-z1"], 1, True, ["what stays, with DMA engines and decouplers, is yours"]),
+        (["xcku5p"], 1, False, ["no shell for xcku5p"]),
+        (["my-board"], 1, False, ["no shell for my-board"]),
+        (["xcku5p"], 2, False, ["one network"]),
+    ],
+)
+def test_what_is_missing_is_told_of_cards_networks_regions_and_shells(
+    boards: list[str], networks: int, in_regions: bool, told: list[str]
+) -> None:
+    found = unbuilt(boards, networks, in_regions=in_regions)
+    assert [want in clause for want, clause in zip(told, found, strict=True)] == [True] * len(told)

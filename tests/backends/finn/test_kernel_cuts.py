@@ -1,24 +1,30 @@
-"""Cuts of which FINN's rule makes kernels that wait for themselves are told, and are not planned."""
+"""Cuts of which FINN's rule makes kernels that wait for themselves, or v++ links none, are told and not planned."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import onnx
 import pytest
 
+from examples.make_models import ModelBuilder
 from floorflow import flow
 from floorflow.backends.finn import kernel_cuts
 from floorflow.backends.finn.backend import FinnBackend
 from floorflow.backends.finn.in_phase import networks_in
-from floorflow.backends.finn.kernel_cuts import unbuildable_engines
+from floorflow.backends.finn.kernel_cuts import unbuildable_engines, unlinkable_streams
 from floorflow.backends.finn.step.kernels import check_acyclic
 from floorflow.backends.finn.step_data import foreseen
 from floorflow.backends.placed import Home, PlacedStream
 from floorflow.request import Request
+from floorflow.schema import read_plan
 from tests.backends.finn.finn_rules import floorplan
+from tests.command_line import floorflow
 from tests.conftest import CNV, EXAMPLES, FREE
 
 KINDS = {"fork": "DuplicateStreams_hls", "unit": "MVAU_hls", "sum": "AddStreams_hls"}
@@ -86,3 +92,83 @@ def test_resnet50_on_one_u250_can_be_built(finn: str) -> None:
     ids = floorplan(nodes, entries, plus=finn == "plus")[1]
     assert len(set(entries.values())) > 1
     check_acyclic(nodes, {node: ids[node.name] for node in nodes})
+
+
+def wide_chain(bits: int, neurons: int) -> tuple[Any, list[PlacedStream]]:
+    """Return two units joined by one stream of so many bits, and streams of 8 bits to and from the host."""
+    engines = [SimpleNamespace(name=name, kind="MVAU_hls", attributes={}) for name in ("a", "b")]
+    folded = SimpleNamespace(
+        dataflow=SimpleNamespace(engines=engines), options={e.name: SimpleNamespace(folding={}) for e in engines}
+    )
+    ends = [(None, "a", 8, 8), ("a", "b", bits, neurons), ("b", None, 8, 8)]
+    converter = "StreamingDataWidthConverter_rtl"
+    return folded, [
+        PlacedStream(
+            *(f"{source}->{target}", source, 0, target, 0, width, other),
+            *((None, None) if width == other else (converter, "one" if width > other else "two")),
+            "one" if source in (None, "a") else "two",
+        )
+        for source, target, width, other in ends
+    ]
+
+
+CARD, BARE = ["xilinx_u250"], [""]
+
+
+@pytest.mark.parametrize(
+    ("bits", "other", "slr", "shells", "refused"),
+    [
+        (4096, 4096, 1, CARD, 4096),
+        (4089, 4089, 1, CARD, 4096),  # ports are whole bytes
+        (4088, 4088, 1, CARD, None),
+        (8192, 8192, 1, CARD, 8192),
+        (4096, 4096, 0, CARD, None),  # inside one kernel
+        (4096, 4096, 1, BARE, None),  # nothing is linked
+        (4096, 8, 1, CARD, None),  # converted before it leaves
+        (8, 4096, 1, CARD, None),  # converted behind the boundary
+    ],
+)
+def test_a_stream_that_v_plus_plus_does_not_link_is_told(
+    bits: int, other: int, slr: int, shells: list[str], refused: int | None
+) -> None:
+    folded, streams = wide_chain(bits, other)
+    home: dict[str, Home] = {"a": ("one", 0, 0), "b": ("two", 0, slr)}
+    for finn in ("main", "plus"):
+        found = unlinkable_streams(folded, streams, home, shells, finn)
+        assert found == ({} if refused is None else {"a->b": (refused, 4088)})
+
+
+def test_a_stream_of_a_dma_engine_is_linked_too_and_a_link_of_two_cards_is_not() -> None:
+    folded, streams = wide_chain(8, 8)
+    wide = [replace(s, source_width=6272, target_width=6272) if s.source is None else s for s in streams]
+    home: dict[str, Home] = {"a": ("one", 0, 0), "b": ("two", 0, 0)}
+    assert unlinkable_streams(folded, wide, home, CARD, "main") == {"None->a": (6272, 4088)}
+    folded, streams = wide_chain(4096, 4096)
+    assert unlinkable_streams(folded, streams, {"a": ("one", 0, 0), "b": ("two", 1, 0)}, CARD * 2, "main") == {}
+
+
+def test_a_given_folding_over_two_fixed_slrs_is_refused_and_planned_in_one(tmp_path: Path) -> None:
+    """1,024 values of 4 bits leave the first unit at once."""
+    builder = ModelBuilder("wide", (1, 16))
+    builder.quantise(4)
+    for neurons in (1024, 8):
+        builder.fully_connected(neurons, 2)
+        builder.activation(4)
+    onnx.save(builder.model(), tmp_path / "wide.onnx")
+    folding = {
+        "Thresholding_rtl_0": {"PE": 16},
+        "MVAU_hls_0": {"PE": 1024, "SIMD": 1},
+        "MVAU_hls_1": {"PE": 1, "SIMD": 1024},
+    }
+    (tmp_path / "folding.json").write_text(json.dumps({"Defaults": {}} | folding))
+    apart = [f"--fix-pblock=MVAU_hls_{n}=CLOCKREGION_X0Y{y}:CLOCKREGION_X3Y{y + 3}" for n, y in ((0, 8), (1, 12))]
+    request = ("plan", tmp_path / "wide.onnx", "-p", "u250", "--effort", "fast", "--max-hops", 3, "--no-plots")
+    ended = floorflow(*request, "--folding", tmp_path / "folding.json", *apart, "-o", tmp_path / "apart")
+    assert (ended.returncode, (tmp_path / "apart").exists()) == (2, False), ended.stderr
+    assert "MVAU_hls_0.0->MVAU_hls_1.0 leaves its kernel in fpga0.SLR2 with 4,096 bits" in " ".join(
+        ended.stderr.split()
+    )
+    ended = floorflow(*request, *apart, "-o", tmp_path / "narrower")
+    assert ended.returncode == 0, ended.stderr
+    channels = read_plan(tmp_path / "narrower" / "plan.json").phases[0].channels
+    assert max(channel.width_bits for channel in channels) < 4096

@@ -41,10 +41,17 @@ class FloorflowStop(RuntimeError):  # noqa: N818 - what it says is for the user
 
 
 def step_plan() -> dict[str, Any]:
-    """Return the plan."""
+    """Return the plan; every step asks for it first, so that a plan that cannot be built stops in the first."""
     path = Path(os.environ.get("FLOORFLOW_STEP_PLAN") or Path(__file__).with_name(PLAN_FILE))
     plan: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    if plan.get("stops"):
+        raise FloorflowStop(f"floorflow: {'; '.join(plan['stops'])}")
     return plan
+
+
+def require_buildable() -> None:
+    """Stop before anything is done for a plan that cannot be built."""
+    step_plan()
 
 
 def _bound(model: Any, *, also: str = "") -> Bound:
@@ -146,6 +153,7 @@ def _mark(node: BuiltNode, engine: str) -> None:
 
 def floorflow_fifos(model: Any, cfg: Any) -> Any:
     """Insert converters and FIFOs and set their depths and memories; in front of the generation of hardware."""
+    require_buildable()
     from finn.transformation.fpgadataflow.insert_dwc import InsertDWC
     from finn.transformation.fpgadataflow.insert_fifo import InsertFIFO
     from finn.transformation.fpgadataflow.specialize_layers import SpecializeLayers
@@ -231,6 +239,7 @@ def floorflow_place(model: Any, cfg: Any) -> Any:
     DMA engines are inserted here, as FINN itself would do next. FINN's Floorplan is run on a copy, and what it makes
     must be the kernels of the plan.
     """
+    require_buildable()
     model = _with_dma(model, cfg)
     one = _bound(model)
     _set_fifos(one)
