@@ -52,7 +52,9 @@ def main() -> None:
         longest = max(longest, seconds)
         if kind != "planned":
             print(f"{seed:4d} {kind:10s} {seconds:6.1f} s  {told}", flush=True)
-    print(f"{', '.join(f'{number} {kind}' for kind, number in sorted(count.items()))}; longest {longest:.1f} s of processor")
+    print(
+        f"{', '.join(f'{number} {kind}' for kind, number in sorted(count.items()))}; longest {longest:.1f} s of processor"
+    )
 
 
 if __name__ == "__main__":

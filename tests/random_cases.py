@@ -69,5 +69,9 @@ def small_case(seed: int, folder: Path) -> SmallCase:
     models = tuple(folder / f"small_{seed}_{number}.onnx" for number in range(count))
     for number, path in enumerate(models):
         onnx.save(random_small(seed + 3 * number, square=backend != "finn"), path)
-    options = {"fpgas": fpgas, "granularity": rng.choice(("stage", "block", "layer", "slot")[: 5 - count]), "backend": backend}
+    options = {
+        "fpgas": fpgas,
+        "granularity": rng.choice(("stage", "block", "layer", "slot")[: 5 - count]),
+        "backend": backend,
+    }
     return SmallCase(models, board, options)

@@ -313,7 +313,11 @@ def _ends_in_sum(seed: int, make: type[ModelBuilder]) -> onnx.ModelProto:
     flat = rng.random() < 0.4
     if flat:
         builder.flatten()
-    start, shape, channels = builder.tensor, builder.shape, builder.shape[1] if rng.random() < 0.5 else rng.randint(2, 8)
+    start, shape, channels = (
+        builder.tensor,
+        builder.shape,
+        builder.shape[1] if rng.random() < 0.5 else rng.randint(2, 8),
+    )
     ends = [start] if channels == shape[1] and not flat and rng.random() < 0.7 else []
     bits = rng.randint(2, 8)
     while len(ends) < 2:
@@ -382,7 +386,9 @@ def _sequence(seed: int, make: type[ModelBuilder]) -> onnx.ModelProto:
     for _ in range(rng.randint(1, 3)):
         extent = builder.shape[2] if upright else builder.shape[3]
         kernel, stride, pad = rng.randint(1, min(5, extent)), rng.randint(1, 2), rng.randint(0, 2)
-        window = ((kernel, 1), (stride, 1), (pad, 0, pad, 0)) if upright else ((1, kernel), (1, stride), (0, pad, 0, pad))
+        window = (
+            ((kernel, 1), (stride, 1), (pad, 0, pad, 0)) if upright else ((1, kernel), (1, stride), (0, pad, 0, pad))
+        )
         builder.conv(rng.randint(1, 8), window[0], rng.randint(1, 8), strides=window[1], pads=window[2])
         _rectified(builder, rng)
     return _head(builder, rng)
@@ -395,7 +401,9 @@ def _odd_kernels(seed: int, make: type[ModelBuilder]) -> onnx.ModelProto:
         height, width = builder.shape[2:]
         kernel = rng.randint(1, min(7, height)), rng.randint(1, min(7, width))
         pads = (rng.randint(0, kernel[0] - 1), rng.randint(0, kernel[1] - 1), kernel[0] // 2, 0)
-        builder.conv(rng.randint(1, 8), kernel, rng.randint(1, 8), strides=(rng.randint(1, 3), rng.randint(1, 3)), pads=pads)
+        builder.conv(
+            rng.randint(1, 8), kernel, rng.randint(1, 8), strides=(rng.randint(1, 3), rng.randint(1, 3)), pads=pads
+        )
         _rectified(builder, rng)
     return _head(builder, rng)
 
