@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import onnx
 
 from floorflow.request import DEFAULT_CAP, Request
-from tests.random_models import random_chain, random_graph
+from tests.random_models import random_chain, random_graph, random_small
 
 PLATFORMS = (("alveo-u250", 1), ("alveo-u250", 1), ("alveo-u250", 2), ("alveo-u250", 2))
 PLATFORMS += (("xcku5p", 3), ("zcu104", 1), ("pynq-z1", 1))
@@ -39,3 +41,37 @@ def random_request(seed: int, folder: Path) -> Request:
         seed=seed,
         plots=False,
     )
+
+
+BOARDS = (("pynq-z1", 1), ("zcu104", 1), ("alveo-u250", 1), ("alveo-u250", 2), ("xcku5p", 2), ("alveo-u280", 1))
+BACKENDS = ("finn", "finn", "finn", "hls4ml", "fpgaconvnet")
+
+
+@dataclass(frozen=True)
+class SmallCase:
+    """Small networks of any shape on a board, as a stranger may ask for them."""
+
+    models: tuple[Path, ...]
+    board: str
+    options: dict[str, Any]
+
+    def __str__(self) -> str:
+        told = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in self.options.items())
+        return f"{' '.join(model.name for model in self.models)} -p {self.board} {told}"
+
+
+def small_case(seed: int, folder: Path) -> SmallCase:
+    """Write one network or two to ``folder`` and return what to plan with them; equal seeds give equal cases."""
+    rng = random.Random(seed)
+    board, fpgas = rng.choice(BOARDS)
+    backend = rng.choice(BACKENDS)
+    count = 2 if backend == "finn" and rng.random() < 0.25 else 1
+    models = tuple(folder / f"small_{seed}_{number}.onnx" for number in range(count))
+    for number, path in enumerate(models):
+        onnx.save(random_small(seed + 3 * number, square=backend != "finn"), path)
+    options = {
+        "fpgas": fpgas,
+        "granularity": rng.choice(("stage", "block", "layer", "slot")[: 5 - count]),
+        "backend": backend,
+    }
+    return SmallCase(models, board, options)

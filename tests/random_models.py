@@ -1,8 +1,9 @@
-"""Random QONNX chains of conv, pool and fully connected layers with odd sizes, strides and paddings."""
+"""Random QONNX networks: chains, branches, and small ones of every shape, with odd sizes, strides and paddings."""
 
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import onnx
 
@@ -268,3 +269,153 @@ def _basic_block(builder: ModelBuilder, channels: int, bits: int, strides: tuple
         builder.activation(bits)
     builder.add(main)
     builder.quantise(bits, signed=False, narrow=False)
+
+
+Start = tuple[ModelBuilder, random.Random]
+
+
+class _SquareBuilder(ModelBuilder):
+    """Builds windows as high as they are wide, as layered back ends have them."""
+
+    def conv(self, channels: int, kernel: tuple[int, int], bits: int, **options: Any) -> None:
+        size, stride = min(kernel), min(options.get("strides", (1, 1)))
+        pads = (size // 2,) * 4 if any(options.get("pads", ())) else (0, 0, 0, 0)
+        super().conv(channels, (size, size), bits, strides=(stride, stride), pads=pads, group=options.get("group", 1))
+
+
+def random_small(seed: int, *, square: bool = False) -> onnx.ModelProto:
+    """Return a network of at most ten layers, of one of `FORMS` in turn; equal seeds give equal models.
+
+    ``square``: of the forms whose windows can be as high as they are wide, and with such alone.
+    """
+    if square:
+        return SQUARE_FORMS[seed % len(SQUARE_FORMS)](seed, _SquareBuilder)
+    return FORMS[seed % len(FORMS)](seed, ModelBuilder)
+
+
+def _start(seed: int, make: type[ModelBuilder], shape: tuple[int, ...]) -> Start:
+    rng = random.Random(seed)
+    builder = make(f"small_{seed}", shape)
+    _unsigned(builder, rng)
+    return builder, rng
+
+
+def _image(seed: int, make: type[ModelBuilder]) -> Start:
+    sizes = random.Random(seed)
+    size = sizes.randint(4, 12)
+    return _start(seed, make, (1, sizes.choice((1, 3, 4)), size, size))
+
+
+def _ends_in_sum(seed: int, make: type[ModelBuilder]) -> onnx.ModelProto:
+    """Return a network whose last layer adds: branches of convolutions, or of fully connected layers."""
+    builder, rng = _image(seed, make)
+    _plain(builder, rng)
+    flat = rng.random() < 0.4
+    if flat:
+        builder.flatten()
+    start, shape, channels = (
+        builder.tensor,
+        builder.shape,
+        builder.shape[1] if rng.random() < 0.5 else rng.randint(2, 8),
+    )
+    ends = [start] if channels == shape[1] and not flat and rng.random() < 0.7 else []
+    bits = rng.randint(2, 8)
+    while len(ends) < 2:
+        builder.tensor, builder.shape = start, shape
+        if flat:
+            builder.fully_connected(channels, rng.randint(2, 8))
+        else:
+            _same_size_conv(builder, rng, channels)
+        builder.quantise(bits, narrow=False)
+        ends.append(builder.tensor)
+    builder.tensor = builder.node("Add", ends)
+    if rng.random() < 0.4:
+        builder.relu()
+        _unsigned(builder, rng)
+    return builder.model()
+
+
+def _ends_in_concat(seed: int, make: type[ModelBuilder]) -> onnx.ModelProto:
+    """Return a network whose last layer joins two or three branches side by side."""
+    builder, rng = _image(seed, make)
+    _plain(builder, rng)
+    start, shape, ends, channels = builder.tensor, builder.shape, [], 0
+    bits = rng.randint(2, 8)
+    for _ in range(rng.randint(2, 3)):
+        builder.tensor, builder.shape = start, shape
+        _same_size_conv(builder, rng, rng.randint(1, 6))
+        builder.relu()
+        builder.quantise(bits, signed=False, narrow=False)
+        ends.append(builder.tensor)
+        channels += builder.shape[1]
+    builder.tensor, builder.shape = builder.node("Concat", ends, axis=1), (1, channels, *shape[2:])
+    return builder.model()
+
+
+def _tape(seed: int, make: type[ModelBuilder]) -> onnx.ModelProto:
+    """Return layers beside which a tape runs: each reads what all before it wrote, or adds to it."""
+    builder, rng = _image(seed, make)
+    _plain(builder, rng)
+    grows, bits = rng.random() < 0.5, rng.randint(2, 6)
+    builder.quantise(bits, signed=False, narrow=False)
+    for _ in range(rng.randint(2, 3)):
+        tape, shape = builder.tensor, builder.shape
+        _same_size_conv(builder, rng, rng.randint(1, 4) if grows else shape[1])
+        builder.relu()
+        builder.quantise(bits, signed=False, narrow=False)
+        if grows:
+            builder.concat(tape, shape[1])
+        else:
+            builder.add(tape)
+            builder.quantise(bits, signed=False, narrow=False)
+    return builder.model() if rng.random() < 0.5 else _head(builder, rng)
+
+
+def _heads(seed: int, make: type[ModelBuilder]) -> onnx.ModelProto:
+    """Return a network that ends twice."""
+    builder, rng = _image(seed, make)
+    rng.choice((_plain, _residual, _joined))(builder, rng)
+    return _two_heads(builder, rng)
+
+
+def _sequence(seed: int, make: type[ModelBuilder]) -> onnx.ModelProto:
+    """Return convolutions over one dimension: of images of one column, or of one row."""
+    sizes = random.Random(seed)
+    upright, length = sizes.random() < 0.5, sizes.randint(8, 40)
+    builder, rng = _start(seed, make, (1, sizes.randint(1, 6), *((length, 1) if upright else (1, length))))
+    for _ in range(rng.randint(1, 3)):
+        extent = builder.shape[2] if upright else builder.shape[3]
+        kernel, stride, pad = rng.randint(1, min(5, extent)), rng.randint(1, 2), rng.randint(0, 2)
+        window = (
+            ((kernel, 1), (stride, 1), (pad, 0, pad, 0)) if upright else ((1, kernel), (1, stride), (0, pad, 0, pad))
+        )
+        builder.conv(rng.randint(1, 8), window[0], rng.randint(1, 8), strides=window[1], pads=window[2])
+        _rectified(builder, rng)
+    return _head(builder, rng)
+
+
+def _odd_kernels(seed: int, make: type[ModelBuilder]) -> onnx.ModelProto:
+    """Return convolutions with kernels such as 5x1, 2x4 and 7x7, and strides that leave pixels over."""
+    builder, rng = _image(seed, make)
+    for _ in range(rng.randint(1, 3)):
+        height, width = builder.shape[2:]
+        kernel = rng.randint(1, min(7, height)), rng.randint(1, min(7, width))
+        pads = (rng.randint(0, kernel[0] - 1), rng.randint(0, kernel[1] - 1), kernel[0] // 2, 0)
+        builder.conv(
+            rng.randint(1, 8), kernel, rng.randint(1, 8), strides=(rng.randint(1, 3), rng.randint(1, 3)), pads=pads
+        )
+        _rectified(builder, rng)
+    return _head(builder, rng)
+
+
+def _chain(seed: int, _make: type[ModelBuilder]) -> onnx.ModelProto:
+    return random_chain(seed)
+
+
+def _graph(seed: int, _make: type[ModelBuilder]) -> onnx.ModelProto:
+    return random_graph(seed)
+
+
+SQUARE_FORMS = (_ends_in_sum, _ends_in_concat, _tape, _heads)
+FORMS = (*SQUARE_FORMS, _chain, _graph, _sequence, _odd_kernels)
+"""Kinds of small networks: ends in joins, tapes, two heads, chains, blocks of all kinds, one dimension, odd kernels."""

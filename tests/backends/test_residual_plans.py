@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import onnx
 import pytest
 
+import floorflow as ff
+from examples.make_models import ModelBuilder
 from tests.backends.fpgaconvnet_reader import read as read_config
 from tests.backends.layered_plans import assert_legal, foldings, plan, read
 
@@ -56,3 +59,19 @@ def test_a_strict_reader_takes_copies_and_joins(folder: Path) -> None:
     assert {name: (f.coarse_in, f.coarse_out) for name, f in told.items()} == {
         name: (a["coarse_in"], a["coarse_out"]) for name, a in planned.items()
     }
+
+
+def test_branches_of_different_bits_are_added_by_hls4ml_each_as_it_comes(tmp_path: Path) -> None:
+    builder = ModelBuilder("unequal", (1, 3, 4, 4))
+    builder.quantise(8, signed=False, narrow=False)
+    start = builder.tensor
+    builder.conv(3, (3, 3), 4, pads=(1, 1, 1, 1))
+    builder.quantise(2, narrow=False)
+    builder.add(start)
+    onnx.save(builder.model(), tmp_path / "unequal.onnx")
+    made = ff.plan(tmp_path / "unequal.onnx", "zcu104", backend="hls4ml", effort="fast", plots=False)
+    made.save(tmp_path / "out")
+    assert ff.check(tmp_path / "out").violations == ()
+    (join,) = (engine for engine in made.engines if engine["kind"] == "Merge")
+    widths = [channel["width_bits"] for channel in made.channels if channel["target"] == join["engine"]]
+    assert sorted(widths) == [3 * 2, 3 * 8]

@@ -78,8 +78,10 @@ class Shape:
     @property
     def widths(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Bits of the input and output ports."""
-        into, out = self.channels * self.engine.input_bits, self.outputs * self.engine.output_bits
-        return (into,) * self.sizes.get("n_inputs", 1), (out,) * self.sizes.get("copies", 1)
+        # Streams into a Merge have types of their own: nothing widens a word on its way (nnet_merge_stream.h).
+        operands = self.engine.attributes.get("operand_bits", (self.engine.input_bits,))
+        into = tuple(self.channels * int(bits) for bits in operands)  # type: ignore[union-attr]
+        return into, (self.outputs * self.engine.output_bits,) * self.sizes.get("copies", 1)
 
     def area(self, reuse: int, strategy: str) -> Resources:
         """Return the resources at a reuse factor."""

@@ -116,6 +116,7 @@ def _sizes(wires: Wires, operation: Operation, kind: str) -> dict[str, Attribute
         sizes["pads"] = operation.integers("pads")
     if kind == "Merge":
         sizes["n_inputs"] = len(operation.inputs)
+        sizes["operand_bits"] = tuple(wires.bits(name) for name in operation.inputs)
     return sizes
 
 

@@ -61,6 +61,7 @@ def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:
     if wrong:
         return {"objections": [("engine-malformed", wrong)]}
     sizes = {key: value for key, value in entry["attributes"].items() if _count(value)}
+    operands = entry["attributes"]["operand_bits"] if kind == "Merge" else [entry["input_bits"]]
     illegal = list(_illegal(kind, sizes, folding, context["options"]))
     if illegal:
         return {"objections": [("illegal-folding", message) for message in illegal]}
@@ -68,7 +69,7 @@ def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:
     return {
         "objections": [],
         "cycles": pixels * reuse,
-        "inputs": [_input(kind, sizes, entry)] * sizes.get("n_inputs", 1),
+        "inputs": [_input(kind, sizes, bits) for bits in operands],
         "outputs": [_output(kind, sizes, entry)] * sizes.get("copies", 1),
         "window_fill": _fill(kind, entry["attributes"]),
         "least_resources": _least(kind, sizes, entry, folding, context["options"]),
@@ -87,6 +88,8 @@ def _malformed(entry: Mapping[str, Any]) -> str:
     wrong = [key for key in wanted if not _count(has.get(key))]
     if wrong:
         return f"{wrong[0]} is {has.get(wrong[0])!r:.60}, expected an integer of 1 or more"
+    if kind == "Merge" and not _are_operands(has.get("operand_bits"), has["n_inputs"], entry["input_bits"]):
+        return f"operand_bits is {has.get('operand_bits')!r:.60}, expected the bits of {has['n_inputs']} inputs"
     if kind == "Dense" and has["n_in"] % has["n_pack"]:
         return f"{has['n_in']} inputs are no whole number of words of {has['n_pack']}"
     if (kind in WEIGHTED) != bool(entry["weight_bits"]) and kind != "BatchNormalization":
@@ -94,6 +97,11 @@ def _malformed(entry: Mapping[str, Any]) -> str:
     if kind not in ("Dense", "Conv2D") and has["n_chan"] != has["n_filt"]:
         return f"takes {has['n_chan']} channels and makes {has['n_filt']}"
     return _wrong_window(has) if kind in WINDOWS else ""
+
+
+def _are_operands(bits: object, inputs: int, widest: int) -> bool:
+    whole = isinstance(bits, list) and len(bits) == inputs and all(_count(each) for each in bits)
+    return whole and max(bits) == widest  # type: ignore[type-var,arg-type]
 
 
 def _wrong_window(has: Mapping[str, Any]) -> str:
@@ -157,13 +165,13 @@ def _passes(rows: int, columns: int, number: int) -> bool:
     return number % rows == 0
 
 
-def _input(kind: str, sizes: Sizes, entry: Mapping[str, Any]) -> dict[str, Any]:
+def _input(kind: str, sizes: Sizes, bits: int) -> dict[str, Any]:
     if kind == "Dense":
         word, elements = sizes["n_pack"], sizes["n_in"]
     else:
         word = sizes["n_chan"]
         elements = word * sizes["in_height"] * sizes["in_width"]
-    return _port(word, elements, entry["input_bits"])
+    return _port(word, elements, bits)
 
 
 def _output(kind: str, sizes: Sizes, entry: Mapping[str, Any]) -> dict[str, Any]:
