@@ -52,7 +52,6 @@ from floorflow.verify.templates import Record, departures
 from floorflow.verify.throughput import check_throughput
 from floorflow.verify.violations import Findings, Violation
 
-
 MOST_ROWS = {"platform.fpgas": 128, "networks": 256, "phases": 512}
 """Rows of a plan that many rules go over for each row: more are refused, so that there is a verdict in time."""
 

@@ -85,7 +85,7 @@ class FcnnxBackend(NamedByUser):
 
     def unbuilt(
         self, boards: Sequence[str], networks: int, options: FcnnxOptions, *, in_regions: bool
-    ) -> Sequence[str]:  # noqa: ARG002
+    ) -> Sequence[str]:
         """Return nothing: several networks on one card are what it is for."""
         return ()
 
