@@ -43,7 +43,7 @@ def refuse_foreign_workshops(out: Path) -> None:
         if os.path.lexists(root):
             raise InputError(
                 f"{root}: is in the way, and no run of yours left it there",
-                hint="look into it and move it away, or choose another --out",
+                hint="look into it (old/ is what a killed run took out), move it away, or choose another --out",
             )
 
 

@@ -115,8 +115,8 @@ def add(
     """Add files to the folder that `write`, or `add`, has just written, and keep all others of it.
 
     A name that the folder has already is replaced (a report that was renewed); plan.json never moves. run.json comes
-    anew and lists all. As with `write`, all of it is done or none, an edited file is kept as ``NAME.yours``, and
-    nothing of the user's is written over.
+    anew and lists all that is there. As with `write`, all of it is done or none, an edited file is kept as
+    ``NAME.yours``, and nothing of the user's is written over.
 
     Raises
     ------
@@ -132,9 +132,9 @@ def add(
         refuse_foreign_workshops(out)
         if not is_plain_file(out, RUN_FILE) or (out / RUN_FILE).read_bytes() != written.run:
             raise InputError(f"{out}: holds another result by now", hint="choose another --out")
-        before: dict[str, str] = json.loads(written.run)["sha256"]
-        bundle[RUN_FILE] = _run_file(run, before | {name: digest_of(data) for name, data in bundle.items()})
-        earlier = {RUN_FILE: None, **{name: digest for name, digest in before.items() if name in bundle}}
+        held = listed_files(out) or {}
+        bundle[RUN_FILE] = _run_file(run, held | {name: digest_of(data) for name, data in bundle.items()})
+        earlier = {RUN_FILE: None, **{name: digest for name, digest in held.items() if name in bundle}}
         with _told_if_whole(out, bundle):
             put(journal, out, bundle, lambda new: planned_change(out, new, earlier, plan_stays=True))
     return Written(bundle[RUN_FILE])
@@ -160,7 +160,7 @@ def _bundle(files: Mapping[str, str | bytes]) -> dict[str, bytes]:
     return {name: data.encode() if isinstance(data, str) else data for name, data in own.items()}
 
 
-def _run_file(run: Mapping[str, object], digests: Mapping[str, str]) -> bytes:
+def _run_file(run: Mapping[str, object], digests: Mapping[str, str | None]) -> bytes:
     content = {**run, "files": sorted(digests), "sha256": dict(digests)}
     return (json.dumps(content, indent=2, sort_keys=True) + "\n").encode()
 

@@ -88,7 +88,10 @@ def test_a_board_is_judged_by_its_own_shell(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ending", ["png", "svg"])
 def test_the_picture_is_written(ending: str, tmp_path: Path) -> None:
     picture = tmp_path / f"floorplan.{ending}"
-    assert floorflow("check", BAD, "--part", "xczu7ev", "--picture", picture).returncode == 1
+    picture.write_text("mine")
+    drawn = ("check", BAD, "--part", "xczu7ev", "--picture", picture)
+    assert (floorflow(*drawn).returncode, picture.read_text()) == (2, "mine")
+    assert floorflow(*drawn, "--force").returncode == 1
     assert picture.read_bytes().startswith({"png": b"\x89PNG", "svg": b"<?xml"}[ending])
 
 

@@ -41,6 +41,12 @@ def test_a_file_is_replaced_only_if_that_is_asked_for(tmp_path: Path) -> None:
     assert "there is such a file already" in refused.stderr
     assert run(*asked, "--force").exit_code == 0
     assert "name: mine" in path.read_text(encoding="utf-8")
+    picture = tmp_path / "thesis.png"
+    picture.write_text("mine")
+    drawn = ("platforms", "zcu104", "--picture", picture)
+    assert (run(*drawn).exit_code, picture.read_text()) == (2, "mine")
+    assert run(*drawn, "--force").exit_code == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_name_that_ships_is_pointed_out(tmp_path: Path) -> None:
