@@ -14,6 +14,7 @@ from floorflow.schema.extras import (
     FiguresEntry,
     LeftOutEntry,
     WithoutLimitsEntry,
+    read_extras,
 )
 from floorflow.schema.memory_schedule import (
     JointFrontEntry,

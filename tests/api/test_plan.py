@@ -409,11 +409,12 @@ def test_extras_change_no_file_that_a_tool_reads(tmp_path: Path) -> None:
     assert {*after} - {*before} >= {"extras.json", "plots/folding.png"}
     assert made.extras is not None
     assert ff.load(tmp_path / "out").extras == made.extras
+    assert ff.check(tmp_path / "out")
     (tmp_path / "out" / "extras.json").write_text("{}")
     with pytest.raises(ff.InputError, match=r"extras\.json: "):
         _ = ff.load(tmp_path / "out").extras
-    made.save(tmp_path / "out", force=True)
-    assert ff.check(tmp_path / "out")
+    with pytest.raises(ff.InputError, match="does not hold this plan"):
+        small(fps=1_000).save_extras(tmp_path / "out")
 
 
 def test_events_name_the_stages_that_run_and_the_best_of_this_plan(monkeypatch: pytest.MonkeyPatch) -> None:
