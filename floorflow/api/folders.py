@@ -17,8 +17,8 @@ from floorflow.errors import FloorflowError, InputError
 from floorflow.importing import whole_imports
 from floorflow.output import RUN_FILE, earlier_files, write
 
-JUDGED = ("plan.json", "schedule.json")
-"""Files that make a folder one that `check` judges."""
+PLAN_FILES = ("plan.json", "schedule.json")
+"""Of which every folder that holds a plan has one."""
 _MOST_TOLD = 20
 """Violations that a message lists; `check` lists them all."""
 _PACKAGES = ("matplotlib", "networkx", "numpy", "onnx", "ortools", "pydantic", "pymetis")
@@ -68,7 +68,7 @@ def require_legal(out: Path, files: Mapping[str, str | bytes], loaded_from: Path
         If a rule is broken, with what it is; the files lie beside ``out`` then, for whoever looks for the fault.
 
     """
-    if not any(name in files for name in JUDGED):
+    if not any(name in files for name in PLAN_FILES):
         return
     with whole_imports():
         from floorflow.verify import check
