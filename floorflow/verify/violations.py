@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-
 MOST_OF_A_NAME, MOST_CHARACTERS = 1_000, 1_000
 """So many violations of one name are kept, and characters of where and what."""
 

@@ -46,7 +46,9 @@ class Pblock:
 
     def __post_init__(self) -> None:
         if len(self.name) > MAX_NAME:
-            raise LimitError(self.used.line, f"the name of a pblock is longer than the limit of {MAX_NAME:,} characters")
+            raise LimitError(
+                self.used.line, f"the name of a pblock is longer than the limit of {MAX_NAME:,} characters"
+            )
 
     @property
     def cells(self) -> list[tuple[Cells, Place]]:
@@ -135,8 +137,13 @@ class Floorplan:
     def check_nesting(self) -> None:
         """Raise LimitError if pblocks nest deeper than `MAX_PARENTS`, which keeps what asks for ancestors quick."""
         for block in self.pblocks.values():
-            if block.parent is not None and sum(1 for _ in islice(self.ancestors(block.name), MAX_PARENTS + 1)) > MAX_PARENTS:
-                error = LimitError(block.parent[1].line, f"pblocks nest deeper by PARENT than the limit of {MAX_PARENTS}")
+            if (
+                block.parent is not None
+                and sum(1 for _ in islice(self.ancestors(block.name), MAX_PARENTS + 1)) > MAX_PARENTS
+            ):
+                error = LimitError(
+                    block.parent[1].line, f"pblocks nest deeper by PARENT than the limit of {MAX_PARENTS}"
+                )
                 error.file = block.parent[1].file
                 raise error
 

@@ -39,9 +39,7 @@ MAX_STEPS = 200_000
 _COMMAND, _OBJECT = 30, 40
 """What a command and an object that it is given count for, as characters."""
 _LONGEST_COMMAND = 60
-_VARIABLE = re.compile(
-    r"\$(?:\{([^}]{0,200}+)\}|((?:::)?[A-Za-z0-9_]++(?:::[A-Za-z0-9_]++)*+(?:\([^)]{0,200}+\))?))"
-)
+_VARIABLE = re.compile(r"\$(?:\{([^}]{0,200}+)\}|((?:::)?[A-Za-z0-9_]++(?:::[A-Za-z0-9_]++)*+(?:\([^)]{0,200}+\))?))")
 _OF_PBLOCKS = re.compile(r"(?:create|resize|delete)_pblock|cells_(?:to|from)_pblock")
 _BREAKS = re.compile("[\0-\b\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 _TEXT = re.compile(r"[^\[$\\]++")
@@ -332,6 +330,7 @@ class Interpreter:
 
     def _call(self, name: str, given: Sequence[Value], place: Place) -> Value:
         procedure = self.procedures[name]
+        self.work.charge(_OBJECT * len(procedure.parameters), place.line)
         outside, self.variables = self.variables, {}
         self._frames.append(outside)
         for number, (parameter, default) in enumerate(procedure.parameters):
@@ -399,7 +398,7 @@ def _refuse_breaks(given: Sequence[Value]) -> None:
 
 
 def _size(value: Value) -> int:
-    """What an argument counts for: its characters, or its objects."""
+    """Return what an argument counts for: its characters, or its objects."""
     if isinstance(value, str):
         return len(value)
     return _OBJECT * (len(value.cells) + len(value.pblocks)) if isinstance(value, Selection) else 0

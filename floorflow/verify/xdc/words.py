@@ -31,7 +31,7 @@ _COMMENT = re.compile(r"#(?:[^\\\n]++|\\.)*+\\?", re.DOTALL)
 _PLAIN_BRACES = re.compile(r"\{[^{}\\]*+\}")
 _PLAIN_QUOTES = re.compile(r'"[^"\\\[]*+"')
 _PLAIN_BRACKETS = re.compile(r'\[[^\[\]{}"\\\n]*+\]')
-_BARE = re.compile(r'[^ \t\n;\r\f\v\[\\$]++')
+_BARE = re.compile(r"[^ \t\n;\r\f\v\[\\$]++")
 _IN_BRACES = re.compile(r"[{}]|\\.", re.DOTALL)
 _IN_QUOTES = re.compile(r'(?:[^"\\\[]++|\\.)*+', re.DOTALL)
 _IN_BRACKETS = re.compile(r'[^\[\]{"\\]++')
@@ -74,7 +74,9 @@ class Work:
         """Add to it, and end with LimitError if it is more than `MAX_WORK`."""
         self.spent += amount
         if self.spent > MAX_WORK:
-            raise LimitError(line, f"to read and judge this much is more work than the limit of {MAX_WORK:,} characters")
+            raise LimitError(
+                line, f"to read and judge this much is more work than the limit of {MAX_WORK:,} characters"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import os
 import random
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,7 @@ HARMLESS: dict[str, str] = {
 def test_what_asks_for_too_much_is_refused_in_time(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words, "MAX_WORK", 3_000_000)
     monkeypatch.setattr(tcl, "MAX_STEPS", 20_000)
-    with at_most(5), pytest.raises(LimitError, match="limit of [0-9]"):
+    with at_most(5), pytest.raises(LimitError, match=r"limit of [0-9]"):
         judged(text, name="a.tcl")
 
 
@@ -84,7 +85,9 @@ def test_what_looks_harmful_has_a_verdict_in_time(text: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("char", ["\u2028", "\u2029", "\x85", "\x9b", "\ufeff", "\x7f"])
-@pytest.mark.parametrize("form", ["create_pblock a{}b\n", "create_pblock {{a{}b}}\n", "set_property A {} [get_cells x]\n"])
+@pytest.mark.parametrize(
+    "form", ["create_pblock a{}b\n", "create_pblock {{a{}b}}\n", "set_property A {} [get_cells x]\n"]
+)
 def test_characters_that_end_a_line_elsewhere_are_errors(char: str, form: str) -> None:
     assert ("error", "command-malformed", 1) in found(judged(form.format(char)))
     assert not judged(f"# a comment {char}\n").ordered
@@ -141,7 +144,22 @@ PIECES = (
     *("create_pblock", "resize_pblock", "add_cells_to_pblock", "remove_cells_from_pblock", "delete_pblocks", "set"),
     *("set_property", "foreach i {1 2 3}", "for {set i 0} {$i < 9} {incr i}", "while 1", "if", "proc f a", "eval", "f"),
     *("p", "q", "$x", "$i", "[get_pblocks *]", "[get_cells {a b}]", "[expr $x*$x]", "[concat $x $x]", "{*}$x", "-add"),
-    *("{SLICE_X0Y0:SLICE_X9Y9}", "SLR1", "FOO_X0Y0", "PARENT", "IS_SOFT", "TRUE", "\\", '"', "{", "}", "[", "]", "$", "#"),
+    *(
+        "{SLICE_X0Y0:SLICE_X9Y9}",
+        "SLR1",
+        "FOO_X0Y0",
+        "PARENT",
+        "IS_SOFT",
+        "TRUE",
+        "\\",
+        '"',
+        "{",
+        "}",
+        "[",
+        "]",
+        "$",
+        "#",
+    ),
     *("\n", "\n", ";", " ", "\u2028", "\x85", "pblock_dynamic_SLR7", "level0_i/ulp/k", "%999d", "{}", "-1", "9" * 400),
 )
 
@@ -159,10 +177,6 @@ def fragment(chance: random.Random, depth: int = 0) -> str:
 @pytest.mark.parametrize("seed", range(40))
 def test_any_words_have_a_verdict_or_a_sentence(seed: int) -> None:
     chance = random.Random(seed)
-    with at_most(5):
-        try:
-            verdict = judged("set x p\n" + fragment(chance), name=chance.choice(["a.tcl", "a.xdc"]))
-        except UnreadableError as error:
-            assert str(error)
-        else:
-            assert verdict.findings.counts.total() >= len(verdict.ordered)
+    with at_most(5), suppress(UnreadableError):
+        verdict = judged("set x p\n" + fragment(chance), name=chance.choice(["a.tcl", "a.xdc"]))
+        assert verdict.findings.counts.total() >= len(verdict.ordered)
