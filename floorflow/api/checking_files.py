@@ -88,7 +88,7 @@ class FloorplanVerdict:
 
     @property
     def checked(self) -> dict[str, int]:
-        """Counts: commands, pblocks (all that the files name, the shell's own, too), ranges, cells, and findings by severity."""
+        """Counts: commands, pblocks (all that are named, the shell's own, too), ranges, cells, findings by severity."""
         floorplan, named = self._judged.floorplan, self._judged.named
         counts = self._judged.findings.counts
         return {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from floorflow.verify.across import check_names, check_passing, check_runs, check_traces
 from floorflow.verify.backend_answers import judge_of
@@ -52,8 +54,9 @@ from floorflow.verify.templates import Record, departures
 from floorflow.verify.throughput import check_throughput
 from floorflow.verify.violations import Findings, Violation
 
-MOST_ROWS = {"platform.fpgas": 128, "networks": 256, "phases": 512}
-"""Rows of a plan that many rules go over for each row: more are refused, so that there is a verdict in time."""
+MOST_ROWS = {"fpgas": 128, "networks": 256, "phases": 512, "rectangles": 512}
+MOST_OTHERS = 20_000
+"""Rows of a list of a plan, by its name: rules go over each row for each, so that longer ones are refused."""
 
 
 @dataclass(frozen=True)
@@ -161,13 +164,23 @@ def _read_plan(folder: Folder, findings: Findings) -> Record | None:
     problems = list(departures(plan, PLAN, ""))
     if not problems and not (plan["phases"] and plan["networks"] and plan["platform"]["fpgas"]):
         problems.append(("networks, phases, platform.fpgas", "must not be empty"))
-    if not problems:
-        lists = {"platform.fpgas": plan["platform"]["fpgas"], "networks": plan["networks"], "phases": plan["phases"]}
-        excess = ((name, len(rows)) for name, rows in lists.items() if len(rows) > MOST_ROWS[name])
-        problems += [(name, f"{count:,} rows, more than the limit of {MOST_ROWS[name]:,}") for name, count in excess]
+    problems = problems or list(_long_lists(plan))
     for where, message in problems:
         findings.add("plan-malformed", where, message)
     return None if problems else plan
+
+
+def _long_lists(plan: Record) -> Iterator[tuple[str, str]]:
+    """Yield the lists that are longer than any plan's, with a sentence."""
+    waiting: list[tuple[str, Any]] = [("", plan)]
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, list) and len(value) > (most := MOST_ROWS.get(name, MOST_OTHERS)):
+            yield name, f"{len(value):,} rows, more than the limit of {most:,}"
+        elif isinstance(value, list):
+            waiting += [(name, row) for row in value]
+        elif isinstance(value, dict):
+            waiting += value.items()
 
 
 def _check_phase(plan: Record, phase: PhaseFacts, boards: dict[str, Board], findings: Findings) -> None:

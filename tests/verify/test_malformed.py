@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import random
 from collections.abc import Iterator
 from functools import cache
@@ -13,7 +14,7 @@ import pytest
 import yaml
 
 import floorflow as ff
-from floorflow.verify import VIOLATIONS, check
+from floorflow.verify import VIOLATIONS, check, verify
 from floorflow.verify.finn.judge import findings as finn_findings
 from tests.tools import at_most
 from tests.verify.planting import Files, Plan
@@ -106,9 +107,40 @@ def hostile_folder(out: Path, seed: int) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(40))
 def test_a_hostile_folder_is_refused_in_time(seed: int, tmp_path: Path) -> None:
     folder = hostile_folder(tmp_path, seed)
     with at_most(SECONDS):
         verdict = ff.check(folder)
     assert all(one.message for one in verdict.violations)
+
+
+@pytest.mark.parametrize("name", ["fpgas", "phases", "networks", "rectangles"])
+def test_lists_longer_than_any_plans_are_refused(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, files = copy.deepcopy(legal())
+    monkeypatch.setitem(verify.MOST_ROWS, name, 5)
+    within = next(container for container, key in places(plan) if key == name and isinstance(container[key], list))
+    within[name] = within[name][:1] * 6
+    (refused,) = ff.check(write_folder(tmp_path, plan, files)).violations
+    assert (refused.name, refused.where) == ("plan-malformed", name)
+    assert refused.message == "6 rows, more than the limit of 5"
+
+
+def test_of_a_violation_that_comes_often_the_first_are_kept_and_all_counted(tmp_path: Path) -> None:
+    plan, files = copy.deepcopy(legal())
+    script = next(name for name in files if name.endswith("pblocks.xdc"))
+    files[script] += "puts a\n" * 5000
+    with at_most(SECONDS):
+        told = [
+            one for one in ff.check(write_folder(tmp_path, plan, files)).violations if one.name == "unknown-command"
+        ]
+    assert (len(told), told[-1].message) == (1001, "and 4,000 more of unknown-command")
+
+
+@pytest.mark.parametrize("name", ["plan.json", "platform/boards/*.yaml"])
+def test_pipes_in_a_folder_are_not_waited_for(name: str, tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, *copy.deepcopy(legal()))
+    path = min(folder.glob(name))
+    path.unlink()
+    os.mkfifo(path)
+    assert "is no plain file" in [one.message for one in ff.check(folder).violations]

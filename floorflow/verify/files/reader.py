@@ -243,22 +243,22 @@ def _faults(content: object) -> Iterator[str]:
     waiting, seen = [content], set[int]()
     while waiting:
         value = waiting.pop()
-        if isinstance(value, str):
-            if _BROKEN_TEXT.search(value):
-                yield f"a text with NUL or half a surrogate pair: {value!r:.60}"
-        elif isinstance(value, int):
-            if abs(value) >= NUMBER_LIMIT:
-                yield "an integer of 2^63 or more"
-        elif isinstance(value, dict | list):
-            if id(value) in seen:
-                continue  # a YAML alias
-            seen.add(id(value))
-            waiting += [*value, *value.values()] if isinstance(value, dict) else value
-        elif isinstance(value, float):
-            if not math.isfinite(value):
-                yield "a number that is not finite"
-        elif value is not None:
-            yield f"a {type(value).__name__}, expected values as in JSON"
+        if isinstance(value, dict | list):
+            if id(value) not in seen:  # else a YAML alias
+                seen.add(id(value))
+                waiting += [*value, *value.values()] if isinstance(value, dict) else value
+        elif value is not None and (fault := _fault_of_scalar(value)):
+            yield fault
+
+
+def _fault_of_scalar(value: object) -> str:
+    if isinstance(value, str):
+        return f"a text with NUL or half a surrogate pair: {value!r:.60}" if _BROKEN_TEXT.search(value) else ""
+    if isinstance(value, int):
+        return "an integer of 2^63 or more" if abs(value) >= NUMBER_LIMIT else ""
+    if isinstance(value, float):
+        return "" if math.isfinite(value) else "a number that is not finite"
+    return f"a {type(value).__name__}, expected values as in JSON"
 
 
 def shipped_file(kind: str, name: str) -> Path | None:

@@ -364,7 +364,7 @@ class Reader:
     def _cell_property(self, name: str, value: Value, cells: tuple[Cells, ...], place: Place) -> None:
         text = value.upper() if isinstance(value, str) else ""
         known = [cell for cell in cells if cell.how != "unknown"]
-        if len(known) < len(cells) or (not text and not isinstance(value, Selection)):
+        if len(known) < len(cells) or isinstance(value, Unknown):
             self._unknown(f"{name} of cells that are computed", place)
         if name == "HD.RECONFIGURABLE" and text in TRUE:
             self.floorplan.reconfigurable |= dict.fromkeys(known)
@@ -373,7 +373,8 @@ class Reader:
         elif name == "USER_SLR_ASSIGNMENT":
             self.floorplan.slrs += [(text[:_LONGEST_TOLD], cell, place) for cell in cells]
         elif name == "PBLOCK":
-            for block in value.pblocks if isinstance(value, Selection) else list_items(value) if text else ():
+            named = value.pblocks if isinstance(value, Selection) else ()
+            for block in list_items(value) if isinstance(value, str) else named:
                 for cell in known:
                     self.floorplan.add_cell(cell, self._block(block, place), place)
 

@@ -330,6 +330,7 @@ class Interpreter:
 
     def _call(self, name: str, given: Sequence[Value], place: Place) -> Value:
         procedure = self.procedures[name]
+        self.work.charge(_OBJECT * len(procedure.parameters), place.line)
         outside, self.variables = self.variables, {}
         self._frames.append(outside)
         for number, (parameter, default) in enumerate(procedure.parameters):
@@ -397,7 +398,7 @@ def _refuse_breaks(given: Sequence[Value]) -> None:
 
 
 def _size(value: Value) -> int:
-    """What an argument counts for: its characters, or its objects."""
+    """Return what an argument counts for: its characters, or its objects."""
     if isinstance(value, str):
         return len(value)
     return _OBJECT * (len(value.cells) + len(value.pblocks)) if isinstance(value, Selection) else 0

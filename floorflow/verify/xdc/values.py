@@ -33,7 +33,7 @@ class Cells:
         return self.how == "name"
 
     def cost(self, names: Iterable[str]) -> int:
-        """What it counts for to ask whether it takes each of some names, as characters that are read."""
+        """Return what it counts for to compare it with some names, as characters that are read."""
         slow = sum(map(self.text.count, "*+?")) > _REPEATS_BY_RE
         return sum(len(name) if slow or len(name) > _NAME_BY_RE else _QUICK for name in names)
 

@@ -56,11 +56,14 @@ _VIVADO = (
     "upgrade_ip validate_bd_design version wait_on_run"
 )
 OTHERS = frozenset(f"{_TCL} {_VIVADO}".split())
-OTHERS_BEGIN = tuple(
-    ["all_", "apply_bd", "close_", "common::", "config_", "connect_", "create_", "delete_", "disconnect_", "export_", "generate_", "get_", "group_", "hsi::", "ipx::", "launch_", "link_", "list_", "lock_", "mark_", "modify_", "open_", "opt_", "place_", "read_", "remove_", "report_", "reset_", "route_", "save_", "set_", "set_", "synth_", "tclapp::", "unset_", "update_", "write_", "xilinx::", "::tclapp::"]
+_BEGIN = (
+    "all_ apply_bd close_ common:: config_ connect_ create_ delete_ disconnect_ export_ generate_ get_ group_ hsi:: "
+    "ipx:: launch_ link_ list_ lock_ mark_ modify_ open_ opt_ place_ read_ remove_ report_ reset_ route_ save_ set_ "
+    "synth_ tclapp:: unset_ update_ write_ xilinx:: ::tclapp::"
 )
+OTHERS_BEGIN = tuple(_BEGIN.split())
 """Commands of Tcl and Vivado that say nothing of pblocks, or how such begin."""
-TALK = frozenset(["puts", "error", "send_msg_id", "info", "string", "regexp", "report"])
+TALK = frozenset(("puts", "error", "send_msg_id", "info", "string", "regexp"))
 """Those of them whose texts are told or compared, and not run."""
 
 BOOLEAN = ("TRUE", "FALSE", "1", "0", "YES", "NO")

