@@ -44,7 +44,11 @@ JSON_VALUES = 4_000_000
 
 
 class UnfitFileError(ValueError):
-    """A file that is not read, since it is no plain file or too large; the message completes "it ..."."""
+    """A file that is not read, since it is no plain file; the message completes "it ..."."""
+
+
+class TooLargeError(UnfitFileError):
+    """A file that is not read, since it is over the limit."""
 
 
 def read_plain(path: Path, most: int = MAX_BYTES) -> bytes:
@@ -53,7 +57,7 @@ def read_plain(path: Path, most: int = MAX_BYTES) -> bytes:
     Raises
     ------
     UnfitFileError
-        If it is no plain file, or holds more than ``most`` bytes.
+        If it is no plain file, or (TooLargeError) holds more than ``most`` bytes.
     OSError, ValueError
         If it cannot be opened; ValueError: its name holds NUL or half a surrogate pair.
 
@@ -66,7 +70,7 @@ def read_plain(path: Path, most: int = MAX_BYTES) -> bytes:
             raise UnfitFileError("is no plain file")
         data = file.read(most + 1)
     if len(data) > most:
-        raise UnfitFileError(f"is larger than the limit of {most:,} bytes")
+        raise TooLargeError(f"is larger than the limit of {most:,} bytes")
     return data
 
 
@@ -113,8 +117,8 @@ class Folder:
     def _read(self, name: str, findings: Findings) -> bytes | None:
         try:
             return read_plain(self.root / name)
-        except UnfitFileError as error:
-            findings.add("file-missing" if "plain" in str(error) else "file-corrupt", name, str(error))
+        except TooLargeError as error:
+            findings.add("file-corrupt", name, str(error))
         except (OSError, ValueError) as error:
             findings.add("file-missing", name, getattr(error, "strerror", None) or str(error))
         return None
