@@ -40,6 +40,8 @@ def quantised_type(node: Node, facts: Facts) -> DataType:
     bits = facts.number(node.inputs[position], node, "the bit width")
     if not bits.is_integer() or not 1 <= bits <= 32:
         raise facts.refuse(node, f"a width of {bits:g} bits is not supported; expected a whole number from 1 to 32")
+    if len(facts.data_inputs(node)) > 1:
+        raise facts.refuse(node, "its scale or zero point is computed from the data")
     signed = node.attributes.get("signed")
     if signed is None:
         signed = facts.type(node.inputs[0]).signed if node.op_type == "Trunc" else True

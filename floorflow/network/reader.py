@@ -178,6 +178,8 @@ def _operation(node: Node, facts: Facts, live: frozenset[str]) -> Operation | No
         return None
     inputs = facts.data_inputs(node)
     _check_known(node, inputs, facts)
+    if not inputs:
+        raise facts.refuse(node, "it reads no data", _CHECK)
     translation = _translated(node, facts)
     outputs = tuple(name for name in node.outputs if name in live)
     if translation.macs:

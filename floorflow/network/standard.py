@@ -25,7 +25,8 @@ Shapes = Mapping[str, Sizes]
 
 _HINT = "The file breaks ONNX's rules: correct the export, and check it with onnx.checker and onnxruntime."
 _NODE_ERROR = re.compile(r"\(op_type:[^,]*, node name: (.*?)\): \[ShapeInferenceError\] (.*)")
-_AUTO_PADS = ("NOTSET", "SAME_LOWER", "SAME_UPPER", "VALID")
+_STANDARD = ("", "ai.onnx")
+_AUTO_PADS = ("", "NOTSET", "SAME_LOWER", "SAME_UPPER", "VALID")
 _POOLS = ("AveragePool", "LpPool", "MaxPool")
 _CONVOLUTIONS = ("Conv", "ConvTranspose")
 _FLAGS = ("ceil_mode", "count_include_pad", "keepdims", "transA", "transB")
@@ -97,7 +98,7 @@ class _Broken(Obstacles):
 
 
 def _check_opset(source: OnnxFile) -> None:
-    versions = [entry.version for entry in source.model.opset_import if entry.domain in ("", "ai.onnx")]
+    versions = [entry.version for entry in source.model.opset_import if entry.domain in _STANDARD]
     newest: int = onnx.defs.onnx_opset_version()
     if not versions:
         raise InputError(f"{source.path}: the file does not say which version of ONNX's operators it uses", _OPSET_HINT)
@@ -121,9 +122,11 @@ def _check_inputs(source: OnnxFile) -> None:
 
 
 def _attribute_faults(node: Node) -> Iterator[str]:
-    """Yield what is wrong with attributes by themselves."""
+    """Yield what is wrong with attributes of ONNX's own operators by themselves."""
+    if node.domain not in _STANDARD:
+        return
     if node.attributes.get("auto_pad", "NOTSET") not in _AUTO_PADS:
-        yield f"auto_pad '{node.attributes['auto_pad']}' is none of {', '.join(_AUTO_PADS)}"
+        yield f"auto_pad '{node.attributes['auto_pad']}' is none of {', '.join(filter(None, _AUTO_PADS))}"
     for key in ("kernel_shape", "strides", "dilations"):
         if any(size < 1 for size in _sizes(node, key)):
             yield f"{key} {_sizes(node, key)} must be positive"
@@ -169,7 +172,7 @@ def _declared(value: onnx.ValueInfoProto) -> Sizes:
 
 def _shape_faults(node: Node, shapes: Shapes) -> Iterator[str]:
     """Yield how a node's attributes and parameters contradict the shapes that it reads."""
-    if node.inputs and node.outputs and node.domain in ("", "ai.onnx", *QONNX_DOMAINS):
+    if node.inputs and node.outputs and node.domain in (*_STANDARD, *QONNX_DOMAINS):
         for check in _CHECKS.get(node.op_type, ()):
             yield from check(node, shapes)
 
@@ -268,10 +271,8 @@ def _quantiser(node: Node, shapes: Shapes) -> Iterator[str]:
 
 def _broadcasts(part: Sizes, whole: Sizes) -> bool:
     """Whether a shape can be repeated to another."""
-    if len(part) > len(whole):
-        return all(size == 1 for size in part[: len(part) - len(whole)]) and _broadcasts(part[-len(whole) :], whole)
-    pairs = zip(reversed(part), reversed(whole), strict=False)
-    return all(a in (1, None) or b is None or a == b for a, b in pairs)
+    pairs, more = zip(reversed(part), reversed(whole), strict=False), part[: max(len(part) - len(whole), 0)]
+    return all(size == 1 for size in more) and all(a in (1, None) or b is None or a == b for a, b in pairs)
 
 
 def _empty(node: Node, shapes: Shapes, constants: frozenset[str]) -> Iterator[str]:
@@ -301,9 +302,7 @@ def _contradicted(value: onnx.ValueInfoProto, made: Sizes | None) -> Iterator[st
 
 
 def _text(sizes: Sizes) -> str:
-    return (
-        "(" + ", ".join("?" if size is None else str(size) for size in sizes) + ("," if len(sizes) == 1 else "") + ")"
-    )
+    return str(tuple(sizes)).replace("None", "?")
 
 
 _Check = Callable[[Node, Shapes], Iterator[str]]

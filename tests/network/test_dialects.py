@@ -316,6 +316,7 @@ DIALECTS = {
     "dynamic": integer_network,
     "channels_last": lambda: to_channels_last(cnv(2, 2), "qonnx", input_too=False),
     "floats": float_network,
+    "keras": lambda: to_channels_last(random_graph(3), "keras"),
 }
 
 

@@ -286,6 +286,7 @@ def test_without_any_layer_that_says_so_the_pixels_reduced_tell_the_layout(tmp_p
             ("'Reshape_0'", "(1, 4, 5, 6) to (1, 6, 4, 5)"),
         ),
         (lambda b: b.apply("Reshape", b.integers(1, 4, 5, 2, 3)), ("'Reshape_0'", "(1, 4, 5, 2, 3)", "shuffle")),
+        (lambda b: (b.transpose([0, 2, 3, 1]), b.dense(4, 3)), ("'MatMul_0'", "(1, 5, 6, 4) by (4, 3)", "channels")),
         (lambda b: b.apply("Concat", b.tensor, axis=2), ("'Concat_0'", "only channels")),
         (lambda b: b.apply("Mul", b.parameter((5, 1), 1.0)), ("'Mul_0'", "(5, 1)", "between pixels")),
     ],

@@ -111,6 +111,13 @@ def computed_width() -> onnx.ModelProto:
     return model
 
 
+def computed_scale() -> onnx.ModelProto:
+    builder = ModelBuilder("scale", (1, 6))
+    inputs = [builder.tensor, builder.tensor, builder.constant(0.0), builder.constant(4.0)]
+    builder.tensor = builder.node("Quant", inputs, "qonnx.custom_op.general")
+    return builder.model()
+
+
 def half_bits() -> onnx.ModelProto:
     builder = ModelBuilder("half", (1, 6))
     inputs = [builder.tensor, builder.constant(1.0), builder.constant(0.0), builder.constant(2.5)]
@@ -135,6 +142,7 @@ def missing_tensor() -> onnx.ModelProto:
         (computed_weights, ("'MatMul_0'", "computed from the data")),
         (odd_reshape, ("'Reshape_0'", "only flattening")),
         (computed_width, ("(Quant)", "bit width")),
+        (computed_scale, ("'Quant_0'", "computed from the data")),
         (half_bits, ("'Quant_0'", "2.5 bits")),
         (missing_tensor, ("'Reshape_0'", "'nowhere'")),
     ],

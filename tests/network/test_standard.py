@@ -72,6 +72,7 @@ def joined(op_type: str, **attributes: Any) -> ModelBuilder:
     return builder
 
 
+QUANT = "qonnx.custom_op.general"
 BROKEN: dict[str, tuple[Callable[[], ModelBuilder], tuple[str, ...]]] = {
     "channels": (lambda: layer("Conv", 8, 5, 3, 3), ("'Conv_0'", "(8, 5, 3, 3)", "4 channels", "(1, 4, 8, 8)")),
     "kernel": (
@@ -160,6 +161,17 @@ def test_a_version_of_onnx_that_does_not_exist_is_refused(tmp_path: Path, versio
     else:
         model.opset_import[0].version = version
     assert "version" in refusal(model, tmp_path)
+
+
+def test_a_quantiser_of_one_number_may_have_parameters_of_one(tmp_path: Path) -> None:
+    builder = image()
+    one = builder.parameter((1,), 1.0)
+    width = builder.node("Quant", [builder.constant(2.0), one, builder.constant(0.0), builder.constant(4.0)], QUANT)
+    builder.tensor = builder.node("Mul", [builder.tensor, width])
+    builder.quantise(4, signed=False, narrow=False)
+    builder.conv(2, (1, 1), 4)
+    onnx.save(builder.model(), tmp_path / "model.onnx")
+    assert read(tmp_path / "model.onnx").layers
 
 
 def test_all_broken_nodes_are_told_at_once_and_none_that_only_reads_them(tmp_path: Path) -> None:

@@ -68,9 +68,8 @@ def _spell_out(rewriting: Rewriting, node: Node, rank: int) -> None:
     turned = {"Concat": len(node.inputs), "Conv": 2}.get(node.op_type, 1)
     inputs = list(node.inputs)
     for position, name in enumerate(inputs[:turned]):
-        made = f"{name} channels first at {node.name}"
         transpose = f"{node.name} input {position}"
-        inputs[position] = rewriting.add(transpose, "Transpose", [name], made, perm=_to_first(rank))
+        inputs[position] = rewriting.add(transpose, "Transpose", [name], f"{transpose} turned", perm=_to_first(rank))
     behind = f"{node.outputs[0]} channels first"
     if node.op_type == "Concat":
         rewriting.add(node.name, "Concat", inputs, behind, axis=1)
@@ -180,7 +179,7 @@ def _reshape_inputs(source: OnnxFile, shapes: Mapping[str, Shape]) -> bool:
         if value.name in source.outputs or len(readers) != 1 or readers[0].op_type != "Reshape":
             continue
         (node,), target = readers, shapes.get(readers[0].outputs[0], ())
-        if len(target) >= _IMAGE_RANK and target[0] == 1:
+        if node.inputs[0] == value.name and len(target) >= _IMAGE_RANK and target[0] == 1:
             _declare(value, target)
             del node.proto.input[1:]
             node.proto.op_type, changed = "Identity", True
@@ -202,8 +201,9 @@ def _turn(turning: _Turning, node: Node) -> None:
     if turning.layouts.keys().isdisjoint((*node.inputs, *node.outputs)) or not known:
         turning.rewriting.keep(node)
     elif node.op_type == "Shape":
-        sizes = turning.facts.shapes[node.inputs[0]][integer_of(node, "start", 0) :]
-        turning.rewriting.integers(node.outputs[0], sizes)
+        sizes = turning.facts.shapes[node.inputs[0]]
+        part = sizes[integer_of(node, "start", 0) : integer_of(node, "end", len(sizes))]
+        turning.rewriting.integers(node.outputs[0], part)
     elif node.op_type in _TURNERS and not turning.facts.constants.issuperset(node.outputs):
         _TURNERS[node.op_type](turning, node)
     else:
@@ -216,7 +216,7 @@ def _elementwise(turning: _Turning, node: Node) -> None:
     inputs = list(node.inputs)
     for position, name in enumerate(inputs):
         single = name in turning.facts.constants and (not name or set(shapes[name]) <= {1})
-        if not name or single or (position and node.op_type in QUANTISERS):
+        if not name or single or (position and node.op_type in QUANTISERS) or len(shapes[name]) > len(layout.axes):
             continue
         axes = layout.axes[len(layout.axes) - len(shapes[name]) :]
         inputs[position] = turning.converted(name, Layout(axes, layout.rank))
@@ -256,7 +256,7 @@ def _reduce(turning: _Turning, node: Node) -> None:
 
 def _along(turning: _Turning, node: Node, default: int) -> None:
     """Turn the axis that a node works along."""
-    layout = turning.layout(node.inputs[0])
+    layout = turning.layout(node.outputs[0])
     axis = layout.axes[integer_of(node, "axis", default) % len(layout.axes)]
     turning.rewriting.changed(node, axis=axis)
 
@@ -313,7 +313,11 @@ def _matmul(turning: _Turning, node: Node) -> None:
     """Turn a product of the channels of every pixel into what it is, a 1x1 convolution."""
     layout, shapes = turning.layout(node.inputs[0]), turning.facts.shapes
     weights = node.inputs[1]
-    if layout.axes[-1] != 1 or weights not in turning.facts.constants or len(shapes[weights]) != 2:
+    if weights in turning.facts.constants and (layout.axes[-1] != 1 or len(shapes[weights]) != 2):
+        reason = f"it multiplies {shapes[node.inputs[0]]} by {shapes[weights]}; expected the channels by a matrix"
+        hint = "Put the channels last, and give the weights two dimensions."
+        turning.rewriting.obstacles.met.append(turning.rewriting.refuse(node, reason, hint).obstacle)
+    if weights not in turning.facts.constants or layout.axes[-1] != 1 or len(shapes[weights]) != 2:
         turning.rewriting.keep(node)
         return
     inputs, outputs = shapes[weights]
