@@ -32,16 +32,17 @@ def bargains(plan: Plan, extras: Extras | None) -> list[str]:
     now = ("none", f"{plan.networks[0].search.interval_cycles:,}", *_figures(found.now), "")
     rows = [heading, now, *(_row(found, row) for row in found.rows)]
     more = [] if found.planned else ["wire length needs floorplans: --bargains plan makes them"]
-    return [*table(rows, left=6), *more, *wrapped(left_out(extras))]
+    return [*table(rows, left=6), *more, *wrapped(left_out(extras, "bargains"))]
 
 
-def left_out(extras: Extras) -> list[str]:
-    """Say what was not worked out, and which option brings it."""
-    what = {"without_limits": "the folding bound without limits on single engines", "bargains": "bargains"}
+def left_out(extras: Extras | None, what: str = "") -> list[str]:
+    """Say what, or what of one kind, was not worked out, and which option brings it."""
+    names = {"without_limits": "the folding bound without limits on single engines", "bargains": "bargains at "}
     return [
-        f"{what[each.what]}{' at ' if each.less else ''}{', '.join(f'{less:.0%}' for less in each.less)}"
-        f"{' less rate' if each.less else ''}: left out, as more work than the plan; {each.option} works it out"
-        for each in extras.left_out
+        f"{names[each.what]}{', '.join(f'{less:.0%}' for less in each.less)}{' less rate' if each.less else ''}: "
+        f"left out, as more work than the plan; {each.option} works it out"
+        for each in ([] if extras is None else extras.left_out)
+        if what in {"", each.what}
     ]
 
 

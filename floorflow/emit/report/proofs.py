@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from floorflow.emit.bargains import left_out
 from floorflow.emit.sparing import without_limits_told
 from floorflow.emit.tables import gap_of, number, rate, table, wrapped
 from floorflow.schema import (
@@ -34,7 +35,8 @@ def gaps(plan: Plan, phase: PhaseEntry, extras: Extras | None) -> list[str]:
             rows.append((f"placement of {fpga}", *_stats(floorplan.stats, _placed(floorplan.terms))))
         else:
             rows.append((f"placement of {fpga}", "empty", "-", "-", "-", "no module lies here"))
-    return [*table(rows, left=2), *wrapped(filter(None, [without_limits_told(plan, extras)]))]
+    told = [without_limits_told(plan, extras), *left_out(extras, "without_limits")]
+    return [*table(rows, left=2), *wrapped(filter(None, told))]
 
 
 def _placed(terms: PlacementTerms) -> str:
