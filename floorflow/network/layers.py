@@ -64,7 +64,11 @@ def conv_transpose(node: Node, facts: Facts) -> Translation:
     if min((*before, *behind)) < 0:
         raise facts.refuse(node, f"its pads cut off more than its kernel {kernel} adds at a border")
     attributes: dict[str, Value] = {
-        **{"kernel": kernel, "strides": ones, "dilations": dilations, "pads": (*before, *behind), "spread": spread},
+        "kernel": kernel,
+        "strides": ones,
+        "dilations": dilations,
+        "pads": (*before, *behind),
+        "spread": spread,
         "group": int(node.attributes.get("group", 1)),
         "weights": weights,
         "bias": int(len(node.inputs) > 2 and bool(node.inputs[2])),

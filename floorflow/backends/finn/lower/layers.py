@@ -54,7 +54,7 @@ def _spread_of(operation: Operation) -> tuple[int, ...]:
 
 
 def _check_transposed(lowering: Lowering, operation: Operation) -> None:
-    """Refuse the transposed convolutions that FINN's InferPixelPaddingDeconv leaves, or pads otherwise than ONNX does."""
+    """Refuse transposed convolutions that FINN's InferPixelPaddingDeconv leaves, or pads otherwise than ONNX does."""
     if operation.integer("group") != 1:
         reason = f"{operation.integer('group')} groups: FINN has engines for transposed convolutions of one group only"
         raise lowering.refuse(operation, reason, "Use group = 1.")
