@@ -203,7 +203,7 @@ def selu(*, signed: bool = True, narrow: bool = False, scale: bool = False, laye
 
 def test_thresholds_take_selu_over_ahead_of_a_signed_quantiser(tmp_path: Path) -> None:
     found = dataflow_of(selu(), tmp_path)
-    assert [e.attributes["outputDataType"] for e in found.engines if e.kind == "MVAU_hls"][0] == "INT3"
+    assert next(e.attributes["outputDataType"] for e in found.engines if e.kind == "MVAU_hls") == "INT3"
     assert len([e for e in found.engines if e.kind.startswith("Thresholding")]) == 1
     assert any("host" in note and "'Selu_0'" in note for note in dataflow_of(selu(layer=False), tmp_path).notes)
 
