@@ -1,13 +1,13 @@
 """The Network: operations joined by tensors, as the model file means them.
 
 Operation types: ``conv``, ``fully_connected``, ``quantise``, ``truncate``, ``affine`` (batch norm, scale, bias),
-``relu``, ``clip``, ``max_pool``, ``average_pool``, ``upsample``, ``pad``, ``flatten`` (also what only adds or drops
-sizes of 1), ``add``, ``multiply`` (of data), ``concat``, ``split`` (of channels), ``mean`` (not over all pixels),
-``top_k``, ``softmax``, ``function`` (an activation other than ReLU), ``unread`` (an obstacle). Tensors are channels
-first, as in ONNX; spatial attributes (``kernel``, ``strides``, ``dilations``, ``pads``, ``factors``) are (height,
-width) and pads (top, left, bottom, right); a ``conv`` with ``spread`` reads an image with zeros between its pixels (a
-transposed convolution). What a back end reads in its own form has its own types, and
-tensors with channels last.
+``relu``, ``clip`` (also Selu, by ``operator``), ``max_pool``, ``average_pool``, ``upsample``, ``pad``, ``flatten``
+(also what only adds or drops sizes of 1), ``add``, ``multiply`` (of data), ``concat``, ``split`` (of channels),
+``mean`` (not over all pixels), ``top_k``, ``softmax``, ``function`` (an activation other than ReLU), ``unread`` (an
+obstacle). Tensors are channels first, as in ONNX; spatial attributes (``kernel``, ``strides``, ``dilations``,
+``pads``, ``factors``) are (height, width) and pads (top, left, bottom, right); a ``conv`` with ``spread`` reads an
+image with zeros between its pixels (a transposed convolution). What a back end reads in its own form has its own
+types, and tensors with channels last.
 """
 
 from __future__ import annotations

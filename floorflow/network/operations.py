@@ -129,6 +129,11 @@ def _clip(node: Node, facts: Facts) -> Translation:
     return Translation("clip")
 
 
+def _selu(_node: Node, _facts: Facts) -> Translation:
+    """Translate Selu, which thresholds can take over as they do a Clip."""
+    return Translation("clip", attributes={"operator": "Selu"})
+
+
 def _function(node: Node, _facts: Facts) -> Translation:
     """Translate an activation function that is no ReLU; ``operator`` says which."""
     return Translation("function", attributes={"operator": node.op_type})
@@ -154,7 +159,7 @@ def _softmax(_node: Node, _facts: Facts) -> Translation:
 
 
 _FUNCTIONS = (
-    *("Celu", "Elu", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish", "Selu", "Sigmoid", "Softplus"),
+    *("Celu", "Elu", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish", "Sigmoid", "Softplus"),
     *("Softsign", "Tanh", "ThresholdedRelu"),
 )
 """Activation functions that are read, so that `inspect` shows the network; no engine computes them."""
@@ -194,6 +199,7 @@ _STANDARD: Mapping[str, tuple[str, Translator]] = {
     "Relu": ("relu", _relu),
     "Reshape": ("flatten", shaping.reshape),
     "Resize": ("upsample", pools.resize),
+    "Selu": ("clip", _selu),
     "Softmax": ("softmax", _softmax),
     "Split": ("split", shaping.split),
     "Squeeze": ("flatten", shaping.reshape),

@@ -58,6 +58,7 @@ def _standard(model: onnx.ModelProto) -> onnx.ModelProto:
         ({"strides": [2, 2], "dilations": [2, 2], "pads": [2, 2, 2, 2]}, 4, (3, 4, 4, 4)),
         ({"strides": [2, 2], "auto_pad": "SAME_UPPER"}, 2, (3, 4, 4, 4)),
         ({"strides": [2, 2], "output_shape": [12, 12]}, 2, (3, 4, 4, 4)),
+        ({"strides": [2, 2]}, 0, (3, 4, 1, 1)),
     ],
 )
 def test_zeros_between_the_pixels_and_around_them_then_a_plain_convolution(

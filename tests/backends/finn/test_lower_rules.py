@@ -187,3 +187,28 @@ def test_label_select_on_request_refuses_to_stand_before_a_bias(tmp_path: Path) 
     model.graph.node[-1].input[1] = "bias"
     with pytest.raises(InputError, match=r"'Add_0'.*largest"):
         dataflow_of(model, tmp_path, labels=True)
+
+
+def selu(*, signed: bool = True, narrow: bool = False, scale: bool = False, layer: bool = True) -> onnx.ModelProto:
+    builder = image()
+    builder.conv(4, (3, 3), 2)
+    builder.tensor = builder.node("Selu", [builder.tensor])
+    if scale:
+        builder.scale("Mul", 0.5)
+    if layer:
+        builder.quantise(3, signed=signed, narrow=narrow)
+        builder.conv(2, (1, 1), 2)
+    return builder.model()
+
+
+def test_thresholds_take_selu_over_ahead_of_a_signed_quantiser(tmp_path: Path) -> None:
+    found = dataflow_of(selu(), tmp_path)
+    assert next(e.attributes["outputDataType"] for e in found.engines if e.kind == "MVAU_hls") == "INT3"
+    assert len([e for e in found.engines if e.kind.startswith("Thresholding")]) == 1
+    assert any("host" in note and "'Selu_0'" in note for note in dataflow_of(selu(layer=False), tmp_path).notes)
+
+
+@pytest.mark.parametrize("how", [{"signed": False}, {"narrow": True}, {"scale": True}])
+def test_what_finn_makes_no_thresholds_of_selu_for_is_refused(how: dict[str, bool], tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"'Selu_0' \(Selu\).* signed quantiser of full range"):
+        dataflow_of(selu(**how), tmp_path)

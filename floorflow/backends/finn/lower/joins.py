@@ -112,7 +112,7 @@ def without_host_steps(lowering: Lowering, operation: Operation, wire: Wire) -> 
 def refused_host_step(lowering: Lowering, operation: Operation, blocking: Operation) -> ObstacleError:
     """Return the error for an operation behind one that only the host computes."""
     if blocking.type == "function":
-        reason = f"no engine computes {blocking.text('operator')}: thresholds take over ReLU and Clip only"
+        reason = f"no engine computes {blocking.text('operator')}: thresholds take over ReLU, Clip and Selu only"
         return lowering.refuse(blocking, reason, "Use a quantised ReLU in its place.", unsupported=True)
     reason = f"it follows '{blocking.name}' ({blocking.type}), which has no engine"
     return lowering.refuse(operation, reason, f"Leave '{blocking.name}' to the end of the network.", unsupported=True)

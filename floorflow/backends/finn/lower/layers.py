@@ -20,7 +20,7 @@ from floorflow.network.model import Operation
 def conv(lowering: Lowering, operation: Operation) -> Wire:
     """Lower a convolution: padding, windows, then a matrix unit or, for depthwise ones, a vector unit."""
     wire = _on_integers(lowering, operation, lowering.input_of(operation))
-    if "spread" in operation.attributes:
+    if _spread_of(operation):
         _check_transposed(lowering, operation)
         wire = spread(lowering, operation, wire)
     window = window_of(lowering, operation, wire)
@@ -40,15 +40,21 @@ def conv(lowering: Lowering, operation: Operation) -> Wire:
             "Use group = 1, or as many groups as input and output channels.",
         )
     wire = padded(lowering, operation, wire, window)
-    if not window.is_pixel:
+    # FINN sends a spread image through a window even of one pixel.
+    if not window.is_pixel or {*_spread_of(operation)} - {1}:
         wire = windows(lowering, operation, wire, window, depthwise=group > 1)
     if group > 1:
         return _vector_unit(lowering, operation, wire, window)
     return _matrix_unit(lowering, operation, wire, out_channels)
 
 
+def _spread_of(operation: Operation) -> tuple[int, ...]:
+    """Return how far apart a transposed convolution puts the pixels, empty for a plain one."""
+    return operation.integers("spread") if "spread" in operation.attributes else ()
+
+
 def _check_transposed(lowering: Lowering, operation: Operation) -> None:
-    """Refuse the transposed convolutions that FINN's InferPixelPaddingDeconv leaves, or pads otherwise than ONNX does."""
+    """Refuse transposed convolutions that FINN's InferPixelPaddingDeconv leaves, or pads otherwise than ONNX does."""
     if operation.integer("group") != 1:
         reason = f"{operation.integer('group')} groups: FINN has engines for transposed convolutions of one group only"
         raise lowering.refuse(operation, reason, "Use group = 1.")

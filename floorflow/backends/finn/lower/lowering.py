@@ -17,13 +17,13 @@ from floorflow.backends.finn.lower.fused_thresholds import look_ahead
 from floorflow.backends.finn.lower.integer_form import listed, settled
 from floorflow.backends.finn.lower.joins import forked
 from floorflow.backends.finn.lower.level_order import in_levels
-from floorflow.backends.finn.lower.rewrite import LAYERS
+from floorflow.backends.finn.lower.rewrite import LAYERS, nearest_quantiser, next_operation
 from floorflow.backends.finn.lower.state import Lowering, Wire
 from floorflow.backends.finn.lower.windows import channels_last
 from floorflow.backends.finn.version import FINN_VERSIONS, VERSION_NAMES, FinnVersion
 from floorflow.dataflow.model import HOST_PREFIX, Dataflow
 from floorflow.errors import InputError, some
-from floorflow.network.datatype import integer
+from floorflow.network.datatype import integer, named
 from floorflow.network.model import Network, Operation
 from floorflow.network.obstacles import Obstacles
 from floorflow.network.operations import operators
@@ -156,7 +156,21 @@ def _blocking(wire: Wire) -> Operation | None:
 def _waiting(lowering: Lowering, operation: Operation) -> Wire:
     """Let a float operation wait on its wire, unless the thresholds before have absorbed it."""
     wire = lowering.input_of(operation)
+    if operation.attributes.get("operator") == "Selu":
+        _check_selu(lowering, operation)
     return wire if operation.outputs[0] in lowering.lookahead.absorbed else wire.then(operation)
+
+
+def _check_selu(lowering: Lowering, operation: Operation) -> None:
+    """Refuse a Selu whose thresholds FINN does not compute; behind the last layer the host does."""
+    quantiser = nearest_quantiser(lowering.network, operation)
+    if quantiser is None:
+        return
+    made = lowering.network.tensor(quantiser.outputs[0]).datatype
+    is_next = next_operation(lowering.network, operation) == quantiser
+    if not is_next or not made.signed or made != named(made.name):
+        reason = f"FINN makes thresholds of Selu right ahead of a signed quantiser of full range, here is {made.name}"
+        raise lowering.refuse(operation, reason, "Put a signed quantiser that is not narrow right behind it.")
 
 
 def _quantise(lowering: Lowering, operation: Operation) -> Wire:

@@ -139,7 +139,7 @@ def _streaming_max_pool(lowering: Lowering, operation: Operation, wire: Wire, wi
 def _window_max_pool(lowering: Lowering, operation: Operation, wire: Wire, window: Window) -> Wire:
     """Add windows and Pool_hls, which pads with 0: harmless for values from 0 upwards or before a ReLU."""
     _check_no_gaps(lowering, operation, window)
-    if any(window.pads) and wire.datatype.min < 0 and not wire.pending:
+    if any(window.pads) and wire.datatype.min < 0 and not _is_rectified(wire):
         raise lowering.refuse(
             operation,
             f"it pads signed values ({wire.datatype.name}) and FINN pads with 0, which may exceed them",
@@ -147,6 +147,11 @@ def _window_max_pool(lowering: Lowering, operation: Operation, wire: Wire, windo
         )
     wire = padded(lowering, operation, wire, window)
     return _pool(lowering, operation, wire, window, Output((1, *window.output, wire.shape[-1]), wire.datatype))
+
+
+def _is_rectified(wire: Wire) -> bool:
+    """Whether a ReLU or Clip waits behind the pool, for which values below 0 are as good as 0."""
+    return any(step.attributes.get("operator") != "Selu" for step in wire.pending)
 
 
 def _truncated_average(

@@ -92,7 +92,8 @@ class Lowering:
         self, operation: Operation, reason: str, hint: str = _HINT, *, unsupported: bool = False
     ) -> ObstacleError:
         """Return the error for an operation that has no engine; ``unsupported`` if none of its type has."""
-        operator = operation.text("operator") if operation.type == "function" else operation.type
+        is_named = operation.type in ("clip", "function") and "operator" in operation.attributes
+        operator = operation.text("operator") if is_named else operation.type
         met = Obstacle(self.network.name, "operation", operation.name, operator, reason, hint, unsupported)
         return ObstacleError(met)
 

@@ -80,7 +80,7 @@ def floorflow_flatten(model: Any, cfg: Any) -> Any:  # noqa: ARG001
 
 
 def floorflow_deconv(model: Any, cfg: Any) -> Any:
-    """Make transposed convolutions plain ones of spread images; in front of step_convert_to_hw, where FINN has integers.
+    """Make transposed convolutions plain ones of spread images; in front of step_convert_to_hw, on integers.
 
     FINN's own transformation is none of its default steps, and reads attributes that exporters may leave out. Scales
     that have to move for it are streamlined once more.
