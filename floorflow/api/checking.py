@@ -11,7 +11,7 @@ from floorflow.api.folders import save
 from floorflow.api.resource_plans import ResourcePlan
 from floorflow.api.results import Plan
 from floorflow.errors import InputError
-from floorflow.reading import exists
+from floorflow.reading import exists, shown, why
 
 
 @dataclass(frozen=True)
@@ -73,4 +73,7 @@ def check(plan: str | Path | Plan | ResourcePlan, *, build: str | Path | None = 
         found = judge(Path(plan), None if build is None else Path(build))
     except NotAPlan as error:
         raise InputError(str(error), hint="give the folder that floorflow plan wrote") from error
+    except OSError as error:  # a name too long, or a folder that may not be read
+        where = shown(error.filename or str(plan))
+        raise InputError(f"{where}: {why(error)}", hint="give the folder that floorflow plan wrote") from error
     return Verdict(tuple(Violation(v.name, v.where, v.message) for v in found.violations), found.checked)
