@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 import floorflow as ff
+from examples.make_models import ModelBuilder
 from floorflow import api
 from floorflow.assets import asset_folder
 from tests import fuzzing
@@ -85,3 +86,25 @@ def test_many_changed_boards_are_read_or_refused(name: str, tmp_path: Path) -> N
 def test_changed_engines_are_priced_or_refused(costs: str) -> None:
     lines = [json.dumps(fuzzing.mutated_values(ENGINE, random.Random(seed))) for seed in range(60)]
     assert {code_of(lambda line=line: list(ff.cost([line], costs=costs))) for line in lines} <= {0, 2}
+
+
+@pytest.mark.parametrize("backend", ["fcnnx", "fpgaconvnet", "hls4ml"])
+def test_layers_of_sequences_are_none_of_these_tools(backend: str, tmp_path: Path) -> None:
+    builder = ModelBuilder("sequence", (1, 3, 32))
+    builder.quantise(4)
+    weights = builder.quantised(builder.parameter((4, 3, 3), 0.5), 4)
+    builder.tensor = builder.node("Conv", [builder.tensor, weights], kernel_shape=[3], pads=[1, 1], strides=[1])
+    builder.shape = (1, 4, 32)
+    builder.quantise(4)
+    path = tmp_path / "sequence.onnx"
+    path.write_bytes(builder.model().SerializeToString())
+    assert "'Conv_0' (conv)" in api.inspect(path, backend=backend).refusal
+
+
+def test_an_engine_that_lost_the_node_before_it_is_named(tmp_path: Path) -> None:
+    proto = fuzzing.finn_graph()
+    del proto.graph.node[0]
+    path = tmp_path / "lost.onnx"
+    path.write_bytes(proto.SerializeToString())
+    with pytest.raises(ff.InputError, match="'MVAU_hls_2' \\(MVAU_hls\\): none of its inputs is data that flows"):
+        api.inspect(path)

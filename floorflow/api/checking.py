@@ -10,8 +10,12 @@ from typing import Any
 from floorflow.api.resource_plans import ResourcePlan
 from floorflow.api.results import Plan
 from floorflow.errors import InputError
+<<<<<<< HEAD
 from floorflow.output import recover, write
 from floorflow.reading import exists
+=======
+from floorflow.reading import exists, shown, why
+>>>>>>> inputs
 
 
 @dataclass(frozen=True)
@@ -74,4 +78,7 @@ def check(plan: str | Path | Plan | ResourcePlan, *, build: str | Path | None = 
         found = judge(Path(plan), None if build is None else Path(build))
     except NotAPlan as error:
         raise InputError(str(error), hint="give the folder that floorflow plan wrote") from error
+    except OSError as error:  # a name too long, or a folder that may not be read
+        where = shown(error.filename or str(plan))
+        raise InputError(f"{where}: {why(error)}", hint="give the folder that floorflow plan wrote") from error
     return Verdict(tuple(Violation(v.name, v.where, v.message) for v in found.violations), found.checked)

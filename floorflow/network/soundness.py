@@ -31,7 +31,6 @@ _LEAST_INPUTS: Mapping[str, int] = {
     "Trunc": 4,
     "MultiThreshold": 2,
     "Conv": 2,
-    "MaxPool": 1,
     "BatchNormalization": 5,
 }
 """Inputs of operators in QONNX's domains, of which ONNX knows nothing; any other has one."""
@@ -80,7 +79,7 @@ def _problems(graph: onnx.GraphProto, opset: int) -> Iterator[str]:
         yield f"initialiser '{name}' is sparse; expected one that lists all its values"
     for tensor in graph.initializer:
         yield from _problems_of_tensor(tensor)
-    yield from _problems_of_values(graph)
+    yield from _problems_of_inputs(graph)
     for node in graph.node:
         yield from _problems_of_node(node, opset)
     yield from _made_twice(graph)
@@ -110,12 +109,12 @@ _PACKED_BITS = {"INT4": 4, "UINT4": 4, "FLOAT4E2M1": 4, "INT2": 2, "UINT2": 2}
 """Types of which several elements share a byte."""
 
 
-def _problems_of_values(graph: onnx.GraphProto) -> Iterator[str]:
-    """Say which sizes that the file states are none; 0 and absent ones are left to inference."""
-    for value in (*graph.input, *graph.output, *graph.value_info):
-        sizes = [dim.dim_value for dim in value.type.tensor_type.shape.dim if dim.HasField("dim_value")]
-        if any(not 0 <= size <= MOST_SIZE for size in sizes) or prod(sizes[1:]) > MOST_ELEMENTS:  # but for the batch
-            yield f"tensor '{value.name}' has the shape {tuple(sizes)}; expected sizes from 1 to {MOST_SIZE:,}"
+def _problems_of_inputs(graph: onnx.GraphProto) -> Iterator[str]:
+    """Say which sizes of the inputs are none, but for the batch; what is 0 or absent is dynamic, and told elsewhere."""
+    for value in graph.input:
+        sizes = [dim.dim_value for dim in value.type.tensor_type.shape.dim][1:]
+        if any(not 0 <= size <= MOST_SIZE for size in sizes) or prod(sizes) > MOST_ELEMENTS:
+            yield f"input '{value.name}' has the shape (batch, {', '.join(map(str, sizes))}); {expected_size()}"
 
 
 def _problems_of_node(node: onnx.NodeProto, opset: int) -> Iterator[str]:
@@ -151,10 +150,10 @@ def _arity(node: onnx.NodeProto, opset: int) -> tuple[int, int]:
 
 def _made_twice(graph: onnx.GraphProto) -> Iterator[str]:
     """Say which tensor has two makers: ONNX's graphs make each once."""
-    constants = [tensor.name for tensor in graph.initializer]
+    constants = {tensor.name for tensor in graph.initializer}
     makers: dict[str, str] = {}
-    listed = [(name, "an initialiser") for name in constants]
-    given = [value.name for value in graph.input if value.name not in set(constants)]
+    listed = [(tensor.name, "an initialiser") for tensor in graph.initializer]
+    given = [value.name for value in graph.input if value.name not in constants]
     listed += [(name, "an input of the graph") for name in given]
     listed += [(name, f"node '{node.name}'") for node in graph.node for name in node.output if name]
     for name, maker in listed:

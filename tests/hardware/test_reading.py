@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from floorflow.assets import asset_folder
 from floorflow.errors import PlatformError
 from floorflow.hardware import load_platform
 from floorflow.verify.files.reader import Folder
@@ -61,3 +62,21 @@ def test_aliases_in_reason_may_stand() -> None:
     from floorflow.hardware.reading import _require_plain
 
     _require_plain("a: &x {b: 1, c: [1, 2, 3]}\nd: [*x, *x]\ne: {<<: *x}")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field"),
+    [
+        ("  name: xilinx_u250", '  name: "a b"\n  # xilinx_u250', "shell.name"),
+        ("  name: xilinx_u250", '  name: "x\\n[advanced]"\n  # xilinx_u250', "shell.name"),
+        ("part: xcu250-figd2104-2L-e", "part: xcu250-f\u00efgd2104-2L-e", "part"),
+        ("  hierarchy: ", '  hierarchy: "{x}"\n  # ', "shell.hierarchy"),
+    ],
+)
+def test_texts_that_reach_scripts_have_a_grammar(old: str, new: str, field: str, tmp_path: Path) -> None:
+    text = (asset_folder("platforms") / "boards" / "alveo-u250.yaml").read_text(encoding="utf-8")
+    assert old in text
+    path = tmp_path / "mine.yaml"
+    path.write_text(text.replace("name: alveo-u250", "name: mine").replace(old, new), encoding="utf-8")
+    with pytest.raises(PlatformError, match=rf"mine\.yaml: {field}: String should match pattern"):
+        load_platform(str(path))

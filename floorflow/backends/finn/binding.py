@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from floorflow.backends.finn import export
 from floorflow.backends.finn.step.bind import as_files, bind_kernels
 from floorflow.backends.finn.step.kernel_files import Kernels, read_partitions, read_whole
 from floorflow.errors import InputError
-from floorflow.reading import exists, is_file
+from floorflow.reading import exists, is_file, parse_json
 from floorflow.schema import Plan
 
 _KERNELS = ("", "kernel_partitions", "intermediate_models/kernel_partitions")
@@ -41,9 +40,12 @@ def bind(plan: Plan, files: Mapping[str, bytes], build: Path) -> Binding:
     name = f"{export.folder_of(plan, network.name)}/floorflow_plan.json"
     if name not in files:
         raise InputError(f"the plan has no {name}", hint="make the plan again with this version")
-    data: dict[str, Any] = json.loads(files[name])
+    hint = "the plan's folder was changed; make the plan again"
+    data: dict[str, Any] = parse_json(files[name].decode("utf-8", "replace"), name, hint)
     try:
         found = bind_kernels(data, _kernels(data, build))
+    except (AttributeError, LookupError, TypeError) as problem:
+        raise InputError(f"{name}: is none that plan wrote ({problem!r})", hint) from problem
     except ValueError as problem:
         raise InputError(
             f"{build}: {problem}", hint=f"the plan is of phase {phase.name}, network {network.name}"

@@ -15,7 +15,7 @@ from typing import Any
 
 from floorflow.backends.binding import Binding
 from floorflow.errors import InputError, some
-from floorflow.reading import read_json
+from floorflow.reading import parse_json, read_json
 from floorflow.schema import Plan
 
 CELLS, CONSTRAINTS = "cells.json", "constraints.json"
@@ -50,7 +50,7 @@ def bound(plan: Plan, files: Mapping[str, bytes], folder: str, build: Path) -> B
     """
     members = _members(plan, build)
     cells = {engine: cell for engines in members.values() for engine, cell in engines.items()}
-    texts = json.loads(files[f"{folder}/{CONSTRAINTS}"])
+    texts = _constraints(files, f"{folder}/{CONSTRAINTS}")
     made = {
         f"{fpga}/{name}": _filled(text, {module: [*engines.values()] for module, engines in members.items()})
         for fpga, named in texts.items()
@@ -58,6 +58,16 @@ def bound(plan: Plan, files: Mapping[str, bytes], folder: str, build: Path) -> B
     }
     told = {"cells": cells, "streams": {}, "channels": {}, "renamed": [], "notes": []}
     return Binding({**made, "bound.json": as_json(told)}, cells, (), ())
+
+
+def _constraints(files: Mapping[str, bytes], name: str) -> dict[str, dict[str, str]]:
+    """Return the constraints that plan wrote, by FPGA and file."""
+    hint = "the plan's folder was changed; make the plan again"
+    texts = parse_json(files.get(name, b"").decode("utf-8", "replace"), name, hint)
+    named = [each for each in texts.values() if isinstance(each, dict)] if isinstance(texts, dict) else []
+    if not named or len(named) < len(texts) or not all(isinstance(t, str) for each in named for t in each.values()):
+        raise InputError(f"{name}: is no table of constraints", hint)
+    return texts
 
 
 def _members(plan: Plan, build: Path) -> dict[str, dict[str, str]]:

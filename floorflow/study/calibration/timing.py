@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from floorflow.errors import InputError
 from floorflow.reading import exists, files_below, is_file, read_json, read_text
 from floorflow.schema import PhaseEntry, Plan
 from floorflow.study.reports.timing_text import AchievedClock, FailingPath, read_clock, read_paths
@@ -102,5 +103,7 @@ def _cells(out: Path | None) -> dict[str, str]:
     if file is None or not exists(file):
         return {}
     told = read_json(file, "plan", "bind the plan again")
+    if not isinstance(told, dict) or not all(isinstance(told.get(key, {}), dict) for key in ("cells", "channels")):
+        raise InputError(f"{file}: is no table of cells", hint="bind the plan again")
     engines = {str(cell): str(engine) for engine, cell in told.get("cells", {}).items()}
     return {str(cell): str(stream) for cell, stream in told.get("channels", {}).items()} | engines

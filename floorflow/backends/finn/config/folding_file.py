@@ -184,10 +184,19 @@ def _checked(where: str, attribute: str, value: object) -> AttributeValue:
         raise InputError(f"{where}: FINN's engines have no attribute {attribute}", _HINT)
     if attribute in FOLDING_ATTRIBUTES and (isinstance(value, bool) or not isinstance(value, int)):
         raise InputError(f"{where}: {attribute} is {value!r:.40}, expected an integer", _HINT)
-    values = value if isinstance(value, list) else [value]
-    if any(isinstance(one, bool) or not isinstance(one, int | str) for one in values):
+    if isinstance(value, list) and all(_is_plain(one) for one in value):
+        return tuple(value)
+    if not isinstance(value, int | str) or not _is_plain(value):
         raise InputError(f"{where}: {attribute} is {value!r:.40}, expected integers or texts", _HINT)
+<<<<<<< HEAD
     return tuple(values) if isinstance(value, list) else present_value(attribute, values[0])
+=======
+    return value
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, int | str) and not isinstance(value, bool)
+>>>>>>> inputs
 
 
 def _notes(path: Path, dataflow: Dataflow, config: Mapping[str, Any]) -> Iterator[str]:

@@ -21,7 +21,7 @@ from floorflow.technology import Technology
 class Source:
     """A model that was read, as far as it could be; ``graph`` is None unless the file holds FINN's engines already.
 
-    ``sha256`` is of the file as it was read: a pipe cannot be read again, and a file may change.
+    ``sha256`` is of the file as it was read, which may change.
     """
 
     network: Network
