@@ -10,12 +10,8 @@ from typing import Any
 from floorflow.api.resource_plans import ResourcePlan
 from floorflow.api.results import Plan
 from floorflow.errors import InputError
-<<<<<<< HEAD
 from floorflow.output import recover, write
-from floorflow.reading import exists
-=======
 from floorflow.reading import exists, shown, why
->>>>>>> inputs
 
 
 @dataclass(frozen=True)

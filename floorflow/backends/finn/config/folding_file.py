@@ -188,15 +188,11 @@ def _checked(where: str, attribute: str, value: object) -> AttributeValue:
         return tuple(value)
     if not isinstance(value, int | str) or not _is_plain(value):
         raise InputError(f"{where}: {attribute} is {value!r:.40}, expected integers or texts", _HINT)
-<<<<<<< HEAD
-    return tuple(values) if isinstance(value, list) else present_value(attribute, values[0])
-=======
-    return value
+    return present_value(attribute, value)
 
 
 def _is_plain(value: object) -> bool:
     return isinstance(value, int | str) and not isinstance(value, bool)
->>>>>>> inputs
 
 
 def _notes(path: Path, dataflow: Dataflow, config: Mapping[str, Any]) -> Iterator[str]:
