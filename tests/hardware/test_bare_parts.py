@@ -77,7 +77,8 @@ def test_an_unknown_part_or_board_is_answered_with_how_to_bring_it(name: str) ->
         load_platform(name)
     words = " ".join(caught.value.hint.split())
     assert all(
-        told in words for told in ("floorflow platforms --new NAME --part ", "-o NAME.yaml", "platforms --check NAME.yaml")
+        told in words
+        for told in ("floorflow platforms --new NAME --part ", "-o NAME.yaml", "platforms --check NAME.yaml")
     )
     assert ("no file of" in words) == name.startswith("x")
 
@@ -111,7 +112,9 @@ def test_a_name_that_is_that_of_a_file_is_answered_with_the_file(
 
 
 @pytest.mark.parametrize("name", ["", ".", "/", "a\0b", "../", "zcu106"])
-def test_a_name_of_no_file_is_refused_whatever_it_is(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_of_no_file_is_refused_whatever_it_is(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "zcu106.yaml").mkdir()
     with pytest.raises(PlatformError) as caught:

@@ -122,7 +122,10 @@ def test_an_empty_cell_in_an_slr_stops_it_too(tmp_path: Path) -> None:
 
 def test_empty_cells_elsewhere_are_none_of_ours(tmp_path: Path) -> None:
     boxes = ["top/a2", "top/other/ip", "top/g[00].core"]
-    assert list(run_text(VivadoModel(KU5P, CELLS, SHELL, PART, black_boxes=boxes), tmp_path, GOOD).pblocks) == ["p", "q"]
+    assert list(run_text(VivadoModel(KU5P, CELLS, SHELL, PART, black_boxes=boxes), tmp_path, GOOD).pblocks) == [
+        "p",
+        "q",
+    ]
 
 
 PORTS = "floorflow::ports top/a -in {17 8} -out 24\n"

@@ -306,8 +306,16 @@ def link_without_the_hook(plan: Plan, files: Files) -> None:
 @mutant("flow-file-differs", TWO_SLRS)
 def reports_before_the_last_step(plan: Plan, files: Files) -> None:
     crossing(plan)
-    hooks = ("OPT_DESIGN.TCL.PRE=@HOOK@", "ROUTE_DESIGN.TCL.POST=@REPORT@", "POST_ROUTE_PHYS_OPT_DESIGN.IS_ENABLED=true")
-    lines = [f"# platform: {board_of(plan, files)['shell']['name']}", "[vivado]", *(f"prop=run.impl_1.STEPS.{hook}" for hook in hooks)]
+    hooks = (
+        "OPT_DESIGN.TCL.PRE=@HOOK@",
+        "ROUTE_DESIGN.TCL.POST=@REPORT@",
+        "POST_ROUTE_PHYS_OPT_DESIGN.IS_ENABLED=true",
+    )
+    lines = [
+        f"# platform: {board_of(plan, files)['shell']['name']}",
+        "[vivado]",
+        *(f"prop=run.impl_1.STEPS.{hook}" for hook in hooks),
+    ]
     files["vitis/floorflow.cfg"] = "\n".join(lines) + "\n"
 
 

@@ -54,7 +54,9 @@ class VivadoModel:
         self._device_yaml = device_yaml
         self._tk: Any = tkinter.Tcl().tk
         sites = load_sites(device_yaml)
-        self._design = Design(sites, cells, existing_pblocks or {}, part or sites.part, self._split_list, streams, black_boxes)
+        self._design = Design(
+            sites, cells, existing_pblocks or {}, part or sites.part, self._split_list, streams, black_boxes
+        )
         self._tk.createcommand("::puts", self._puts)
         self._tk.eval(Path(__file__).with_name("vivado_model.tcl").read_text(encoding="utf-8"))
         self._tk.createcommand("::vivado_model::dispatch", self._dispatch)

@@ -55,7 +55,12 @@ def unlinkable_streams(
         for before, after in pairwise(nodes):
             width = int(stream["target_width"]) if before.is_converter else width
             # Over a link of two cards goes what its own core takes, not what v++ joins.
-            if ids[before] != ids[after] and len({*ends}) == 1 and shells[ends[0]] and _padded(width) > MOST_LINKED_BITS:
+            if (
+                ids[before] != ids[after]
+                and len({*ends}) == 1
+                and shells[ends[0]]
+                and _padded(width) > MOST_LINKED_BITS
+            ):
                 found[str(stream["name"])] = (_padded(width), MOST_LINKED_BITS)
     return found
 

@@ -29,7 +29,9 @@ class NamedByUser(Backend):
         """Return that the tool makes one design of one network."""
         found = {"cards": len(boards), "networks": networks}
         one = f"{self.tool_name} makes one design of one network for one card"
-        return [f"{one}, this plan has {n} {what}: what joins them is yours to make" for what, n in found.items() if n > 1]
+        return [
+            f"{one}, this plan has {n} {what}: what joins them is yours to make" for what, n in found.items() if n > 1
+        ]
 
     def bound_files(
         self,

@@ -211,9 +211,7 @@ def _choose_sides(box: Rect, ends: Sequence[_End], boxes: Mapping[str, Rect], ed
         pins *= 2
 
 
-def _with_room(
-    box: Rect, ends: Sequence[_End], boxes: Mapping[str, Rect], pins: int, edges: Edges
-) -> _Sides | None:
+def _with_room(box: Rect, ends: Sequence[_End], boxes: Mapping[str, Rect], pins: int, edges: Edges) -> _Sides | None:
     room = {side: last - first + 1 for side, (first, last) in edges.items()}
     sides: _Sides = {}
     for end in sorted(ends, key=lambda end: (-end.stream.wires, end.key)):

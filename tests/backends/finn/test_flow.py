@@ -50,7 +50,9 @@ def stops(folder: Path, script: str, *arguments: str) -> str:
     stubs.mkdir(parents=True, exist_ok=True)
     (stubs / "build_dataflow.py").write_text("def build_dataflow_cfg(*_):\n    raise SystemExit('FINN began')\n")
     names = ("DataflowBuildConfig", "DataflowOutputType", "ShellFlowType", "VitisOptStrategyCfg")
-    (stubs / "build_dataflow_config.py").write_text("from unittest.mock import MagicMock\n" + "".join(f"{n} = MagicMock()\n" for n in names))
+    (stubs / "build_dataflow_config.py").write_text(
+        "from unittest.mock import MagicMock\n" + "".join(f"{n} = MagicMock()\n" for n in names)
+    )
     paths = os.pathsep.join([str(folder / "stubs"), str(folder)])
     command = [sys.executable, *(["-c", script] if arguments == () else [script, *arguments])]
     ran = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": paths})

@@ -17,12 +17,13 @@ from floorflow import flow
 from floorflow.backends.finn import kernel_cuts
 from floorflow.backends.finn.backend import FinnBackend
 from floorflow.backends.finn.in_phase import networks_in
-from floorflow.backends.finn.kernel_cuts import unbuildable_engines, unlinkable_streams
+from floorflow.backends.finn.kernel_cuts import MOST_LINKED_BITS, unbuildable_engines, unlinkable_streams
 from floorflow.backends.finn.step.kernels import check_acyclic
 from floorflow.backends.finn.step_data import foreseen
 from floorflow.backends.placed import Home, PlacedStream
 from floorflow.request import Request
 from floorflow.schema import read_plan
+from floorflow.verify.finn.flow import LINKED_BELOW
 from tests.backends.finn.finn_rules import floorplan
 from tests.command_line import floorflow
 from tests.conftest import CNV, EXAMPLES, FREE
@@ -112,6 +113,10 @@ def wide_chain(bits: int, neurons: int) -> tuple[Any, list[PlacedStream]]:
     ]
 
 
+def test_the_judge_knows_the_same_limit() -> None:
+    assert MOST_LINKED_BITS + 8 == LINKED_BELOW
+
+
 CARD, BARE = ["xilinx_u250"], [""]
 
 
@@ -155,13 +160,19 @@ def test_a_given_folding_over_two_fixed_slrs_is_refused_and_planned_in_one(tmp_p
         builder.fully_connected(neurons, 2)
         builder.activation(4)
     onnx.save(builder.model(), tmp_path / "wide.onnx")
-    folding = {"Thresholding_rtl_0": {"PE": 16}, "MVAU_hls_0": {"PE": 1024, "SIMD": 1}, "MVAU_hls_1": {"PE": 1, "SIMD": 1024}}
+    folding = {
+        "Thresholding_rtl_0": {"PE": 16},
+        "MVAU_hls_0": {"PE": 1024, "SIMD": 1},
+        "MVAU_hls_1": {"PE": 1, "SIMD": 1024},
+    }
     (tmp_path / "folding.json").write_text(json.dumps({"Defaults": {}} | folding))
     apart = [f"--fix-pblock=MVAU_hls_{n}=CLOCKREGION_X0Y{y}:CLOCKREGION_X3Y{y + 3}" for n, y in ((0, 8), (1, 12))]
     request = ("plan", tmp_path / "wide.onnx", "-p", "u250", "--effort", "fast", "--max-hops", 3, "--no-plots")
     ended = floorflow(*request, "--folding", tmp_path / "folding.json", *apart, "-o", tmp_path / "apart")
     assert (ended.returncode, (tmp_path / "apart").exists()) == (2, False), ended.stderr
-    assert "MVAU_hls_0.0->MVAU_hls_1.0 leaves its kernel in fpga0.SLR2 with 4,096 bits" in " ".join(ended.stderr.split())
+    assert "MVAU_hls_0.0->MVAU_hls_1.0 leaves its kernel in fpga0.SLR2 with 4,096 bits" in " ".join(
+        ended.stderr.split()
+    )
     ended = floorflow(*request, *apart, "-o", tmp_path / "narrower")
     assert ended.returncode == 0, ended.stderr
     channels = read_plan(tmp_path / "narrower" / "plan.json").phases[0].channels
