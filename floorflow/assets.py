@@ -159,7 +159,7 @@ def how_to_bring(text: str) -> str:
     if _FAMILY.match(text.lower()):
         return (
             f"no file of {text} ships: write its die's as platforms/devices/*.yaml are (platforms/README.md, "
-            "platforms/convert_devices.py), name it in a board's file of your own (device: DIE.yaml; one to begin with: "
+            "platforms/convert_devices.py), name it in a board's file of your own (device: DIE.yaml; to begin with: "
             "floorflow platforms --new NAME --part xczu7ev -o NAME.yaml), floorflow platforms --check NAME.yaml, and "
             "give that path"
         )

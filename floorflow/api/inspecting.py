@@ -85,11 +85,8 @@ def inspect(
 
     content = inspection_entry(inspect(request, lowered_for, source))
     if platform is None and part is None:
-        content["notes"] = [
-            f"no platform was given: engines and foldings are for {lowered_for} (alveo-u250), and for another part may "
-            "differ (-p, --part)",
-            *content["notes"],
-        ]
+        answers_for = f"no platform was given: engines and foldings are for {lowered_for} (alveo-u250)"
+        content["notes"] = [f"{answers_for}, and for another part may differ (-p, --part)", *content["notes"]]
     return Inspection(content)
 
 

@@ -52,7 +52,7 @@ def check_ports(phase: PhaseFacts, board: Board, fpga: str, boxes: Mapping[str, 
         if not entry["ports"] and _is_too_small(board.device, box, areas, len(owed)):
             continue
         _check_count(entry, owed, where, findings)
-        _check_fabric(board.device, box, areas, entry, where, findings)
+        _check_fabric(board.device, box, areas, entry, where=where, findings=findings)
         known = [port for port in entry["ports"] if (port["channel"], port["direction"]) in owed]
         _check_edges(box, entry, known, wires, where=where, findings=findings)
         for port in known:
@@ -110,7 +110,7 @@ def _is_open(device: Device, areas: list[Rectangle], cell: tuple[int, int]) -> b
 
 
 def _check_fabric(
-    device: Device, box: Rectangle, areas: list[Rectangle], entry: Record, where: str, findings: Findings
+    device: Device, box: Rectangle, areas: list[Rectangle], entry: Record, *, where: str, findings: Findings
 ) -> None:
     """Judge that every row or column of a port is one of the pblock's, and neither in the processor nor in a gap."""
     for port in entry["ports"]:

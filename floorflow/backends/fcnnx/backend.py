@@ -84,7 +84,12 @@ class FcnnxBackend(NamedByUser):
         return (UNCALIBRATED,)
 
     def unbuilt(
-        self, boards: Sequence[str], networks: int, options: FcnnxOptions, *, in_regions: bool
+        self,
+        boards: Sequence[str],  # noqa: ARG002
+        networks: int,  # noqa: ARG002
+        options: FcnnxOptions,  # noqa: ARG002
+        *,
+        in_regions: bool,  # noqa: ARG002
     ) -> Sequence[str]:
         """Return nothing: several networks on one card are what it is for."""
         return ()

@@ -49,8 +49,8 @@ def unbuilt(boards: Sequence[str], networks: int, *, in_regions: bool) -> list[s
     found = []
     if len(boards) > 1:
         found.append(
-            f"FINN builds for one card, this plan has {len(boards)}: folding, FIFO depths, cut and pblocks are there to "
-            "read; to build, cut the model at the links and plan each part for one card"
+            f"FINN builds for one card, this plan has {len(boards)}: folding, FIFO depths, cut and pblocks are there "
+            "to read; to build, cut the model at the links and plan each part for one card"
         )
     if networks > 1:
         found.append(
@@ -65,8 +65,8 @@ def unbuilt(boards: Sequence[str], networks: int, *, in_regions: bool) -> list[s
     bare = sorted({board for board in boards if board not in BOARDS})
     if bare and not found:
         found.append(
-            f"FINN has no shell for {some(bare)}: the build ends at a stitched IP; the top design around it, with clock, "
-            "reset and DMA, is yours to make"
+            f"FINN has no shell for {some(bare)}: the build ends at a stitched IP; the top design around it, with "
+            "clock, reset and DMA, is yours to make"
         )
     return found
 

@@ -109,7 +109,7 @@ def steps(data: Mapping[str, Any], *, plus: bool) -> list[str]:
 
 
 def _flow(data: Mapping[str, Any]) -> str | None:
-    """Return FINN's shell flow; None where a stitched IP is the end: no board that FINN knows, or a part of a design."""
+    """Return FINN's shell flow; None where a stitched IP is the end: an unknown board, or a part of a design."""
     first = data["fpgas"][0]
     if first["board"] not in BOARDS or "part_of_a_design" in data:
         return None

@@ -148,7 +148,7 @@ class Device:
         return entry
 
     def has_fabric(self, column: int, row: int) -> bool:
-        """Whether something can be placed or routed at a column and CLB row: not in the processor, nor where nothing is.
+        """Whether there is fabric at a column and CLB row: not the processor, nor nothing at all.
 
         The interface of UltraScale+'s processor is reached over the interconnect column beside it.
         """

@@ -17,12 +17,13 @@ from floorflow import flow
 from floorflow.backends.finn import kernel_cuts
 from floorflow.backends.finn.backend import FinnBackend
 from floorflow.backends.finn.in_phase import networks_in
-from floorflow.backends.finn.kernel_cuts import unbuildable_engines, unlinkable_streams
+from floorflow.backends.finn.kernel_cuts import MOST_LINKED_BITS, unbuildable_engines, unlinkable_streams
 from floorflow.backends.finn.step.kernels import check_acyclic
 from floorflow.backends.finn.step_data import foreseen
 from floorflow.backends.placed import Home, PlacedStream
 from floorflow.request import Request
 from floorflow.schema import read_plan
+from floorflow.verify.finn.flow import LINKED_BELOW
 from tests.backends.finn.finn_rules import floorplan
 from tests.command_line import floorflow
 from tests.conftest import CNV, EXAMPLES, FREE
@@ -110,6 +111,10 @@ def wide_chain(bits: int, neurons: int) -> tuple[Any, list[PlacedStream]]:
         )
         for source, target, width, other in ends
     ]
+
+
+def test_the_judge_knows_the_same_limit() -> None:
+    assert MOST_LINKED_BITS + 8 == LINKED_BELOW
 
 
 CARD, BARE = ["xilinx_u250"], [""]
