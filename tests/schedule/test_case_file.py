@@ -80,5 +80,5 @@ def test_a_wrong_field_is_named(field: str) -> None:
 def test_what_is_no_json_is_refused(text: str, tmp_path: Path) -> None:
     file = tmp_path / "case.json"
     file.write_bytes(text.encode("latin-1"))
-    with pytest.raises(InputError, match=r"case\.json: the file"):
+    with pytest.raises(InputError, match=r"case\.json: (the file|cannot be read)"):
         read_case(file)

@@ -67,7 +67,8 @@ def _constraints(files: Mapping[str, bytes], name: str) -> dict[str, dict[str, s
     named = [each for each in texts.values() if isinstance(each, dict)] if isinstance(texts, dict) else []
     if not named or len(named) < len(texts) or not all(isinstance(t, str) for each in named for t in each.values()):
         raise InputError(f"{name}: is no table of constraints", hint)
-    return texts
+    found: dict[str, dict[str, str]] = texts
+    return found
 
 
 def _members(plan: Plan, build: Path) -> dict[str, dict[str, str]]:
