@@ -111,8 +111,8 @@ def partial_network(file: OnnxFile, bits: FloatBits = EIGHT_BITS) -> Network:
         return _unknown(source, obstacles, error)
     outputs = tuple(facts.resolve(name) for name in source.outputs)
     notes = (*source.notes, *notes, *_domain_note(unnamed), *_input_notes(inputs, operations, facts))
-    met, bits = tuple(obstacles.met), source.activation_bits
-    return Network(source.name, inputs, outputs, tuple(operations), tensors, notes, met, bits)
+    met, width = tuple(obstacles.met), source.activation_bits
+    return Network(source.name, inputs, outputs, tuple(operations), tensors, notes, met, width)
 
 
 def _is_supported(node: Node, facts: Facts, obstacles: Obstacles) -> bool:

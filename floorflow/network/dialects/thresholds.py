@@ -83,17 +83,17 @@ def rewrite(source: OnnxFile) -> OnnxFile:
     rewriting = graph.rewriting
     made: dict[str, str] = {}
     for node in source.nodes:
-        weights = _weights(node)
+        stored = _weights(node)
         if node in own and node.op_type in _OPERATORS:
             rewriting.obstacles.tried(partial(_thresholds, graph, node), partial(rewriting.keep, node))
             continue
         if node.name in graph.passed:
             rewriting.add(node.name, "Identity", [graph.facts.data_inputs(node)[0]], node.outputs[0])
             continue
-        if weights in types:
-            if weights not in made:
-                made[weights] = _quantised(rewriting, weights, types[weights])
-            node.proto.input[1] = made[weights]
+        if stored in types:
+            if stored not in made:
+                made[stored] = _quantised(rewriting, stored, types[stored])
+            node.proto.input[1] = made[stored]
         rewriting.keep(node)
     return rewriting.finish()
 
