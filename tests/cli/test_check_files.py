@@ -101,7 +101,7 @@ UNREADABLE = {
     "a board for a part": ((GOOD, "--part", "alveo-u250"), "it is a board: say --board alveo-u250"),
     "an unknown board": ((GOOD, "--board", "u251"), "no such board"),
     "another part than the board's": ((GOOD, "--board", "u250", "--part", "xcku5p"), "is not the part of"),
-    "a missing file": (("nothing.xdc", "--part", "xcku5p"), "No such file"),
+    "a missing file": (("nothing.xdc", "--part", "xcku5p"), "there is no such file"),
     "a missing report": ((GOOD, "--part", "xcku5p", "--report", "none.rpt"), "report_utilization -hierarchical"),
     "no report": ((GOOD, "--part", "xcku5p", "--report", GOOD), "is no report"),
     "a picture of another kind": ((GOOD, "--part", "xcku5p", "--picture", "a.gif"), ".png or .svg"),
