@@ -77,6 +77,12 @@ def matmul(builder: ModelBuilder) -> None:
     builder.tensor, builder.shape = builder.node("MatMul", [builder.tensor, weights]), (1, 4)
 
 
+def transposed(builder: ModelBuilder) -> None:
+    weights = builder.quantised(builder.parameter((4, 3, 2, 2), 0.5), 4)
+    builder.tensor = builder.node("ConvTranspose", [builder.tensor, weights], strides=[2, 2])
+    builder.shape = (1, 3, 16, 16)
+
+
 def gemm(builder: ModelBuilder) -> None:
     builder.flatten()
     builder.fully_connected(4, 4)
@@ -108,6 +114,7 @@ MINIMAL: dict[str, Grow] = {
     "Clip": of_node("Clip", 0.0, 6.0),
     "Concat": twice("Concat", axis=1),
     "Conv": lambda builder: builder.conv(4, (3, 3), 4),
+    "ConvTranspose": transposed,
     "Div": of_node("Div", 2.0),
     "Dropout": of_node("Dropout"),
     "Flatten": ModelBuilder.flatten,
@@ -126,6 +133,7 @@ MINIMAL: dict[str, Grow] = {
     "Relu": ModelBuilder.relu,
     "Reshape": of_integers("Reshape", [1, 256], (1, 256)),
     "Resize": grown("Resize"),
+    "Selu": lambda builder: (of_node("Selu")(builder), builder.quantise(4, narrow=False)),  # type: ignore[dict-item, return-value]
     "Split": parts,
     "Squeeze": lambda builder: (
         pool("GlobalMaxPool", GLOBAL)(builder),
