@@ -97,9 +97,9 @@ class Rewriting:
         self.initialisers.append(helper.make_tensor(name, TensorProto.FLOAT, [len(values)], values))
         return name
 
-    def unknown(self, name: str) -> str:
-        """Add a constant that stands for one nobody knows; it has two elements, so that no two count as equal."""
-        self.initialisers.append(helper.make_tensor(name, TensorProto.FLOAT, [2], [1.0, 1.0]))
+    def unknown(self, name: str, count: int = 2) -> str:
+        """Add a constant that stands for one nobody knows; it has two elements or more, so that no two count as equal."""
+        self.initialisers.append(helper.make_tensor(name, TensorProto.FLOAT, [count], [1.0] * count))
         return name
 
     def finish(self) -> OnnxFile:

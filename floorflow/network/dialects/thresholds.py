@@ -152,18 +152,25 @@ def _thresholds(graph: _Graph, node: Node) -> None:
         value = graph.facts.number(_constant_of(graph.facts, step), step, "the constant")
         scale, bias = _scaled(step.op_type, value, scale, bias)
         graph.passed.add(step.name)
-    stored = graph.facts.source.initialisers.get(node.inputs[1])
-    sizes = (1, 0) if stored is None or not stored.dims else (prod(stored.dims[:-1]), stored.dims[-1])
-    datatype = _made(_type(str(node.attributes.get("out_dtype", ""))), sizes[1], bias / scale if scale else 0.0)
+    rows, steps = _sizes(graph, node)
+    datatype = _made(_type(str(node.attributes.get("out_dtype", ""))), steps, bias / scale if scale else 0.0)
     if datatype is None:
         raise graph.rewriting.refuse(
             node, "neither its thresholds nor its out_dtype say which integers it makes", _HINT
         )
     name = f"{node.outputs[0]} scale"
-    is_known = stored is not None and sizes[0] == 1
-    parameters = [graph.rewriting.constant(name, scale) if is_known else graph.rewriting.unknown(name)]
+    parameters = [graph.rewriting.constant(name, scale) if rows == 1 else graph.rewriting.unknown(name, rows)]
     parameters.append(graph.rewriting.constant(f"{node.outputs[0]} zero", 0.0))
     graph.rewriting.quant(node.name, [node.inputs[0], *parameters], node.outputs[0], datatype)
+
+
+def _sizes(graph: _Graph, node: Node) -> tuple[int, int]:
+    """Return how many sets of thresholds there are, one or one a channel, and how many steps each has."""
+    stored, value = graph.facts.source.initialisers.get(node.inputs[1]), graph.facts.value(node.inputs[1])
+    if stored is None and value is None:
+        raise graph.rewriting.refuse(node, "its thresholds are not stored in the file", _HINT)
+    shape = tuple(stored.dims) if stored is not None else value.shape
+    return (prod(shape[:-1]), shape[-1]) if shape else (1, 1)
 
 
 def _scaled(op_type: str, value: float, scale: float, bias: float) -> tuple[float, float]:
