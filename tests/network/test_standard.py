@@ -150,7 +150,9 @@ def test_declared_shapes_must_be_those_that_the_nodes_make(tmp_path: Path) -> No
 def test_an_input_without_elements_is_refused(tmp_path: Path, axis: int, size: int) -> None:
     model = image().model()
     model.graph.input[0].type.tensor_type.shape.dim[axis].dim_value = size
-    assert f"dimension {axis} of input 'x' is {size}" in refusal(model, tmp_path)
+    told = refusal(model, tmp_path)
+    assert "input 'x'" in told
+    assert str(size) in told
 
 
 @pytest.mark.parametrize("version", [0, -3, 10**6, None])
