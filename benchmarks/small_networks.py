@@ -52,9 +52,8 @@ def main() -> None:
         longest = max(longest, seconds)
         if kind != "planned":
             print(f"{seed:4d} {kind:10s} {seconds:6.1f} s  {told}", flush=True)
-    print(
-        f"{', '.join(f'{number} {kind}' for kind, number in sorted(count.items()))}; longest {longest:.1f} s of processor"
-    )
+    ends = ", ".join(f"{number} {kind}" for kind, number in sorted(count.items()))
+    print(f"{ends}; longest {longest:.1f} s of processor")
 
 
 if __name__ == "__main__":

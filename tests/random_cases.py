@@ -10,6 +10,7 @@ from typing import Any
 import onnx
 
 from floorflow.request import DEFAULT_CAP, Request
+from tests.network.twins import to_channels_last
 from tests.random_models import random_chain, random_graph, random_small
 
 PLATFORMS = (("alveo-u250", 1), ("alveo-u250", 1), ("alveo-u250", 2), ("alveo-u250", 2))
@@ -61,14 +62,19 @@ class SmallCase:
 
 
 def small_case(seed: int, folder: Path) -> SmallCase:
-    """Write one network or two to ``folder`` and return what to plan with them; equal seeds give equal cases."""
+    """Write one network or two to ``folder`` and return what to plan with them; equal seeds give equal cases.
+
+    Two in five are said channels last, as QONNX or Keras would.
+    """
     rng = random.Random(seed)
     board, fpgas = rng.choice(BOARDS)
     backend = rng.choice(BACKENDS)
     count = 2 if backend == "finn" and rng.random() < 0.25 else 1
     models = tuple(folder / f"small_{seed}_{number}.onnx" for number in range(count))
+    twin = rng.choice((None, None, None, "qonnx", "keras"))
     for number, path in enumerate(models):
-        onnx.save(random_small(seed + 3 * number, square=backend != "finn"), path)
+        model = random_small(seed + 3 * number, square=backend != "finn")
+        onnx.save(to_channels_last(model, twin) if twin else model, path)
     options = {
         "fpgas": fpgas,
         "granularity": rng.choice(("stage", "block", "layer", "slot")[: 5 - count]),

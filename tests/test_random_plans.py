@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+import floorflow as ff
 from floorflow.errors import InfeasibleError, LimitError
 from floorflow.schema import read_plan
 from floorflow.verify import check
 from tests.conftest import make_plan
-from tests.random_cases import random_request
+from tests.random_cases import random_request, small_case
 
 BATCH = 20
 """Cases of one test, so that each can say how many of them were worth something."""
@@ -57,3 +58,27 @@ def kinds_of_plan(seed: int, folder: Path) -> Counter[str]:
 def test_a_window_that_reads_nothing_but_padding_waits_for_no_data(tmp_path: Path) -> None:
     """Case 129: two links of 1,000 cycles, and a first frame after 1,028."""
     assert kinds_of_plan(129, tmp_path / "129")["crossed a link"]
+
+
+SMALL_CASES = 60
+"""Small networks of every shape that are planned in each run; ``python -m benchmarks.small_networks`` plans 200."""
+
+
+def test_small_networks_of_every_shape_are_planned_legally_or_refused_with_a_reason(
+    tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    count: Counter[str] = Counter()
+    for seed in range(SMALL_CASES):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        case = small_case(seed, folder)
+        try:
+            models = [str(model) for model in case.models]
+            ff.plan(models, case.board, effort="fast", plots=False, **case.options).save(folder / "out", extras=False)
+        except (ff.InputError, ff.Infeasible):
+            count["refused"] += 1
+            continue
+        assert ff.check(folder / "out").violations == (), case
+        count["planned"] += 1
+    record_property("small networks", dict(count))
+    assert count["planned"] >= 0.7 * SMALL_CASES

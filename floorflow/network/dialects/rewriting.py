@@ -98,7 +98,7 @@ class Rewriting:
         return name
 
     def unknown(self, name: str, count: int = 2) -> str:
-        """Add a constant that stands for one nobody knows; it has two elements or more, so that no two count as equal."""
+        """Add a constant that stands for one nobody knows; of two elements or more no two such count as equal."""
         self.initialisers.append(helper.make_tensor(name, TensorProto.FLOAT, [count], [1.0] * count))
         return name
 
