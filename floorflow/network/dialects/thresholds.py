@@ -166,10 +166,13 @@ def _thresholds(graph: _Graph, node: Node) -> None:
 
 def _sizes(graph: _Graph, node: Node) -> tuple[int, int]:
     """Return how many sets of thresholds there are, one or one a channel, and how many steps each has."""
-    stored, value = graph.facts.source.initialisers.get(node.inputs[1]), graph.facts.value(node.inputs[1])
-    if stored is None and value is None:
+    stored, held = graph.facts.source.initialisers.get(node.inputs[1]), graph.facts.value(node.inputs[1])
+    if stored is not None:
+        shape = tuple(stored.dims)
+    elif held is not None:
+        shape = tuple(held.shape)
+    else:
         raise graph.rewriting.refuse(node, "its thresholds are not stored in the file", _HINT)
-    shape = tuple(stored.dims) if stored is not None else value.shape
     return (prod(shape[:-1]), shape[-1]) if shape else (1, 1)
 
 

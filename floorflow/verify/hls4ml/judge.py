@@ -100,8 +100,9 @@ def _malformed(entry: Mapping[str, Any]) -> str:
 
 
 def _are_operands(bits: object, inputs: int, widest: int) -> bool:
-    whole = isinstance(bits, list) and len(bits) == inputs and all(_count(each) for each in bits)
-    return whole and max(bits) == widest  # type: ignore[type-var,arg-type]
+    if not isinstance(bits, list) or len(bits) != inputs or not all(_count(each) for each in bits):
+        return False
+    return bool(max(bits) == widest)
 
 
 def _wrong_window(has: Mapping[str, Any]) -> str:
