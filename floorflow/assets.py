@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +11,6 @@ from pathlib import Path
 from typing import Literal
 
 from floorflow.errors import PlatformError
-from floorflow.reading import exists, is_folder, shown
 
 PlatformFile = Literal["boards", "devices", "links", "platforms"]
 """The folders of ``platforms/``."""
@@ -226,8 +226,7 @@ def matching(text: str, names: tuple[str, ...]) -> list[str]:
 
 
 def _existing(text: str, option: str) -> Path:
-    path = Path(text)
-    if not exists(path) or is_folder(path):
+    if not os.path.exists(text):  # noqa: PTH110  (a Path's raises where a name is too long or a folder forbidden)
         hint = _file_meant(text, option) or "give the path of a YAML file"
-        raise PlatformError(f"{shown(path)}: cannot be read: there is no such file", hint=hint)
-    return path
+        raise PlatformError(f"{text:.200}: there is no such file", hint=hint)
+    return Path(text)

@@ -35,7 +35,7 @@ from floorflow.search.progress import SILENT, Progress, part_of
 from floorflow.search.search import SearchResult
 from floorflow.search.several import Networks, SeveralFound, networks_of, search_several
 from floorflow.several import SeveralRequest
-from floorflow.work import Work, counted
+from floorflow.stats import Work, counted
 
 
 def plan(

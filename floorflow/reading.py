@@ -25,7 +25,7 @@ MOST_BYTES: Mapping[FileKind, int] = {
     "case": 256 * _MIB,
     "plan": 1024 * _MIB,
     "report": 256 * _MIB,
-    "floorplan": 256 * _MIB,
+    "floorplan": 64 * _MIB,
     "costs": 256 * _MIB,
 }
 """The largest file of each kind that is read; docs/using.md has the same table. Protobuf takes no model above 2 GiB."""

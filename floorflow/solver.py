@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ortools.linear_solver import pywraplp
 from ortools.sat.python import cp_model
 
-from floorflow.work import count
+from floorflow.stats import count
 
 if TYPE_CHECKING:
     from ortools.math_opt import model_pb2

@@ -1,10 +1,18 @@
-"""What solving methods are alike in: how they are found and called, what they weigh, what they say of their answer."""
+"""What solving methods are alike in: how they are found and called, what they weigh and did, what they say of it.
+
+Deterministic work is counted where nearly all of the time goes: in solvers, enumerations, prices, exchanges, analyses
+of FIFOs, partitions and draws of annealing. A unit is roughly a second of one core; counts depend on the input alone,
+so that no clock decides what a run comes to.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib import import_module
+from math import inf
 from pathlib import Path
 from pkgutil import iter_modules
 from types import MappingProxyType
@@ -148,3 +156,47 @@ def methods_in(folder: str) -> Mapping[str, Any]:
     package = f"floorflow.{folder.replace('/', '.')}"
     names = method_names(folder)
     return MappingProxyType({name: import_module(f"{package}.{name.replace('-', '_')}").solve for name in names})
+
+
+class WorkIsSpent(Exception):  # noqa: N818 - says how a search ended that had a limit, is no error
+    """What `counted` allowed is spent."""
+
+
+@dataclass
+class Work:
+    """What was ``spent`` so far, and the ``limit`` beyond which counting raises."""
+
+    limit: float = inf
+    spent: float = 0.0
+
+
+_COUNTED: ContextVar[Work | None] = ContextVar("counted", default=None)
+
+
+def count(units: float) -> None:
+    """Count work that was done, where somebody wants to know.
+
+    Raises
+    ------
+    WorkIsSpent
+        If that is more than is allowed.
+
+    """
+    work = _COUNTED.get()
+    if work is not None:
+        work.spent += units
+        if work.spent > work.limit:
+            raise WorkIsSpent
+
+
+@contextmanager
+def counted(limit: float = inf) -> Iterator[Work]:
+    """Count the work that is done inside, in this thread, and more than ``limit`` is not; who counts outside has it."""
+    work, outside = Work(limit), _COUNTED.get()
+    before = _COUNTED.set(work)
+    try:
+        yield work
+    finally:
+        _COUNTED.reset(before)
+        if outside is not None:
+            outside.spent += work.spent

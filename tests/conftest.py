@@ -6,6 +6,7 @@ import fcntl
 import gc
 import hashlib
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -67,6 +68,11 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
         if not told.exists():
             told.write_text(str(make(place)))
         return Path(told.read_text())
+
+
+def pytest_configure() -> None:
+    """Let SIGHUP do what it does by default, also under `nohup`: what tests start is stopped by it."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -43,7 +43,7 @@ def model(kind: str, seed: int) -> onnx.ModelProto:
     made = random_chain(seed % 20) if seed % 2 else random_graph(seed % 20)
     if kind == "qcdq":
         return to_qcdq(made)
-    return to_channels_last(made, input_too=bool(seed % 3)) if kind == "channels last" else made
+    return to_channels_last(made, "qonnx", input_too=bool(seed % 3)) if kind == "channels last" else made
 
 
 def mutated(proto: onnx.ModelProto, rng: random.Random) -> onnx.ModelProto:

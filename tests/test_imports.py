@@ -15,7 +15,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "floorflow"
 OPEN_TO_ALL = {
     *("assets", "errors", "importing", "output", "plugins", "presets", "reading", "request", "resources", "schema"),
-    *("several", "solver", "stats", "technology", "work"),
+    *("several", "solver", "stats", "technology"),
 }
 ALLOWED = {
     "network": set(),

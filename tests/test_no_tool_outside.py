@@ -29,8 +29,9 @@ PLAIN_WORDS = {
     "K",
     "M",
     "Func",
+    "out_dtype",
 }
-"""Attributes of FINN's that are words of their own."""
+"""Attributes of FINN's that are words of their own, or QONNX's (of MultiThreshold)."""
 KIND_NAMES = {family(kind) for kind in KINDS} - {"Pool", "Lookup", "Reshape"} | {"StreamingDataflowPartition"}
 ATTRIBUTES = {*FOLDING_ATTRIBUTES, *HARDWARE_ATTRIBUTES, "preferred_impl_style", "inFIFODepths"} - PLAIN_WORDS
 FILES = {"folding_config.json", "specialize_layers_config.json", "finn/floorplan.json", "final_hw_config.json"}

@@ -45,7 +45,8 @@ def test_signals_at_random_moments_leave_the_old_or_the_new(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("moment", range(1, 160, 32))
 def test_of_two_writers_the_one_that_lives_wins_whole(moment: int, tmp_path: Path) -> None:
-    assert two_writers(Ground(tmp_path, SIZE, fresh=False), signal.SIGKILL, moment) == "new"
+    """Where the one that lives was first, the killed one may have begun to move: then the next command undoes it."""
+    assert two_writers(Ground(tmp_path, SIZE, fresh=False), signal.SIGKILL, moment) in ("new", "undone")
 
 
 def killed_at_each_rename(ground: Ground, act: Callable[[Path], None]) -> Iterator[int]:

@@ -87,7 +87,7 @@ def is_found(mutant: Mutant, out: Path, spoilt: Path) -> bool:
         mutant.spoil(plan, files)
     except NotApplicable:
         return False
-    for name, text in {**files, "plan.json": json.dumps(plan)}.items():
+    for name, text in {**files, "plan.json": json.dumps(plan, sort_keys=True)}.items():
         path = spoilt / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)

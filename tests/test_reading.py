@@ -14,7 +14,8 @@ import pytest
 from floorflow import api, reading
 from floorflow.errors import InputError
 from floorflow.network import soundness
-from floorflow.reading import MOST_BYTES, read_bytes, read_json, read_text, write_bytes
+from floorflow.output import write_file
+from floorflow.reading import MOST_BYTES, read_bytes, read_json, read_text
 from tests.command_line import floorflow
 from tests.conftest import TFC
 
@@ -97,7 +98,6 @@ def test_what_the_system_refuses_is_told(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(reading.os, "scandir", refuse)
     for use in (
         lambda: read_bytes(tmp_path / "x", "plan", ""),
-        lambda: write_bytes(tmp_path / "x", b"", ""),
         lambda: reading.require_folder(tmp_path, "a folder"),
     ):
         with pytest.raises(InputError, match=str(problem.strerror).lower()):
@@ -177,10 +177,11 @@ def test_an_output_that_cannot_be_is_refused_before_the_work(tmp_path: Path, nam
     assert ended.returncode == 2
 
 
-def test_a_picture_is_not_put_into_a_pipe_that_nobody_reads(tmp_path: Path) -> None:
+@pytest.mark.parametrize("force", [False, True])
+def test_a_picture_is_not_put_into_a_pipe_that_nobody_reads(tmp_path: Path, force: bool) -> None:
     path = pipe(tmp_path)
-    with pytest.raises(InputError, match="cannot be written"):
-        write_bytes(path, b"x", "choose another file")
+    with pytest.raises(InputError, match="there is such a file already"):
+        write_file(path, b"x", force=force)
 
 
 def test_an_error_of_the_system_that_names_a_file_is_no_internal_one(monkeypatch: pytest.MonkeyPatch) -> None:

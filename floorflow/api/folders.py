@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform as python_platform
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import count
@@ -106,11 +107,9 @@ def save_later(
 
 def _standing(out: Path, files: Mapping[str, bytes]) -> Written:
     """Return by what a folder is known that holds the plan which files are to be added to."""
-    try:
-        if all((out / name).read_bytes() == files[name] for name in PLAN_FILES if name in files):
-            return Written((out / RUN_FILE).read_bytes())
-    except OSError:
-        pass
+    with suppress(InputError):
+        if all(reading.read_bytes(out / name, "plan", "") == files[name] for name in PLAN_FILES if name in files):
+            return Written(reading.read_bytes(out / RUN_FILE, "plan", ""))
     raise InputError(f"{out}: does not hold this plan", hint="save it there first")
 
 

@@ -107,13 +107,10 @@ def stages(engines: Sequence[Engine], pairs: Sequence[tuple[str, str]]) -> list[
 
 def _depths(engines: Sequence[Engine], pairs: Sequence[tuple[str, str]]) -> dict[str, int]:
     """Count the engines on the longest way to each, itself among them."""
-    before: dict[str, list[str]] = {engine.name: [] for engine in engines}
-    for source, target in pairs:
-        before[target].append(source)
-    depths: dict[str, int] = {}
-    for name, sources in before.items():
-        depths[name] = 1 + max((depths[source] for source in sources), default=0)
-    return depths
+    graph = nx.DiGraph(pairs)
+    graph.add_nodes_from(engine.name for engine in engines)
+    generations = enumerate(nx.topological_generations(graph), 1)
+    return {name: depth for depth, names in generations for name in names}
 
 
 def _wished(engine: Engine, pairs: Sequence[tuple[str, str]], depths: Mapping[str, int]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ortools.linear_solver import pywraplp
 
 from floorflow.solver import linear_solver
-from floorflow.work import count
+from floorflow.stats import count
 
 Array = NDArray[np.int64]
 Floats = NDArray[np.float64]

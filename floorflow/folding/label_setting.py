@@ -19,7 +19,7 @@ from floorflow.dataflow.options import UNBUILDABLE
 from floorflow.folding.dominance import ReducedProblem
 from floorflow.folding.lagrangian import FINENESS
 from floorflow.folding.variable_elimination import FORBIDDEN, Elimination, Step, fit_of, plan_sweep
-from floorflow.work import count
+from floorflow.stats import count
 
 Array = NDArray[np.int64]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from floorflow.dataflow.options import UNBUILDABLE
 from floorflow.folding.interface_classes import InterfaceClasses
 from floorflow.folding.variable_elimination import FORBIDDEN, LARGEST_TABLE, Elimination, Pair, plan_elimination
-from floorflow.work import count
+from floorflow.stats import count
 
 PRICED_S, PRICE_S = 3e-4, 1e-7
 """Work of finding the least sums at some prices, and of each price of a row."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from floorflow.partition.arrays import FF, UNLIMITED, Floats, Integers, ProblemArrays
 from floorflow.partition.passed_pairs import HOP_LIMIT
-from floorflow.work import count
+from floorflow.stats import count
 
 MOVED_S = 3e-4
 """Work of a move."""

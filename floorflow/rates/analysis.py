@@ -12,7 +12,7 @@ from floorflow.rates.problem import RateProblem
 from floorflow.rates.schedule_depths import schedule_depths
 from floorflow.rates.self_timed import run_self_timed
 from floorflow.rates.work import Work
-from floorflow.work import count
+from floorflow.stats import count
 
 SIZED_S = 1.5e-3
 """Work of sizing FIFOs beside the steps of analyses, for each FIFO."""

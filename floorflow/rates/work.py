@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from floorflow.errors import LimitError, Refusal
-from floorflow.work import count
+from floorflow.stats import count
 
 STEP_S = 1e-8
 """Work of a step."""

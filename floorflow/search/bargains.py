@@ -25,7 +25,7 @@ from floorflow.search.fullness import cap_limits
 from floorflow.search.progress import Progress
 from floorflow.search.search import Search, SearchResult
 from floorflow.search.without_limits import without_limits
-from floorflow.work import WorkIsSpent, counted
+from floorflow.stats import WorkIsSpent, counted
 
 LESS = (0.01, 0.02, 0.05, 0.1, 0.2)
 """Shares of the rate that are given up."""

@@ -31,7 +31,7 @@ from floorflow.search.engine_limits import EngineLimits, Places, engine_limits
 from floorflow.search.previous import read_previous
 from floorflow.search.silicon import at_risk
 from floorflow.search.stated_pblocks import stated_pblocks, within_pblocks
-from floorflow.work import count
+from floorflow.stats import count
 
 PRICED_S = 2e-3
 """Work of lowering and pricing an engine."""

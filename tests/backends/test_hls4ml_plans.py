@@ -87,10 +87,13 @@ def test_a_quantised_network_is_planned_with_its_own_bits(folder: Path) -> None:
 
 def test_what_hls4ml_has_no_layer_for_is_named(tmp_path: Path) -> None:
     model = onnx.load(ZOO / "mpcnn.onnx")
-    next(node for node in model.graph.node if node.name == "pool1").op_type = "Sigmoid"
+    pool = next(node for node in model.graph.node if node.name == "pool1")
+    behind = onnx.helper.make_node("Sigmoid", ["pooled"], pool.output, name="gate1")
+    pool.output[0] = "pooled"
+    model.graph.node.insert(list(model.graph.node).index(pool) + 1, behind)
     onnx.save(model, tmp_path / "other.onnx")
     ended = floorflow("plan", tmp_path / "other.onnx", "--backend", "hls4ml", "-p", "zcu104", "-o", tmp_path / "out")
-    assert (ended.returncode, "pool1" in ended.stderr) == (2, True), ended.stderr
+    assert (ended.returncode, "gate1" in ended.stderr) == (2, True), ended.stderr
     assert not (tmp_path / "out").exists()
 
 

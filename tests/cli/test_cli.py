@@ -43,7 +43,9 @@ def dynamic_model(path: Path) -> Path:
 def unsupported_model(path: Path) -> Path:
     model = onnx.load(CNV)
     pool = next(node for node in model.graph.node if node.op_type == "MaxPool")
-    pool.CopyFrom(helper.make_node("Erf", pool.input, pool.output, name="the_node"))
+    behind = helper.make_node("Erf", ["pooled"], pool.output, name="the_node")
+    pool.output[0] = "pooled"
+    model.graph.node.insert(list(model.graph.node).index(pool) + 1, behind)
     onnx.save(model, path)
     return path
 

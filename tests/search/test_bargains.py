@@ -16,8 +16,8 @@ from floorflow.schema import BargainsEntry, Extras, read_plan
 from floorflow.search import bargains as work_of_bargains
 from floorflow.search.bargains import LESS, readable
 from floorflow.search.progress import SILENT
+from floorflow.stats import Work, counted
 from floorflow.verify import check
-from floorflow.work import Work, counted
 from tests.conftest import CNV, TFC, Planned
 
 

@@ -17,8 +17,7 @@ from floorflow.partition.problem import (
     PartitionSolution,
     spanning_tree,
 )
-from floorflow.stats import SolveStats, methods_in
-from floorflow.work import count
+from floorflow.stats import SolveStats, count, methods_in
 
 SOLVED_S, EDGE_S = 1e-2, 5e-4
 """Work of a problem beside its solvers and moves, and of each edge that it has."""

@@ -24,7 +24,7 @@ from floorflow.placement.layouts.net_arrays import NetArrays
 from floorflow.placement.layouts.objective import Objective
 from floorflow.placement.rectangles.candidate_rectangles import IntArray
 from floorflow.placement.rectangles.raster import Raster, Sums
-from floorflow.work import count
+from floorflow.stats import count
 
 Floats = npt.NDArray[np.float64]
 

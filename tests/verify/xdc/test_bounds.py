@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import floorflow as ff
+from floorflow import reading
 from floorflow.api import InputError
-from floorflow.verify.files import reader
 from floorflow.verify.xdc import UnreadableError, tcl, words
 from floorflow.verify.xdc.values import Cells, is_followed
 from floorflow.verify.xdc.words import LimitError
@@ -110,20 +110,20 @@ def pipe(path: Path) -> None:
 
 
 FILES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "a pipe": (pipe, "no plain file"),
-    "a folder": (Path.mkdir, "no plain file"),
-    "a device": (lambda path: path.symlink_to("/dev/zero"), "no plain file"),
+    "a pipe": (pipe, "a named pipe, expected a file"),
+    "a folder": (Path.mkdir, "a folder, expected a file"),
+    "a device": (lambda path: path.symlink_to("/dev/zero"), "a device, expected a file"),
     "itself": (lambda path: path.symlink_to(path), "symbolic links"),
-    "too large": (lambda path: path.write_bytes(b"#" * 2000), "limit of 1,000 bytes"),
+    "too large": (lambda path: path.write_bytes(b"#" * 2000), "larger than 1,000 bytes"),
     "in UTF-16": (lambda path: path.write_text("create_pblock p", "utf-16"), "binary"),
-    "nothing": (lambda path: None, "No such file"),
+    "nothing": (lambda path: None, "there is no such file"),
 }
 
 
 @pytest.mark.parametrize("kind", FILES)
 def test_only_plain_files_are_read(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make, told = FILES[kind]
-    monkeypatch.setattr(reader.read_plain, "__defaults__", (1000,))
+    monkeypatch.setattr(reading, "MOST_BYTES", {**reading.MOST_BYTES, "floorplan": 1000})
     path = tmp_path / "a.xdc"
     make(path)
     with pytest.raises(InputError, match=told):

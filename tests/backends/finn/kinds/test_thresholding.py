@@ -72,7 +72,7 @@ def test_quantisers_behind_a_norm_may_differ_by_channel(tmp_path: Path) -> None:
     ids=["one set", "equal sets", "different sets"],
 )
 def test_a_graph_says_by_its_thresholds_whether_they_are_equal(tmp_path: Path, values: np.ndarray, mark: int) -> None:
-    builder = GraphBuilder()
+    builder = GraphBuilder((1, 8, 8, 64))
     builder.add("Thresholding_rtl", UNIT, name="steps", parameters=(12, 6))
     builder.initialisers[-1] = numpy_helper.from_array(values.astype(np.float32), "steps_param0")
     (engine,) = read_graph(builder, tmp_path).engines
