@@ -52,6 +52,8 @@ def conv_transpose(node: Node, facts: Facts) -> Translation:
     sizes = facts.shape(node.inputs[0], node)[2:], facts.shape(node.outputs[0], node)[2:]
     if not len(kernel) == len(sizes[0]) == len(spread) == len(dilations):
         raise facts.refuse(node, f"kernel, strides or dilations do not fit an input of {len(sizes[0])} dimensions")
+    if node.attributes.get("auto_pad", "NOTSET") != "NOTSET" or "output_shape" in node.attributes:
+        raise facts.refuse(node, "its pads follow from auto_pad or output_shape", "Export it with explicit pads.")
     if any(node.attributes.get("output_padding", ())):
         hint = "Choose kernel, strides and pads such that the output has its size without output_padding."
         raise facts.refuse(node, f"output_padding {tuple(node.attributes['output_padding'])} has no engine", hint)
@@ -59,7 +61,7 @@ def conv_transpose(node: Node, facts: Facts) -> Translation:
     wide = tuple((size - 1) * stride + 1 for size, stride in zip(sizes[0], spread, strict=True))
     # What the output is smaller than all windows over the borders is cut off; ``pads`` says on which side.
     cut = tuple(w + r - size for w, r, size in zip(wide, reach, sizes[1], strict=True))
-    first = _first_cut(node, cut)
+    first = tuple(node.attributes.get("pads", (0,) * len(cut))[: len(cut)])
     before = tuple(r - c for r, c in zip(reach, first, strict=True))
     behind = tuple(r - c + f for r, c, f in zip(reach, cut, first, strict=True))
     if min((*before, *behind)) < 0:
@@ -76,15 +78,6 @@ def conv_transpose(node: Node, facts: Facts) -> Translation:
     }
     macs = prod(facts.shape(node.inputs[0], node)) * prod(shape[1:])
     return Translation("conv", attributes=attributes, macs=macs)
-
-
-def _first_cut(node: Node, cut: tuple[int, ...]) -> tuple[int, ...]:
-    """Return what pads cut off ahead of the image: as the node says, else half, the odd pixel to the named side."""
-    automatic = node.attributes.get("auto_pad", "NOTSET")
-    pads = node.attributes.get("pads")
-    if automatic == "NOTSET" and pads and "output_shape" not in node.attributes:
-        return tuple(pads[: len(cut)])
-    return tuple(size - size // 2 if automatic == "SAME_LOWER" else size // 2 for size in cut)
 
 
 def gemm(node: Node, facts: Facts) -> Translation:

@@ -140,12 +140,14 @@ def _function(node: Node, _facts: Facts) -> Translation:
 
 
 def _top_k(node: Node, facts: Facts) -> Translation:
-    """Translate TopK and ArgMax over the last axis; ``indices`` names the output that holds labels."""
+    """Translate TopK and ArgMax over the channels of an image, or all values; ``indices`` is the output of labels."""
     shape = facts.shape(node.inputs[0], node)
     axis = node.attributes.get("axis", -1 if node.op_type == "TopK" else 0) % len(shape)
-    along_all = axis == len(shape) - 1 or shape[axis] == prod(shape)
-    if not along_all or not node.attributes.get("largest", 1):
-        raise facts.refuse(node, "only the largest values along the last axis are supported")
+    channels = 1 if len(shape) == _IMAGE_RANK else len(shape) - 1
+    if axis != channels and shape[axis] != prod(shape):
+        raise facts.refuse(node, "only the largest of the channels can be chosen, along no other axis")
+    if not node.attributes.get("largest", 1):
+        raise facts.refuse(node, "only the largest values can be chosen")
     if node.op_type == "ArgMax":
         return Translation("top_k", attributes={"k": 1, "indices": node.outputs[0]})
     if len(node.inputs) < 2 or len(node.outputs) < 2:

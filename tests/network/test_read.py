@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, shape_inference
 
 from examples.make_models import DOMAIN, ModelBuilder, cnv, models, tfc
+from floorflow.errors import InputError
 from floorflow.network import Network, read
 from tests.random_models import random_chain, random_graph
 
@@ -278,3 +279,16 @@ def test_unnamed_nodes_get_unique_names(folder: Path) -> None:
     names = [operation.name for operation in network_of(model, folder).operations]
     assert len(set(names)) == len(names)
     assert any(name.startswith("Gemm_") for name in names)
+
+
+@pytest.mark.parametrize(("axis", "is_read"), [(1, True), (2, False), (3, False)])
+def test_the_largest_of_an_images_channels_is_chosen_pixel_by_pixel(tmp_path: Path, axis: int, is_read: bool) -> None:
+    builder = ModelBuilder("segments", (1, 3, 6, 7))
+    builder.quantise(4)
+    builder.conv(5, (1, 1), 4)
+    builder.tensor, builder.shape = builder.node("ArgMax", [builder.tensor], axis=axis, keepdims=1), (1, 1, 6, 7)
+    if is_read:
+        assert types(network_of(builder.model(), tmp_path))[-1] == "top_k"
+        return
+    with pytest.raises(InputError, match="the largest of the channels"):
+        network_of(builder.model(), tmp_path)

@@ -22,7 +22,7 @@ from floorflow.network.shapes import QONNX_DOMAINS, QUANTISERS
 ANNOTATION = "finn_datatype"
 """The key under which QONNX keeps the type of a tensor."""
 _OPERATORS = {"MultiThreshold": 2}
-_BETWEEN_STEPS = ("Im2Col", "QuantAvgPool2d", "XnorPopcountMatMul")
+_BETWEEN_STEPS = ("Im2Col", "MaxPoolNHWC", "QuantAvgPool2d", "XnorPopcountMatMul")
 """QONNX's operators that layers become on the way to FINN's engines."""
 _LAYERS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 _OF_MANY_VALUES = re.compile(r"(?:SCALEDINT|FIXED)<([1-9][0-9]*)(?:,-?[0-9]+)?>")

@@ -196,7 +196,7 @@ class Interpreter:
         if not name:
             self.noted("a command whose name is computed", place)
         elif name not in IN_XDC and name not in OTHERS and not name.startswith(OTHERS_BEGIN):
-            self.noted(f"command {name}, which no file that was read defines", place)
+            self.noted(f"command {name}, which is not followed here", place)
         elif name not in TALK and any(_OF_PBLOCKS.search(value) for value in given if isinstance(value, str)):
             self.noted(f"what {name} does with a text on pblocks", place)
 

@@ -322,7 +322,8 @@ def _nonsense(attributes: Mapping[str, AttributeValue]) -> str:
         numbers = [abs(one) for one in held if isinstance(one, int)]
         if any(one > most for one in numbers):
             return f"{key} is {value}, expected up to {most:,}"
-        if prod(numbers) > (MOST_ELEMENTS if key.endswith("shape") else max(most, MOST_PIXELS)):
+        whole = sum(numbers) if key in _OF_EACH_STREAM else prod(numbers)
+        if whole > (MOST_ELEMENTS if key.lower().endswith("shape") else max(most, MOST_PIXELS)):
             return f"{key} is {value}, which no image is as large as"
         if key.lower().endswith(_TYPES) and not all(isinstance(one, str) and is_known(one) for one in held):
             return f"{key} is {value!r:.60}, expected a type such as INT8"
@@ -331,6 +332,8 @@ def _nonsense(attributes: Mapping[str, AttributeValue]) -> str:
 
 _OFFSET, _MOST_OFFSET = "ActVal", 2**40
 """What thresholds count from, which may be as low as an accumulator."""
+_OF_EACH_STREAM = ("ChannelsPerStream", "ElemsPerStream")
+"""Attributes that hold a size for each stream, and not the sides of an image."""
 _TYPES = ("datatype", "datatypes", "datatype0", "datatype1", "dtype", "inputtype", "embeddingtype")
 
 

@@ -13,7 +13,7 @@ from floorflow.backends.finn.lower.types import pool_sum
 from floorflow.backends.finn.names import family
 from floorflow.dataflow.model import Attributes
 from floorflow.errors import InputError
-from floorflow.network.datatype import FLOAT32, DataType, integer, named, smallest
+from floorflow.network.datatype import FLOAT32, DataType, named, smallest
 
 _OUTPUT_TYPES = ("outputDataType", "OutputDataType", "out_dtype", "EmbeddingType", "dataType", "dtype")
 _INPUT_TYPES = ("inputDataType", "InputDataType", "dataType", "InputType", "dtype")
@@ -56,15 +56,25 @@ def output_type(op_type: str, attributes: Attributes) -> DataType:
             return datatype(str(attributes[key]))
     kind = family(op_type)
     if kind in _WIDENING:
-        inputs = [input_type(attributes, position) for position in (0, 1)]
-        signed = kind == "StreamingEltwise" or any(i.signed for i in inputs)
-        return integer(max(i.bits for i in inputs) + 1, signed=signed)
+        one, other = (input_type(attributes, position) for position in (0, 1))
+        return _combined(str(attributes.get("eltwiseOp", "Add")), one, other)
     source = input_type(attributes, 0)
     if kind == "GlobalAccPool":
         return pool_sum(source, _pixels(attributes))
     if "inputDataTypes" in attributes:
         return _common(attributes)
     return source
+
+
+def _combined(operator: str, one: DataType, other: DataType) -> DataType:
+    """Return the type of a sum or difference of two streams (FINN's addstreams.py, streamingeltwise.py)."""
+    far = max(abs(one.min - other.max), abs(one.max - other.min))
+    if operator == "AbsDiff":
+        return smallest(0, far)
+    if operator == "Sub":
+        return smallest(-far, 0)
+    low, high = one.min + other.min, one.max + other.max
+    return smallest(low, 0) if low < 0 else smallest(0, high)
 
 
 def _common(attributes: Attributes) -> DataType:

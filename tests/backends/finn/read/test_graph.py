@@ -11,6 +11,8 @@ from onnx import TensorProto, helper
 
 from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.folding.given_folding import given_folding_groups
+from floorflow.backends.finn.read.graph import _nonsense
+from floorflow.backends.finn.read.ports import output_type
 from floorflow.backends.finn.read.source import Source, read_source
 from floorflow.dataflow.model import Dataflow
 from floorflow.errors import InputError
@@ -394,3 +396,28 @@ def test_nodes_without_a_name_and_of_one_name_are_told_apart(tmp_path: Path) -> 
         node.name = name
     names = [engine.name for engine in dataflow_of(builder, tmp_path).engines]
     assert names == ["MVAU_rtl_1", "MVAU_rtl_1_1", "Thresholding_rtl_2"]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "sent"),
+    [
+        ({"eltwiseOp": "AbsDiff", "inputDataType0": "UINT4", "inputDataType1": "UINT4"}, "UINT4"),
+        ({"eltwiseOp": "AbsDiff", "inputDataType0": "INT4", "inputDataType1": "INT4"}, "UINT4"),
+        ({"eltwiseOp": "Add", "inputDataType0": "UINT4", "inputDataType1": "UINT4"}, "UINT5"),
+        ({"eltwiseOp": "Sub", "inputDataType0": "UINT4", "inputDataType1": "UINT4"}, "INT5"),
+    ],
+)
+def test_what_two_streams_make_has_finns_type(attributes: dict, sent: str) -> None:
+    """streamingeltwise.py, get_output_datatype."""
+    assert output_type("StreamingEltwise_hls", attributes).name == sent
+
+
+@pytest.mark.parametrize(("taken", "sent"), [("INT4", "INT5"), ("UINT4", "UINT5"), ("TERNARY", "INT2")])
+def test_a_sum_of_two_streams_has_finns_type(taken: str, sent: str) -> None:
+    """addstreams.py, get_output_datatype."""
+    assert output_type("AddStreams_hls", {"inputDataType": taken}).name == sent
+
+
+def test_channels_of_streams_side_by_side_are_no_sides_of_an_image() -> None:
+    assert _nonsense({"ChannelsPerStream": (192, 208, 48, 64)}) == ""
+    assert "no image is as large" in _nonsense({"IFMDim": (192, 208, 48, 64)})
