@@ -395,6 +395,60 @@ def test_ctrl_c_while_any_plan_is_recorded_brings_it(
     assert ff.check(tmp_path / "out")
 
 
+Phased = Callable[[Path, Callable[[ff.Event], None]], ff.Plan]
+
+
+def stopped_in(planned: Phased, folder: Path, note: str, stage: str = "") -> tuple[BaseException, list[str]]:
+    """Press Ctrl-C at a note, or in the next stage of a name after it; return what was raised, and all notes."""
+    notes: list[str] = []
+    stop = once(stopping_at(stage))
+
+    def tell(event: ff.Event) -> None:
+        if event.note:
+            notes.append(event.note)
+            if event.note == note and not stage:
+                raise KeyboardInterrupt
+        elif note in notes:
+            stop(event)
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        planned(folder, tell)
+    return caught.value, notes
+
+
+@pytest.mark.parametrize(
+    ("planned", "note", "stage"),
+    [
+        (cut_in_time, "blocks 0 to 3 of 4", ""),
+        (cut_in_time, "planning blocks 0 to 3 of 4 as a partition", ""),
+        (in_regions, "blocks 0 to 3 of 4", ""),
+        (in_regions, "planning blocks 0 to 2 of 4 as a partition", ""),
+        (in_regions, "planning blocks 0 to 2 of 4 as a partition", "placing"),
+    ],
+)
+def test_ctrl_c_once_all_partitions_of_a_path_are_planned_brings_them(
+    planned: Phased, note: str, stage: str, tmp_path: Path
+) -> None:
+    raised, notes = stopped_in(planned, tmp_path, note, stage)
+    assert isinstance(raised, ff.Interrupted)
+    assert "planning blocks 1 to 3 of 4 as a partition" in notes
+    assert not [told for told in notes[notes.index(note) + 1 :] if told.startswith("planning blocks")]
+    made = raised.plan
+    assert made.interrupted
+    assert len(made.plan.phases) == 2
+    made.save(tmp_path / "out")
+    assert ff.check(tmp_path / "out")
+
+
+@pytest.mark.parametrize("planned", [cut_in_time, in_regions])
+@pytest.mark.parametrize("stage", ["", "placing"])
+def test_ctrl_c_before_a_path_is_planned_whole_is_plain(planned: Phased, stage: str, tmp_path: Path) -> None:
+    note = f"planning blocks {'0 to 0' if stage else '1 to 3'} of 4 as a partition"
+    raised, notes = stopped_in(planned, tmp_path, note, stage)
+    assert not isinstance(raised, ff.Interrupted)
+    assert notes[-1] == note or not notes[-1].startswith("planning blocks")
+
+
 @pytest.mark.parametrize("stage", ["placing", "recording"])
 def test_ctrl_c_brings_the_best_plan_known_by_then(stage: str, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt) as caught:
