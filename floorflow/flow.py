@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 from floorflow.backends.backend import Source, Unplaced
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
@@ -15,9 +16,10 @@ from floorflow.record.at_memory import record_at_memory
 from floorflow.record.extras import record_extras
 from floorflow.record.in_time import record_in_regions, record_in_time
 from floorflow.record.on_resources import finished_partitions, record_on_resources
+from floorflow.record.run import cut_short
 from floorflow.record.several import record_several
 from floorflow.request import Objective, Request
-from floorflow.schema import Extras
+from floorflow.schema import Extras, Plan
 from floorflow.schema.resource_plan import RESOURCE_PLAN_FILE, ResourcePlan
 from floorflow.search.asked import settled
 from floorflow.search.at_memory import networks_at_memory, search_at_memory
@@ -26,16 +28,18 @@ from floorflow.search.context import PlanningContext
 from floorflow.search.fewest_hops import search_nearest
 from floorflow.search.fpga_count import least_fpgas
 from floorflow.search.host_weights import search_sparing
-from floorflow.search.in_regions import search_in_regions
+from floorflow.search.in_regions import InRegions, search_in_regions
 from floorflow.search.lifting import search_lifting
 from floorflow.search.on_resources import search_on_resources
-from floorflow.search.phases import search_in_time
+from floorflow.search.phases import InPhases, search_in_time
 from floorflow.search.preparing import prepare, priced, read
 from floorflow.search.progress import SILENT, Progress, part_of
 from floorflow.search.search import SearchResult
 from floorflow.search.several import Networks, SeveralFound, networks_of, search_several
 from floorflow.several import SeveralRequest
 from floorflow.stats import Work, counted
+
+Made = TypeVar("Made")
 
 
 def plan(
@@ -79,36 +83,50 @@ def _planned(
     prepare_now, search_now = partial(prepared, progress=progress), partial(searched, progress=progress)
     context, found, tried = least_fpgas(request, prepare_now, search_now, progress)
 
-    def outcome(found: SearchResult) -> Outcome:
-        with progress.stage("recording"):
-            progress.best(found.candidate.interval_cycles, max(found.bound_cycles, found.joint_bound_cycles or 0))
-            result = record(model, context, found, tried, measured)
-            files = bundle(result, context.platform, context.backend)
-        again = Again(prepared, searched)
-        return Outcome(result, context.platform, files, extras=_extras(context, found, files, work.spent, again))
+    def recorded() -> Plan:
+        progress.best(found.candidate.interval_cycles, max(found.bound_cycles, found.joint_bound_cycles or 0))
+        return record(model, context, found, tried, measured)
 
+    made = _outcome(context, recorded, progress, interrupted=found.interrupted)
+    return _with_extras(made, context, found, work.spent, Again(prepared, searched))
+
+
+def _outcome(
+    context: PlanningContext, recorded: Callable[[], Plan], progress: Progress, *, interrupted: bool
+) -> Outcome:
+    """Return what was recorded, with its files."""
+
+    def made(interrupted: bool) -> Outcome:
+        result = cut_short(recorded()) if interrupted else recorded()
+        return Outcome(result, context.platform, bundle(result, context.platform, context.backend))
+
+    return _recorded(made, progress, interrupted=interrupted)
+
+
+def _recorded(make: Callable[[bool], Made], progress: Progress, *, interrupted: bool) -> Made:
+    """Record what was found, marked if its search was ``interrupted``.
+
+    A signal meanwhile has it recorded once more, and marked, for it is final and that is short; another goes through.
+    """
     try:
-        return outcome(found)
+        with progress.stage("recording"):
+            return make(interrupted)
     except KeyboardInterrupt:
-        if found.interrupted:
+        if interrupted:
             raise
-        return outcome(replace(found, interrupted=True))
+        return _recorded(make, progress, interrupted=True)
 
 
-def _extras(
-    context: PlanningContext,
-    found: SearchResult,
-    files: Mapping[str, str | bytes],
-    most_work: float,
-    again: Again | None = None,
-) -> Callable[[Progress], Extras | None]:
-    """Return how the extras of a plan are worked out, by at most so much work."""
+def _with_extras(
+    made: Outcome, context: PlanningContext, found: SearchResult, most_work: float, again: Again | None = None
+) -> Outcome:
+    """Return how the extras of a plan are worked out, too, by at most so much work; an interrupted one has none."""
 
     def work_out(progress: Progress) -> Extras | None:
         beside = extras(context, found, most_work, progress, again)
-        return None if beside is None else record_extras(beside, plan_digest(files))
+        return None if beside is None else record_extras(beside, plan_digest(made.files))
 
-    return work_out
+    return made if made.plan.interrupted else replace(made, extras=work_out)
 
 
 def _searched_once(
@@ -144,10 +162,9 @@ def plan_several(
         return made[-1].result
 
     _, _, tried = least_fpgas(request.shared, prepared, searched, progress)
-    with progress.stage("recording"):
-        result = record_several(models, made[-1], tried)
-        files = bundle(result, made[-1].context.platform, made[-1].context.backend)
-    return Outcome(result, made[-1].context.platform, files)
+    found = made[-1]
+    recorded = partial(record_several, models, found, tried)
+    return _outcome(found.context, recorded, progress, interrupted=found.result.interrupted)
 
 
 def _read_several(
@@ -168,11 +185,9 @@ def _plan_at_memory(request: SeveralRequest, models: Sequence[Source], progress:
         networks, wishes = networks_at_memory(request, models)
     one = partial(search_lifting, search=partial(_searched_once, progress=part_of(progress)))
     found = search_at_memory(request, networks, wishes, one, progress)
-    context = found.placed.context
-    with progress.stage("recording"):
-        result = record_at_memory(models, found)
-        files = bundle(result, context.platform, context.backend)
-    return Outcome(result, context.platform, files, found.choice.seconds)
+    placed, recorded = found.placed, partial(record_at_memory, models, found)
+    made = _outcome(placed.context, recorded, progress, interrupted=placed.result.interrupted)
+    return replace(made, seconds=found.choice.seconds)
 
 
 def plan_on_resources(
@@ -183,16 +198,19 @@ def plan_on_resources(
     with progress.stage("reading"):
         model = source or read(request)
     found = search_on_resources(request, model, progress)
-    with progress.stage("recording"):
+
+    def made(interrupted: bool) -> tuple[ResourcePlan, dict[str, str]]:
         whole, parts = finished_partitions(found)
-        result = record_on_resources(request, model, found, whole, parts)
+        result = record_on_resources(request, model, replace(found, interrupted=interrupted), whole, parts)
         files = {RESOURCE_PLAN_FILE: result.to_json(), "report.txt": resource_report(result)}
         for number, part in enumerate(parts):
             depths = {channel.name: channel.fifo_depth_words for channel in part.channels}
             about = result.platform.part, result.options.clock_mhz, request.backend_options
             own = found.whole.backend.unplaced_files(Unplaced(part.folded, result.network.name, number, depths, *about))
             files |= {f"phases/{part.name}/{name}": text for name, text in own.items()}
-    return result, files
+        return result, files
+
+    return _recorded(made, progress, interrupted=found.interrupted)
 
 
 def _plan_in_time(request: Request, model: Source, measured: Measurements, progress: Progress, work: Work) -> Outcome:
@@ -203,16 +221,15 @@ def _plan_in_time(request: Request, model: Source, measured: Measurements, progr
 
     with progress.stage("lowering"):
         whole = priced(model, request, 1, measured)
+    found: InPhases | InRegions
     objective: Objective = "latency" if request.objective == "latency" else "throughput"
+    about: tuple[Objective, int, Measurements] = (objective, request.frames, measured)
     if request.reconfigure == "partial":
-        in_regions = search_in_regions(whole, searched, progress)
-        phases, context, recorded = in_regions.phases, in_regions.whole, partial(record_in_regions, model, in_regions)
+        found = in_regions = search_in_regions(whole, searched, progress)
+        recorded = partial(record_in_regions, model, in_regions, *about)
     else:
-        in_time = search_in_time(whole, searched, progress)
-        phases, context, recorded = in_time.phases, in_time.whole, partial(record_in_time, model, in_time)
-    with progress.stage("recording"):
-        result = recorded(objective, request.frames, measured)
-        files = bundle(result, context.platform, context.backend)
-    slowest = max(phases, key=lambda phase: phase.result.candidate.interval_cycles)
-    beside = _extras(slowest.context, slowest.result, files, work.spent)
-    return Outcome(result, context.platform, files, extras=beside)
+        found = in_time = search_in_time(whole, searched, progress)
+        recorded = partial(record_in_time, model, in_time, *about)
+    made = _outcome(found.whole, recorded, progress, interrupted=found.interrupted)
+    slowest = max(found.phases, key=lambda phase: phase.result.candidate.interval_cycles)
+    return _with_extras(made, slowest.context, slowest.result, work.spent)

@@ -138,6 +138,12 @@ def record_runs(
     )
 
 
+def cut_short(plan: Plan) -> Plan:
+    """Return a plan marked as interrupted: a signal came before it stood."""
+    summed = plan.summary.model_copy(update={"interrupted": True})
+    return plan.model_copy(update={"interrupted": True, "summary": summed})
+
+
 def _contexts(sources: Sequence[Source], runs: Sequence[PhaseRun]) -> list[PlanningContext]:
     """Return the context of each network, of the first phase in which it runs."""
     parts = [part for run in runs for part in run.parts]

@@ -181,9 +181,21 @@ class _Run:
     memory: BoardMemory
 
     def result(self) -> InRegions:
-        """Return the best that was found of all ways, with what is proven of all others."""
+        """Return the best that was found of all ways, with what is proven of all others.
+
+        A signal ends the search with the best that is planned whole by then; another goes through.
+        """
         ways, without = self._ways()
-        best, cost = None, inf
+        try:
+            return self._result(ways, without)
+        except KeyboardInterrupt:
+            if self._interrupted(ways):
+                raise
+            ways[0].plans[0].interrupted = True
+            return self._result(ways, without)
+
+    def _result(self, ways: Sequence[_Way], without: InfeasibleError | None) -> InRegions:
+        best, cost = _best_found(ways)
         while not self._interrupted(ways):
             hoped = [(way.hoped(), number) for number, way in enumerate(ways)]
             (us, path), number = min(hoped, key=lambda pair: (pair[0][0], pair[1]))
@@ -194,11 +206,14 @@ class _Run:
                 if _folded(ways) < MOST_FOLDED[self.whole.request.effort] and ways[number].fold(path):
                     continue
             for plans, span in todo:
-                plans.plan([span])
+                if not self._interrupted(ways):
+                    plans.plan([span])
             best, cost = _best_found(ways)
             if not todo:
                 break
         if best is None:
+            if self._interrupted(ways):
+                raise KeyboardInterrupt
             if without is not None:
                 raise without
             largest = max((plans for way in ways[1:] for plans in way.plans), key=lambda plans: plans.allowed_lut)

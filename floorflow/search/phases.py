@@ -8,7 +8,6 @@ what that gave, until all of its best path is planned: every other path is then 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf
 
 from floorflow.errors import InputError
 from floorflow.hardware import Platform
@@ -90,12 +89,24 @@ class _Run:
     memory: BoardMemory
 
     def result(self, reconfiguration_us: float, frames: int) -> InPhases:
-        """Return the best partitions that were found, with what is proven of all others."""
+        """Return the best partitions that were found, with what is proven of all others.
+
+        A signal ends the search with the best of those that are planned whole by then; another goes through.
+        """
+        try:
+            return self._result(reconfiguration_us, frames)
+        except KeyboardInterrupt:
+            if self.plans.interrupted:
+                raise
+            self.plans.interrupted = True
+            return self._result(reconfiguration_us, frames)
+
+    def _result(self, reconfiguration_us: float, frames: int) -> InPhases:
         plans = self.plans
         segments = plans.segments
         us_per_cycle = frames / plans.whole.platform.clock_mhz
         costs = us_per_cycle, reconfiguration_us
-        cost, spans = inf, list[Span]()
+        cost, spans = self._best_planned(*costs)
         while not plans.interrupted:
             hoped, path = self._best_path(*costs)
             todo = [span for span in path if span not in plans.planned]

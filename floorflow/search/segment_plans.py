@@ -149,6 +149,8 @@ class SegmentPlans:
         slow_enough = int(self.segments.slow_enough[span])
         result = self.search(context)
         if result.candidate.interval_cycles < slow_enough:
+            if result.interrupted:
+                raise KeyboardInterrupt
             other = slowed(context, slow_enough)
             if isinstance(other, Refusal):
                 raise InfeasibleError(f"proven infeasible by the cost model: {sentence(other)}", "", (other,))

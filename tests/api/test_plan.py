@@ -21,7 +21,9 @@ from floorflow.api.events import told_to
 from floorflow.backends.finn.read.source import read_source
 from floorflow.search import context
 from floorflow.verify.judge import BUILT_IN
-from tests.conftest import CNV, TFC
+from tests.conftest import CNV, ROOT, TFC
+from tests.reconfigured import quick_board
+from tests.verify.planned_in_region import partial_request
 from tests.verify.two_by_two import write_two_by_two
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -350,6 +352,101 @@ def stopping_at(stage: str) -> Callable[[ff.Event], None]:
             raise KeyboardInterrupt
 
     return tell
+
+
+LENET, CIFAR = (ROOT / "examples" / "several" / f"{name}.onnx" for name in ("lenet5", "cifar10"))
+
+
+def of_several(folder: Path, tell: Callable[[ff.Event], None]) -> ff.Plan:
+    other = Path(shutil.copy(TFC, folder / "other.onnx"))
+    return ff.plan([TFC, other], "pynq-z1", effort="fast", progress=tell)
+
+
+def cut_in_time(folder: Path, tell: Callable[[ff.Event], None]) -> ff.Plan:
+    board = quick_board(folder)
+    return ff.plan(TFC, board, reconfigure="full", cap={"LUT": 0.1}, effort="fast", progress=tell)
+
+
+def in_regions(folder: Path, tell: Callable[[ff.Event], None]) -> ff.Plan:
+    asked = partial_request(folder)
+    return ff.plan(TFC, asked.platform, reconfigure="partial", area=asked.area, effort="fast", progress=tell)
+
+
+def at_memory(_folder: Path, tell: Callable[[ff.Event], None]) -> ff.Plan:
+    asked: Any = {"backend": "fcnnx", "memory_gbs": 1.7, "effort": "fast"}
+    return ff.plan([LENET, CIFAR], "zc706", progress=tell, **asked)
+
+
+def on_resources(_folder: Path, tell: Callable[[ff.Event], None]) -> ff.ResourcePlan:
+    return ff.plan_resources(TFC, "samo:zc706", progress=tell)
+
+
+@pytest.mark.parametrize("planned", [of_several, cut_in_time, in_regions, at_memory, on_resources])
+def test_ctrl_c_while_any_plan_is_recorded_brings_it(
+    planned: Callable[[Path, Callable[[ff.Event], None]], object], tmp_path: Path
+) -> None:
+    with pytest.raises(KeyboardInterrupt) as caught:
+        planned(tmp_path, once(stopping_at("recording")))
+    assert isinstance(caught.value, ff.Interrupted | ff.ResourcePlanInterrupted)
+    made = caught.value.plan
+    assert made.interrupted
+    made.save(tmp_path / "out")
+    assert not (tmp_path / "out" / "plots").exists()
+    assert ff.check(tmp_path / "out")
+
+
+Phased = Callable[[Path, Callable[[ff.Event], None]], ff.Plan]
+
+
+def stopped_in(planned: Phased, folder: Path, note: str, stage: str = "") -> tuple[BaseException, list[str]]:
+    """Press Ctrl-C at a note, or in the next stage of a name after it; return what was raised, and all notes."""
+    notes: list[str] = []
+    stop = once(stopping_at(stage))
+
+    def tell(event: ff.Event) -> None:
+        if event.note:
+            notes.append(event.note)
+            if event.note == note and not stage:
+                raise KeyboardInterrupt
+        elif note in notes:
+            stop(event)
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        planned(folder, tell)
+    return caught.value, notes
+
+
+@pytest.mark.parametrize(
+    ("planned", "note", "stage"),
+    [
+        (cut_in_time, "blocks 0 to 3 of 4", ""),
+        (cut_in_time, "planning blocks 0 to 3 of 4 as a partition", ""),
+        (in_regions, "blocks 0 to 3 of 4", ""),
+        (in_regions, "planning blocks 0 to 2 of 4 as a partition", ""),
+        (in_regions, "planning blocks 0 to 2 of 4 as a partition", "placing"),
+    ],
+)
+def test_ctrl_c_once_all_partitions_of_a_path_are_planned_brings_them(
+    planned: Phased, note: str, stage: str, tmp_path: Path
+) -> None:
+    raised, notes = stopped_in(planned, tmp_path, note, stage)
+    assert isinstance(raised, ff.Interrupted)
+    assert "planning blocks 1 to 3 of 4 as a partition" in notes
+    assert not [told for told in notes[notes.index(note) + 1 :] if told.startswith("planning blocks")]
+    made = raised.plan
+    assert made.interrupted
+    assert len(made.plan.phases) == 2
+    made.save(tmp_path / "out")
+    assert ff.check(tmp_path / "out")
+
+
+@pytest.mark.parametrize("planned", [cut_in_time, in_regions])
+@pytest.mark.parametrize("stage", ["", "placing"])
+def test_ctrl_c_before_a_path_is_planned_whole_is_plain(planned: Phased, stage: str, tmp_path: Path) -> None:
+    note = f"planning blocks {'0 to 0' if stage else '1 to 3'} of 4 as a partition"
+    raised, notes = stopped_in(planned, tmp_path, note, stage)
+    assert not isinstance(raised, ff.Interrupted)
+    assert notes[-1] == note or not notes[-1].startswith("planning blocks")
 
 
 @pytest.mark.parametrize("stage", ["placing", "recording"])
