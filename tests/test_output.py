@@ -122,7 +122,42 @@ def test_of_a_folder_without_digests_every_file_is_kept(tmp_path: Path) -> None:
     (out / "run.json").write_text(json.dumps(run))
     with pytest.warns(FolderWarning, match="older floorflow"):
         write(out, {"plan.json": "new", "same": "same"}, {})
-    assert listing(out) == {"plan.json", "same", "run.json", "plan.json.yours", "gone.yours"}
+    assert listing(out) == {"plan.json", "same", "run.json", "plan.json.yours", "gone.yours", "run.json.yours"}
+
+
+FOREIGN = {
+    "another program's": {"files": [], "mine": 1},
+    "that of a project": {"files": ["src/main.py"], "argv": [], "versions": {"python": "3"}},
+    "versions that are none": {"files": ["src/main.py"], "argv": [], "versions": "floorflow"},
+    "hidden files": {"files": [".git/config", "src/main.py"], "argv": [], "versions": {"floorflow": "0.1"}},
+    "a hidden file below": {"files": ["src/.env"], "argv": [], "versions": {"floorflow": "0.1"}},
+}
+
+
+@pytest.mark.parametrize("run", FOREIGN.values(), ids=FOREIGN)
+def test_a_run_file_of_another_program_is_no_leave_to_replace(run: dict[str, object], tmp_path: Path) -> None:
+    for name in ("src/main.py", "src/.env", ".git/config"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("mine")
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    before = {name: (tmp_path / name).read_bytes() for name in listing(tmp_path)}
+    with pytest.raises(InputError, match=r"run\.json: (is not floorflow's|files: .* is hidden)"):
+        require_free(tmp_path, force=True)
+    with pytest.raises(InputError, match=r"run\.json"):
+        write(tmp_path, {"plan.json": "{}"}, {})
+    assert {name: (tmp_path / name).read_bytes() for name in listing(tmp_path)} == before
+
+
+def test_a_run_file_that_was_edited_is_kept(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write(out, {"plan.json": "old"}, {"seconds": 1.25})
+    edited = {**json.loads((out / "run.json").read_text()), "note": "the good one"}
+    (out / "run.json").write_text(json.dumps(edited))
+    with pytest.warns(FolderWarning, match=r"run\.json as run\.json\.yours"):
+        write(out, {"plan.json": "new"}, {"seconds": 2.5})
+    write(out, {"plan.json": "newer"}, {"seconds": 3})
+    assert listing(out) == {"plan.json", "run.json", "run.json.yours"}
+    assert json.loads((out / "run.json.yours").read_text()) == edited
 
 
 def test_links_and_empty_folders_survive_force(tmp_path: Path) -> None:

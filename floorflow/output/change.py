@@ -95,7 +95,7 @@ def planned_change(
     if not plan_stays and not (new.keys() | held.keys()) - equal <= {RUN_FILE}:
         equal -= {*_MAIN}  # while anything else moves there must be no plan
     going = _main_first(held.keys() - equal)
-    old = tuple(name for name in going if held[name] in (earlier[name], new.get(name)) or name == RUN_FILE)
+    old = tuple(name for name in going if held[name] in (earlier[name], new.get(name)))
     edited: dict[str, str] = {}
     for name in going:
         if name not in old:

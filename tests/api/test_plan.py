@@ -57,6 +57,7 @@ def test_what_is_saved_is_what_the_command_line_writes(saved: Path, tmp_path: Pa
     assert sum(name.startswith("plots/") for name in mine) == 10
     assert told[0].pop("argv") == command
     for run in told:
+        assert run.pop("run_sha256")
         run.pop("seconds")
         run.pop("argv", None)
     assert told[0] == told[1]
