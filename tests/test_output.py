@@ -113,6 +113,31 @@ def test_a_file_that_was_edited_is_kept_each_time(tmp_path: Path) -> None:
     }
 
 
+def test_a_file_that_is_saved_while_others_move_is_kept(tmp_path: Path) -> None:
+    """Its digest was taken before: an editor that holds it, or is quick, may save in between."""
+    out, rename, saved = tmp_path / "out", Path.rename, []
+    write(out, {"plan.json": "old", "a.xdc": "old", "gone/b": "old"}, {})
+
+    def moved(source: Path, target: Path) -> Path:
+        if not saved and source == out / "plan.json":
+            for name in ("a.xdc", "gone/b"):
+                (out / name).write_text("edited")
+            saved.append(source)
+        return rename(source, target)
+
+    with (
+        patch.object(Path, "rename", moved),
+        pytest.warns(FolderWarning, match=r"a\.xdc as a\.xdc\.yours.*gone/b as gone/b\.yours"),
+    ):
+        write(out, {"plan.json": "new", "a.xdc": "new"}, {})
+    assert {name: (out / name).read_text() for name in listing(out) - {"run.json"}} == {
+        "plan.json": "new",
+        "a.xdc": "new",
+        "a.xdc.yours": "edited",
+        "gone/b.yours": "edited",
+    }
+
+
 def test_of_a_folder_without_digests_every_file_is_kept(tmp_path: Path) -> None:
     """Nobody knows whether what an older floorflow wrote was edited since."""
     out = tmp_path / "out"

@@ -24,24 +24,33 @@ _WAITING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Change:
     """Files by their names in the folder. All of it is decided before the first of them moves.
 
-    ``old``: those of an earlier run, as it left them, that go. ``edited``: those that the user edited, and by what name
+    ``old``: those of an earlier run, as it left them, that go, with digests. ``edited``: those that the user edited, and by what name
     each is kept. ``new``: those that come, with digests. ``folders``: those that are made for them.
     """
 
-    old: tuple[str, ...]
+    old: Mapping[str, str]
     edited: Mapping[str, str]
     new: Mapping[str, str]
     folders: tuple[str, ...]
 
-    def do(self, out: Path, workshop: Path) -> None:
-        """Move the old files to the workshop, edited ones aside, and the new ones in."""
+    def do(self, out: Path, workshop: Path) -> dict[str, str]:
+        """Move the old files to the workshop, edited ones aside, and the new ones in.
+
+        Returns by what name each is kept that was edited after all was decided: whoever had it open may have saved.
+        """
         for name in self.old:
             _move(out / name, _old(workshop) / name)
         for name, kept in self.edited.items():
             _move(out / name, out / kept)
         for name in reversed([*self.new]):
             _move(new_in(workshop) / name, out / name)
+        late: dict[str, str] = {}
+        for name, digest in self.old.items():
+            if sha256(_old(workshop) / name) != digest:
+                late[name] = _free_name(out, name, ())
+                _move(_old(workshop) / name, out / late[name])
         _remove_empty(out, folders_of([*self.old, *self.edited]))
+        return late
 
     def undo(self, out: Path, workshop: Path) -> None:
         """Move everything back, from wherever `do` or an earlier `undo` was ended; what the user did since is kept.
@@ -62,7 +71,7 @@ class Change:
         for name, kept in reversed([*self.edited.items()]):
             if os.path.lexists(out / kept) and not is_plain_file(out, name):
                 _move(out / kept, out / name)
-        for name in reversed(self.old):
+        for name in reversed([*self.old]):
             if (_old(workshop) / name).exists() and not is_plain_file(out, name):
                 _move(_old(workshop) / name, out / name)
 
@@ -95,7 +104,7 @@ def planned_change(
     if not plan_stays and not (new.keys() | held.keys()) - equal <= {RUN_FILE}:
         equal -= {*_MAIN}  # while anything else moves there must be no plan
     going = _main_first(held.keys() - equal)
-    old = tuple(name for name in going if held[name] in (earlier[name], new.get(name)))
+    old = {name: held[name] for name in going if held[name] in (earlier[name], new.get(name))}
     edited: dict[str, str] = {}
     for name in going:
         if name not in old:

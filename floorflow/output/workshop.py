@@ -63,19 +63,25 @@ def put(journal: Journal, out: Path, bundle: Mapping[str, bytes], plan: Callable
     *others, inside = _workshops(out)
     roots = [root for root in others if os.access(root.parent, os.W_OK | os.X_OK)] + [inside]
     change = plan({name: digest_of(data) for name, data in bundle.items()}) if out.exists() else None
+    late: Mapping[str, str] = {}
     for root in roots:
         try:
-            _put_by(journal, root, out, bundle, change)
+            late = _put_by(journal, root, out, bundle, change)
         except OSError as error:
             if error.errno != errno.EXDEV or root == inside:  # a bind mount: files cannot be moved to it
                 raise
         else:
             break
-    if change is not None and change.edited:
-        _warn_of(out, change)
+    kept = {**({} if change is None else change.edited), **late}
+    if kept:
+        _warn_of(out, kept)
 
 
-def _put_by(journal: Journal, root: Path, out: Path, bundle: Mapping[str, bytes], change: Change | None) -> None:
+def _put_by(
+    journal: Journal, root: Path, out: Path, bundle: Mapping[str, bytes], change: Change | None
+) -> Mapping[str, str]:
+    """Do it by one workshop; return by what names files are kept that were edited meanwhile."""
+    late: Mapping[str, str] = {}
     inode: list[int] | None = None
     begun: Mapping[str, Any] | None = None
     journal.note(workshop=str(root), inode=inode)
@@ -94,12 +100,13 @@ def _put_by(journal: Journal, root: Path, out: Path, bundle: Mapping[str, bytes]
             else:
                 begun = asdict(change)
                 journal.note(workshop=str(root), inode=inode, change=begun)
-                change.do(out, root)
+                late = change.do(out, root)
             begun = None
             journal.note(workshop=str(root), inode=inode)  # from here on nothing but the workshop is to be cleared
     finally:
         _undo(out, root, inode, begun)
         journal.clear()
+    return late
 
 
 def _build(folder: Path, bundle: Mapping[str, bytes]) -> None:
@@ -119,7 +126,7 @@ def _undo(out: Path, root: Path, inode: object, change: Mapping[str, Any] | None
     if not root.is_symlink() and root.is_dir() and _inode(root) == inode:
         with signals_wait():
             if change is not None and out.is_dir():
-                Change(tuple(change["old"]), change["edited"], change["new"], tuple(change["folders"])).undo(out, root)
+                Change(dict.fromkeys(change["old"], ""), change["edited"], change["new"], tuple(change["folders"])).undo(out, root)
         shutil.rmtree(root)
 
 
@@ -128,7 +135,7 @@ def _inode(folder: Path) -> list[int]:
     return [status.st_dev, status.st_ino]
 
 
-def _warn_of(out: Path, change: Change) -> None:
-    told = some([f"{name} as {kept}" for name, kept in change.edited.items()])
+def _warn_of(out: Path, edited: Mapping[str, str]) -> None:
+    told = some([f"{name} as {kept}" for name, kept in edited.items()])
     reason = "were edited, or come from an older floorflow that kept no digests"
     warnings.warn(f"{out}: files that {reason} are kept: {told}", FolderWarning, stacklevel=2)
