@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import signal
+import threading
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -317,6 +318,44 @@ def test_a_signal_waits_for_the_end_of_the_moves(number: signal.Signals) -> None
     finally:
         signal.signal(number, before)
     assert came == ["moved", "answered"]
+
+
+@pytest.mark.parametrize("thread", [False, True], ids=["this thread", "another thread"])
+def test_a_signal_while_handlers_are_given_back_leaves_none_deaf(thread: bool) -> None:
+    came: list[int] = []
+
+    def answer(number: int, _frame: object) -> None:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, answer) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    change, sent = signal.signal, []
+
+    def changed(number: int, handler: object) -> object:
+        old = change(number, handler)  # type: ignore[arg-type]
+        if handler is answer and not sent:
+            sent.append(number)
+            if thread:  # one that is not masked takes it, and this one answers
+                sender = threading.Thread(target=_send_here, args=(number,))
+                sender.start()
+                sender.join()
+            else:
+                signal.raise_signal(number)
+        return old
+
+    try:
+        with patch.object(signal, "signal", changed), pytest.raises(KeyboardInterrupt), signals_wait():
+            pass
+        assert [signal.getsignal(number) for number in before] == [answer] * 3
+        assert came == sent == [signal.SIGINT]
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+def _send_here(number: int) -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
+    signal.pthread_kill(threading.get_ident(), number)
 
 
 def test_a_file_is_replaced_only_by_force_and_never_through_a_link(tmp_path: Path) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from floorflow.errors import InputError
 from floorflow.output.listed import RUN_FILE, folders_of, is_plain_file, sha256
@@ -167,7 +168,26 @@ def signals_wait() -> Iterator[None]:
             signal.signal(number, wait)
         yield
     finally:
-        for number, old in changed.items():
-            signal.signal(number, old)
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, _WAITING)
+        try:
+            _give_back(changed)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for late in came:
             signal.raise_signal(late)
+
+
+def _give_back(handlers: Mapping[signal.Signals, Callable[[int, FrameType | None], Any] | int | None]) -> None:
+    """Give all signals back to whoever handled them, and raise only then what one raised that has its own again.
+
+    The mask keeps signals from this thread alone: one that another thread takes is answered here as well.
+    """
+    raised: BaseException | None = None
+    while held := [number for number, old in handlers.items() if signal.getsignal(number) != old]:
+        try:
+            for number in held:
+                signal.signal(number, handlers[number])
+        except BaseException as error:  # noqa: BLE001 - raised below
+            raised = error
+    if raised is not None:
+        raise raised
