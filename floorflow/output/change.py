@@ -73,7 +73,9 @@ class Change:
             if os.path.lexists(out / kept) and not is_plain_file(out, name):
                 _move(out / kept, out / name)
         for name in reversed([*self.old]):
-            if (_old(workshop) / name).exists() and not is_plain_file(out, name):
+            if (_old(workshop) / name).exists():
+                if is_plain_file(out, name):  # the user's, made since
+                    _move(out / name, out / _free_name(out, name, ()))
                 _move(_old(workshop) / name, out / name)
 
 

@@ -7,7 +7,7 @@ import hashlib
 import os
 import shutil
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -53,7 +53,12 @@ def held_alone(out: Path, patience_s: float) -> Iterator[Journal]:
     with held_journal(out, patience_s) as journal:
         entry = journal.last()
         if entry is not None:
-            _undo(out, Path(entry["workshop"]), entry.get("inode"), entry.get("change"))
+            root = Path(entry["workshop"])
+            if not _undo(out, root, entry.get("inode"), entry.get("change")):
+                raise InputError(
+                    f"{root}: holds, in old/, files that a killed run took out of {out}, and they cannot be put back",
+                    hint=f"{out} was moved or replaced since: put it back, or move {root} away",
+                )
         journal.clear()
         yield journal
 
@@ -104,8 +109,8 @@ def _put_by(
             begun = None
             journal.note(workshop=str(root), inode=inode)  # from here on nothing but the workshop is to be cleared
     finally:
-        _undo(out, root, inode, begun)
-        journal.clear()
+        if _undo(out, root, inode, begun):
+            journal.clear()
     return late
 
 
@@ -117,17 +122,29 @@ def _build(folder: Path, bundle: Mapping[str, bytes]) -> None:
         path.write_bytes(data)
 
 
-def _undo(out: Path, root: Path, inode: object, change: Mapping[str, Any] | None) -> None:
-    """Undo a change and clear its workshop; a folder that stands there instead of it is left alone."""
+def _undo(out: Path, root: Path, inode: Sequence[int] | None, change: Mapping[str, Any] | None) -> bool:
+    """Undo a change and clear its workshop; tell whether nothing is left that is to be put back.
+
+    A folder that stands there instead of the workshop is left alone. Without a workshop there is nothing to put back.
+    """
     if inode is None:
         with suppress(OSError):  # made, and killed before that was noted: it is empty, or not ours
             root.rmdir()
-        return
-    if not root.is_symlink() and root.is_dir() and _inode(root) == inode:
+        return True
+    if not os.path.lexists(root):
+        return True
+    # Not the device: its number may be another after a restart.
+    if root.is_symlink() or not root.is_dir() or _inode(root)[1] != inode[1]:
+        return change is None
+    if change is not None:
+        if not out.is_dir():
+            return False
         with signals_wait():
-            if change is not None and out.is_dir():
-                Change(dict.fromkeys(change["old"], ""), change["edited"], change["new"], tuple(change["folders"])).undo(out, root)
-        shutil.rmtree(root)
+            Change(dict.fromkeys(change["old"], ""), change["edited"], change["new"], tuple(change["folders"])).undo(
+                out, root
+            )
+    shutil.rmtree(root)
+    return True
 
 
 def _inode(folder: Path) -> list[int]:
