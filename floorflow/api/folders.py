@@ -113,6 +113,18 @@ def _standing(out: Path, files: Mapping[str, bytes]) -> Written:
     raise InputError(f"{out}: does not hold this plan", hint="save it there first")
 
 
+def holds(folder: str | Path, files: Mapping[str, bytes]) -> bool:
+    """Tell whether a folder holds these files, all of them as they are, and a run.json of ours that lists them."""
+    out = Path(folder)
+    try:
+        recover(out)
+        return files.keys() <= files_in(out) and all(
+            reading.read_bytes(out / name, "plan", "") == data for name, data in files.items()
+        )
+    except InputError:
+        return False
+
+
 def require_legal(out: Path, files: Mapping[str, str | bytes], loaded_from: Path | None = None) -> None:
     """Judge files that are to be written to ``out`` as `check` does; what is no plan is not judged.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from floorflow.api.asking import asked
 from floorflow.api.command import command_line
 from floorflow.api.events import Callback, told_to
-from floorflow.api.folders import Later, save, save_later
+from floorflow.api.folders import Later, holds, save, save_later
 from floorflow.api.models import AnyModel
 from floorflow.api.options import ResourcePlanOptions, require_options, with_options
 from floorflow.api.pictures import FOLDER, Pictures, drawn
@@ -103,6 +103,10 @@ class ResourcePlan:
         with told_to(progress).stage("writing"):
             names = save(folder, self.files, command or self._command, self._seconds, force=force)
         return self.save_extras(folder, command=command, progress=progress) if extras else names
+
+    def is_in(self, folder: str | Path) -> bool:
+        """Tell whether a folder holds this plan, whole."""
+        return holds(folder, self.files)
 
     def save_extras(
         self, folder: str | Path, *, command: Sequence[str] | None = None, progress: Callback | None = None

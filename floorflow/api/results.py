@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from floorflow.api import rows
 from floorflow.api.events import Callback, told_to
-from floorflow.api.folders import Later, files_in, require_folder, run_of, save, save_later
+from floorflow.api.folders import Later, files_in, holds, require_folder, run_of, save, save_later
 from floorflow.api.pictures import FOLDER, Pictures, pictures_in, pictures_of
 from floorflow.api.told import next_steps, summary, told, told_beside
 from floorflow.errors import InputError
@@ -166,6 +166,10 @@ class Plan:
                 folder, self.files, words, self._seconds, force=force, steps=self._steps, loaded_from=self._loaded_from
             )
         return self.save_extras(folder, command=command, progress=progress) if extras else names
+
+    def is_in(self, folder: str | Path) -> bool:
+        """Tell whether a folder holds this plan, whole."""
+        return holds(folder, self.files)
 
     def save_extras(
         self, folder: str | Path, *, command: Sequence[str] | None = None, progress: Callback | None = None
