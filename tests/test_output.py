@@ -278,6 +278,30 @@ def test_without_a_state_folder_all_is_written_too(tmp_path: Path) -> None:
     assert listing(tmp_path) == {"out/plan.json", "out/run.json"}
 
 
+@pytest.mark.parametrize("name", ["HOME", "XDG_STATE_HOME"])
+def test_a_state_folder_in_the_output_folder_does_not_fill_it(name: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    home = {"HOME": str(out), "XDG_STATE_HOME": ""} if name == "HOME" else {name: str(out / "state")}
+    with patch.dict(os.environ, home):
+        require_free(out, force=False)
+        write(out, {"plan.json": "{}"}, {}, force=False)
+    assert listing(out) == {"plan.json", "run.json"}
+    assert not (out / "state").exists()
+
+
+@pytest.mark.parametrize("name", ["extras.json", "plots"])
+def test_what_would_be_in_the_way_of_what_follows_a_plan_is_refused_first(name: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write(out, {"plan.json": "{}"}, {})
+    later = ("extras.json", "plots/")
+    require_free(out, force=True, later=later)
+    (out / name).write_text("mine")
+    with pytest.raises(InputError, match=f"{name}: is not of an earlier plan"):
+        require_free(out, force=True, later=later)
+    require_free(out, force=True)
+
+
 def test_files_are_added_to_what_a_run_has_written(tmp_path: Path) -> None:
     out = tmp_path / "out"
     written = write(out, {"plan.json": "{}", "report.txt": "short"}, {"seconds": 1})

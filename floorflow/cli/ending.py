@@ -78,7 +78,8 @@ def save_whole(made: Saved, out: Path, *, force: bool, progress: Callback | None
     """Write a plan, tell of it, then add its extras; return what is to be said in the end.
 
     A signal while it is written has it written again, unless it waited until all was there: it is final, and that is
-    short; another signal goes through. Any signal ends the run as soon as the plan stands, with a last sentence that says what is there.
+    short; another signal goes through. Any signal ends the run as soon as the plan stands, with a last sentence that
+    says what is there.
     """
     write = partial(made.save, out, force=force, command=sys.argv, progress=progress, extras=False)
     late = False

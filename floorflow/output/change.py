@@ -25,8 +25,8 @@ _WAITING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Change:
     """Files by their names in the folder. All of it is decided before the first of them moves.
 
-    ``old``: those of an earlier run, as it left them, that go, with digests. ``edited``: those that the user edited, and by what name
-    each is kept. ``new``: those that come, with digests. ``folders``: those that are made for them.
+    ``old``: those of an earlier run, as it left them, that go, with digests. ``edited``: those that the user edited,
+    and by what name each is kept. ``new``: those that come, with digests. ``folders``: those that are made for them.
     """
 
     old: Mapping[str, str]
@@ -101,7 +101,7 @@ def planned_change(
         If a new file, or a folder of one, would lie on something that no run of ours wrote.
 
     """
-    _refuse_foreign(out, new, earlier)
+    refuse_foreign(out, new, earlier)
     held = {name: sha256(out / name) for name in earlier if is_plain_file(out, name)}
     equal = {name for name, digest in held.items() if new.get(name) == digest}
     if not plan_stays and not (new.keys() | held.keys()) - equal <= {RUN_FILE}:
@@ -117,9 +117,17 @@ def planned_change(
     return Change(old, edited, {name: new[name] for name in coming}, folders)
 
 
-def _refuse_foreign(out: Path, new: Collection[str], earlier: Collection[str]) -> None:
-    folders = set(folders_of(new))
-    for name in sorted({*new, *folders} - set(earlier)):
+def refuse_foreign(out: Path, new: Collection[str], earlier: Collection[str]) -> None:
+    """Refuse new files that would lie on something that is not of an earlier run; a name that ends in / is a folder.
+
+    Raises
+    ------
+    InputError
+        If one would.
+
+    """
+    folders = {*folders_of(new), *(name.rstrip("/") for name in new if name.endswith("/"))}
+    for name in sorted({*(name.rstrip("/") for name in new), *folders} - set(earlier)):
         path = out / name
         if os.path.lexists(path) and (name not in folders or path.is_symlink() or not path.is_dir()):
             raise InputError(f"{path}: is not of an earlier plan and would be lost", hint="choose another --out")
