@@ -29,9 +29,11 @@ RATE_OPTIONS: Mapping[str, str] = MappingProxyType({"fps": "--fps", "min_rate": 
 
 
 def plain_name(text: str) -> str:
-    """Return a name as networks and phases may have it: whatever else a file's name holds becomes ``_``."""
-    name = re.sub(r"[^A-Za-z0-9_.\-]", "_", text)
-    return "network" if name in ("", ".", "..") else name
+    """Return a name as networks and phases may have it: whatever else a file's name holds becomes ``_``.
+
+    None begins with a point: files that are called so would be hidden ones.
+    """
+    return re.sub(r"[^A-Za-z0-9_.\-]", "_", text).lstrip(".") or "network"
 
 
 def network_name(model: Path) -> str:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import signal
+import threading
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -113,6 +114,31 @@ def test_a_file_that_was_edited_is_kept_each_time(tmp_path: Path) -> None:
     }
 
 
+def test_a_file_that_is_saved_while_others_move_is_kept(tmp_path: Path) -> None:
+    """Its digest was taken before: an editor that holds it, or is quick, may save in between."""
+    out, rename, saved = tmp_path / "out", Path.rename, []
+    write(out, {"plan.json": "old", "a.xdc": "old", "gone/b": "old"}, {})
+
+    def moved(source: Path, target: Path) -> Path:
+        if not saved and source == out / "plan.json":
+            for name in ("a.xdc", "gone/b"):
+                (out / name).write_text("edited")
+            saved.append(source)
+        return rename(source, target)
+
+    with (
+        patch.object(Path, "rename", moved),
+        pytest.warns(FolderWarning, match=r"a\.xdc as a\.xdc\.yours.*gone/b as gone/b\.yours"),
+    ):
+        write(out, {"plan.json": "new", "a.xdc": "new"}, {})
+    assert {name: (out / name).read_text() for name in listing(out) - {"run.json"}} == {
+        "plan.json": "new",
+        "a.xdc": "new",
+        "a.xdc.yours": "edited",
+        "gone/b.yours": "edited",
+    }
+
+
 def test_of_a_folder_without_digests_every_file_is_kept(tmp_path: Path) -> None:
     """Nobody knows whether what an older floorflow wrote was edited since."""
     out = tmp_path / "out"
@@ -122,7 +148,42 @@ def test_of_a_folder_without_digests_every_file_is_kept(tmp_path: Path) -> None:
     (out / "run.json").write_text(json.dumps(run))
     with pytest.warns(FolderWarning, match="older floorflow"):
         write(out, {"plan.json": "new", "same": "same"}, {})
-    assert listing(out) == {"plan.json", "same", "run.json", "plan.json.yours", "gone.yours"}
+    assert listing(out) == {"plan.json", "same", "run.json", "plan.json.yours", "gone.yours", "run.json.yours"}
+
+
+FOREIGN = {
+    "another program's": {"files": [], "mine": 1},
+    "that of a project": {"files": ["src/main.py"], "argv": [], "versions": {"python": "3"}},
+    "versions that are none": {"files": ["src/main.py"], "argv": [], "versions": "floorflow"},
+    "hidden files": {"files": [".git/config", "src/main.py"], "argv": [], "versions": {"floorflow": "0.1"}},
+    "a hidden file below": {"files": ["src/.env"], "argv": [], "versions": {"floorflow": "0.1"}},
+}
+
+
+@pytest.mark.parametrize("run", FOREIGN.values(), ids=FOREIGN)
+def test_a_run_file_of_another_program_is_no_leave_to_replace(run: dict[str, object], tmp_path: Path) -> None:
+    for name in ("src/main.py", "src/.env", ".git/config"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("mine")
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    before = {name: (tmp_path / name).read_bytes() for name in listing(tmp_path)}
+    with pytest.raises(InputError, match=r"run\.json: (is not floorflow's|files: .* is hidden)"):
+        require_free(tmp_path, force=True)
+    with pytest.raises(InputError, match=r"run\.json"):
+        write(tmp_path, {"plan.json": "{}"}, {})
+    assert {name: (tmp_path / name).read_bytes() for name in listing(tmp_path)} == before
+
+
+def test_a_run_file_that_was_edited_is_kept(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write(out, {"plan.json": "old"}, {"seconds": 1.25})
+    edited = {**json.loads((out / "run.json").read_text()), "note": "the good one"}
+    (out / "run.json").write_text(json.dumps(edited))
+    with pytest.warns(FolderWarning, match=r"run\.json as run\.json\.yours"):
+        write(out, {"plan.json": "new"}, {"seconds": 2.5})
+    write(out, {"plan.json": "newer"}, {"seconds": 3})
+    assert listing(out) == {"plan.json", "run.json", "run.json.yours"}
+    assert json.loads((out / "run.json.yours").read_text()) == edited
 
 
 def test_links_and_empty_folders_survive_force(tmp_path: Path) -> None:
@@ -217,6 +278,30 @@ def test_without_a_state_folder_all_is_written_too(tmp_path: Path) -> None:
     assert listing(tmp_path) == {"out/plan.json", "out/run.json"}
 
 
+@pytest.mark.parametrize("name", ["HOME", "XDG_STATE_HOME"])
+def test_a_state_folder_in_the_output_folder_does_not_fill_it(name: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    home = {"HOME": str(out), "XDG_STATE_HOME": ""} if name == "HOME" else {name: str(out / "state")}
+    with patch.dict(os.environ, home):
+        require_free(out, force=False)
+        write(out, {"plan.json": "{}"}, {}, force=False)
+    assert listing(out) == {"plan.json", "run.json"}
+    assert not (out / "state").exists()
+
+
+@pytest.mark.parametrize("name", ["extras.json", "plots"])
+def test_what_would_be_in_the_way_of_what_follows_a_plan_is_refused_first(name: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write(out, {"plan.json": "{}"}, {})
+    later = ("extras.json", "plots/")
+    require_free(out, force=True, later=later)
+    (out / name).write_text("mine")
+    with pytest.raises(InputError, match=f"{name}: is not of an earlier plan"):
+        require_free(out, force=True, later=later)
+    require_free(out, force=True)
+
+
 def test_files_are_added_to_what_a_run_has_written(tmp_path: Path) -> None:
     out = tmp_path / "out"
     written = write(out, {"plan.json": "{}", "report.txt": "short"}, {"seconds": 1})
@@ -257,6 +342,44 @@ def test_a_signal_waits_for_the_end_of_the_moves(number: signal.Signals) -> None
     finally:
         signal.signal(number, before)
     assert came == ["moved", "answered"]
+
+
+@pytest.mark.parametrize("thread", [False, True], ids=["this thread", "another thread"])
+def test_a_signal_while_handlers_are_given_back_leaves_none_deaf(thread: bool) -> None:
+    came: list[int] = []
+
+    def answer(number: int, _frame: object) -> None:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, answer) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    change, sent = signal.signal, []
+
+    def changed(number: int, handler: object) -> object:
+        old = change(number, handler)  # type: ignore[arg-type]
+        if handler is answer and not sent:
+            sent.append(number)
+            if thread:  # one that is not masked takes it, and this one answers
+                sender = threading.Thread(target=_send_here, args=(number,))
+                sender.start()
+                sender.join()
+            else:
+                signal.raise_signal(number)
+        return old
+
+    try:
+        with patch.object(signal, "signal", changed), pytest.raises(KeyboardInterrupt), signals_wait():
+            pass
+        assert [signal.getsignal(number) for number in before] == [answer] * 3
+        assert came == sent == [signal.SIGINT]
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+def _send_here(number: int) -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
+    signal.pthread_kill(threading.get_ident(), number)
 
 
 def test_a_file_is_replaced_only_by_force_and_never_through_a_link(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from floorflow.errors import InputError
 from floorflow.output import RUN_FILE, Written, add, recover, require_free, write
+from floorflow.output import workshop as workshop_module
 from floorflow.output.journal import has_journal
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
@@ -92,6 +93,61 @@ def test_what_the_user_did_after_a_kill_is_kept(tmp_path: Path) -> None:
         recover(ground.out)
         assert found_in(ground.out, SIZE) == 1
     assert kept > 0
+
+
+def killed_between(tmp_path: Path) -> tuple[Ground, Path]:
+    """Return a folder whose writer was killed when the old files were out, and its workshop."""
+    ground = Ground(tmp_path, SIZE, fresh=False)
+    ground.prepare()
+    for _moment in killed_at_each_rename(ground, lambda out: lay(out, 2, SIZE)):
+        if found_in(ground.out, SIZE) < 0 and not (ground.out / "run.json").exists():
+            break
+    return ground, tmp_path / ".out.floorflow"
+
+
+def test_where_the_broken_folder_was_renamed_the_old_files_stay_in_the_workshop(tmp_path: Path) -> None:
+    ground, workshop = killed_between(tmp_path)
+    ground.out.rename(tmp_path / "broken")
+    held = {path: path.read_bytes() for path in (workshop / "old").rglob("*") if path.is_file()}
+    assert held
+    for _again in range(2):
+        with pytest.raises(InputError, match=r"\.out\.floorflow: holds, in old/"):
+            require_free(ground.out, force=False)
+    assert {path: path.read_bytes() for path in held} == held
+    (tmp_path / "broken").rename(ground.out)
+    recover(ground.out)
+    assert found_in(ground.out, SIZE) == 1
+
+
+def test_another_folder_in_the_workshops_place_does_not_make_the_undo_forgotten(tmp_path: Path) -> None:
+    ground, workshop = killed_between(tmp_path)
+    workshop.rename(tmp_path / "kept")
+    workshop.mkdir()
+    for _again in range(2):
+        with pytest.raises(InputError, match=r"\.out\.floorflow: holds, in old/"):
+            recover(ground.out)
+    workshop.rmdir()
+    (tmp_path / "kept").rename(workshop)
+    recover(ground.out)
+    assert found_in(ground.out, SIZE) == 1
+
+
+def test_after_a_restart_the_device_has_another_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ground, _workshop = killed_between(tmp_path)
+    inode = workshop_module._inode
+    monkeypatch.setattr(workshop_module, "_inode", lambda folder: [inode(folder)[0] + 1, inode(folder)[1]])
+    recover(ground.out)
+    assert found_in(ground.out, SIZE) == 1
+
+
+def test_a_file_that_the_user_made_after_a_kill_costs_no_old_one(tmp_path: Path) -> None:
+    ground, _workshop = killed_between(tmp_path)
+    (ground.out / "plan.json").write_text("mine")
+    recover(ground.out)
+    aside = ground.out / "plan.json.yours"
+    assert aside.read_text() == "mine"
+    aside.unlink()
+    assert found_in(ground.out, SIZE) == 1
 
 
 def test_nothing_is_put_back_through_a_link(tmp_path: Path) -> None:

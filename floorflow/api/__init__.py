@@ -11,6 +11,7 @@ from floorflow.api.checking import Verdict, Violation, check
 from floorflow.api.checking_files import FloorplanFinding, FloorplanVerdict, check_floorplan
 from floorflow.api.chunking import AREAS, CHUNK_METHODS, SIZE_STEP, Chunks, chunk_case, chunks
 from floorflow.api.events import Best, Callback, Event
+from floorflow.api.folders import LATER
 from floorflow.api.inspecting import INSPECTED_PART, Inspection, inspect
 from floorflow.api.models import Model, read
 from floorflow.api.options import OPTIONS, Option
@@ -43,6 +44,7 @@ __all__ = [
     "FEWEST_POINTS",
     "FINN_OF_BUILDS",
     "INSPECTED_PART",
+    "LATER",
     "MOST_POINTS",
     "OPTIONS",
     "POINTS",

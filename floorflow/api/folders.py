@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import platform as python_platform
 import shlex
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import count
@@ -18,6 +18,9 @@ from floorflow.errors import FloorflowError, InputError
 from floorflow.importing import whole_imports
 from floorflow.output import RUN_FILE, Written, add, listed_files, read_run, recover, write
 
+EXTRAS_FILE = "extras.json"
+LATER = (EXTRAS_FILE, "plots/")
+"""What may follow a plan in its folder."""
 PLAN_FILES = ("plan.json", "schedule.json")
 """Of which every folder that holds a plan has one."""
 _MOST_TOLD = 20
@@ -113,6 +116,18 @@ def _standing(out: Path, files: Mapping[str, bytes]) -> Written:
     raise InputError(f"{out}: does not hold this plan", hint="save it there first")
 
 
+def holds(folder: str | Path, files: Mapping[str, bytes]) -> bool:
+    """Tell whether a folder holds these files, all of them as they are, and a run.json of ours that lists them."""
+    out = Path(folder)
+    try:
+        recover(out)
+        return files.keys() <= files_in(out) and all(
+            reading.read_bytes(out / name, "plan", "") == data for name, data in files.items()
+        )
+    except InputError:
+        return False
+
+
 def require_legal(out: Path, files: Mapping[str, str | bytes], loaded_from: Path | None = None) -> None:
     """Judge files that are to be written to ``out`` as `check` does; what is no plan is not judged.
 
@@ -128,10 +143,9 @@ def require_legal(out: Path, files: Mapping[str, str | bytes], loaded_from: Path
         return
     with whole_imports():
         from floorflow.verify import check
-    with TemporaryDirectory(prefix="floorflow-") as staged:
-        write(Path(staged), files, {})
+    with _staged(out.resolve(), files) as staged:
         # A back end made elsewhere may come without a judge; all that does not rest on it is judged.
-        broken = [one for one in check(Path(staged)) if one.name != "backend-unknown"]
+        broken = [one for one in check(staged) if one.name != "backend-unknown"]
     if not broken:
         return
     if loaded_from is not None and check(loaded_from):
@@ -145,6 +159,30 @@ def require_legal(out: Path, files: Mapping[str, str | bytes], loaded_from: Path
         "\n  ".join([f"internal error: the plan breaks rules of check and is not written to {out}:", *told]),
         hint=f"report it with {kept}, where the refused plan is kept",
     )
+
+
+@contextmanager
+def _staged(out: Path, files: Mapping[str, str | bytes]) -> Iterator[Path]:
+    """Lay files in a folder that is gone afterwards: where temporary files go, else beside the output folder, or in it.
+
+    A search may have taken hours: a ``/tmp`` that is full, or that is missing, is no reason to lose its plan.
+    """
+    beside = next(folder for folder in out.parents if folder.is_dir())
+    places = [None, beside, *([out] if out.is_dir() else [])]
+    with ExitStack() as held:
+        for place in places:
+            try:
+                staged = Path(held.enter_context(TemporaryDirectory(prefix=".floorflow-judged-", dir=place)))
+                write(staged, files, {})
+                break
+            except (OSError, InputError) as error:
+                held.close()
+                if place == places[-1]:
+                    raise InputError(
+                        f"{out}: the plan cannot be judged before it is written ({error})",
+                        hint="set TMPDIR to a folder with room",
+                    ) from error
+        yield staged
 
 
 def _kept_aside(out: Path) -> Path:

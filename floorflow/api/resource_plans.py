@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from floorflow.api.asking import asked
 from floorflow.api.command import command_line
 from floorflow.api.events import Callback, told_to
-from floorflow.api.folders import Later, save, save_later
+from floorflow.api.folders import LATER, Later, holds, save, save_later
 from floorflow.api.models import AnyModel
 from floorflow.api.options import ResourcePlanOptions, require_options, with_options
 from floorflow.api.pictures import FOLDER, Pictures, drawn
@@ -99,10 +99,14 @@ class ResourcePlan:
             On Ctrl-C; while the picture is drawn it says that the plan stands.
 
         """
-        require_free(Path(folder), force=force)
+        require_free(Path(folder), force=force, later=LATER)
         with told_to(progress).stage("writing"):
             names = save(folder, self.files, command or self._command, self._seconds, force=force)
         return self.save_extras(folder, command=command, progress=progress) if extras else names
+
+    def is_in(self, folder: str | Path) -> bool:
+        """Tell whether a folder holds this plan, whole."""
+        return holds(folder, self.files)
 
     def save_extras(
         self, folder: str | Path, *, command: Sequence[str] | None = None, progress: Callback | None = None

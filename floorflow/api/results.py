@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from floorflow.api import rows
 from floorflow.api.events import Callback, told_to
-from floorflow.api.folders import Later, files_in, require_folder, run_of, save, save_later
+from floorflow.api.folders import EXTRAS_FILE, LATER, Later, files_in, holds, require_folder, run_of, save, save_later
 from floorflow.api.pictures import FOLDER, Pictures, pictures_in, pictures_of
 from floorflow.api.told import next_steps, summary, told, told_beside
 from floorflow.errors import InputError
@@ -21,8 +21,6 @@ from floorflow.reading import read_bytes
 if TYPE_CHECKING:
     from floorflow import hardware, schema
     from floorflow.search.progress import Progress
-
-_EXTRAS_FILE = "extras.json"
 
 
 class Interrupted(KeyboardInterrupt):
@@ -128,8 +126,8 @@ class Plan:
             with whole_imports():
                 from floorflow.schema import read_extras
 
-            if _EXTRAS_FILE in self.files:
-                self._known_extras.append(read_extras(self.files[_EXTRAS_FILE]))
+            if EXTRAS_FILE in self.files:
+                self._known_extras.append(read_extras(self.files[EXTRAS_FILE]))
             else:
                 self._known_extras.append(None if self._extras is None else self._extras(told_to(progress)))
         return self._known_extras[0]
@@ -159,13 +157,17 @@ class Plan:
             On Ctrl-C; while extras are made it says that the plan stands.
 
         """
-        require_free(Path(folder), force=force)
+        require_free(Path(folder), force=force, later=LATER)
         with told_to(progress).stage("writing"):
             words = command or self._command
             names = save(
                 folder, self.files, words, self._seconds, force=force, steps=self._steps, loaded_from=self._loaded_from
             )
         return self.save_extras(folder, command=command, progress=progress) if extras else names
+
+    def is_in(self, folder: str | Path) -> bool:
+        """Tell whether a folder holds this plan, whole."""
+        return holds(folder, self.files)
 
     def save_extras(
         self, folder: str | Path, *, command: Sequence[str] | None = None, progress: Callback | None = None
@@ -183,7 +185,7 @@ class Plan:
 
         """
         later = [Later("pictures", FOLDER, partial(self._drawn, progress))] if self._plots else []
-        later += [Later(_EXTRAS_FILE, _EXTRAS_FILE, partial(self._extra_files, progress))]
+        later += [Later(EXTRAS_FILE, EXTRAS_FILE, partial(self._extra_files, progress))]
         words = command or self._command
         later = [] if self.interrupted else later
         return save_later(folder, later, self.files, words, self._seconds, steps=self._steps)
@@ -196,7 +198,7 @@ class Plan:
         from floorflow.backends.backend import backend_named
         from floorflow.emit import extra_files
 
-        found = None if _EXTRAS_FILE in self.files else self._worked_out(progress)
+        found = None if EXTRAS_FILE in self.files else self._worked_out(progress)
         if found is None:
             return {}
         return encoded(extra_files(self.plan, found, self._platform(), backend_named(self.plan.options.backend)))

@@ -110,7 +110,7 @@ def calibrate(
     with errors_to_exit_codes(debug=debug):
         if plan_folder is not None and api.resolved(out) == api.resolved(plan_folder):
             raise InputError(f"{out}: holds the plan that was built", hint="choose another folder for --out")
-        api.require_free(out, force=force)
+        api.require_free(out, force=force, later=api.LATER)
         options = {"model": model, "folding": folding, "platform": platform, "keep_folding": keep_folding}
         with progress_shown(quiet=as_json) as told:
             found, made = _calibrated(plan_folder, reports, told, plots=not no_plots, **options)

@@ -49,6 +49,9 @@ class Saved(Protocol):
     ) -> object:
         """Write the plan, and go on with its extras if wanted."""
 
+    def is_in(self, folder: Path) -> bool:
+        """Tell whether a folder holds it, whole."""
+
     def save_extras(self, folder: Path, *, command: Sequence[str], progress: Callback | None) -> tuple[str, ...]:
         """Add the extras; return the names of all files."""
 
@@ -74,8 +77,9 @@ class Ending:
 def save_whole(made: Saved, out: Path, *, force: bool, progress: Callback | None, tell: Callable[[], None]) -> Ending:
     """Write a plan, tell of it, then add its extras; return what is to be said in the end.
 
-    A signal while it is written has it written again, for it is final and that is short; another one goes through. Any
-    signal ends the run as soon as the plan stands, with a last sentence that says what is there.
+    A signal while it is written has it written again, unless it waited until all was there: it is final, and that is
+    short; another signal goes through. Any signal ends the run as soon as the plan stands, with a last sentence that
+    says what is there.
     """
     write = partial(made.save, out, force=force, command=sys.argv, progress=progress, extras=False)
     late = False
@@ -83,7 +87,8 @@ def save_whole(made: Saved, out: Path, *, force: bool, progress: Callback | None
         write()
     except KeyboardInterrupt:
         late = True
-        write()
+        if not made.is_in(out):
+            write()
     which = "best legal plan known by then" if made.interrupted else "plan is finished and"
     there = f"the {which} is written to {out}, without pictures and extras"
     try:
@@ -91,6 +96,7 @@ def save_whole(made: Saved, out: Path, *, force: bool, progress: Callback | None
         if late or made.interrupted:
             return Ending(interrupted=there)
         files = made.save_extras(out, command=sys.argv, progress=progress)
+        there = f"the plan is finished and is written to {out}"
         return Ending(added(out, files, made.told_beside()))
     except KeyboardInterrupt as error:
         return Ending(interrupted=str(error) or there)

@@ -31,6 +31,8 @@ cannot be written, 5 limit reached without a plan, 70 internal error. Ended by a
 129 by SIGHUP; a plan known by then is written.
 """
 
+_INTERNAL = 70
+
 app = typer.Typer(
     name="floorflow",
     help="From a quantised network to a legal multi-die FPGA floorplan, with a proven distance from optimal.",
@@ -53,8 +55,8 @@ def main() -> None:
             app()
     except KeyboardInterrupt:
         sys.exit(exit_code())
-    except SystemExit:
-        if was_ended():
+    except SystemExit as ended:
+        if was_ended() and ended.code != _INTERNAL:  # a fault of ours stays one, whatever came beside
             sys.exit(exit_code())
         raise
 

@@ -56,7 +56,7 @@ def plan(
 ) -> None:
     """Plan a network, or several, on a platform: folding, partition, pblocks, files and pictures."""
     with errors_to_exit_codes(debug=debug):
-        api.require_free(out, force=force)
+        api.require_free(out, force=force, later=api.LATER)
         with progress_shown(quiet=quiet or as_json) as told:
             made = _planned(asked, told)
 

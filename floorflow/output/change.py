@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from floorflow.errors import InputError
 from floorflow.output.listed import RUN_FILE, folders_of, is_plain_file, sha256
@@ -24,24 +25,33 @@ _WAITING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Change:
     """Files by their names in the folder. All of it is decided before the first of them moves.
 
-    ``old``: those of an earlier run, as it left them, that go. ``edited``: those that the user edited, and by what name
-    each is kept. ``new``: those that come, with digests. ``folders``: those that are made for them.
+    ``old``: those of an earlier run, as it left them, that go, with digests. ``edited``: those that the user edited,
+    and by what name each is kept. ``new``: those that come, with digests. ``folders``: those that are made for them.
     """
 
-    old: tuple[str, ...]
+    old: Mapping[str, str]
     edited: Mapping[str, str]
     new: Mapping[str, str]
     folders: tuple[str, ...]
 
-    def do(self, out: Path, workshop: Path) -> None:
-        """Move the old files to the workshop, edited ones aside, and the new ones in."""
+    def do(self, out: Path, workshop: Path) -> dict[str, str]:
+        """Move the old files to the workshop, edited ones aside, and the new ones in.
+
+        Returns by what name each is kept that was edited after all was decided: whoever had it open may have saved.
+        """
         for name in self.old:
             _move(out / name, _old(workshop) / name)
         for name, kept in self.edited.items():
             _move(out / name, out / kept)
         for name in reversed([*self.new]):
             _move(new_in(workshop) / name, out / name)
+        late: dict[str, str] = {}
+        for name, digest in self.old.items():
+            if sha256(_old(workshop) / name) != digest:
+                late[name] = _free_name(out, name, ())
+                _move(_old(workshop) / name, out / late[name])
         _remove_empty(out, folders_of([*self.old, *self.edited]))
+        return late
 
     def undo(self, out: Path, workshop: Path) -> None:
         """Move everything back, from wherever `do` or an earlier `undo` was ended; what the user did since is kept.
@@ -62,8 +72,10 @@ class Change:
         for name, kept in reversed([*self.edited.items()]):
             if os.path.lexists(out / kept) and not is_plain_file(out, name):
                 _move(out / kept, out / name)
-        for name in reversed(self.old):
-            if (_old(workshop) / name).exists() and not is_plain_file(out, name):
+        for name in reversed([*self.old]):
+            if (_old(workshop) / name).exists():
+                if is_plain_file(out, name):  # the user's, made since
+                    _move(out / name, out / _free_name(out, name, ()))
                 _move(_old(workshop) / name, out / name)
 
 
@@ -89,13 +101,13 @@ def planned_change(
         If a new file, or a folder of one, would lie on something that no run of ours wrote.
 
     """
-    _refuse_foreign(out, new, earlier)
+    refuse_foreign(out, new, earlier)
     held = {name: sha256(out / name) for name in earlier if is_plain_file(out, name)}
     equal = {name for name, digest in held.items() if new.get(name) == digest}
     if not plan_stays and not (new.keys() | held.keys()) - equal <= {RUN_FILE}:
         equal -= {*_MAIN}  # while anything else moves there must be no plan
     going = _main_first(held.keys() - equal)
-    old = tuple(name for name in going if held[name] in (earlier[name], new.get(name)) or name == RUN_FILE)
+    old = {name: held[name] for name in going if held[name] in (earlier[name], new.get(name))}
     edited: dict[str, str] = {}
     for name in going:
         if name not in old:
@@ -105,9 +117,17 @@ def planned_change(
     return Change(old, edited, {name: new[name] for name in coming}, folders)
 
 
-def _refuse_foreign(out: Path, new: Collection[str], earlier: Collection[str]) -> None:
-    folders = set(folders_of(new))
-    for name in sorted({*new, *folders} - set(earlier)):
+def refuse_foreign(out: Path, new: Collection[str], earlier: Collection[str]) -> None:
+    """Refuse new files that would lie on something that is not of an earlier run; a name that ends in / is a folder.
+
+    Raises
+    ------
+    InputError
+        If one would.
+
+    """
+    folders = {*folders_of(new), *(name.rstrip("/") for name in new if name.endswith("/"))}
+    for name in sorted({*(name.rstrip("/") for name in new), *folders} - set(earlier)):
         path = out / name
         if os.path.lexists(path) and (name not in folders or path.is_symlink() or not path.is_dir()):
             raise InputError(f"{path}: is not of an earlier plan and would be lost", hint="choose another --out")
@@ -158,7 +178,26 @@ def signals_wait() -> Iterator[None]:
             signal.signal(number, wait)
         yield
     finally:
-        for number, old in changed.items():
-            signal.signal(number, old)
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, _WAITING)
+        try:
+            _give_back(changed)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for late in came:
             signal.raise_signal(late)
+
+
+def _give_back(handlers: Mapping[signal.Signals, Callable[[int, FrameType | None], Any] | int | None]) -> None:
+    """Give all signals back to whoever handled them, and raise only then what one raised that has its own again.
+
+    The mask keeps signals from this thread alone: one that another thread takes is answered here as well.
+    """
+    raised: BaseException | None = None
+    while held := [number for number, old in handlers.items() if signal.getsignal(number) != old]:
+        try:
+            for number in held:
+                signal.signal(number, handlers[number])
+        except BaseException as error:  # noqa: BLE001 - raised below
+            raised = error
+    if raised is not None:
+        raise raised

@@ -18,8 +18,8 @@ from typing import Any
 from floorflow.errors import InputError
 
 
-def _state_folder(*, make: bool) -> Path | None:
-    """Return the user's own folder for journals; None where there is none, or with ``make`` can be none.
+def _state_folder(out: Path, *, make: bool) -> Path | None:
+    """Return the user's own folder for journals; None where there is none, it lies in ``out``, or none can be made.
 
     An archive is owned by whoever unpacked it, keeps modes and times, and may hold any list: so neither owner nor
     content of what lies in an output folder proves that a run of ours left it. What no archive brings is a file in the
@@ -29,6 +29,8 @@ def _state_folder(*, make: bool) -> Path | None:
     told = os.environ.get("XDG_STATE_HOME", "")
     try:
         folder = (Path(told) if Path(told).is_absolute() else Path.home() / ".local" / "state") / "floorflow"
+        if folder.resolve().is_relative_to(out):  # it would fill what must be empty, and come with an archive
+            return None
         if make:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = folder.lstat()
@@ -39,7 +41,7 @@ def _state_folder(*, make: bool) -> Path | None:
 
 
 def _path_of(out: Path, *, make: bool) -> Path | None:
-    folder = _state_folder(make=make)
+    folder = _state_folder(out, make=make)
     return None if folder is None else folder / f"{hashlib.sha256(os.fsencode(out)).hexdigest()[:32]}.journal"
 
 

@@ -15,6 +15,9 @@ from floorflow.errors import InputError
 RUN_FILE = "run.json"
 """Holds argv, versions, wall times and the files written with their digests; may differ between equal runs."""
 
+OWN_DIGEST = "run_sha256"
+"""The field of run.json by which an edited one is known."""
+
 _MAX_BYTES = 64 * 1024 * 1024
 _HINT = "it is not what floorflow wrote; plan anew into another folder"
 
@@ -75,6 +78,31 @@ def listed_files(folder: Path) -> dict[str, str | None] | None:
             raise InputError(f"{folder / RUN_FILE}: files: {str(name)[:80]!r} is no file below {folder}", hint=_HINT)
     found = {name: digests.get(name) for name in names if is_plain_file(folder, name)}
     return {name: digest if isinstance(digest, str) else None for name, digest in found.items()}
+
+
+def run_digest(run: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of all that a run.json holds but this digest itself."""
+    held = {key: value for key, value in run.items() if key != OWN_DIGEST}
+    return hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()
+
+
+def run_file_digest(folder: Path) -> str | None:
+    """Return the SHA-256 of the file run.json, which is ours; None where it was edited, or nobody knows.
+
+    Raises
+    ------
+    InputError
+        If it is another program's, or lists a hidden file, of which floorflow writes none.
+
+    """
+    path, run = folder / RUN_FILE, read_run(folder) or {}
+    versions = run.get("versions")
+    if not isinstance(run.get("argv"), list) or not isinstance(versions, dict) or "floorflow" not in versions:
+        raise InputError(f"{path}: is not floorflow's (no argv, or no version of floorflow)", hint=_HINT)
+    hidden = [name for name in run["files"] if any(part.startswith(".") for part in name.split("/"))]
+    if hidden:
+        raise InputError(f"{path}: files: {hidden[0]!r:.80} is hidden, and floorflow writes no such file", hint=_HINT)
+    return sha256(path) if run.get(OWN_DIGEST) == run_digest(run) else None
 
 
 def is_plain_file(folder: Path, name: str) -> bool:

@@ -7,7 +7,7 @@ import hashlib
 import os
 import shutil
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -53,7 +53,12 @@ def held_alone(out: Path, patience_s: float) -> Iterator[Journal]:
     with held_journal(out, patience_s) as journal:
         entry = journal.last()
         if entry is not None:
-            _undo(out, Path(entry["workshop"]), entry.get("inode"), entry.get("change"))
+            root = Path(entry["workshop"])
+            if not _undo(out, root, entry.get("inode"), entry.get("change")):
+                raise InputError(
+                    f"{root}: holds, in old/, files that a killed run took out of {out}, and they cannot be put back",
+                    hint=f"{out} was moved or replaced since: put it back, or move {root} away",
+                )
         journal.clear()
         yield journal
 
@@ -63,19 +68,25 @@ def put(journal: Journal, out: Path, bundle: Mapping[str, bytes], plan: Callable
     *others, inside = _workshops(out)
     roots = [root for root in others if os.access(root.parent, os.W_OK | os.X_OK)] + [inside]
     change = plan({name: digest_of(data) for name, data in bundle.items()}) if out.exists() else None
+    late: Mapping[str, str] = {}
     for root in roots:
         try:
-            _put_by(journal, root, out, bundle, change)
+            late = _put_by(journal, root, out, bundle, change)
         except OSError as error:
             if error.errno != errno.EXDEV or root == inside:  # a bind mount: files cannot be moved to it
                 raise
         else:
             break
-    if change is not None and change.edited:
-        _warn_of(out, change)
+    kept = {**({} if change is None else change.edited), **late}
+    if kept:
+        _warn_of(out, kept)
 
 
-def _put_by(journal: Journal, root: Path, out: Path, bundle: Mapping[str, bytes], change: Change | None) -> None:
+def _put_by(
+    journal: Journal, root: Path, out: Path, bundle: Mapping[str, bytes], change: Change | None
+) -> Mapping[str, str]:
+    """Do it by one workshop; return by what names files are kept that were edited meanwhile."""
+    late: Mapping[str, str] = {}
     inode: list[int] | None = None
     begun: Mapping[str, Any] | None = None
     journal.note(workshop=str(root), inode=inode)
@@ -94,12 +105,13 @@ def _put_by(journal: Journal, root: Path, out: Path, bundle: Mapping[str, bytes]
             else:
                 begun = asdict(change)
                 journal.note(workshop=str(root), inode=inode, change=begun)
-                change.do(out, root)
+                late = change.do(out, root)
             begun = None
             journal.note(workshop=str(root), inode=inode)  # from here on nothing but the workshop is to be cleared
     finally:
-        _undo(out, root, inode, begun)
-        journal.clear()
+        if _undo(out, root, inode, begun):
+            journal.clear()
+    return late
 
 
 def _build(folder: Path, bundle: Mapping[str, bytes]) -> None:
@@ -110,17 +122,29 @@ def _build(folder: Path, bundle: Mapping[str, bytes]) -> None:
         path.write_bytes(data)
 
 
-def _undo(out: Path, root: Path, inode: object, change: Mapping[str, Any] | None) -> None:
-    """Undo a change and clear its workshop; a folder that stands there instead of it is left alone."""
+def _undo(out: Path, root: Path, inode: Sequence[int] | None, change: Mapping[str, Any] | None) -> bool:
+    """Undo a change and clear its workshop; tell whether nothing is left that is to be put back.
+
+    A folder that stands there instead of the workshop is left alone. Without a workshop there is nothing to put back.
+    """
     if inode is None:
         with suppress(OSError):  # made, and killed before that was noted: it is empty, or not ours
             root.rmdir()
-        return
-    if not root.is_symlink() and root.is_dir() and _inode(root) == inode:
+        return True
+    if not os.path.lexists(root):
+        return True
+    # Not the device: its number may be another after a restart.
+    if root.is_symlink() or not root.is_dir() or _inode(root)[1] != inode[1]:
+        return change is None
+    if change is not None:
+        if not out.is_dir():
+            return False
         with signals_wait():
-            if change is not None and out.is_dir():
-                Change(tuple(change["old"]), change["edited"], change["new"], tuple(change["folders"])).undo(out, root)
-        shutil.rmtree(root)
+            Change(dict.fromkeys(change["old"], ""), change["edited"], change["new"], tuple(change["folders"])).undo(
+                out, root
+            )
+    shutil.rmtree(root)
+    return True
 
 
 def _inode(folder: Path) -> list[int]:
@@ -128,7 +152,7 @@ def _inode(folder: Path) -> list[int]:
     return [status.st_dev, status.st_ino]
 
 
-def _warn_of(out: Path, change: Change) -> None:
-    told = some([f"{name} as {kept}" for name, kept in change.edited.items()])
+def _warn_of(out: Path, edited: Mapping[str, str]) -> None:
+    told = some([f"{name} as {kept}" for name, kept in edited.items()])
     reason = "were edited, or come from an older floorflow that kept no digests"
     warnings.warn(f"{out}: files that {reason} are kept: {told}", FolderWarning, stacklevel=2)

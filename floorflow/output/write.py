@@ -5,16 +5,25 @@ from __future__ import annotations
 import json
 import os
 import pwd
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
 
+from floorflow import __version__
 from floorflow.errors import InputError
-from floorflow.output.change import planned_change
+from floorflow.output.change import planned_change, refuse_foreign
 from floorflow.output.journal import has_journal
-from floorflow.output.listed import RUN_FILE, is_inside, is_plain_file, listed_files
+from floorflow.output.listed import (
+    OWN_DIGEST,
+    RUN_FILE,
+    is_inside,
+    is_plain_file,
+    listed_files,
+    run_digest,
+    run_file_digest,
+)
 from floorflow.output.workshop import digest_of, held_alone, put, refuse_foreign_workshops
 from floorflow.reading import require_nameable
 
@@ -29,10 +38,11 @@ class Written:
     run: bytes
 
 
-def require_free(out: Path, *, force: bool) -> None:
+def require_free(out: Path, *, force: bool, later: Collection[str] = ()) -> None:
     """Refuse an output folder that holds anything, unless forced and an earlier run wrote it; called before the work.
 
-    What a killed run left behind is undone first.
+    What a killed run left behind is undone first. ``later``: files that are to be added to what is written first, and
+    folders of such, which end in /; something of the user's in their place is refused as well.
 
     Raises
     ------
@@ -51,7 +61,7 @@ def require_free(out: Path, *, force: bool) -> None:
         _require_writable(parent)
         with held_alone(out, PATIENCE_S):
             refuse_foreign_workshops(out)
-            _earlier_files(out, force=force)
+            refuse_foreign(out, later, _earlier_files(out, force=force))
 
 
 def recover(folder: Path) -> None:
@@ -81,8 +91,8 @@ def write(
     """Write all files and run.json to ``out`` at once, in place of those of an earlier run; nothing else is touched.
 
     The files of an earlier run are those that its run.json lists. One that was edited since is kept as ``NAME.yours``,
-    which a `FolderWarning` tells; so is each of a run.json without digests. Without ``force`` a folder that another run
-    filled in the meantime is refused.
+    which a `FolderWarning` tells; so is each of a run.json without digests, and a run.json that was edited. Without
+    ``force`` a folder that another run filled in the meantime is refused.
 
     Raises
     ------
@@ -134,7 +144,10 @@ def add(
             raise InputError(f"{out}: holds another result by now", hint="choose another --out")
         held = listed_files(out) or {}
         bundle[RUN_FILE] = _run_file(run, held | {name: digest_of(data) for name, data in bundle.items()})
-        earlier = {RUN_FILE: None, **{name: digest for name, digest in held.items() if name in bundle}}
+        earlier = {
+            RUN_FILE: digest_of(written.run),
+            **{name: digest for name, digest in held.items() if name in bundle},
+        }
         with _told_if_whole(out, bundle):
             put(journal, out, bundle, lambda new: planned_change(out, new, earlier, plan_stays=True))
     return Written(bundle[RUN_FILE])
@@ -161,7 +174,10 @@ def _bundle(files: Mapping[str, str | bytes]) -> dict[str, bytes]:
 
 
 def _run_file(run: Mapping[str, object], digests: Mapping[str, str | None]) -> bytes:
-    content = {**run, "files": sorted(digests), "sha256": dict(digests)}
+    """Return run.json with what makes it ours, whatever the caller tells."""
+    ours = {"argv": [], "versions": {"floorflow": __version__}}
+    content = {**ours, **run, "files": sorted(digests), "sha256": dict(digests)}
+    content[OWN_DIGEST] = run_digest(content)
     return (json.dumps(content, indent=2, sort_keys=True) + "\n").encode()
 
 
@@ -182,7 +198,7 @@ def _earlier_files(out: Path, *, force: bool) -> dict[str, str | None]:
         raise InputError(
             f"{out}: has no run.json, and --force replaces only what an earlier run wrote", hint="choose another --out"
         )
-    return {**listed, RUN_FILE: None}
+    return {**listed, RUN_FILE: run_file_digest(out)}
 
 
 def _is_home(out: Path) -> bool:

@@ -126,6 +126,9 @@ def _check_request(plan: Record, told: Record, where: str, findings: Findings) -
 def _check_rows(plan: Record, network: Record, told: Record, where: str, findings: Findings) -> None:
     own, clock_mhz = network["search"]["interval_cycles"], plan["options"]["clock_mhz"]
     for row in told["rows"]:
+        if row["less"] not in LESS or row["interval_cycles"] == 0:
+            findings.add("wrong-bargain", where, f"{row['less']} less rate in {row['interval_cycles']} cycles is none")
+            continue
         asked, cycles = clock_mhz * 1e6 / own * (1 - row["less"]), row["interval_cycles"]
         if not -1e-9 <= 1 - row["fps"] / asked <= ROUNDED:
             findings.add("wrong-bargain", where, f"{row['less']} less rate is {asked}, rounded down not {row['fps']}")
@@ -155,7 +158,8 @@ def _check_now(plan: Record, phase: PhaseFacts, now: Record, where: str, finding
     if any(now["resources"][name] != whole[name] for name in RESOURCE_NAMES):
         findings.add("wrong-bargain", where, f"now.resources are {now['resources']}, all slots hold {whole}")
     engine = phase.folded.get(now["engine"])
-    if engine is None or engine.folding["resources"][now["engine_resource"]] != now["amount"]:
+    held = {} if engine is None else engine.folding["resources"]
+    if held.get(now["engine_resource"]) != now["amount"]:
         findings.add("wrong-bargain", where, f"{now['engine']} does not take {now['amount']} {now['engine_resource']}")
     hpwl = sum(plan["hpwl"] for plan in phase.raw["floorplan"].values())
     if now["hpwl"] is None or not close(now["hpwl"], hpwl):

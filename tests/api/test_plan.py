@@ -8,6 +8,7 @@ import json
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,6 +18,7 @@ import onnx
 import pytest
 
 import floorflow as ff
+from floorflow.api import folders
 from floorflow.api.events import told_to
 from floorflow.backends.finn.read.source import read_source
 from floorflow.search import context
@@ -59,6 +61,7 @@ def test_what_is_saved_is_what_the_command_line_writes(saved: Path, tmp_path: Pa
     assert sum(name.startswith("plots/") for name in mine) == 10
     assert told[0].pop("argv") == command
     for run in told:
+        assert run.pop("run_sha256")
         run.pop("seconds")
         run.pop("argv", None)
     assert told[0] == told[1]
@@ -203,6 +206,49 @@ def test_nothing_is_replaced_unless_forced(tfc: ff.Plan, tmp_path: Path) -> None
     (out / "run.json").unlink()
     with pytest.raises(ff.InputError, match=r"has no run\.json"):
         tfc.save(out, force=True)
+
+
+@pytest.mark.parametrize("name", ["extras.json", "plots"])
+def test_a_file_of_the_users_where_extras_go_is_refused_before_anything_moves(
+    name: str, tfc: ff.Plan, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    tfc.save(out, extras=False)
+    (out / name).write_text("mine")
+    before = contents(out)
+    with pytest.raises(ff.InputError, match=f"{name}: is not of an earlier plan"):
+        tfc.save(out, force=True, extras=False)
+    assert contents(out) == before
+
+
+@pytest.mark.parametrize("place", ["none", "full"])
+def test_a_plan_is_judged_beside_its_folder_where_there_is_no_temporary_one(
+    place: str, tfc: ff.Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if place == "none":
+
+        def nowhere() -> str:
+            raise FileNotFoundError(2, "No usable temporary directory found")
+
+        monkeypatch.setattr(tempfile, "gettempdir", nowhere)
+    else:
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "full"))
+        (tmp_path / "full").mkdir()
+        laid = folders.write
+
+        def full(out: Path, *given: Any, **options: Any) -> object:
+            if out.is_relative_to(tmp_path / "full"):
+                raise ff.InputError(f"{out}: cannot be written (No space left on device)")
+            return laid(out, *given, **options)
+
+        monkeypatch.setattr(folders, "write", full)
+    tfc.save(tmp_path / "new/out", extras=False)
+    assert {path.name for path in tmp_path.iterdir()} - {"full"} == {"new"}
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["out"]
+    wrong = small()
+    wrong.files = without_a_module(wrong.files, "plan.json")
+    with pytest.raises(ff.FloorflowError, match="breaks rules of check"):
+        wrong.save(tmp_path / "new/other")
 
 
 def in_memory(path: Path) -> onnx.ModelProto:

@@ -6,10 +6,15 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from floorflow.api.folders import holds
+from floorflow.cli import main, signals
+from floorflow.cli.ending import save_whole
+from floorflow.output import require_free, write
 from floorflow.verify import check
 from tests.cli.interrupted import LAUNCH, Ended, interrupted_at
 from tests.conftest import EXAMPLES, TFC
@@ -157,3 +162,58 @@ def test_a_solve_without_end_hears_ctrl_c() -> None:
     ended = interrupted_at("begun", code=LAUNCH + HARD, worked_cpu_s=0.5)
     assert ended.code == 130, ended.said
     assert ended.cpu_s < MOST_CPU_S
+
+
+@dataclass
+class Kept:
+    """A plan whose parts are interrupted as the test says."""
+
+    files: dict[str, str]
+    waited: bool = False
+    told_late: bool = False
+    interrupted: bool = False
+
+    def save(self, folder: Path, *, force: bool, **_others: object) -> None:
+        require_free(folder, force=force)
+        write(folder, self.files, {}, force=force)
+        if self.waited:  # as a signal does until all files have moved
+            raise KeyboardInterrupt
+
+    def is_in(self, folder: Path) -> bool:
+        return holds(folder, {name: text.encode() for name, text in self.files.items()})
+
+    def save_extras(self, folder: Path, **_others: object) -> tuple[str, ...]:
+        return ("extras.json",)
+
+    def told_beside(self) -> str:
+        if self.told_late:
+            raise KeyboardInterrupt
+        return ""
+
+
+@pytest.mark.parametrize(
+    ("made", "without"),
+    [
+        (Kept({"plan.json": "{}"}, waited=True), ", without pictures and extras"),
+        (Kept({"plan.json": "{}"}, told_late=True), ""),
+    ],
+    ids=["waited for the moves", "after the extras"],
+)
+def test_what_is_written_when_a_signal_came_is_said_and_not_written_again(
+    made: Kept, without: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    ending = save_whole(made, out, force=False, progress=None, tell=lambda: None)
+    assert ending.interrupted == f"the plan is finished and is written to {out}{without}"
+    assert (out / "plan.json").is_file()
+
+
+@pytest.mark.parametrize(("code", "told"), [(70, 70), (2, 143), (0, 143)])
+def test_a_fault_of_ours_is_told_as_one_after_a_signal_too(
+    code: int, told: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(main, "app", lambda: sys.exit(code))
+    monkeypatch.setattr(signals, "_heard", [(signal.SIGTERM, 0.0)])
+    with pytest.raises(SystemExit) as ended:
+        main.main()
+    assert ended.value.code == told

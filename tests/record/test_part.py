@@ -111,7 +111,8 @@ def test_the_try_that_ended_a_search_is_recorded_with_what_was_short_and_where(p
 
 
 @pytest.mark.parametrize(
-    ("file", "name"), [("cnv_2w2a", "cnv_2w2a"), ("my net (2)", "my_net__2_"), ("", "network"), ("..", "network")]
+    ("file", "name"),
+    [("cnv_2w2a", "cnv_2w2a"), ("my net (2)", "my_net__2_"), ("", "network"), ("..", "network"), (".x", "x")],
 )
 def test_networks_have_plain_names_whatever_the_file_is_called(file: str, name: str) -> None:
     assert plain_name(file) == name

@@ -68,6 +68,21 @@ def a_bargain_of_another_rate(plan: Plan, told: Plan) -> None:
 
 
 @beside("wrong-bargain")
+def a_bargain_of_no_rate_at_all(plan: Plan, told: Plan) -> None:
+    told["bargains"]["rows"][4]["less"] = 1
+
+
+@beside("wrong-bargain")
+def a_bargain_in_no_time(plan: Plan, told: Plan) -> None:
+    told["bargains"]["rows"][4]["interval_cycles"] = 0
+
+
+@beside("wrong-bargain")
+def a_resource_of_an_engine_that_no_fpga_has(plan: Plan, told: Plan) -> None:
+    told["bargains"]["now"]["engine_resource"] = "X"
+
+
+@beside("wrong-bargain")
 def a_bargain_that_is_asked_for_at_another_rate(plan: Plan, told: Plan) -> None:
     told["bargains"]["rows"][2]["fps"] *= 1.01
 
