@@ -98,13 +98,8 @@ def record_runs(
     networks = _networks([source.network for source in sources], runs, phases)
     notes = dict.fromkeys(note for own in contexts for note in own.dataflow.notes)
     above = [entry for run in runs for part in run.parts for entry in lifted(run.name, part)]
-    unbuilt = context.backend.unbuilt(
-        [fpga.board for fpga in platform.fpgas],
-        len(networks),
-        context.request.backend_options,
-        in_regions=regions is not None,
-    )
-    warnings = [f"{UNBUILT}{clause}" for clause in unbuilt]
+    boards = [fpga.board for fpga in platform.fpgas]
+    warnings = _unbuilt(context, boards, len(networks), in_regions=regions is not None)
     warnings += [*notes, *tried, *lifted_warnings(above, context.request), *_warnings(runs, phases)]
     interrupted = any(part.result.interrupted for run in runs for part in run.parts)
     return Plan(
@@ -136,6 +131,12 @@ def record_runs(
         warnings=warnings,
         interrupted=interrupted,
     )
+
+
+def _unbuilt(context: PlanningContext, boards: Sequence[str], networks: int, *, in_regions: bool) -> list[str]:
+    """Return the warnings that come first: what keeps the back end's tool from building the plan."""
+    clauses = context.backend.unbuilt(boards, networks, context.request.backend_options, in_regions=in_regions)
+    return [f"{UNBUILT}{clause}" for clause in clauses]
 
 
 def cut_short(plan: Plan) -> Plan:

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field, ValidationError
 
 from floorflow.errors import InputError
-from floorflow.schema.values import Amount, Amounts, PlanModel
+from floorflow.schema.values import Amount, Amounts, PlanModel, first_fault
 
 EXTRAS_FILE = "extras.json"
 EXTRAS_SCHEMA: Literal["floorflow-extras/1"] = "floorflow-extras/1"
@@ -107,6 +107,4 @@ def read_extras(data: bytes) -> Extras:
     try:
         return Extras.model_validate_json(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise InputError(f"{EXTRAS_FILE}: {field}: {first['msg']}", hint="plan again, or remove the file") from error
+        raise InputError(f"{EXTRAS_FILE}: {first_fault(error)}", hint="plan again, or remove the file") from error

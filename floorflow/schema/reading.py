@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from floorflow.errors import InputError
 from floorflow.reading import read_text
 from floorflow.schema.plan import SCHEMA, Plan
+from floorflow.schema.values import first_fault
 
 
 def read_plan(path: Path) -> Plan:
@@ -26,9 +27,7 @@ def read_plan(path: Path) -> Plan:
     try:
         return Plan.model_validate_json(text)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise InputError(f"{path}: {field}: {first['msg']}", hint="give a plan.json of this version") from error
+        raise InputError(f"{path}: {first_fault(error)}", hint="give a plan.json of this version") from error
     except InputError as error:  # its back end is not installed, or has other options
         raise InputError(f"{path}: options: {error}", hint=error.hint) from error
 

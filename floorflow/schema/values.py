@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 Amount = Annotated[int, Field(ge=0)]
 AttributeValue = int | str | list[int] | list[str]
@@ -57,3 +57,10 @@ class RectangleEntry(PlanModel):
     bottom: int
     right: int
     top: int
+
+
+def first_fault(error: ValidationError) -> str:
+    """Return the first wrong field of a file, and what is wrong with it."""
+    first = error.errors()[0]
+    field = ".".join(str(part) for part in first["loc"]) or "the file"
+    return f"{field}: {first['msg']}"

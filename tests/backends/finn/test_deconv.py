@@ -7,9 +7,11 @@ from typing import Any
 
 import onnx
 import pytest
+from onnx import TensorProto, helper
 
 from examples.make_models import ModelBuilder
 from floorflow.backends.finn.lower.lowering import lower
+from floorflow.backends.finn.step.early import spell_out_deconv
 from floorflow.dataflow.model import Dataflow
 from floorflow.errors import InputError
 from floorflow.network import read
@@ -96,3 +98,19 @@ def test_what_finn_has_no_engine_for_is_refused_with_a_hint(
     with pytest.raises(InputError, match=f"'ConvTranspose_0'.*{reason}") as caught:
         decoded(tmp_path, weights, bits, **how)
     assert caught.value.hint
+
+
+def test_each_transposed_convolution_is_given_the_kernel_of_its_own_stored_weights() -> None:
+    """FINN's InferPixelPaddingDeconv reads kernel_shape, which ONNX lets be left out."""
+    stored = helper.make_tensor("stored", TensorProto.FLOAT, (3, 4, 5, 2), [0.0] * 120)
+    nodes = [
+        helper.make_node("Quant", ["stored", "s", "z", "b"], ["weights"]),
+        helper.make_node("ConvTranspose", ["x", "weights"], ["y"]),
+        helper.make_node("ConvTranspose", ["y", "computed"], ["z0"]),
+        helper.make_node("ConvTranspose", ["z0", "stored"], ["end"], kernel_shape=[5, 2], strides=[2, 2]),
+    ]
+    graph = helper.make_graph(nodes, "g", [], [], [stored])
+    spell_out_deconv(graph)
+    told = [{a.name: helper.get_attribute_value(a) for a in node.attribute} for node in graph.node[1:]]
+    assert [each.get("kernel_shape") for each in told] == [[5, 2], None, [5, 2]]
+    assert [each["strides"] for each in told] == [[1, 1], [1, 1], [2, 2]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 import onnx
 from onnx import helper
@@ -36,20 +35,23 @@ def reshape_early(graph: onnx.GraphProto) -> list[str]:
 
 def spell_out_deconv(graph: onnx.GraphProto) -> None:
     """Write ONNX's defaults into transposed convolutions, in place; the kernel's size is that of the weights."""
-    defaults: dict[str, Any] = {"dilations": [1, 1], "group": 1, "pads": [0, 0, 0, 0], "strides": [1, 1]}
-    stored = {tensor.name: list(tensor.dims) for tensor in graph.initializer}
-    makers = {name: maker for maker in graph.node for name in maker.output}
+    defaults = {"dilations": [1, 1], "group": 1, "pads": [0, 0, 0, 0], "strides": [1, 1]}
     for node in graph.node:
         if node.op_type == "ConvTranspose":
-            weights = node.input[1]
-            while weights not in stored and weights in makers and makers[weights].input:
-                weights = makers[weights].input[0]  # a quantiser keeps the shape
-            if weights in stored:
-                defaults["kernel_shape"] = stored[weights][2:]
             given = {attribute.name for attribute in node.attribute}
+            meant = {**defaults, **_kernel_of(graph, node.input[1])}
             node.attribute.extend(
-                helper.make_attribute(name, value) for name, value in defaults.items() if name not in given
+                helper.make_attribute(name, value) for name, value in meant.items() if name not in given
             )
+
+
+def _kernel_of(graph: onnx.GraphProto, weights: str) -> dict[str, list[int]]:
+    """Return the kernel's size by the stored weights, through quantisers, which keep it; nothing if none are stored."""
+    stored = {tensor.name: list(tensor.dims) for tensor in graph.initializer}
+    makers = {name: maker for maker in graph.node for name in maker.output}
+    while weights not in stored and weights in makers and makers[weights].input:
+        weights = makers[weights].input[0]
+    return {"kernel_shape": stored[weights][2:]} if weights in stored else {}
 
 
 def _single_numbers(graph: onnx.GraphProto) -> set[str]:
