@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from threading import Lock
 
 MODULES = ("graph", "match", "kernels", "slices", "settings", "cut", "early", "kernel_files", "filled", "bind", "steps")
 """The modules in the order in which each needs only earlier ones."""
 _OWN = "floorflow.backends.finn.step."
+_PARSING = Lock()
+"""Python 3.11 counts the depth of what it parses for all threads at once, and fails where two of them parse."""
 
 
 def bundled(version: str) -> str:
     """Return floorflow_step.py."""
     imports: set[str] = set()
-    bodies = []
-    for name in MODULES:
-        text = (Path(__file__).with_name(f"{name}.py")).read_text(encoding="utf-8")
-        bodies.append(f"# {name}\n\n{_body(text, imports)}")
-    docstring = ast.get_docstring(ast.parse(_text(MODULES[-1]))) or ""
+    with _PARSING:
+        bodies = [f"# {name}\n\n{_body(_text(name), imports)}" for name in MODULES]
+        docstring = ast.get_docstring(ast.parse(_text(MODULES[-1]))) or ""
     about = f'"""{docstring}\n\nFrom floorflow {version} (Apache-2.0); do not edit.\n"""'
     head = f"{about}\n\nfrom __future__ import annotations\n"
     return "\n".join([head, *sorted(imports, key=_import_key), "", "", "\n\n\n".join(bodies)]) + "\n"
