@@ -170,7 +170,7 @@ def read_builds() -> tuple[Build, ...]:
             row["part"],
             row["told"],
             row["measured"],
-            tuple(_parts(row, technology_of(row["part"]))),
+            tuple(_parts(row, replace(technology_of(row["part"]), vivado=tuple(row["vivado"])))),
             tuple(pace_of(unit) for _, unit, _ in _engines(row)),
             tuple(row.get("fifos_measured", ())),
             row.get("shell"),

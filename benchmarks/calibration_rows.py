@@ -36,8 +36,6 @@ PART = "xczu48dr-ffvg1517-2-e"
 """The part of the board RFSoC2x2."""
 THRESHOLDS = {"uniform_thres": 0, "depth_trigger_bram": 0, "depth_trigger_uram": 0}
 BUILD_ONLY = ("code_gen", "ip", "gen_top", "cycles", "backend")
-BUILT_AS = {"MVAU_hls": {"resType": "dsp", "ram_style_thresholds": "distributed"}}
-"""What the tools made of ``auto`` in metafi."""
 DESIGNS = {
     "cnv-w1a1": ("cnv", "bnn-pynq", "cnv-w1a1"),
     "cnv-w1a2": ("cnv", "bnn-pynq", "cnv-w1a2"),
@@ -202,6 +200,7 @@ def finn_plus(reference: Path) -> Iterator[dict[str, Any]]:
             "network": network,
             "origin": "FINN+",
             "source": f"FINN+ {build['commit'][:8]}, RFSoC2x2, Vivado 2024.2",
+            "vivado": [2024, 2],
             "part": PART,
             "told": {key.replace("_18K", "18"): int(amounts[key]) for key in ("LUT", "BRAM_18K", "URAM", "DSP")}
             | {"cycles": told["performance"]["max_cycles"]},
@@ -232,7 +231,7 @@ def metafi(reference: Path) -> dict[str, Any]:
         hardware = {key: value for key, value in stated.items() if not key.startswith(BUILD_ONLY)}
         alone = node.name in rows and not node.name.endswith(("Generator_rtl_13", "Generator_rtl_14"))
         costs = [int(rows[node.name][f"synth_{name}"]) for name in ("LUT", "FF", "BRAM18eq", "DSP")] if alone else []
-        attributes = {k: v for k, v in hardware.items() if k not in ELSEWHERE} | BUILT_AS.get(node.op_type, {})
+        attributes = {k: v for k, v in hardware.items() if k not in ELSEWHERE}
         engines.append([node.op_type, attributes | equal(node.op_type), *costs])
     top = read(folder / "post_synth_resources.json")["(top)"]
     told = read(folder / "estimate_layer_resources.json")
@@ -242,6 +241,7 @@ def metafi(reference: Path) -> dict[str, Any]:
         "network": "metafi",
         "origin": "metafi",
         "source": "a public build of FINN+, ZCU104, Vivado 2022.2",
+        "vivado": [2022, 2],
         "part": "xczu7ev-ffvc1156-2-e",
         "told": {name.replace("_18K", "18"): sum_of(told, name) for name in ("LUT", "BRAM_18K", "URAM", "DSP")}
         | {"cycles": cycles},
@@ -285,7 +285,8 @@ def pynq_labs(reference: Path) -> Iterator[dict[str, Any]]:
             "name": f"pynq-{name.replace('_', '')}",
             "network": "tfc",
             "origin": "pynq-labs",
-            "source": "public builds of FINN+, PYNQ-Z2, Vivado 2022.2 or near",
+            "source": "public builds of FINN+, PYNQ-Z2, Vivado 2023.2",
+            "vivado": [2023, 2],
             "part": "xc7z020clg400-1",
             "told": {key.replace("_18K", "18"): int(told[key]) for key in ("LUT", "BRAM_18K", "URAM", "DSP")}
             | {"cycles": read(folder / "estimate_network_performance.json")["max_cycles"]},
@@ -297,15 +298,15 @@ def pynq_labs(reference: Path) -> Iterator[dict[str, Any]]:
 
 
 REBUILT = {
-    "mlp_w2a1_pynqz2": ("mlp-w2a1", "mlp", "mlp-pynqz2", "FINN v0.10.1, PYNQ-Z2, Vivado 2022.2"),
-    "cnv_w1a1_pynqz2": ("cnv5-w1a1", "cnv5", "cnv5-pynqz2", "FINN v0.10, PYNQ-Z2, Vivado 2022.1"),
+    "mlp_w2a1_pynqz2": ("mlp-w2a1", "mlp", "mlp-pynqz2", "FINN v0.10.1", (2022, 2)),
+    "cnv_w1a1_pynqz2": ("cnv5-w1a1", "cnv5", "cnv5-pynqz2", "FINN v0.10", (2022, 1)),
 }
-"""Folder, name, network, origin and tools of builds whose graphs were rebuilt from folding and rows of every node."""
+"""Folder, name, network, origin, FINN and Vivado of builds whose graphs were rebuilt from folding and every node's row."""
 
 
 def rebuilt(reference: Path) -> Iterator[dict[str, Any]]:
     """Return builds of FINN main whose every node was measured; a stitched node's name follows its partition's."""
-    for folder, (name, network, origin, tools) in REBUILT.items():
+    for folder, (name, network, origin, tool, vivado) in REBUILT.items():
         place = reference / "builds" / folder
         rows = read(place / "report/post_synth_resources.json")
         used = {row.removeprefix("StreamingDataflowPartition_1_"): cost for row, cost in rows.items()}
@@ -330,7 +331,8 @@ def rebuilt(reference: Path) -> Iterator[dict[str, Any]]:
             "network": network,
             "origin": origin,
             "finn": "main",
-            "source": f"a public build of {tools}",
+            "source": f"a public build of {tool}, PYNQ-Z2, Vivado {vivado[0]}.{vivado[1]}",
+            "vivado": vivado,
             "part": "xc7z020clg400-1",
             "told": {"LUT": 0, "BRAM18": 0, "URAM": 0, "DSP": 0, "cycles": 0},
             "measured": dict(zip(("LUT", "FF", "BRAM18", "DSP"), top, strict=True)) | {"URAM": 0, "interval": None},
