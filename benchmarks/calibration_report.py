@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from statistics import median
 
@@ -23,7 +23,7 @@ from calibration import (
     with_shells,
 )
 
-from floorflow.backends.finn.cost.bands import relative_band
+from floorflow.backends.finn.cost.bands import BLOCKS_UNMEASURED, LOGIC_UNMEASURED, relative_band
 from floorflow.dataflow.bands import spread
 from floorflow.resources import Resources
 
@@ -36,24 +36,27 @@ LEAST_SHARE = 0.4
 """A whole design says something about a kind that makes up this share of it."""
 LEAST_AMOUNT = {"LUT": 20, "FF": 20, "BRAM18": 1, "DSP": 1}
 SHELL_PART = "shell"
-ENOUGH, FEW = 3, (0.8, 1.25)
-"""Networks from which tenths are taken as they are; of a kind seen in fewer the band is at least this wide."""
+ENOUGH = 3
+"""Origins from which tenths are taken as they are; of a kind seen in fewer the band is that of no build at all."""
 
 
-def samples(builds: tuple[Build, ...], fits: dict[str, Fit]) -> Samples:
-    """Return measured over predicted for each kind and resource, each predicted by a fit that did not see it.
+def samples(builds: tuple[Build, ...], fits: dict[str, Fit]) -> tuple[Samples, Mapping[str, set[str]]]:
+    """Return measured over predicted for each kind and resource, each predicted by a fit that did not see it; and the
+    origins of each kind's.
 
     Engines that were measured alone give one each. A design gives one for the kind that dominates it: all of the
     design's error is put on that kind. FIFOs were measured in sum once, in a build with FINN's older FIFO.
     """
     ratios: Samples = defaultdict(list)
+    origins: dict[str, set[str]] = defaultdict(set)
     for build in builds:
         for resource in RESOURCES:
             seen = fits[build.name]
             for source in (_alone, _dominant, _fifos):
                 for kind, ratio in source(build, seen, resource):
                     ratios[kind, resource].append((build.network, ratio))
-    return ratios
+                    origins[kind].add(build.origin)
+    return ratios, origins
 
 
 def _alone(build: Build, seen: Fit, resource: str) -> Iterator[tuple[str, float]]:
@@ -81,13 +84,14 @@ def _dominant(build: Build, seen: Fit, resource: str) -> Iterator[tuple[str, flo
             yield kind, (build.measured[resource] - total + amount) / amount
 
 
-def bands(samples_of: Samples) -> Bands:
+def bands(samples_of: Samples, origins: Mapping[str, set[str]]) -> Bands:
     """Return for each kind the factors between which four fifths of its errors lie; 1 always lies between them."""
     result: Bands = defaultdict(dict)
     for (kind, resource), ratios in sorted(samples_of.items()):
         low, high = tenths(ratios)
-        if len({network for network, _ in ratios}) < ENOUGH:
-            low, high = min(FEW[0], low), max(FEW[1], high)
+        if len(origins[kind]) < ENOUGH:
+            few = LOGIC_UNMEASURED if resource in LOGIC else BLOCKS_UNMEASURED
+            low, high = min(few[0], low), max(few[1], high)
         if resource == "DSP" and {ratio for _, ratio in ratios} == {1.0}:
             low = high = 1.0
         result[kind][resource] = (round(min(low, 1), 2), round(max(high, 1), 2))
@@ -266,7 +270,7 @@ def shell_band(builds: tuple[Build, ...], fits: dict[str, Fit], resource: str) -
 
 def pages(builds: tuple[Build, ...], fits: dict[str, Fit], full: Fit) -> list[str]:
     """Return every table, as docs/calibration.md holds them."""
-    samples_of = samples(builds, fits)
+    samples_of, origins = samples(builds, fits)
     missed = {resource: outside(builds, fits, resource) for resource in RESOURCES[:3]}
     inside = [f"{len(builds) - len(names)} of {len(builds)} in {resource}" for resource, names in missed.items()]
     named = [f"{resource} {', '.join(names)}" for resource, names in missed.items() if names]
@@ -277,7 +281,7 @@ def pages(builds: tuple[Build, ...], fits: dict[str, Fit], full: Fit) -> list[st
         table(shells(full)),
         table(cycles(builds)),
         table(coefficients(full, fits)),
-        table(band_rows(samples_of, bands(samples_of))),
+        table(band_rows(samples_of, bands(samples_of, origins))),
         f"Builds in the band of their sum: {', '.join(inside)}; not in it: {'; '.join(named)}.",
     ]
 
@@ -287,4 +291,4 @@ def main(*, write: bool) -> None:
     fits, full = cross_validated(builds), with_shells(fit(builds), builds)
     print("\n\n".join(pages(builds, fits, full)))
     if write:
-        SHIPPED.write_text(shipped(full, bands(samples(builds, fits))), encoding="utf-8")
+        SHIPPED.write_text(shipped(full, bands(*samples(builds, fits))), encoding="utf-8")
