@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, log
+from math import ceil, inf, log
 
 from floorflow.backends.finn.attributes import Reader
 from floorflow.backends.finn.cost import estimated
@@ -168,9 +168,8 @@ class Weighted:
         share = prices.threshold_lut_per_bit
         compare = self.pe * self.threshold_bits * share
         constant = self.output_folds == 1
-        in_blocks = (self.ram_style_thresholds == "block") & (not constant)
-        if self.ram_style_thresholds == "auto":
-            in_blocks = self.output_folds >= AUTO_THRESHOLD_WORDS
+        least_words = {"block": 2, "auto": AUTO_THRESHOLD_WORDS}.get(self.ram_style_thresholds, inf)
+        in_blocks = self.output_folds >= least_words
         blocks = self.pe * block_ram18(self.threshold_bits, self.output_folds)
         stored = self.pe * rom_luts(self.threshold_bits, self.output_folds) * share
         in_luts = where(in_blocks | constant, 0.0, stored)
