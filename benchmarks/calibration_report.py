@@ -121,9 +121,12 @@ def designs(builds: tuple[Build, ...], fits: dict[str, Fit], resource: str) -> I
         if not real:
             continue
         own, told = fits[build.name].design(build, resource), build.told.get(resource, 0)
-        for who, predicted in (("FINN", told), ("own", own)):
-            errors[who][build.network].append(abs(predicted / real - 1))
-        yield [build.name, f"{real:,}", f"{told:,}", percent(told, real), f"{own:,.0f}", percent(own, real)]
+        errors["own"][build.network].append(abs(own / real - 1))
+        finn = ["-", "-"]
+        if build.told:
+            errors["FINN"][build.network].append(abs(told / real - 1))
+            finn = [f"{told:,}", percent(told, real)]
+        yield [build.name, f"{real:,}", *finn, f"{own:,.0f}", percent(own, real)]
     medians = [_median(errors[who]) for who in ("FINN", "own")]
     yield ["median over networks", "", "", f"{medians[0]:.1%}", "", f"**{medians[1]:.1%}**"]
 
@@ -177,9 +180,10 @@ def cycles(builds: tuple[Build, ...]) -> Iterator[list[str]]:
     yield ["build", "measured cycles", "FINN", "error", "with start-up", "error"]
     errors: tuple[dict[str, list[float]], ...] = (defaultdict(list), defaultdict(list))
     for build in builds:
-        real, told, own = build.measured["interval"], build.told["cycles"], interval(build)
+        real = build.measured["interval"]
         if not real:
             continue
+        told, own = build.told["cycles"], interval(build)
         for which, predicted in zip(errors, (told, own), strict=True):
             which[build.network].append(abs(predicted / real - 1))
         yield [build.name, f"{real:,}", f"{told:,}", percent(told, real), f"{own:,}", percent(own, real)]
