@@ -40,6 +40,10 @@ ENOUGH = 3
 """Origins from which tenths are taken as they are; of a kind seen in fewer the band is that of no build at all."""
 
 
+NARROWEST = (0.9, 1.1)
+"""What no band of LUTs or flip-flops is narrower than: small engines are off by a few LUTs, which is much of them."""
+
+
 def samples(builds: tuple[Build, ...], fits: dict[str, Fit]) -> tuple[Samples, Mapping[str, set[str]]]:
     """Return measured over predicted for each kind and resource, each predicted by a fit that did not see it; and the
     origins of each kind's.
@@ -94,6 +98,8 @@ def bands(samples_of: Samples, origins: Mapping[str, set[str]]) -> Bands:
             low, high = min(few[0], low), max(few[1], high)
         if resource == "DSP" and {ratio for _, ratio in ratios} == {1.0}:
             low = high = 1.0
+        elif resource in LOGIC:
+            low, high = min(low, NARROWEST[0]), max(high, NARROWEST[1])
         result[kind][resource] = (round(min(low, 1), 2), round(max(high, 1), 2))
     return dict(result)
 
