@@ -64,6 +64,7 @@ PRIORS: dict[str, tuple[float, float]] = {
     "product_ff_per_bit": (1, 0.7),
     "gate_lut_share": (1, 0.3),
     "gate_ff_per_bit": (1, 0.5),
+    "gate_ff_per_bit_of_main": (0.5, 0.5),
     "dsp_adder_lut_share": (0.5, 0.5),
     "dsp_product_ff_per_bit": (1, 0.7),
     "threshold_lut_per_bit": (0.5, 0.5),
@@ -110,6 +111,8 @@ class Part:
     fixed: dict[str, float]
     memory: Resources
     measured: tuple[int, ...] | None
+    fits: bool = True
+    """Whether coefficients may follow from it: not where one build alone has its like."""
 
     def amount(self, resource: str, prices: Vector) -> float:
         """Return what it costs."""
@@ -167,7 +170,7 @@ def read_builds() -> tuple[Build, ...]:
             row["part"],
             row["told"],
             row["measured"],
-            tuple(_parts(row, technology_of(row["part"]))),
+            tuple(_parts(row, replace(technology_of(row["part"]), vivado=tuple(row["vivado"])))),
             tuple(pace_of(unit) for _, unit, _ in _engines(row)),
             tuple(row.get("fifos_measured", ())),
             row.get("shell"),
@@ -183,7 +186,7 @@ def _engines(row: dict[str, Any]) -> Iterator[tuple[str, Unit, tuple[int, ...] |
             # Priced by `cost.dma`, and counted with the shell where a build does not tell their sizes.
             continue
         typed = {name: tuple(value) if isinstance(value, list) else value for name, value in attributes.items()}
-        version = "main" if kind in {"AddStreams_hls", "ChannelwiseOp_hls"} else "plus"
+        version = row.get("finn") or ("main" if kind in {"AddStreams_hls", "ChannelwiseOp_hls"} else "plus")
         unit = known_kind(kind, version).unit(typed, version)
         yield kind, unit, tuple(costs) or None
 
@@ -192,21 +195,33 @@ def _parts(row: dict[str, Any], technology: Technology) -> Iterator[Part]:
     yield from _dma_engines(row)
     sent = None
     for kind, unit, measured in _engines(row):
-        yield _part(kind, lambda prices, unit=unit: unit.own_resources(technology, prices), measured)  # type: ignore[misc]
+        part = _part(kind, lambda prices, unit=unit: unit.own_resources(technology, prices), measured)  # type: ignore[misc]
+        yield replace(part, fits=not (measured and _adds_wide_weights(unit)))
         taken = unit.input_widths_bits[0]
         if "fifos" not in row:
             if sent is not None and sent != taken:
                 yield _converter(sent, taken)
-            yield _fifo(taken, FIFO_WORDS, "auto", technology)
+            yield _fifo(taken, FIFO_WORDS, "auto", technology, "plus")
         sent = unit.output_widths_bits[0]
     for bits, depth, memory, *costs in row.get("fifos", ()):
-        part = _fifo(bits, depth, memory if memory == "block" or depth <= 257 else "auto", technology)
+        finn = row.get("finn", "plus")
+        style = memory if finn == "main" or memory == "block" or depth <= 257 else "auto"
+        part = _fifo(bits, depth, style, technology, finn)
         yield replace(part, measured=(*costs, 0)) if costs else part
+
+
+def _adds_wide_weights(unit: Unit) -> bool:
+    """Whether an HLS unit adds weights of several bits where one-bit data chooses them: two LUTs a product too cheap."""
+    part = getattr(unit, "part", None)
+    return part is not None and getattr(unit, "hls", False) and part.input_bits == 1 < part.weight_bits
 
 
 def _dma_engines(row: dict[str, Any]) -> Iterator[Part]:
     for kind, attributes, *costs in row["engines"]:
-        if kind.startswith("IODMA") and costs:
+        if kind.startswith("IODMA") and not attributes:
+            lut, ff, blocks, dsp = costs
+            yield _part("IODMA", lambda _, told=Resources(lut, ff, blocks, 0, dsp): told)  # type: ignore[misc]
+        elif kind.startswith("IODMA") and costs:
             widths, reads = (attributes["streamWidth"], attributes["intfWidth"]), attributes["direction"] == "in"
             yield _part(kind, lambda _, w=widths, r=reads: dma_resources(*w, reads=r), tuple(costs))  # type: ignore[misc]
 
@@ -217,8 +232,8 @@ def _converter(sent: int, taken: int) -> Part:
 
 
 @cache
-def _fifo(bits: int, depth: int, memory: str, technology: Technology) -> Part:
-    return _part(FIFO, lambda prices: own_fifo(bits, depth, technology, prices, memory))  # type: ignore[arg-type]
+def _fifo(bits: int, depth: int, memory: str, technology: Technology, finn: str) -> Part:
+    return _part(FIFO, lambda prices: own_fifo(bits, depth, technology, prices, memory, finn=finn))  # type: ignore[arg-type]
 
 
 _STEP = 1e7
@@ -258,13 +273,14 @@ def _least_squares(builds: list[Build], resource: str) -> Vector:
 def _design_row(build: Build, resource: str, builds_of_network: int) -> tuple[Vector, float]:
     measured = build.measured[resource]
     error = DESIGN_ERROR * measured * builds_of_network**0.5
-    logic = np.sum([part.logic[resource] for part in build.parts], axis=0)
-    known = sum(part.fixed[resource] for part in build.parts) + (build.shell or {resource: 0})[resource]
+    logic = np.sum([part.logic[resource] for part in build.parts if part.fits], axis=0)
+    known = sum(part.fixed[resource] for part in build.parts if part.fits) + (build.shell or {resource: 0})[resource]
+    known += sum((part.measured or (0, 0))[LOGIC.index(resource)] for part in build.parts if not part.fits)
     return np.append(logic, build.shell is None) / error, (measured - known) / error
 
 
 def _engine_rows(build: Build, resource: str) -> Iterator[tuple[Vector, float]]:
-    alone = [part for part in build.parts if part.measured]
+    alone = [part for part in build.parts if part.measured and part.fits]
     kinds = Counter(part.kind for part in alone)
     for part in alone:
         measured = (part.measured or (0, 0))[LOGIC.index(resource)]

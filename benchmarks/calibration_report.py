@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from statistics import median
 
@@ -23,7 +23,7 @@ from calibration import (
     with_shells,
 )
 
-from floorflow.backends.finn.cost.bands import relative_band
+from floorflow.backends.finn.cost.bands import BLOCKS_UNMEASURED, LOGIC_UNMEASURED, relative_band
 from floorflow.dataflow.bands import spread
 from floorflow.resources import Resources
 
@@ -36,24 +36,31 @@ LEAST_SHARE = 0.4
 """A whole design says something about a kind that makes up this share of it."""
 LEAST_AMOUNT = {"LUT": 20, "FF": 20, "BRAM18": 1, "DSP": 1}
 SHELL_PART = "shell"
-ENOUGH, FEW = 3, (0.8, 1.25)
-"""Networks from which tenths are taken as they are; of a kind seen in fewer the band is at least this wide."""
+ENOUGH = 3
+"""Origins from which tenths are taken as they are; of a kind seen in fewer the band is that of no build at all."""
 
 
-def samples(builds: tuple[Build, ...], fits: dict[str, Fit]) -> Samples:
-    """Return measured over predicted for each kind and resource, each predicted by a fit that did not see it.
+NARROWEST = (0.9, 1.1)
+"""What no band of LUTs or flip-flops is narrower than: small engines are off by a few LUTs, which is much of them."""
+
+
+def samples(builds: tuple[Build, ...], fits: dict[str, Fit]) -> tuple[Samples, Mapping[str, set[str]]]:
+    """Return measured over predicted for each kind and resource, each predicted by a fit that did not see it; and the
+    origins of each kind's.
 
     Engines that were measured alone give one each. A design gives one for the kind that dominates it: all of the
     design's error is put on that kind. FIFOs were measured in sum once, in a build with FINN's older FIFO.
     """
     ratios: Samples = defaultdict(list)
+    origins: dict[str, set[str]] = defaultdict(set)
     for build in builds:
         for resource in RESOURCES:
             seen = fits[build.name]
             for source in (_alone, _dominant, _fifos):
                 for kind, ratio in source(build, seen, resource):
                     ratios[kind, resource].append((build.network, ratio))
-    return ratios
+                    origins[kind].add(build.origin)
+    return ratios, origins
 
 
 def _alone(build: Build, seen: Fit, resource: str) -> Iterator[tuple[str, float]]:
@@ -81,15 +88,18 @@ def _dominant(build: Build, seen: Fit, resource: str) -> Iterator[tuple[str, flo
             yield kind, (build.measured[resource] - total + amount) / amount
 
 
-def bands(samples_of: Samples) -> Bands:
+def bands(samples_of: Samples, origins: Mapping[str, set[str]]) -> Bands:
     """Return for each kind the factors between which four fifths of its errors lie; 1 always lies between them."""
     result: Bands = defaultdict(dict)
     for (kind, resource), ratios in sorted(samples_of.items()):
         low, high = tenths(ratios)
-        if len({network for network, _ in ratios}) < ENOUGH:
-            low, high = min(FEW[0], low), max(FEW[1], high)
+        if len(origins[kind]) < ENOUGH:
+            few = LOGIC_UNMEASURED if resource in LOGIC else BLOCKS_UNMEASURED
+            low, high = min(few[0], low), max(few[1], high)
         if resource == "DSP" and {ratio for _, ratio in ratios} == {1.0}:
             low = high = 1.0
+        elif resource in LOGIC:
+            low, high = min(low, NARROWEST[0]), max(high, NARROWEST[1])
         result[kind][resource] = (round(min(low, 1), 2), round(max(high, 1), 2))
     return dict(result)
 
@@ -117,9 +127,12 @@ def designs(builds: tuple[Build, ...], fits: dict[str, Fit], resource: str) -> I
         if not real:
             continue
         own, told = fits[build.name].design(build, resource), build.told.get(resource, 0)
-        for who, predicted in (("FINN", told), ("own", own)):
-            errors[who][build.network].append(abs(predicted / real - 1))
-        yield [build.name, f"{real:,}", f"{told:,}", percent(told, real), f"{own:,.0f}", percent(own, real)]
+        errors["own"][build.network].append(abs(own / real - 1))
+        finn = ["-", "-"]
+        if build.told:
+            errors["FINN"][build.network].append(abs(told / real - 1))
+            finn = [f"{told:,}", percent(told, real)]
+        yield [build.name, f"{real:,}", *finn, f"{own:,.0f}", percent(own, real)]
     medians = [_median(errors[who]) for who in ("FINN", "own")]
     yield ["median over networks", "", "", f"{medians[0]:.1%}", "", f"**{medians[1]:.1%}**"]
 
@@ -173,9 +186,10 @@ def cycles(builds: tuple[Build, ...]) -> Iterator[list[str]]:
     yield ["build", "measured cycles", "FINN", "error", "with start-up", "error"]
     errors: tuple[dict[str, list[float]], ...] = (defaultdict(list), defaultdict(list))
     for build in builds:
-        real, told, own = build.measured["interval"], build.told["cycles"], interval(build)
+        real = build.measured["interval"]
         if not real:
             continue
+        told, own = build.told["cycles"], interval(build)
         for which, predicted in zip(errors, (told, own), strict=True):
             which[build.network].append(abs(predicted / real - 1))
         yield [build.name, f"{real:,}", f"{told:,}", percent(told, real), f"{own:,}", percent(own, real)]
@@ -266,7 +280,7 @@ def shell_band(builds: tuple[Build, ...], fits: dict[str, Fit], resource: str) -
 
 def pages(builds: tuple[Build, ...], fits: dict[str, Fit], full: Fit) -> list[str]:
     """Return every table, as docs/calibration.md holds them."""
-    samples_of = samples(builds, fits)
+    samples_of, origins = samples(builds, fits)
     missed = {resource: outside(builds, fits, resource) for resource in RESOURCES[:3]}
     inside = [f"{len(builds) - len(names)} of {len(builds)} in {resource}" for resource, names in missed.items()]
     named = [f"{resource} {', '.join(names)}" for resource, names in missed.items() if names]
@@ -277,7 +291,7 @@ def pages(builds: tuple[Build, ...], fits: dict[str, Fit], full: Fit) -> list[st
         table(shells(full)),
         table(cycles(builds)),
         table(coefficients(full, fits)),
-        table(band_rows(samples_of, bands(samples_of))),
+        table(band_rows(samples_of, bands(samples_of, origins))),
         f"Builds in the band of their sum: {', '.join(inside)}; not in it: {'; '.join(named)}.",
     ]
 
@@ -287,4 +301,4 @@ def main(*, write: bool) -> None:
     fits, full = cross_validated(builds), with_shells(fit(builds), builds)
     print("\n\n".join(pages(builds, fits, full)))
     if write:
-        SHIPPED.write_text(shipped(full, bands(samples(builds, fits))), encoding="utf-8")
+        SHIPPED.write_text(shipped(full, bands(*samples(builds, fits))), encoding="utf-8")

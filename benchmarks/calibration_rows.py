@@ -36,8 +36,6 @@ PART = "xczu48dr-ffvg1517-2-e"
 """The part of the board RFSoC2x2."""
 THRESHOLDS = {"uniform_thres": 0, "depth_trigger_bram": 0, "depth_trigger_uram": 0}
 BUILD_ONLY = ("code_gen", "ip", "gen_top", "cycles", "backend")
-BUILT_AS = {"MVAU_hls": {"resType": "dsp", "ram_style_thresholds": "distributed"}}
-"""What the tools made of ``auto`` in metafi."""
 DESIGNS = {
     "cnv-w1a1": ("cnv", "bnn-pynq", "cnv-w1a1"),
     "cnv-w1a2": ("cnv", "bnn-pynq", "cnv-w1a2"),
@@ -202,6 +200,7 @@ def finn_plus(reference: Path) -> Iterator[dict[str, Any]]:
             "network": network,
             "origin": "FINN+",
             "source": f"FINN+ {build['commit'][:8]}, RFSoC2x2, Vivado 2024.2",
+            "vivado": [2024, 2],
             "part": PART,
             "told": {key.replace("_18K", "18"): int(amounts[key]) for key in ("LUT", "BRAM_18K", "URAM", "DSP")}
             | {"cycles": told["performance"]["max_cycles"]},
@@ -232,7 +231,7 @@ def metafi(reference: Path) -> dict[str, Any]:
         hardware = {key: value for key, value in stated.items() if not key.startswith(BUILD_ONLY)}
         alone = node.name in rows and not node.name.endswith(("Generator_rtl_13", "Generator_rtl_14"))
         costs = [int(rows[node.name][f"synth_{name}"]) for name in ("LUT", "FF", "BRAM18eq", "DSP")] if alone else []
-        attributes = {k: v for k, v in hardware.items() if k not in ELSEWHERE} | BUILT_AS.get(node.op_type, {})
+        attributes = {k: v for k, v in hardware.items() if k not in ELSEWHERE}
         engines.append([node.op_type, attributes | equal(node.op_type), *costs])
     top = read(folder / "post_synth_resources.json")["(top)"]
     told = read(folder / "estimate_layer_resources.json")
@@ -242,6 +241,7 @@ def metafi(reference: Path) -> dict[str, Any]:
         "network": "metafi",
         "origin": "metafi",
         "source": "a public build of FINN+, ZCU104, Vivado 2022.2",
+        "vivado": [2022, 2],
         "part": "xczu7ev-ffvc1156-2-e",
         "told": {name.replace("_18K", "18"): sum_of(told, name) for name in ("LUT", "BRAM_18K", "URAM", "DSP")}
         | {"cycles": cycles},
@@ -285,10 +285,56 @@ def pynq_labs(reference: Path) -> Iterator[dict[str, Any]]:
             "name": f"pynq-{name.replace('_', '')}",
             "network": "tfc",
             "origin": "pynq-labs",
-            "source": "public builds of FINN+, PYNQ-Z2, Vivado 2022.2 or near",
+            "source": "public builds of FINN+, PYNQ-Z2, Vivado 2023.2",
+            "vivado": [2023, 2],
             "part": "xc7z020clg400-1",
             "told": {key.replace("_18K", "18"): int(told[key]) for key in ("LUT", "BRAM_18K", "URAM", "DSP")}
             | {"cycles": read(folder / "estimate_network_performance.json")["max_cycles"]},
+            "measured": dict(zip(("LUT", "FF", "BRAM18", "DSP"), top, strict=True)) | {"URAM": 0, "interval": None},
+            "engines": engines,
+            "fifos": fifos,
+            "shell": outside(top, engines, fifos),
+        }
+
+
+REBUILT = {
+    "mlp_w2a1_pynqz2": ("mlp-w2a1", "mlp", "mlp-pynqz2", "FINN v0.10.1", (2022, 2)),
+    "cnv_w1a1_pynqz2": ("cnv5-w1a1", "cnv5", "cnv5-pynqz2", "FINN v0.10", (2022, 1)),
+}
+"""Folder, name, network, origin, FINN and Vivado of builds whose graphs were rebuilt from folding and every node's row."""
+
+
+def rebuilt(reference: Path) -> Iterator[dict[str, Any]]:
+    """Return builds of FINN main whose every node was measured; a stitched node's name follows its partition's."""
+    for folder, (name, network, origin, tool, vivado) in REBUILT.items():
+        place = reference / "builds" / folder
+        rows = read(place / "report/post_synth_resources.json")
+        used = {row.removeprefix("StreamingDataflowPartition_1_"): cost for row, cost in rows.items()}
+        engines, fifos = [], []
+        for node in onnx.load(place / "intermediate_models/step_set_fifo_depths.onnx").graph.node:
+            stated = {item.name: plain(onnx.helper.get_attribute_value(item)) for item in node.attribute}
+            costs = amounts(used[node.name])
+            if node.op_type == "StreamingFIFO_rtl":
+                bits = stated["folded_shape"][-1] * bits_of(stated["dataType"])
+                style = "block" if stated["impl_style"] == "vivado" else "srl"
+                fifos.append([bits, stated["depth"], style, *costs[:3]])
+                continue
+            kept = {k: v for k, v in stated.items() if k not in ELSEWHERE and not k.startswith(BUILD_ONLY)}
+            engines.append([node.op_type, kept, *costs])
+        for row, cost in used.items():
+            if "IODMA" in row:
+                # The graph does not name them: what they used belongs to the board.
+                engines.append(["IODMA_unknown", {}, *amounts(cost)])
+        top = amounts(used["(top)"])
+        yield {
+            "name": name,
+            "network": network,
+            "origin": origin,
+            "finn": "main",
+            "source": f"a public build of {tool}, PYNQ-Z2, Vivado {vivado[0]}.{vivado[1]}",
+            "vivado": vivado,
+            "part": "xc7z020clg400-1",
+            "told": {},
             "measured": dict(zip(("LUT", "FF", "BRAM18", "DSP"), top, strict=True)) | {"URAM": 0, "interval": None},
             "engines": engines,
             "fifos": fifos,
@@ -324,7 +370,7 @@ def plain(value: object) -> Any:
 
 def main() -> None:
     reference = Path(sys.argv[1])
-    builds = [*finn_plus(reference), metafi(reference), *pynq_labs(reference)]
+    builds = [*finn_plus(reference), metafi(reference), *pynq_labs(reference), *rebuilt(reference)]
     text = "".join(json.dumps(build, separators=(",", ":")) + "\n" for build in builds)
     (HERE / "builds.jsonl.gz").write_bytes(gzip.compress(text.encode(), 9, mtime=0))
     for build in builds:

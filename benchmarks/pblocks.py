@@ -100,7 +100,7 @@ def stages(build: Build) -> list[Module]:
 
 def without(builds: tuple[Build, ...], fits: dict[str, Fit], network: str) -> BandOf:
     """Return the bands that all other networks give."""
-    known: Bands = bands(samples(tuple(build for build in builds if build.network != network), fits))
+    known: Bands = bands(*samples(tuple(build for build in builds if build.network != network), fits))
 
     def band(kind: str, resource: str) -> Band:
         usual = LOGIC_UNMEASURED if resource in {"LUT", "FF"} else BLOCKS_UNMEASURED

@@ -14,11 +14,15 @@ DspBlock = Literal["DSP48E1", "DSP48E2", "DSP58"]
 
 @dataclass(frozen=True, slots=True)
 class Technology:
-    """Family facts that cost models need."""
+    """Family facts that cost models need.
+
+    ``vivado``: year and release of the tools that will build, such as (2022, 2); None if unknown.
+    """
 
     architecture: Architecture
     dsp_block: DspBlock
     has_uram: bool
+    vivado: tuple[int, int] | None = None
 
 
 _VERSAL = re.compile(r"x[acq]r?v([cemph]\d|80)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,7 @@ class FinnBackend(Backend):
         """Return the prices of the cost model that was asked for."""
         first, free = options.impl_style == "auto", options.styles_are_open and not own_kinds
         weights = options.runtime_weights != "never"
+        technology = replace(technology, vivado=options.vivado_version)
         return CostTable(technology, options.costs, weights, options.finn, free, own_kinds_first=first)
 
     def tool(self, options: FinnOptions) -> str:

@@ -28,7 +28,8 @@ class FinnOptions(BackendOptions):
     """The options of the back end ``finn``.
 
     ``impl_style``: engines are hls or rtl as FINN itself chooses (``default``), or as is best (``free``); ``auto`` is
-    free where that serves the objective, and never with FINN's own costs. ``runtime_weights``: whether weights may lie
+    free where that serves the objective, and never with FINN's own costs. ``vivado`` decides what HLS makes of products
+    whose ``resType`` is ``auto``; if not given, FINN's own: 2022.2 of main, 2024.2 of dev and FINN+. ``runtime_weights``: whether weights may lie
     in URAM, which has no initial contents, so that software writes them before the first frame: ``auto`` only where
     without it nothing fits or the rate falls by more than a tenth, and then for as few engines as can be.
     """
@@ -37,6 +38,9 @@ class FinnOptions(BackendOptions):
 
     costs: Annotated[CostModelName, ENGINES] = Field("calibrated", description="Cost model.")
     finn: Annotated[FinnName, ENGINES] = Field("main", description="Which FINN.")
+    vivado: Annotated[str | None, ENGINES] = Field(
+        None, pattern=r"^20[0-9]{2}\.[1-9]$", description="The Vivado that will build, such as 2022.2."
+    )
     impl_style: Annotated[ImplStyle, ENGINES] = Field(
         "auto", description="hls or rtl: as FINN itself chooses, as is best, or that where it serves the objective."
     )
@@ -64,6 +68,14 @@ class FinnOptions(BackendOptions):
                 hint="use --costs calibrated or estimated to choose between hls and rtl",
             )
         return self
+
+    @property
+    def vivado_version(self) -> tuple[int, int] | None:
+        """Year and release of Vivado; None if not given."""
+        if self.vivado is None:
+            return None
+        year, release = self.vivado.split(".")
+        return int(year), int(release)
 
     def sets_fifos(self, *, knows_depths: bool) -> bool:
         """Whether floorflow's steps set FIFOs: it prices them, and knows what the plan's depths keep."""

@@ -10,7 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from floorflow.backends.finn.cost.memory import FINN_EMBEDDED_LUT_DEPTH, block_ram18, ceil_divide, rom_luts, uram_blocks
+from floorflow.backends.finn.cost.memory import (
+    FINN_EMBEDDED_LUT_DEPTH,
+    auto_ram18,
+    block_ram18,
+    ceil_divide,
+    rom_luts,
+    uram_blocks,
+)
 from floorflow.backends.finn.cost.vectorised import ceiling, where
 from floorflow.resources import ZERO, Resources
 from floorflow.technology import Technology
@@ -27,8 +34,9 @@ class Coefficients:
     hls_lut, hls_ff, hls_lut_per_port_bit, hls_ff_per_port_bit
         Control of a small HLS kind; register slice of an HLS stream, for each bit of each port.
     streamer_lut, streamer_lut_per_bit, streamer_ff_per_bit
-        Weight streamer (`memstream.sv`): address counter and credits; a shift register of 7 words, two bits a LUT;
-        output register. A memory in LUTs has two registers more, which block RAM has inside.
+        Weight streamer (`memstream.sv`): address counter and credits; in FINN+ a shift register of 7 words, two bits a
+        LUT, and an output register, which FINN main lacks. A memory in LUTs has two registers more, which block RAM
+        has inside.
     buffer_lut_per_bit, buffer_lut_per_word, buffer_ff_per_bit
         Input buffer of MVAU_hls: MW elements in flip-flops, read by a multiplexer; FINN prices none of it.
     mvau_hls_lut, mvau_hls_ff
@@ -36,10 +44,10 @@ class Coefficients:
     product_lut_share, product_ff_per_bit
         Multipliers and adders in LUTs, as a share of FINN-R's count; pipeline registers for each bit of weight and
         input of a product.
-    gate_lut_share, gate_ff_per_bit
+    gate_lut_share, gate_ff_per_bit, gate_ff_per_bit_of_main
         The same where weight or input has one bit, so that a product is a gate, of which the register slice of the
         weights' port takes one bit, and the adder tree a bit count: 6-input compressors at half a LUT a bit and the
-        adders behind them at 0.8.
+        adders behind them at 0.8. FINN main's builds (HLS 2022.x) have fewer registers there than FINN+'s (2023.2).
     dsp_adder_lut_share, dsp_product_ff_per_bit
         LUTs for each of FINN's adder bits when HLS multiplies, and partly adds, in DSP blocks.
     threshold_lut_per_bit
@@ -79,6 +87,7 @@ class Coefficients:
     product_ff_per_bit: float = 1.56
     gate_lut_share: float = 1
     gate_ff_per_bit: float = 1.56
+    gate_ff_per_bit_of_main: float = 0.4
     dsp_adder_lut_share: float = 0.65
     dsp_product_ff_per_bit: float = 1.56
     threshold_lut_per_bit: float = 0.25
@@ -185,7 +194,10 @@ def multiplier_luts(a_bits: int, b_bits: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class WeightMemory:
-    """Where weights lie: ``depth`` words of ``width_bits``; ``hls``: they enter an HLS function by a stream port."""
+    """Where weights lie: ``depth`` words of ``width_bits``.
+
+    ``hls``: they enter an HLS function by a stream port. ``queued``: FINN+'s streamer, with a queue behind the memory.
+    """
 
     width_bits: int
     depth: int
@@ -193,6 +205,7 @@ class WeightMemory:
     ram_style: str
     writeable: bool
     hls: bool
+    queued: bool
 
     def priced(self, technology: Technology, prices: Coefficients) -> Resources:
         """Price the memory and what streams it; ``auto`` is what Vivado would choose.
@@ -217,18 +230,20 @@ class WeightMemory:
 
     def _memory(self, technology: Technology, prices: Coefficients) -> Resources:
         bits, depth = self.width_bits, self.depth
-        sent = streamer(bits, prices)
+        sent = streamer(bits, prices, queued=self.queued)
         if self.ram_style == "auto":
             in_luts = stays_in_luts(bits, depth, technology)
-            return sent + only_if(in_luts, _in_luts(bits, depth)) + unless(in_luts, stored(bits, depth, "block"))
+            count = auto_ram18 if technology.architecture == "7series" else block_ram18
+            blocks = Resources(bram18=count(bits, depth))
+            return sent + only_if(in_luts, _in_luts(bits, depth)) + unless(in_luts, blocks)
         distributed = self.ram_style == "distributed"
         return sent + (_in_luts(bits, depth) if distributed else stored(bits, depth, self.ram_style))
 
 
-def streamer(width_bits: int, prices: Coefficients) -> Resources:
+def streamer(width_bits: int, prices: Coefficients, *, queued: bool) -> Resources:
     """Price what reads a memory word by word and sends it on (`memstream.sv`)."""
-    lut = prices.streamer_lut + prices.streamer_lut_per_bit * width_bits
-    return rounded(lut, prices.streamer_ff_per_bit * width_bits)
+    bits = width_bits if queued else 0
+    return rounded(prices.streamer_lut + prices.streamer_lut_per_bit * bits, prices.streamer_ff_per_bit * bits)
 
 
 def _in_luts(width_bits: int, depth: int) -> Resources:

@@ -10,6 +10,9 @@ from floorflow.backends.finn.cost.vectorised import first_of, least
 BLOCK_SHAPES = ((36, 512), (18, 1024), (9, 2048), (4, 4096), (2, 8192), (1, 16384))
 """Width and depth of a RAMB18 in its aspect ratios (AMD UG573)."""
 
+RAMB36_SHAPES = ((72, 512), (36, 1024), (18, 2048), (9, 4096), (4, 8192), (2, 16384), (1, 32768))
+"""Width and depth of a RAMB36 in its aspect ratios (AMD UG473); 72 bits as a simple dual-port memory."""
+
 FINN_EMBEDDED_LUT_DEPTH = 128
 """Deepest weight memory that FINN expects HLS to build from LUTs."""
 
@@ -63,6 +66,15 @@ def block_ram18(width_bits: int, depth: int) -> int:
     """
     padded = ceil_divide(width_bits, 8) * 8
     return least(*(ceil_divide(depth, rows) * ceil_divide(padded, width) for width, rows in BLOCK_SHAPES))
+
+
+def auto_ram18(width_bits: int, depth: int) -> int:
+    """Count RAMB18 of a memory without a style on 7 series: whole RAMB36 of the depth's power of two, width unpadded.
+
+    Sixteen of seventeen memories of two builds by FINN main and four by FINN+, 4 to 147,456 words deep.
+    """
+    by_depth = ((depth <= rows, ceil_divide(width_bits, width)) for width, rows in RAMB36_SHAPES)
+    return 2 * first_of(by_depth, width_bits * ceil_divide(depth, RAMB36_SHAPES[-1][1]))
 
 
 def rom_luts(width_bits: int, depth: int) -> int:

@@ -10,6 +10,8 @@ from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, CostModel
 from floorflow.resources import ZERO, Resources
 from floorflow.technology import Technology
 
+COMMON_LUT, COMMON_FF = 2, 4
+"""A bit of the common multiple in a converter between widths of which none divides the other (HLS, as built)."""
 RTL_KIND, HLS_KIND = "StreamingDataWidthConverter_rtl", "StreamingDataWidthConverter_hls"
 
 
@@ -55,9 +57,9 @@ def own_converter(input_bits: int, output_bits: int, prices: Coefficients) -> Re
     """Price a converter by one of floorflow's own models."""
     if converter_kind(input_bits, output_bits) == RTL_KIND:
         return _integer_ratio(input_bits, output_bits, prices)
+    # Both words of the common multiple are registered, and each bit of it is shifted out by a multiplexer.
     common = lcm(input_bits, output_bits)
-    stages = _integer_ratio(input_bits, common, prices) + _integer_ratio(common, output_bits, prices)
-    return stages + Logic(0).priced(prices)
+    return rounded(COMMON_LUT * common, COMMON_FF * common) + Logic(0).priced(prices)
 
 
 def _integer_ratio(input_bits: int, output_bits: int, prices: Coefficients) -> Resources:

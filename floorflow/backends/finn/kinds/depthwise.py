@@ -89,7 +89,9 @@ class DepthwiseUnit(TellsWidths):
             )
         }
         if self.hls:
-            terms["logic", part.res_type, part.mem_mode, part.writeable] = lambda: part.own_hls_logic(prices)
+            terms["logic", part.res_type, part.mem_mode, part.writeable] = lambda: part.own_hls_logic(
+                technology, prices
+            )
             terms["thresholds", part.ram_style_thresholds] = lambda: part.own_thresholds(prices)
         else:
             terms["logic",] = lambda: part.own_rtl_logic(self._finn_dsp(), prices)

@@ -25,6 +25,8 @@ Style = Literal["auto", "srl", "distributed", "block", "ultra"]
 STYLES: tuple[Style, ...] = ("auto", "srl", "distributed", "block", "ultra")
 CHOSEN_STYLES: tuple[Style, ...] = ("distributed", "block", "ultra")
 """Memories that a FIFO may be asked to be in."""
+XPM_CONTROL = (43, 57)
+"""LUT and FF of AMD's FIFO beside its memory: 28 to 47 and 53 to 65 in six of 4 to 216 bits (FINN v0.10)."""
 SHIFT_REGISTER_WORDS = 33
 """Depth up to which FINN+ builds shift registers, whatever is asked for."""
 
@@ -70,7 +72,7 @@ def fifo_resources(
         return Resources(lut=told.lut, bram18=told.bram18, uram=told.uram)
     if model == "finn":
         return finn_fifo(width_bits, depth, "auto", vivado=False, finn=finn)
-    return own_fifo(width_bits, depth, technology, coefficients(model))
+    return own_fifo(width_bits, depth, technology, coefficients(model), finn=finn)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -89,26 +91,39 @@ def fifo_choices(
     if first == "ultra" and not (technology.has_uram or literal):
         first = "block"
     others = [s for s in CHOSEN_STYLES if s != first and (s != "ultra" or technology.has_uram)]
-    prices = [(s, _styled(width_bits, depth, s, technology, model)) for s in others]
+    prices = [(s, _styled(width_bits, depth, s, technology, model, finn)) for s in others]
     return (FifoChoice(first, automatic), *(FifoChoice(*each) for each in prices))
 
 
-def _styled(width_bits: int, depth: int, style: Style, technology: Technology, model: CostModel) -> Resources:
+def _styled(
+    width_bits: int, depth: int, style: Style, technology: Technology, model: CostModel, finn: FinnVersion
+) -> Resources:
     if model != "finn":
-        return own_fifo(width_bits, depth, technology, coefficients(model), style)
+        return own_fifo(width_bits, depth, technology, coefficients(model), style, finn=finn)
     told = fifo_estimate(width_bits, depth, style, versal=technology.architecture == "versal")
     return Resources(lut=told.lut, bram18=told.bram18, uram=told.uram)
 
 
 def own_fifo(
-    width_bits: int, depth: int, technology: Technology, prices: Coefficients, requested: Style = "auto"
+    width_bits: int,
+    depth: int,
+    technology: Technology,
+    prices: Coefficients,
+    requested: Style = "auto",
+    *,
+    finn: FinnVersion = "plus",
 ) -> Resources:
-    """Price a FIFO by one of floorflow's own models; ``requested`` memory holds where the depth leaves a choice."""
+    """Price a FIFO by one of floorflow's own models; ``requested`` memory holds where the depth leaves a choice.
+
+    FINN main's memories are AMD's FIFO, whose depth is a power of two and whose control is the same at any width.
+    """
     style = fifo_style(width_bits, depth, requested)
     if style == "srl":
         return _shift_registers(width_bits, depth, prices)
     if style == "ultra" and not technology.has_uram:
         style = "block"
+    if style == "block" and finn == "main":
+        return Resources(*XPM_CONTROL, bram18=block_plan(1 << clog2(depth), padded_bits(width_bits), technology))
     estimate = fifo_estimate(width_bits, depth, style, versal=technology.architecture == "versal")
     counters = (4 if estimate.bram18 or estimate.uram else 2) * (clog2(depth + 1) + 1)
     flip_flops = prices.fifo_ff_per_bit * padded_bits(width_bits) + counters
@@ -246,6 +261,11 @@ def _ultra_plan(rows: int, width: int, versal: bool) -> tuple[int, int]:
     wide, deep = next((shape for shape in shapes if shape[0] >= width), (72, 4096))
     groups = ceil_divide(rows, deep)
     return groups * ceil_divide(width, wide), groups
+
+
+def block_plan(rows: int, width_bits: int, technology: Technology) -> int:
+    """Count the RAMB18 of a block of words."""
+    return _block_plan(rows, width_bits, technology.architecture == "versal")[0]
 
 
 def _block_plan(rows: int, width: int, versal: bool) -> tuple[int, int]:

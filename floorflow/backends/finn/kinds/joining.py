@@ -110,8 +110,9 @@ class FifoUnit(TellsWidths):
         return finn_fifo(self.width_bits, self.depth, self.ram_style, vivado=self.vivado, finn=self.finn)
 
     def own_resources(self, technology: Technology, prices: Coefficients = ESTIMATED) -> Resources:
-        """Price it by one of floorflow's own models, which chooses the memory."""
-        return own_fifo(self.width_bits, max(self.depth, 2), technology, prices)
+        """Price it by one of floorflow's own models; FINN main has shift registers unless AMD's FIFO is asked for."""
+        style = self.ram_style if self.finn == "plus" else "block" if self.vivado else "srl"
+        return own_fifo(self.width_bits, max(self.depth, 2), technology, prices, style, finn=self.finn)
 
 
 @dataclass(frozen=True, slots=True)

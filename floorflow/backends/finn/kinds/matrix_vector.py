@@ -103,7 +103,7 @@ class MatrixVectorUnit(TellsWidths):
     def own_logic(self, technology: Technology, prices: Coefficients) -> Resources:
         """Price products, adders and control."""
         if self.hls:
-            return self.part.own_hls_logic(prices)
+            return self.part.own_hls_logic(technology, prices)
         versal = versal_dsp(self.part.pe, self.part.simd, technology)
         packed = ceil_divide(self.part.pe, dsp_lanes(self.part)) * self.part.simd
         return self.part.own_rtl_logic(packed if versal is None else versal, prices)

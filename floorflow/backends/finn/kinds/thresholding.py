@@ -176,7 +176,7 @@ class ComparingUnit(ThresholdingUnit):
         if self.folds == 1:
             return logic
         decoupled = self.mem_mode == "internal_decoupled"
-        streamer = estimated.streamer(stored_bits, prices) if decoupled else Resources()
+        streamer = estimated.streamer(stored_bits, prices, queued=self.finn == "plus") if decoupled else Resources()
         if self.ram_style == "distributed":
             return logic + streamer + Resources(lut=rom_luts(stored_bits, self.folds))
         if self.ram_style == "ultra":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, log
+from math import ceil, inf, log
 
 from floorflow.backends.finn.attributes import Reader
 from floorflow.backends.finn.cost import estimated
@@ -11,6 +11,7 @@ from floorflow.backends.finn.cost.estimated import Coefficients
 from floorflow.backends.finn.cost.memory import FINN_EMBEDDED_LUT_DEPTH, block_ram18, ceil_divide, rom_luts
 from floorflow.backends.finn.cost.vectorised import where, whole
 from floorflow.backends.finn.datatype import is_real, is_signed
+from floorflow.backends.finn.version import FinnVersion
 from floorflow.errors import InputError
 from floorflow.resources import Resources
 from floorflow.technology import Technology
@@ -18,6 +19,11 @@ from floorflow.technology import Technology
 RAM_STYLES = ("auto", "block", "distributed", "ultra")
 COUNT_LUTS_PER_BIT = 1.3
 """LUTs that count a bit: 3 for 6 bits, and 0.8 a bit in the adders behind."""
+SUMMED_IN_DSP = range(6, 9)
+"""Bits of both operands of products of which every fourth takes another DSP block for their sum: 375 blocks of metafi's
+7 and 8 bits are 396 so, 20 of 16 products at 4 x 4 bits; none more at 2 x 2, 8 x 1 and 8 x 8 bits."""
+AUTO_THRESHOLD_WORDS = 256
+"""Words a PE from which HLS puts fused thresholds without a style into block RAM: seen at 256 and 512, not at 128."""
 _MEMORY_MODES = ("internal_embedded", "internal_decoupled", "external")
 
 
@@ -25,7 +31,7 @@ _MEMORY_MODES = ("internal_embedded", "internal_decoupled", "external")
 class Weighted:
     """Attributes of one unit with ``outputs`` rows of weights; ``pe`` and ``simd`` may be columns.
 
-    ``loops``: FINN dev fetches the weights of each iteration of a loop from outside. ``packs_tightly``: FINN+'s RTL.
+    ``loops``: FINN dev fetches the weights of each iteration of a loop from outside.
     """
 
     pe: int
@@ -43,8 +49,8 @@ class Weighted:
     ram_style_thresholds: str
     res_type: str
     writeable: bool
+    finn: FinnVersion = "main"
     loops: bool = False
-    packs_tightly: bool = False
 
     @property
     def output_folds(self) -> int:
@@ -102,26 +108,39 @@ class Weighted:
         """LUTs of one multiplier in FINN's estimate."""
         return 0 if self.res_type == "dsp" else estimated.multiplier_luts(self.weight_bits, self.input_bits)
 
-    def own_hls_logic(self, prices: Coefficients) -> Resources:
+    def multiplies_in_dsp(self, technology: Technology) -> bool:
+        """Whether an HLS unit's products lie in DSP blocks; of ``auto`` HLS decides, by its version.
+
+        2022.x takes one for each product whose data has two bits or more, weights of one bit too (64 of 64 2 x 2 bits,
+        27 of 27 8 x 1 bits), none where data has one bit (0 of 640). 2024.2 takes none (cybsec, 2 x 2 bits). FINN main
+        names 2022.2 as its version, dev and FINN+ 2024.2: what is meant where no version is given.
+        """
+        if self.res_type != "auto":
+            return self.res_type == "dsp"
+        version = technology.vivado or ((2022, 2) if self.finn == "main" else (2024, 2))
+        return self.input_bits > 1 and version < (2024, 1)
+
+    def own_hls_logic(self, technology: Technology, prices: Coefficients) -> Resources:
         """Price the products, adders and control of an HLS unit."""
         macs = self.pe * self.simd
-        in_dsp = self.res_type == "dsp"
-        lut, ff_per_bit = self._own_products(prices)
+        in_dsp = self.multiplies_in_dsp(technology)
+        lut, ff_per_bit = self._own_products(prices, in_dsp=in_dsp)
         moving_bits = where(self.is_constant, self.input_bits, self.operand_bits)
         return estimated.rounded(
             prices.mvau_hls_lut + lut,
             prices.mvau_hls_ff + ff_per_bit * macs * moving_bits,
-            dsp=ceil_divide(self.operand_bits, 48) * macs + macs // 4 if in_dsp else 0,
+            dsp=macs + (macs // 4 if self.operand_bits in SUMMED_IN_DSP else 0) if in_dsp else 0,
         )
 
-    def _own_products(self, prices: Coefficients) -> tuple[float, float]:
+    def _own_products(self, prices: Coefficients, *, in_dsp: bool) -> tuple[float, float]:
         """LUTs of multipliers, adders and accumulators, and flip-flops for each bit of a product's operands."""
         adders = self.operand_bits * (2 * self.simd - 1)
-        if self.res_type == "dsp":
+        if in_dsp:
             return self.pe * prices.dsp_adder_lut_share * adders, prices.dsp_product_ff_per_bit
         if min(self.weight_bits, self.input_bits) == 1:
             gates = self.simd * (max(self.weight_bits, self.input_bits) - 1 + COUNT_LUTS_PER_BIT)
-            return prices.gate_lut_share * self.pe * (gates + self.accumulator_bits), prices.gate_ff_per_bit
+            ff_per_bit = prices.gate_ff_per_bit if self.finn == "plus" else prices.gate_ff_per_bit_of_main
+            return prices.gate_lut_share * self.pe * (gates + self.accumulator_bits), ff_per_bit
         multipliers = self.simd * estimated.multiplier_luts(self.weight_bits, self.input_bits)
         multipliers = where(self.is_constant, 0, multipliers)
         logic = self.pe * (multipliers + adders + self.accumulator_bits)
@@ -136,7 +155,10 @@ class Weighted:
     def own_weights(self, technology: Technology, prices: Coefficients, *, hls: bool) -> Resources:
         """Price the weight memory and what streams it."""
         mem_mode = "external" if self.loops or self.mem_mode == "external_mem" else self.mem_mode
-        memory = estimated.WeightMemory(self.word_bits, self.depth, mem_mode, self.ram_style, self.writeable, hls)
+        queued = self.finn == "plus"
+        memory = estimated.WeightMemory(
+            self.word_bits, self.depth, mem_mode, self.ram_style, self.writeable, hls=hls, queued=queued
+        )
         return memory.priced(technology, prices)
 
     def own_thresholds(self, prices: Coefficients) -> Resources:
@@ -146,11 +168,12 @@ class Weighted:
         share = prices.threshold_lut_per_bit
         compare = self.pe * self.threshold_bits * share
         constant = self.output_folds == 1
-        if self.ram_style_thresholds == "block":
-            blocks = self.pe * block_ram18(self.threshold_bits, self.output_folds)
-            return estimated.rounded(compare, 0, bram18=where(constant, 0, blocks))
+        least_words = {"block": 2, "auto": AUTO_THRESHOLD_WORDS}.get(self.ram_style_thresholds, inf)
+        in_blocks = self.output_folds >= least_words
+        blocks = self.pe * block_ram18(self.threshold_bits, self.output_folds)
         stored = self.pe * rom_luts(self.threshold_bits, self.output_folds) * share
-        return estimated.rounded(compare + where(constant, 0.0, stored), 0)
+        in_luts = where(in_blocks | constant, 0.0, stored)
+        return estimated.rounded(compare + in_luts, 0, bram18=where(in_blocks, blocks, 0))
 
 
 def read_weighted(reader: Reader, outputs: int, products_per_output: int, simd: int) -> Weighted:
@@ -172,7 +195,7 @@ def read_weighted(reader: Reader, outputs: int, products_per_output: int, simd: 
         ram_style_thresholds=reader.one_of("ram_style_thresholds", RAM_STYLES[:3], "auto"),
         res_type=reader.one_of("resType", ("auto", "lut", "dsp"), "auto"),
         writeable=reader.flag("runtime_writeable_weights"),
-        packs_tightly=reader.finn == "plus",
+        finn=reader.finn,
         loops=reader.finn == "dev" and reader.op_type.startswith("MVAU") and reader.integer("mlo_max_iter", 0) > 0,
     )
 
@@ -221,7 +244,7 @@ def dsp_lanes(unit: Weighted) -> int:
     """
     if unit.weight_bits <= 4 and unit.input_bits <= 4:
         return 4
-    return 1 + (26 - unit.weight_bits) // (unit.operand_bits - 1) if unit.packs_tightly else 2
+    return 1 + (26 - unit.weight_bits) // (unit.operand_bits - 1) if unit.finn == "plus" else 2
 
 
 def versal_dsp(pe: int, simd: int, technology: Technology) -> int | None:

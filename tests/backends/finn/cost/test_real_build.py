@@ -26,13 +26,15 @@ def instances() -> list[tuple[str, dict, Resources]]:
     ]
 
 
+FINN = {"MVAU_hls": "plus"}
+"""Whose engine was built, where its price depends on that."""
 INSTANCES = instances()
 KINDS = sorted({kind for kind, *_ in INSTANCES})
 
 
 def pairs(op_type: str) -> list[tuple[Resources, Resources]]:
     return [
-        (measured, kind_of(op_type).unit(attributes).own_resources(PART))
+        (measured, kind_of(op_type).unit(attributes, FINN.get(op_type, "main")).own_resources(PART))
         for kind, attributes, measured in INSTANCES
         if kind == op_type
     ]
