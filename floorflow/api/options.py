@@ -67,6 +67,7 @@ class ProblemOptions(ReadOptions, total=False):
     max_products: int | Literal["none"]
     max_engine_share: Shares | Literal["none"]
     costs: Literal["calibrated", "estimated", "finn", "samo"]
+    vivado: str | None
     impl_style: Literal["auto", "default", "free"]
     seed: int
 
@@ -95,6 +96,7 @@ class ResourcePlanOptions(ReadOptions, total=False):
     cap: Shares
     finn: Literal["main", "dev", "plus"]
     costs: Literal["calibrated", "estimated", "finn", "samo"]
+    vivado: str | None
     impl_style: Literal["auto", "default", "free"]
     runtime_weights: Literal["auto", "never", "always"]
     label_select: bool

@@ -49,12 +49,13 @@ def cost(
     backend_options: Mapping[str, Any] | Sequence[str] = (),
     costs: Literal["calibrated", "estimated", "finn", "samo"] | None = None,
     finn: Literal["main", "dev", "plus"] | None = None,
+    vivado: str | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield cycles, resources and stream widths of a back end's engines, as they are asked for.
 
     An engine is a mapping, or its JSON text; for FINN with ``op_type``, ``attrs`` (FINN's names, folding included) and
     perhaps ``finn`` and ``part`` (docs/cost-model.md), priced as FINN main does unless ``costs`` and ``finn`` say
-    otherwise. The answer holds the same fields and the figures; that to a bad engine has ``error`` instead of figures.
+    otherwise; ``vivado`` builds them (``2022.2``), if not given the one that FINN names. The answer holds the same fields and the figures; that to a bad engine has ``error`` instead of figures.
 
     Raises
     ------
@@ -62,7 +63,8 @@ def cost(
         If the back end prices no single engines, has no such option, or lines of text hold no engine at all.
 
     """
-    flat = {name: value for name, value in (("costs", costs), ("finn", finn)) if value is not None}
+    given = {"costs": costs, "finn": finn, "vivado": vivado}
+    flat = {name: value for name, value in given.items() if value is not None}
     asked = Request(model="", platform=ANY_BOARD, backend=backend, backend_options=backend_options, **flat)
     from floorflow.backends.backend import backend_named
 

@@ -20,7 +20,7 @@ from floorflow.cli.terminal import errors_to_exit_codes, paper, print_json
 
 OWN_PROBLEM = (
     *("model", "platform", "cap", "max_products", "max_engine_share", "clock_mhz"),
-    *("backend", "backend_options", "costs", "finn", "impl_style", "weight_bits", "activation_bits", "seed"),
+    *("backend", "backend_options", "costs", "finn", "vivado", "impl_style", "weight_bits", "activation_bits", "seed"),
 )
 """Fields of the request that state the engines and the board."""
 

@@ -139,6 +139,8 @@ def test_rate_beyond_the_widest_folding_exits_3(tmp_path: Path) -> None:
         (["--link", "pcie"], "link: --link pcie was asked for, but the field is missing"),
         (["--topology", "torus"], "topology"),
         (["--effort", "heroic"], "effort"),
+        (["--vivado", "2022"], "--vivado 2022: expected a year and a release, such as 2022.2"),
+        (["--vivado", "2022.2.1"], "--vivado 2022.2.1: expected a year and a release"),
         (["--impl-style", "vhdl"], "impl-style"),
         (["--impl-style", "free", "--costs", "finn"], "--impl-style free: --costs finn prices FINN's own choices"),
     ],

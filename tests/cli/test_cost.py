@@ -54,6 +54,14 @@ def ask(op_type: str, attributes: dict[str, object], *arguments: str, **fields: 
     return found
 
 
+@pytest.mark.parametrize(("vivado", "dsp"), [("2022.2", 8), ("2024.2", 0), ("", 8)])
+def test_products_without_a_style_go_where_that_vivado_puts_them(vivado: str, dsp: int) -> None:
+    narrow = {"MW": 64, "MH": 32, "PE": 2, "SIMD": 4, "inputDataType": "UINT2", "weightDataType": "INT2"}
+    told = narrow | {"outputDataType": "INT16", "accDataType": "INT16", "noActivation": 1, "resType": "auto"}
+    given = ("--vivado", vivado) if vivado else ()  # FINN main names 2022.2
+    assert ask("MVAU_hls", told, "--costs", "calibrated", *given)["DSP"] == dsp
+
+
 def test_finns_numbers_follow_the_lines_own_fields() -> None:
     found = ask("MVAU_hls", MVAU, "--costs", "finn", part=PART, note="mine")
     assert list(found)[:4] == ["op_type", "attrs", "part", "note"]

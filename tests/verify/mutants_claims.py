@@ -269,6 +269,11 @@ def finn_of_another_name(plan: Plan, files: Files) -> None:
     plan["options"]["backend_options"]["finn"] = "next"
 
 
+@mutant("plan-malformed")
+def vivado_without_a_release(plan: Plan, files: Files) -> None:
+    plan["options"]["backend_options"]["vivado"] = "2022"
+
+
 @mutant("illegal-folding")
 def run_time_weights_that_were_ruled_out(plan: Plan, files: Files) -> None:
     plan["options"]["backend_options"]["runtime_weights"] = "never"

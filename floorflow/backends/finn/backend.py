@@ -259,7 +259,7 @@ class FinnBackend(Backend):
     def cost_lines(self, lines: Iterable[str], part: str, options: FinnOptions) -> Iterator[dict[str, Any]]:
         """Price one engine a line, by FINN's op types and attributes; with FINN's own costs unless others are asked."""
         costs = options.costs if "costs" in options.model_fields_set else "finn"
-        return cost_lines(lines, CostOptions(costs, options.finn, part))
+        return cost_lines(lines, CostOptions(costs, options.finn, part, options.vivado_version))
 
 
 BACKEND = FinnBackend()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, get_args
 
@@ -43,6 +43,7 @@ class CostOptions:
     model: CostModel = "finn"
     finn: FinnVersion = "main"
     part: str = DEFAULT_PART
+    vivado: tuple[int, int] | None = None
 
 
 def cost_lines(lines: Iterable[str], options: CostOptions) -> Iterator[dict[str, Any]]:
@@ -112,6 +113,7 @@ def _cost(question: Mapping[str, Any], options: CostOptions) -> dict[str, Any]:
     kind = known_kind(_text(question, "op_type"), finn)
     own = options.model != "finn"
     technology = _technology(_text({"part": options.part, **question}, "part"), None if own else finn)
+    technology = replace(technology, vivado=options.vivado)
     unit = kind.unit(_attributes(question), finn)
     if options.model == "samo":
         cycles, resources = estimate(question["op_type"], _attributes(question))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -24,22 +25,30 @@ def _word(value: object) -> object:
     return {True: "always", False: "never"}[value] if isinstance(value, bool) else value
 
 
+def _release(value: object) -> object:
+    """Return a release of Vivado as it was given."""
+    if value is not None and re.fullmatch(r"20[0-9]{2}\.[1-9]", str(value)) is None:
+        raise InputError(f"--vivado {value}: expected a year and a release, such as 2022.2")
+    return value if value is None else str(value)
+
+
 class FinnOptions(BackendOptions):
     """The options of the back end ``finn``.
 
     ``impl_style``: engines are hls or rtl as FINN itself chooses (``default``), or as is best (``free``); ``auto`` is
     free where that serves the objective, and never with FINN's own costs. ``vivado`` decides what HLS makes of products
-    whose ``resType`` is ``auto``; if not given, FINN's own: 2022.2 of main, 2024.2 of dev and FINN+. ``runtime_weights``: whether weights may lie
-    in URAM, which has no initial contents, so that software writes them before the first frame: ``auto`` only where
-    without it nothing fits or the rate falls by more than a tenth, and then for as few engines as can be.
+    whose ``resType`` is ``auto``; if not given, FINN's own: 2022.2 of main, 2024.2 of dev and FINN+.
+    ``runtime_weights``: whether weights may lie in URAM, which has no initial contents, so that software writes them
+    before the first frame: ``auto`` only where without it nothing fits or the rate falls by more than a tenth, and then
+    for as few engines as can be.
     """
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({"max": {"runtime_weights": "always"}})
 
     costs: Annotated[CostModelName, ENGINES] = Field("calibrated", description="Cost model.")
     finn: Annotated[FinnName, ENGINES] = Field("main", description="Which FINN.")
-    vivado: Annotated[str | None, ENGINES] = Field(
-        None, pattern=r"^20[0-9]{2}\.[1-9]$", description="The Vivado that will build, such as 2022.2."
+    vivado: Annotated[str | None, BeforeValidator(_release), ENGINES] = Field(
+        None, description="The Vivado that will build, such as 2022.2; if not given, the one that FINN names."
     )
     impl_style: Annotated[ImplStyle, ENGINES] = Field(
         "auto", description="hls or rtl: as FINN itself chooses, as is best, or that where it serves the objective."

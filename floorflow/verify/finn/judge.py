@@ -77,6 +77,9 @@ def option_objections(options: Mapping[str, Any]) -> Iterator[str]:
     for name, allowed in CHOICES.items():
         if options.get(name) not in allowed:
             yield f"{name} is {options.get(name)!r:.60}, expected one of {', '.join(allowed)}"
+    release = options.get("vivado")
+    if release is not None and not (isinstance(release, str) and re.fullmatch(r"20[0-9]{2}\.[1-9]", release)):
+        yield f"vivado is {release!r:.60}, expected a year and a release such as 2022.2, or null"
 
 
 def may_cost_nothing(options: Mapping[str, Any]) -> bool:

@@ -122,8 +122,11 @@ def own_fifo(
         return _shift_registers(width_bits, depth, prices)
     if style == "ultra" and not technology.has_uram:
         style = "block"
-    if style == "block" and finn == "main":
-        return Resources(*XPM_CONTROL, bram18=block_plan(1 << clog2(depth), padded_bits(width_bits), technology))
+    if finn == "main" and style != "distributed":
+        rows, width = 1 << clog2(depth), padded_bits(width_bits)
+        if style == "ultra":
+            return Resources(*XPM_CONTROL, uram=uram_blocks(width, rows))
+        return Resources(*XPM_CONTROL, bram18=block_plan(rows, width, technology))
     estimate = fifo_estimate(width_bits, depth, style, versal=technology.architecture == "versal")
     counters = (4 if estimate.bram18 or estimate.uram else 2) * (clog2(depth + 1) + 1)
     flip_flops = prices.fifo_ff_per_bit * padded_bits(width_bits) + counters

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.kinds.converter import converter_kind, converter_resources
-from floorflow.backends.finn.kinds.fifo import fifo_estimate, fifo_resources, fifo_style
+from floorflow.backends.finn.kinds.fifo import XPM_CONTROL, fifo_estimate, fifo_resources, fifo_style
+from floorflow.backends.finn.version import FinnVersion
 from floorflow.resources import ZERO
 from floorflow.technology import Technology
 
@@ -18,12 +19,21 @@ PARTS = st.sampled_from([ZYNQ, ALVEO, VERSAL])
 WIDTHS = st.integers(1, 2048)
 
 
+FINNS = st.sampled_from(["main", "plus"])
+
+
 @settings(max_examples=200, deadline=None)
-@given(WIDTHS, st.integers(0, 100_000), PARTS)
-def test_no_fifo_is_free_nor_takes_what_the_part_lacks(width: int, depth: int, part: Technology) -> None:
-    found = fifo_resources(width, depth, part, "estimated")
+@given(WIDTHS, st.integers(0, 100_000), PARTS, FINNS)
+def test_no_fifo_is_free_nor_takes_what_the_part_lacks(
+    width: int, depth: int, part: Technology, finn: FinnVersion
+) -> None:
+    found = fifo_resources(width, depth, part, "estimated", finn)
     assert found.lut > 0
-    assert found.ff >= width
+    if finn == "main" and (found.bram18 or found.uram):  # AMD's FIFO: a word leaves by the block's own register
+        assert 28 <= found.lut <= 47
+        assert 53 <= found.ff <= 65
+    else:
+        assert found.ff >= width
     assert part.has_uram or found.uram == 0
     bits = 18432 * found.bram18 + 294912 * found.uram + 64 * found.lut
     assert bits >= width * (depth - 2)
@@ -39,11 +49,13 @@ def test_no_converter_is_free_and_equal_widths_need_none(inside: int, outside: i
         assert converter_resources(inside, outside, part, "estimated").ff >= max(inside, outside)
 
 
-def test_ultra_ram_becomes_block_ram_at_the_same_depth() -> None:
-    assert fifo_resources(8, 4000, ALVEO, "estimated").uram == 1
-    found = fifo_resources(8, 4000, ZYNQ, "estimated")
+@pytest.mark.parametrize("finn", ["main", "plus"])
+def test_ultra_ram_becomes_block_ram_at_the_same_depth(finn: FinnVersion) -> None:
+    assert fifo_resources(8, 4000, ALVEO, "estimated", finn).uram == 1
+    found = fifo_resources(8, 4000, ZYNQ, "estimated", finn)
     block = fifo_estimate(8, 4000, "block")
-    assert (found.lut, found.bram18, found.uram) == (block.lut, block.bram18, 0)
+    lut = block.lut if finn == "plus" else XPM_CONTROL[0]
+    assert (found.lut, found.bram18, found.uram) == (lut, block.bram18, 0)
 
 
 @pytest.mark.parametrize(
