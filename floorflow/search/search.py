@@ -8,9 +8,10 @@ from math import inf
 
 from floorflow.errors import FloorflowError, InfeasibleError, LimitError, sentence
 from floorflow.folding import FoldingSolution, Shortage, fold_at_interval, shortage
+from floorflow.folding.least_full import least_full
 from floorflow.placement import PlacementSolution
 from floorflow.request import Objective
-from floorflow.resources import ZERO
+from floorflow.resources import ZERO, total
 from floorflow.search.assignment import as_before
 from floorflow.search.balance_price import WithoutBalance, without_balance
 from floorflow.search.candidate import Candidate
@@ -386,14 +387,22 @@ def _infeasible(run: SearchState, interval: int) -> InfeasibleError:
 
 
 def _silicon(context: PlanningContext, short: Shortage) -> str:
-    """Say how likely silicon would hold what caps and fills refuse, if that is known."""
-    chance = likelihood(context, short.folding)
+    """Say how likely silicon would hold what caps and fills refuse, if that is known.
+
+    What fits caps that are larger by one factor may need more of another resource than there is. So it is the folding
+    that fills silicon least of which this is said; where silicon holds none, the one that comes closest to the caps.
+    """
+    available = total(slot.available for slot in context.platform.slots)
+    roomiest = least_full(context.problem.with_budget(available), short.interval_cycles)
+    folding = roomiest if isinstance(roomiest, FoldingSolution) else short.folding
+    chance = likelihood(context, folding)
     if chance is None:
         return ""
-    told = f"; all that is available there would hold that with probability {chance:.2f}"
+    probability = f"{chance:.2f}" if chance < 0.995 else "above 0.99"
+    told = f"; all that is available there would hold the network, folded for it, with probability {probability}"
     # Several networks have no risk: the least of it is worked out for the engines of one.
     has_risk = context.request.risk is None and context.together is None
-    risk = least_risk(context, short.folding) if has_risk else None
+    risk = least_risk(context, folding) if has_risk else None
     return told if risk is None else f"{told}, and --risk {risk:g} allows it"
 
 
