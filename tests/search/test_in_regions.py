@@ -28,6 +28,7 @@ from floorflow.search.regions import SizedRegions, region_sizes
 from floorflow.search.segment_plans import SegmentPlans
 from floorflow.verify import check
 from tests.conftest import CNV, TFC
+from tests.reconfigured import least_share
 from tests.schedule.chunks.simulator import SimulatedChunk, simulate
 from tests.verify.mutants_timeline import MISTAKES
 from tests.verify.planned_in_region import partial_request
@@ -111,7 +112,8 @@ def test_regions_of_all_sizes_leave_the_static_part_its_own_and_load_the_faster_
 @pytest.fixture(scope="module")
 def in_two_regions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Path]:
     folder = tmp_path_factory.mktemp("two")
-    made = flow.plan(partial_request(folder, regions=2, area=0.1, cap={"LUT": 0.5}))
+    # A little more than the whole network takes at its slowest, and less than that a region.
+    made = flow.plan(partial_request(folder, regions=2, area=2.3 * least_share(), cap={"LUT": 0.5}))
     write(folder / "out", made.files, {})
     return made.plan, folder / "out"
 

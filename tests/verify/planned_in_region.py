@@ -12,6 +12,7 @@ from floorflow.output import write
 from floorflow.request import Request
 from floorflow.schema import Plan
 from tests.conftest import TFC
+from tests.reconfigured import least_share
 
 
 def quick_board(folder: Path) -> Path:
@@ -29,7 +30,10 @@ def quick_board(folder: Path) -> Path:
 
 def partial_request(folder: Path, **options: object) -> Request:
     """Return the request for TFC in chunks on that board, of which it may use a part."""
-    asked = {"reconfigure": "partial", "plots": False, "area": 0.15, "constraint_style": "hard", "effort": "fast"}
+    asked: dict[str, object] = {"reconfigure": "partial", "plots": False, "constraint_style": "hard", "effort": "fast"}
+    asked["area"] = (
+        3.5 * least_share()  # of which it may use 70%: in two parts it is half as fast again as in one
+    )  # of which it may use 70%: the whole network is half as fast there as in two parts
     return Request(TFC, quick_board(folder), **{**asked, **options})
 
 

@@ -48,7 +48,7 @@ def test_a_batch_takes_what_equation_4_says(plan: WholePlan) -> None:
 
 
 def test_partitions_are_no_worse_than_one_alone(plan: WholePlan, tmp_path: Path) -> None:
-    alone = flow.plan(Request(TFC, quick_board(tmp_path), cap={"LUT": 0.1}, bargains="none")).plan
+    alone = flow.plan(Request(TFC, quick_board(tmp_path), cap=plan.options.cap.model_dump(), bargains="none")).plan
     assert plan.schedule is not None
     assert plan.schedule.period_us <= BATCH * 1e6 / alone.summary.networks[0].fps
 
