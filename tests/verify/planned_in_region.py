@@ -31,9 +31,8 @@ def quick_board(folder: Path) -> Path:
 def partial_request(folder: Path, **options: object) -> Request:
     """Return the request for TFC in chunks on that board, of which it may use a part."""
     asked: dict[str, object] = {"reconfigure": "partial", "plots": False, "constraint_style": "hard", "effort": "fast"}
-    asked["area"] = (
-        3.5 * least_share()  # of which it may use 70%: in two parts it is half as fast again as in one
-    )  # of which it may use 70%: the whole network is half as fast there as in two parts
+    # Of which it may use 70%: in two parts it is half as fast again as in one.
+    asked["area"] = 3.5 * least_share()
     return Request(TFC, quick_board(folder), **{**asked, **options})
 
 
