@@ -393,8 +393,8 @@ def _silicon(context: PlanningContext, short: Shortage) -> str:
     that fills silicon least of which this is said; where silicon holds none, the one that comes closest to the caps.
     """
     available = total(slot.available for slot in context.platform.slots)
-    roomiest = least_full(context.problem.with_budget(available), short.interval_cycles)
-    folding = roomiest if isinstance(roomiest, FoldingSolution) else short.folding
+    answer = least_full(context.problem.with_budget(available), short.interval_cycles)
+    folding = answer if isinstance(answer, FoldingSolution) else short.folding
     chance = likelihood(context, folding)
     if chance is None:
         return ""

@@ -119,5 +119,5 @@ def test_python_has_the_same_figures(cnv_on_u250: Path) -> None:
 def test_no_advice_follows_from_the_bound_on_wire_length(u250: Plan) -> None:
     stats = {"method": "auto", "status": "feasible", "objective": 100.0, "bound": 8.0, "gap": 0.92}
     weak = changed(u250, "phases", 0, "floorplan", "fpga0", "stats", value=stats)
-    assert "92%" not in steps(weak)
+    assert steps(weak) == steps(u250)
     assert "wire" not in steps(weak).replace("wires x boundaries", "")

@@ -55,5 +55,6 @@ def test_what_a_platform_file_describes_is_never_a_matter_of_the_option(plan: Pl
 
 def test_fewer_fpgas_must_do_for_every_phase(plan: Plan, platform: Platform) -> None:
     phase = plan.phases[0]
-    small = phase.model_copy(update={"modules": phase.modules[:1]})
-    assert spare_fpgas(plan.model_copy(update={"phases": [small, phase]}), platform) == ""
+    small, large = (phase.model_copy(update={"modules": held}) for held in (phase.modules[:1], phase.modules * 4))
+    assert "--fpgas 1 may do" in spare_fpgas(plan.model_copy(update={"phases": [small, small]}), platform)
+    assert spare_fpgas(plan.model_copy(update={"phases": [small, large]}), platform) == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -75,6 +76,8 @@ def decided(plan: Plan) -> dict[str, Any]:
     del content["calibration"]
     for name in ("bands", "fits", "floorplan", "constraint_styles", "implementations"):
         del content["phases"][0][name]
+    for row in content["networks"][0]["trace"]:
+        row["detail"] = re.sub(r"hpwl [\d,]+", "hpwl", row["detail"])  # of these pblocks
     return content
 
 
