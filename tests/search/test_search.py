@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -79,11 +80,13 @@ def rate(request: Request, place: Placer) -> float:
 
 
 def test_neighbours_merge_in_every_slot_that_fails() -> None:
-    free = find(Request(CNV, "alveo-u250"), fits)
-    packed = find(Request(CNV, "alveo-u250"), at_most(2))
-    slots = list(packed.candidate.slot_of.values())
-    assert packed.candidate.interval_cycles == free.candidate.interval_cycles
-    assert max(slots.count(slot) for slot in slots) == 2
+    request = Request(CNV, "alveo-u250", **FREE)
+    free = find(request, fits).candidate
+    allowed = max(Counter(free.slot_of.values()).values()) // 2
+    assert allowed > 1
+    packed = find(request, at_most(allowed))
+    assert packed.candidate.interval_cycles == free.interval_cycles
+    assert max(Counter(packed.candidate.slot_of.values()).values()) == allowed
     assert "merged" in packed.trace[-1].detail
 
 
