@@ -46,6 +46,7 @@ def _back_end(
         "options": plan["options"]["backend_options"],
         "parts": [fpga["part"] for fpga in plan["platform"]["fpgas"]],
         "several_networks": len(plan["networks"]) > 1,
+        "keep_folding": plan["options"].get("keep_folding") is True,
         "engines": rows,
         "cell_patterns": {fpga: board.raw["cell_pattern"] for fpga, board in boards.items()},
         "boards": {fpga: board.raw["name"] for fpga, board in boards.items()},

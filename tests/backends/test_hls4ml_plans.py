@@ -88,7 +88,7 @@ def test_a_quantised_network_is_planned_with_its_own_bits(folder: Path) -> None:
 def test_what_hls4ml_has_no_layer_for_is_named(tmp_path: Path) -> None:
     model = onnx.load(ZOO / "mpcnn.onnx")
     pool = next(node for node in model.graph.node if node.name == "pool1")
-    behind = onnx.helper.make_node("Sigmoid", ["pooled"], pool.output, name="gate1")
+    behind = onnx.helper.make_node("HardSigmoid", ["pooled"], pool.output, name="gate1")
     pool.output[0] = "pooled"
     model.graph.node.insert(list(model.graph.node).index(pool) + 1, behind)
     onnx.save(model, tmp_path / "other.onnx")

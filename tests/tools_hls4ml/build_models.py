@@ -1,8 +1,9 @@
 """Run by hls4ml's own Python: build models with given configurations, and tell what became of each layer.
 
-Reads one JSON object from standard input, ``{"models": [[path, hls_config], ...], "matrices": [[n_in, n_out], ...]}``,
-and writes one to the file named by the argument: of each model the layers and all that hls4ml printed, of each matrix
-the reuse factors that it takes.
+Reads one JSON object from standard input, ``{"models": [[path, hls_config], ...], "matrices": [[n_in, n_out], ...],
+"own": [[path, granularity, reuse factor, strategy], ...], "tried": [path, ...]}``, and writes one to the file named by
+the argument: of each model the layers and all that hls4ml printed, of each matrix the reuse factors that it takes, of
+each of its own configurations that and what it builds of it, of each model that is tried its layers or an error.
 """
 
 from __future__ import annotations
@@ -40,23 +41,46 @@ def prepared(path: str) -> Any:
     return cleanup_model(model.transform(ConvertToChannelsLastAndClean(make_input_channels_last=True)))
 
 
-def built(path: str, config: dict[str, Any]) -> dict[str, Any]:
+def built(model: Any, config: dict[str, Any]) -> dict[str, Any]:
     """Return the layers of hls4ml's model, by name, and what it printed."""
     told = io.StringIO()
     with contextlib.redirect_stdout(told), tempfile.TemporaryDirectory() as folder:
-        model = hls4ml.converters.convert_from_onnx_model(
-            prepared(path), output_dir=folder, io_type="io_stream", backend="Vitis", hls_config=config
+        found = hls4ml.converters.convert_from_onnx_model(
+            model, output_dir=folder, io_type="io_stream", backend="Vitis", hls_config=config
         )
-    keys = ("reuse_factor", "strategy")
-    layers = {each.name: {key: each.get_attr(key) for key in keys} for each in model.get_layers()}
-    return {"layers": layers, "printed": told.getvalue()}
+    return {"layers": {each.name: _layer(each) for each in found.get_layers()}, "printed": told.getvalue()}
+
+
+def _layer(layer: Any) -> dict[str, Any]:
+    own = {key: layer.get_attr(key) for key in ("reuse_factor", "strategy")}
+    return {**own, "class": layer.class_name, "bits": layer.get_output_variable().type.precision.width}
+
+
+def own_config(path: str, granularity: str, reuse: int, strategy: str) -> dict[str, Any]:
+    """Return the configuration that hls4ml makes of a model, and what it builds of it."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        config = hls4ml.utils.config_from_onnx_model(
+            prepared(path), granularity=granularity, backend="Vitis", default_reuse_factor=reuse
+        )
+    config["Model"]["Strategy"] = strategy
+    return {"config": json.loads(json.dumps(config)), **built(prepared(path), config)}
+
+
+def tried(path: str) -> dict[str, Any]:
+    """Return what hls4ml builds of a model with a configuration of its own, or why it does not."""
+    try:
+        return own_config(path, "name", 1, "Latency")
+    except Exception as error:  # noqa: BLE001 - whatever hls4ml raises is its answer
+        return {"layers": {}, "printed": repr(error)}
 
 
 def main(asked: dict[str, Any]) -> dict[str, Any]:
     backend = hls4ml.backends.get_backend("Vitis")
     return {
-        "models": [built(path, config) for path, config in asked["models"]],
+        "models": [built(prepared(path), config) for path, config in asked["models"]],
         "matrices": [backend.get_valid_reuse_factors(*sizes) for sizes in asked["matrices"]],
+        "own": [own_config(*words) for words in asked["own"]],
+        "tried": {path: tried(path) for path in asked["tried"]},
     }
 
 

@@ -9,10 +9,19 @@ from typing import Any
 
 import pytest
 
-from tests.backends.layered_plans import model_of, plan, read
+from tests.backends.layered_plans import ACTIVATIONS, activation_model, model_of, plan, read
 from tests.tools import its_own_bytecode, need_hls4ml
 
-MODELS = (("three_layer", ()), ("mpcnn", ()), ("mpcnn", ("--backend-option", "strategy=resource")), ("residual", ()))
+MODELS = (
+    ("three_layer", ()),
+    ("mpcnn", ()),
+    ("mpcnn", ("--backend-option", "strategy=resource")),
+    ("residual", ()),
+    ("sequence", ()),
+    ("oblong", ()),
+)
+OWN = (("sequence", "name", 7, "Resource"), ("jet", "model", 64, "Resource"), ("jet", "type", 3, "Latency"))
+"""Configurations that hls4ml makes itself, some with reuse factors that it does not take."""
 MATRICES = ((1, 1), (4, 3), (16, 64), (64, 32), (27, 64), (75, 20), (180, 300), (300, 6), (9, 128))
 """Inputs and outputs: of the zoo's layers, and small ones."""
 
@@ -25,10 +34,12 @@ def hls4ml_says(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     plans = [plan(folder, model, "hls4ml", *words) for model, words in MODELS]
     configs = [json.loads((out / "hls4ml" / "hls_config.json").read_text()) for out in plans]
     models = [[str(model_of(folder, model)), config] for (model, _), config in zip(MODELS, configs, strict=True)]
+    own = [[str(model_of(folder, name)), *words] for name, *words in OWN]
+    tried = {operator: str(activation_model(folder, operator)) for operator in ACTIVATIONS}
     script, answer = Path(__file__).with_name("build_models.py"), folder / "answer.json"
     ran = subprocess.run(
         [python, script, answer],
-        input=json.dumps({"models": models, "matrices": MATRICES}),
+        input=json.dumps({"models": models, "matrices": MATRICES, "own": own, "tried": [*tried.values()]}),
         capture_output=True,
         text=True,
         check=False,
@@ -36,4 +47,6 @@ def hls4ml_says(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     )
     assert ran.returncode == 0, ran.stderr[-2000:]
     kinds = [[engine["kind"] for engine in read(out)["networks"][0]["engines"]] for out in plans]
-    return {**json.loads(answer.read_text()), "configs": configs, "kinds": kinds}
+    told = json.loads(answer.read_text())
+    layers = {operator: told["tried"][path]["layers"] for operator, path in tried.items()}
+    return {**told, "configs": configs, "kinds": kinds, "activations": layers, "folder": folder}

@@ -9,24 +9,26 @@ import numpy as np
 
 from floorflow.backends.backend import Parallelism, Unplaced, WeightMemory
 from floorflow.backends.hls4ml import export
-from floorflow.backends.hls4ml.costs import Hls4mlCosts, Shape
-from floorflow.backends.hls4ml.foldings import layer_of
-from floorflow.backends.hls4ml.kinds import WEIGHTED
-from floorflow.backends.hls4ml.lower import DEFAULT_BITS, lowered
+from floorflow.backends.hls4ml.costs import MEASURED, UNMEASURED, Hls4mlCosts, Shape
+from floorflow.backends.hls4ml.foldings import products
+from floorflow.backends.hls4ml.given import beside, config_file, given_groups, with_config
+from floorflow.backends.hls4ml.kinds import GLOBAL_POOLS, WEIGHTED
+from floorflow.backends.hls4ml.lower import DEFAULT_BITS, Hls4mlSource, lowered
 from floorflow.backends.hls4ml.options import Hls4mlOptions
+from floorflow.backends.hls4ml.weights import weights_of
 from floorflow.backends.layered.areas import DEEPEST_IN_LUTS
 from floorflow.backends.layered.backend import NamedByUser
 from floorflow.backends.layered.rows import by_rows, rows_written
-from floorflow.backends.layered.source import LayerSource, read_layers
+from floorflow.backends.layered.source import layers_from
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option
+from floorflow.dataflow.options import OptionGroup
+from floorflow.errors import some
 from floorflow.network import FloatBits
+from floorflow.network.onnx_file import load
 from floorflow.rates import Actor
 from floorflow.schema import EngineEntry, Plan
 from floorflow.technology import Technology
 
-UNCALIBRATED = (
-    "areas are not calibrated: DSPs and cycles are SAMO's model of hls4ml, LUT, FF and BRAM are counted from structure"
-)
 SAMO_ONLY = (
     "costs=samo: LUT, FF and BRAM of engines count as nothing, as in SAMO's model; the plan may not fit the device"
 )
@@ -41,14 +43,30 @@ class Hls4mlBackend(NamedByUser):
     tool_name = "hls4ml"
     config_file = export.HLS_CONFIG
 
-    def read(self, path: Path, options: Hls4mlOptions) -> LayerSource:
+    def read(self, path: Path, options: Hls4mlOptions) -> Hls4mlSource:
         """Read a model file; ``weight_bits`` and ``activation_bits`` are for a network without quantisers."""
         weights, activations = (bits or DEFAULT_BITS for bits in (options.weight_bits, options.activation_bits))
-        return read_layers(path, FloatBits(weights, activations))
+        file = load(path)
+        values = weights_of(file)  # before dialects rewrite the model in place
+        read = layers_from(file, FloatBits(weights, activations))
+        return Hls4mlSource(read.network, read.sha256, read.clean_names, read.has_quantisers, values, beside(path))
 
-    def lower(self, source: LayerSource, technology: Technology, options: Hls4mlOptions) -> Dataflow:  # noqa: ARG002
-        """Return the layers."""
-        return lowered(source, options.activation_bits or DEFAULT_BITS)
+    def lower(self, source: Hls4mlSource, technology: Technology, options: Hls4mlOptions) -> Dataflow:  # noqa: ARG002
+        """Return the layers, with the reuse factors and types of the hls4ml project that the model lies in, if any."""
+        found = lowered(source, options.weight_bits)
+        return found if source.project is None else with_config(found, source.project)
+
+    def with_folding(self, dataflow: Dataflow, path: Path, technology: Technology) -> Dataflow:  # noqa: ARG002
+        """Return the layers with the reuse factors and types of a configuration of hls4ml's."""
+        return with_config(dataflow, path)
+
+    def folding_inputs(self, dataflow: Dataflow, path: Path) -> Sequence[Path]:  # noqa: ARG002
+        """Return the configuration, which a project's folder holds."""
+        return (config_file(path),)
+
+    def given_groups(self, dataflow: Dataflow, costs: Hls4mlCosts, *, carried: bool = True) -> tuple[OptionGroup, ...]:
+        """Return the one option of each layer that its configuration asks for."""
+        return given_groups(dataflow, costs, carried=carried)
 
     def costs(
         self,
@@ -57,7 +75,7 @@ class Hls4mlBackend(NamedByUser):
         *,
         own_kinds: bool = False,  # noqa: ARG002
     ) -> Hls4mlCosts:
-        """Return SAMO's model with area by structure."""
+        """Return the one model of costs, or SAMO's."""
         return Hls4mlCosts(options)
 
     def actor(self, engine: Engine, option: Option, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> Actor:
@@ -65,11 +83,11 @@ class Hls4mlBackend(NamedByUser):
         sizes = Shape(engine).sizes
         rows = sizes.get("in_height", 1)
         written = np.eye(1, rows, rows - 1, dtype=np.int64)[0]
-        if "pads" in engine.attributes:
+        if "pads" in engine.attributes and engine.kind not in GLOBAL_POOLS:
             pads = engine.attributes["pads"]
-            window = (sizes["filter"], sizes["stride"], int(pads[0]))  # type: ignore[index]
+            window = (sizes["filt_height"], sizes["stride_height"], int(pads[0]))  # type: ignore[index]
             written = rows_written(rows, sizes["out_height"], window)
-        elif engine.kind not in {"Dense", "GlobalPooling2D"}:
+        elif engine.kind not in GLOBAL_POOLS | {"Dense"}:
             written = np.ones(rows, dtype=np.int64)
         return by_rows(engine.name, option.cycles, (inputs, outputs), written)
 
@@ -77,20 +95,29 @@ class Hls4mlBackend(NamedByUser):
         """Return the multipliers of a layer with weights, of all that it could have."""
         if engine.kind not in WEIGHTED:
             return ()
-        most = layer_of(engine).products
+        most = products(engine)
         return (("multipliers", most // int(option.folding["ReuseFactor"]), most),)  # type: ignore[arg-type]
 
     def weight_memory(self, engine: Engine, option: Option) -> WeightMemory | None:
         """Return the weights and where they lie by structure."""
         if engine.kind not in WEIGHTED:
             return None
-        bits, reuse = layer_of(engine).products * engine.weight_bits, int(option.folding["ReuseFactor"])  # type: ignore[arg-type]
+        bits, reuse = products(engine) * engine.weight_bits, int(option.folding["ReuseFactor"])  # type: ignore[arg-type]
         deep = reuse > DEEPEST_IN_LUTS and option.folding["Strategy"] == "Resource"
         return WeightMemory(bits, "block" if deep else "distributed")
 
     def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: Hls4mlOptions) -> Sequence[str]:  # noqa: ARG002
-        """Return what stands behind the areas."""
-        return (SAMO_ONLY if options.costs == "samo" else UNCALIBRATED,)
+        """Return what stands behind the areas: which kinds nobody measured, and how far off they may be."""
+        if options.costs == "samo":
+            return (SAMO_ONLY,)
+        kinds = sorted({engine.kind for engine in folded.dataflow.engines} - MEASURED.keys())
+        least, most = UNMEASURED
+        if not kinds:
+            return ()
+        return (
+            f"areas of {some(kinds)} are not calibrated: no build shows them, they are priced by structure and may be "
+            f"{least:g} to {most:g} times what is told",
+        )
 
     def files(self, plan: Plan, phase: int, /) -> Mapping[str, str]:
         """Return hls4ml's configuration and the table of cells."""
@@ -102,7 +129,7 @@ class Hls4mlBackend(NamedByUser):
 
     def cost_model(self, plan: Plan, /) -> str:  # noqa: ARG002
         """Return in words what the plan's resources are."""
-        return "SAMO's model of hls4ml, area by structure, not calibrated (docs/samo-backends.md)"
+        return "products as HLS makes them, area by structure; SAMO's cycles (docs/hls4ml.md)"
 
     def faster_by_hand(self, engines: Sequence[EngineEntry], /) -> str:
         """Return what would shorten engines at a reuse factor of 1: hls4ml takes one pixel a time."""

@@ -18,7 +18,7 @@ from floorflow.backends.backend import Unplaced
 from floorflow.backends.hls4ml.lower import DEFAULT_BITS
 from floorflow.backends.hls4ml.options import Hls4mlOptions
 from floorflow.backends.layered.cells import CELLS, as_json, cells_file
-from floorflow.backends.layered.in_phase import Layers, running
+from floorflow.backends.layered.in_phase import Layer, Layers, running
 from floorflow.schema import Plan
 
 HLS_CONFIG, PROJECT = "hls_config.json", "config.yml"
@@ -64,7 +64,7 @@ def hls_config(asked: Any, engines: Layers) -> dict[str, Any]:
     """Return the dictionary of a network, of engines and options of the back end."""
     bits = asked.activation_bits if isinstance(asked, Hls4mlOptions) else None
     model = {
-        "Precision": {"default": _fixed(bits or DEFAULT_BITS)},
+        "Precision": {"default": f"fixed<{DEFAULT_BITS},{_INTEGER_BITS}>"},
         "ReuseFactor": 1,
         "Strategy": "Resource",
     }
@@ -73,7 +73,7 @@ def hls_config(asked: Any, engines: Layers) -> dict[str, Any]:
     for engine, folding in engines:
         name = engine.attributes.get("layer", "")
         if isinstance(name, str) and name:
-            layers[name] = {**_values(folding), **_precision(engine.weight_bits, weight_bits)}
+            layers[name] = {**_values(folding), **_precision(engine, weight_bits, bits)}
     return {"Model": model, "LayerName": layers}
 
 
@@ -81,13 +81,20 @@ def _values(folding: Mapping[str, Any]) -> dict[str, Any]:
     return {key: folding[key] for key in ("ReuseFactor", "Strategy") if key in folding}
 
 
-def _precision(bits: int, asked: int | None) -> dict[str, Any]:
-    """Return the type of weights where the user chose one; a network with quantisers has its own."""
-    return {"Precision": {"weight": _fixed(bits)}} if bits and asked is not None else {}
+def _precision(engine: Layer, weight_bits: int | None, activation_bits: int | None) -> dict[str, Any]:
+    """Return the types that the user chose; a network with quantisers has its own.
 
-
-def _fixed(bits: int) -> str:
-    return f"fixed<{bits},{min(bits, _INTEGER_BITS)}>"
+    Weights have the bits behind the point with which the largest of them fits, as they are priced.
+    """
+    fraction, written = engine.attributes.get("weight_fraction"), engine.attributes.get("types", ())
+    if written:  # by the configuration whose folding is kept
+        return {"Precision": dict(each.split("=", 1) for each in written)}
+    types: dict[str, str] = {}
+    if weight_bits is not None and isinstance(fraction, int):
+        types["weight"] = f"fixed<{engine.weight_bits},{engine.weight_bits - fraction}>"
+    if activation_bits is not None and engine.kind == "Activation" and engine.output_bits < DEFAULT_BITS:
+        types["result"] = f"fixed<{engine.output_bits},{min(engine.output_bits, _INTEGER_BITS)}>"
+    return {"Precision": types} if types else {}
 
 
 def _project(project: Project, config: Mapping[str, Any]) -> dict[str, Any]:

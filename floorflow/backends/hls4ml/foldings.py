@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.backends.hls4ml.kinds import WEIGHTED
+from floorflow.backends.hls4ml.kinds import DEPTHWISE, FOLDED, WEIGHTED
 from floorflow.backends.hls4ml.layers import Layer, divisors, multipliers
 from floorflow.backends.hls4ml.options import Hls4mlOptions
 from floorflow.dataflow.model import Engine
@@ -21,21 +21,27 @@ Folding = tuple[int, str]
 """Reuse factor and strategy; no strategy for layers without weights."""
 
 
-def layer_of(engine: Engine) -> Layer:
-    """Return the layer of a weighted engine as SAMO's model has it; a depthwise one has one channel for each filter."""
+def matrix_of(engine: Engine) -> tuple[int, int]:
+    """Return inputs and outputs of the matrix of weights; a depthwise layer has one channel for each filter."""
     sizes = {key: value for key, value in engine.attributes.items() if isinstance(value, int)}
     if engine.kind == "Dense":
-        return Layer("Dense", sizes["n_in"], sizes["n_out"], 1, 1)
-    channels = 1 if engine.kind == "DepthwiseConv2D" else sizes["n_chan"]
-    return Layer("Conv2D", channels, sizes["n_filt"], sizes["filter"], sizes["in_height"] * sizes["in_width"])
+        return sizes["n_in"], sizes["n_out"]
+    channels = 1 if engine.kind in DEPTHWISE else sizes["n_chan"]
+    return channels * sizes["filt_height"] * sizes["filt_width"], sizes["n_filt"]
+
+
+def products(engine: Engine) -> int:
+    """Return the multiplications a pixel, and the largest number of multipliers."""
+    inputs, outputs = matrix_of(engine)
+    return inputs * outputs
 
 
 def foldings(engine: Engine, options: Hls4mlOptions) -> Iterator[Folding]:
     """Yield the legal foldings of an engine, the fastest first."""
     if engine.kind in WEIGHTED:
         for strategy in strategies(engine, options):
-            yield from ((reuse, strategy) for reuse in _weighted(engine, options, strategy).tolist())
-    elif engine.kind in {"Activation", "BatchNormalization"}:
+            yield from ((reuse, strategy) for reuse in legal_factors(engine, options, strategy).tolist())
+    elif engine.kind in FOLDED:
         channels = engine.attributes["n_chan"]
         yield from ((reuse, "") for reuse in divisors(int(channels)))  # type: ignore[arg-type]
     else:
@@ -45,19 +51,20 @@ def foldings(engine: Engine, options: Hls4mlOptions) -> Iterator[Folding]:
 def strategies(engine: Engine, options: Hls4mlOptions) -> tuple[str, ...]:
     """Return the strategies that an engine may have: ``Latency`` unrolls all weights."""
     asked = {"resource": ("Resource",), "latency": ("Latency",), "auto": ("Latency", "Resource")}[options.strategy]
-    if options.strategy == "auto" and layer_of(engine).products > MOST_UNROLLED:
+    if options.strategy == "auto" and products(engine) > MOST_UNROLLED:
         return ("Resource",)
     return asked
 
 
-def _weighted(engine: Engine, options: Hls4mlOptions, strategy: str) -> NDArray[np.int64]:
-    layer = layer_of(engine)
+def legal_factors(engine: Engine, options: Hls4mlOptions, strategy: str) -> NDArray[np.int64]:
+    """Return the reuse factors that a layer with weights may have with a strategy, ascending."""
+    inputs, outputs = matrix_of(engine)
     if options.legal_set == "samo":
-        return np.sort(layer.products // multipliers(layer))
-    reuse = np.array(divisors(layer.products), dtype=np.int64)
-    if strategy == "Latency" or engine.kind == "DepthwiseConv2D":
+        return np.sort(inputs * outputs // multipliers(Layer("Dense", inputs, outputs, 1, 1)))
+    reuse = np.array(divisors(inputs * outputs), dtype=np.int64)
+    if strategy == "Latency" or engine.kind in DEPTHWISE:
         return reuse  # hls4ml counts a depthwise layer's inputs over all channels: every divisor passes its test
-    return reuse[taken(layer.channels_in * layer.kernel**2, layer.channels_out, reuse)]
+    return reuse[taken(inputs, outputs, reuse)]
 
 
 def taken(inputs: int, outputs: int, reuse: NDArray[np.int64]) -> NDArray[np.bool_]:

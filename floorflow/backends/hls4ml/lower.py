@@ -1,32 +1,48 @@
 """From a network's operations to hls4ml's layers, with streams of whole pixels (``io_stream``).
 
 Sources: hls4ml 1.3.0, ``converters/onnx``, ``backends/vivado`` and ``templates/vivado/nnet_utils/*_stream.h``. A word
-holds all channels of a pixel, or a dense layer's whole result. Flattening moves nothing (``inplace_stream_flatten``).
+holds all channels of a pixel, or a dense layer's whole result. Flattening moves nothing (``inplace_stream_flatten``). A
+sequence is an image of one column: its pixels come one after another, as rows do. Without quantisers scales and
+biases right behind a layer with weights are part of it (``fuse_biasadd``, ``bn_fuse``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, log2, prod
+from pathlib import Path
 
-from floorflow.backends.hls4ml.kinds import KINDS, WEIGHTED
+from floorflow.backends.hls4ml.kinds import BY_OPERATOR, DEPTHWISE, GLOBAL_POOLS, JOINS, KINDS, POOLS, WEIGHTED
+from floorflow.backends.hls4ml.weights import DEFAULT_FRACTION, Constants, Weights, fraction_bits
 from floorflow.backends.layered.graph import Wires, joined, plain_names
-from floorflow.backends.layered.named import has_square_kernel
 from floorflow.backends.layered.source import LayerSource, check_read
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine
-from floorflow.errors import InputError
+from floorflow.errors import InputError, some
 from floorflow.network import Network, Operation, Tensor
 
 DEFAULT_BITS = 16
-"""Of hls4ml's own default, ``fixed<16,6>``."""
+"""Of hls4ml's own default, ``fixed<16,6>``: inputs and sums of a network without quantisers have it."""
 WITHOUT_ENGINE = frozenset({"quantise", "flatten"})
+_HINT = (
+    "hls4ml's layers are read from conv (of images and sequences; one group, or as many as channels), fully_connected, "
+    "affine, relu, pools, flatten, softmax of a vector, add, multiply and concat of two, and the activations "
+    f"{', '.join(sorted(BY_OPERATOR))}"
+)
 Attributes = Mapping[str, AttributeValue]
-Reading = Callable[[Wires, Operation], Attributes]
 
 
-def lowered(source: LayerSource, float_bits: int) -> Dataflow:
-    """Return the engines.
+@dataclass(frozen=True)
+class Hls4mlSource(LayerSource):
+    """A model with the values of its weights, by the names of their nodes, and the project of hls4ml that it is in."""
+
+    weights: Mapping[str, Weights] = field(default_factory=dict)
+    project: Path | None = None
+
+
+def lowered(source: Hls4mlSource, weight_bits: int | None) -> Dataflow:
+    """Return the engines; ``weight_bits`` if the user chose them for a network without quantisers.
 
     Raises
     ------
@@ -36,73 +52,136 @@ def lowered(source: LayerSource, float_bits: int) -> Dataflow:
     """
     network = source.network
     check_read(network)
-    operations = [each for each in network.operations if each.type not in WITHOUT_ENGINE]
-    kinds = {operation.name: _kind(network, operation) for operation in operations}
+    merged = frozenset() if source.has_quantisers else _merged(network)
+    operations = [each for each in network.operations if each.type not in WITHOUT_ENGINE and each.name not in merged]
+    kinds = {operation.name: _kind(source, operation) for operation in operations}
     missing = [f"'{o.name}' ({o.type})" for o in operations if not kinds[o.name]]
     if missing:
-        hint = (
-            "hls4ml's layers are read from conv (square; one group, or as many as channels), fully_connected, affine, "
-            "relu, pools, flatten and add"
-        )
-        raise InputError(f"{network.name}: no layer of hls4ml for {', '.join(missing)}", hint=hint)
-    wires, names = Wires.of(network, WITHOUT_ENGINE, float_bits), plain_names([o.name for o in operations])
-    engines = {o.name: _engine(source, wires, o, kinds[o.name], names[o.name]) for o in operations}
-    return joined(wires, engines, _copier)
+        raise InputError(f"{network.name}: no layer of hls4ml for {', '.join(missing)}", hint=_HINT)
+    wires = Wires.of(network, WITHOUT_ENGINE, DEFAULT_BITS, merged)
+    names = plain_names([o.name for o in operations])
+    lowering = _Lowering(source, wires, weight_bits)
+    engines = {o.name: lowering.engine(o, kinds[o.name], names[o.name]) for o in operations}
+    found = joined(wires, engines, _copier)
+    return Dataflow(found.name, found.engines, found.streams, (*found.notes, *_notes(source, found)))
 
 
-def _kind(network: Network, operation: Operation) -> str:
+def _merged(network: Network) -> frozenset[str]:
+    """Return the scales and biases that become part of the layer with weights before them."""
+    makers = {output: operation for operation in network.operations for output in operation.outputs}
+    found: set[str] = set()
+    for operation in network.operations:
+        before = makers.get(operation.inputs[0])
+        if operation.type != "affine" or before is None or len(network.consumers(operation.inputs[0])) > 1:
+            continue
+        if before.type in ("conv", "fully_connected") or before.name in found:
+            found.add(operation.name)
+    return frozenset(found)
+
+
+def _kind(source: Hls4mlSource, operation: Operation) -> str:
     """Return the class of hls4ml's layer; empty if there is none."""
-    before = network.tensor(operation.inputs[0]).shape
-    kernel = operation.attributes.get("kernel", (1, 1))
-    if not isinstance(kernel, tuple) or not has_square_kernel(operation) or {*_pair(operation, "dilations")} != {1}:
-        return ""
+    network = source.network
+    before, after = (network.tensor(ends[0]) for ends in (operation.inputs, operation.outputs))
+    dimensions = len(before.shape) - 2
+    if operation.type in {"conv", "max_pool", "average_pool"}:
+        dilated = {*_tuple(operation, "dilations")} != {1}
+        if dimensions not in (1, 2) or dilated or "spread" in operation.attributes:
+            return ""
+        found = _window_class(operation, source.clean_names.get(operation.name, ""), (before, after))
+        return f"{found}{dimensions}D" if found else ""
+    if operation.type == "fully_connected":
+        return "Dense" if prod(before.shape[2:]) == 1 else ""
+    if operation.type == "softmax":
+        # The network's type is that of LogSoftmax, too, which hls4ml has not.
+        own = source.clean_names.get(operation.name, "").startswith("Softmax")
+        return "Softmax" if own and prod(before.shape[2:]) == 1 else ""
+    if operation.type in {"function", "clip"}:
+        return "Activation" if operation.attributes.get("operator") in BY_OPERATOR else ""
+    if operation.type in {"add", "multiply", "concat"}:
+        alike = operation.type == "concat" or len({network.tensor(name).shape for name in operation.inputs}) == 1
+        kind = "Concatenate" if operation.type == "concat" else "Merge"
+        return kind if len(operation.inputs) == 2 and alike else ""  # noqa: PLR2004
+    return {"affine": "BatchNormalization", "relu": "Activation"}.get(operation.type, "")
+
+
+def _window_class(operation: Operation, node: str, ends: tuple[Tensor, Tensor]) -> str:
+    """Return the class of what slides a window, without its dimensions; ``node``: its name after QONNX's clean-up."""
     if operation.type == "conv":
         group = operation.integer("group")
-        after = network.tensor(operation.outputs[0]).shape
-        depthwise = group == before[1] == after[1]
-        return "Conv2D" if group == 1 else "DepthwiseConv2D" if depthwise else ""
-    if operation.type in {"max_pool", "average_pool"}:
-        after = network.tensor(operation.outputs[0]).shape
-        return "GlobalPooling2D" if kernel == before[2:] and prod(after[2:]) == 1 else "Pooling2D"
-    if operation.type == "fully_connected":
-        return "Dense" if prod(before[2:]) == 1 else ""
-    simple = {"affine": "BatchNormalization", "relu": "Activation", "clip": "Activation", "add": "Merge"}
-    return simple.get(operation.type, "")
+        depthwise = group == ends[0].shape[1] == ends[1].shape[1]
+        return "Conv" if group == 1 else "DepthwiseConv" if depthwise else ""
+    # A MaxPool over the whole image is no global pool for hls4ml.
+    return "GlobalPooling" if node.startswith(("Global", "Reduce")) else "Pooling"
 
 
-def _pair(operation: Operation, key: str) -> tuple[int, ...]:
+def _tuple(operation: Operation, key: str) -> tuple[int, ...]:
     value = operation.attributes.get(key, (1, 1))
     return value if isinstance(value, tuple) else (value,) if isinstance(value, int) else ()
 
 
-def _engine(source: LayerSource, wires: Wires, operation: Operation, kind: str, name: str) -> Engine:
-    attributes = {
-        **_sizes(wires, operation, kind),
-        "layer": source.clean_names.get(operation.name, operation.name),
+@dataclass(frozen=True)
+class _Lowering:
+    source: Hls4mlSource
+    wires: Wires
+    weight_bits: int | None
+
+    def engine(self, operation: Operation, kind: str, name: str) -> Engine:
+        """Return the engine of an operation."""
+        attributes = dict(_sizes(self.wires, operation, kind))
+        if self._is_quantised(operation):
+            attributes["quantised_output"] = 1
+        attributes["layer"] = self.source.clean_names.get(operation.name, operation.name)
+        network = self.wires.network
+        weights = network.weights(operation).datatype.bits if "weights" in operation.attributes else 0
+        bits_in = max(self.wires.bits(name) for name in operation.inputs)
+        if kind == "BatchNormalization":
+            weights = DEFAULT_BITS
+        if kind in WEIGHTED:
+            # hls4ml's default type is that of sums, too; quantisers make it as wide as sums can be.
+            whole = bits_in + weights + ceil(log2(max(_summed(attributes, kind), 2)))
+            attributes["accum_bits"] = whole if self.source.has_quantisers else DEFAULT_BITS
+            attributes |= self._constants(operation, weights)
+        return Engine(
+            name,
+            kind,
+            operation.name,
+            attributes,
+            weights,
+            bits_in,
+            self.wires.bits(operation.outputs[0]),
+            role=KINDS[kind].role,
+            window_fill=_fill(kind, attributes),
+            label=KINDS[kind].label,
+        )
+
+    def _is_quantised(self, operation: Operation) -> bool:
+        """Whether a quantiser of the model follows: no configuration says of how many bits the result is."""
+        network = self.wires.network
+        types = [reader.type for name in operation.outputs for reader in network.consumers(name)]
+        return self.source.has_quantisers and types == ["quantise"]
+
+    def _constants(self, operation: Operation, bits: int) -> Attributes:
+        """Return what the weights are as constants, and how many of their bits lie behind the point (-1: scaled)."""
+        count = self.wires.network.weights(operation).elements
+        weights = self.source.weights.get(operation.name)
+        if weights is None:
+            return {**_told(Constants.unknown(count, bits)), "weights_read": 0}
+        fraction = DEFAULT_FRACTION if self.weight_bits is None else fraction_bits(weights.values, bits)
+        told = _told(weights.constants(bits, fraction))
+        return {**told, "weights_read": 1, **({} if weights.scaled else {"weight_fraction": fraction})}
+
+
+def _told(constants: Constants) -> dict[str, AttributeValue]:
+    return {
+        "nonzero_weights": constants.nonzero,
+        "two_digit_weights": constants.two,
+        "many_digit_weights": constants.many,
+        "weight_digits": constants.digits,
     }
-    weights = wires.network.tensor(operation.text("weights")).datatype.bits if "weights" in operation.attributes else 0
-    bits_in = max(wires.bits(name) for name in operation.inputs)
-    if kind == "BatchNormalization":
-        weights = wires.float_bits
-    if kind in WEIGHTED:
-        # hls4ml's default type is that of sums, too; quantisers make it as wide as sums can be.
-        whole = bits_in + weights + ceil(log2(max(_summed(attributes, kind), 2)))
-        attributes["accum_bits"] = whole if source.has_quantisers else wires.float_bits
-    return Engine(
-        name,
-        kind,
-        operation.name,
-        attributes,
-        weights,
-        bits_in,
-        wires.bits(operation.outputs[0]),
-        role=KINDS[kind].role,
-        window_fill=_fill(kind, attributes),
-        label=KINDS[kind].label,
-    )
 
 
-def _sizes(wires: Wires, operation: Operation, kind: str) -> dict[str, AttributeValue]:
+def _sizes(wires: Wires, operation: Operation, kind: str) -> Attributes:
     before, after = wires.network.tensor(operation.inputs[0]), wires.network.tensor(operation.outputs[0])
     if kind == "Dense":
         word = wires.tensor(operation.inputs[0]).shape[1]
@@ -111,38 +190,59 @@ def _sizes(wires: Wires, operation: Operation, kind: str) -> dict[str, Attribute
     sizes["in_height"], sizes["in_width"] = _image(before)
     sizes["out_height"], sizes["out_width"] = _image(after)
     if "kernel" in operation.attributes:
-        sizes["filter"] = operation.integers("kernel")[0]
-        sizes["stride"] = operation.integers("strides")[0]
-        sizes["pads"] = operation.integers("pads")
-    if kind == "Merge":
+        sizes |= _window(operation)
+    if kind in JOINS:
         sizes["n_inputs"] = len(operation.inputs)
         sizes["operand_bits"] = tuple(wires.bits(name) for name in operation.inputs)
+    if kind == "Concatenate":
+        sizes["operand_channels"] = tuple(wires.network.tensor(name).shape[1] for name in operation.inputs)
+    operator = operation.attributes.get("operator", operation.type)
+    if kind in {"Activation", "BatchNormalization", "Merge"} | POOLS | GLOBAL_POOLS:
+        sizes["operator"] = operator
     return sizes
+
+
+def _window(operation: Operation) -> Attributes:
+    kernel, strides = (_rows_and_columns(operation.integers(key)) for key in ("kernel", "strides"))
+    pads = operation.integers("pads")
+    return {
+        "filt_height": kernel[0],
+        "filt_width": kernel[1],
+        "stride_height": strides[0],
+        "stride_width": strides[1],
+        "pads": pads if len(pads) == 4 else (pads[0], 0, pads[1], 0),  # noqa: PLR2004
+    }
+
+
+def _rows_and_columns(sizes: tuple[int, ...]) -> tuple[int, int]:
+    """Return the sizes of an image; a sequence has one column."""
+    return (sizes[0], sizes[1]) if len(sizes) > 1 else (sizes[0], 1)
 
 
 def _summed(sizes: Mapping[str, AttributeValue], kind: str) -> int:
     """Return the products of a sum."""
     if kind == "Dense":
         return int(sizes["n_in"])  # type: ignore[arg-type]
-    channels = 1 if kind == "DepthwiseConv2D" else int(sizes["n_chan"])  # type: ignore[arg-type]
-    return channels * int(sizes["filter"]) ** 2  # type: ignore[arg-type]
+    channels = 1 if kind in DEPTHWISE else int(sizes["n_chan"])  # type: ignore[arg-type]
+    return channels * int(sizes["filt_height"]) * int(sizes["filt_width"])  # type: ignore[arg-type]
 
 
 def _image(tensor: Tensor) -> tuple[int, int]:
-    """Return rows and columns; a vector is one pixel."""
-    return (tensor.shape[2], tensor.shape[3]) if len(tensor.shape) == 4 else (1, prod(tensor.shape[2:]))
+    """Return rows and columns; a vector is one pixel, a sequence one column."""
+    return _rows_and_columns(tensor.shape[2:]) if len(tensor.shape) > 2 else (1, 1)  # noqa: PLR2004
 
 
 def _fill(kind: str, sizes: Mapping[str, AttributeValue]) -> Fraction:
     """Return the share of a frame up to the last pixel of the first window."""
-    if kind in {"Dense", "GlobalPooling2D"}:
+    if kind in GLOBAL_POOLS | {"Dense"}:
         return Fraction(1)
     pads = sizes.get("pads", ())
     if not pads or not isinstance(pads, tuple):
         return Fraction(0)
-    rows, columns, kernel = (int(sizes[key]) for key in ("in_height", "in_width", "filter"))  # type: ignore[arg-type]
-    row = min(max(kernel - int(pads[0]), 1), rows) - 1
-    return Fraction(row * columns + min(max(kernel - int(pads[1]), 1), columns), rows * columns)
+    keys = ("in_height", "in_width", "filt_height", "filt_width")
+    rows, columns, high, wide = (int(sizes[key]) for key in keys)  # type: ignore[arg-type]
+    row = min(max(high - int(pads[0]), 1), rows) - 1
+    return Fraction(row * columns + min(max(wide - int(pads[1]), 1), columns), rows * columns)
 
 
 def _copier(name: str, tensor: Tensor, bits: int, readers: int) -> Engine:
@@ -151,3 +251,25 @@ def _copier(name: str, tensor: Tensor, bits: int, readers: int) -> Engine:
     sizes |= {"out_height": rows, "out_width": columns, "copies": readers}
     kind = KINDS["Clone"]
     return Engine(name, "Clone", name, {**sizes, "layer": ""}, 0, bits, bits, role=kind.role, label=kind.label)
+
+
+def _notes(source: Hls4mlSource, dataflow: Dataflow) -> list[str]:
+    """Return what hls4ml 1.3.0 does not take as it is planned, and what was assumed of weights."""
+    overlap = [e.name for e in dataflow.engines if e.kind in POOLS and _overlaps(e.attributes)]
+    average = [e.name for e in dataflow.engines if e.kind == "Pooling2D" and e.attributes["operator"] == "average_pool"]
+    sequence = [e.name for e in dataflow.engines if e.kind == "Pooling1D"]
+    unread = [e.name for e in dataflow.engines if e.attributes.get("weights_read") == 0]
+    told = {
+        "hls4ml's streaming pools take windows side by side, without padding, alone; others are planned: ": overlap,
+        "hls4ml 1.3.0 has average pools, but reads none from ONNX (QONNX has none with channels last): ": average,
+        "hls4ml 1.3.0 has pools of sequences, but reads none from ONNX (no pad_left): ": sequence,
+        "weights not read (outside of the file, computed, or too many); as constants they count as drawn at random: ": (
+            unread
+        ),
+    }
+    return [f"{sentence}{some(names)}" for sentence, names in told.items() if names]
+
+
+def _overlaps(sizes: Mapping[str, AttributeValue]) -> bool:
+    pairs = (("filt_height", "stride_height"), ("filt_width", "stride_width"))
+    return any(sizes[size] != sizes[step] for size, step in pairs) or any(sizes["pads"])  # type: ignore[arg-type]

@@ -26,12 +26,18 @@ class Wires:
     float_bits: int
 
     @classmethod
-    def of(cls, network: Network, without_engine: frozenset[str], float_bits: int) -> Wires:
-        """Return the wires where operations of some types have no engine; ``float_bits``: of what no one quantised."""
+    def of(
+        cls, network: Network, without_engine: frozenset[str], float_bits: int, merged: frozenset[str] = frozenset()
+    ) -> Wires:
+        """Return the wires where operations of some types, and some by name (``merged``), have no engine.
+
+        ``float_bits``: of what no one quantised.
+        """
         maker = {name: name for name in network.inputs}
         for operation in network.operations:
             for output in operation.outputs:
-                maker[output] = maker[operation.inputs[0]] if operation.type in without_engine else output
+                passes = operation.type in without_engine or operation.name in merged
+                maker[output] = maker[operation.inputs[0]] if passes else output
         return cls(network, maker, float_bits)
 
     def tensor(self, name: str) -> Tensor:

@@ -32,6 +32,10 @@ class Layer(Protocol):
     def weight_bits(self) -> int:
         """Bits of a weight."""
 
+    @property
+    def output_bits(self) -> int:
+        """Bits of an element of its result."""
+
 
 Layers = tuple[tuple[Layer, Mapping[str, Any]], ...]
 """Engines in order, each with its folding."""

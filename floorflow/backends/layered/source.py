@@ -42,7 +42,11 @@ def read_layers(path: Path, bits: FloatBits) -> LayerSource:
         If the file is missing, broken or not understood at all.
 
     """
-    file = load(path)
+    return layers_from(load(path), bits)
+
+
+def layers_from(file: OnnxFile, bits: FloatBits) -> LayerSource:
+    """Return the same of a file that was loaded; its model is changed in place."""
     names, sha256 = _clean_names(file), file.sha256  # before dialects rewrite the model in place
     network = partial_network(file, bits)
     notes = tuple(_own_spelling(note) for note in network.notes if not _EIGHT_BIT_INPUT.match(note))

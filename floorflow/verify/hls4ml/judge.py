@@ -26,12 +26,17 @@ CHOICES = {
     "legal_set": ("hls4ml", "samo"),
     "costs": ("structure", "samo"),
 }
-WEIGHTED = ("Conv2D", "DepthwiseConv2D", "Dense")
+DEPTHWISE = ("DepthwiseConv1D", "DepthwiseConv2D")
+WEIGHTED = ("Conv1D", "Conv2D", *DEPTHWISE, "Dense")
 FOLDED = ("Activation", "BatchNormalization")
-WINDOWS = ("Conv2D", "DepthwiseConv2D", "Pooling2D", "GlobalPooling2D")
-KINDS = (*WEIGHTED, *FOLDED, "Pooling2D", "GlobalPooling2D", "Merge", "Clone")
+GLOBAL_POOLS = ("GlobalPooling1D", "GlobalPooling2D")
+WINDOWS = (*WEIGHTED[:-1], "Pooling1D", "Pooling2D", *GLOBAL_POOLS)
+JOINS = ("Merge", "Concatenate")
+KINDS = (*WEIGHTED, *FOLDED, *WINDOWS, *JOINS, "Softmax", "Clone")
 MAP = ("in_height", "in_width", "out_height", "out_width", "n_chan", "n_filt")
 MOST_UNROLLED = 4096
+WIDEST_IN_LUTS = 10
+"""Bits of the wider operand up to which HLS makes a product of LUTs."""
 Sizes = dict[str, int]
 
 
@@ -61,15 +66,17 @@ def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:
     if wrong:
         return {"objections": [("engine-malformed", wrong)]}
     sizes = {key: value for key, value in entry["attributes"].items() if _count(value)}
-    operands = entry["attributes"]["operand_bits"] if kind == "Merge" else [entry["input_bits"]]
-    illegal = list(_illegal(kind, sizes, folding, context["options"]))
+    operands = entry["attributes"]["operand_bits"] if kind in JOINS else [entry["input_bits"]]
+    words = entry["attributes"]["operand_channels"] if kind == "Concatenate" else [_word(kind, sizes)] * len(operands)
+    asked = {**context["options"], "kept": context.get("keep_folding") is True}
+    illegal = list(_illegal(kind, sizes, folding, asked))
     if illegal:
         return {"objections": [("illegal-folding", message) for message in illegal]}
     reuse, pixels = folding["ReuseFactor"], sizes.get("in_height", 1) * sizes.get("in_width", 1)
     return {
         "objections": [],
         "cycles": pixels * reuse,
-        "inputs": [_input(kind, sizes, bits) for bits in operands],
+        "inputs": [_input(kind, sizes, word, bits) for word, bits in zip(words, operands, strict=True)],
         "outputs": [_output(kind, sizes, entry)] * sizes.get("copies", 1),
         "window_fill": _fill(kind, entry["attributes"]),
         "least_resources": _least(kind, sizes, entry, folding, context["options"]),
@@ -83,18 +90,22 @@ def _count(value: object) -> bool:
 def _malformed(entry: Mapping[str, Any]) -> str:
     kind, has = entry["kind"], entry["attributes"]
     wanted: tuple[str, ...] = ("n_in", "n_out", "n_pack") if kind == "Dense" else MAP
-    wanted += ("filter", "stride") if kind in WINDOWS else ()
-    wanted += ("n_inputs",) if kind == "Merge" else ("copies",) if kind == "Clone" else ()
+    wanted += ("filt_height", "filt_width", "stride_height", "stride_width") if kind in WINDOWS else ()
+    wanted += ("n_inputs",) if kind in JOINS else ("copies",) if kind == "Clone" else ()
     wrong = [key for key in wanted if not _count(has.get(key))]
     if wrong:
         return f"{wrong[0]} is {has.get(wrong[0])!r:.60}, expected an integer of 1 or more"
-    if kind == "Merge" and not _are_operands(has.get("operand_bits"), has["n_inputs"], entry["input_bits"]):
+    if kind in JOINS and not _are_operands(has.get("operand_bits"), has["n_inputs"], entry["input_bits"]):
         return f"operand_bits is {has.get('operand_bits')!r:.60}, expected the bits of {has['n_inputs']} inputs"
     if kind == "Dense" and has["n_in"] % has["n_pack"]:
         return f"{has['n_in']} inputs are no whole number of words of {has['n_pack']}"
     if (kind in WEIGHTED) != bool(entry["weight_bits"]) and kind != "BatchNormalization":
         return f"weight_bits is {entry['weight_bits']}"
-    if kind not in ("Dense", "Conv2D") and has["n_chan"] != has["n_filt"]:
+    if kind == "Concatenate":
+        channels = has.get("operand_channels")
+        whole = isinstance(channels, list) and len(channels) == has["n_inputs"] and all(map(_count, channels))
+        return "" if whole and sum(channels) == has["n_filt"] else f"operand_channels is {channels!r:.60}"
+    if kind not in ("Dense", "Conv1D", "Conv2D") and has["n_chan"] != has["n_filt"]:
         return f"takes {has['n_chan']} channels and makes {has['n_filt']}"
     return _wrong_window(has) if kind in WINDOWS else ""
 
@@ -110,7 +121,7 @@ def _wrong_window(has: Mapping[str, Any]) -> str:
     if not isinstance(pads, list) or len(pads) != 4 or not all(isinstance(p, int) and p >= 0 for p in pads):
         return f"pads is {pads!r:.60}, expected top, left, bottom and right"
     for side, (before, behind) in {"height": (pads[0], pads[2]), "width": (pads[1], pads[3])}.items():
-        windows = (has[f"in_{side}"] + before + behind - has["filter"]) // has["stride"] + 1
+        windows = (has[f"in_{side}"] + before + behind - has[f"filt_{side}"]) // has[f"stride_{side}"] + 1
         if not windows <= has[f"out_{side}"] <= windows + 1:  # pools may round up
             return f"out_{side} is {has[f'out_{side}']}, {windows} windows fit"
     return ""
@@ -120,8 +131,8 @@ def _weights(kind: str, sizes: Sizes) -> tuple[int, int]:
     """Return the inputs and outputs of the matrix that a reuse factor divides."""
     if kind == "Dense":
         return sizes["n_in"], sizes["n_out"]
-    taps = sizes["filter"] * sizes["filter"]
-    return (taps if kind == "DepthwiseConv2D" else taps * sizes["n_chan"]), sizes["n_filt"]
+    taps = sizes["filt_height"] * sizes["filt_width"]
+    return (taps if kind in DEPTHWISE else taps * sizes["n_chan"]), sizes["n_filt"]
 
 
 def _illegal(kind: str, sizes: Sizes, folding: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[str]:
@@ -142,11 +153,16 @@ def _illegal(kind: str, sizes: Sizes, folding: Mapping[str, Any], options: Mappi
 def _illegal_weights(kind: str, sizes: Sizes, chosen: tuple[int, Any], options: Mapping[str, Any]) -> Iterator[str]:
     reuse, strategy = chosen
     asked = options.get("strategy")
-    if strategy not in ("Resource", "Latency") or asked not in ("auto", str(strategy).lower()):
+    kept = options["kept"]  # a folding that the user gave is hls4ml's to take, not the options' to allow
+    if strategy not in ("Resource", "Latency") or not (kept or asked in ("auto", str(strategy).lower())):
         yield f"strategy {strategy!r:.60}, and the option strategy is {asked}"
         return
     rows, columns = _weights(kind, sizes)
     whole = rows * columns
+    if kept and strategy == "Latency":
+        if reuse > whole:
+            yield f"a reuse factor of {reuse} for {whole} products"
+        return
     if whole % reuse:
         yield f"a reuse factor of {reuse} does not divide {whole} products"
         return
@@ -155,7 +171,7 @@ def _illegal_weights(kind: str, sizes: Sizes, chosen: tuple[int, Any], options: 
     if options.get("legal_set") == "samo":
         if not _passes(rows, columns, whole // reuse):
             yield f"{whole // reuse} multipliers are none of SAMO's for {rows} inputs and {columns} outputs"
-    elif strategy == "Resource" and kind != "DepthwiseConv2D" and not _passes(rows, columns, reuse):
+    elif strategy == "Resource" and kind not in DEPTHWISE and not _passes(rows, columns, reuse):
         yield f"hls4ml takes no reuse factor of {reuse} for {rows} inputs and {columns} outputs"
 
 
@@ -166,12 +182,12 @@ def _passes(rows: int, columns: int, number: int) -> bool:
     return number % rows == 0
 
 
-def _input(kind: str, sizes: Sizes, bits: int) -> dict[str, Any]:
-    if kind == "Dense":
-        word, elements = sizes["n_pack"], sizes["n_in"]
-    else:
-        word = sizes["n_chan"]
-        elements = word * sizes["in_height"] * sizes["in_width"]
+def _word(kind: str, sizes: Sizes) -> int:
+    return sizes["n_pack"] if kind == "Dense" else sizes["n_chan"]
+
+
+def _input(kind: str, sizes: Sizes, word: int, bits: int) -> dict[str, Any]:
+    elements = sizes["n_in"] if kind == "Dense" else word * sizes["in_height"] * sizes["in_width"]
     return _port(word, elements, bits)
 
 
@@ -190,29 +206,35 @@ def _port(word: int, elements: int, bits: int) -> dict[str, Any]:
 
 def _fill(kind: str, has: Mapping[str, Any]) -> Fraction:
     """Return the share of a frame with which the first window is whole; dense layers and global pools need all."""
-    if kind in ("Dense", "GlobalPooling2D"):
+    if kind in ("Dense", *GLOBAL_POOLS):
         return Fraction(1)
     if kind not in WINDOWS:
         return Fraction(0)
-    height, width, side = has["in_height"], has["in_width"], has["filter"]
-    rows = min(max(side - has["pads"][0], 1), height)
-    columns = min(max(side - has["pads"][1], 1), width)
+    height, width = has["in_height"], has["in_width"]
+    rows = min(max(has["filt_height"] - has["pads"][0], 1), height)
+    columns = min(max(has["filt_width"] - has["pads"][1], 1), width)
     return Fraction((rows - 1) * width + columns, height * width)
 
 
 def _least(
     kind: str, sizes: Sizes, entry: Mapping[str, Any], folding: Mapping[str, Any], options: Mapping[str, Any]
 ) -> dict[str, int]:
-    """Return what a layer needs at least: its multipliers, and room for its weights where they are read one by one."""
+    """Return what a layer needs at least: its multipliers, and room for its weights where they are read one by one.
+
+    At a reuse factor of 1 weights are constants, and what their products take depends on their values.
+    """
     if kind not in WEIGHTED:
         return {}
     products, reuse = prod(_weights(kind, sizes)), folding["ReuseFactor"]
-    least = {"DSP": products // reuse}
-    if options.get("costs") == "samo" or reuse == 1:
-        return least
+    multipliers = -(-products // reuse)
+    if options.get("costs") == "samo":
+        return {"DSP": multipliers}
+    if reuse == 1:
+        return {}
+    least = {"DSP": multipliers} if max(entry["input_bits"], entry["weight_bits"]) > WIDEST_IN_LUTS else {}
     bits = products * entry["weight_bits"]
     if folding["Strategy"] == "Resource" and reuse > LUT_BITS:
-        return {**least, "BRAM18": -(-bits // BRAM_BITS), "LUT": products // reuse}
+        return {**least, "BRAM18": -(-bits // BRAM_BITS), "LUT": multipliers}
     return {**least, "LUT": -(-bits // LUT_BITS)}
 
 
