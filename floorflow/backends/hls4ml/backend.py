@@ -45,7 +45,7 @@ class Hls4mlBackend(NamedByUser):
 
     def read(self, path: Path, options: Hls4mlOptions) -> Hls4mlSource:
         """Read a model file; ``weight_bits`` and ``activation_bits`` are for a network without quantisers."""
-        weights, activations = (bits or DEFAULT_BITS for bits in (options.weight_bits, options.activation_bits))
+        weights, activations = (bits or DEFAULT_BITS for bits in (options.weight_bits, options.activations))
         file = load(path)
         values = weights_of(file)  # before dialects rewrite the model in place
         read = layers_from(file, FloatBits(weights, activations))

@@ -48,9 +48,9 @@ SCALE_LUT = 0.65
 """A bit of a scaled channel beside its DSP."""
 
 MEASURED: Mapping[str, Mapping[str, Band]] = {
-    "Dense": {"LUT": (0.7, 1.3), "FF": (0.6, 1.6), "DSP": (0.75, 1.25)},
+    "Dense": {"LUT": (0.65, 1.35), "FF": (0.4, 1.6), "DSP": (0.75, 1.25)},
 }
-"""Factors for kinds that builds from several origins show (docs/hls4ml.md)."""
+"""Factors for kinds that whole builds of more than two origins mostly consist of (docs/hls4ml.md)."""
 UNMEASURED: Band = (0.5, 2.0)
 """Of every other kind and resource: priced by structure, and built by nobody that is known here."""
 
@@ -127,7 +127,7 @@ class Shape:
     def area(self, reuse: int, strategy: str) -> Resources:
         """Return the resources at a reuse factor."""
         if self.engine.kind not in WEIGHTED:
-            own = self._plain(reuse)
+            own = self._plain()
         else:
             own = self._constants() if reuse == 1 else self._multiplied(reuse, strategy)
         return Resources(lut=areas.CONTROL_LUT, ff=areas.CONTROL_FF) + own + self._window()
@@ -142,8 +142,9 @@ class Shape:
         sizes, total = self.sizes, self.sizes["accum_bits"]
         has_dsp = self.engine.input_bits > WIDEST_IN_LUTS
         dsp = sizes["many_digit_weights"] if has_dsp else 0
-        additions = sizes["nonzero_weights"] + sizes["two_digit_weights"] if has_dsp else sizes["weight_digits"]
-        bits = additions * total
+        within = sizes["two_digit_weights"] if has_dsp else sizes["weight_digits"] - sizes["nonzero_weights"]
+        product = min(total, self.engine.input_bits + self.engine.weight_bits // 2)
+        bits = sizes["nonzero_weights"] * total + within * product
         held = self.outputs * total + self._held_input
         return Resources(lut=ceil(ADDER_LUT * bits), ff=ceil(PIPELINE_FF * bits) + held, dsp=dsp)
 
@@ -164,15 +165,16 @@ class Shape:
             return use + Resources(bram18=int(areas.blocks(word, reuse)))
         return use + Resources(lut=word * ceil(reuse / areas.DEEPEST_IN_LUTS))
 
-    def _plain(self, reuse: int) -> Resources:
+    def _plain(self) -> Resources:
         """Return what is done to values of a word at once: scale, compare, add, look up, copy."""
-        engine, lanes = self.engine, ceil(self.channels / reuse)
+        engine, lanes = self.engine, self.channels
         bits, operator = max(engine.input_bits, engine.output_bits), engine.attributes.get("operator", "")
         word = Resources(ff=sum(self.widths[1]))
         if engine.kind == "BatchNormalization":
             scaled = operator not in ("Add", "Sub")
             dsp = lanes if scaled and bits > WIDEST_IN_LUTS else 0
-            product = 0 if dsp or not scaled else MULTIPLIER_LUT * engine.input_bits * engine.weight_bits
+            # A constant of so many bits has a third of them as digits, on average (Reitwiesner, 1960).
+            product = 0 if dsp or not scaled else ADDER_LUT * bits * ceil(engine.weight_bits / 3)
             lut = lanes * (product + SCALE_LUT * bits)
             return word + Resources(lut=ceil(lut), ff=lanes * bits, dsp=dsp)
         if engine.kind == "Softmax":

@@ -62,7 +62,7 @@ def _texts(project: Project, options: Any, engines: Layers) -> dict[str, str]:
 
 def hls_config(asked: Any, engines: Layers) -> dict[str, Any]:
     """Return the dictionary of a network, of engines and options of the back end."""
-    bits = asked.activation_bits if isinstance(asked, Hls4mlOptions) else None
+    bits = asked.activations if isinstance(asked, Hls4mlOptions) else None
     model = {
         "Precision": {"default": f"fixed<{DEFAULT_BITS},{_INTEGER_BITS}>"},
         "ReuseFactor": 1,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.backends.hls4ml.kinds import DEPTHWISE, FOLDED, WEIGHTED
+from floorflow.backends.hls4ml.kinds import DEPTHWISE, WEIGHTED
 from floorflow.backends.hls4ml.layers import Layer, divisors, multipliers
 from floorflow.backends.hls4ml.options import Hls4mlOptions
 from floorflow.dataflow.model import Engine
@@ -41,11 +41,8 @@ def foldings(engine: Engine, options: Hls4mlOptions) -> Iterator[Folding]:
     if engine.kind in WEIGHTED:
         for strategy in strategies(engine, options):
             yield from ((reuse, strategy) for reuse in legal_factors(engine, options, strategy).tolist())
-    elif engine.kind in FOLDED:
-        channels = engine.attributes["n_chan"]
-        yield from ((reuse, "") for reuse in divisors(int(channels)))  # type: ignore[arg-type]
     else:
-        yield (1, "")
+        yield (1, "")  # streams of other layers heed none: nnet_activation_stream.h, nnet_batchnorm_stream.h
 
 
 def strategies(engine: Engine, options: Hls4mlOptions) -> tuple[str, ...]:

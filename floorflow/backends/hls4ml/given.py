@@ -20,8 +20,7 @@ import yaml
 
 from floorflow.backends.hls4ml.costs import Hls4mlCosts
 from floorflow.backends.hls4ml.foldings import Folding, legal_factors, matrix_of
-from floorflow.backends.hls4ml.kinds import FOLDED, JOINS, POOLS, TYPE_NAMES, WEIGHTED
-from floorflow.backends.hls4ml.layers import divisors
+from floorflow.backends.hls4ml.kinds import JOINS, POOLS, TYPE_NAMES, WEIGHTED
 from floorflow.backends.hls4ml.options import Hls4mlOptions
 from floorflow.backends.hls4ml.weights import Constants
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine, Stream
@@ -162,14 +161,11 @@ def _names(engine: Engine) -> Iterator[str]:
 
 def _folding(engine: Engine, config: Config, notes: list[str]) -> dict[str, AttributeValue]:
     """Return the folding as hls4ml makes it of the values; what it changes is noted."""
+    if engine.kind not in WEIGHTED:
+        return {"ReuseFactor": 1}  # whatever it says: streams of other layers heed none
     reuse, strategy = _reuse(engine, config), _strategy(engine, config)
-    if engine.kind not in WEIGHTED | FOLDED:
-        return {"ReuseFactor": 1}
     if config.value(engine, "ParallelizationFactor") not in (None, 1):
         raise _wrong(engine, config, "ParallelizationFactor", "1: several pixels at a time are not planned")
-    if engine.kind in FOLDED:
-        channels = [d for d in divisors(int(engine.attributes["n_chan"])) if d <= reuse]  # type: ignore[arg-type]
-        return {"ReuseFactor": max(channels)}
     inputs, outputs = matrix_of(engine)
     if strategy == "Latency":
         taken = min(reuse, inputs * outputs)
@@ -183,18 +179,12 @@ def _folding(engine: Engine, config: Config, notes: list[str]) -> dict[str, Attr
 
 def _reuse(engine: Engine, config: Config) -> int:
     value = config.value(engine, "ReuseFactor")
-    if value is None:
-        if engine.kind in WEIGHTED:
-            raise _wrong(engine, config, "ReuseFactor", "one for the layer, its class or Model")
-        return 1
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise _wrong(engine, config, "ReuseFactor", "a whole number from 1")
+        raise _wrong(engine, config, "ReuseFactor", "a whole number from 1, for the layer, its class or Model")
     return value
 
 
 def _strategy(engine: Engine, config: Config) -> str:
-    if engine.kind not in WEIGHTED:
-        return ""
     if config.value(engine, "Compression") not in (None, False, 0):
         raise _wrong(engine, config, "Compression", "false: compressed weights are not planned")
     told = config.value(engine, "Strategy")

@@ -35,12 +35,10 @@ KINDS: Mapping[str, Kind] = {
 }
 DEPTHWISE = frozenset({"DepthwiseConv1D", "DepthwiseConv2D"})
 WEIGHTED = frozenset({"Conv1D", "Conv2D", "Dense"}) | DEPTHWISE
-"""Classes with a strategy."""
+"""Classes with a strategy, and with a reuse factor that anything comes of."""
 POOLS = frozenset({"Pooling1D", "Pooling2D"})
 GLOBAL_POOLS = frozenset({"GlobalPooling1D", "GlobalPooling2D"})
 JOINS = frozenset({"Merge", "Concatenate"})
-FOLDED = frozenset({"Activation", "BatchNormalization"})
-"""Classes without a strategy whose reuse factor divides their channels."""
 
 BY_OPERATOR: Mapping[str, str] = {
     **dict.fromkeys(("Elu", "LeakyRelu", "ThresholdedRelu"), "ParametrizedActivation"),

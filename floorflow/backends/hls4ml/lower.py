@@ -166,7 +166,9 @@ class _Lowering:
         count = self.wires.network.weights(operation).elements
         weights = self.source.weights.get(operation.name)
         if weights is None:
-            return {**_told(Constants.unknown(count, bits)), "weights_read": 0}
+            usual = None if self.source.has_quantisers or self.weight_bits is not None else DEFAULT_FRACTION
+            fraction = {} if self.source.has_quantisers else {"weight_fraction": bits - 1 if usual is None else usual}
+            return {**_told(Constants.unknown(count, bits, usual)), "weights_read": 0, **fraction}
         fraction = DEFAULT_FRACTION if self.weight_bits is None else fraction_bits(weights.values, bits)
         told = _told(weights.constants(bits, fraction))
         return {**told, "weights_read": 1, **({} if weights.scaled else {"weight_fraction": fraction})}
@@ -263,7 +265,7 @@ def _notes(source: Hls4mlSource, dataflow: Dataflow) -> list[str]:
         "hls4ml's streaming pools take windows side by side, without padding, alone; others are planned: ": overlap,
         "hls4ml 1.3.0 has average pools, but reads none from ONNX (QONNX has none with channels last): ": average,
         "hls4ml 1.3.0 has pools of sequences, but reads none from ONNX (no pad_left): ": sequence,
-        "weights not read (outside of the file, computed, or too many); as constants they count as drawn at random: ": (
+        "weights not read (outside of the file, computed, or too many); as constants they count as trained ones are mostly spread: ": (
             unread
         ),
     }

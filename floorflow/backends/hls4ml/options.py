@@ -24,14 +24,26 @@ class Hls4mlOptions(BackendOptions):
     )
     costs: CostsName = Field(
         "structure",
-        description="SAMO's DSPs with LUT, FF and BRAM by structure (uncalibrated), or as SAMO has it: DSPs alone.",
+        description="Products as HLS makes them and all else by structure, or as SAMO has it: a DSP a multiplier alone.",
     )
     weight_bits: int | None = Field(
         None, ge=1, le=18, description="Bits of weights in a network without quantisers; 16 if not given."
     )
     activation_bits: int | None = Field(
-        None, ge=1, le=18, description="Bits of activations in a network without quantisers; 16 if not given."
+        None,
+        ge=1,
+        le=18,
+        description=(
+            "Bits of what activations make in a network without quantisers; as many as weights if not given. "
+            "Its inputs and sums have 16."
+        ),
     )
+
+
+    @property
+    def activations(self) -> int | None:
+        """Bits that were asked for activations; those of weights if for weights alone."""
+        return self.weight_bits if self.activation_bits is None else self.activation_bits
 
 
 HLS4ML = Registration("floorflow.backends.hls4ml.backend:BACKEND", Hls4mlOptions)

@@ -22,6 +22,9 @@ Ints = NDArray[np.int64]
 DEFAULT_FRACTION = 10
 """Fractional bits of hls4ml's own default, ``fixed<16,6>``."""
 _QUANTISERS = ("Quant", "IntQuant", "BipolarQuant")
+_USUAL_WEIGHT = 0.2
+"""Standard deviation of the weights of a trained layer of some tens to hundreds of inputs (He et al., 2015)."""
+_MOST_DRAWN = 1 << 16
 _MOST_WEIGHTS = 1 << 20
 """Weights of a layer whose values are looked at: nobody makes circuits of more constants."""
 _PASSING = ("Transpose", "Reshape", "Squeeze", "Unsqueeze")
@@ -44,10 +47,14 @@ class Constants:
         return cls(int((digits > 0).sum()), int((digits == 2).sum()), int((digits > 2).sum()), int(digits.sum()))  # noqa: PLR2004
 
     @classmethod
-    def unknown(cls, weights: int, bits: int) -> Constants:
-        """Return what to expect of weights that nobody knows: any integer of so many bits as likely as any other."""
-        share = _shares(min(bits, 18))
-        return cls(*(ceil(weights * each) for each in share))
+    def unknown(cls, weights: int, bits: int, fraction: int | None = None) -> Constants:
+        """Return what to expect of weights that nobody knows, spread as trained ones mostly are.
+
+        They are normal: a quarter of the range wide in a quantiser's integers, 0.2 wide with ``fraction`` bits behind
+        the point.
+        """
+        deviation = 2.0 ** (bits - 3) if fraction is None else _USUAL_WEIGHT * 2.0**fraction
+        return cls(*(ceil(weights * each) for each in _shares(bits, max(deviation, 1.0))))
 
 
 def _digits(values: Ints) -> Ints:
@@ -61,10 +68,14 @@ def _digits(values: Ints) -> Ints:
 
 
 @cache
-def _shares(bits: int) -> tuple[float, float, float, float]:
-    every = np.arange(-(2 ** (bits - 1)), 2 ** (bits - 1), dtype=np.int64)
-    found = Constants.of(every)
-    return tuple(each / len(every) for each in (found.nonzero, found.two, found.many, found.digits))  # type: ignore[return-value]
+def _shares(bits: int, deviation: float) -> tuple[float, float, float, float]:
+    most = min(2 ** (bits - 1) - 1, ceil(4 * deviation))
+    every = np.unique(np.linspace(-most - 1, most, _MOST_DRAWN).astype(np.int64))
+    digits = _digits(every)
+    chance = np.exp(-0.5 * (every / deviation) ** 2)
+    chance /= chance.sum()
+    shares = ((digits > 0), (digits == 2), (digits > 2), digits)  # noqa: PLR2004
+    return tuple(float((chance * each).sum()) for each in shares)  # type: ignore[return-value]
 
 
 def fraction_bits(values: NDArray[np.float64], bits: int) -> int:

@@ -28,11 +28,10 @@ CHOICES = {
 }
 DEPTHWISE = ("DepthwiseConv1D", "DepthwiseConv2D")
 WEIGHTED = ("Conv1D", "Conv2D", *DEPTHWISE, "Dense")
-FOLDED = ("Activation", "BatchNormalization")
 GLOBAL_POOLS = ("GlobalPooling1D", "GlobalPooling2D")
 WINDOWS = (*WEIGHTED[:-1], "Pooling1D", "Pooling2D", *GLOBAL_POOLS)
 JOINS = ("Merge", "Concatenate")
-KINDS = (*WEIGHTED, *FOLDED, *WINDOWS, *JOINS, "Softmax", "Clone")
+KINDS = (*WEIGHTED, "Activation", "BatchNormalization", *WINDOWS, *JOINS, "Softmax", "Clone")
 MAP = ("in_height", "in_width", "out_height", "out_width", "n_chan", "n_filt")
 MOST_UNROLLED = 4096
 WIDEST_IN_LUTS = 10
@@ -143,9 +142,6 @@ def _illegal(kind: str, sizes: Sizes, folding: Mapping[str, Any], options: Mappi
         return
     if kind in WEIGHTED:
         yield from _illegal_weights(kind, sizes, (reuse, strategy), options)
-    elif kind in FOLDED:
-        if sizes["n_chan"] % reuse:
-            yield f"a reuse factor of {reuse} does not divide {sizes['n_chan']} channels"
     elif reuse != 1:
         yield f"{kind} has a reuse factor of {reuse}, expected 1"
 
