@@ -10,7 +10,7 @@ a layer has their counts (not 0, of two digits, of more, all digits) if they wer
 from __future__ import annotations
 
 import json
-from math import ceil, exp, log
+from math import exp, log
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
@@ -97,7 +97,10 @@ def left_out(found: list[dict[str, Any]]) -> list[str]:
     """Return, for each origin, what all others say of the level of LUT, and how far its own rows are off then."""
     ratios = {row["name"]: row["built"]["LUT"] / row["told"].lut for row in found if "LUT" in row["built"]}
     origins = dict.fromkeys(row["origin"] for row in found if row["name"] in ratios)
-    lines = ["| origin left out | LUT by the others' level | its rows are off by, median | worst |", "|---|--:|--:|--:|"]
+    lines = [
+        "| origin left out | LUT by the others' level | its rows are off by, median | worst |",
+        "|---|--:|--:|--:|",
+    ]
     for origin in origins:
         own = [ratios[row["name"]] for row in found if row["origin"] == origin and row["name"] in ratios]
         others = [_level(ratios, found, each) for each in origins if each != origin]

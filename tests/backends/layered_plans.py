@@ -37,7 +37,9 @@ ACTIVATIONS = (
 def write_float_model(path: Path, nodes: Nodes, shapes: tuple[list[int], list[int]], weights: dict[str, Any]) -> Path:
     """Write a model from ``x`` to ``y``; weights are arrays, or shapes to be drawn."""
     rng = np.random.default_rng(0)
-    arrays = {n: rng.normal(0, 0.2, each) if isinstance(each, tuple) else np.asarray(each) for n, each in weights.items()}
+    arrays = {
+        n: rng.normal(0, 0.2, each) if isinstance(each, tuple) else np.asarray(each) for n, each in weights.items()
+    }
     ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in zip("xy", shapes, strict=True)]
     initialisers = [numpy_helper.from_array(each.astype(np.float32), name) for name, each in arrays.items()]
     graph = helper.make_graph(nodes, path.stem, ends[:1], ends[1:], initialisers)
@@ -89,9 +91,9 @@ def jet(path: Path) -> Path:
         weights |= {f"w{number}": pair, f"b{number}": pair[1:]}
         into = f"r{number - 1}" if number else "x"
         nodes += [
-            helper.make_node("MatMul", [into, f"w{number}"], [f"m{number}"]),
+            helper.make_node("MatMul", [into, f"w{number}"], [f"m{number}"], name=f"fc{number}"),
             helper.make_node("Add", [f"m{number}", f"b{number}"], ["y" if last else f"a{number}"]),
-            *([] if last else [helper.make_node("Relu", [f"a{number}"], [f"r{number}"])]),
+            *([] if last else [helper.make_node("Relu", [f"a{number}"], [f"r{number}"], name=f"act{number}")]),
         ]
     return write_float_model(path, nodes, ([1, 16], [1, 5]), weights)
 

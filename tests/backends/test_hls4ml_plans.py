@@ -85,6 +85,49 @@ def test_a_quantised_network_is_planned_with_its_own_bits(folder: Path) -> None:
     assert "BatchNormalization" in {e["kind"] for e in engines}
 
 
+KINDS = {
+    "sequence": ["Conv1D", "Activation", "GlobalPooling1D", "Dense", "Softmax"],
+    "oblong": [
+        "Clone",
+        "Conv2D",
+        "Activation",
+        "Conv2D",
+        "Activation",
+        "Concatenate",
+        "Pooling2D",
+        "Conv2D",
+        "Activation",
+    ],
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_sequences_oblong_windows_joins_and_softmax_have_legal_plans(name: str, folder: Path) -> None:
+    out = plan(folder, name, "hls4ml")
+    assert_legal(out)
+    made = read(out)
+    assert [engine["kind"] for engine in made["networks"][0]["engines"]] == KINDS[name]
+    assert all(sum(entry["resources"].values()) > 0 for entry in foldings(made).values())
+    unmeasured = ", ".join(sorted({*KINDS[name]} - {"Dense"})[:2])
+    assert any(f"areas of {unmeasured}" in each and "0.5 to 2 times" in each for each in made["warnings"])
+
+
+def test_a_softmax_has_a_dsp_a_class_and_four_blocks_of_tables(folder: Path) -> None:
+    use = foldings(read(plan(folder, "sequence", "hls4ml")))["Softmax_5"]["resources"]
+    assert (use["DSP"], use["BRAM18"]) == (5, 4)  # as built: docs/hls4ml.md
+
+
+def test_the_judge_finds_joins_and_windows_that_cannot_be(folder: Path, tmp_path: Path) -> None:
+    for number, (key, value) in enumerate((("operand_channels", [6, 5]), ("filt_width", 7), ("stride_height", 0))):
+        out = shutil.copytree(plan(folder, "oblong", "hls4ml"), tmp_path / str(number))
+        made = read(out)
+        engine = next(e for e in made["networks"][0]["engines"] if key in e["attributes"])
+        engine["attributes"][key] = value
+        (out / "plan.json").write_text(json.dumps(made))
+        told = floorflow("check", out)
+        assert (told.returncode, "engine-malformed:" in told.stdout) == (1, True), told.stdout
+
+
 def test_what_hls4ml_has_no_layer_for_is_named(tmp_path: Path) -> None:
     model = onnx.load(ZOO / "mpcnn.onnx")
     pool = next(node for node in model.graph.node if node.name == "pool1")

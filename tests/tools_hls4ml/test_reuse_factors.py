@@ -84,7 +84,9 @@ def test_activations_are_layers_where_hls4ml_reads_them_and_no_others(
 ) -> None:
     options = Hls4mlOptions()
     try:
-        lowered = BACKEND.lower(BACKEND.read(activation_model(tmp_path, operator), options), technology_of("xc7z020clg400-1"), options)
+        lowered = BACKEND.lower(
+            BACKEND.read(activation_model(tmp_path, operator), options), technology_of("xc7z020clg400-1"), options
+        )
         engines = len(lowered.engines)
     except InputError as error:
         engines = 0

@@ -110,14 +110,9 @@ class Hls4mlBackend(NamedByUser):
         """Return what stands behind the areas: which kinds nobody measured, and how far off they may be."""
         if options.costs == "samo":
             return (SAMO_ONLY,)
-        kinds = sorted({engine.kind for engine in folded.dataflow.engines} - MEASURED.keys())
-        least, most = UNMEASURED
-        if not kinds:
-            return ()
-        return (
-            f"areas of {some(kinds)} are not calibrated: no build shows them, they are priced by structure and may be "
-            f"{least:g} to {most:g} times what is told",
-        )
+        kinds, (least, most) = sorted({engine.kind for engine in folded.dataflow.engines} - MEASURED.keys()), UNMEASURED
+        off = f"they are priced by structure and may be {least:g} to {most:g} times what is told"
+        return (f"areas of {some(kinds)} are not calibrated: no build shows them, {off}",) if kinds else ()
 
     def files(self, plan: Plan, phase: int, /) -> Mapping[str, str]:
         """Return hls4ml's configuration and the table of cells."""

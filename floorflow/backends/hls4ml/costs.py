@@ -121,7 +121,7 @@ class Shape:
         # Streams into a join have types of their own: nothing widens a word on its way (nnet_merge_stream.h).
         operands = self.engine.attributes.get("operand_bits", (self.engine.input_bits,))
         words = self.engine.attributes.get("operand_channels", (self.channels,) * len(operands))  # type: ignore[arg-type]
-        into = tuple(int(n) * int(bits) for n, bits in zip(words, operands, strict=True))  # type: ignore[arg-type]
+        into = tuple(int(n) * int(bits) for n, bits in zip(words, operands, strict=True))  # type: ignore[arg-type, call-overload]
         return into, (self.outputs * self.engine.output_bits,) * self.sizes.get("copies", 1)
 
     def area(self, reuse: int, strategy: str) -> Resources:
@@ -166,37 +166,50 @@ class Shape:
         return use + Resources(lut=word * ceil(reuse / areas.DEEPEST_IN_LUTS))
 
     def _plain(self) -> Resources:
-        """Return what is done to values of a word at once: scale, compare, add, look up, copy."""
+        """Return what is done to values of a word at once, with registers for the result."""
         engine, lanes = self.engine, self.channels
-        bits, operator = max(engine.input_bits, engine.output_bits), engine.attributes.get("operator", "")
+        bits = max(engine.input_bits, engine.output_bits)
         word = Resources(ff=sum(self.widths[1]))
         if engine.kind == "BatchNormalization":
-            scaled = operator not in ("Add", "Sub")
-            dsp = lanes if scaled and bits > WIDEST_IN_LUTS else 0
-            # A constant of so many bits has a third of them as digits, on average (Reitwiesner, 1960).
-            product = 0 if dsp or not scaled else ADDER_LUT * bits * ceil(engine.weight_bits / 3)
-            lut = lanes * (product + SCALE_LUT * bits)
-            return word + Resources(lut=ceil(lut), ff=lanes * bits, dsp=dsp)
+            return word + self._scaled(bits)
         if engine.kind == "Softmax":
             blocks = TABLE_BLOCKS["Softmax"]
             return word + Resources(lut=SOFTMAX_LUT * lanes, ff=4 * lanes * bits, dsp=lanes, bram18=blocks)
-        if engine.kind in GLOBAL_POOLS:
-            total = bits + ceil(log2(max(self.pixels, 2)))
-            return word + Resources(lut=2 * lanes * total, ff=lanes * total)
-        if engine.kind in POOLS:
-            taps = self.sizes["filt_height"] * self.sizes["filt_width"]
-            return word + Resources(lut=lanes * bits * max(taps - 1, 1))
+        if engine.kind in POOLS | GLOBAL_POOLS:
+            return word + self._pooled(bits)
         if engine.kind == "Activation":
-            return word + self._activation(lanes, str(operator))
-        if engine.kind == "Merge" and operator == "multiply":
-            blocks = dsp_blocks(*_two(engine.attributes["operand_bits"]))
-            product = 0 if blocks else MULTIPLIER_LUT * bits * bits
-            return word + Resources(lut=ceil(lanes * product) + lanes, dsp=lanes * blocks)
-        return word + Resources(lut=lanes * bits * max(self.sizes.get("n_inputs", 1) - 1, 1))
+            return word + self._activation(str(engine.attributes["operator"]))
+        return word + self._joined(bits)
 
-    def _activation(self, lanes: int, operator: str) -> Resources:
+    def _scaled(self, bits: int) -> Resources:
+        """Return what scales and biases of all channels take; a bias alone has no product."""
+        engine, lanes = self.engine, self.channels
+        scaled = engine.attributes.get("operator") not in ("Add", "Sub")
+        dsp = lanes if scaled and bits > WIDEST_IN_LUTS else 0
+        # A constant of so many bits has a third of them as digits, on average (Reitwiesner, 1960).
+        product = 0 if dsp or not scaled else ADDER_LUT * bits * ceil(engine.weight_bits / 3)
+        return Resources(lut=ceil(lanes * (product + SCALE_LUT * bits)), ff=lanes * bits, dsp=dsp)
+
+    def _pooled(self, bits: int) -> Resources:
+        """Return what compares or adds the values of a window, or, one after another, of a whole image."""
+        if self.engine.kind in GLOBAL_POOLS:
+            total = bits + ceil(log2(max(self.pixels, 2)))
+            return Resources(lut=2 * self.channels * total, ff=self.channels * total)
+        taps = self.sizes["filt_height"] * self.sizes["filt_width"]
+        return Resources(lut=self.channels * bits * max(taps - 1, 1))
+
+    def _joined(self, bits: int) -> Resources:
+        """Return what adds, multiplies or puts together two words, or copies one."""
+        if self.engine.attributes.get("operator") != "multiply":
+            return Resources(lut=self.channels * bits * max(self.sizes.get("n_inputs", 1) - 1, 1))
+        first, second = (int(each) for each in self.engine.attributes["operand_bits"])  # type: ignore[union-attr]
+        blocks = dsp_blocks(first, second)
+        product = 0 if blocks else MULTIPLIER_LUT * first * second
+        return Resources(lut=ceil(self.channels * (product + 1)), dsp=self.channels * blocks)
+
+    def _activation(self, operator: str) -> Resources:
         """Return what an activation takes: a comparison, or a table, and a narrower type where it makes one."""
-        engine = self.engine
+        engine, lanes = self.engine, self.channels
         narrowed = NARROWING_LUT * engine.output_bits if engine.output_bits < engine.input_bits else 0
         table = TABLE_BLOCKS.get(operator, 0) * ceil(lanes / 2)
         scaled = lanes if operator in ("LeakyRelu", "Elu") and engine.input_bits > WIDEST_IN_LUTS else 0
@@ -217,8 +230,3 @@ def dsp_blocks(one: int, other: int) -> int:
         return 0
     narrow, wide = sorted((one, other))
     return ceil(narrow / DSP_OPERANDS[0]) * ceil(wide / DSP_OPERANDS[1])
-
-
-def _two(bits: object) -> tuple[int, int]:
-    first, second = bits  # type: ignore[misc]
-    return int(first), int(second)

@@ -31,9 +31,12 @@ from floorflow.reading import is_file, is_folder, parse_json, read_text, shown
 PROJECT_FILE = "hls4ml_config.yml"
 _HINT = "give hls_config.json as config_from_onnx_model makes it, or the folder of an hls4ml project"
 _TYPE = re.compile(r"(?:ap_)?(?:u?fixed|q?u?int)<\s*(\d+)\s*[,>]")
+_CLEAN = re.compile(r"[A-Z][A-Za-z0-9]*_\d+")
+"""Names as QONNX's clean-up gives them."""
 _STRATEGIES = {"latency": "Latency", "resource": "Resource", "stable": "", "argmax": "", "legacy": ""}
 """By hls4ml's word in small letters; those of Softmax alone are none of a layer with weights."""
 _PREFIXES = ("", "dense_", "conv1d_", "conv2d_", "depthwiseconv2d_", "depthwiseconv1d_")
+_USUAL = Hls4mlOptions.model_validate({})
 _VARIABLES = ("weight", "bias", "accum", "result")
 _WIDEST = 64
 """Bits of a type of hls4ml's that is planned."""
@@ -66,7 +69,11 @@ class Config:
         """Return the type of a layer's variable as it is written, ``auto`` included; empty: the default is meant."""
         for section in (*self.sections(engine), self.model):
             told = section.get("Precision")
-            found = told.get(variable, "" if section is self.model else told.get("default", "")) if isinstance(told, dict) else told
+            found = (
+                told.get(variable, "" if section is self.model else told.get("default", ""))
+                if isinstance(told, dict)
+                else told
+            )
             if found and not (section is self.model and not isinstance(told, dict)):
                 return str(found)
         return ""
@@ -123,11 +130,14 @@ def read_config(file: Path) -> Config:
     )
 
 
-class _Loader(yaml.SafeLoader):
+_SafeLoader: Any = yaml.SafeLoader
+
+
+class _Loader(_SafeLoader):  # type: ignore[misc]  # as in hardware/reading.py
     """A loader for which hls4ml's tags of models are nothing."""
 
 
-_Loader.add_multi_constructor("!", lambda *_: None)  # type: ignore[no-untyped-call]
+_Loader.add_multi_constructor("!", lambda *_: None)
 
 
 def _yaml(text: str, file: Path) -> Any:
@@ -154,8 +164,10 @@ def _tables(content: Any, section: str, file: Path) -> Mapping[str, Mapping[str,
 
 def _names(engine: Engine) -> Iterator[str]:
     """Yield what a configuration may call an engine: its node's clean name, as merged, or as in the file."""
-    for name in (str(engine.attributes.get("layer", "")), engine.operation, engine.name):
-        if name:
+    clean = str(engine.attributes.get("layer", ""))
+    for name in (clean, engine.operation, engine.name):
+        # A file's own name that looks like a clean one may be that of another layer.
+        if name and (name == clean or not _CLEAN.fullmatch(name)):
             yield from (f"{prefix}{name.lower()}" for prefix in _PREFIXES)
 
 
@@ -170,7 +182,7 @@ def _folding(engine: Engine, config: Config, notes: list[str]) -> dict[str, Attr
     if strategy == "Latency":
         taken = min(reuse, inputs * outputs)
     else:
-        legal = legal_factors(engine, Hls4mlOptions(), strategy)
+        legal = legal_factors(engine, _USUAL, strategy)
         taken = int(legal[np.argmin(np.abs(legal - reuse))])  # of two as near the smaller, as hls4ml takes it
     if taken != reuse:
         notes.append(f"{config.file}: hls4ml takes no reuse factor of {reuse} for {engine.name}, but {taken}")
@@ -230,7 +242,7 @@ def _typed(dataflow: Dataflow, config: Config) -> Dataflow:
 
 def _entering(stream: Stream, config: Config) -> int:
     """Return the bits of what the host sends: hls4ml's input has the model's default type."""
-    if not stream.from_outside or stream.element_bits != 16:  # noqa: PLR2004 - a quantiser's type stays
+    if not stream.from_outside or stream.element_bits != 16:
         return stream.element_bits
     return config.default_bits or stream.element_bits
 
@@ -242,7 +254,9 @@ def _with_types(engine: Engine, operands: tuple[int, ...], config: Config) -> En
     weight_bits = engine.weight_bits
     told = config.precision(engine, "weight")
     if engine.kind in WEIGHTED and "weight_fraction" in attributes:
-        weight_bits = _bits(told, config.file, f"Precision of {engine.name}'s weights") or config.default_bits or weight_bits
+        weight_bits = (
+            _bits(told, config.file, f"Precision of {engine.name}'s weights") or config.default_bits or weight_bits
+        )
         if weight_bits != engine.weight_bits:
             attributes |= _drawn(engine, weight_bits)
     if engine.kind in WEIGHTED:

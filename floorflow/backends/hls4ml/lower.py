@@ -63,7 +63,7 @@ def lowered(source: Hls4mlSource, weight_bits: int | None) -> Dataflow:
     lowering = _Lowering(source, wires, weight_bits)
     engines = {o.name: lowering.engine(o, kinds[o.name], names[o.name]) for o in operations}
     found = joined(wires, engines, _copier)
-    return Dataflow(found.name, found.engines, found.streams, (*found.notes, *_notes(source, found)))
+    return Dataflow(found.name, found.engines, found.streams, (*found.notes, *_notes(found)))
 
 
 def _merged(network: Network) -> frozenset[str]:
@@ -81,28 +81,37 @@ def _merged(network: Network) -> frozenset[str]:
 
 def _kind(source: Hls4mlSource, operation: Operation) -> str:
     """Return the class of hls4ml's layer; empty if there is none."""
-    network = source.network
-    before, after = (network.tensor(ends[0]) for ends in (operation.inputs, operation.outputs))
-    dimensions = len(before.shape) - 2
+    shapes = [source.network.tensor(name).shape for name in operation.inputs]
     if operation.type in {"conv", "max_pool", "average_pool"}:
-        dilated = {*_tuple(operation, "dilations")} != {1}
-        if dimensions not in (1, 2) or dilated or "spread" in operation.attributes:
-            return ""
-        found = _window_class(operation, source.clean_names.get(operation.name, ""), (before, after))
-        return f"{found}{dimensions}D" if found else ""
-    if operation.type == "fully_connected":
-        return "Dense" if prod(before.shape[2:]) == 1 else ""
-    if operation.type == "softmax":
-        # The network's type is that of LogSoftmax, too, which hls4ml has not.
-        own = source.clean_names.get(operation.name, "").startswith("Softmax")
-        return "Softmax" if own and prod(before.shape[2:]) == 1 else ""
-    if operation.type in {"function", "clip"}:
-        return "Activation" if operation.attributes.get("operator") in BY_OPERATOR else ""
-    if operation.type in {"add", "multiply", "concat"}:
-        alike = operation.type == "concat" or len({network.tensor(name).shape for name in operation.inputs}) == 1
-        kind = "Concatenate" if operation.type == "concat" else "Merge"
-        return kind if len(operation.inputs) == 2 and alike else ""  # noqa: PLR2004
-    return {"affine": "BatchNormalization", "relu": "Activation"}.get(operation.type, "")
+        return _window_kind(source, operation)
+    is_vector = prod(shapes[0][2:]) == 1
+    # The type is that of LogSoftmax, too, which hls4ml has not.
+    is_softmax = source.clean_names.get(operation.name, "").startswith("Softmax")
+    is_read = operation.attributes.get("operator") in BY_OPERATOR
+    are_two = len(shapes) == 2
+    has_layer = {
+        "fully_connected": ("Dense", is_vector),
+        "softmax": ("Softmax", is_vector and is_softmax),
+        "function": ("Activation", is_read),
+        "clip": ("Activation", is_read),
+        "relu": ("Activation", True),
+        "affine": ("BatchNormalization", True),
+        "concat": ("Concatenate", are_two),
+        "add": ("Merge", are_two and len({*shapes}) == 1),
+        "multiply": ("Merge", are_two and len({*shapes}) == 1),
+    }
+    kind, applies = has_layer.get(operation.type, ("", False))
+    return kind if applies else ""
+
+
+def _window_kind(source: Hls4mlSource, operation: Operation) -> str:
+    """Return the class of what slides a window over a sequence or an image."""
+    ends = tuple(source.network.tensor(names[0]) for names in (operation.inputs, operation.outputs))
+    dimensions = len(ends[0].shape) - 2
+    if dimensions not in (1, 2) or {*_tuple(operation, "dilations")} != {1} or "spread" in operation.attributes:
+        return ""
+    found = _window_class(operation, source.clean_names.get(operation.name, ""), (ends[0], ends[1]))
+    return f"{found}{dimensions}D" if found else ""
 
 
 def _window_class(operation: Operation, node: str, ends: tuple[Tensor, Tensor]) -> str:
@@ -167,8 +176,9 @@ class _Lowering:
         weights = self.source.weights.get(operation.name)
         if weights is None:
             usual = None if self.source.has_quantisers or self.weight_bits is not None else DEFAULT_FRACTION
-            fraction = {} if self.source.has_quantisers else {"weight_fraction": bits - 1 if usual is None else usual}
-            return {**_told(Constants.unknown(count, bits, usual)), "weights_read": 0, **fraction}
+            told = _told(Constants.unknown(count, bits, usual))
+            point = {} if self.source.has_quantisers else {"weight_fraction": bits - 1 if usual is None else usual}
+            return {**told, "weights_read": 0, **point}
         fraction = DEFAULT_FRACTION if self.weight_bits is None else fraction_bits(weights.values, bits)
         told = _told(weights.constants(bits, fraction))
         return {**told, "weights_read": 1, **({} if weights.scaled else {"weight_fraction": fraction})}
@@ -212,7 +222,7 @@ def _window(operation: Operation) -> Attributes:
         "filt_width": kernel[1],
         "stride_height": strides[0],
         "stride_width": strides[1],
-        "pads": pads if len(pads) == 4 else (pads[0], 0, pads[1], 0),  # noqa: PLR2004
+        "pads": pads if len(pads) == 4 else (pads[0], 0, pads[1], 0),
     }
 
 
@@ -231,7 +241,7 @@ def _summed(sizes: Mapping[str, AttributeValue], kind: str) -> int:
 
 def _image(tensor: Tensor) -> tuple[int, int]:
     """Return rows and columns; a vector is one pixel, a sequence one column."""
-    return _rows_and_columns(tensor.shape[2:]) if len(tensor.shape) > 2 else (1, 1)  # noqa: PLR2004
+    return _rows_and_columns(tensor.shape[2:]) if len(tensor.shape) > 2 else (1, 1)
 
 
 def _fill(kind: str, sizes: Mapping[str, AttributeValue]) -> Fraction:
@@ -255,7 +265,7 @@ def _copier(name: str, tensor: Tensor, bits: int, readers: int) -> Engine:
     return Engine(name, "Clone", name, {**sizes, "layer": ""}, 0, bits, bits, role=kind.role, label=kind.label)
 
 
-def _notes(source: Hls4mlSource, dataflow: Dataflow) -> list[str]:
+def _notes(dataflow: Dataflow) -> list[str]:
     """Return what hls4ml 1.3.0 does not take as it is planned, and what was assumed of weights."""
     overlap = [e.name for e in dataflow.engines if e.kind in POOLS and _overlaps(e.attributes)]
     average = [e.name for e in dataflow.engines if e.kind == "Pooling2D" and e.attributes["operator"] == "average_pool"]
@@ -265,9 +275,7 @@ def _notes(source: Hls4mlSource, dataflow: Dataflow) -> list[str]:
         "hls4ml's streaming pools take windows side by side, without padding, alone; others are planned: ": overlap,
         "hls4ml 1.3.0 has average pools, but reads none from ONNX (QONNX has none with channels last): ": average,
         "hls4ml 1.3.0 has pools of sequences, but reads none from ONNX (no pad_left): ": sequence,
-        "weights not read (outside of the file, computed, or too many); as constants they count as trained ones are mostly spread: ": (
-            unread
-        ),
+        "weights not read (outside of the file, computed, too many), counted as trained ones mostly are: ": unread,
     }
     return [f"{sentence}{some(names)}" for sentence, names in told.items() if names]
 

@@ -24,7 +24,7 @@ class Hls4mlOptions(BackendOptions):
     )
     costs: CostsName = Field(
         "structure",
-        description="Products as HLS makes them and all else by structure, or as SAMO has it: a DSP a multiplier alone.",
+        description="Products as HLS makes them, all else by structure; or as SAMO has it, a DSP a multiplier alone.",
     )
     weight_bits: int | None = Field(
         None, ge=1, le=18, description="Bits of weights in a network without quantisers; 16 if not given."
@@ -38,7 +38,6 @@ class Hls4mlOptions(BackendOptions):
             "Its inputs and sums have 16."
         ),
     )
-
 
     @property
     def activations(self) -> int | None:

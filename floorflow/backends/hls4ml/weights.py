@@ -44,7 +44,7 @@ class Constants:
     def of(cls, values: Ints) -> Constants:
         """Count the digits of integers."""
         digits = _digits(values)
-        return cls(int((digits > 0).sum()), int((digits == 2).sum()), int((digits > 2).sum()), int(digits.sum()))  # noqa: PLR2004
+        return cls(int((digits > 0).sum()), int((digits == 2).sum()), int((digits > 2).sum()), int(digits.sum()))
 
     @classmethod
     def unknown(cls, weights: int, bits: int, fraction: int | None = None) -> Constants:
@@ -74,7 +74,7 @@ def _shares(bits: int, deviation: float) -> tuple[float, float, float, float]:
     digits = _digits(every)
     chance = np.exp(-0.5 * (every / deviation) ** 2)
     chance /= chance.sum()
-    shares = ((digits > 0), (digits == 2), (digits > 2), digits)  # noqa: PLR2004
+    shares = ((digits > 0), (digits == 2), (digits > 2), digits)
     return tuple(float((chance * each).sum()) for each in shares)  # type: ignore[return-value]
 
 

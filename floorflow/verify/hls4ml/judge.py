@@ -94,19 +94,28 @@ def _malformed(entry: Mapping[str, Any]) -> str:
     wrong = [key for key in wanted if not _count(has.get(key))]
     if wrong:
         return f"{wrong[0]} is {has.get(wrong[0])!r:.60}, expected an integer of 1 or more"
-    if kind in JOINS and not _are_operands(has.get("operand_bits"), has["n_inputs"], entry["input_bits"]):
-        return f"operand_bits is {has.get('operand_bits')!r:.60}, expected the bits of {has['n_inputs']} inputs"
+    if kind in JOINS:
+        return _wrong_operands(kind, has, entry["input_bits"])
     if kind == "Dense" and has["n_in"] % has["n_pack"]:
         return f"{has['n_in']} inputs are no whole number of words of {has['n_pack']}"
     if (kind in WEIGHTED) != bool(entry["weight_bits"]) and kind != "BatchNormalization":
         return f"weight_bits is {entry['weight_bits']}"
-    if kind == "Concatenate":
-        channels = has.get("operand_channels")
-        whole = isinstance(channels, list) and len(channels) == has["n_inputs"] and all(map(_count, channels))
-        return "" if whole and sum(channels) == has["n_filt"] else f"operand_channels is {channels!r:.60}"
     if kind not in ("Dense", "Conv1D", "Conv2D") and has["n_chan"] != has["n_filt"]:
         return f"takes {has['n_chan']} channels and makes {has['n_filt']}"
     return _wrong_window(has) if kind in WINDOWS else ""
+
+
+def _wrong_operands(kind: str, has: Mapping[str, Any], widest: int) -> str:
+    """Return what is wrong with the bits of what is joined, and with the channels that a concatenation joins."""
+    if not _are_operands(has.get("operand_bits"), has["n_inputs"], widest):
+        return f"operand_bits is {has.get('operand_bits')!r:.60}, expected the bits of {has['n_inputs']} inputs"
+    if kind == "Merge":
+        takes, makes = has["n_chan"], has["n_filt"]
+        return "" if takes == makes else f"takes {takes} channels and makes {makes}"
+    channels = has.get("operand_channels")
+    if isinstance(channels, list) and len(channels) == has["n_inputs"] and all(map(_count, channels)):
+        return "" if sum(channels) == has["n_filt"] else f"{channels} channels make {has['n_filt']}"
+    return f"operand_channels is {channels!r:.60}, expected the channels of {has['n_inputs']} inputs"
 
 
 def _are_operands(bits: object, inputs: int, widest: int) -> bool:
