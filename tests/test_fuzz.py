@@ -88,7 +88,7 @@ def test_changed_engines_are_priced_or_refused(costs: str) -> None:
     assert {code_of(lambda line=line: list(ff.cost([line], costs=costs))) for line in lines} <= {0, 2}
 
 
-@pytest.mark.parametrize("backend", ["fcnnx", "fpgaconvnet", "hls4ml"])
+@pytest.mark.parametrize("backend", ["fcnnx", "fpgaconvnet"])
 def test_layers_of_sequences_are_none_of_these_tools(backend: str, tmp_path: Path) -> None:
     builder = ModelBuilder("sequence", (1, 3, 32))
     builder.quantise(4)

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import ceil, log2
+from typing import Any
 
 from floorflow.backends.hls4ml.foldings import Folding, foldings, matrix_of, products
 from floorflow.backends.hls4ml.kinds import GLOBAL_POOLS, POOLS, WEIGHTED
@@ -119,9 +120,9 @@ class Shape:
     def widths(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Bits of the input and output ports."""
         # Streams into a join have types of their own: nothing widens a word on its way (nnet_merge_stream.h).
-        operands = self.engine.attributes.get("operand_bits", (self.engine.input_bits,))
-        words = self.engine.attributes.get("operand_channels", (self.channels,) * len(operands))  # type: ignore[arg-type]
-        into = tuple(int(n) * int(bits) for n, bits in zip(words, operands, strict=True))  # type: ignore[arg-type, call-overload]
+        operands: Any = self.engine.attributes.get("operand_bits", (self.engine.input_bits,))
+        words: Any = self.engine.attributes.get("operand_channels", (self.channels,) * len(operands))
+        into = tuple(int(n) * int(bits) for n, bits in zip(words, operands, strict=True))
         return into, (self.outputs * self.engine.output_bits,) * self.sizes.get("copies", 1)
 
     def area(self, reuse: int, strategy: str) -> Resources:
@@ -202,7 +203,8 @@ class Shape:
         """Return what adds, multiplies or puts together two words, or copies one."""
         if self.engine.attributes.get("operator") != "multiply":
             return Resources(lut=self.channels * bits * max(self.sizes.get("n_inputs", 1) - 1, 1))
-        first, second = (int(each) for each in self.engine.attributes["operand_bits"])  # type: ignore[union-attr]
+        operands: Any = self.engine.attributes["operand_bits"]
+        first, second = (int(each) for each in operands)
         blocks = dsp_blocks(first, second)
         product = 0 if blocks else MULTIPLIER_LUT * first * second
         return Resources(lut=ceil(self.channels * (product + 1)), dsp=self.channels * blocks)

@@ -93,7 +93,8 @@ def _precision(engine: Layer, weight_bits: int | None, activation_bits: int | No
     if weight_bits is not None and isinstance(fraction, int):
         types["weight"] = f"fixed<{engine.weight_bits},{engine.weight_bits - fraction}>"
     if activation_bits is not None and engine.kind == "Activation" and engine.output_bits < DEFAULT_BITS:
-        types["result"] = f"fixed<{engine.output_bits},{min(engine.output_bits, _INTEGER_BITS)}>"
+        # Rounded and saturated, as it is priced: cut off and wrapped around, few bits are of no use.
+        types["result"] = f"fixed<{engine.output_bits},{min(engine.output_bits, _INTEGER_BITS)},RND,SAT>"
     return {"Precision": types} if types else {}
 
 
