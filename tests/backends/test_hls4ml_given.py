@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from floorflow.backends.hls4ml.backend import BACKEND
+from floorflow.backends.hls4ml.costs import Hls4mlCosts
 from floorflow.backends.hls4ml.given import PROJECT_FILE, with_config
 from floorflow.backends.hls4ml.options import Hls4mlOptions
 from floorflow.dataflow.model import Dataflow
@@ -56,6 +57,7 @@ def test_a_layer_has_the_values_of_its_name_then_of_its_class_then_of_the_model(
     assert [found[f"fc{n}"].weight_bits for n in range(4)] == [7, 7, 7, 16]
     assert [found[f"fc{n}"].input_bits for n in range(4)] == [16, 7, 16, 16]
     assert found["act0"].output_bits == 7
+    assert [found[f"fc{n}"].attributes["weight_fraction"] for n in range(4)] == [6, 6, 6, 10]
 
 
 def test_a_reuse_factor_that_hls4ml_does_not_take_becomes_the_one_it_takes_and_is_told(
@@ -104,6 +106,24 @@ def test_a_project_is_priced_by_its_folder_and_kept_where_the_model_lies_in_it(m
     assert ended.returncode == 0, ended.stderr
     assert_legal(out)
     assert foldings(read(out))["fc0"]["attributes"] == {"ReuseFactor": 64, "Strategy": "Resource"}
+
+
+def test_the_project_of_another_model_is_not_used_and_says_why(model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "jet.onnx"
+    path.write_bytes(model.read_bytes())
+    (tmp_path / PROJECT_FILE).write_text(yaml.safe_dump({"HLSConfig": {"LayerName": {"fc9": {"ReuseFactor": 2}}}}))
+    dataflow = lowered(path)
+    assert not any(engine.folding for engine in dataflow.engines)
+    assert any("is not used" in note for note in dataflow.notes)
+    with pytest.raises(InputError, match=r"lies in no hls4ml project; the .* beside the model is not"):
+        BACKEND.given_groups(dataflow, Hls4mlCosts(Hls4mlOptions()))
+
+
+def test_aliases_in_yaml_that_never_end_are_refused_at_once(model: Path, tmp_path: Path) -> None:
+    nested = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
+    config = f"a0: &a0 [x]\n{nested}HLSConfig: {{Model: {{ReuseFactor: *a11}}}}\n"
+    with pytest.raises(InputError, match="ReuseFactor of fc0 is 'a list', expected a whole number"):
+        given(model, tmp_path, config, PROJECT_FILE)
 
 
 def test_without_a_project_there_is_no_folding_to_keep(model: Path, tmp_path: Path) -> None:

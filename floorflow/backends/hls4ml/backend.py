@@ -11,7 +11,7 @@ from floorflow.backends.backend import Parallelism, Unplaced, WeightMemory
 from floorflow.backends.hls4ml import export
 from floorflow.backends.hls4ml.costs import MEASURED, UNMEASURED, Hls4mlCosts, Shape
 from floorflow.backends.hls4ml.foldings import products
-from floorflow.backends.hls4ml.given import beside, config_file, given_groups, with_config
+from floorflow.backends.hls4ml.given import beside, config_file, given_groups, in_project, with_config
 from floorflow.backends.hls4ml.kinds import GLOBAL_POOLS, WEIGHTED
 from floorflow.backends.hls4ml.lower import DEFAULT_BITS, Hls4mlSource, lowered
 from floorflow.backends.hls4ml.options import Hls4mlOptions
@@ -54,7 +54,7 @@ class Hls4mlBackend(NamedByUser):
     def lower(self, source: Hls4mlSource, technology: Technology, options: Hls4mlOptions) -> Dataflow:  # noqa: ARG002
         """Return the layers, with the reuse factors and types of the hls4ml project that the model lies in, if any."""
         found = lowered(source, options.weight_bits)
-        return found if source.project is None else with_config(found, source.project)
+        return found if source.project is None else in_project(found, source.project)
 
     def with_folding(self, dataflow: Dataflow, path: Path, technology: Technology) -> Dataflow:  # noqa: ARG002
         """Return the layers with the reuse factors and types of a configuration of hls4ml's."""

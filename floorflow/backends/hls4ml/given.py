@@ -21,8 +21,9 @@ import yaml
 from floorflow.backends.hls4ml.costs import Hls4mlCosts
 from floorflow.backends.hls4ml.foldings import Folding, legal_factors, matrix_of
 from floorflow.backends.hls4ml.kinds import JOINS, POOLS, TYPE_NAMES, WEIGHTED
+from floorflow.backends.hls4ml.lower import DEFAULT_BITS, counted
 from floorflow.backends.hls4ml.options import Hls4mlOptions
-from floorflow.backends.hls4ml.weights import Constants
+from floorflow.backends.hls4ml.weights import DEFAULT_FRACTION, Constants
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine, Stream
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InputError, some
@@ -31,11 +32,13 @@ from floorflow.reading import is_file, is_folder, parse_json, read_text, shown
 PROJECT_FILE = "hls4ml_config.yml"
 _HINT = "give hls_config.json as config_from_onnx_model makes it, or the folder of an hls4ml project"
 _TYPE = re.compile(r"(?:ap_)?(?:u?fixed|q?u?int)<\s*(\d+)\s*[,>]")
+_POINT = re.compile(r"<\s*\d+\s*,\s*(-?\d{1,3})\s*[,>]")
 _CLEAN = re.compile(r"[A-Z][A-Za-z0-9]*_\d+")
 """Names as QONNX's clean-up gives them."""
 _STRATEGIES = {"latency": "Latency", "resource": "Resource", "stable": "", "argmax": "", "legacy": ""}
 """By hls4ml's word in small letters; those of Softmax alone are none of a layer with weights."""
 _PREFIXES = ("", "dense_", "conv1d_", "conv2d_", "depthwiseconv2d_", "depthwiseconv1d_")
+_UNUSED = f"the {PROJECT_FILE} beside the model is not used: "
 _USUAL = Hls4mlOptions.model_validate({})
 _VARIABLES = ("weight", "bias", "accum", "result")
 _WIDEST = 64
@@ -75,7 +78,7 @@ class Config:
                 else told
             )
             if found and not (section is self.model and not isinstance(told, dict)):
-                return str(found)
+                return str(_scalar(found))
         return ""
 
     @property
@@ -89,6 +92,14 @@ def beside(model: Path) -> Path | None:
     """Return the configuration of the hls4ml project that a model lies in, if it does."""
     found = model.parent / PROJECT_FILE
     return found if is_file(found) else None
+
+
+def in_project(dataflow: Dataflow, file: Path) -> Dataflow:
+    """Return the engines with types and foldings of the project that the model lies in; one of another is noted."""
+    try:
+        return with_config(dataflow, file)
+    except InputError as error:
+        return replace(dataflow, notes=(*dataflow.notes, f"{_UNUSED}{error}"))
 
 
 def config_file(path: Path) -> Path:
@@ -126,7 +137,7 @@ def read_config(file: Path) -> Config:
         _table(sections.get("Model"), "Model", file),
         _tables(sections.get("LayerType"), "LayerType", file),
         _tables(sections.get("LayerName"), "LayerName", file),
-        str(content.get("IOType") or ""),
+        str(_scalar(content.get("IOType")) or ""),
     )
 
 
@@ -207,14 +218,20 @@ def _strategy(engine: Engine, config: Config) -> str:
 
 
 def _wrong(engine: Engine, config: Config, key: str, expected: str) -> InputError:
-    value = config.value(engine, key)
+    value = _scalar(config.value(engine, key))
     return InputError(f"{config.file}: {key} of {engine.name} is {value!r:.60}, expected {expected}", _HINT)
+
+
+def _scalar(value: Any) -> Any:
+    """Return a value, or in place of a table or list, whose text YAML's aliases can make endless, what it is."""
+    return value if value is None or isinstance(value, str | int | float) else f"a {type(value).__name__}"
 
 
 def _bits(told: Any, file: str, of: str = "Precision") -> int | None:
     """Return the bits of a type; None for ``auto`` and nothing."""
     if told in ("", None, "auto"):
         return None
+    told = _scalar(told)
     match = _TYPE.match(str(told))
     if match is None or not 1 <= int(match[1]) <= _WIDEST:
         raise InputError(f"{file}: {of} is {told!r:.60}, expected a type such as fixed<16,6> of at most 64 bits", _HINT)
@@ -242,7 +259,7 @@ def _typed(dataflow: Dataflow, config: Config) -> Dataflow:
 
 def _entering(stream: Stream, config: Config) -> int:
     """Return the bits of what the host sends: hls4ml's input has the model's default type."""
-    if not stream.from_outside or stream.element_bits != 16:
+    if not stream.from_outside or stream.element_bits != DEFAULT_BITS:
         return stream.element_bits
     return config.default_bits or stream.element_bits
 
@@ -257,8 +274,9 @@ def _with_types(engine: Engine, operands: tuple[int, ...], config: Config) -> En
         weight_bits = (
             _bits(told, config.file, f"Precision of {engine.name}'s weights") or config.default_bits or weight_bits
         )
-        if weight_bits != engine.weight_bits:
-            attributes |= _drawn(engine, weight_bits)
+        fraction = _fraction(told, weight_bits)
+        if (weight_bits, fraction) != (engine.weight_bits, attributes["weight_fraction"]):
+            attributes |= _drawn(engine, weight_bits, fraction)
     if engine.kind in WEIGHTED:
         attributes["accum_bits"] = _sum_bits(engine, (bits_in, weight_bits), config)
     if "operand_bits" in attributes:
@@ -272,21 +290,21 @@ def _written(engine: Engine, config: Config) -> dict[str, AttributeValue]:
     """Return the types as they are written, for the configuration that is emitted: ``variable=type`` each."""
     default = config.model.get("Precision")
     default = default.get("default", "") if isinstance(default, dict) else default
-    told = {"default": str(default or "")} | {name: config.precision(engine, name) for name in _VARIABLES}
+    told = {"default": str(_scalar(default) or "")} | {name: config.precision(engine, name) for name in _VARIABLES}
     types = tuple(f"{name}={found}" for name, found in told.items() if found)
     return {"types": types} if types else {}
 
 
-def _drawn(engine: Engine, bits: int) -> dict[str, AttributeValue]:
-    """Return what is expected of the constants in another type: as drawn at random, of the weights that are not 0."""
+def _fraction(told: str, bits: int) -> int:
+    """Return the bits of weights behind the point; what is not told is as in hls4ml's default type."""
+    match = _POINT.search(told)
+    return bits - int(match[1]) if match else min(bits, DEFAULT_FRACTION)
+
+
+def _drawn(engine: Engine, bits: int, fraction: int) -> dict[str, AttributeValue]:
+    """Return what is expected of the constants in another type than they were read for: of those that are not 0."""
     kept = int(engine.attributes["nonzero_weights"])  # type: ignore[arg-type]
-    found = Constants.unknown(kept, bits)
-    return {
-        "nonzero_weights": found.nonzero,
-        "two_digit_weights": found.two,
-        "many_digit_weights": found.many,
-        "weight_digits": found.digits,
-    }
+    return {**counted(Constants.unknown(kept, bits, fraction)), "weight_fraction": fraction}
 
 
 def _sum_bits(engine: Engine, operands: tuple[int, int], config: Config) -> int:
@@ -342,7 +360,8 @@ def given_groups(dataflow: Dataflow, costs: Hls4mlCosts, *, carried: bool = True
     """
     if carried and not any(engine.folding for engine in dataflow.engines):
         hint = f"put the model beside {PROJECT_FILE} of its project, give --folding, or leave --keep-folding out"
-        raise InputError(f"--keep-folding: {dataflow.name} lies in no hls4ml project", hint)
+        why = "".join(f"; {note}" for note in dataflow.notes if note.startswith(_UNUSED))
+        raise InputError(f"--keep-folding: {dataflow.name} lies in no hls4ml project{why}", hint)
     return tuple(OptionGroup((e.name,), ((costs.option(e, _own(e)),),)) for e in dataflow.engines)
 
 

@@ -176,15 +176,16 @@ class _Lowering:
         weights = self.source.weights.get(operation.name)
         if weights is None:
             usual = None if self.source.has_quantisers or self.weight_bits is not None else DEFAULT_FRACTION
-            told = _told(Constants.unknown(count, bits, usual))
+            told = counted(Constants.unknown(count, bits, usual))
             point = {} if self.source.has_quantisers else {"weight_fraction": bits - 1 if usual is None else usual}
             return {**told, "weights_read": 0, **point}
         fraction = DEFAULT_FRACTION if self.weight_bits is None else fraction_bits(weights.values, bits)
-        told = _told(weights.constants(bits, fraction))
+        told = counted(weights.constants(bits, fraction))
         return {**told, "weights_read": 1, **({} if weights.scaled else {"weight_fraction": fraction})}
 
 
-def _told(constants: Constants) -> dict[str, AttributeValue]:
+def counted(constants: Constants) -> dict[str, AttributeValue]:
+    """Return constants as attributes of their engine."""
     return {
         "nonzero_weights": constants.nonzero,
         "two_digit_weights": constants.two,
