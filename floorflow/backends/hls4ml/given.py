@@ -82,10 +82,15 @@ class Config:
         return ""
 
     @property
+    def default(self) -> str:
+        """The model's default type as it is written, empty if it has none."""
+        told = self.model.get("Precision")
+        return str(_scalar(told.get("default") if isinstance(told, dict) else told) or "")
+
+    @property
     def default_bits(self) -> int | None:
         """Bits of the model's default type, if it has one."""
-        told = self.model.get("Precision")
-        return _bits(told.get("default", "") if isinstance(told, dict) else told or "", self.file)
+        return _bits(self.default, self.file)
 
 
 def beside(model: Path) -> Path | None:
@@ -274,7 +279,7 @@ def _with_types(engine: Engine, operands: tuple[int, ...], config: Config) -> En
         weight_bits = (
             _bits(told, config.file, f"Precision of {engine.name}'s weights") or config.default_bits or weight_bits
         )
-        fraction = _fraction(told, weight_bits)
+        fraction = _fraction(config.default if told in ("", "auto") else told, weight_bits)
         if (weight_bits, fraction) != (engine.weight_bits, attributes["weight_fraction"]):
             attributes |= _drawn(engine, weight_bits, fraction)
     if engine.kind in WEIGHTED:
@@ -288,9 +293,7 @@ def _with_types(engine: Engine, operands: tuple[int, ...], config: Config) -> En
 
 def _written(engine: Engine, config: Config) -> dict[str, AttributeValue]:
     """Return the types as they are written, for the configuration that is emitted: ``variable=type`` each."""
-    default = config.model.get("Precision")
-    default = default.get("default", "") if isinstance(default, dict) else default
-    told = {"default": str(_scalar(default) or "")} | {name: config.precision(engine, name) for name in _VARIABLES}
+    told = {"default": config.default} | {name: config.precision(engine, name) for name in _VARIABLES}
     types = tuple(f"{name}={found}" for name, found in told.items() if found)
     return {"types": types} if types else {}
 
