@@ -211,7 +211,7 @@ def _parts(row: dict[str, Any], technology: Technology) -> Iterator[Part]:
 
 
 def _adds_wide_weights(unit: Unit) -> bool:
-    """Whether an HLS unit adds weights of several bits where one-bit data chooses them: two LUTs a product too cheap."""
+    """Whether one-bit data chooses the weights, of several bits, that an HLS unit adds: two LUTs a product too cheap."""
     part = getattr(unit, "part", None)
     return part is not None and getattr(unit, "hls", False) and part.input_bits == 1 < part.weight_bits
 
@@ -220,7 +220,8 @@ def _dma_engines(row: dict[str, Any]) -> Iterator[Part]:
     for kind, attributes, *costs in row["engines"]:
         if kind.startswith("IODMA") and not attributes:
             lut, ff, blocks, dsp = costs
-            yield _part("IODMA", lambda _, told=Resources(lut, ff, blocks, 0, dsp): told)  # type: ignore[misc]
+            told = Resources(lut, ff, blocks, 0, dsp)
+            yield _part("IODMA", lambda _, told=told: told)  # type: ignore[misc]
         elif kind.startswith("IODMA") and costs:
             widths, reads = (attributes["streamWidth"], attributes["intfWidth"]), attributes["direction"] == "in"
             yield _part(kind, lambda _, w=widths, r=reads: dma_resources(*w, reads=r), tuple(costs))  # type: ignore[misc]

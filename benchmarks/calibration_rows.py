@@ -301,7 +301,7 @@ REBUILT = {
     "mlp_w2a1_pynqz2": ("mlp-w2a1", "mlp", "mlp-pynqz2", "FINN v0.10.1", (2022, 2)),
     "cnv_w1a1_pynqz2": ("cnv5-w1a1", "cnv5", "cnv5-pynqz2", "FINN v0.10", (2022, 1)),
 }
-"""Folder, name, network, origin, FINN and Vivado of builds whose graphs were rebuilt from folding and every node's row."""
+"""Folder: name, network, origin, FINN and Vivado of builds whose graphs were rebuilt from folding and nodes' rows."""
 
 
 def rebuilt(reference: Path) -> Iterator[dict[str, Any]]:

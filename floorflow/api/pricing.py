@@ -55,7 +55,8 @@ def cost(
 
     An engine is a mapping, or its JSON text; for FINN with ``op_type``, ``attrs`` (FINN's names, folding included) and
     perhaps ``finn`` and ``part`` (docs/cost-model.md), priced as FINN main does unless ``costs`` and ``finn`` say
-    otherwise; ``vivado`` builds them (``2022.2``), if not given the one that FINN names. The answer holds the same fields and the figures; that to a bad engine has ``error`` instead of figures.
+    otherwise; ``vivado`` builds them (``2022.2``), if not given the one that FINN names. The answer holds the same
+    fields and the figures; that to a bad engine has ``error`` instead of figures.
 
     Raises
     ------

@@ -12,7 +12,7 @@ import pytest
 
 from floorflow import flow
 from floorflow.backends.finn.read.source import read_source
-from floorflow.errors import Refusal
+from floorflow.errors import LimitError, Refusal
 from floorflow.hardware import free_supply
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
@@ -31,6 +31,8 @@ from floorflow.verify import check
 from tests.conftest import make_plan
 from tests.random_models import random_graph, random_residual
 
+SPREAD: dict[str, Any] = {"max_hops": 3, "fill": DEFAULT_FILL, "cap": {**DEFAULT_CAP, "LUT": 0.05}}
+"""Options under which a small network fills some SLRs of a U250 with several modules each."""
 FULL = {**DEFAULT_FILL, "LUT": 0.01}
 """What pblocks may be filled with: of the SLR beside the shell's, a small network needs more than a rectangle."""
 
@@ -46,6 +48,13 @@ def prepared(request: Request) -> PlanningContext:
     return prepare(read_source(request.model), request, request.fpgas)
 
 
+def packing_one_a_slot(*given: Any) -> PlanningContext:
+    """Return what is known before the search, with a placer that finds no room for two modules in a slot."""
+    context = prepare(*given)
+    limits = replace(context.search_limits, merges=0, area_shares=())
+    return replace(context, solvers=replace(context.solvers, place=only_alone([])), search_limits=limits)
+
+
 def folded_whole(context: PlanningContext) -> Candidate:
     """Return a candidate at the shortest interval at which the network folded as a whole comes apart into slots."""
     run = SearchState(context, SILENT)
@@ -57,13 +66,8 @@ def folded_whole(context: PlanningContext) -> Candidate:
 def test_modules_that_do_not_pack_share_the_slots_pblock_and_the_plan_says_which_and_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def tight(*given: Any) -> PlanningContext:
-        context = prepare(*given)
-        limits = replace(context.search_limits, merges=0, area_shares=())
-        return replace(context, solvers=replace(context.solvers, place=only_alone([])), search_limits=limits)
-
-    monkeypatch.setattr(flow, "prepare", tight)
-    out = make_plan(tmp_path / "out", branches(tmp_path, max_hops=3))
+    monkeypatch.setattr(flow, "prepare", packing_one_a_slot)
+    out = make_plan(tmp_path / "out", branches(tmp_path, **SPREAD))
     assert check(out) == []
     phase = read_plan(out / "plan.json").phases[0]
     assert phase.joined
@@ -74,10 +78,18 @@ def test_modules_that_do_not_pack_share_the_slots_pblock_and_the_plan_says_which
         assert "no room" in joined.why
         assert joined.slot in joined.why
         assert joined.why in " ".join((out / "report.txt").read_text(encoding="utf-8").split())
-    assert any(len(phase.floorplan["fpga0"].pblocks[joined.module].rectangles) > 1 for joined in phase.joined)
+        assert phase.floorplan["fpga0"].pblocks.keys() >= {joined.module}
 
 
-def test_kept_granularity_joins_nothing(tmp_path: Path) -> None:
+def test_kept_granularity_joins_nothing_where_that_is_all_that_would_help(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(flow, "prepare", packing_one_a_slot)
+    with pytest.raises(LimitError, match="no room found"):
+        flow.plan(branches(tmp_path, **SPREAD, keep_granularity=True))
+
+
+def test_kept_granularity_gives_each_module_a_rectangle(tmp_path: Path) -> None:
     out = make_plan(tmp_path / "out", branches(tmp_path, max_hops=3, keep_granularity=True))
     assert check(out) == []
     phase = read_plan(out / "plan.json").phases[0]

@@ -91,12 +91,12 @@ def fifo_choices(
     if first == "ultra" and not (technology.has_uram or literal):
         first = "block"
     others = [s for s in CHOSEN_STYLES if s != first and (s != "ultra" or technology.has_uram)]
-    prices = [(s, _styled(width_bits, depth, s, technology, model, finn)) for s in others]
+    prices = [(s, _styled(width_bits, depth, s, technology, model, finn=finn)) for s in others]
     return (FifoChoice(first, automatic), *(FifoChoice(*each) for each in prices))
 
 
 def _styled(
-    width_bits: int, depth: int, style: Style, technology: Technology, model: CostModel, finn: FinnVersion
+    width_bits: int, depth: int, style: Style, technology: Technology, model: CostModel, *, finn: FinnVersion
 ) -> Resources:
     if model != "finn":
         return own_fifo(width_bits, depth, technology, coefficients(model), style, finn=finn)
