@@ -11,7 +11,7 @@ from typing import Any
 from floorflow.errors import InputError
 from floorflow.reading import exists, files_below, is_file, read_json, read_text
 from floorflow.schema import PhaseEntry, Plan
-from floorflow.study.reports.timing_text import AchievedClock, FailingPath, read_clock, read_paths
+from floorflow.backends.vivado.timing import AchievedClock, FailingPath, read_clock, read_paths
 
 _SUFFIXES = (".rpt", ".txt", ".log", ".info")
 _LARGEST_BYTES = 64 * 2**20

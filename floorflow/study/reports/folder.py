@@ -8,9 +8,9 @@ from pathlib import Path
 
 from floorflow.backends.backend import Backend
 from floorflow.backends.reports import BuiltFoldings, Report
+from floorflow.backends.vivado import read_vivado
 from floorflow.errors import InputError
 from floorflow.reading import MOST_BYTES, files_below, is_file, read_bytes, read_text, require_folder
-from floorflow.study.reports import flat_text, hierarchy_text, hierarchy_xml, power_text
 
 _TEXTS = (".rpt", ".txt", ".log")
 _READABLE = "make it readable, or take it out of the folder"
@@ -82,11 +82,4 @@ def _read(text: str, name: str, backend: Backend) -> Report | BuiltFoldings | No
     own = backend.read_report(name, text)
     if own is not None:
         return own
-    suffix = Path(name).suffix.lower()
-    if suffix == ".xml":
-        return hierarchy_xml.read(text, name) if hierarchy_xml.recognises(text[:4096]) else None
-    if suffix not in _TEXTS:
-        return None
-    readers = (hierarchy_text, power_text, flat_text)
-    reader = next((reader for reader in readers if reader.recognises(text)), None)
-    return None if reader is None else reader.read(text, name)
+    return None if Path(name).suffix.lower() == ".json" else read_vivado(text, name)

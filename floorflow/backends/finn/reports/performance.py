@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from floorflow.backends.builds import BuiltClock, Simulation
 from floorflow.backends.reports import json_of, malformed
+from floorflow.backends.vivado.timing import read_summary
 
 Figures = Mapping[str, Any]
-_CLOCK = re.compile(r"^\s*(?P<name>\S+)\s+\{[\d. ]+\}\s+(?P<period>[\d.]+)\s+[\d.]+\s*$", re.MULTILINE)
-"""A row of the clock summary: name, waveform, period in ns, frequency in MHz."""
-_WORST = re.compile(r"^\s*WNS\(ns\).*\n[\s-]+\n\s*(?P<slack>-?[\d.]+)\s", re.MULTILINE)
-"""The design timing summary: its heading, dashes, and the worst slack as the first number."""
-
 
 def figures(text: str, file: str) -> dict[str, Any]:
     """Return the object in a JSON file.
@@ -69,11 +64,9 @@ def simulated_clock_mhz(content: Figures) -> float | None:
 
 
 def routed_clock(text: str) -> BuiltClock:
-    """Return what Vivado's timing summary says: the clock with the shortest period, and the worst slack of all."""
-    periods = [float(match["period"]) for match in _CLOCK.finditer(text)]
-    worst = _WORST.search(text)
-    asked = round(1000 / min(periods), 6) if periods and min(periods) > 0 else None
-    return BuiltClock(asked, None if worst is None else float(worst["slack"]))
+    """Return what Vivado's timing summary says: the clock that is worst off, and the worst slack of all."""
+    period, worst = read_summary(text)
+    return BuiltClock(None if not period else round(1000 / period, 6), worst)
 
 
 def out_of_context_clock(content: Figures) -> BuiltClock:
