@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from floorflow.backends.reports import SYNTHESIS, Report, Row, count, malformed
-from floorflow.resources import Resources
 from floorflow.backends.vivado.vivado_text import Line, head_fields, tables
+from floorflow.resources import Resources
 
 FORMAT = "utilisation of a design, text"
 _SITES = {

@@ -119,8 +119,8 @@ def dashed_rows(text: str, *headings: str) -> list[dict[str, str]]:
 def _cells(line: str, spans: list[tuple[int, int]]) -> list[str]:
     """Cut a line into columns; text to the left may grow to the right beyond its dashes up to the next blanks."""
     cells, start = [], 0
-    for place, (_, end) in enumerate(spans):
-        last = place == len(spans) - 1
+    for place, (_, dashed) in enumerate(spans):
+        end, last = dashed, place == len(spans) - 1
         # A cell that is longer than its column, such as a clock's name, ends at the next blank.
         while not last and end < len(line) and line[end - 1 : end].strip() and line[end].strip():
             end += 1

@@ -24,9 +24,6 @@ from floorflow.study.calibration.replan import Overrides
 from floorflow.study.calibration.timing import read_timing
 from floorflow.study.reports import read_reports
 
-FINN_OF_BUILDS = "plus"
-"""Which FINN's kinds a build without a plan has."""
-
 
 def calibrate_build(folder: Path, overrides: Overrides, progress: Progress = SILENT, *, plan: Planner) -> Calibration:
     """Plan the network of a build folder, its measured engines at what they took; nothing was planned before.
@@ -46,7 +43,12 @@ def calibrate_build(folder: Path, overrides: Overrides, progress: Progress = SIL
         raise InputError("--model and --folding belong to a plan, and none was given", hint="leave them out")
     platform = None if overrides.platform is None else str(overrides.platform)
     backend = backend_named(DEFAULT_BACKEND)
-    found = audit(folder, platform, options={"finn": FINN_OF_BUILDS}, progress=progress)
+    found = audit(folder, platform, backend=DEFAULT_BACKEND, progress=progress)
+    if found.analysis is None:
+        raise InputError(
+            f"{folder}: has reports, but no graph of FINN's engines that could be planned",
+            hint="give the build's intermediate_models beside its reports, or the plan that was built",
+        )
     request = _request(folder, found, overrides)
     with progress.stage("reports"):
         reports = read_reports(folder, backend)
@@ -71,7 +73,8 @@ def _request(folder: Path, found: Audit, overrides: Overrides) -> Request:
     return Request(
         folder / found.build.files["graph"].file,
         board,
-        finn=FINN_OF_BUILDS,
+        finn=found.options.finn,
+        vivado=found.options.vivado,
         clock_mhz=found.build.clock.asked_mhz,
         keep_folding=overrides.keep_folding,
         plots=overrides.plots,

@@ -10,7 +10,7 @@ from floorflow.backends.backend import Backend
 from floorflow.backends.reports import BuiltFoldings, Report
 from floorflow.backends.vivado import read_vivado
 from floorflow.errors import InputError
-from floorflow.reading import MOST_BYTES, files_below, is_file, read_bytes, read_text, require_folder
+from floorflow.reading import MOST_BYTES, is_file, read_bytes, read_text, require_folder
 
 _TEXTS = (".rpt", ".txt", ".log")
 _READABLE = "make it readable, or take it out of the folder"
@@ -60,8 +60,7 @@ def read_reports(folder: Path, backend: Backend) -> Folder:
 
 
 def _files_below(folder: Path, backend: Backend) -> list[Path]:
-    held = files_below(folder)
-    return list(backend.report_files(folder, held))
+    return list(backend.report_files(folder))
 
 
 def _known(backend: Backend) -> str:

@@ -8,8 +8,10 @@ from typing import Any
 from floorflow.backends.builds import BuiltClock, Simulation
 from floorflow.backends.reports import json_of, malformed
 from floorflow.backends.vivado.timing import read_summary
+from floorflow.resources import Resources
 
 Figures = Mapping[str, Any]
+
 
 def figures(text: str, file: str) -> dict[str, Any]:
     """Return the object in a JSON file.
@@ -75,3 +77,18 @@ def out_of_context_clock(content: Figures) -> BuiltClock:
     if slack is None or not fmax:
         return BuiltClock(None, slack)
     return BuiltClock(round(1000 / (1000 / fmax + slack), 6), slack)
+
+
+def out_of_context_use(content: Figures) -> Resources | None:
+    """Return what ooc_synth_and_timing.json counts of the network alone; None if it does not.
+
+    ``BRAM`` of FINN's scripts is in tiles, of which a RAMB18 is a half; newer ones count the two kinds.
+    """
+    lut, ff = number(content, "LUT"), number(content, "FF")
+    if lut is None or ff is None:
+        return None
+    ramb36, ramb18 = number(content, "BRAM_36K", "RAMB36"), number(content, "BRAM_18K", "RAMB18")
+    tiles = number(content, "BRAM")
+    blocks = 2 * (ramb36 or 0) + (ramb18 or 0) if ramb36 is not None or tiles is None else 2 * tiles
+    uram, dsp = number(content, "URAM") or 0, number(content, "DSP") or 0
+    return Resources(round(lut), round(ff), round(blocks), round(uram), round(dsp))
