@@ -17,6 +17,7 @@ from floorflow.importing import whole_imports
 if TYPE_CHECKING:
     from floorflow.study.audit import audit as study
 
+
 class Audit(Study):
     """What was built beside what floorflow predicts of it; ``found`` holds nodes, channels and rates."""
 
@@ -111,9 +112,7 @@ def audit(
     named = None if platform is None else str(platform)
     given = {"costs": costs, "finn": finn, "vivado": vivado}
     options = {name: value for name, value in given.items() if value is not None}
-    found = study.audit(
-        Path(build), named, clock_mhz=clock_mhz, options=options, progress=told_to(progress)
-    )
+    found = study.audit(Path(build), named, clock_mhz=clock_mhz, options=options, progress=told_to(progress))
     words = ["floorflow", "audit", str(build), *(() if named is None else ("--platform", named))]
     words += [] if clock_mhz is None else ["--clock-mhz", f"{clock_mhz:.15g}"]
     words += [word for name, value in options.items() for word in (f"--{name}", value)]

@@ -517,8 +517,8 @@ class Backend(Protocol):
         """Whether a folder holds what this tool alone writes, so that `read_build` is to be asked."""
         return False
 
-    def built_options(self, build: Build, costs: Costs, /) -> Mapping[str, Option]:  # noqa: ARG002
-        """Return prices of the engines of a build that has no graph to be lowered, as far as there are any."""
+    def built_options(self, folder: Path, costs: Costs, /) -> Mapping[str, Option]:  # noqa: ARG002
+        """Return prices, by name, of the engines in a build's folder that has no graph to be lowered, if there are any."""
         return {}
 
     def host_port_bits(self, board: str, part: str, /) -> int | None:  # noqa: ARG002

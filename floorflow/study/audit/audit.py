@@ -156,7 +156,7 @@ def audit(
     with progress.stage("pricing"):
         costs = tool.costs(target.technology, chosen, own_kinds=True)
         folded = None if build.source is None else _folded(tool, build, target, costs, chosen)
-        priced = tool.built_options(build, costs) if folded is None else folded.options
+        priced = tool.built_options(folder, costs) if folded is None else folded.options
     with progress.stage("timing"):
         analysis = None if folded is None else _analysis(folded, build, costs, tool)
     if analysis is not None:

@@ -1,0 +1,350 @@
+"""A project folder of hls4ml as people keep it: its layers as they were written, and what HLS and Vivado said of them.
+
+Sources: hls4ml 1.3.0, ``writer/vivado_writer.py`` (``firmware/parameters.h``, ``defines.h``, the project's .cpp) and
+``report/vivado_report.py`` (``*_csynth.xml``, ``vivado_synth.rpt``). Files are told by contents.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil, log2
+from pathlib import Path
+
+from floorflow.backends.builds import Build, BuildFile, BuiltClock, BuiltNode, Told
+from floorflow.backends.hls4ml.costs import Hls4mlCosts
+from floorflow.backends.reports import Report, Row
+from floorflow.backends.vivado import read_vivado
+from floorflow.backends.vivado.timing import is_timing_summary, read_summary
+from floorflow.backends.vivado.vivado_text import hls_version, part_of, tables, vivado_version
+from floorflow.dataflow.model import AttributeValue, Engine, Option
+from floorflow.errors import InputError
+from floorflow.reading import files_below, read_bytes, read_head, read_text
+from floorflow.resources import Resources
+
+_HEAD_BYTES = 16384
+_MOST_FILES = 2000
+"""Files whose start is looked at, the nearest to the top first."""
+_ENDS = (".h", ".cpp", ".yml", ".yaml", ".rpt", ".xml", ".txt", ".log", "")
+_STRUCT = re.compile(
+    r"^struct (?P<config>\w+) : nnet::(?P<kind>\w+)_config \{(?P<body>.*?)^\};", re.DOTALL | re.MULTILINE
+)
+_NUMBER = re.compile(r"static const \w+ (\w+) = (\d+);")
+_STRATEGY = re.compile(r"static const unsigned strategy = nnet::(\w+);")
+_ALIAS = re.compile(r"typedef (\w+) (\w+);")
+_TYPE = re.compile(r"typedef (?:nnet::array<)?ap_u?(?:fixed|int)<(\d+)[^;]*?(\w+);")
+_CALL = re.compile(r"nnet::(\w+)<(\w+), (?:\w+, )*?(\w+), (\w+)>\([^;]*;(?:\s*//\s*(\S+))?")
+_SETTING = re.compile(r"^(Part|ClockPeriod|ProjectName|IOType): *['\"]?([^'\"\n]+)", re.MULTILINE)
+_CONFIG = re.compile(r"config\d+")
+_XML = {
+    **{"lut": "LUT", "ff": "FF", "bram": "BRAM_18K", "uram": "URAM"},
+    **{"latency": "Worst-caseLatency", "interval": "Interval-max", "part": "Part"},
+}
+
+
+@dataclass(frozen=True)
+class Hls4mlLayer:
+    """A layer as the project's code calls it; ``engine`` None: of a class that is not priced."""
+
+    name: str
+    config: str
+    function: str
+    engine: Engine | None
+    reuse: int
+    strategy: str
+
+
+def recognises(folder: Path) -> bool:
+    """Whether a folder holds what hls4ml writes: its configuration or its firmware."""
+    return any(_role(path) in {"configuration", "layers"} for path in _shallow(folder))
+
+
+def _shallow(folder: Path) -> list[Path]:
+    files = (path for path in files_below(folder) if path.suffix.lower() in _ENDS)
+    return sorted(files, key=lambda path: (len(path.parts), str(path)))[:_MOST_FILES]
+
+
+def _role(path: Path) -> str | None:
+    """Return what a file is for, by its start."""
+    head, suffix = read_head(path, _HEAD_BYTES), path.suffix.lower()
+    if suffix in {".yml", ".yaml"}:
+        return "configuration" if "HLSConfig:" in head and "Backend:" in head else None
+    if suffix in {".h", ".cpp"}:
+        if "hls-fpga-machine-learning insert layer-config" in head:
+            return "layers"
+        if "hls-fpga-machine-learning insert layer-precision" in head:
+            return "types"
+        return "calls" if "hls-fpga-machine-learning insert layers" in head and "nnet::" in head else None
+    if "<AreaEstimates>" in read_head(path, 4 * _HEAD_BYTES) or "HLS Report for" in head:
+        return "csynth"
+    if is_timing_summary(head) or "Timing Summary Report" in head:
+        return "timing"
+    return "synthesis" if "Utilization Design Information" in head or "<RptDoc" in head[:4096] else None
+
+
+@dataclass(frozen=True)
+class Hls4mlProject:
+    """The files of a project by what they are for, read when they are asked for."""
+
+    folder: Path
+    roles: Mapping[str, tuple[Path, ...]]
+
+    @classmethod
+    def of(cls, folder: Path) -> Hls4mlProject:
+        """Look at the files below a folder.
+
+        Raises
+        ------
+        InputError
+            If it holds several projects; names them.
+
+        """
+        held: dict[str, list[Path]] = {}
+        for path in _shallow(folder):
+            role = _role(path)
+            if role is not None:
+                held.setdefault(role, []).append(path)
+        projects = sorted({_project_of(path) for path in held.get("layers", [])})
+        if len(projects) > 1:
+            names = ", ".join(path.relative_to(folder).as_posix() for path in projects)
+            raise InputError(f"{folder}: holds {len(projects)} builds: {names}", hint="name one of them")
+        return cls(folder, {role: tuple(paths) for role, paths in held.items()})
+
+    def text(self, role: str) -> str:
+        """Return the first file of a role; empty if there is none."""
+        paths = self.roles.get(role, ())
+        return read_text(paths[0], "report", "make it readable", replace=True) if paths else ""
+
+    @cached_property
+    def settings(self) -> Mapping[str, str]:
+        """What the configuration says at its top level; the rest may hold the whole model."""
+        return dict(_SETTING.findall(self.text("configuration")))
+
+    @cached_property
+    def bits(self) -> Mapping[str, int]:
+        """Bits of every type that the project names."""
+        return {name: int(bits) for bits, name in _TYPE.findall(self.text("types"))}
+
+    @cached_property
+    def layers(self) -> tuple[Hls4mlLayer, ...]:
+        """The layers in the order of their calls."""
+        structs = {match["config"]: match for match in _STRUCT.finditer(self.text("layers"))}
+        calls = _CALL.findall(self.text("calls"))
+        return tuple(self._layer(call, structs[call[3]]) for call in calls if call[3] in structs)
+
+    def _layer(self, call: tuple[str, str, str, str, str], struct: re.Match[str]) -> Hls4mlLayer:
+        function, taken, made, config, comment = call
+        sizes = {name: int(value) for name, value in _NUMBER.findall(struct["body"])}
+        types = {alias: name for name, alias in _ALIAS.findall(struct["body"])}
+        bits = {
+            key: self.bits.get(types.get(f"{key}_t", ""), 0) for key in ("weight", "accum")
+        } | {"in": self.bits.get(taken, 0), "out": self.bits.get(made, 0)}  # fmt: skip
+        strategy = _STRATEGY.search(struct["body"])
+        name = comment or config
+        engine = _engine(name, struct["kind"], sizes, bits)
+        told = "" if strategy is None else strategy[1].capitalize()
+        return Hls4mlLayer(name, config, function, engine, sizes.get("reuse_factor", 1), told)
+
+    @cached_property
+    def reports(self) -> tuple[Report, ...]:
+        """What Vivado counted, the latest state first."""
+        read = [
+            read_vivado(read_text(path, "report", "make it readable", replace=True), self.name(path))
+            for path in self.roles.get("synthesis", ())
+        ]
+        return tuple(sorted((r for r in read if r is not None), key=lambda r: (-r.rank, -len(r.rows), r.file)))
+
+    def name(self, path: Path) -> str:
+        """Return a file's path in the folder."""
+        return path.relative_to(self.folder).as_posix()
+
+    @cached_property
+    def estimates(self) -> Mapping[str, Mapping[str, int | str]]:
+        """What HLS says of each of its reports' functions, by file."""
+        return {self.name(path): _csynth(path) for path in self.roles.get("csynth", ())}
+
+    @property
+    def top(self) -> str | None:
+        """The file of HLS's report of the whole: by the project's name, else the one with the most LUTs."""
+        own = self.settings.get("ProjectName", "")
+        files = [name for name, told in self.estimates.items() if "lut" in told]
+        named = [f for f in files if own and re.fullmatch(rf"{re.escape(own)}(_axi)?_csynth\.\w+", Path(f).name)]
+        return max(named or files, key=lambda file: int(self.estimates[file]["lut"]), default=None)
+
+
+def _project_of(path: Path) -> Path:
+    return path.parent.parent if path.parent.name == "firmware" else path.parent
+
+
+def _engine(name: str, kind: str, sizes: Mapping[str, int], bits: Mapping[str, int]) -> Engine | None:
+    """Return an engine as `lower` makes it; None for a class, or a shape, that has no price."""
+    held: dict[str, AttributeValue]
+    if kind == "dense" and bits["weight"]:
+        held = {"n_in": sizes["n_in"], "n_out": sizes["n_out"], "n_pack": sizes["n_in"]}
+        summed, made = sizes["n_in"], "Dense"
+    elif kind == "conv2d" and bits["weight"] and sizes["filt_height"] == sizes["filt_width"]:
+        same = ("n_chan", "n_filt", "in_height", "in_width", "out_height", "out_width")
+        held = {key: sizes[key] for key in same}
+        pads = tuple(sizes.get(f"pad_{side}", 0) for side in ("top", "left", "bottom", "right"))
+        held |= {"filter": sizes["filt_height"], "stride": sizes.get("stride_height", 1), "pads": pads}
+        summed, made = sizes["n_chan"] * sizes["filt_height"] ** 2, "Conv2D"
+    else:
+        return None
+    held["accum_bits"] = bits["accum"] or bits["in"] + bits["weight"] + ceil(log2(max(summed, 2)))
+    held["layer"] = name
+    return Engine(name, made, name, held, bits["weight"], bits["in"], bits["out"])
+
+
+def _csynth(path: Path) -> Mapping[str, int | str]:
+    """Return HLS's estimates of a function, from its report as XML or as text."""
+    text = read_text(path, "report", "make it readable", replace=True)
+    if "<AreaEstimates>" in text:
+        found = {key: m[1] for key, tag in _XML.items() if (m := re.search(rf"<{tag}>\s*([^<\s]+)", text))}
+        area = text.partition("<AreaEstimates>")[2]
+        found |= {key: m[1] for key in ("lut", "ff", "bram", "uram") if (m := re.search(rf"<{_XML[key]}>(\d+)", area))}
+        dsp = re.search(r"<DSP(?:48E)?>(\d+)", area)
+        period = re.search(r"<TargetClockPeriod>([\d.]+)", text)
+        return {
+            **{key: value if key == "part" else int(value) for key, value in found.items() if key == "part" or value.isdigit()},
+            **({} if dsp is None else {"dsp": int(dsp[1])}),
+            **({} if period is None else {"period": period[1]}),
+        }  # fmt: skip
+    return dict(_csynth_text(text))
+
+
+def _csynth_text(text: str) -> Iterator[tuple[str, int | str]]:
+    for table in tables(text):
+        headings = table[0].texts
+        if headings[:1] == ["Name"] and {"LUT", "FF"} <= set(headings):
+            total = next((line.texts for line in table if line.texts[0] == "Total"), None)
+            names = {"LUT": "lut", "FF": "ff", "BRAM_18K": "bram", "URAM": "uram", "DSP": "dsp", "DSP48E": "dsp"}
+            for heading, cell in zip(headings, total or (), strict=False):
+                if heading in names and cell.isdigit():
+                    yield names[heading], int(cell)
+        if headings and headings[0].startswith("Latency"):
+            numbers = next((n for line in table[1:] if len(n := [c for c in line.texts if c.isdigit()]) >= 4), None)
+            if numbers is not None:
+                yield from (("latency", int(numbers[1])), ("interval", int(numbers[3])))
+    target = re.search(r"\* Target device:\s*(\S+)", text)
+    if target is not None:
+        yield "part", target[1]
+
+
+def read_project(folder: Path) -> Build:
+    """Read a project: layers from its firmware, what was built from Vivado's reports, and what HLS expected.
+
+    Raises
+    ------
+    InputError
+        If it holds several projects, or a report is malformed.
+
+    """
+    project = Hls4mlProject.of(folder)
+    report = next(iter(project.reports), None)
+    rows = () if report is None else report.rows
+    nodes = tuple(_node(project, layer, rows) for layer in project.layers)
+    top = project.estimates.get(project.top or "", {})
+    return Build(
+        None,
+        {role: _file(project, paths) for role, paths in sorted(project.roles.items())},
+        nodes,
+        alone=None if report is None else rows[0].resources,
+        unmatched=tuple(row for row in rows[1:] if len(row.path) == 2 and row.instance not in {n.instance for n in nodes}),
+        tool_interval_cycles=_whole_number(top.get("interval")),
+        tool_latency_cycles=_whole_number(top.get("latency")),
+        clock=_clock(project),
+        part=_part(project, top),
+        missing=tuple(_missing(project, report)),
+        notes=tuple(_notes(project)),
+        options=_versions(project),
+    )  # fmt: skip
+
+
+def _whole_number(value: int | str | None) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+def _node(project: Hls4mlProject, layer: Hls4mlLayer, rows: Iterable[Row]) -> BuiltNode:
+    """Return a layer with its row in Vivado's hierarchy and HLS's own estimate, both of which have its number."""
+    own = [row for row in rows if layer.config in _CONFIG.findall(row.path[-1])]
+    row = min(own, key=lambda row: len(row.path), default=None)
+    told = [t for file, t in project.estimates.items() if layer.config in _CONFIG.findall(file) and "lut" in t]
+    largest = max(told, key=lambda estimate: int(estimate["lut"]), default=None)
+    amounts = None if largest is None else [int(largest.get(key, 0)) for key in ("lut", "ff", "bram", "uram", "dsp")]
+    return BuiltNode(
+        layer.name,
+        layer.engine.kind if layer.engine is not None else layer.function,
+        "engine",
+        engine=layer.name,
+        instance=None if row is None else row.instance,
+        built=None if row is None else row.resources,
+        tool_estimate=None if amounts is None else Resources(*amounts),
+        tool_cycles=None if largest is None else _whole_number(largest.get("interval")),
+        folding={"ReuseFactor": layer.reuse, **({"Strategy": layer.strategy} if layer.strategy else {})},
+    )
+
+
+def _file(project: Hls4mlProject, paths: tuple[Path, ...]) -> BuildFile:
+    first, *others = paths
+    digest = hashlib.sha256(read_bytes(first, "report", "make it readable")).hexdigest()
+    return BuildFile(project.name(first), digest, tuple(map(project.name, others)))
+
+
+def _clock(project: Hls4mlProject) -> BuiltClock:
+    period, slack = read_summary(project.text("timing"))
+    asked = project.settings.get("ClockPeriod", "")
+    held = float(asked) if re.fullmatch(r"\d+(\.\d+)?", asked) else period
+    return BuiltClock(round(1000 / held, 6) if held else None, slack)
+
+
+def _part(project: Hls4mlProject, top: Mapping[str, int | str]) -> str:
+    told = project.settings.get("Part") or str(top.get("part", ""))
+    heads = (read_head(path, _HEAD_BYTES) for path in project.roles.get("synthesis", ()))
+    return (told or next(filter(None, map(part_of, heads)), "")).strip().lower()
+
+
+def _versions(project: Hls4mlProject) -> dict[str, Told]:
+    found: dict[str, Told] = {}
+    for role, tool, version in (("csynth", "hls", hls_version), ("synthesis", "vivado", vivado_version)):
+        for path in project.roles.get(role, ()):
+            told = version(read_head(path, _HEAD_BYTES))
+            if told and tool not in found:
+                found[tool] = Told(told, project.name(path))
+    return found
+
+
+def _missing(project: Hls4mlProject, report: Report | None) -> Iterator[str]:
+    if report is None:
+        yield "what was built (vivado_synth.rpt) is not there: resources cannot be compared"
+    elif len(report.rows) < 2:
+        yield f"{report.file} counts the whole alone: resources of single layers cannot be compared"
+    if not project.layers:
+        wanted = {"layers": "firmware/parameters.h", "types": "firmware/defines.h", "calls": "the project's .cpp"}
+        absent = [file for role, file in wanted.items() if role not in project.roles]
+        why = f"{', '.join(absent)} not there" if absent else "no call in the project's .cpp was understood"
+        yield f"layers are not known ({why}): nothing is priced"
+    unpriced = [layer.name for layer in project.layers if layer.engine is None]
+    if unpriced:
+        yield f"without a price: {', '.join(unpriced)}"
+    if project.top is None:
+        yield "no report of HLS (*_csynth.xml, *_csynth.rpt): its interval and latency are not known"
+    yield "a project has no graph that floorflow reads: FIFOs and rates are not analysed"
+
+
+def _notes(project: Hls4mlProject) -> Iterator[str]:
+    yield "hls4ml's project: areas of layers are not calibrated; the built network holds all that its top function does"
+    if project.settings.get("IOType") == "io_parallel":
+        yield "built with io_parallel: floorflow's prices are of io_stream"
+
+
+def project_options(folder: Path, costs: Hls4mlCosts) -> dict[str, Option]:
+    """Return the prices of the layers at the reuse factors that they were built with."""
+    project = Hls4mlProject.of(folder)
+    return {
+        layer.name: costs.option(layer.engine, (layer.reuse, layer.strategy))
+        for layer in project.layers
+        if layer.engine is not None
+    }
