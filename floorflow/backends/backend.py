@@ -518,7 +518,7 @@ class Backend(Protocol):
         return False
 
     def built_options(self, folder: Path, costs: Costs, /) -> Mapping[str, Option]:  # noqa: ARG002
-        """Return prices, by name, of the engines in a build's folder that has no graph to be lowered, if there are any."""
+        """Return prices, by name, of the engines of a build that has no graph to be lowered, if there are any."""
         return {}
 
     def host_port_bits(self, board: str, part: str, /) -> int | None:  # noqa: ARG002

@@ -40,8 +40,14 @@ _CALL = re.compile(r"nnet::(\w+)<(\w+), (?:\w+, )*?(\w+), (\w+)>\([^;]*;(?:\s*//
 _SETTING = re.compile(r"^(Part|ClockPeriod|ProjectName|IOType): *['\"]?([^'\"\n]+)", re.MULTILINE)
 _CONFIG = re.compile(r"config\d+")
 _XML = {
-    **{"lut": "LUT", "ff": "FF", "bram": "BRAM_18K", "uram": "URAM"},
-    **{"latency": "Worst-caseLatency", "interval": "Interval-max", "part": "Part"},
+    "lut": "LUT",
+    "ff": "FF",
+    "bram": "BRAM_18K",
+    "uram": "URAM",
+    "dsp": "DSP(?:48E)?",
+    "latency": "Worst-caseLatency",
+    "interval": "Interval-max",
+    "part": "Part",
 }
 
 
@@ -73,16 +79,21 @@ def _role(path: Path) -> str | None:
     if suffix in {".yml", ".yaml"}:
         return "configuration" if "HLSConfig:" in head and "Backend:" in head else None
     if suffix in {".h", ".cpp"}:
-        if "hls-fpga-machine-learning insert layer-config" in head:
-            return "layers"
-        if "hls-fpga-machine-learning insert layer-precision" in head:
-            return "types"
-        return "calls" if "hls-fpga-machine-learning insert layers" in head and "nnet::" in head else None
-    if "<AreaEstimates>" in read_head(path, 4 * _HEAD_BYTES) or "HLS Report for" in head:
-        return "csynth"
-    if is_timing_summary(head) or "Timing Summary Report" in head:
-        return "timing"
-    return "synthesis" if "Utilization Design Information" in head or "<RptDoc" in head[:4096] else None
+        return next((role for role, mark in _MARKS if mark in head), None)
+    by_contents = (
+        ("csynth", "<AreaEstimates>" in read_head(path, 4 * _HEAD_BYTES) or "HLS Report for" in head),
+        ("timing", is_timing_summary(head) or "Timing Summary Report" in head),
+        ("synthesis", "Utilization Design Information" in head or "<RptDoc" in head[:4096]),
+    )
+    return next((role for role, is_so in by_contents if is_so), None)
+
+
+_MARKS = (
+    ("layers", "hls-fpga-machine-learning insert layer-config"),
+    ("types", "hls-fpga-machine-learning insert layer-precision"),
+    ("calls", "hls-fpga-machine-learning insert layers"),
+)
+"""Comments of hls4ml's templates."""
 
 
 @dataclass(frozen=True)
@@ -202,17 +213,19 @@ def _csynth(path: Path) -> Mapping[str, int | str]:
     """Return HLS's estimates of a function, from its report as XML or as text."""
     text = read_text(path, "report", "make it readable", replace=True)
     if "<AreaEstimates>" in text:
-        found = {key: m[1] for key, tag in _XML.items() if (m := re.search(rf"<{tag}>\s*([^<\s]+)", text))}
-        area = text.partition("<AreaEstimates>")[2]
-        found |= {key: m[1] for key in ("lut", "ff", "bram", "uram") if (m := re.search(rf"<{_XML[key]}>(\d+)", area))}
-        dsp = re.search(r"<DSP(?:48E)?>(\d+)", area)
-        period = re.search(r"<TargetClockPeriod>([\d.]+)", text)
-        return {
-            **{key: value if key == "part" else int(value) for key, value in found.items() if key == "part" or value.isdigit()},
-            **({} if dsp is None else {"dsp": int(dsp[1])}),
-            **({} if period is None else {"period": period[1]}),
-        }  # fmt: skip
+        return _csynth_xml(text)
     return dict(_csynth_text(text))
+
+
+def _csynth_xml(text: str) -> dict[str, int | str]:
+    """Return the first of each figure: that of the whole stands before those of modules, and used before available."""
+    before, _, area = text.partition("<AreaEstimates>")
+    found: dict[str, int | str] = {}
+    for key, tag in _XML.items():
+        match = re.search(rf"<{tag}>\s*([^<\s]+)", area if key in {"lut", "ff", "bram", "uram", "dsp"} else before)
+        if match is not None and (key == "part" or match[1].isdigit()):
+            found[key] = match[1] if key == "part" else int(match[1])
+    return found
 
 
 def _csynth_text(text: str) -> Iterator[tuple[str, int | str]]:
@@ -252,7 +265,7 @@ def read_project(folder: Path) -> Build:
         {role: _file(project, paths) for role, paths in sorted(project.roles.items())},
         nodes,
         alone=None if report is None else rows[0].resources,
-        unmatched=tuple(row for row in rows[1:] if len(row.path) == 2 and row.instance not in {n.instance for n in nodes}),
+        unmatched=_unmatched(rows, nodes),
         tool_interval_cycles=_whole_number(top.get("interval")),
         tool_latency_cycles=_whole_number(top.get("latency")),
         clock=_clock(project),
@@ -261,6 +274,12 @@ def read_project(folder: Path) -> Build:
         notes=tuple(_notes(project)),
         options=_versions(project),
     )  # fmt: skip
+
+
+def _unmatched(rows: Iterable[Row], nodes: Iterable[BuiltNode]) -> tuple[Row, ...]:
+    """Return the rows right below the top that are no layer's: FIFOs, casts, copies."""
+    taken = {node.instance for node in nodes}
+    return tuple(row for row in rows if len(row.path) == 2 and row.instance not in taken)
 
 
 def _whole_number(value: int | str | None) -> int | None:

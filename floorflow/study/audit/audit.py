@@ -153,6 +153,8 @@ def audit(
         build = tool.read_build(folder)
         chosen, notes = _options(name, build, options or {})
         target = target_of(build, platform, tool.boards)
+        if name != DEFAULT_BACKEND:
+            target = replace(target, infrastructure=None)  # shells and DMA engines in boards' files are FINN's
     with progress.stage("pricing"):
         costs = tool.costs(target.technology, chosen, own_kinds=True)
         folded = None if build.source is None else _folded(tool, build, target, costs, chosen)
@@ -186,9 +188,9 @@ def _options(backend: str, build: Build, asked: Mapping[str, Any]) -> tuple[Any,
     notes = [f"--{name} {value} says nothing to {backend}" for name, value in asked.items() if name not in known]
     told = {name: each for name, each in build.options.items() if name in kind.model_fields}
     for name, each in build.options.items():
-        if name not in known:
+        if str(known.get(name, each.value)) == each.value:
             notes.append(f"{name} {each.value}: told by {each.file}")
-        elif str(known[name]) != each.value:
+        else:
             notes.append(f"warning: --{name} {known[name]} was asked for, but {each.file} tells {name} {each.value}")
     notes += [text for name, text in _NOT_TOLD.items() if name in kind.model_fields and name not in {*told, *known}]
     return kind(**{**{name: each.value for name, each in told.items()}, **known}), tuple(notes)

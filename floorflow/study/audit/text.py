@@ -156,7 +156,7 @@ def _fifo_row(row: Data) -> list[str]:
 def _rates(audit: Data) -> Iterator[str]:
     rates = audit["rates"]
     yield f"interval in cycles: {_told(rates, ('planned', 'sustained', 'expected', 'simulated'))}"
-    yield f"    FINN's estimate {_known(rates['tool_cycles'])}; {rates['note']}"
+    yield f"    the tool's own estimate {_known(rates['tool_cycles'])}; {rates['note']}"
     errors = [f"{name} {percent(error)}" for name, error in rates["error"].items() if error is not None]
     if errors:
         yield f"    against the simulation: {', '.join(errors)}"
@@ -178,7 +178,7 @@ def _latency(latency: Data) -> Iterator[str]:
     error = "" if latency["error"] is None else f" ({percent(latency['error'])})"
     predicted, simulated = (_known(latency[f"{name}_cycles"]) for name in ("predicted", "simulated"))
     yield f"first frame in cycles: predicted {predicted}{error}, simulated {simulated}"
-    yield f"    FINN's estimate {_known(latency['tool_cycles'])}"
+    yield f"    the tool's own estimate {_known(latency['tool_cycles'])}"
 
 
 def _clock(clock: Data) -> Iterator[str]:

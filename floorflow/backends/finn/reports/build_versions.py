@@ -12,7 +12,7 @@ from floorflow.backends.builds import Told
 from floorflow.backends.finn.kinds.registry import KINDS
 from floorflow.backends.finn.reports.build_files import MOST_FILES, BuildFiles, in_scratch, steps_of
 from floorflow.backends.finn.reports.built_graph import BuiltGraph
-from floorflow.backends.finn.version import FINN_VERSIONS, VERSION_NAMES, FinnVersion
+from floorflow.backends.finn.version import FINN_VERSIONS, FinnVersion
 from floorflow.backends.vivado.vivado_text import hls_version, vivado_version
 from floorflow.reading import read_head
 
@@ -34,12 +34,14 @@ _CONVERTERS_SHAPE: frozenset[FinnVersion] = frozenset({"main", "dev"})
 """Whose width converters have one attribute ``shape``."""
 _HEAD_BYTES = 4096
 _ENDS = (".rpt", ".txt", ".log", ".jou", ".xml", ".xpr", ".hwh", ".json")
-TOOLS = {"vivado": "Vivado", "hls": "HLS"}
+_TOOLS = ("vivado", "hls")
 
 
 def told_options(build: BuildFiles, graph: BuiltGraph | None, settings: Mapping[str, object]) -> dict[str, Told]:
     """Return which ``finn`` and ``vivado`` a build tells, as the options are called, and ``hls`` where that differs."""
     told = tool_versions(build)
+    # The option says what HLS makes; it comes in the same release as Vivado.
+    told = {**told, "vivado": told["hls"]} if "hls" in told else told
     finn = _finn(build, graph, settings)
     return {**told, **({} if finn is None else {"finn": finn})}
 
@@ -52,7 +54,7 @@ def tool_versions(build: BuildFiles) -> dict[str, Told]:
         for tool, version in (("hls", hls_version(head)), ("vivado", vivado_version(head))):
             if version and tool not in found:
                 found[tool] = Told(version, path.relative_to(build.folder).as_posix())
-        if len(found) == len(TOOLS):
+        if len(found) == len(_TOOLS):
             break
     return found
 
@@ -103,8 +105,3 @@ def _of_graph(graph: BuiltGraph) -> str | None:
     if left == _CONVERTERS_SHAPE:
         return "main"
     return left.pop() if len(left) == 1 else None
-
-
-def words(tool: str, value: str) -> str:
-    """Return a version in words."""
-    return VERSION_NAMES[value] if tool == "finn" else f"{TOOLS[tool]} {value}"  # type: ignore[index]
