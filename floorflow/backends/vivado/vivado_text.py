@@ -70,6 +70,9 @@ def part_of(head: str) -> str:
     (``7z020-clg400`` and ``-1  PRODUCTION 1.12``; ``xczu3eg-sbva484``, ``-1`` and ``E``).
     """
     fields = head_fields(head)
+    in_xml = re.search(r'<RptDoc\b[^>]*\bpartname="([^"]+)"', head)
+    if in_xml is not None:
+        return in_xml[1].lower()
     device, speed = fields.get("Device", "").lower(), fields.get("Speed File", "").split()
     if not device:
         return ""

@@ -19,7 +19,8 @@ def audit_text(audit: Data) -> str:
 
 def _lines(audit: Data) -> Iterator[str]:
     target, options = audit["target"], audit["options"]
-    yield f"audit of {audit['build']}: {audit['network']} on {target['name']} ({target['part']}: {target['how']})"
+    part = f"{target['part']}: " if target["part"] else ""
+    yield f"audit of {audit['build']}: {audit['network']} on {target['name']} ({part}{target['how']})"
     told = ", ".join(f"{name} {options[name]}" for name in ("costs", "finn", "vivado") if options.get(name))
     yield f"priced with {told}; foldings and FIFOs as built, {audit['clock']['used_mhz']:g} MHz"
     yield ""
