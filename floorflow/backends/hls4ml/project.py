@@ -83,11 +83,12 @@ def _role(path: Path) -> str | None:
     by_contents = (
         ("csynth", "<AreaEstimates>" in read_head(path, 4 * _HEAD_BYTES) or "HLS Report for" in head),
         ("timing", is_timing_summary(head) or "Timing Summary Report" in head),
-        ("synthesis", "Utilization Design Information" in head or "<RptDoc" in head[:4096]),
+        ("synthesis", any(mark in head for mark in _COUNTED)),
     )
     return next((role for role, is_so in by_contents if is_so), None)
 
 
+_COUNTED = ("Utilization Design Information", "Utilization by Hierarchy", "<RptDoc")
 _MARKS = (
     ("layers", "hls-fpga-machine-learning insert layer-config"),
     ("types", "hls-fpga-machine-learning insert layer-precision"),
@@ -288,9 +289,10 @@ def _whole_number(value: int | str | None) -> int | None:
 
 def _node(project: Hls4mlProject, layer: Hls4mlLayer, rows: Iterable[Row]) -> BuiltNode:
     """Return a layer with its row in Vivado's hierarchy and HLS's own estimate, both of which have its number."""
-    own = [row for row in rows if layer.config in _CONFIG.findall(row.path[-1])]
+    number = _CONFIG.findall(layer.config)[-1:]
+    own = [row for row in rows if number and number[0] in _CONFIG.findall(row.path[-1])]
     row = min(own, key=lambda row: len(row.path), default=None)
-    told = [t for file, t in project.estimates.items() if layer.config in _CONFIG.findall(file) and "lut" in t]
+    told = [t for file, t in project.estimates.items() if number and number[0] in _CONFIG.findall(file) and "lut" in t]
     largest = max(told, key=lambda estimate: int(estimate["lut"]), default=None)
     amounts = None if largest is None else [int(largest.get(key, 0)) for key in ("lut", "ff", "bram", "uram", "dsp")]
     return BuiltNode(
