@@ -486,13 +486,15 @@ class Backend(Protocol):
         """
         return None
 
-    def report_files(self, folder: Path, /) -> Sequence[Path]:
+    def report_files(self, folder: Path, /, *, several: bool = False) -> Sequence[Path]:  # noqa: ARG002
         """Return those of all files below a folder that may be reports: build folders hold scratch, too.
+
+        ``several``: each FPGA of a plan has a build of its own.
 
         Raises
         ------
         InputError
-            If the folder holds several builds.
+            If the folder holds several builds and should hold one.
 
         """
         return files_below(folder)

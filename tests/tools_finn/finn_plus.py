@@ -7,8 +7,8 @@ PATH, "graph": PATH, "part": PART, "styles": PATH}``, ``{"do": "specialise", "la
 "ports": [[INPUTS, OUTPUTS], ...], "styles": PATH, "folding": PATH, "part": PART}``, ``{"do": "turn", "model": PATH,
 "graph": PATH, "input_too": IS_TURNED}``, ``{"do": "fifos", "graph": PATH,
 "folding": PATH, "fifos": PATH, "part": PART}``, ``{"do": "dma", "graph": PATH, "port": BITS}`` or ``{"do": "build",
-"graph": PATH, "network": IS_ONE, "steps": PATH, "output": PATH, "stop": STEP}``; its answer is a JSON line with ``nodes``, or with ``error``. FINN+ runs
-without Vivado up to its estimates. Its log goes to standard error.
+"graph": PATH, "network": IS_ONE, "steps": PATH, "output": PATH, "stop": STEP}``; its answer is a JSON
+line with ``nodes``, or with ``error``. FINN+ runs without Vivado up to its estimates. Its log goes to standard error.
 """
 
 import importlib

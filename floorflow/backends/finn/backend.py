@@ -244,9 +244,9 @@ class FinnBackend(Backend):
         """Return what a file of FINN's holds, told by its name or its contents."""
         return own_reports.read_report(file, text)
 
-    def report_files(self, folder: Path, /) -> Sequence[Path]:
+    def report_files(self, folder: Path, /, *, several: bool = False) -> Sequence[Path]:
         """Return the files of an ``output_dir`` that lie in no scratch folder; of any other folder of one build all."""
-        return report_files(folder)
+        return report_files(folder, several=several)
 
     def instances(self, plan: Plan, phase: int, reports: Sequence[Report], /) -> FinnInstances:
         """Return the nodes that FINN made of the engines, kernel by kernel."""

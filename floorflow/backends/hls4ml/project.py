@@ -28,7 +28,8 @@ from floorflow.resources import Resources
 _HEAD_BYTES = 16384
 _MOST_FILES = 2000
 """Files whose start is looked at, the nearest to the top first."""
-_ENDS = (".h", ".cpp", ".yml", ".yaml", ".rpt", ".xml", ".txt", ".log", "")
+_SOURCES = (".h", ".cpp", ".yml", ".yaml")
+_ENDS = (*_SOURCES, ".rpt", ".xml", ".txt", ".log", "")
 _STRUCT = re.compile(
     r"^struct (?P<config>\w+) : nnet::(?P<kind>\w+)_config \{(?P<body>.*?)^\};", re.DOTALL | re.MULTILINE
 )
@@ -65,7 +66,8 @@ class Hls4mlLayer:
 
 def recognises(folder: Path) -> bool:
     """Whether a folder holds what hls4ml writes: its configuration or its firmware."""
-    return any(_role(path) in {"configuration", "layers"} for path in _shallow(folder))
+    sources = (path for path in _shallow(folder) if path.suffix.lower() in _SOURCES)
+    return any(_role(path) in {"configuration", "layers"} for path in sources)
 
 
 def _shallow(folder: Path) -> list[Path]:
@@ -78,7 +80,7 @@ def _role(path: Path) -> str | None:
     head, suffix = read_head(path, _HEAD_BYTES), path.suffix.lower()
     if suffix in {".yml", ".yaml"}:
         return "configuration" if "HLSConfig:" in head and "Backend:" in head else None
-    if suffix in {".h", ".cpp"}:
+    if suffix in _SOURCES:
         return next((role for role, mark in _MARKS if mark in head), None)
     by_contents = (
         ("csynth", "<AreaEstimates>" in read_head(path, 4 * _HEAD_BYTES) or "HLS Report for" in head),

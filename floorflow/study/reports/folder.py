@@ -28,8 +28,10 @@ class Folder:
     aside: tuple[str, ...]
 
 
-def read_reports(folder: Path, backend: Backend) -> Folder:
+def read_reports(folder: Path, backend: Backend, *, several: bool = False) -> Folder:
     """Read every report in a folder and the folders below it, the back end's own too; a single one may be given.
+
+    ``several``: each FPGA of a plan has a build of its own in it.
 
     Raises
     ------
@@ -39,7 +41,7 @@ def read_reports(folder: Path, backend: Backend) -> Folder:
     """
     if not is_file(folder):
         require_folder(folder, "the folder with the reports of a build")
-    files = [folder] if is_file(folder) else _files_below(folder, backend)
+    files = [folder] if is_file(folder) else list(backend.report_files(folder, several=several))
     found: list[Report | BuiltFoldings] = []
     digests: dict[str, str] = {}
     aside: list[str] = []
@@ -57,10 +59,6 @@ def read_reports(folder: Path, backend: Backend) -> Folder:
         raise InputError(f"{folder}: no report in it that calibrate reads", hint=_known(backend))
     foldings = tuple(content for content in found if isinstance(content, BuiltFoldings))
     return Folder(reports, digests, foldings, tuple(aside))
-
-
-def _files_below(folder: Path, backend: Backend) -> list[Path]:
-    return list(backend.report_files(folder))
 
 
 def _known(backend: Backend) -> str:
@@ -81,4 +79,4 @@ def _read(text: str, name: str, backend: Backend) -> Report | BuiltFoldings | No
     own = backend.read_report(name, text)
     if own is not None:
         return own
-    return None if Path(name).suffix.lower() == ".json" else read_vivado(text, name)
+    return read_vivado(text, name)

@@ -10,13 +10,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from floorflow.backends.backend import backend_named
 from floorflow.backends.finn.reports.build_folder import read_build
 from floorflow.backends.vivado.timing import read_summary
 from floorflow.backends.vivado.vivado_text import hls_version, part_of, vivado_version
 from floorflow.cli.main import app
+from floorflow.errors import InputError
 from floorflow.resources import Resources
 from floorflow.study.audit.audit import audit
 from floorflow.study.audit.data import as_dict
+from floorflow.study.reports import read_reports
 from tests.study import report_samples
 from tests.study.audit.layouts import AUTO, CUSTOM, output_dir
 
@@ -54,6 +57,15 @@ def test_of_several_builds_one_is_asked_for(tmp_path: Path, words: list[str]) ->
     assert "holds 2 builds: auto, of_may/custom_4" in " ".join(answer.stderr.split())
 
 
+def test_a_plan_of_several_fpgas_has_a_build_of_each(tmp_path: Path) -> None:
+    for build in (AUTO, CUSTOM):
+        shutil.copytree(build, tmp_path / build.name)
+    with pytest.raises(InputError, match="2 builds"):
+        read_reports(tmp_path, backend_named("finn"))
+    files = {report.file for report in read_reports(tmp_path, backend_named("finn"), several=True).reports}
+    assert {f"{build.name}/post_synth_resources.json" for build in (AUTO, CUSTOM)} <= files
+
+
 def test_a_build_with_another_below_it_is_itself_and_says_what_it_left(tmp_path: Path, usual: dict[str, Any]) -> None:
     shutil.copytree(CUSTOM, tmp_path / "build")
     shutil.copytree(AUTO, tmp_path / "build" / "before")
@@ -73,7 +85,7 @@ def test_reports_are_known_by_their_contents(tmp_path: Path) -> None:
     shutil.rmtree(renamed / "deploy")
     shutil.rmtree(renamed / "bitfile")
     for place, path in enumerate(sorted(p for p in renamed.rglob("*") if p.suffix in {".json", ".rpt"})):
-        path.rename(path.with_name(f"file{place}{path.suffix}"))
+        path.rename(path.with_name(f"file{place}.txt"))
     one, other = of(kept), of(renamed)
     compared = ("nodes", "whole", "around", "rates", "latency", "clock", "versions", "missing")
     assert {name: other[name] for name in compared} == {name: one[name] for name in compared}

@@ -33,7 +33,7 @@ GRAPH, TIMING, UTILISATION, HIERARCHY, AMOUNTS = (
 """Roles that contents alone tell; ``amounts``: some JSON with LUTs and flip-flops in it that FINN does not write."""
 VIVADO = (TIMING, UTILISATION, HIERARCHY)
 
-_TEXTS = (".rpt", ".txt", ".log", ".xml", "")
+_TEXTS = (".json", ".rpt", ".txt", ".log", ".xml", "")
 _HEAD_BYTES = 65536
 _GRAPH_HEAD_BYTES = 4 * 2**20
 """Nodes stand before weights in an ONNX file; a graph's first ones do well within this."""
@@ -53,11 +53,15 @@ def role_of(path: Path) -> str | None:
     suffix = path.suffix.lower()
     if suffix == ".onnx":
         return GRAPH if "finn.custom_op.fpgadataflow" in read_head(path, _GRAPH_HEAD_BYTES) else None
-    if suffix == ".json":
-        return role_of_json("", read_head(path, _MOST_JSON_BYTES))
-    if suffix in _TEXTS:
-        return text_role(read_head(path, _HEAD_BYTES))
-    return None
+    if suffix not in _TEXTS:
+        return None
+    head = read_head(path, _HEAD_BYTES)
+    return role_of_json("", read_head(path, _MOST_JSON_BYTES)) if is_json(head) else text_role(head)
+
+
+def is_json(text: str) -> bool:
+    """Whether a text begins as an object or a list of JSON does."""
+    return text.lstrip()[:1] in {"{", "["}
 
 
 def _by_name(name: str) -> str | None:

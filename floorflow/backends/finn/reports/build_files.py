@@ -227,12 +227,14 @@ def in_scratch(path: Path, folder: Path) -> bool:
     return any(fnmatchcase(part, pattern) for part in parts for pattern in SCRATCH)
 
 
-def report_files(folder: Path) -> list[Path]:
+def report_files(folder: Path, *, several: bool = False) -> list[Path]:
     """Return the files that may be reports of a whole build, or of modules of it that were synthesised alone.
 
     Only an ``output_dir`` with its steps' models has scratch folders: people may call a folder of reports ``driver``.
-    Of several files of FINN's of one role the first is taken.
+    Of several files of FINN's of one role the first is taken. ``several``: the builds of several FPGAs are all read.
     """
+    if several:
+        return [path for path in files_below(folder) if not in_scratch(path, folder) and MODELS not in path.parts]
     build = one_build(folder, by_vivado=False)
     if not is_folder(folder / MODELS):
         return list(build.files)

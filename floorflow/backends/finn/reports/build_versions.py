@@ -38,7 +38,7 @@ _TOOLS = ("vivado", "hls")
 
 
 def told_options(build: BuildFiles, graph: BuiltGraph | None, settings: Mapping[str, object]) -> dict[str, Told]:
-    """Return which ``finn`` and ``vivado`` a build tells, as the options are called, and ``hls`` where that differs."""
+    """Return which ``finn`` and ``vivado`` a build tells, as the options are called, and ``hls``."""
     told = tool_versions(build)
     # The option says what HLS makes; it comes in the same release as Vivado.
     told = {**told, "vivado": told["hls"]} if "hls" in told else told

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from floorflow.backends.finn.reports import estimates, synthesis
-from floorflow.backends.finn.reports.build_contents import role_of_json
+from floorflow.backends.finn.reports.build_contents import is_json, role_of_json
 from floorflow.backends.finn.reports.node_json import nodes
 from floorflow.backends.reports import BuiltFoldings, Report
 from floorflow.dataflow.model import Attributes
@@ -29,7 +29,7 @@ def read_report(file: str, text: str) -> Report | BuiltFoldings | None:
         If it is malformed; names file and line.
 
     """
-    if PurePath(file).suffix.lower() != ".json":
+    if PurePath(file).suffix.lower() != ".json" and not is_json(text):
         return None
     role = role_of_json(file, text)
     if role == "synthesis":
