@@ -57,6 +57,22 @@ def test_of_several_builds_one_is_asked_for(tmp_path: Path, words: list[str]) ->
     assert "holds 2 builds: auto, of_may/custom_4" in " ".join(answer.stderr.split())
 
 
+def test_a_stray_file_at_the_top_makes_no_build_of_it(tmp_path: Path) -> None:
+    for build in (AUTO, CUSTOM):
+        shutil.copytree(build, tmp_path / build.name)
+    (tmp_path / "stray.rpt").write_text(timing("2022.2"))
+    with pytest.raises(InputError, match="2 builds: auto, custom_4"):
+        of(tmp_path)
+
+
+def test_builds_in_one_folder_are_asked_apart(tmp_path: Path) -> None:
+    for build in (AUTO, CUSTOM):
+        shutil.copyfile(build / "post_synth_resources.json", tmp_path / f"{build.name}_post_synth_resources.json")
+    with pytest.raises(InputError, match="2 builds: auto_post_synth") as error:
+        of(tmp_path)
+    assert "folder of its own" in error.value.hint
+
+
 def test_a_plan_of_several_fpgas_has_a_build_of_each(tmp_path: Path) -> None:
     for build in (AUTO, CUSTOM):
         shutil.copytree(build, tmp_path / build.name)

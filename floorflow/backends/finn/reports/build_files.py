@@ -12,7 +12,14 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from floorflow.backends.finn.reports.build_contents import GRAPH, NAMES, VIVADO, role_of
+from floorflow.backends.finn.reports.build_contents import (
+    GRAPH,
+    HIERARCHY,
+    NAMES,
+    UTILISATION,
+    VIVADO,
+    role_of,
+)
 from floorflow.errors import InputError
 from floorflow.reading import files_below, is_folder, read_bytes, read_head, read_json
 
@@ -30,9 +37,12 @@ _PROJECTS = ("vivado_zynq_proj*", "vitis_link_proj*")
 """Folders of FINN's scratch, of which each is another build."""
 _RESULTS = ("synthesis", "estimates", "cycles", "performance", "simulation", "out of context", "folding")
 """What a build has once: two folders that differ in one of them are two builds."""
+_AT_THE_TOP = frozenset({"synthesis", "estimates", "cycles", "out of context", UTILISATION, HIERARCHY})
+"""Of which a folder with builds below it has one if it is a build itself; other files may be anybody's."""
 _IN_SCRATCH = ("hardware handoff", *VIVADO)
 """Roles that may lie in scratch; nearer to the top goes first."""
 _KERNELS = "kernel_partitions"
+_HEAD_BYTES = 65536
 _STEP = re.compile(r"step_[a-z0-9_]+")
 _STEPS = (
     *("step_qonnx_to_finn", "step_tidy_up", "step_streamline", "step_convert_to_hw", "step_specialize_layers"),
@@ -90,9 +100,6 @@ class BuildFiles:
         return (report, scratch if role not in VIVADO else 0, late, exact, fifos, len(path.parts), str(path))
 
 
-_HEAD_BYTES = 65536
-
-
 def _lateness(path: Path) -> tuple[int, int]:
     """Return how far from the finished chip a report of Vivado's is, and how small: the least is the best."""
     head = read_head(path, _HEAD_BYTES)
@@ -120,8 +127,9 @@ def one_build(folder: Path, *, by_vivado: bool = True) -> BuildFiles:
     roles = {path: role for path in looked_at[:MOST_FILES] if (role := role_of(path)) is not None}
     notes = () if len(files) <= MOST_FILES else (f"{len(files):,} files: only {MOST_FILES:,} near the top were read",)
     homes: dict[Path, dict[str, Path]] = defaultdict(dict)
-    for path in (path for path in sorted(roles) if path in roles):
-        homes[_home(path, folder)].setdefault(_what(path, roles), path)
+    for path in sorted(roles):
+        if roles[path] in _IN_SCRATCH or not in_scratch(path, folder):
+            homes[_home(path, folder)].setdefault(_what(path, roles), path)
     aside = _aside(folder, homes, (*_RESULTS, *(VIVADO if by_vivado else ())))
     kept = tuple(path for path in files if not any(home in (_home(path, folder), *path.parents) for home in aside))
     if aside:
@@ -164,10 +172,10 @@ def _aside(folder: Path, homes: Mapping[Path, Mapping[str, Path]], once: Sequenc
     results = {home: {role: path for role, path in held.items() if role in once} for home, held in homes.items()}
     results = _joined(folder, {home: held for home, held in results.items() if held})
     clashing = sorted({h for h in results for other in results if h != other and _clash(results[h], results[other])})
-    if folder in results or not clashing:
-        aside = [home for home in clashing if home != folder]
-    else:
-        raise several(folder, clashing)
+    below = [home for home in clashing if home != folder]
+    if clashing and not _AT_THE_TOP & results.get(folder, {}).keys():
+        raise several(folder, below)
+    aside = below
     graphs = [home for home, held in homes.items() if GRAPH in held and not _below(home, aside)]
     own = [home for home in graphs if home in results or not results]
     if len(graphs) > 1 and not results and folder not in graphs:
@@ -205,9 +213,10 @@ def _digest(path: Path) -> str:
 def several(folder: Path, builds: Sequence[Path]) -> InputError:
     """Return the error for a folder of several builds."""
     names = [path.relative_to(folder).as_posix() for path in builds]
+    name = f"name one of them, such as {builds[0]}; " if is_folder(builds[0]) else ""
     return InputError(
         f"{folder}: holds {len(builds)} builds: {', '.join(names)}",
-        hint=f"name one of them, such as {folder / names[0]}; files of one build belong into a folder of its own",
+        hint=f"{name}the files of one build belong into a folder of its own",
     )
 
 

@@ -98,9 +98,10 @@ def read_build(folder: Path) -> Build:
     if graph is None and not any(role in files.build.by_role for role in _BUILT):
         raise _nothing(folder, refused)
     rows = _rows(files)
+    notes: tuple[str, ...] = ()
     if graph is None:
-        nodes, notes = reported_nodes(rows, _foldings(files)), ()
-        unmatched: tuple[Row, ...] = tuple(row for row in rows if row.instance not in {n.instance for n in nodes})
+        nodes = reported_nodes(rows, _foldings(files))
+        unmatched = tuple(row for row in rows if row.instance not in {node.instance for node in nodes})
     else:
         known, notes = numbered_as_built(nodes_of(graph), rows)
         nodes, unmatched = matched(known, rows)

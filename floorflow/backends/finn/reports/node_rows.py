@@ -140,17 +140,16 @@ def reported_nodes(rows: Iterable[Row], foldings: Mapping[str, Mapping[str, Any]
         if match is None or len(row.path) != 1:
             continue
         named.add(name)
-        role = next((role for start, role in _KINDS if name.startswith(start)), "engine")
-        nodes.append(_reported(name, match["kind"], role, foldings.get(name, {}), row))
+        nodes.append(_reported(name, match["kind"], foldings.get(name, {}), row))
     for name, folding in foldings.items():
         match = _NODE.fullmatch(name)
         if match is not None and name not in named:
-            role = next((role for start, role in _KINDS if name.startswith(start)), "engine")
-            nodes.append(_reported(name, match["kind"], role, folding, None))
+            nodes.append(_reported(name, match["kind"], folding, None))
     return tuple(nodes)
 
 
-def _reported(name: str, kind: str, role: Role, folding: Mapping[str, Any], row: Row | None) -> BuiltNode:
+def _reported(name: str, kind: str, folding: Mapping[str, Any], row: Row | None) -> BuiltNode:
+    role: Role = next((role for start, role in _KINDS if name.startswith(start)), "engine")
     told = {key: folding[key] for key in _FOLDED if key in folding}
     depth = folding.get("depth")
     return BuiltNode(
