@@ -199,6 +199,17 @@ def test_a_vivado_project_alone_tells_the_whole_and_its_clock(tmp_path: Path) ->
     assert found["target"]["part"] == "xczu7ev-ffvc1156-2-e"
 
 
+def test_a_report_of_vivados_of_another_shape_is_named_and_the_rest_compared(
+    tmp_path: Path, usual: dict[str, Any]
+) -> None:
+    shutil.copytree(CUSTOM, tmp_path / "build", ignore=shutil.ignore_patterns("post_synth*"))
+    text = report_samples.flat_text("top_wrapper", Resources(5, 6), "Routed").replace("CLB LUTs*", "Odd LUTs*")
+    (tmp_path / "build" / "x.rpt").write_text(text)
+    found = of(tmp_path / "build")
+    assert any(sentence.startswith("not read: x.rpt:") and "CLB LUTs" in sentence for sentence in found["missing"])
+    assert found["whole"]["network"]["predicted"] == usual["whole"]["network"]["predicted"]
+
+
 def test_out_of_context_totals_stand_for_the_network(tmp_path: Path, usual: dict[str, Any]) -> None:
     shutil.copytree(CUSTOM, tmp_path / "build", ignore=shutil.ignore_patterns("post_synth*"))
     told = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from floorflow.backends.finn.reports.build_versions import told_options
 from floorflow.backends.finn.reports.built_graph import BuiltGraph, chosen_graph, nodes_of
 from floorflow.backends.finn.reports.instances import node_of
 from floorflow.backends.finn.reports.node_rows import matched, node_rows_of, numbered_as_built, reported_nodes
-from floorflow.backends.reports import Row
+from floorflow.backends.reports import Report, Row
 from floorflow.backends.vivado import read_vivado
 from floorflow.backends.vivado.vivado_text import part_of
 from floorflow.errors import InputError, some
@@ -46,10 +46,8 @@ class _Files:
     """The files of a build, read when they are asked for."""
 
     build: BuildFiles
-
-    def path(self, role: str) -> Path | None:
-        found = self.build.by_role.get(role)
-        return None if found is None else found.path
+    unread: list[str] = field(default_factory=list)
+    """Why reports of Vivado, which contents alone told, could not be read."""
 
     def name(self, path: Path) -> str:
         return path.relative_to(self.build.folder).as_posix()
@@ -58,6 +56,16 @@ class _Files:
         """Return name and text of the file of a role that is there."""
         path = self.build.by_role[role].path
         return self.name(path), read_text(path, "report", "make it readable", replace=True)
+
+    def vivado(self, role: str) -> Report | None:
+        """Return a report of Vivado's; None, and why, if it is of a shape that is not known."""
+        name, text = self.read(role)
+        try:
+            return read_vivado(text, name)
+        except InputError as error:
+            if str(error) not in self.unread:
+                self.unread.append(str(error))
+            return None
 
     def figures(self, role: str) -> dict[str, Any]:
         """Return the JSON object of a role; empty if there is none."""
@@ -105,11 +113,12 @@ def read_build(folder: Path) -> Build:
     else:
         known, notes = numbered_as_built(nodes_of(graph), rows)
         nodes, unmatched = matched(known, rows)
+    whole = _whole(files, rows)
     build = Build(
         None if graph is None else graph.source,
         files.told(graph),
         _with_estimates(nodes, files),
-        whole=_whole(files, rows),
+        whole=whole,
         alone=performance.out_of_context_use(files.figures("out of context")),
         unmatched=tuple(row for row in unmatched if row.path != (DESIGN,)),
         missing=tuple(_missing(files, graph, rows, refused)),
@@ -135,8 +144,7 @@ def _rows(files: _Files) -> tuple[Row, ...]:
         name, text = files.read("synthesis")
         return synthesis.read(text, name).rows
     if HIERARCHY in held:
-        name, text = files.read(HIERARCHY)
-        report = read_vivado(text, name)
+        report = files.vivado(HIERARCHY)
         return () if report is None else node_rows_of(report.rows, DESIGN)
     if AMOUNTS in held:
         name, text = files.read(AMOUNTS)
@@ -149,8 +157,7 @@ def _whole(files: _Files, rows: Iterable[Row]) -> Resources | None:
     top = next((row.resources for row in rows if row.path == (DESIGN,)), None)
     if top is not None or UTILISATION not in files.build.by_role:
         return top
-    name, text = files.read(UTILISATION)
-    report = read_vivado(text, name)
+    report = files.vivado(UTILISATION)
     return None if report is None else report.rows[0].resources
 
 
@@ -169,6 +176,7 @@ def _missing(files: _Files, graph: BuiltGraph | None, rows: Sequence[Row], refus
     if not rows:
         whole = UTILISATION in held or "out of context" in held
         yield _NO_ROWS + ("resources of single nodes" if whole else "resources") + " cannot be compared"
+    yield from (f"not read: {problem}" for problem in files.unread)
     yield from (text for role, text in _MISSING.items() if role not in held)
     if not {TIMING, "out of context"} & held.keys():
         yield _NO_TIMING
