@@ -67,6 +67,17 @@ def read_bytes(path: Path, kind: FileKind, hint: str, error: type[InputError] = 
     return data
 
 
+def read_head(path: Path, most_bytes: int) -> str:
+    """Return the start of a file as text, to see what it is; empty if it cannot be read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            data = file.read(most_bytes) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
+    except (OSError, ValueError):
+        return ""
+    return data.decode("utf-8", "replace").removeprefix("\ufeff")
+
+
 def read_text(
     path: Path, kind: FileKind, hint: str, error: type[InputError] = InputError, *, replace: bool = False
 ) -> str:

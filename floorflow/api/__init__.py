@@ -4,7 +4,7 @@ What is slow to import (solvers, onnx, matplotlib) is imported by the functions 
 what can be refused without. There is no global state: calls may run in several threads at once.
 """
 
-from floorflow.api.auditing import FINN_OF_BUILDS, Audit, audit
+from floorflow.api.auditing import Audit, audit
 from floorflow.api.binding import BoundPlan, bind
 from floorflow.api.calibrating import Calibration, InterruptedCalibration, calibrate
 from floorflow.api.checking import Verdict, Violation, check
@@ -42,7 +42,6 @@ __all__ = [
     "CASE_METHODS",
     "CHUNK_METHODS",
     "FEWEST_POINTS",
-    "FINN_OF_BUILDS",
     "INSPECTED_PART",
     "LATER",
     "MOST_POINTS",

@@ -13,13 +13,9 @@ from floorflow.api.pictures import Content, drawn
 from floorflow.api.results import encoded
 from floorflow.api.studies import Study
 from floorflow.importing import whole_imports
-from floorflow.plugins import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
     from floorflow.study.audit import audit as study
-
-FINN_OF_BUILDS = "plus"
-"""Which FINN's kinds a build is priced as unless told."""
 
 
 class Audit(Study):
@@ -90,32 +86,33 @@ def audit(
     platform: str | Path | None = None,
     *,
     clock_mhz: float | None = None,
-    costs: str = "calibrated",
-    finn: str = FINN_OF_BUILDS,
+    costs: str | None = None,
+    finn: str | None = None,
+    vivado: str | None = None,
     plots: bool = True,
     progress: Callback | None = None,
 ) -> Audit:
-    """Compare a build folder of FINN or FINN+ with what floorflow says of the same design. Nothing is planned.
+    """Compare a build folder of FINN, FINN+ or hls4ml with what floorflow says of the same design. Nothing is planned.
 
     ``platform``: a board, a YAML file of one or a part such as ``xc7z020clg400-1``; the build's own unless told.
-    ``clock_mhz``: instead of the build's. ``costs`` and ``finn``: by which cost model, and as the kinds of which FINN.
+    ``clock_mhz``: instead of the build's. ``costs``: by which cost model; ``finn`` and ``vivado``: as that FINN and
+    Vivado make it, where the build does not tell, or in spite of it.
 
     Raises
     ------
     InputError
-        If the folder holds no build, its part is not known, or an engine cannot be priced as it was built.
+        If the folder holds no build or several, its part is not known, or an engine cannot be priced as it was built.
 
     """
     started = time.perf_counter()
-    require_folder(Path(build), "the output_dir of a FINN build")
+    require_folder(Path(build), "the output_dir of a build")
     with whole_imports():
         from floorflow.study.audit import audit as study
 
     named = None if platform is None else str(platform)
-    options = {"costs": costs, "finn": finn}
-    found = study.audit(
-        Path(build), named, clock_mhz=clock_mhz, backend=DEFAULT_BACKEND, options=options, progress=told_to(progress)
-    )
+    given = {"costs": costs, "finn": finn, "vivado": vivado}
+    options = {name: value for name, value in given.items() if value is not None}
+    found = study.audit(Path(build), named, clock_mhz=clock_mhz, options=options, progress=told_to(progress))
     words = ["floorflow", "audit", str(build), *(() if named is None else ("--platform", named))]
     words += [] if clock_mhz is None else ["--clock-mhz", f"{clock_mhz:.15g}"]
     words += [word for name, value in options.items() for word in (f"--{name}", value)]

@@ -236,7 +236,7 @@ def _text(path: Path, kind: str = "an XDC file or a script with pblocks") -> str
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, int]]]:
     """Yield the whole name of each cell below the top, and "" for the top, with what it uses."""
-    from floorflow.study.reports import hierarchy_text, hierarchy_xml
+    from floorflow.backends.vivado import hierarchy_text, hierarchy_xml
 
     if path.suffix.lower() not in _REPORT_ENDS:
         raise InputError(f"{path}: is no report", hint=f"give a file that ends in {', '.join(_REPORT_ENDS)}")

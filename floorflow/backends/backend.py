@@ -32,6 +32,7 @@ from floorflow.errors import InputError
 from floorflow.network.model import Network
 from floorflow.plugins import BackendOptions, backend_object
 from floorflow.rates import Actor
+from floorflow.reading import files_below
 from floorflow.resources import Resources
 from floorflow.schema import EngineEntry, Plan
 from floorflow.technology import Technology
@@ -485,9 +486,18 @@ class Backend(Protocol):
         """
         return None
 
-    def report_files(self, folder: Path, files: Sequence[Path], /) -> Sequence[Path]:  # noqa: ARG002
-        """Return those of all files below a folder that may be reports: build folders hold scratch, too."""
-        return files
+    def report_files(self, folder: Path, /, *, several: bool = False) -> Sequence[Path]:  # noqa: ARG002
+        """Return those of all files below a folder that may be reports: build folders hold scratch, too.
+
+        ``several``: each FPGA of a plan has a build of its own.
+
+        Raises
+        ------
+        InputError
+            If the folder holds several builds and should hold one.
+
+        """
+        return files_below(folder)
 
     def instances(self, plan: Plan, phase: int, reports: Sequence[Report], /) -> Instances:  # noqa: ARG002
         """Return which engines the instances in all reports of a build are; the plan has one network."""
@@ -504,6 +514,18 @@ class Backend(Protocol):
 
         """
         raise InputError(f"{folder}: back end {self.name} reads no build folders", hint="name another with --backend")
+
+    def recognises_build(self, folder: Path, /) -> bool:  # noqa: ARG002
+        """Whether a folder holds what this tool alone writes, so that `read_build` is to be asked."""
+        return False
+
+    def built_options(self, folder: Path, costs: Costs, /) -> Mapping[str, Option]:  # noqa: ARG002
+        """Return prices, by name, of the engines of a build that has no graph to be lowered, if there are any."""
+        return {}
+
+    def host_port_bits(self, board: str, part: str, /) -> int | None:  # noqa: ARG002
+        """Return how wide the memory's side of a DMA engine is at most; None if the tool does not say."""
+        return None
 
     # Single engines
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from floorflow.backends.reports import Row
@@ -22,6 +22,7 @@ class BuiltNode:
     engine, which ``reads`` memory or writes it, one is the stream's and the other the memory's.
     ``instance``: its row in the tool's report, with what was ``built``; None if no report has it. ``tool_estimate`` and
     ``tool_cycles`` are what the tool expected of it. ``rivals``: other nodes whose number, and so row, it may have.
+    ``folding`` is told where no graph was read that holds it.
     """
 
     name: str
@@ -39,6 +40,7 @@ class BuiltNode:
     tool_estimate: Resources | None = None
     tool_cycles: int | None = None
     rivals: tuple[str, ...] = ()
+    folding: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -75,9 +77,20 @@ class BuiltClock:
 
 
 @dataclass(frozen=True)
+class Told:
+    """What a file of a build tells, such as a tool's version."""
+
+    value: str
+    file: str
+
+
+@dataclass(frozen=True)
 class Build:
     """A build folder as it was read; ``source`` is the graph as built, which the back end's ``lower`` takes.
 
+    Without a graph (None) nodes are those of the reports, under their names, and have no engines.
+    ``options`` are what the build tells of the back end's options, such as versions of tools, and from which file.
+    ``alone`` is what the network takes by itself, out of context, where no row tells.
     ``files`` by role; ``missing`` says in a sentence each what cannot be compared for want of a file, ``notes`` what
     was taken for granted. ``whole`` is the report's sum of the design; ``unmatched`` are rows of the report that are no
     node. ``tool_interval_cycles`` and ``tool_latency_cycles`` are the tool's estimates of the network. ``part`` and
@@ -88,6 +101,7 @@ class Build:
     files: Mapping[str, BuildFile]
     nodes: tuple[BuiltNode, ...]
     whole: Resources | None = None
+    alone: Resources | None = None
     unmatched: tuple[Row, ...] = ()
     tool_interval_cycles: int | None = None
     tool_latency_cycles: int | None = None
@@ -97,3 +111,4 @@ class Build:
     board: str = ""
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    options: Mapping[str, Told] = field(default_factory=dict)

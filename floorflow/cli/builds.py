@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from floorflow import api
-from floorflow.api import FINN_OF_BUILDS, InputError
+from floorflow.api import InputError
 from floorflow.cli.calibration_table import calibration_tables
 from floorflow.cli.ending import save_whole
 from floorflow.cli.options import (
@@ -25,7 +25,7 @@ from floorflow.cli.options import (
 from floorflow.cli.progress import progress_shown
 from floorflow.cli.terminal import errors_to_exit_codes, paper, plain, print_json, talk
 
-BUILD = "Folder that FINN or FINN+ wrote (its output_dir), or the files of one."
+BUILD = "Folder that FINN, FINN+ or hls4ml wrote (an output_dir), or the files of one."
 NoPlotsFlag = Annotated[bool, typer.Option("--no-plots", help="Draw no pictures.", rich_help_panel=OUTPUT)]
 
 
@@ -33,9 +33,11 @@ NoPlotsFlag = Annotated[bool, typer.Option("--no-plots", help="Draw no pictures.
     "clock_mhz",
     "costs",
     "finn",
-    defaults={"finn": FINN_OF_BUILDS},
+    "vivado",
+    defaults={"finn": None},
     clock_mhz="Clock in MHz, instead of the build's.",
-    finn="Which FINN's engines they are.",
+    finn="Which FINN's engines they are; the build's own if it tells.",
+    vivado="The Vivado that built it; the build's own if it tells.",
 )
 def audit(
     asked: Mapping[str, Any],

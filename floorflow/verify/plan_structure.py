@@ -57,6 +57,10 @@ DIRECTION = Scalar("in or out", lambda value: value in ("in", "out"))
 FILE = Scalar(
     "a file's name without folders", lambda value: isinstance(value, str) and value != "" and "/" not in value
 )
+REPORT = Scalar(
+    "a path below the folder of reports",
+    lambda value: isinstance(value, str) and not {"", ".", ".."} & set(value.split("/")),
+)
 SHA256 = Scalar("64 hexadecimal digits", lambda value: isinstance(value, str) and bool(_SHA256.fullmatch(value)))
 FPGA_COUNT = Scalar("auto or a number", lambda value: value == "auto" or is_count(value))
 MOST_PRODUCTS = Scalar("none or a positive integer", lambda value: value == "none" or (is_count(value) and value > 0))
@@ -516,7 +520,9 @@ PLAN = {
     "seed": INTEGER,
     "options": OPTIONS,
     "inputs": [INPUT],
-    "calibration": Nullable({"measured": [ENGINE_ID], "factors": MapOf(MapOf(NUMBER)), "reports": [INPUT]}),
+    "calibration": Nullable(
+        {"measured": [ENGINE_ID], "factors": MapOf(MapOf(NUMBER)), "reports": [{"path": REPORT, "sha256": SHA256}]}
+    ),
     "platform": PLATFORM,
     "networks": [NETWORK],
     "phases": [PHASE],

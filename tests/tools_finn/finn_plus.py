@@ -6,9 +6,9 @@ A job is a JSON line ``{"do": "estimate", "graph": PATH, "folding": PATH, "part"
 PATH, "graph": PATH, "part": PART, "styles": PATH}``, ``{"do": "specialise", "layers": [[OP_TYPE, ATTRIBUTES], ...],
 "ports": [[INPUTS, OUTPUTS], ...], "styles": PATH, "folding": PATH, "part": PART}``, ``{"do": "turn", "model": PATH,
 "graph": PATH, "input_too": IS_TURNED}``, ``{"do": "fifos", "graph": PATH,
-"folding": PATH, "fifos": PATH, "part": PART}`` or ``{"do": "build", "graph": PATH, "network": IS_ONE, "steps": PATH,
-"output": PATH, "stop": STEP}``; its answer is a JSON line with ``nodes``, or with ``error``. FINN+ runs
-without Vivado up to its estimates. Its log goes to standard error.
+"folding": PATH, "fifos": PATH, "part": PART}``, ``{"do": "dma", "graph": PATH, "port": BITS}`` or ``{"do": "build",
+"graph": PATH, "network": IS_ONE, "steps": PATH, "output": PATH, "stop": STEP}``; its answer is a JSON
+line with ``nodes``, or with ``error``. FINN+ runs without Vivado up to its estimates. Its log goes to standard error.
 """
 
 import importlib
@@ -72,9 +72,11 @@ from finn.analysis.fpgadataflow.exp_cycles_per_layer import exp_cycles_per_layer
 from finn.analysis.fpgadataflow.res_estimation import res_estimation  # noqa: E402
 from finn.transformation.fpgadataflow.insert_dwc import InsertDWC  # noqa: E402
 from finn.transformation.fpgadataflow.insert_fifo import InsertFIFO  # noqa: E402
+from finn.transformation.fpgadataflow.insert_iodma import InsertIODMA  # noqa: E402
 from finn.transformation.fpgadataflow.set_fifo_depths import ApplyFIFODepthsFromFile  # noqa: E402
 from finn.transformation.fpgadataflow.specialize_layers import SpecializeLayers  # noqa: E402
 from finn.transformation.general import ApplyConfig  # noqa: E402
+from finn.util.basic import pynq_native_port_width  # noqa: E402
 from qonnx.core.datatype import DataType  # noqa: E402
 from qonnx.core.modelwrapper import ModelWrapper  # noqa: E402
 from qonnx.custom_op.registry import getCustomOp  # noqa: E402
@@ -296,13 +298,23 @@ def build(job: dict[str, Any]) -> dict[str, Any]:
     return built(model, Path(job["steps"]), Path(job["output"]), job["stop"], is_light=not job["network"])
 
 
+def dma(job: dict[str, Any]) -> dict[str, Any]:
+    """Return direction and widths of the DMA engines that FINN+ puts around a graph, and attributes by op type."""
+    model = ModelWrapper(job["graph"]).transform(InsertIODMA(job["port"]))
+    operators = [(node, getCustomOp(node)) for node in model.graph.node]
+    told = ("direction", "streamWidth", "intfWidth")
+    nodes = [[op.get_nodeattr(name) for name in told] for n, op in operators if n.op_type.startswith("IODMA")]
+    attributes = {node.op_type: sorted(op.get_nodeattr_types()) for node, op in operators}
+    return {"nodes": nodes, "attributes": attributes, "ports": dict(pynq_native_port_width)}
+
+
 def answer(line: str) -> dict[str, Any]:
     """Do one job."""
     job = json.loads(line)
     try:
         with redirect_stdout(sys.stderr):
             jobs = {"build": build, "convert": convert, "estimate": estimate, "fifos": fifos, "specialise": specialise}
-            jobs["turn"] = turn
+            jobs |= {"turn": turn, "dma": dma}
             return jobs[job["do"]](job)
     except Exception as error:  # noqa: BLE001 - whatever FINN+ raises is the answer
         traceback.print_exc()

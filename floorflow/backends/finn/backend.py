@@ -38,7 +38,7 @@ from floorflow.backends.finn.read.source import Source, read_source
 from floorflow.backends.finn.reports import files as own_reports
 from floorflow.backends.finn.reports.build_files import report_files
 from floorflow.backends.finn.reports.build_folder import read_build
-from floorflow.backends.finn.reports.build_target import PART_OF_BOARD
+from floorflow.backends.finn.reports.build_target import PART_OF_BOARD, host_port_bits
 from floorflow.backends.finn.reports.instances import FinnInstances, instances
 from floorflow.backends.finn.specialise import respecialised, specialised
 from floorflow.backends.finn.version import VERSION_NAMES
@@ -241,12 +241,12 @@ class FinnBackend(Backend):
         return report_words.faster_by_hand(engines)
 
     def read_report(self, file: str, text: str, /) -> Report | BuiltFoldings | None:
-        """Return what a file of FINN's holds, told by its name."""
+        """Return what a file of FINN's holds, told by its name or its contents."""
         return own_reports.read_report(file, text)
 
-    def report_files(self, folder: Path, files: Sequence[Path], /) -> Sequence[Path]:
-        """Return the files of an ``output_dir`` that lie in no scratch folder; of any other folder all."""
-        return report_files(folder, files)
+    def report_files(self, folder: Path, /, *, several: bool = False) -> Sequence[Path]:
+        """Return the files of an ``output_dir`` that lie in no scratch folder; of any other folder of one build all."""
+        return report_files(folder, several=several)
 
     def instances(self, plan: Plan, phase: int, reports: Sequence[Report], /) -> FinnInstances:
         """Return the nodes that FINN made of the engines, kernel by kernel."""
@@ -255,6 +255,10 @@ class FinnBackend(Backend):
     def read_build(self, folder: Path, /) -> Build:
         """Return what an ``output_dir`` of FINN or FINN+ holds."""
         return read_build(folder)
+
+    def host_port_bits(self, board: str, part: str, /) -> int | None:
+        """Return how wide FINN makes the memory's side of a DMA engine at most."""
+        return host_port_bits(board, part)
 
     def cost_lines(self, lines: Iterable[str], part: str, options: FinnOptions) -> Iterator[dict[str, Any]]:
         """Price one engine a line, by FINN's op types and attributes; with FINN's own costs unless others are asked."""

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from floorflow.backends.backend import Parallelism, Unplaced, WeightMemory
-from floorflow.backends.hls4ml import export
+from floorflow.backends.backend import Costs, Parallelism, Unplaced, WeightMemory
+from floorflow.backends.builds import Build
+from floorflow.backends.hls4ml import export, project
 from floorflow.backends.hls4ml.costs import MEASURED, UNMEASURED, Hls4mlCosts, Shape
 from floorflow.backends.hls4ml.foldings import products
 from floorflow.backends.hls4ml.given import beside, config_file, given_groups, in_project, with_config
@@ -125,6 +126,18 @@ class Hls4mlBackend(NamedByUser):
     def cost_model(self, plan: Plan, /) -> str:  # noqa: ARG002
         """Return in words what the plan's resources are."""
         return "products as HLS makes them, area by structure; SAMO's cycles (docs/hls4ml.md)"
+
+    def recognises_build(self, folder: Path, /) -> bool:
+        """Whether a folder holds a project of hls4ml."""
+        return project.recognises(folder)
+
+    def read_build(self, folder: Path, /) -> Build:
+        """Return what a project of hls4ml holds: its layers, and what HLS and Vivado reported."""
+        return project.read_project(folder)
+
+    def built_options(self, folder: Path, costs: Costs, /) -> Mapping[str, Option]:
+        """Return the prices of a project's layers at the reuse factors that they were built with."""
+        return project.project_options(folder, costs) if isinstance(costs, Hls4mlCosts) else {}
 
     def faster_by_hand(self, engines: Sequence[EngineEntry], /) -> str:
         """Return what would shorten engines at a reuse factor of 1: hls4ml takes one pixel a time."""

@@ -25,7 +25,7 @@ _QUANTISERS = ("Quant", "IntQuant", "BipolarQuant")
 _USUAL_WEIGHT = 0.2
 """Standard deviation of the weights of a trained layer of some tens to hundreds of inputs (He et al., 2015)."""
 _MOST_DRAWN = 1 << 16
-_MOST_WEIGHTS = 1 << 20
+MOST_WEIGHTS = 1 << 20
 """Weights of a layer whose values are looked at: nobody makes circuits of more constants."""
 _PASSING = ("Transpose", "Reshape", "Squeeze", "Unsqueeze")
 """Operators that move weights and change none."""
@@ -135,7 +135,7 @@ def _weights(name: str, file: OnnxFile, makers: dict[str, Node]) -> Weights | No
 
 def _values(name: str, file: OnnxFile) -> NDArray[np.float64] | None:
     tensor = file.initialisers.get(name)
-    if tensor is None or tensor.data_location == TensorProto.EXTERNAL or prod(tensor.dims) > _MOST_WEIGHTS:
+    if tensor is None or tensor.data_location == TensorProto.EXTERNAL or prod(tensor.dims) > MOST_WEIGHTS:
         return None
     try:
         return np.asarray(numpy_helper.to_array(tensor), dtype=np.float64)

@@ -28,7 +28,8 @@ def as_dict(audit: Audit) -> dict[str, Any]:
             for role, one in audit.build.files.items()
         },
         "missing": list(audit.build.missing),
-        "notes": list(audit.build.notes),
+        "notes": [*audit.build.notes, *audit.notes],
+        "versions": {name: {"told": each.value, "file": each.file} for name, each in audit.build.options.items()},
         "whole": _whole(audit),
         "around": _around(audit),
         "kinds": _kinds(audit),
@@ -64,17 +65,25 @@ def _target(audit: Audit) -> dict[str, Any]:
 
 def _whole(audit: Audit) -> dict[str, Any]:
     """Return the network by itself, and the design with all around it; the second needs the report's own sum."""
-    built, predicted = sums(audit.network_nodes)
+    built, predicted = _network(audit)
     band = audit.predicted_band
     around = _sum_around(audit)
-    whole = predicted + around if around is not None else None
+    whole = predicted + around if around is not None and predicted is not None else None
+    planned = audit.planned
     return {
-        "network": compared(built if _has_rows(audit) else None, predicted),
-        "network_as_planned": audit.planned.as_dict(),
+        "network": compared(built, predicted),
+        "network_as_planned": _amounts(planned),
         "network_band": None if band is None else [end.as_dict() for end in band],
         "design": compared(audit.build.whole, whole),
-        "design_as_planned": None if around is None else (audit.planned + around).as_dict(),
+        "design_as_planned": None if around is None or planned is None else (planned + around).as_dict(),
     }
+
+
+def _network(audit: Audit) -> tuple[Resources | None, Resources | None]:
+    """Return what was built of the network, by its rows or else out of context, and what was predicted if anything."""
+    built, predicted = sums(audit.network_nodes)
+    priced = any(one.predicted is not None for one in audit.network_nodes)
+    return built if _has_rows(audit) else audit.build.alone, predicted if priced else None
 
 
 def _has_rows(audit: Audit) -> bool:
@@ -88,9 +97,9 @@ def _around(audit: Audit) -> dict[str, Any]:
     inside = total(one.node.built or ZERO for one in audit.network_nodes) + _unmatched_sum(audit)
     whole, parts = audit.build.whole, audit.infrastructure
     return {
-        **compared(None if whole is None else whole - inside, _sum_around(audit)),
+        **compared(None if whole is None or not _has_rows(audit) else whole - inside, _sum_around(audit)),
         "dma": [{"name": n.name, "width_bits": _stream_bits(n), "built": _amounts(n.built)} for n in dma],
-        "shell": None if whole is None else (whole - named).as_dict(),
+        "shell": None if whole is None or not _has_rows(audit) else (whole - named).as_dict(),
         "infrastructure": None if parts is None else {name: use.as_dict() for name, use in parts.items()},
     }
 
@@ -119,7 +128,7 @@ def _kinds(audit: Audit) -> dict[str, Any]:
         built, predicted = sums(nodes)
         rows = sum(1 for one in nodes if one.node.built is not None)
         count = sum(1 for one in nodes if one.predicted is not None)
-        amounts = compared(built if _has_rows(audit) else None, predicted)
+        amounts = compared(built if _has_rows(audit) else None, predicted if count else None)
         found[kind] = {"count": count, "rows": rows, **amounts}
     return found
 
@@ -156,45 +165,51 @@ def _in_band(one: AuditedNode, bands: Mapping[str, list[float]] | None) -> dict[
 
 
 def _fifos(audit: Audit) -> list[dict[str, Any]]:
+    analysis = audit.analysis
+    if analysis is None:
+        return []
     nodes = fifo_nodes(audit)
     return [
         {
             "channel": channel.name,
             "width_bits": channel.width_bits,
-            "built_words": audit.built_words[channel.name],
-            "needed_words": audit.full.depths.get(channel.name),
+            "built_words": analysis.built_words[channel.name],
+            "needed_words": analysis.full.depths.get(channel.name),
             "planned_words": channel.fifo_depth_words,
             "nodes": [
                 {"name": n.name, "width_bits": n.input_bits, "depth_words": n.depth_words} for n in nodes[channel.name]
             ],
         }
-        for channel in audit.channels
+        for channel in analysis.channels
     ]
 
 
 def _rates(audit: Audit) -> dict[str, Any]:
     """Return intervals in cycles, each None if it is not known."""
-    found, simulated = audit.throughput, audit.build.simulation
+    analysis, simulated = audit.analysis, audit.build.simulation
     interval = None if simulated is None else simulated.interval_cycles
-    planned = audit.folded.interval_cycles
+    slowest = max((one.cycles for one in audit.nodes if one.cycles is not None), default=None)
+    planned = slowest if analysis is None else analysis.folded.interval_cycles
+    sustained = None if analysis is None else analysis.throughput.interval_cycles
+    expected = None if analysis is None else analysis.expected_cycles
     return {
         "tool_cycles": audit.build.tool_interval_cycles,
         "planned_cycles": planned,
-        "sustained_cycles": found.interval_cycles,
-        "expected_cycles": audit.expected_cycles,
+        "sustained_cycles": sustained,
+        "expected_cycles": expected,
         "simulated_cycles": None if interval is None else round(interval, 3),
         "simulated_frames": None if simulated is None else simulated.frames,
         "error": {
             name: None if interval is None or cycles is None else round((cycles - interval) / interval, 4)
             for name, cycles in (
                 ("planned", planned),
-                ("sustained", found.interval_cycles),
-                ("expected", audit.expected_cycles),
+                ("sustained", sustained),
+                ("expected", expected),
             )
         },
-        "deadlock": [f"{row.fifo} ({row.state})" for row in found.deadlock],
-        "not_analysed": found.not_analysed,
-        "planned_fps": audit.clock_mhz * 1e6 / planned,
+        "deadlock": [] if analysis is None else [f"{row.fifo} ({row.state})" for row in analysis.throughput.deadlock],
+        "not_analysed": "there is no graph" if analysis is None else analysis.throughput.not_analysed,
+        "planned_fps": None if planned is None else audit.clock_mhz * 1e6 / planned,
         "note": _rate_note(audit),
     }
 
@@ -210,7 +225,8 @@ def _rate_note(audit: Audit) -> str:
 
 def _latency(audit: Audit) -> dict[str, Any]:
     """Return cycles until the first frame is out."""
-    simulated, predicted = audit.build.simulation, audit.throughput.first_frame_cycles
+    simulated = audit.build.simulation
+    predicted = None if audit.analysis is None else audit.analysis.throughput.first_frame_cycles
     measured = None if simulated is None else simulated.latency_cycles
     known = measured and predicted is not None
     return {

@@ -16,6 +16,7 @@ from floorflow.resources import Resources, total
 from floorflow.technology import Technology, require_known_family, technology_of
 
 _PART = re.compile(r"x[acq][a-z0-9]+(-[a-z0-9]+)*")
+_USUAL_PART = "xc7z020clg400-1"
 DEFAULT_CLOCK_MHZ = 100.0
 """Clock where neither build nor board says one: FINN's default period is 10 ns."""
 
@@ -44,7 +45,7 @@ def target_of(build: Build, platform: str | None, boards: Mapping[str, str]) -> 
     PlatformError
         If the name is of no board, file or part.
     InputError
-        If none was named and the build does not tell its part.
+        If none was named, and the build has a graph and does not tell its part.
 
     """
     if platform is not None:
@@ -53,6 +54,10 @@ def target_of(build: Build, platform: str | None, boards: Mapping[str, str]) -> 
         return _of_board(build.board, "the build names the board")
     if build.part:
         return _of_part(build.part, f"the build names {build.board or 'the part'}")
+    if build.source is None:
+        # No cost model asks for the part of what is not priced as a graph; technology is that of FINN's usual boards.
+        usual = technology_of(_USUAL_PART)
+        return Target("part not told", "", usual, DEFAULT_CLOCK_MHZ, None, None, "nothing is priced by it")
     raise InputError(
         "the build does not tell its part (no dataflow_build_config.json, no .hwh)",
         hint="name it with --platform: a board, a YAML file of one, or a part such as xc7z020clg400-1",

@@ -19,8 +19,9 @@ def audit_text(audit: Data) -> str:
 
 def _lines(audit: Data) -> Iterator[str]:
     target, options = audit["target"], audit["options"]
-    yield f"audit of {audit['build']}: {audit['network']} on {target['name']} ({target['part']}: {target['how']})"
-    told = ", ".join(f"{name} {options[name]}" for name in ("costs", "finn") if name in options)
+    part = f"{target['part']}: " if target["part"] else ""
+    yield f"audit of {audit['build']}: {audit['network']} on {target['name']} ({part}{target['how']})"
+    told = ", ".join(f"{name} {options[name]}" for name in ("costs", "finn", "vivado") if options.get(name))
     yield f"priced with {told}; foldings and FIFOs as built, {audit['clock']['used_mhz']:g} MHz"
     yield ""
     yield from _files(audit)
@@ -33,9 +34,10 @@ def _lines(audit: Data) -> Iterator[str]:
     yield ""
     yield from _unmatched(audit)
     yield ""
-    fifos = [_fifo_row(row) for row in audit["fifos"]]
-    yield from _table(fifos, ("FIFOs, in words", "bits", "built", "needed", "planned"), names=1)
-    yield ""
+    if audit["fifos"]:
+        fifos = [_fifo_row(row) for row in audit["fifos"]]
+        yield from _table(fifos, ("FIFOs, in words", "bits", "built", "needed", "planned"), names=1)
+        yield ""
     yield from _rates(audit)
     yield from _latency(audit["latency"])
     yield from _clock(audit["clock"])
@@ -97,15 +99,23 @@ def _kind_rows(audit: Data) -> Iterator[list[str]]:
 
 def _node_rows(audit: Data) -> Iterator[list[str]]:
     """Yield every node, that with the largest error in LUTs first; what has neither row nor price is listed below."""
-    names = _used(audit)
-    for node in sorted(audit["nodes"], key=lambda node: (-abs(difference(node, "LUT")), node["name"])):
+    names, priced = _used(audit), any(node["predicted"] for node in audit["nodes"])
+    for node in sorted(audit["nodes"], key=lambda node: (-_size(node), node["name"])):
         if node["built"] is None and node["predicted"] is None:
             continue
         tool, own = node["cycles"]["tool"], node["cycles"]["floorflow"]
         cycles = "" if own is None else f"{own:,}" if own == tool or tool is None else f"{tool:,} > {own:,}"
         held = (node["in_band"] or {}).get("LUT")
         band = "" if held is None else "yes" if held else "no"
-        yield [node["name"], cycles, *(_pair(node, name) for name in names), band]
+        folding = " ".join(f"{key} {value}" for key, value in node["folding"].items()) if not priced else ""
+        yield [f"{node['name']} {folding}".rstrip(), cycles, *(_pair(node, name) for name in names), band]
+
+
+def _size(node: Data) -> int:
+    """Return how far a node is off in LUTs; where nothing was predicted, how large it is."""
+    if node["predicted"] is None:
+        return 0 if node["built"] is None else int(node["built"]["LUT"])
+    return abs(difference(node, "LUT"))
 
 
 def difference(entry: Data, resource: str) -> int:
@@ -128,7 +138,8 @@ def _unmatched(audit: Data) -> Iterator[str]:
     left = audit["unmatched"]
     rows = [f"{row['instance']} ({row['resources']['LUT']:,} LUT)" for row in left["report"] if row["resources"]]
     yield f"in the report, but no engine, converter, FIFO, DMA engine or the design: {some(rows) or 'nothing'}"
-    yield f"in the graph, but not in the report (dissolved by Vivado?): {some(left['graph']) or 'nothing'}"
+    if audit["whole"]["network_as_planned"] is not None or left["graph"]:
+        yield f"in the graph, but not in the report (dissolved by Vivado?): {some(left['graph']) or 'nothing'}"
     if left["in_doubt"]:
         doubt = (
             "their numbers may be those of other engines on parallel branches, for the graph is not that of a kernel"
@@ -146,7 +157,7 @@ def _fifo_row(row: Data) -> list[str]:
 def _rates(audit: Data) -> Iterator[str]:
     rates = audit["rates"]
     yield f"interval in cycles: {_told(rates, ('planned', 'sustained', 'expected', 'simulated'))}"
-    yield f"    FINN's estimate {_known(rates['tool_cycles'])}; {rates['note']}"
+    yield f"    the tool's own estimate {_known(rates['tool_cycles'])}; {rates['note']}"
     errors = [f"{name} {percent(error)}" for name, error in rates["error"].items() if error is not None]
     if errors:
         yield f"    against the simulation: {', '.join(errors)}"
@@ -168,7 +179,7 @@ def _latency(latency: Data) -> Iterator[str]:
     error = "" if latency["error"] is None else f" ({percent(latency['error'])})"
     predicted, simulated = (_known(latency[f"{name}_cycles"]) for name in ("predicted", "simulated"))
     yield f"first frame in cycles: predicted {predicted}{error}, simulated {simulated}"
-    yield f"    FINN's estimate {_known(latency['tool_cycles'])}"
+    yield f"    the tool's own estimate {_known(latency['tool_cycles'])}"
 
 
 def _clock(clock: Data) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from floorflow.backends.backend import Backend, backend_named
-from floorflow.backends.builds import Build, BuiltNode
+from floorflow.backends.builds import Build, BuildFile, BuiltNode
 from floorflow.backends.instances import RejectedMatch
 from floorflow.backends.reports import SYNTHESIS
 from floorflow.dataflow.measured import MeasuredEngine, Measurements, factors_of
@@ -16,16 +16,13 @@ from floorflow.plugins import DEFAULT_BACKEND
 from floorflow.request import Request
 from floorflow.resources import ZERO, Resources, total
 from floorflow.search.progress import SILENT, Progress
-from floorflow.study.audit.audit import Audit, audit
+from floorflow.study.audit.audit import Audit, audit, tool_of
 from floorflow.study.audit.target import Target
 from floorflow.study.calibration.calibrate import Calibration, Planner
 from floorflow.study.calibration.matching import Matches, Measurement, StreamRows
 from floorflow.study.calibration.replan import Overrides
 from floorflow.study.calibration.timing import read_timing
 from floorflow.study.reports import read_reports
-
-FINN_OF_BUILDS = "plus"
-"""Which FINN's kinds a build without a plan has."""
 
 
 def calibrate_build(folder: Path, overrides: Overrides, progress: Progress = SILENT, *, plan: Planner) -> Calibration:
@@ -46,7 +43,16 @@ def calibrate_build(folder: Path, overrides: Overrides, progress: Progress = SIL
         raise InputError("--model and --folding belong to a plan, and none was given", hint="leave them out")
     platform = None if overrides.platform is None else str(overrides.platform)
     backend = backend_named(DEFAULT_BACKEND)
-    found = audit(folder, platform, options={"finn": FINN_OF_BUILDS}, progress=progress)
+    if tool_of(folder) != DEFAULT_BACKEND:
+        raise InputError(
+            f"{folder}: is a project of {tool_of(folder)}, not of FINN", hint="give the plan that was built"
+        )
+    found = audit(folder, platform, backend=DEFAULT_BACKEND, progress=progress)
+    if found.analysis is None:
+        raise InputError(
+            f"{folder}: has reports, but no graph of FINN's engines that could be planned",
+            hint="give the build's intermediate_models beside its reports, or the plan that was built",
+        )
     request = _request(folder, found, overrides)
     with progress.stage("reports"):
         reports = read_reports(folder, backend)
@@ -59,7 +65,7 @@ def calibrate_build(folder: Path, overrides: Overrides, progress: Progress = SIL
     pairs: dict[str, list[tuple[Resources, Resources]]] = defaultdict(list)
     for name, engine in engines.items():
         pairs[kinds[name]].append((estimates[name], engine.resources))
-    used = found.build.files["synthesis"]
+    used = _rows_file(found.build)
     measured = Measurements(engines, factors_of(pairs), {used.file: used.sha256})
     after = plan(request, progress, measured)
     timing = read_timing(folder, None)
@@ -71,7 +77,8 @@ def _request(folder: Path, found: Audit, overrides: Overrides) -> Request:
     return Request(
         folder / found.build.files["graph"].file,
         board,
-        finn=FINN_OF_BUILDS,
+        finn=found.options.finn,
+        vivado=found.options.vivado,
         clock_mhz=found.build.clock.asked_mhz,
         keep_folding=overrides.keep_folding,
         plots=overrides.plots,
@@ -101,7 +108,7 @@ def _measured(found: Audit) -> dict[str, MeasuredEngine]:
 
 def _matches(build: Build) -> Matches:
     """Return the rows as calibrations with a plan list them."""
-    file = build.files["synthesis"].file if "synthesis" in build.files else ""
+    file = _rows_file(build).file if _ROWS & build.files.keys() else ""
     engines = {
         node.engine: {SYNTHESIS: Measurement(node.instance or node.name, (file,), node.built)}
         for node in build.nodes
@@ -112,6 +119,16 @@ def _matches(build: Build) -> Matches:
     unmatched += [(file, n.instance, n.built) for n in build.nodes if n.role in {"DMA", "other"} and n.instance]
     designs: Mapping[str, Resources] = {} if build.whole is None else {file: build.whole}
     return Matches(engines, rejected, tuple(unmatched), _streams(build.nodes), designs)
+
+
+_ROWS = frozenset({"synthesis", "utilisation by hierarchy", "amounts"})
+
+
+def _rows_file(build: Build) -> BuildFile:
+    """Return the file that the rows of the nodes are of."""
+    return next(
+        build.files[role] for role in ("synthesis", "utilisation by hierarchy", "amounts") if role in build.files
+    )
 
 
 def _doubt(node: BuiltNode) -> RejectedMatch:
@@ -130,5 +147,5 @@ def _streams(nodes: Sequence[BuiltNode]) -> dict[str, StreamRows]:
 def _nothing(folder: Path, build: Build, backend: Backend) -> InputError:
     """Return the error for a build of which no engine was measured."""
     report = backend.own_reports[0] if backend.own_reports else "a report of synthesis"
-    why = "no row of it is surely an engine of its graph" if "synthesis" in build.files else f"it has no {report}"
+    why = "no row of it is surely an engine of its graph" if _ROWS & build.files.keys() else f"it has no {report}"
     return InputError(f"{folder}: no engine of the build was measured: {why}", hint="build up to the bitfile")

@@ -82,7 +82,7 @@ def calibrate(
     request = replanned_request(out, before, overrides or Overrides())
     backend = backend_named(request.backend)
     with progress.stage("reports"):
-        folder = read_reports(reports, backend)
+        folder = read_reports(reports, backend, several=len(before.platform.fpgas) > 1)
         matches = match(before, folder.reports, backend)
     refolded = _refolded(before, folder.foldings)
     rows = {name: row for name, row in matches.of(SYNTHESIS).items() if name not in {other.name for other in refolded}}

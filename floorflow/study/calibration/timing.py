@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from floorflow.backends.vivado.timing import AchievedClock, FailingPath, read_clock, read_paths
 from floorflow.errors import InputError
 from floorflow.reading import exists, files_below, is_file, read_json, read_text
 from floorflow.schema import PhaseEntry, Plan
-from floorflow.study.reports.timing_text import AchievedClock, FailingPath, read_clock, read_paths
 
 _SUFFIXES = (".rpt", ".txt", ".log", ".info")
 _LARGEST_BYTES = 64 * 2**20

@@ -1,4 +1,4 @@
-"""Readers of what Vivado reports after a build, one file a format; each row names an instance."""
+"""A folder of reports: which files are which; `floorflow.backends.vivado` reads them."""
 
 from floorflow.study.reports.folder import Folder, read_reports
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from floorflow.backends.backend import Backend
 from floorflow.backends.reports import BuiltFoldings, Report
+from floorflow.backends.vivado import read_vivado
 from floorflow.errors import InputError
-from floorflow.reading import MOST_BYTES, files_below, is_file, read_bytes, read_text, require_folder
-from floorflow.study.reports import flat_text, hierarchy_text, hierarchy_xml, power_text
+from floorflow.reading import MOST_BYTES, is_file, read_bytes, read_text, require_folder
 
 _TEXTS = (".rpt", ".txt", ".log")
 _READABLE = "make it readable, or take it out of the folder"
@@ -28,8 +28,10 @@ class Folder:
     aside: tuple[str, ...]
 
 
-def read_reports(folder: Path, backend: Backend) -> Folder:
+def read_reports(folder: Path, backend: Backend, *, several: bool = False) -> Folder:
     """Read every report in a folder and the folders below it, the back end's own too; a single one may be given.
+
+    ``several``: each FPGA of a plan has a build of its own in it.
 
     Raises
     ------
@@ -39,7 +41,7 @@ def read_reports(folder: Path, backend: Backend) -> Folder:
     """
     if not is_file(folder):
         require_folder(folder, "the folder with the reports of a build")
-    files = [folder] if is_file(folder) else _files_below(folder, backend)
+    files = [folder] if is_file(folder) else list(backend.report_files(folder, several=several))
     found: list[Report | BuiltFoldings] = []
     digests: dict[str, str] = {}
     aside: list[str] = []
@@ -57,11 +59,6 @@ def read_reports(folder: Path, backend: Backend) -> Folder:
         raise InputError(f"{folder}: no report in it that calibrate reads", hint=_known(backend))
     foldings = tuple(content for content in found if isinstance(content, BuiltFoldings))
     return Folder(reports, digests, foldings, tuple(aside))
-
-
-def _files_below(folder: Path, backend: Backend) -> list[Path]:
-    held = files_below(folder)
-    return list(backend.report_files(folder, held))
 
 
 def _known(backend: Backend) -> str:
@@ -82,11 +79,4 @@ def _read(text: str, name: str, backend: Backend) -> Report | BuiltFoldings | No
     own = backend.read_report(name, text)
     if own is not None:
         return own
-    suffix = Path(name).suffix.lower()
-    if suffix == ".xml":
-        return hierarchy_xml.read(text, name) if hierarchy_xml.recognises(text[:4096]) else None
-    if suffix not in _TEXTS:
-        return None
-    readers = (hierarchy_text, power_text, flat_text)
-    reader = next((reader for reader in readers if reader.recognises(text)), None)
-    return None if reader is None else reader.read(text, name)
+    return read_vivado(text, name)

@@ -48,13 +48,13 @@ _NARROW, _WIDE = (0.8, 1.25), (0.5, 2.0)
 
 
 def audit_chart(audit: Audit) -> Figure:
-    """Draw an audit; without a report of synthesis there is nothing to draw but a sentence that says so."""
+    """Draw an audit; where no node was both built and priced there is nothing to draw but a sentence that says so."""
     with drawing_settings():
         figure = Figure(figsize=(_WIDTH, _HEIGHT), facecolor="white")
         _write_header(figure, audit)
         nodes = [node for node in audit["nodes"] if node["predicted"] is not None]
         if not any(node["built"] for node in nodes):
-            text = "the build has no report after synthesis: nothing to compare resources with"
+            text = "no node has both a row of a report after synthesis and a price: nothing to compare resources with"
             figure.text(0.5, 0.45, text, ha="center", fontsize=11, color=CROSSING)
         else:
             _draw_totals(figure.add_axes(_TOTALS), audit)

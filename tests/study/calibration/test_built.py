@@ -37,6 +37,15 @@ def test_the_network_of_a_build_is_planned_at_what_was_measured(tmp_path: Path) 
     assert not check(tmp_path / "out")
 
 
+def test_reports_below_the_folder_are_told_by_their_paths(tmp_path: Path) -> None:
+    overrides = Overrides(platform=Path("pynq-z2"), keep_folding=True, plots=False)
+    found = calibrate_build(output_dir(CUSTOM, tmp_path / "build"), overrides, plan=flow.plan)
+    write(tmp_path / "out", found.after.files, {})
+    assert not check(tmp_path / "out")
+    calibration = json.loads((tmp_path / "out" / "plan.json").read_text())["calibration"]
+    assert [report["path"] for report in calibration["reports"]] == ["report/post_synth_resources.json"]
+
+
 def test_a_part_without_a_board_has_no_floorplan() -> None:
     with pytest.raises(PlatformError, match="no board with it is known"):
         calibrate_build(CUSTOM, Overrides(platform=Path("xc7z030ffg676-2")), plan=flow.plan)

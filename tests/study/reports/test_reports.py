@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.reports import Report
+from floorflow.backends.vivado import flat_text, hierarchy_text, hierarchy_xml, power_text
 from floorflow.errors import InputError
 from floorflow.resources import Resources
-from floorflow.study.reports import flat_text, hierarchy_text, hierarchy_xml, power_text, read_reports
+from floorflow.study.reports import read_reports
 from tests.study import report_samples as samples
 
 TOP = Resources(900, 800, 7, 2, 5)

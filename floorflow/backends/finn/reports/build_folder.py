@@ -7,62 +7,84 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from floorflow.backends.builds import Build, BuildFile, BuiltClock, BuiltNode
-from floorflow.backends.finn.reports import build_files, build_target, estimates, performance, synthesis
+from floorflow.backends.finn.reports import build_files, build_target, estimates, node_json, performance, synthesis
+from floorflow.backends.finn.reports.build_contents import AMOUNTS, HIERARCHY, TIMING, UTILISATION
+from floorflow.backends.finn.reports.build_files import BuildFiles, one_build
+from floorflow.backends.finn.reports.build_versions import told_options
 from floorflow.backends.finn.reports.built_graph import BuiltGraph, chosen_graph, nodes_of
-from floorflow.backends.finn.reports.node_rows import matched, numbered_as_built
-from floorflow.backends.reports import Row
+from floorflow.backends.finn.reports.instances import node_of
+from floorflow.backends.finn.reports.node_rows import matched, node_rows_of, numbered_as_built, reported_nodes
+from floorflow.backends.reports import Report, Row
+from floorflow.backends.vivado import read_vivado
+from floorflow.backends.vivado.vivado_text import part_of
+from floorflow.errors import InputError, some
 from floorflow.reading import read_bytes, read_text
+from floorflow.resources import Resources
 
 DESIGN = "(top)"
 """FINN's name of the whole design."""
 _MISSING = {
-    "synthesis": "what was built (post_synth_resources.json) is not there: resources cannot be compared",
     "cycles": "estimate_layer_cycles.json is not there: FINN's cycles of single nodes are not known",
     "performance": "estimate_network_performance.json is not there: FINN's own interval and latency are not known",
     "simulation": "rtlsim_performance.json is not there: nothing was simulated that rates could be compared with",
-    "timing": "no timing report (post_route_timing.rpt, ooc_synth_and_timing.json): slack and Fmax are not known",
 }
+_NO_TIMING = "no timing report (post_route_timing.rpt, ooc_synth_and_timing.json): slack and Fmax are not known"
+_NO_ROWS = "what was built (post_synth_resources.json, report_utilization -hierarchical) is not there: "
+_NO_FIFOS = "the graph is of a step before FIFOs were inserted: their depths and their prices as built are not known"
+_BUILT = ("synthesis", HIERARCHY, UTILISATION, "out of context", TIMING, "simulation", AMOUNTS)
+"""Roles of which one must be there where no graph is."""
 
 
 @dataclass(frozen=True)
 class _Files:
-    """The files of a folder, read when they are asked for."""
+    """The files of a build, read when they are asked for."""
 
-    folder: Path
-
-    @cached_property
-    def all(self) -> list[Path]:
-        return build_files.all_files(self.folder)
-
-    @cached_property
-    def by_role(self) -> Mapping[str, build_files.FoundFile]:
-        return build_files.files_by_role(self.folder, self.all)
+    build: BuildFiles
+    unread: list[str] = field(default_factory=list)
+    """Why reports of Vivado, which contents alone told, could not be read."""
 
     def name(self, path: Path) -> str:
-        return path.relative_to(self.folder).as_posix()
+        return path.relative_to(self.build.folder).as_posix()
 
-    def text(self, role: str) -> str | None:
-        """Return the text of the file of a role; None if there is none."""
-        found = self.by_role.get(role)
-        if found is None:
+    def read(self, role: str) -> tuple[str, str]:
+        """Return name and text of the file of a role that is there."""
+        path = self.build.by_role[role].path
+        return self.name(path), read_text(path, "report", "make it readable", replace=True)
+
+    def vivado(self, role: str) -> Report | None:
+        """Return a report of Vivado's; None, and why, if it is of a shape that is not known."""
+        name, text = self.read(role)
+        try:
+            return read_vivado(text, name)
+        except InputError as error:
+            if str(error) not in self.unread:
+                self.unread.append(str(error))
             return None
-        return read_text(found.path, "report", "make it readable", replace=True)
 
     def figures(self, role: str) -> dict[str, Any]:
         """Return the JSON object of a role; empty if there is none."""
-        text = self.text(role)
-        return {} if text is None else performance.figures(text, self.name(self.by_role[role].path))
+        if role not in self.build.by_role:
+            return {}
+        name, text = self.read(role)
+        return performance.figures(text, name)
 
-    def told(self, graph: BuiltGraph) -> dict[str, BuildFile]:
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        if "build settings" not in self.build.by_role:
+            return {}
+        name, text = self.read("build settings")
+        return build_target.settings(text, name)
+
+    def told(self, graph: BuiltGraph | None) -> dict[str, BuildFile]:
         """Return every file that was used, by its role."""
-        found = {role: self._used(each.path, each.others) for role, each in self.by_role.items()}
-        return {"graph": self._used(graph.path, graph.others), **found}
+        found = {role: self._used(each.path, each.others) for role, each in self.build.by_role.items()}
+        return found if graph is None else {"graph": self._used(graph.path, graph.others), **found}
 
     def _used(self, path: Path, others: Iterable[Path]) -> BuildFile:
         digest = hashlib.sha256(read_bytes(path, "model", "make it readable")).hexdigest()
@@ -70,57 +92,112 @@ class _Files:
 
 
 def read_build(folder: Path) -> Build:
-    """Read a build folder.
+    """Read a build folder: its graph with what was built of it, or, without a graph, what its reports name.
 
     Raises
     ------
     InputError
-        If it holds no graph of a build, or a report in it is malformed; names what was looked for, or file and line.
+        If it holds several builds, or none, or a report in it is malformed; names the builds, what was looked for, or
+        file and line.
 
     """
-    files = _Files(folder)
-    graph = chosen_graph(folder, files.all)
+    files, refused = _Files(one_build(folder)), list[str]()
+    graph = chosen_graph(files.build, refused)
+    if graph is None and not any(role in files.build.by_role for role in _BUILT):
+        raise _nothing(folder, refused)
     rows = _rows(files)
-    known, notes = numbered_as_built(_with_estimates(nodes_of(graph), files), rows)
-    nodes, unmatched = matched(known, rows)
-    return _with_figures(
-        Build(
-            graph.source,
-            files.told(graph),
-            nodes,
-            whole=next((row.resources for row in rows if row.path == (DESIGN,)), None),
-            unmatched=tuple(row for row in unmatched if row.path != (DESIGN,)),
-            missing=tuple(_missing(files, graph)),
-            notes=notes,
-        ),
-        files,
+    notes: tuple[str, ...] = ()
+    if graph is None:
+        nodes = reported_nodes(rows, _foldings(files))
+        unmatched = tuple(row for row in rows if row.instance not in {node.instance for node in nodes})
+    else:
+        known, notes = numbered_as_built(nodes_of(graph), rows)
+        nodes, unmatched = matched(known, rows)
+    whole = _whole(files, rows)
+    build = Build(
+        None if graph is None else graph.source,
+        files.told(graph),
+        _with_estimates(nodes, files),
+        whole=whole,
+        alone=performance.out_of_context_use(files.figures("out of context")),
+        unmatched=tuple(row for row in unmatched if row.path != (DESIGN,)),
+        missing=tuple(_missing(files, graph, rows, refused)),
+        notes=(*files.build.notes, *notes),
+        options=told_options(files.build, graph, files.settings),
+    )
+    return _with_figures(build, files)
+
+
+def _nothing(folder: Path, refused: Sequence[str]) -> InputError:
+    looked_for = ", ".join(build_files.GRAPH_NAMES)
+    why = f"; {some(refused)}" if refused else ""
+    return InputError(
+        f"{folder}: holds no graph of a FINN build that can be read and no report; looked for {looked_for}{why}",
+        hint="give the output_dir of a build, with its intermediate_models and report folders",
     )
 
 
 def _rows(files: _Files) -> tuple[Row, ...]:
-    text = files.text("synthesis")
-    return () if text is None else synthesis.read(text, files.name(files.by_role["synthesis"].path)).rows
+    """Return what was built of every node: by FINN's own report, Vivado's with hierarchy, or any JSON there is."""
+    held = files.build.by_role
+    if "synthesis" in held:
+        name, text = files.read("synthesis")
+        return synthesis.read(text, name).rows
+    if HIERARCHY in held:
+        report = files.vivado(HIERARCHY)
+        return () if report is None else node_rows_of(report.rows, DESIGN)
+    if AMOUNTS in held:
+        name, text = files.read(AMOUNTS)
+        return synthesis.amounts(text, name)
+    return ()
 
 
-def _missing(files: _Files, graph: BuiltGraph) -> Iterable[str]:
-    has_timing = {"timing", "out of context"} & files.by_role.keys()
-    yield from (
-        text for role, text in _MISSING.items() if role not in files.by_role and not (role == "timing" and has_timing)
-    )
-    if not graph.has_fifos:
-        yield "the graph is of a step before FIFOs were inserted: their depths and their prices as built are not known"
+def _whole(files: _Files, rows: Iterable[Row]) -> Resources | None:
+    """Return what the design takes: as the rows sum it up, else by Vivado's utilisation of the whole."""
+    top = next((row.resources for row in rows if row.path == (DESIGN,)), None)
+    if top is not None or UTILISATION not in files.build.by_role:
+        return top
+    report = files.vivado(UTILISATION)
+    return None if report is None else report.rows[0].resources
+
+
+def _foldings(files: _Files) -> Mapping[str, Mapping[str, Any]]:
+    if "folding" not in files.build.by_role:
+        return {}
+    name, text = files.read("folding")
+    return {node: entry for node, entry in node_json.nodes(text, name).items() if node != "Defaults"}
+
+
+def _missing(files: _Files, graph: BuiltGraph | None, rows: Sequence[Row], refused: Sequence[str]) -> Iterable[str]:
+    held = files.build.by_role
+    if graph is None:
+        why = f" ({some(refused)})" if refused else ""
+        yield f"no graph of FINN's engines is there{why}: nothing is priced, rates are not analysed"
+    if not rows:
+        whole = UTILISATION in held or "out of context" in held
+        yield _NO_ROWS + ("resources of single nodes" if whole else "resources") + " cannot be compared"
+    yield from (f"not read: {problem}" for problem in files.unread)
+    yield from (text for role, text in _MISSING.items() if role not in held)
+    if not {TIMING, "out of context"} & held.keys():
+        yield _NO_TIMING
+    if graph is not None and not graph.has_fifos:
+        yield _NO_FIFOS
+    if graph is None and "folding" not in held:
+        yield "final_hw_config.json is not there: foldings are not known"
 
 
 def _with_estimates(nodes: Sequence[BuiltNode], files: _Files) -> tuple[BuiltNode, ...]:
     """Add what FINN's formulas say of each node, which they know by its name in the graph."""
-    text = files.text("estimates")
-    rows = (
-        () if text is None else estimates.read(text, files.name(files.by_role["estimates"].path), estimates.FINN).rows
-    )
+    rows: tuple[Row, ...] = ()
+    if "estimates" in files.build.by_role:
+        name, text = files.read("estimates")
+        rows = estimates.read(text, name, estimates.FINN).rows
     estimated = {row.path[-1]: row.resources for row in rows}
     cycles = performance.layer_cycles(files.figures("cycles"))
+    plain = {node.name: node_of((node.name,))[1] for node in nodes}
     return tuple(
-        replace(node, tool_estimate=estimated.get(node.name), tool_cycles=cycles.get(node.name)) for node in nodes
+        replace(node, tool_estimate=estimated.get(plain[node.name]), tool_cycles=cycles.get(plain[node.name]))
+        for node in nodes
     )
 
 
@@ -129,31 +206,31 @@ def _with_figures(build: Build, files: _Files) -> Build:
     network, simulated = files.figures("performance"), files.figures("simulation")
     interval = performance.number(network, "max_cycles") or max((n.tool_cycles or 0 for n in build.nodes), default=0)
     latency = performance.number(network, "critical_path_cycles")
-    settings = _settings(files)
-    board, part = build_target.board_in(settings)
-    if not part:
-        board, part = build_target.handed_off(files.text("hardware handoff") or "")
+    board, part = _target(files)
     return replace(
         build,
         tool_interval_cycles=round(interval) or None,
         tool_latency_cycles=None if latency is None else round(latency),
         simulation=performance.simulation_of(simulated) if simulated else None,
-        clock=_clock(files, settings, simulated),
+        clock=_clock(files, simulated),
         board=board,
         part=part,
     )
 
 
-def _settings(files: _Files) -> dict[str, Any]:
-    text = files.text("build settings")
-    return {} if text is None else build_target.settings(text, files.by_role["build settings"].path.name)
+def _target(files: _Files) -> tuple[str, str]:
+    """Return board and part: of the settings, of the hardware handoff, or the part in the head of a report."""
+    board, part = build_target.board_in(files.settings)
+    if not part and "hardware handoff" in files.build.by_role:
+        board, part = build_target.handed_off(files.read("hardware handoff")[1])
+    reports = (files.read(role)[1] for role in (UTILISATION, HIERARCHY, TIMING) if role in files.build.by_role)
+    return board, part or next(filter(None, map(part_of, reports)), "")
 
 
-def _clock(files: _Files, settings: Mapping[str, Any], simulated: Mapping[str, Any]) -> BuiltClock:
+def _clock(files: _Files, simulated: Mapping[str, Any]) -> BuiltClock:
     """Return the clock: slack from the routed design before that of out-of-context synthesis."""
-    timing = files.text("timing")
-    held = BuiltClock() if timing is None else performance.routed_clock(timing)
+    held = performance.routed_clock(files.read(TIMING)[1]) if TIMING in files.build.by_role else BuiltClock()
     if held.worst_slack_ns is None:
         held = performance.out_of_context_clock(files.figures("out of context"))
-    asked = build_target.asked_clock_mhz(settings) or performance.simulated_clock_mhz(simulated) or held.asked_mhz
+    asked = build_target.asked_clock_mhz(files.settings) or performance.simulated_clock_mhz(simulated) or held.asked_mhz
     return BuiltClock(None if asked is None else round(asked, 6), held.worst_slack_ns)

@@ -29,6 +29,9 @@ PART_OF_BOARD: Mapping[str, str] = {
 }
 """FINN's names of boards, in small letters, and the parts that it takes for them."""
 
+_ZYNQ_PORT_BITS, _ZYNQ_ULTRASCALE_PORT_BITS, _VITIS_PORT_BITS = 64, 128, 512
+"""Widest words of DMA engines: FINN's ``pynq_native_port_width``, and what it gives Vitis (``InsertIODMA(512)``)."""
+
 _SYSTEM = re.compile(r"<SYSTEMINFO\b[^>]*>")
 _ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
 _MOST_HANDOFF_CHARACTERS = 65536
@@ -77,3 +80,13 @@ def handed_off(text: str) -> tuple[str, str]:
     device = device if device.startswith("x") else f"xc{device}"
     seven = device.startswith(("xc7", "xa7", "xq7"))
     return board, f"{device}{package}{speed}" if seven else f"{device}-{package}{speed}"
+
+
+def host_port_bits(board: str, part: str) -> int | None:
+    """Return the width of the memory port that FINN gives DMA engines on a board, at most."""
+    name = (PART_OF_BOARD.get(board.lower(), "") or part).lower()
+    if name.startswith("xc7z"):
+        return _ZYNQ_PORT_BITS
+    if name.startswith(("xczu", "xck26", "xck24")):
+        return _ZYNQ_ULTRASCALE_PORT_BITS
+    return _VITIS_PORT_BITS if name.startswith("xcu") else None

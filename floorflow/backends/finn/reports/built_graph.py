@@ -14,8 +14,9 @@ from floorflow.backends.finn.read.graph import Graph
 from floorflow.backends.finn.read.order import in_topological_order
 from floorflow.backends.finn.read.source import Source, read_source
 from floorflow.backends.finn.reports import build_files
+from floorflow.backends.finn.reports.build_files import BuildFiles
 from floorflow.backends.finn.reports.numbering import interchangeable_nodes
-from floorflow.errors import InputError, some
+from floorflow.errors import InputError
 from floorflow.network.onnx_file import Node, load
 
 _ROLES: tuple[tuple[str, Role], ...] = (
@@ -46,47 +47,35 @@ class BuiltGraph:
         return any(node.op_type.startswith("StreamingFIFO") for node in self.graph.flat.nodes)
 
 
-def chosen_graph(folder: Path, files: Sequence[Path]) -> BuiltGraph:
+def chosen_graph(build: BuildFiles, refused: list[str]) -> BuiltGraph | None:
     """Return the graph of the latest step that holds engines: kernels as built go first, then those with FIFOs.
 
-    Raises
-    ------
-    InputError
-        If none does; says what was looked for, and why what is there could not be read.
-
+    None if none does; ``refused`` gets why what is there could not be read.
     """
-    kernels = build_files.kernels(folder, files)
-    refused: list[str] = []
+    kernels = build_files.kernels(build)
     without_fifos: BuiltGraph | None = None
-    parents = build_files.graphs_before_kernels(folder, files)
-    for path, dma in _candidates(folder, files, kernels, refused):
-        read = _read(path, folder, refused)
+    parents = build_files.graphs_before_kernels(build)
+    for path, dma in _candidates(build, kernels, refused):
+        read = _read(path, build.folder, refused)
         if read is None:
             continue
         source, graph = read
-        others = tuple(p for p in files if p.suffix == ".onnx" and p != path and p not in kernels)
+        others = tuple(p for p in build.files if p.suffix == ".onnx" and p != path and p not in kernels)
         found = BuiltGraph(path, source, graph, others, dma, path in kernels or path in parents)
         if found.has_fifos:
             return found
         without_fifos = without_fifos or found
-    if without_fifos is not None:
-        return without_fifos
-    looked_for = ", ".join(build_files.GRAPH_NAMES)
-    why = f"; {some(refused)}" if refused else ""
-    raise InputError(
-        f"{folder}: holds no graph of a FINN build that can be read; looked for {looked_for}{why}",
-        hint="give the output_dir of a build, with its intermediate_models and report folders",
-    )
+    return without_fifos
 
 
 def _candidates(
-    folder: Path, files: Sequence[Path], kernels: Sequence[Path], refused: list[str]
+    build: BuildFiles, kernels: Sequence[Path], refused: list[str]
 ) -> Iterator[tuple[Path, tuple[Node, ...]]]:
     """Yield graphs, the latest first, with the DMA engines that stand in other files."""
-    yield from ((path, ()) for path in build_files.graphs_before_kernels(folder, files))
+    yield from ((path, ()) for path in build_files.graphs_before_kernels(build))
     with_engines, dma = [], []
     for path in kernels:
-        read = _read(path, folder, refused)
+        read = _read(path, build.folder, refused)
         if read is not None:
             with_engines.append(path)
         else:
@@ -94,7 +83,7 @@ def _candidates(
     if len(with_engines) == 1:
         yield with_engines[0], tuple(dma)
     # Of several kernels with engines none is the whole network: the graph that was cut into them is.
-    yield from ((path, tuple(dma)) for path in build_files.graphs_after_kernels(folder, files))
+    yield from ((path, tuple(dma)) for path in build_files.graphs_after_kernels(build))
 
 
 def _read(path: Path, folder: Path, refused: list[str]) -> tuple[Source, Graph] | None:
@@ -104,7 +93,10 @@ def _read(path: Path, folder: Path, refused: list[str]) -> tuple[Source, Graph] 
     except InputError as error:
         refused.append(str(error).replace(f"{folder}/", ""))
         return None
-    return None if source.graph is None else (source, source.graph)
+    if source.graph is None:
+        refused.append(f"{path.relative_to(folder).as_posix()}: a network, no graph of FINN's engines")
+        return None
+    return source, source.graph
 
 
 def _dma_alone(path: Path) -> list[Node]:

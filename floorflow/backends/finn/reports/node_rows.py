@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from floorflow.backends.builds import BuiltNode, Role
 from floorflow.backends.finn.reports.instances import node_of
@@ -94,3 +96,72 @@ def _names_by_kind(names: Iterable[str]) -> dict[str, list[str]]:
         if number.isdecimal():
             found[kind].append(name)
     return found
+
+
+_NODE = re.compile(r"(?P<kind>[A-Z]\w*?)_\d+(?:_\d+)?")
+"""FINN's name of a node: its op type, and a number, or two where a FIFO was split."""
+
+
+def node_rows_of(rows: Sequence[Row], design: str) -> tuple[Row, ...]:
+    """Return the rows of Vivado's hierarchy that are FINN's nodes, and the whole under FINN's name of it.
+
+    A node is the first cell on its path that has a node's name inside a partition, or in a design without partitions;
+    what lies inside it is its own. All else is the shell, which is what is left of the whole.
+    """
+    partitioned = any(_in_partition(row.path) for row in rows)
+    taken: set[tuple[str, ...]] = set()
+    found = [Row((design,), row.resources) for row in rows if len(row.path) == 1][:1]
+    for row in rows:
+        inside = any(row.path[:depth] in taken for depth in range(1, len(row.path)))
+        if inside or not _NODE.fullmatch(node_of(row.path)[1]) or (partitioned and not _in_partition(row.path)):
+            continue
+        taken.add(row.path)
+        partition, name = node_of(row.path)
+        plain = name if partition is None else f"StreamingDataflowPartition_{partition}_{name}"
+        found.append(Row((plain,), row.resources))
+    return tuple(found)
+
+
+def _in_partition(path: Sequence[str]) -> bool:
+    """Whether a cell is inside a partition, which itself has the name of a node."""
+    partition, name = node_of(path)
+    return partition is not None and not name.startswith("StreamingDataflowPartition_")
+
+
+def reported_nodes(rows: Iterable[Row], foldings: Mapping[str, Mapping[str, Any]]) -> tuple[BuiltNode, ...]:
+    """Return the nodes that a report names, with the foldings of final_hw_config.json, where there is no graph.
+
+    A node that the configuration has and the report has not was dissolved by Vivado; without any row nothing tells.
+    """
+    nodes, named = [], set()
+    for row in rows:
+        _, name = node_of(row.path)
+        match = _NODE.fullmatch(name)
+        if match is None or len(row.path) != 1:
+            continue
+        named.add(name)
+        nodes.append(_reported(name, match["kind"], foldings.get(name, {}), row))
+    for name, folding in foldings.items():
+        match = _NODE.fullmatch(name)
+        if match is not None and name not in named:
+            nodes.append(_reported(name, match["kind"], folding, None))
+    return tuple(nodes)
+
+
+def _reported(name: str, kind: str, folding: Mapping[str, Any], row: Row | None) -> BuiltNode:
+    role: Role = next((role for start, role in _KINDS if name.startswith(start)), "engine")
+    told = {key: folding[key] for key in _FOLDED if key in folding}
+    depth = folding.get("depth")
+    return BuiltNode(
+        name if row is None or role != "DMA" else row.instance,
+        kind,
+        role,
+        depth_words=depth if role == "FIFO" and isinstance(depth, int) else None,
+        memory=str(folding.get("ram_style", "")),
+        instance=None if row is None else row.instance,
+        built=None if row is None else row.resources,
+        folding=told,
+    )
+
+
+_FOLDED = ("PE", "SIMD", "parallel_window", "resType", "mem_mode")

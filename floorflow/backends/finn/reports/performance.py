@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from floorflow.backends.builds import BuiltClock, Simulation
 from floorflow.backends.reports import json_of, malformed
+from floorflow.backends.vivado.timing import read_summary
+from floorflow.resources import Resources
 
 Figures = Mapping[str, Any]
-_CLOCK = re.compile(r"^\s*(?P<name>\S+)\s+\{[\d. ]+\}\s+(?P<period>[\d.]+)\s+[\d.]+\s*$", re.MULTILINE)
-"""A row of the clock summary: name, waveform, period in ns, frequency in MHz."""
-_WORST = re.compile(r"^\s*WNS\(ns\).*\n[\s-]+\n\s*(?P<slack>-?[\d.]+)\s", re.MULTILINE)
-"""The design timing summary: its heading, dashes, and the worst slack as the first number."""
 
 
 def figures(text: str, file: str) -> dict[str, Any]:
@@ -69,11 +66,9 @@ def simulated_clock_mhz(content: Figures) -> float | None:
 
 
 def routed_clock(text: str) -> BuiltClock:
-    """Return what Vivado's timing summary says: the clock with the shortest period, and the worst slack of all."""
-    periods = [float(match["period"]) for match in _CLOCK.finditer(text)]
-    worst = _WORST.search(text)
-    asked = round(1000 / min(periods), 6) if periods and min(periods) > 0 else None
-    return BuiltClock(asked, None if worst is None else float(worst["slack"]))
+    """Return what Vivado's timing summary says: the clock that is worst off, and the worst slack of all."""
+    period, worst = read_summary(text)
+    return BuiltClock(None if not period else round(1000 / period, 6), worst)
 
 
 def out_of_context_clock(content: Figures) -> BuiltClock:
@@ -82,3 +77,18 @@ def out_of_context_clock(content: Figures) -> BuiltClock:
     if slack is None or not fmax:
         return BuiltClock(None, slack)
     return BuiltClock(round(1000 / (1000 / fmax + slack), 6), slack)
+
+
+def out_of_context_use(content: Figures) -> Resources | None:
+    """Return what ooc_synth_and_timing.json counts of the network alone; None if it does not.
+
+    ``BRAM`` of FINN's scripts is in tiles, of which a RAMB18 is a half; newer ones count the two kinds.
+    """
+    lut, ff = number(content, "LUT"), number(content, "FF")
+    if lut is None or ff is None:
+        return None
+    ramb36, ramb18 = number(content, "BRAM_36K", "RAMB36"), number(content, "BRAM_18K", "RAMB18")
+    tiles = number(content, "BRAM")
+    blocks = 2 * (ramb36 or 0) + (ramb18 or 0) if ramb36 is not None or tiles is None else 2 * tiles
+    uram, dsp = number(content, "URAM") or 0, number(content, "DSP") or 0
+    return Resources(round(lut), round(ff), round(blocks), round(uram), round(dsp))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from floorflow.backends.finn.reports import performance
+from floorflow.backends.finn.reports.build_contents import amounts_in
 from floorflow.backends.finn.reports.node_json import amount, line_of, nodes
-from floorflow.backends.reports import SYNTHESIS, Report, Row, malformed
+from floorflow.backends.reports import SYNTHESIS, Report, Row, json_of, malformed
 from floorflow.resources import Resources
 
 FORMAT = "FINN's post_synth_resources.json"
@@ -31,3 +33,27 @@ def read(text: str, file: str) -> Report:
         )
         rows.append(Row((node,), Resources(lut, ff, 2 * ramb36 + ramb18, uram, dsp)))
     return Report(file, FORMAT, SYNTHESIS, tuple(rows))
+
+
+def amounts(text: str, file: str) -> tuple[Row, ...]:
+    """Return every object of a JSON file that counts LUTs and flip-flops, by the names on the way to it.
+
+    What is not FINN's own has keys as people chose them: BRAM18 is taken for what it says, BRAM36 for two.
+    """
+    rows = []
+    for path, entry in amounts_in(json_of(text, file)):
+        known = {name: performance.number(entry, *spellings) or 0 for name, spellings in _SPELLINGS.items()}
+        blocks = round(2 * known["ramb36"] + known["bram18"])
+        lut, ff, uram, dsp = (round(known[name]) for name in ("lut", "ff", "uram", "dsp"))
+        rows.append(Row(path or ("design",), Resources(lut, ff, blocks, uram, dsp)))
+    return tuple(rows)
+
+
+_SPELLINGS = {
+    "lut": ("LUT",),
+    "ff": ("FF",),
+    "ramb36": ("BRAM_36K", "BRAM36", "RAMB36"),
+    "bram18": ("BRAM_18K", "BRAM18", "RAMB18"),
+    "uram": ("URAM",),
+    "dsp": ("DSP", "DSP48E"),
+}

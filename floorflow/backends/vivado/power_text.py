@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from floorflow.backends.reports import POWER, Report, Row, malformed
-from floorflow.study.reports.hierarchy import Hierarchy
-from floorflow.study.reports.vivado_text import head_fields, tables
+from floorflow.backends.vivado.hierarchy import Hierarchy
+from floorflow.backends.vivado.vivado_text import head_fields, tables
 
 FORMAT = "power, text"
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from floorflow.backends.reports import SYNTHESIS, Report, Row, count, malformed
+from floorflow.backends.vivado.vivado_text import Line, head_fields, tables
 from floorflow.resources import Resources
-from floorflow.study.reports.vivado_text import Line, head_fields, tables
 
 FORMAT = "utilisation of a design, text"
 _SITES = {

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from floorflow.backends.reports import SYNTHESIS, Report, Row, malformed
-from floorflow.study.reports.hierarchy import (
+from floorflow.backends.vivado.hierarchy import (
     INSTANCE,
     Hierarchy,
     hierarchy_columns,
     hierarchy_resources,
     is_hierarchy,
 )
-from floorflow.study.reports.vivado_text import head_fields, tables
+from floorflow.backends.vivado.vivado_text import head_fields, tables
 
 FORMAT = "utilisation by hierarchy, text"
 

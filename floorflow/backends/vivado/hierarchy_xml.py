@@ -6,7 +6,7 @@ from io import BytesIO
 from xml.parsers import expat
 
 from floorflow.backends.reports import SYNTHESIS, Report, Row, malformed
-from floorflow.study.reports.hierarchy import (
+from floorflow.backends.vivado.hierarchy import (
     INSTANCE,
     Hierarchy,
     hierarchy_columns,
