@@ -430,7 +430,7 @@ def _missing(project: Hls4mlProject, report: Report | None) -> Iterator[str]:
 
 
 def _notes(project: Hls4mlProject) -> Iterator[str]:
-    yield "hls4ml's project: areas of layers are not calibrated; the built network holds all that its top function does"
+    yield "hls4ml's project: layers are priced by few builds; the built network holds all that its top function does"
     if project.settings.get("IOType") == "io_parallel":
         yield "built with io_parallel: floorflow's prices are of io_stream"
 
