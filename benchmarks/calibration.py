@@ -211,7 +211,7 @@ def _parts(row: dict[str, Any], technology: Technology) -> Iterator[Part]:
 
 
 def _adds_wide_weights(unit: Unit) -> bool:
-    """Whether one-bit data chooses the weights, of several bits, that an HLS unit adds: two LUTs a product too cheap."""
+    """Whether one-bit data chooses the weights, of several bits, that an HLS unit adds: 2 LUTs a product too cheap."""
     part = getattr(unit, "part", None)
     return part is not None and getattr(unit, "hls", False) and part.input_bits == 1 < part.weight_bits
 
