@@ -53,6 +53,11 @@ class BackendOptions(BaseModel):
         return self.model_construct({*given}, **{name: getattr(whole, name) for name in type(self).model_fields})
 
 
+    def fifos_told(self, *, knows_depths: bool) -> str:  # noqa: ARG002
+        """Return whose FIFO depths a plan assumes, and what makes the tool build them; nothing where none is to say."""
+        return ""
+
+
 @dataclass(frozen=True)
 class Registration:
     """What a request has to know of a back end, so that a mistake is refused before anything slow is imported.

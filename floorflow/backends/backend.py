@@ -31,7 +31,7 @@ from floorflow.dataflow.traffic import EnginePoint
 from floorflow.errors import InputError
 from floorflow.network.model import Network
 from floorflow.plugins import BackendOptions, backend_object
-from floorflow.rates import Actor
+from floorflow.rates import Actor, Actors
 from floorflow.resources import Resources
 from floorflow.schema import EngineEntry, Plan
 from floorflow.technology import Technology
@@ -146,6 +146,15 @@ class Costs(Protocol):
     def sizes_fifos(self) -> bool:
         """Whether FIFOs are to be as deep as the full rate needs; else the tool sizes them when it builds."""
         return True
+
+    @property
+    def tool_sizes_fifos(self) -> bool:
+        """Whether the depths planned are those that the tool's own sizing is foreseen to set (`tool_depths`)."""
+        return False
+
+    def tool_depths(self, folded: FoldedDataflow, needed: Mapping[str, int], known: Actors) -> Mapping[str, int]:  # noqa: ARG002
+        """Return the depth of each channel's FIFO that the tool will set, no less than the full rate ``needed``."""
+        return needed
 
     @property
     def own_kinds_first(self) -> bool:
