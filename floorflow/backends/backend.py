@@ -111,6 +111,10 @@ class Costs(Protocol):
         """
         return (FifoChoice("", self.fifo_resources(width_bits, depth_words)),)
 
+    def end_fifo_choices(self, width_bits: int, depth_words: int) -> tuple[FifoChoice, ...]:
+        """Return the same of a FIFO at an end of the network, which a tool may build otherwise."""
+        return self.fifo_choices(width_bits, depth_words)
+
     def slice_resources(self, width_bits: int) -> Resources:
         """Price one register slice: two words in registers, with valid and ready of each."""
         return Resources(ff=SLICE_WORDS * (width_bits + HANDSHAKE_BITS))

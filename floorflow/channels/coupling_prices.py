@@ -70,7 +70,7 @@ class StreamPrices:
         self._tables: dict[_Key, _Array] = {}
         self._joints: dict[tuple[_Widths, _Widths | None], _Joint] = {}
         self._converters: dict[tuple[int, int], tuple[int, ...] | None] = {}
-        self._fifos: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._fifos: dict[tuple[int, int, bool], tuple[int, ...]] = {}
 
     def couplings(self, dataflow: Dataflow, groups: Sequence[OptionGroup]) -> tuple[Coupling, ...]:
         """Return the price of every stream by the rows of the groups at its ends, in the order of the streams."""
@@ -112,7 +112,9 @@ class StreamPrices:
         key = (source_widths, target_widths, frame_bits, wait, self.held_bits.get(stream.channel, 0))
         if key not in self._tables:
             joint = self._joint(source_widths, target_widths)
-            fifos = np.array([self._fifo(w, self._depth_words(stream, w, wait)) for w in joint.widths], dtype=np.int64)
+            at_end = target_widths is None
+            depths = [(w, self._depth_words(stream, w, wait)) for w in joint.widths]
+            fifos = np.array([self._fifo(*each, at_end) for each in depths], dtype=np.int64)
             use = joint.converters + fifos[joint.width_class]
             use[~joint.convertible] = UNBUILDABLE
             self._tables[key] = use
@@ -147,15 +149,16 @@ class StreamPrices:
         held = self.held_bits.get(stream.channel, 0)
         return max(least_depth_words(stream, width_bits, wait), -(-held // width_bits))
 
-    def _fifo(self, width_bits: int, depth_words: int) -> tuple[int, ...]:
-        """Return the resources of a FIFO by the rule of the prices."""
-        key = width_bits, depth_words
+    def _fifo(self, width_bits: int, depth_words: int, at_end: bool) -> tuple[int, ...]:
+        """Return the resources of a FIFO by the rule of the prices; whether it is at an end of the network."""
+        key = width_bits, depth_words, at_end
         if key not in self._fifos:
-            choices = self.costs.fifo_choices(*key)
+            choices_of = self.costs.end_fifo_choices if at_end else self.costs.fifo_choices
+            choices = choices_of(width_bits, depth_words)
             if self.prices is None:
                 # One word more may be shift registers, of fewer flip-flops than registers.
                 for depth in (depth_words + 1, max(depth_words, DEEPER_WORDS)):
-                    choices += self.costs.fifo_choices(width_bits, depth)
+                    choices += choices_of(width_bits, depth)
                 taken = reduce(Resources.least, (choice.resources for choice in choices))
             else:
                 taken = cheapest(choices, self.prices).resources

@@ -35,6 +35,10 @@ class ChannelCosts(Protocol):
         """Memories of one FIFO, the tool's own first."""
         return (FifoChoice("", self.fifo_resources(width_bits, depth_words)),)
 
+    def end_fifo_choices(self, width_bits: int, depth_words: int) -> tuple[FifoChoice, ...]:
+        """Return the same of a FIFO at an end of the network, which a tool may build otherwise."""
+        return self.fifo_choices(width_bits, depth_words)
+
     def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
         """Cost of one width converter."""
 
@@ -131,7 +135,7 @@ def connect(
             more = _words_for_its_route(channel, placed_so_far, folded.interval_cycles)
             depth = max(channel.fifo_depth_words + more, needed)
             style = placed_so_far.styles.get(channel.name, "")
-            choices = costs.fifo_choices(channel.width_bits, depth)
+            choices = choices_of(stream, channel.width_bits, depth, costs)
             channel = _with_fifo(channel, depth, of_style(choices, style, placed_so_far.prices))
             channel = replace(channel, needed_words=needed)
         channels.append(channel)
@@ -153,7 +157,14 @@ def channel_of_widths(
         fifo_resources=ZERO,
     )
     depth = least_depth_words(stream, channel.width_bits, wait)
-    return _with_fifo(channel, depth, costs.fifo_choices(channel.width_bits, depth)[0])
+    return _with_fifo(channel, depth, choices_of(stream, channel.width_bits, depth, costs)[0])
+
+
+def choices_of(stream: Stream, width_bits: int, depth_words: int, costs: ChannelCosts) -> tuple[FifoChoice, ...]:
+    """Return the memories of a stream's FIFO."""
+    if stream.from_outside or stream.to_outside:
+        return costs.end_fifo_choices(width_bits, depth_words)
+    return costs.fifo_choices(width_bits, depth_words)
 
 
 def least_depth_words(stream: Stream, width_bits: int, wait: Fraction) -> int:

@@ -101,6 +101,12 @@ class CostTable(Costs):
             return (tool_fifo(width_bits, depth_words, self.technology, self._joining, self.finn),)
         return fifo_choices(width_bits, depth_words, self.technology, self._joining, self.finn)
 
+    def end_fifo_choices(self, width_bits: int, depth_words: int) -> tuple[FifoChoice, ...]:
+        """Return the same of a FIFO at an end, which FINN's sizing leaves in shift registers however deep it is."""
+        if not self.tool_sizes_fifos:
+            return self.fifo_choices(width_bits, depth_words)
+        return (tool_fifo(width_bits, depth_words, self.technology, self._joining, self.finn, at_end=True),)
+
     def slice_resources(self, width_bits: int) -> Resources:
         """Price a FIFO of two words, which is what FINN builds for a slice."""
         return self.fifo_resources(width_bits, SLICE_WORDS)

@@ -98,16 +98,26 @@ def fifo_choices(
 
 @lru_cache(maxsize=1 << 16)
 def tool_fifo(
-    width_bits: int, depth: int, technology: Technology, model: CostModel, finn: FinnVersion = "main"
+    width_bits: int,
+    depth: int,
+    technology: Technology,
+    model: CostModel,
+    finn: FinnVersion = "main",
+    *,
+    at_end: bool = False,
 ) -> FifoChoice:
     """Return the FIFO that FINN makes of a depth that its own sizing sets.
 
     FINN+ leaves the memory to `fifo.sv`. Main and dev build shift registers up to 256 words, and beyond AMD's FIFO of a
-    power of two of words in block RAM (``ram_style`` auto, which is never UltraRAM); beyond 32,768 words several.
+    power of two of words in block RAM (``ram_style`` auto, which is never UltraRAM); beyond 32,768 words several. At an
+    end of the network, ``at_end``, they build shift registers however deep it is (3,072 words of 8 bits took 768 SRL).
     """
     if finn == "plus" or model == "finn":
         return fifo_choices(width_bits, depth, technology, model, finn)[0]
     prices = coefficients(model)
+
+    if at_end and depth > SHIFT_REGISTER_WORDS:
+        return FifoChoice("srl", own_fifo(width_bits, depth, technology, prices, "srl", finn="main"))
 
     def priced(words: int) -> Resources:
         style: Style = "srl" if words <= LARGEST_RTL else "block"
