@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from floorflow.backends.finn.cost.memory import ceil_divide
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import FoldedDataflow, Stream
-from floorflow.rates import Actors, Depths, Fifo, RateProblem, Work, peak_words, rate_problem
+from floorflow.rates import Actors, Depths, RateProblem, Work, peak_words, rate_problem
 
 LARGEST_RTL = 256
 """Words of FINN's own FIFO of shift registers (``max_qsrl_depth``); main and dev make deeper ones AMD's."""
@@ -32,6 +32,9 @@ FIFOs of the TFC builds that the run fills to 3 and 4 words are 2 deep, as they 
 _STEPS = 1_000_000_000
 """Steps (`floorflow.rates.work`) that the simulated frames may take."""
 _FRAMES_OF_WINDOWS = 2
+_BLOCK_ROWS = ((1, 16384), (2, 8192), (4, 4096), (9, 2048))
+_LARGE = 281
+"""Words from which on FINN+ leaves a FIFO that takes the fewest block RAM that any does."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ def tool_depths(
         least = needed.get(fifo.name, fifo.least_words)
         before = HLS_INPUT_WORDS if fifo.target in in_hls else 0
         seen = min(peaks[fifo.name] - before, problem.writes(fifo).words)
-        own = _searched(fifo, seen, least) if finn == "plus" else simulated_depth(seen)
+        own = searched_depth(seen, least, fifo.width_bits) if finn == "plus" else simulated_depth(seen)
         depths[fifo.name] = max(own, least)
     return depths
 
@@ -78,21 +81,43 @@ def simulated_depth(seen_words: int) -> int:
     return seen_words
 
 
-def _searched(fifo: Fifo, seen_words: int, least_words: int) -> int:
-    """Return what FINN+ ends at if it can lower a FIFO to what the full rate needs (`_minimize_fifo_depth`)."""
-    most = max(seen_words + 1, SRL_WORDS)
-    if least_words <= LARGEST_RTL:
-        return min(most, ceil_divide(least_words, SRL_WORDS) * SRL_WORDS)
-    rows = block_rows(most, fifo.width_bits)
-    return ceil_divide(least_words, rows) * rows
+def searched_depth(seen_words: int, needed_words: int, width_bits: int) -> int:
+    """Return where FINN+ ends with a FIFO that keeps the rate from ``needed_words`` on (`_minimize_fifo_depth`).
+
+    It leaves what takes the fewest block RAM that any FIFO does, and searches shift registers by their LUTs.
+    """
+    start, least_blocks = max(seen_words + 1, SRL_WORDS), block_depth(1, width_bits)
+    if _LARGE < start <= least_blocks:
+        return least_blocks
+    if needed_words <= SRL_WORDS:
+        return SRL_WORDS
+    if needed_words > LARGEST_RTL:
+        return block_depth(needed_words, width_bits)
+    return _searched_by_luts(min(start, LARGEST_RTL), needed_words, ceil_divide(width_bits, 2))
 
 
-def block_rows(depth: int, width_bits: int) -> int:
-    """Return the words in which FINN+ counts block RAM (`calculate_bram_blocks`)."""
-    for widest, rows in ((1, 16384), (2, 8192), (4, 4096), (9, 2048)):
-        if width_bits <= widest:
-            return rows
-    return 1024 if width_bits <= 18 or depth > 512 else 512
+def _searched_by_luts(start: int, needed_words: int, luts: int) -> int:
+    """Halve between two shift registers a bit and those of ``start``; what is no multiple of ``luts`` counts as short."""
+    low, high = 2 * luts, ceil_divide(start, SRL_WORDS) * luts
+    if high <= low:
+        return start
+    depth = high // luts * SRL_WORDS
+    while low < high:
+        middle = (low + high) // 2
+        tried = middle // luts * SRL_WORDS
+        if middle % luts == 0 and tried >= needed_words:
+            depth, high = tried, middle
+        else:
+            low = middle + 1
+    return depth
+
+
+def block_depth(words: int, width_bits: int) -> int:
+    """Return the most words in as many block RAM as FINN+ counts for some (`calculate_bram_depth_range`)."""
+    if width_bits > 18 and words <= 512:
+        return 512
+    rows = next((rows for widest, rows in _BLOCK_ROWS if width_bits <= widest), 1024)
+    return ceil_divide(words, rows) * rows
 
 
 def split(depth: int) -> tuple[int, ...]:
