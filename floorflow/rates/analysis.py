@@ -116,7 +116,7 @@ def keeps(problem: RateProblem, depths: Depths, interval_cycles: int, work: Work
 
 
 def peak_words(problem: RateProblem, depths: Depths, frames: int, work: Work | None = None) -> Depths:
-    """Return the most words that lie in each FIFO while so many frames go through an empty pipeline as fast as they can.
+    """Return the most words that lie in each FIFO while frames go through an empty pipeline as fast as they can.
 
     LimitError if bursts are too long for the depths, or that takes more than ``work``.
     """

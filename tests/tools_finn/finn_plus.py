@@ -6,7 +6,8 @@ A job is a JSON line ``{"do": "estimate", "graph": PATH, "folding": PATH, "part"
 PATH, "graph": PATH, "part": PART, "styles": PATH}``, ``{"do": "specialise", "layers": [[OP_TYPE, ATTRIBUTES], ...],
 "ports": [[INPUTS, OUTPUTS], ...], "styles": PATH, "folding": PATH, "part": PART}``, ``{"do": "turn", "model": PATH,
 "graph": PATH, "input_too": IS_TURNED}``, ``{"do": "fifos", "graph": PATH,
-"folding": PATH, "fifos": PATH, "part": PART}``, ``{"do": "lower", "fifos": [[SEEN, NEEDED, BITS], ...]}`` or ``{"do": "build", "graph": PATH, "network": IS_ONE, "steps": PATH,
+"folding": PATH, "fifos": PATH, "part": PART}``, ``{"do": "lower", "fifos": [[SEEN, NEEDED, BITS], ...]}`` or
+``{"do": "build", "graph": PATH, "network": IS_ONE, "steps": PATH,
 "output": PATH, "stop": STEP}``; its answer is a JSON line with ``nodes``, or with ``error``. FINN+ runs
 without Vivado up to its estimates. Its log goes to standard error.
 """

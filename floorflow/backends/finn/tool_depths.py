@@ -97,7 +97,7 @@ def searched_depth(seen_words: int, needed_words: int, width_bits: int) -> int:
 
 
 def _searched_by_luts(start: int, needed_words: int, luts: int) -> int:
-    """Halve between two shift registers a bit and those of ``start``; what is no multiple of ``luts`` counts as short."""
+    """Halve between two shift registers a bit and those of ``start``; no multiple of ``luts`` counts as too few."""
     low, high = 2 * luts, ceil_divide(start, SRL_WORDS) * luts
     if high <= low:
         return start
@@ -158,7 +158,9 @@ def _capacities(folded: FoldedDataflow, problem: RateProblem) -> Depths:
     """Return the words that FINN's FIFOs hold while it simulates: a frame's, on both sides of a converter."""
     streams = {stream.channel: stream for stream in folded.dataflow.streams}
     return {
-        fifo.name: max(fifo.least_words, problem.writes(fifo).words * (2 if _converts(streams[fifo.name], folded) else 1))
+        fifo.name: max(
+            fifo.least_words, problem.writes(fifo).words * (2 if _converts(streams[fifo.name], folded) else 1)
+        )
         for fifo in problem.fifos
     }
 

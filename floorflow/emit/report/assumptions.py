@@ -42,7 +42,7 @@ def assumptions(plan: Plan, platform: Platform, backend: PlanBackend) -> list[st
 
 
 def fifos_told(plan: Plan) -> list[str]:
-    """Tell whose FIFO depths a plan assumes, what they hold, and what the emitted build sets; nothing if none is to say."""
+    """Tell whose FIFO depths a plan assumes, what the emitted build sets, and what they hold; nothing without any."""
     timed = [part.estimates.throughput for phase in plan.phases for part in phase.networks]
     known = all(found is not None and found.interval_cycles is not None for found in timed)
     whose = plan.options.backend_options.fifos_told(knows_depths=known)

@@ -129,8 +129,10 @@ def test_channels_are_as_deep_and_as_dear_as_foreseen_and_their_band_is_wide() -
     own, finns = CostTable(PYNQ), CostTable(PYNQ, tool_sizes_fifos=True)
     needed = size(rate_problem(folded, known=BACKEND)).depths
     least = finns.tool_depths(folded, needed, BACKEND)
-    together = {name: "module" for name in ("fast", "slow", "host:in0", "host:out0")}
-    (channel,) = (c for c in connect(folded, finns, PartialPlacement(together, {}, least)) if c.name == "fast.0->slow.0")
+    together = dict.fromkeys(("fast", "slow", "host:in0", "host:out0"), "module")
+    (channel,) = (
+        c for c in connect(folded, finns, PartialPlacement(together, {}, least)) if c.name == "fast.0->slow.0"
+    )
     assert channel.fifo_depth_words == least[channel.name] == 36
     assert channel.fifo_resources == priced(32, 36).resources
     low, high = finns.band("StreamingFIFO_rtl", "LUT")

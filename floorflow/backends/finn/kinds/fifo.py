@@ -115,7 +115,6 @@ def tool_fifo(
     if finn == "plus" or model == "finn":
         return fifo_choices(width_bits, depth, technology, model, finn)[0]
     prices = coefficients(model)
-
     if at_end and depth > SHIFT_REGISTER_WORDS:
         return FifoChoice("srl", own_fifo(width_bits, depth, technology, prices, "srl", finn="main"))
 
