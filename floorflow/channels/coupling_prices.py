@@ -14,7 +14,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.channels.realise import ChannelCosts, least_depth_words
+from floorflow.channels.realise import ChannelCosts, ends_network, least_depth_words
 from floorflow.channels.window_fill import waits
 from floorflow.dataflow.fifo import Prices, cheapest
 from floorflow.dataflow.model import Dataflow, Stream
@@ -26,7 +26,7 @@ DEEPER_WORDS = 65
 
 _Array = NDArray[np.int64]
 _Widths = tuple[int, ...]
-_Key = tuple[_Widths, _Widths | None, int, Fraction, int]
+_Key = tuple[_Widths, _Widths | None, int, Fraction, int, bool]
 """Widths at both ends, bits of a frame, the share of it that waits at a join, bits that the FIFO is to hold."""
 
 
@@ -109,10 +109,10 @@ class StreamPrices:
         """Return the resources for each pair of widths, (n_source, n_target, 5); without a target for its own width."""
         # The words that wait at a join depend on the size of the frame as well.
         frame_bits = stream.elements * stream.element_bits if wait else 0
-        key = (source_widths, target_widths, frame_bits, wait, self.held_bits.get(stream.channel, 0))
+        at_end = ends_network(stream)
+        key = (source_widths, target_widths, frame_bits, wait, self.held_bits.get(stream.channel, 0), at_end)
         if key not in self._tables:
             joint = self._joint(source_widths, target_widths)
-            at_end = target_widths is None
             depths = [(w, self._depth_words(stream, w, wait)) for w in joint.widths]
             fifos = np.array([self._fifo(*each, at_end) for each in depths], dtype=np.int64)
             use = joint.converters + fifos[joint.width_class]

@@ -15,7 +15,7 @@ from typing import Protocol
 from floorflow.channels.route_delay import words_on_routes
 from floorflow.channels.window_fill import waits
 from floorflow.dataflow.fifo import FifoChoice, Prices, of_style
-from floorflow.dataflow.model import FoldedDataflow, Stream
+from floorflow.dataflow.model import CUT_PREFIX, FoldedDataflow, Stream, is_outside
 from floorflow.hardware import Route, stream_wires
 from floorflow.resources import ZERO, Resources
 
@@ -162,9 +162,14 @@ def channel_of_widths(
 
 def choices_of(stream: Stream, width_bits: int, depth_words: int, costs: ChannelCosts) -> tuple[FifoChoice, ...]:
     """Return the memories of a stream's FIFO."""
-    if stream.from_outside or stream.to_outside:
+    if ends_network(stream):
         return costs.end_fifo_choices(width_bits, depth_words)
     return costs.fifo_choices(width_bits, depth_words)
+
+
+def ends_network(stream: Stream) -> bool:
+    """Whether an end of a stream is outside the network, and not only outside the segment that it was cut for."""
+    return any(is_outside(end) and not end.startswith(CUT_PREFIX) for end in (stream.source, stream.target))
 
 
 def least_depth_words(stream: Stream, width_bits: int, wait: Fraction) -> int:

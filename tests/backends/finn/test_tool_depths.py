@@ -15,7 +15,7 @@ from floorflow.backends.finn.kinds.fifo import tool_fifo
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.tool_depths import block_depth, searched_depth, simulated_depth, split, tool_depths
 from floorflow.backends.finn.version import FINN_VERSIONS, FinnVersion
-from floorflow.channels import PartialPlacement, connect
+from floorflow.channels import PartialPlacement, choices_of, connect
 from floorflow.dataflow.model import Dataflow, FoldedDataflow, Stream
 from floorflow.rates import rate_problem, size
 from floorflow.resources import total
@@ -168,3 +168,12 @@ def test_whose_depths_are_planned_is_told(options: FinnOptions, words: str) -> N
     assert words in options.fifos_told(knows_depths=True)
     assert ("auto_fifo_depths=False" in options.fifos_told(knows_depths=True)) == (words == "floorflow's depths")
     assert "auto_fifo_depths=True" in options.fifos_told(knows_depths=False)
+
+
+def test_a_fifo_where_a_segment_was_cut_is_priced_as_one_inside_the_network() -> None:
+    prices = CostTable(PYNQ, tool_sizes_fifos=True)
+    stream = Stream("fast", 0, "slow", 0, 288, 8, 4)
+    at_cut, first = stream.cut({"fast"}), Stream("host:in0", 0, "fast", 0, 288, 8, 4)
+    assert at_cut.to_outside
+    assert choices_of(at_cut, 8, 3072, prices) == choices_of(stream, 8, 3072, prices) == prices.fifo_choices(8, 3072)
+    assert choices_of(first, 8, 3072, prices) == prices.end_fifo_choices(8, 3072) != prices.fifo_choices(8, 3072)
