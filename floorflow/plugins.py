@@ -52,6 +52,10 @@ class BackendOptions(BaseModel):
         whole = type(self)(**{**self.presets.get(preset, {}), **given})
         return self.model_construct({*given}, **{name: getattr(whole, name) for name in type(self).model_fields})
 
+    def fifos_told(self, *, knows_depths: bool) -> str:  # noqa: ARG002
+        """Return whose FIFO depths a plan assumes, and what makes the tool build them; nothing where none is to say."""
+        return ""
+
 
 @dataclass(frozen=True)
 class Registration:

@@ -127,6 +127,7 @@ class PlanOptions(ProblemOptions, total=False):
     confidence: float | Literal["none"]
     risk: float | None
     runtime_weights: Literal["auto", "never", "always"]
+    fifo_sizing: Literal["floorflow", "finn"]
     flow: Literal["auto", "vitis", "zynq"]
     label_select: bool
     fold_method: str

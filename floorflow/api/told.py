@@ -41,6 +41,7 @@ def told(plan: Plan) -> str:
         lines += _memory(plan.memory_schedule)
     for phase in plan.phases:
         lines += [*_running(plan, phase), *_phase(plan, phase)]
+    lines += _fifos(plan)
     lines += [f"  note: {warning}" for warning in plan.warnings if warning not in plan.unbuilt]
     return "\n".join(lines)
 
@@ -282,6 +283,13 @@ def _phase(plan: Plan, phase: PhaseEntry) -> list[str]:
         used = [f"{name} {shares[name]:.0%} of {caps[name]:.0%}" for name in RESOURCE_NAMES if shares[name] > 0]
         lines.append(f"  {slot}  {', '.join(used) or 'empty'}")
     return [*lines, *_streams(plan, phase), *_hard(plan, phase)]
+
+
+def _fifos(plan: Plan) -> list[str]:
+    """Tell whose FIFO depths the plan assumes."""
+    from floorflow.emit.report.assumptions import fifos_told
+
+    return [f"  fifos     {text}" for text in fifos_told(plan)]
 
 
 def _streams(plan: Plan, phase: PhaseEntry) -> list[str]:

@@ -31,7 +31,7 @@ from floorflow.dataflow.traffic import EnginePoint
 from floorflow.errors import InputError
 from floorflow.network.model import Network
 from floorflow.plugins import BackendOptions, backend_object
-from floorflow.rates import Actor
+from floorflow.rates import Actor, Actors
 from floorflow.reading import files_below
 from floorflow.resources import Resources
 from floorflow.schema import EngineEntry, Plan
@@ -112,6 +112,10 @@ class Costs(Protocol):
         """
         return (FifoChoice("", self.fifo_resources(width_bits, depth_words)),)
 
+    def end_fifo_choices(self, width_bits: int, depth_words: int) -> tuple[FifoChoice, ...]:
+        """Return the same of a FIFO at an end of the network, which a tool may build otherwise."""
+        return self.fifo_choices(width_bits, depth_words)
+
     def slice_resources(self, width_bits: int) -> Resources:
         """Price one register slice: two words in registers, with valid and ready of each."""
         return Resources(ff=SLICE_WORDS * (width_bits + HANDSHAKE_BITS))
@@ -147,6 +151,15 @@ class Costs(Protocol):
     def sizes_fifos(self) -> bool:
         """Whether FIFOs are to be as deep as the full rate needs; else the tool sizes them when it builds."""
         return True
+
+    @property
+    def tool_sizes_fifos(self) -> bool:
+        """Whether the depths planned are those that the tool's own sizing is foreseen to set (`tool_depths`)."""
+        return False
+
+    def tool_depths(self, folded: FoldedDataflow, needed: Mapping[str, int], known: Actors) -> Mapping[str, int]:  # noqa: ARG002
+        """Return the depth of each channel's FIFO that the tool will set, no less than the full rate ``needed``."""
+        return needed
 
     @property
     def own_kinds_first(self) -> bool:

@@ -3,13 +3,14 @@
 from floorflow.channels.convertible import not_convertible
 from floorflow.channels.coupling_prices import StreamPrices, couplings
 from floorflow.channels.fifo_styles import choose_styles
-from floorflow.channels.realise import Channel, ChannelCosts, PartialPlacement, connect, port_widths_bits
+from floorflow.channels.realise import Channel, ChannelCosts, PartialPlacement, choices_of, connect, port_widths_bits
 
 __all__ = [
     "Channel",
     "ChannelCosts",
     "PartialPlacement",
     "StreamPrices",
+    "choices_of",
     "choose_styles",
     "connect",
     "couplings",

@@ -14,7 +14,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.channels.realise import ChannelCosts, least_depth_words
+from floorflow.channels.realise import ChannelCosts, ends_network, least_depth_words
 from floorflow.channels.window_fill import waits
 from floorflow.dataflow.fifo import Prices, cheapest
 from floorflow.dataflow.model import Dataflow, Stream
@@ -26,7 +26,7 @@ DEEPER_WORDS = 65
 
 _Array = NDArray[np.int64]
 _Widths = tuple[int, ...]
-_Key = tuple[_Widths, _Widths | None, int, Fraction, int]
+_Key = tuple[_Widths, _Widths | None, int, Fraction, int, bool]
 """Widths at both ends, bits of a frame, the share of it that waits at a join, bits that the FIFO is to hold."""
 
 
@@ -70,7 +70,7 @@ class StreamPrices:
         self._tables: dict[_Key, _Array] = {}
         self._joints: dict[tuple[_Widths, _Widths | None], _Joint] = {}
         self._converters: dict[tuple[int, int], tuple[int, ...] | None] = {}
-        self._fifos: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._fifos: dict[tuple[int, int, bool], tuple[int, ...]] = {}
 
     def couplings(self, dataflow: Dataflow, groups: Sequence[OptionGroup]) -> tuple[Coupling, ...]:
         """Return the price of every stream by the rows of the groups at its ends, in the order of the streams."""
@@ -109,10 +109,12 @@ class StreamPrices:
         """Return the resources for each pair of widths, (n_source, n_target, 5); without a target for its own width."""
         # The words that wait at a join depend on the size of the frame as well.
         frame_bits = stream.elements * stream.element_bits if wait else 0
-        key = (source_widths, target_widths, frame_bits, wait, self.held_bits.get(stream.channel, 0))
+        at_end = ends_network(stream)
+        key = (source_widths, target_widths, frame_bits, wait, self.held_bits.get(stream.channel, 0), at_end)
         if key not in self._tables:
             joint = self._joint(source_widths, target_widths)
-            fifos = np.array([self._fifo(w, self._depth_words(stream, w, wait)) for w in joint.widths], dtype=np.int64)
+            depths = [(w, self._depth_words(stream, w, wait)) for w in joint.widths]
+            fifos = np.array([self._fifo(*each, at_end) for each in depths], dtype=np.int64)
             use = joint.converters + fifos[joint.width_class]
             use[~joint.convertible] = UNBUILDABLE
             self._tables[key] = use
@@ -147,15 +149,16 @@ class StreamPrices:
         held = self.held_bits.get(stream.channel, 0)
         return max(least_depth_words(stream, width_bits, wait), -(-held // width_bits))
 
-    def _fifo(self, width_bits: int, depth_words: int) -> tuple[int, ...]:
-        """Return the resources of a FIFO by the rule of the prices."""
-        key = width_bits, depth_words
+    def _fifo(self, width_bits: int, depth_words: int, at_end: bool) -> tuple[int, ...]:
+        """Return the resources of a FIFO by the rule of the prices; whether it is at an end of the network."""
+        key = width_bits, depth_words, at_end
         if key not in self._fifos:
-            choices = self.costs.fifo_choices(*key)
+            choices_of = self.costs.end_fifo_choices if at_end else self.costs.fifo_choices
+            choices = choices_of(width_bits, depth_words)
             if self.prices is None:
                 # One word more may be shift registers, of fewer flip-flops than registers.
                 for depth in (depth_words + 1, max(depth_words, DEEPER_WORDS)):
-                    choices += self.costs.fifo_choices(width_bits, depth)
+                    choices += choices_of(width_bits, depth)
                 taken = reduce(Resources.least, (choice.resources for choice in choices))
             else:
                 taken = cheapest(choices, self.prices).resources

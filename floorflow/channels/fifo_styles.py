@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ortools.sat.python import cp_model
 
-from floorflow.channels.realise import Channel, ChannelCosts
+from floorflow.channels.realise import Channel, ChannelCosts, choices_of
 from floorflow.dataflow.fifo import FifoChoice, Prices, cheapest, price
 from floorflow.resources import Resources, total
 from floorflow.solver import run_cpsat
@@ -45,7 +45,7 @@ def choose_styles(
     """
     by_slot: dict[str, list[tuple[str, _Choices]]] = {}
     for channel in channels:
-        choices = costs.fifo_choices(channel.width_bits, channel.fifo_depth_words)
+        choices = choices_of(channel.stream, channel.width_bits, channel.fifo_depth_words, costs)
         by_slot.setdefault(slot_of_engine[channel.fifo_engine], []).append((channel.name, choices))
     styles: dict[str, str] = {}
     for slot, fifos in by_slot.items():

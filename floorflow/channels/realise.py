@@ -15,7 +15,7 @@ from typing import Protocol
 from floorflow.channels.route_delay import words_on_routes
 from floorflow.channels.window_fill import waits
 from floorflow.dataflow.fifo import FifoChoice, Prices, of_style
-from floorflow.dataflow.model import FoldedDataflow, Stream
+from floorflow.dataflow.model import CUT_PREFIX, FoldedDataflow, Stream, is_outside
 from floorflow.hardware import Route, stream_wires
 from floorflow.resources import ZERO, Resources
 
@@ -34,6 +34,10 @@ class ChannelCosts(Protocol):
     def fifo_choices(self, width_bits: int, depth_words: int) -> tuple[FifoChoice, ...]:
         """Memories of one FIFO, the tool's own first."""
         return (FifoChoice("", self.fifo_resources(width_bits, depth_words)),)
+
+    def end_fifo_choices(self, width_bits: int, depth_words: int) -> tuple[FifoChoice, ...]:
+        """Return the same of a FIFO at an end of the network, which a tool may build otherwise."""
+        return self.fifo_choices(width_bits, depth_words)
 
     def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
         """Cost of one width converter."""
@@ -131,7 +135,7 @@ def connect(
             more = _words_for_its_route(channel, placed_so_far, folded.interval_cycles)
             depth = max(channel.fifo_depth_words + more, needed)
             style = placed_so_far.styles.get(channel.name, "")
-            choices = costs.fifo_choices(channel.width_bits, depth)
+            choices = choices_of(stream, channel.width_bits, depth, costs)
             channel = _with_fifo(channel, depth, of_style(choices, style, placed_so_far.prices))
             channel = replace(channel, needed_words=needed)
         channels.append(channel)
@@ -153,7 +157,19 @@ def channel_of_widths(
         fifo_resources=ZERO,
     )
     depth = least_depth_words(stream, channel.width_bits, wait)
-    return _with_fifo(channel, depth, costs.fifo_choices(channel.width_bits, depth)[0])
+    return _with_fifo(channel, depth, choices_of(stream, channel.width_bits, depth, costs)[0])
+
+
+def choices_of(stream: Stream, width_bits: int, depth_words: int, costs: ChannelCosts) -> tuple[FifoChoice, ...]:
+    """Return the memories of a stream's FIFO."""
+    if ends_network(stream):
+        return costs.end_fifo_choices(width_bits, depth_words)
+    return costs.fifo_choices(width_bits, depth_words)
+
+
+def ends_network(stream: Stream) -> bool:
+    """Whether an end of a stream is outside the network, and not only outside the segment that it was cut for."""
+    return any(is_outside(end) and not end.startswith(CUT_PREFIX) for end in (stream.source, stream.target))
 
 
 def least_depth_words(stream: Stream, width_bits: int, wait: Fraction) -> int:

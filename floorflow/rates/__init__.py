@@ -1,6 +1,6 @@
 """Rates of a pipeline with bounded FIFOs: interval, latency, smallest depths, deadlocks. Knows no kind of engine."""
 
-from floorflow.rates.analysis import Rates, Sized, analyse, blocked, first_frame, keeps, size
+from floorflow.rates.analysis import Rates, Sized, analyse, blocked, first_frame, keeps, peak_words, size
 from floorflow.rates.deadlock import Blocked
 from floorflow.rates.fifo_graph import Depths
 from floorflow.rates.pipeline import Actors, RouteDelay, rate_problem
@@ -25,6 +25,7 @@ __all__ = [
     "first_frame",
     "keeps",
     "moves",
+    "peak_words",
     "rate_problem",
     "repeated",
     "size",

@@ -8,9 +8,10 @@ from fractions import Fraction
 from floorflow.rates.deadlock import Blocked, deadlock
 from floorflow.rates.depths import keeps_period, shortest_period, smallest_depths
 from floorflow.rates.fifo_graph import Depths, FifoGraph
+from floorflow.rates.occupancy import most_words_seen
 from floorflow.rates.problem import RateProblem
 from floorflow.rates.schedule_depths import schedule_depths
-from floorflow.rates.self_timed import run_self_timed
+from floorflow.rates.self_timed import run_frames, run_self_timed
 from floorflow.rates.work import Work
 from floorflow.stats import count
 
@@ -112,3 +113,18 @@ def first_frame(problem: RateProblem, depths: Depths, work: Work | None = None) 
 def keeps(problem: RateProblem, depths: Depths, interval_cycles: int, work: Work | None = None) -> bool:
     """Whether given depths keep an interval; LimitError if that takes more than ``work``."""
     return keeps_period(FifoGraph(problem, work), depths, interval_cycles)
+
+
+def peak_words(problem: RateProblem, depths: Depths, frames: int, work: Work | None = None) -> Depths:
+    """Return the most words that lie in each FIFO while frames go through an empty pipeline as fast as they can.
+
+    LimitError if bursts are too long for the depths, or that takes more than ``work``.
+    """
+    graph = FifoGraph(problem, work)
+    run = run_frames(graph, depths, frames)
+    found = {}
+    for number, (fifo, (source, target)) in enumerate(zip(problem.fifos, graph.ends, strict=True)):
+        waits = [(frame[source], frame[target]) for frame in run]
+        sides = graph.written[number], graph.freed[number]
+        found[fifo.name] = most_words_seen(*sides, waits, fifo.pipeline_cycles, fifo.return_cycles)
+    return found

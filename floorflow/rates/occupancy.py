@@ -8,6 +8,10 @@ before a burst frees its first place: what was freed by then is known.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from floorflow.rates.problem import Ints
 from floorflow.rates.words import Words
 
@@ -20,3 +24,15 @@ def most_words(written: Words, freed: Words, waits: tuple[Ints, Ints], place_cyc
     before = reads[ends.bursts] + (ends.first + (place_cycles - 1))
     filled = written.moving.moved_until(writes, before, period)
     return int(max((marks.numbers - gone).max(), (filled - ends.before).max()))
+
+
+def most_words_seen(
+    written: Words, freed: Words, waits: Sequence[tuple[Ints, Ints]], pipeline_cycles: int, return_cycles: int
+) -> int:
+    """Return the same of frames that were run one by one; ``waits`` are those of writer and reader in each frame.
+
+    A place counts from ``pipeline_cycles`` after its word was sent until ``return_cycles`` after it was freed.
+    """
+    entered = np.sort(np.concatenate([written.times(writer) for writer, _ in waits])) + pipeline_cycles
+    left = np.sort(np.concatenate([freed.times(reader) for _, reader in waits])) + return_cycles
+    return int((np.arange(1, entered.size + 1) - np.searchsorted(left, entered, side="right")).max())

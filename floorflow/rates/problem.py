@@ -139,6 +139,11 @@ class RateProblem:
         """Return when words enter a FIFO."""
         return self.actors[self.index[fifo.source]].writes[fifo.source_port]
 
+    def fed(self, spacing_cycles: int = 1, pause_cycles: int = 0) -> RateProblem:
+        """Let what reads nothing send a word only every so many cycles, and pause after each frame."""
+        sources = [_fed(a, spacing_cycles, pause_cycles) if not a.reads else a for a in self.actors]
+        return replace(self, actors=tuple(sources))
+
     def with_bursts_of(self, words: int) -> RateProblem:
         """Cut bursts so that none moves more than so many words on a port."""
         return replace(self, actors=tuple(cut(actor, _piece_steps(actor, words)) for actor in self.actors))
@@ -176,6 +181,16 @@ def _piece_steps(actor: Actor, words: int) -> Ints:
         apart = np.where((moves.counts > words) & (moves.stride > 0), words * moves.stride, actor.steps)
         piece = np.minimum(piece, apart)
     return piece
+
+
+def _fed(actor: Actor, spacing_cycles: int, pause_cycles: int) -> Actor:
+    """Return a source that sends more slowly: its steps are stretched, and one burst more moves nothing."""
+    steps = actor.steps * spacing_cycles
+    writes = tuple(Moves(m.counts, m.first * spacing_cycles, m.stride * spacing_cycles) for m in actor.writes)
+    if pause_cycles:
+        steps = np.append(steps, pause_cycles)
+        writes = tuple(Moves(*(np.append(a, 0) for a in (m.counts, m.first, m.stride))) for m in writes)
+    return replace(actor, steps=steps, writes=writes)
 
 
 def _check(problem: RateProblem) -> None:

@@ -55,6 +55,15 @@ def run_self_timed(graph: FifoGraph, depths: Depths, most_frames: int = 200) -> 
     raise LimitError(f"no steady interval within {most_frames} frames", hint="raise most_frames")
 
 
+def run_frames(graph: FifoGraph, depths: Depths, frames: int) -> list[Frame]:
+    """Return the waits of all bursts in each of so many frames from an empty pipeline; the depths must not deadlock."""
+    space = [graph.space(fifo, depth) for fifo, depth in enumerate(graph.complete(depths))]
+    run: list[Frame] = []
+    for _ in range(frames):
+        run.append(_next_frame(graph, space, run))
+    return run
+
+
 def _next_frame(graph: FifoGraph, space: Sequence[Sequence[Precedences]], frames: list[Frame]) -> Frame:
     actors = graph.problem.actors
     x = [_after(frames[-1][position], actor.cycles) if frames else np.zeros_like(actor.steps)

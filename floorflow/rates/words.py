@@ -41,6 +41,13 @@ class Words:
         moved: Ints = self.first[burst] + self.stride[burst] * (word - self.bounds[burst])
         return moved
 
+    def times(self, waits: Ints) -> Ints:
+        """Return when each word of a frame moves, (words,), with the waits of all bursts of the actor."""
+        word = np.arange(self.total)
+        burst = self.burst_of(word)
+        moved: Ints = waits[burst] + self.step_of(word, burst)
+        return moved
+
     def step_at(self, word: int) -> int:
         """Return the step at which a word moves; one past the last word never does."""
         if word >= self.total:

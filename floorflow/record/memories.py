@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from floorflow.channels import choices_of
 from floorflow.dataflow.model import Attributes, Option, renamings
 from floorflow.dataflow.options import OptionTable
 from floorflow.record.part import Part
@@ -55,7 +56,7 @@ def _fifos(part: Part) -> Iterator[MemoryEntry]:
     costs = part.context.costs
     for channel in part.candidate.channels:
         bits = channel.width_bits * channel.fifo_depth_words
-        choices = costs.fifo_choices(channel.width_bits, channel.fifo_depth_words)
+        choices = choices_of(channel.stream, channel.width_bits, channel.fifo_depth_words, costs)
         if bits >= LARGE_BITS:
             others = [(choice.style, choice.resources) for choice in choices]
             chosen = (channel.fifo_style, channel.fifo_resources)

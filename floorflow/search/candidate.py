@@ -78,7 +78,8 @@ def connected(
 def least_words(context: PlanningContext, folded: FoldedDataflow) -> Mapping[str, int]:
     """Return the FIFO depths, by channel, that the full rate needs; with --keep-folding no less than the model's.
 
-    Where the tool sizes FIFOs when it builds, the full rate is left to it.
+    Where the tool sizes FIFOs when it builds, the full rate is left to it, or they are what its sizing is foreseen to
+    set, if that is asked for.
     """
     parts = parts_of(folded, context.together) if context.costs.sizes_fifos else ()
     depths = {name: words for part in parts for name, words in _full_rate_depths(context, part).items()}
@@ -102,7 +103,10 @@ def _full_rate_depths(context: PlanningContext, folded: FoldedDataflow) -> Mappi
     name = "" if context.together is None else folded.dataflow.name
     key = repr([slack, *((option.kind, option.folding, option.cycles) for option in folded.options.values())]) + name
     if key not in context.needs:
-        context.needs[key] = full_rate(folded, slack=slack, known=context.backend)
+        found = full_rate(folded, slack=slack, known=context.backend)
+        if context.costs.tool_sizes_fifos and found.depths:
+            found = replace(found, depths=context.costs.tool_depths(folded, found.depths, context.backend))
+        context.needs[key] = found
     return context.needs[key].depths
 
 

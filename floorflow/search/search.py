@@ -290,8 +290,11 @@ class _Search:
         """Trade the rate of engines for FIFOs where the interval that was found is far from what is possible."""
         joint, limits = self.free.joint_bound, self.context.search_limits
         most = inf if joint is None or joint.interval_cycles is None else limits.far * joint.interval_cycles
-        if self.run.best_cycles <= most or self.context.request.keep_folding or not self.context.costs.sizes_fifos:
+        costs = self.context.costs
+        if self.run.best_cycles <= most or self.context.request.keep_folding or not costs.sizes_fifos:
             return
+        if costs.tool_sizes_fifos:
+            return  # the tool knows of no rate to give up
         other = shallower_fifos(kinds)
         try:
             beyond_the_bounds(other, min(self.run.best_cycles, self.longest + 1) / (1 + limits.fifo_slack))

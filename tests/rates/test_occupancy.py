@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from floorflow.rates import Actor
+from floorflow.rates import Actor, Fifo, RateProblem, peak_words, size
 from floorflow.rates.occupancy import most_words
 from floorflow.rates.precedence import space_precedences
 from floorflow.rates.problem import Ints
 from floorflow.rates.words import Words
-from tests.rates.graphs import moves
+from tests.rates.graphs import moves, random_problem
+from tests.rates.stepping import Machine
 
 Side = tuple[Words, Ints, int]
 """The words of one end of a FIFO, the waits of its bursts, and the cycles that a frame takes it with these."""
@@ -81,3 +85,48 @@ def test_words_are_counted_at_any_time(schedule: tuple[Side, Side, int, int]) ->
     asked = np.arange(-2 * period, 2 * period)
     expected = [sum((at - each) // period + 1 for each in moved) for at in asked.tolist()]
     assert words.moving.moved_until(waits, asked, period).tolist() == expected
+
+
+class Run(Machine):
+    """A pipeline stepped word by word until its sources have sent so many frames; what each FIFO held at most."""
+
+    def __init__(self, problem: RateProblem, depths: dict[str, int], frames: int) -> None:
+        super().__init__(problem, depths)
+        self.most, self.of_queue = frames, [depths[fifo.name] for fifo in problem.fifos]
+        self.held_most = [0] * len(self.queues)
+
+    def can_step(self, place: int) -> bool:
+        return self.frames[place] < self.most and super().can_step(place)
+
+    def cycle(self) -> bool:
+        moved = super().cycle()
+        for number, (queue, depth) in enumerate(zip(self.queues, self.of_queue, strict=True)):
+            free = sum(1 for at in queue.returns if at < self.now)
+            self.held_most[number] = max(self.held_most[number], depth - free)
+        return moved
+
+
+@pytest.mark.parametrize("room", [1, 3], ids=["a frame's words", "more than is ever there"])
+@pytest.mark.parametrize("seed", range(12))
+def test_frames_fill_fifos_as_they_do_word_by_word(seed: int, room: int) -> None:
+    problem, frames = random_problem(seed).single_steps(), 3
+    depths = {fifo.name: room * problem.writes(fifo).words for fifo in problem.fifos}
+    run = Run(problem, depths, frames)
+    while run.cycle():
+        pass
+    found = peak_words(problem, depths, frames)
+    assert list(found.values()) == run.held_most
+
+
+def test_before_a_slow_engine_piles_up_what_a_fast_one_sends_ahead() -> None:
+    words, slow = 20, 5
+    fast = Actor("fast", np.array([1] * words), (), (moves([(1, 0, 1)] * words),))
+    lazy = Actor("slow", np.array([slow] * words), (moves([(1, 0, 1)] * words),))
+    problem = RateProblem((fast, lazy), (Fifo("f", "fast", "slow", 8),))
+    ample = peak_words(problem, {"f": 2 * words}, 2)["f"]
+    assert ample == 2 * words - ceil((2 * words - 2) / slow)  # it begins a cycle late
+    assert peak_words(problem, {"f": words}, 2)["f"] == words
+    assert peak_words(problem.fed(spacing_cycles=slow), {"f": words}, 2)["f"] == 1
+    paused = peak_words(problem.fed(pause_cycles=(slow - 1) * words), {"f": words}, 2)["f"]
+    assert paused == words - ceil((words - 2) / slow)
+    assert size(problem).depths["f"] < ample

@@ -48,6 +48,9 @@ class CountedCosts:
         self.asked["fifo", width_bits, depth_words] += 1
         return COSTS.fifo_choices(width_bits, depth_words)
 
+    def end_fifo_choices(self, width_bits: int, depth_words: int) -> tuple[FifoChoice, ...]:
+        return self.fifo_choices(width_bits, depth_words)
+
     def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
         self.asked["converter", input_bits, output_bits] += 1
         return COSTS.converter_resources(input_bits, output_bits)

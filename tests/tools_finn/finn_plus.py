@@ -6,9 +6,10 @@ A job is a JSON line ``{"do": "estimate", "graph": PATH, "folding": PATH, "part"
 PATH, "graph": PATH, "part": PART, "styles": PATH}``, ``{"do": "specialise", "layers": [[OP_TYPE, ATTRIBUTES], ...],
 "ports": [[INPUTS, OUTPUTS], ...], "styles": PATH, "folding": PATH, "part": PART}``, ``{"do": "turn", "model": PATH,
 "graph": PATH, "input_too": IS_TURNED}``, ``{"do": "fifos", "graph": PATH,
-"folding": PATH, "fifos": PATH, "part": PART}``, ``{"do": "dma", "graph": PATH, "port": BITS}`` or ``{"do": "build",
-"graph": PATH, "network": IS_ONE, "steps": PATH, "output": PATH, "stop": STEP}``; its answer is a JSON
-line with ``nodes``, or with ``error``. FINN+ runs without Vivado up to its estimates. Its log goes to standard error.
+"folding": PATH, "fifos": PATH, "part": PART}``, ``{"do": "dma", "graph": PATH, "port": BITS}``, ``{"do": "lower",
+"fifos": [[SEEN, NEEDED, BITS], ...]}`` or ``{"do": "build", "graph": PATH, "network": IS_ONE, "steps": PATH, "output":
+PATH, "stop": STEP}``; its answer is a JSON line with ``nodes``, or with ``error``. FINN+ runs without Vivado up to its
+estimates. Its log goes to standard error.
 """
 
 import importlib
@@ -308,13 +309,38 @@ def dma(job: dict[str, Any]) -> dict[str, Any]:
     return {"nodes": nodes, "attributes": attributes, "ports": dict(pynq_native_port_width)}
 
 
+def lower(job: dict[str, Any]) -> dict[str, Any]:
+    """Let FINN+'s own search lower FIFOs, each of which keeps the rate from so many words on.
+
+    A row is the most words that its first simulation saw, the words needed, and the bits of a word.
+    """
+    import finn.xsi
+
+    for name in finn.xsi._LAZY_NAMES:
+        setattr(finn.xsi, name, None)
+    from finn.transformation.fpgadataflow import simulation_connected as own
+
+    found = []
+    for seen, needed, bits in job["fifos"]:
+        search = own.RunLayerParallelSimulation.__new__(own.RunLayerParallelSimulation)
+        search.max_qsrl_depth = 256
+        search._test_depth = lambda depth, *_, least=needed: (depth >= least, False)
+        depth = own._safe_bram_starting_depth(seen, 256)
+        if search._needs_minimization(depth, bits):
+            depth, _ = search._minimize_fifo_depth(0, 0, [[depth]], [[bits]], [], None, 0, [])
+        if depth > search.max_qsrl_depth:
+            depth = own.calculate_bram_depth_range(own.calculate_bram_blocks(depth, bits), bits)[1]
+        found.append(depth)
+    return {"depths": found}
+
+
 def answer(line: str) -> dict[str, Any]:
     """Do one job."""
     job = json.loads(line)
     try:
         with redirect_stdout(sys.stderr):
             jobs = {"build": build, "convert": convert, "estimate": estimate, "fifos": fifos, "specialise": specialise}
-            jobs |= {"turn": turn, "dma": dma}
+            jobs |= {"turn": turn, "dma": dma, "lower": lower}
             return jobs[job["do"]](job)
     except Exception as error:  # noqa: BLE001 - whatever FINN+ raises is the answer
         traceback.print_exc()

@@ -72,6 +72,13 @@ class FinnPlus:
         assert "error" not in answer, answer["error"]
         return answer["nodes"]
 
+    def lowered(self, fifos: Sequence[tuple[int, int, int]]) -> list[int]:
+        """Let FINN+'s search lower FIFOs of (most words seen, words needed, bits of a word); return their depths."""
+        answer = self.ask(do="lower", fifos=fifos)
+        assert "error" not in answer, answer["error"]
+        depths: list[int] = answer["depths"]
+        return depths
+
     def build(
         self, graph: Path, steps: Path, output: Path, stop: str = "floorflow_constrain", *, network: bool = False
     ) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from floorflow.backends.finn.export import files
 from floorflow.backends.finn.kinds.fifo import fifo_choices
+from floorflow.backends.finn.tool_depths import searched_depth
 from floorflow.schema import ChannelEntry, Plan
 from floorflow.technology import technology_of
 from tests.gated_models import MODELS
@@ -108,3 +110,13 @@ def test_finn_plus_makes_the_fifos_of_a_product_of_two_branches(tmp_path: Path, 
     finn_plus.convert(tmp_path / "model.onnx", graph, image=False)
     planned = plan(graph, "zcu104", costs="calibrated").plan
     assert_made_as_planned(planned, fifos_of(planned, graph, tmp_path, finn_plus))
+
+
+def test_finn_plus_lowers_fifos_to_the_depths_that_are_foreseen(finn_plus: FinnPlus) -> None:
+    rng = random.Random(0)
+    widths = (1, 2, 3, 4, 7, 8, 9, 16, 18, 24, 36, 64, 72, 216)
+    needed = [int(2 ** rng.uniform(1, 13)) for _ in range(300)]
+    rows = [(int(words * 2 ** rng.uniform(0, 6)), words, rng.choice(widths)) for words in needed]
+    told = finn_plus.lowered(rows)
+    for row, depth in zip(rows, told, strict=True):
+        assert searched_depth(*row) == depth, row

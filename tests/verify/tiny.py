@@ -37,6 +37,7 @@ OPTIONS = {
         "flow": "auto",
         "impl_style": "auto",
         "runtime_weights": "auto",
+        "fifo_sizing": "floorflow",
     },
     "effort": "default",
     "fps": None,

@@ -82,7 +82,8 @@ class FinnBackend(Backend):
         first, free = options.impl_style == "auto", options.styles_are_open and not own_kinds
         weights = options.runtime_weights != "never"
         technology = replace(technology, vivado=options.vivado_version)
-        return CostTable(technology, options.costs, weights, options.finn, free, own_kinds_first=first)
+        own = CostTable(technology, options.costs, weights, options.finn, free, own_kinds_first=first)
+        return replace(own, tool_sizes_fifos=options.fifo_sizing == "finn")
 
     def tool(self, options: FinnOptions) -> str:
         """Return which FINN builds the engines."""

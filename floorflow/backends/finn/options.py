@@ -17,6 +17,7 @@ CostModelName = Literal["calibrated", "estimated", "finn", "samo"]
 FinnName = Literal["main", "dev", "plus"]
 ImplStyle = Literal["auto", "default", "free"]
 FlowName = Literal["auto", "vitis", "zynq"]
+FifoSizing = Literal["floorflow", "finn"]
 RuntimeWeights = Literal["auto", "never", "always"]
 
 
@@ -41,6 +42,7 @@ class FinnOptions(BackendOptions):
     ``runtime_weights``: whether weights may lie in URAM, which has no initial contents, so that software writes them
     before the first frame: ``auto`` only where without it nothing fits or the rate falls by more than a tenth, and then
     for as few engines as can be.
+    ``fifo_sizing``: ``finn`` plans and prices the depths that FINN's automatic sizing is foreseen to set, and lets it.
     """
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({"max": {"runtime_weights": "always"}})
@@ -57,6 +59,11 @@ class FinnOptions(BackendOptions):
         RuntimeWeights, BeforeValidator(_word), Spelling(ENGINES.panel, short_for=("--no-runtime-weights", "never"))
     ] = Field(
         "auto", description="Weights in URAM, which software writes at run time: auto only where much rests on it."
+    )
+    fifo_sizing: Annotated[FifoSizing, ENGINES] = Field(
+        "floorflow",
+        description="Whose FIFO depths are planned and built: floorflow's, or those that FINN's automatic sizing is "
+        "foreseen to set.",
     )
     flow: Annotated[FlowName, ENGINES] = Field(
         "auto", description="The way into Vivado that files are written for: the board's own, Alveo's or Zynq's."
@@ -88,7 +95,17 @@ class FinnOptions(BackendOptions):
 
     def sets_fifos(self, *, knows_depths: bool) -> bool:
         """Whether floorflow's steps set FIFOs: it prices them, and knows what the plan's depths keep."""
-        return self.costs != "finn" and knows_depths
+        return self.costs != "finn" and knows_depths and self.fifo_sizing == "floorflow"
+
+    def fifos_told(self, *, knows_depths: bool) -> str:
+        """Return whose depths the plan assumes, and what the emitted build sets."""
+        if self.fifo_sizing == "finn":
+            how = "the emitted build lets it: auto_fifo_depths=True"
+            return f"as FINN's automatic sizing is foreseen to set them (--fifo-sizing finn); {how}"
+        if self.sets_fifos(knows_depths=knows_depths):
+            return "floorflow's depths, which the emitted build gives FINN: auto_fifo_depths=False"
+        why = "FINN's own costs" if self.costs == "finn" else "rates that are not known"
+        return f"the least depths, as of {why}; FINN sizes them when it builds, and deeper: auto_fifo_depths=True"
 
     @property
     def styles_are_open(self) -> bool:

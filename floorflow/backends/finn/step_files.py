@@ -9,6 +9,7 @@ from typing import Any
 from floorflow.backends.finn.in_phase import NetworkInPhase
 from floorflow.backends.finn.step.bundle import bundled
 from floorflow.backends.finn.step_data import step_data
+from floorflow.backends.finn.tool_depths import LARGEST_VIVADO
 
 BOARDS = {
     "alveo-u50": "U50",
@@ -143,8 +144,14 @@ def _settings(data: Mapping[str, Any], *, plus: bool) -> dict[str, Any]:
         found["fifo_config_file"] = "fifo_config.json"
     if not plus:
         # Vivado's FIFO of main rounds up to a power of two; in two pieces it takes what is priced.
-        found["split_large_fifos"] = data["known_fifos"]
+        # What it sizes itself stays as it does by default, but for FIFOs that AMD's cannot hold in one piece.
+        found["split_large_fifos"] = data["known_fifos"] or _beyond_one_fifo(data)
     return found
+
+
+def _beyond_one_fifo(data: Mapping[str, Any]) -> bool:
+    """Whether a FIFO is planned that AMD's cannot hold."""
+    return any(stream["depth"] > LARGEST_VIVADO for stream in data["streams"])
 
 
 def _thresholds_apart(data: Mapping[str, Any]) -> bool:

@@ -28,6 +28,7 @@ def assumptions(plan: Plan, platform: Platform, backend: PlanBackend) -> list[st
         f"engines    {limits_told(options)}",
         f"pblocks    {_room(plan)}",
         f"costs      {backend.cost_model(plan)}",
+        *(f"fifos      {text}" for text in fifos_told(plan)),
         *_measured(plan),
     ]
     lines += [f"taken      {item.name} in {item.slot}: {_amounts(item.resources)}" for item in _infrastructure(plan)]
@@ -38,6 +39,18 @@ def assumptions(plan: Plan, platform: Platform, backend: PlanBackend) -> list[st
             f"link       {link.name}: {link.kind}, {link.gbps:g} Gb/s each way, {link.latency_us:g} us{assumed}"
         )
     return [*lines, *wrapped(warning for warning in plan.warnings if warning not in plan.unbuilt)]
+
+
+def fifos_told(plan: Plan) -> list[str]:
+    """Tell whose FIFO depths a plan assumes, what the emitted build sets, and what they hold; nothing without any."""
+    timed = [part.estimates.throughput for phase in plan.phases for part in phase.networks]
+    known = all(found is not None and found.interval_cycles is not None for found in timed)
+    whose = plan.options.backend_options.fifos_told(knows_depths=known)
+    channels = [channel for phase in plan.phases for channel in phase.channels]
+    bits = sum(channel.fifo_depth * channel.width_bits for channel in channels)
+    used = {name: sum(c.fifo_resources.model_dump()[name] for c in channels) for name in RESOURCE_NAMES}
+    blocks = ", ".join(f"{amount:,} {name}" for name, amount in used.items() if amount and name != "FF")
+    return [f"{whose}; {bits / 1000:,.1f} kbit in {blocks or 'none'}"] if whose else []
 
 
 def _networks(plan: Plan) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Any
 from floorflow.verify.finn.build_engines import kernel_problems, node_problems, slr_problems
 from floorflow.verify.finn.build_streams import stream_problems
 from floorflow.verify.finn.built_nodes import NoBuild, Node
+from floorflow.verify.finn.fifo_file import sets_fifos
 from floorflow.verify.finn.kernels import read_build
 from floorflow.verify.judge import Row
 
@@ -43,6 +44,9 @@ def judge_build(
     except NoBuild as problem:
         yield "build-unreadable", str(folder), str(problem)
         return
+    if not sets_fifos(context["options"]):
+        # FINN sizes FIFOs as it builds: what the plan has is foreseen, and no promise of its depths.
+        phase = {**phase, "channels": [{**c, "fifo_depth": 0, "fifo_style": ""} for c in phase["channels"]]}
     for name, message in _problems(phase, context["engines"], nodes, patterns, told):
         yield name, str(folder), message
 

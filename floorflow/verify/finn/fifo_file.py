@@ -54,7 +54,12 @@ def _is_needed(phase: Mapping[str, Any], built: BuiltNetwork, options: Mapping[s
     """Whether depths are planned, and known to keep an interval."""
     network = next(iter(built.rows.values()))["network"]
     part = next(part for part in phase["networks"] if part["network"] == network)
-    return knows_depths(part) and options.get("costs") != "finn"
+    return knows_depths(part) and sets_fifos(options)
+
+
+def sets_fifos(options: Mapping[str, Any]) -> bool:
+    """Whether floorflow's steps give FINN the depths, where they are known; else FINN sizes FIFOs itself."""
+    return options.get("costs") != "finn" and options.get("fifo_sizing", "floorflow") == "floorflow"
 
 
 def knows_depths(part: Record) -> bool:

@@ -40,6 +40,7 @@ Problem = tuple[str, str]
 
 CHOICES = {
     "costs": ("calibrated", "estimated", "finn", "samo"),
+    "fifo_sizing": ("floorflow", "finn"),
     "finn": ("main", "dev", "plus"),
     "flow": ("auto", "vitis", "zynq"),
     "impl_style": ("auto", "default", "free"),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from floorflow.verify.finn.built import BuiltNetwork
-from floorflow.verify.finn.fifo_file import knows_depths
+from floorflow.verify.finn.fifo_file import knows_depths, sets_fifos
 from floorflow.verify.finn.files import ANY_SLR
 from floorflow.verify.judge import Files
 from floorflow.verify.violations import Findings
@@ -16,7 +16,7 @@ STEP_PLAN = "floorflow_plan.json"
 
 def builds_slices(phase: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
     """Whether the step that sets FIFOs, which inserts slices, runs for all networks of a phase."""
-    return options.get("costs") != "finn" and all(knows_depths(part) for part in phase["networks"])
+    return sets_fifos(options) and all(knows_depths(part) for part in phase["networks"])
 
 
 def check_step_plan(

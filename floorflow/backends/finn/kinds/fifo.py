@@ -16,9 +16,10 @@ from floorflow.backends.finn.cost.calibrated import coefficients
 from floorflow.backends.finn.cost.estimated import Coefficients, rounded
 from floorflow.backends.finn.cost.memory import BLOCK_SHAPES, ceil_divide, clog2, finn_weight_bram18, uram_blocks
 from floorflow.backends.finn.kinds.kind import CostModel
+from floorflow.backends.finn.tool_depths import LARGEST_RTL, LARGEST_VIVADO, split
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.fifo import FifoChoice
-from floorflow.resources import Resources
+from floorflow.resources import Resources, total
 from floorflow.technology import Technology
 
 Style = Literal["auto", "srl", "distributed", "block", "ultra"]
@@ -93,6 +94,37 @@ def fifo_choices(
     others = [s for s in CHOSEN_STYLES if s != first and (s != "ultra" or technology.has_uram)]
     prices = [(s, _styled(width_bits, depth, s, technology, model, finn=finn)) for s in others]
     return (FifoChoice(first, automatic), *(FifoChoice(*each) for each in prices))
+
+
+@lru_cache(maxsize=1 << 16)
+def tool_fifo(
+    width_bits: int,
+    depth: int,
+    technology: Technology,
+    model: CostModel,
+    finn: FinnVersion = "main",
+    *,
+    at_end: bool = False,
+) -> FifoChoice:
+    """Return the FIFO that FINN makes of a depth that its own sizing sets.
+
+    FINN+ leaves the memory to `fifo.sv`. Main and dev build shift registers up to 256 words, and beyond AMD's FIFO of a
+    power of two of words in block RAM (``ram_style`` auto, which is never UltraRAM); beyond 32,768 words several. At an
+    end of the network, ``at_end``, they build shift registers however deep it is (3,072 words of 8 bits took 768 SRL).
+    """
+    if finn == "plus" or model == "finn":
+        return fifo_choices(width_bits, depth, technology, model, finn)[0]
+    prices = coefficients(model)
+    if at_end and depth > SHIFT_REGISTER_WORDS:
+        return FifoChoice("srl", own_fifo(width_bits, depth, technology, prices, "srl", finn="main"))
+
+    def priced(words: int) -> Resources:
+        style: Style = "srl" if words <= LARGEST_RTL else "block"
+        return own_fifo(width_bits, max(words, 2), technology, prices, style, finn="main")
+
+    pieces = split(depth) if depth > LARGEST_VIVADO else (depth,)
+    style = "block" if depth > LARGEST_RTL else "auto" if depth <= SHIFT_REGISTER_WORDS else "srl"
+    return FifoChoice(style, total(priced(words) for words in pieces))
 
 
 def _styled(
