@@ -30,8 +30,8 @@ MOST_OF_SLOT = 0.6
 """Share of a slot's free cells that a pblock may grow to, and that one may cover to be hard without being asked for."""
 MOST_OF_FPGA = 0.6
 """Share of an FPGA's planned LUTs beyond which one pblock on a single die constrains nothing worth it."""
-DEFAULT_MAX_PRODUCTS = 4096
-"""Products of the largest HLS engine; the largest known to have been built has about 1,600."""
+DEFAULT_MAX_PRODUCTS = "1:8192,2:4096,3:1024"
+"""Most products of an HLS engine from a width of its operands on: some steps beyond what is known to have been built."""
 DEFAULT_MAX_ENGINE_SHARE: Mapping[str, float] = MappingProxyType(
     {"LUT": 0.25, "FF": 1.0, "BRAM18": 1.0, "URAM": 1.0, "DSP": 0.5}
 )
