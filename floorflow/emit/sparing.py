@@ -72,7 +72,9 @@ def limits_told(options: Options) -> str:
 
 def _products_told(most: Mapping[int, int]) -> str:
     """Return limits on products by the width of operands, each of which holds up to the next."""
-    first, *others = (f"{count:,} {'products' if bits == 1 else f'from {bits} bits on'}" for bits, count in most.items())
+    first, *others = (
+        f"{count:,} {'products' if bits == 1 else f'from {bits} bits on'}" for bits, count in most.items()
+    )
     return ", ".join([first, *others])
 
 

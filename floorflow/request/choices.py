@@ -21,7 +21,7 @@ DEFAULT_CAP: Mapping[str, float] = MappingProxyType({"LUT": 0.7, "FF": 0.5, "BRA
 DEFAULT_FILL: Mapping[str, float] = MappingProxyType({"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0})
 """How full a rectangle may be where its slot has no room for more."""
 HARD_FILL: Mapping[str, float] = MappingProxyType({"LUT": 0.85, "FF": 0.85, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9})
-"""How full a hard pblock may be where there is room: over 85% block RAM in one SLR is trouble (UG949)."""
+"""How full a hard pblock may be where there is room: chosen, of the logic as of any rectangle, of blocks as of the cap."""
 LARGE_LUT, LARGE_LUT_FILL = 50_000, 0.75
 """A hard pblock whose module needs more LUTs than these may be less full of them."""
 DEFAULT_CONFIDENCE = 0.9

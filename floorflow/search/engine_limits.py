@@ -146,7 +146,7 @@ class EngineLimits:
         for position, engine in enumerate(group.engines):
             over = (group.engine_use[row, position] > largest).tolist()
             found += [(engine, name) for name, above in zip(RESOURCE_NAMES, over, strict=True) if above]
-            if self.most_products is not None and self._products(group, engine)[row] > self.most_products:
+            if (most := self.products_allowed(engine)) is not None and self._products(group, engine)[row] > most:
                 found.append((engine, PRODUCTS))
         return [pair for pair in found if pair not in self.exempt]
 

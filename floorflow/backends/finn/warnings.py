@@ -11,6 +11,13 @@ from floorflow.errors import some
 
 DMA_BITS = 512
 """Widest memory interface of FINN's DMA engines (InsertIODMA)."""
+PACKED_BITS, PACKED_SUM_BITS = 4, 25
+"""FINN main's ``mvu_4sx4u.sv`` takes weights and data of so many bits, and sums of so many with any weights.
+
+It takes sums from a 48-bit word at bit 21 (DSP48E1), 22 or 23 (DSP48E2, any or narrow weights): of more than 27, 26 or 25
+bits the range is beyond the word and synthesis stops, whatever PE and SIMD (FINN issue 1681; issue 1682 is the same at
+SIMD 1 and PE 2 alone). FINN dev and FINN+ have another core (``mvu.sv``).
+"""
 
 
 def warnings_of(folded: FoldedDataflow, clock_mhz: float, options: FinnOptions) -> Iterator[str]:
@@ -21,6 +28,7 @@ def warnings_of(folded: FoldedDataflow, clock_mhz: float, options: FinnOptions) 
     other = [engine.name for engine in folded.dataflow.engines if PREFERENCE in engine.attributes]
     if other:
         yield f"hls or rtl against FINN's own choice, which specialize_layers_config.json tells it: {some(other)}"
+    yield from _too_wide_sums(folded, options)
     for stream in folded.dataflow.streams:
         if stream.from_outside:
             yield from _too_wide(stream, folded.options[stream.target].input_widths_bits[stream.target_port], clock_mhz)
@@ -28,6 +36,22 @@ def warnings_of(folded: FoldedDataflow, clock_mhz: float, options: FinnOptions) 
         yield "costs are FINN's own estimates, in which some hardware costs nothing; real use is higher"
     if options.costs == "samo":
         yield "costs are those of SAMO's fork of FINN (2022), in which some hardware costs nothing; real use is higher"
+
+
+def _too_wide_sums(folded: FoldedDataflow, options: FinnOptions) -> Iterator[str]:
+    """Warn of RTL matrix units whose sums are wider than FINN main's core for few bits can be synthesised with."""
+    wide = {
+        engine.name: engine.output_bits
+        for engine in folded.dataflow.engines
+        if engine.kind == "MVAU_rtl" and engine.operand_bits <= PACKED_BITS and engine.output_bits > PACKED_SUM_BITS
+    }
+    if wide and options.finn == "main":
+        yield (
+            f"FINN main's RTL unit for operands of up to {PACKED_BITS} bits does not synthesise with sums beyond "
+            f"{PACKED_SUM_BITS} bits (27 on 7 series; FINN issue 1681): "
+            f"{some([f'{name} ({bits} bits)' for name, bits in wide.items()])}; "
+            "FINN's step_minimize_bit_width narrows them, else take MVAU_hls, FINN dev or FINN+"
+        )
 
 
 def _too_wide(stream: Stream, width_bits: int, clock_mhz: float) -> Iterator[str]:
