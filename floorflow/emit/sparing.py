@@ -82,7 +82,8 @@ def large_engines(plan: Plan, phase: PhaseEntry) -> list[str]:
     """Return the engines larger than any that is known to have been built, and those above a limit."""
     beyond = [(entry.products, name) for name, entry in phase.engines.items() if entry.beyond_known_builds]
     lines = [
-        f"{name} forms {products:,} products at once: larger than any engine known to have been built with operands as wide"
+        f"{name} forms {products:,} products at once: more than any engine known to have been built "
+        "with operands as wide"
         for products, name in sorted(beyond, key=lambda pair: (-pair[0], pair[1]))
     ]
     lines += [

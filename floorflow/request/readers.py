@@ -19,7 +19,7 @@ def fpga_count(value: object) -> object:
 
 
 def products(value: object) -> object:
-    """Read a number of products, one for each width of operands from which it holds (``1:8192,2:4096``), or ``none``."""
+    """Read a number of products, one for each width from which it holds (``1:8192,2:4096``), or ``none``."""
     text = NONE if value is None else str(value)
     if text == NONE:
         return text

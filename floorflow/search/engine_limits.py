@@ -43,8 +43,9 @@ NO_LIMIT = 2**40
 class EngineLimits:
     """The limits on each engine of a network on a platform.
 
-    ``most_products``, by the width of operands from which it holds, is None if they are not limited; ``most`` is by slot what an engine may take there, `NO_LIMIT` of
-    what has none. Engines in ``exempt`` go by the names that they have before their kinds are chosen.
+    ``most_products``, by the width of operands from which it holds, is None if they are not limited; ``most`` is by
+    slot what an engine may take there, `NO_LIMIT` of what has none. Engines in ``exempt`` go by the names that they
+    have before their kinds are chosen.
     """
 
     dataflow: Dataflow

@@ -27,9 +27,9 @@ _MULTIPLYING = ("MVAU", "VVAU")
 KNOWN_PRODUCTS: Mapping[int, int] = MappingProxyType({1: 7168, 2: 784, 3: 320, 9: 0})
 """Products of the largest HLS engine in a build at hand, by the bits of its wider operand from which that holds.
 
-From the builds that costs are fitted to (benchmarks/data/builds.jsonl.gz): TFC on PYNQ-Z2, TFC and KWS of FINN+'s tests;
-what was built with wider operands counts for narrower ones. (FINN issue 1214: PE 80 x SIMD 5 with 7-bit thresholds took
-more than 40 GB.)
+From the builds that costs are fitted to (benchmarks/data/builds.jsonl.gz): TFC on PYNQ-Z2, TFC and KWS of FINN+'s
+tests; what was built with wider operands counts for narrower ones. (FINN issue 1214: PE 80 x SIMD 5 with 7-bit
+thresholds took more than 40 GB.)
 """
 
 
