@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from floorflow import flow
 from floorflow.backends.finn.datatype import bits_of
 from floorflow.backends.finn.parallelism import KNOWN_PRODUCTS
 from floorflow.request import Request, at_width, preset_value, products_from
-from tests.conftest import ROOT, TFC
+from tests.conftest import CNV, ROOT, TFC
 
 LIST = ROOT / "docs" / "statements.md"
 ROWS = [
@@ -96,3 +97,14 @@ def test_limits_on_products_are_read_by_width(asked: object, read: dict[int, int
 def test_other_limits_on_products_are_refused(asked: object) -> None:
     with pytest.raises(Exception, match="--max-products"):
         Request(TFC, "u250", max_products=asked)  # type: ignore[arg-type]
+
+
+def test_a_limit_by_width_holds_for_the_wider_operand() -> None:
+    request = Request(CNV, "u250", max_products="1:64,2:32,8:16", plots=False, effort="fast")
+    part = flow.plan(request).plan
+    engines = {engine.name: engine for engine in part.only_network.engines}
+    widths = {name: max(engine.weight_bits, engine.input_bits) for name, engine in engines.items()}
+    products = {name: entry.products for name, entry in part.phases[0].engines.items() if entry.products}
+    assert products
+    assert {widths[name] for name in products} >= {2, 8}
+    assert all(count <= at_width({1: 64, 2: 32, 8: 16}, widths[name]) for name, count in products.items())
