@@ -93,7 +93,9 @@ def test_limits_on_products_are_read_by_width(asked: object, read: dict[int, int
     assert products_from(request.max_products) == read
 
 
-@pytest.mark.parametrize("asked", ["", "0", "-1", True, "2:5", "1:5,1:6", "1:0", "1:5,", "4:5,1:6", "1:x", "1.5"])
+@pytest.mark.parametrize(
+    "asked", ["", "0", "-1", True, "2:5", "1:5,1:6", "1:0", "1:5,", "4:5,1:6", "1:x", "1.5", "9" * 19, "1:5,99999:6"]
+)
 def test_other_limits_on_products_are_refused(asked: object) -> None:
     with pytest.raises(Exception, match="--max-products"):
         Request(TFC, "u250", max_products=asked)  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ def products(value: object) -> object:
     if not isinstance(value, bool) and _is_count(text):
         return int(text)
     pairs = [pair.partition(":") for pair in text.split(",")]
-    if not all(_is_count(bits) and _is_count(most) for bits, _, most in pairs):
+    if not all(_is_count(bits, digits=4) and _is_count(most) for bits, _, most in pairs):
         raise InputError(f"--max-products {text}: expected none, a number of 1 and more, or BITS:NUMBER,BITS:NUMBER")
     widths = [int(bits) for bits, _, _ in pairs]
     if widths[0] != 1 or widths != sorted(set(widths)):
@@ -34,8 +34,9 @@ def products(value: object) -> object:
     return ",".join(f"{int(bits)}:{int(most)}" for bits, _, most in pairs)
 
 
-def _is_count(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and int(text) >= 1
+def _is_count(text: str, *, digits: int = 18) -> bool:
+    """Whether a text is a number of 1 and more, and no longer than plan.json takes."""
+    return text.isascii() and text.isdecimal() and len(text) <= digits and int(text) >= 1
 
 
 def products_from(limit: int | str) -> Mapping[int, int] | None:
