@@ -32,7 +32,7 @@ CHANGES: Mapping[Preset, Mapping[str, Any]] = MappingProxyType(
             {
                 "cap": Fractions(LUT=0.6, FF=0.5, BRAM18=0.8, URAM=0.8, DSP=0.8),
                 "confidence": 0.95,
-                "max_products": 2048,
+                "max_products": "1:7168,2:2048,3:512",
             }
         ),
         "balanced": MappingProxyType({}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import astuple
+from itertools import chain
 from pathlib import Path
 from typing import Any, get_args
 
@@ -124,7 +125,7 @@ PLANNER: dict[str, Any] = {
     "rtl_bits": (types._LEAST_RTL_BITS, types._PREFERRED_RTL_BITS, types._MOST_RTL_BITS),
     "least_engine_lut": request.LEAST_ENGINE_LIMITS["LUT"],
     "least_engine_dsp": request.LEAST_ENGINE_LIMITS["DSP"],
-    "known_products": parallelism.KNOWN_PRODUCTS,
+    "known_products": tuple(chain(*parallelism.KNOWN_PRODUCTS.items())),
     "host_weights_worth": host_weights.WORTH,
     "rectangle_fill": tuple(request.DEFAULT_FILL.values()),
     "hard_fill": tuple(request.HARD_FILL.values()),
@@ -180,7 +181,7 @@ CHECK: dict[str, Any] = {
     "rtl_bits": (styles._LEAST_BITS, styles._PREFERRED_BITS, styles._MOST_BITS),
     "least_engine_lut": judged_engines.LEAST_ALLOWED["LUT"],
     "least_engine_dsp": judged_engines.LEAST_ALLOWED["DSP"],
-    "known_products": finn_judge.KNOWN_PRODUCTS,
+    "known_products": tuple(chain(*finn_judge.KNOWN_PRODUCTS.items())),
     "host_weights_worth": judged_weights.WORTH,
     "rectangle_fill": tuple(room.RECTANGLE_FILL.values()),
     "hard_fill": tuple(room.HARD_FILL.values()),

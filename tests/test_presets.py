@@ -43,12 +43,12 @@ def weights(request: Request) -> Any:
 
 def test_balanced_is_what_stands_unless_told() -> None:
     assert asked() == Request(TFC, "u250", plots=False)
-    assert limits(asked()) == (DEFAULT_CAP, 0.9, 4096, {**ALL, "LUT": 0.25, "DSP": 0.5})
+    assert limits(asked()) == (DEFAULT_CAP, 0.9, "1:8192,2:4096,3:1024", {**ALL, "LUT": 0.25, "DSP": 0.5})
 
 
 def test_safe_has_lower_caps_smaller_engines_and_more_confidence() -> None:
     request = asked("safe")
-    assert limits(request) == (SAFE_CAP, 0.95, 2048, {**ALL, "LUT": 0.25, "DSP": 0.5})
+    assert limits(request) == (SAFE_CAP, 0.95, "1:7168,2:2048,3:512", {**ALL, "LUT": 0.25, "DSP": 0.5})
     assert (request.fill.as_dict(), request.tie_break, weights(request)) == ({}, "fullness", "auto")
 
 

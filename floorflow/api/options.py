@@ -64,7 +64,7 @@ class ProblemOptions(ReadOptions, total=False):
     fpgas: int | Literal["auto"]
     clock_mhz: float | None
     cap: Shares
-    max_products: int | Literal["none"]
+    max_products: int | str
     max_engine_share: Shares | Literal["none"]
     costs: Literal["calibrated", "estimated", "finn", "samo"]
     vivado: str | None

@@ -200,8 +200,9 @@ class Backend(Protocol):
     """Attributes of foldings that say in which memory an engine's weights lie, and nothing else."""
     boards: Mapping[str, str] = {}
     """Parts of the boards that the tool builds for, by the tool's names in small letters."""
-    known_products: int = 0
-    """Products of the largest engine known to have been built of those that `products` counts; 0: not known."""
+    known_products: Mapping[int, int] = {}
+    """Products of the largest engine known to have been built of those that `products` counts, by the width of operands
+    from which it holds; nothing where that is not known."""
     names_are_read: bool = False
     """Whether what cells are called is known only from a build, whose steps `bound_files` brings."""
     own_reports: tuple[str, ...] = ()

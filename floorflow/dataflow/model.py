@@ -62,6 +62,11 @@ class Engine:
     window_fill: Fraction = Fraction(0)
     label: str = ""
 
+    @property
+    def operand_bits(self) -> int:
+        """Width of the wider operand of its products, weights or data."""
+        return max(self.weight_bits, self.input_bits)
+
 
 @dataclass(frozen=True)
 class Stream:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from floorflow.emit.tables import rate
-from floorflow.resources import NONE, RESOURCE_NAMES
+from floorflow.request import products_from
+from floorflow.resources import RESOURCE_NAMES
 from floorflow.schema import Extras, HostWeightsEntry, Options, PhaseEntry, PhaseNetworkEntry, Plan
 
 
@@ -61,16 +64,26 @@ def _rate(plan: Plan, cycles: int) -> str:
 def limits_told(options: Options) -> str:
     """Return the limits on single engines as they were asked for."""
     shares = options.max_engine_share.as_dict()
-    told = [] if options.max_products == NONE else [f"at most {options.max_products:,} products (HLS)"]
+    most = products_from(options.max_products)
+    told = [] if most is None else [f"at most {_products_told(most)} (HLS)"]
     told += [f"{name} {shares[name]:.0%} of a slot" for name in RESOURCE_NAMES if shares[name] < 1]
     return ", ".join(told) or "none"
+
+
+def _products_told(most: Mapping[int, int]) -> str:
+    """Return limits on products by the width of operands, each of which holds up to the next."""
+    first, *others = (
+        f"{count:,} {'products' if bits == 1 else f'from {bits} bits on'}" for bits, count in most.items()
+    )
+    return ", ".join([first, *others])
 
 
 def large_engines(plan: Plan, phase: PhaseEntry) -> list[str]:
     """Return the engines larger than any that is known to have been built, and those above a limit."""
     beyond = [(entry.products, name) for name, entry in phase.engines.items() if entry.beyond_known_builds]
     lines = [
-        f"{name} forms {products:,} products at once: larger than any engine known to have been built"
+        f"{name} forms {products:,} products at once: more than any engine known to have been built "
+        "with operands as wide"
         for products, name in sorted(beyond, key=lambda pair: (-pair[0], pair[1]))
     ]
     lines += [

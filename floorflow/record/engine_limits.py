@@ -46,15 +46,15 @@ def lifted(phase: str, part: Part) -> list[LiftedEntry]:
             reason=part.result.exempt.get((old, name), unknown),
         )
         for old, new in renamings(context.dataflow, folded.dataflow).items()
-        for name, value, allowed in _above(part, limits, new)
+        for name, value, allowed in _above(part, limits, old, new)
     ]
 
 
-def _above(part: Part, limits: EngineLimits, engine: str) -> Iterator[tuple[str, int, int]]:
-    """Yield each limit that an engine is above, with what it has and what is allowed."""
-    count = products_of(part)[engine]
-    if limits.most_products is not None and count > limits.most_products:
-        yield PRODUCTS, count, limits.most_products
+def _above(part: Part, limits: EngineLimits, old: str, engine: str) -> Iterator[tuple[str, int, int]]:
+    """Yield each limit that an engine is above, with what it has and what is allowed; the limits go by its old name."""
+    count, most_products = products_of(part)[engine], limits.products_allowed(old)
+    if most_products is not None and count > most_products:
+        yield PRODUCTS, count, most_products
     slot = part.candidate.slot_of[module_of(part.candidate.modules)[engine]]
     uses = part.candidate.folded.options[engine].resources.as_tuple()
     for name, use, most in zip(RESOURCE_NAMES, uses, limits.most[slot].as_tuple(), strict=True):

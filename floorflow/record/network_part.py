@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from math import inf
 
+from floorflow.backends.backend import Backend
+from floorflow.dataflow.model import Engine
 from floorflow.record.engine_limits import products_of
 from floorflow.record.part import Part
 from floorflow.record.throughput import expected_cycles, sustained_fps, throughput_of
 from floorflow.record.values import amounts, plain, statistics
+from floorflow.request import at_width
 from floorflow.schema import (
     EstimatesEntry,
     FoldedEntry,
@@ -65,10 +69,15 @@ def _engines(part: Part) -> dict[str, FoldedEntry]:
                 for attribute, value, most in backend.parallelism(engines[name], option)
             ],
             products=products[name],
-            beyond_known_builds=0 < backend.known_products < products[name],
+            beyond_known_builds=products[name] > _known_products(backend, engines[name]),
         )
         for name, option in folded.options.items()
     }
+
+
+def _known_products(backend: Backend, engine: Engine) -> float:
+    """Return the products of the largest engine known to have been built with operands as wide."""
+    return at_width(backend.known_products, engine.operand_bits) if backend.known_products else inf
 
 
 def _estimates(part: Part) -> EstimatesEntry:

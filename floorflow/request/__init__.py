@@ -28,6 +28,7 @@ from floorflow.request.model import (
     require_resources,
     told,
 )
+from floorflow.request.readers import at_width, products_from
 from floorflow.request.spelling import ENGINES, GOAL, NETWORK, Spelling
 
 __all__ = [
@@ -52,10 +53,12 @@ __all__ = [
     "Request",
     "Spelling",
     "TieBreak",
+    "at_width",
     "default_methods",
     "known_methods",
     "option_of",
     "preset_value",
+    "products_from",
     "require_method",
     "require_resources",
     "told",

@@ -21,7 +21,7 @@ DEFAULT_CAP: Mapping[str, float] = MappingProxyType({"LUT": 0.7, "FF": 0.5, "BRA
 DEFAULT_FILL: Mapping[str, float] = MappingProxyType({"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0})
 """How full a rectangle may be where its slot has no room for more."""
 HARD_FILL: Mapping[str, float] = MappingProxyType({"LUT": 0.85, "FF": 0.85, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9})
-"""How full a hard pblock may be where there is room: over 85% block RAM in one SLR is trouble (UG949)."""
+"""How full a hard pblock may be where there is room: of logic as any rectangle, of blocks as the cap; chosen."""
 LARGE_LUT, LARGE_LUT_FILL = 50_000, 0.75
 """A hard pblock whose module needs more LUTs than these may be less full of them."""
 DEFAULT_CONFIDENCE = 0.9
@@ -30,8 +30,8 @@ MOST_OF_SLOT = 0.6
 """Share of a slot's free cells that a pblock may grow to, and that one may cover to be hard without being asked for."""
 MOST_OF_FPGA = 0.6
 """Share of an FPGA's planned LUTs beyond which one pblock on a single die constrains nothing worth it."""
-DEFAULT_MAX_PRODUCTS = 4096
-"""Products of the largest HLS engine; the largest known to have been built has about 1,600."""
+DEFAULT_MAX_PRODUCTS = "1:8192,2:4096,3:1024"
+"""Most products of an HLS engine from a width of its operands on: steps beyond what is known to have been built."""
 DEFAULT_MAX_ENGINE_SHARE: Mapping[str, float] = MappingProxyType(
     {"LUT": 0.25, "FF": 1.0, "BRAM18": 1.0, "URAM": 1.0, "DSP": 0.5}
 )

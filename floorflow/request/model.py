@@ -105,7 +105,7 @@ Confidence = Annotated[float | Literal["none"], BeforeValidator(confidence)]
 EngineShare = Annotated[
     Fractions, fractions_over(_of_preset("max_engine_share"), "--max-engine-share", may_be_lifted=True)
 ]
-MostProducts = Annotated[int | Literal["none"], BeforeValidator(products)]
+MostProducts = Annotated[int | str, BeforeValidator(products)]
 FpgaCount = Annotated[int | Literal["auto"], BeforeValidator(fpga_count)]
 FoldMethod = Annotated[str, MethodNames(("folding/methods",), of_backend=True)]
 """Folding methods that need the problem alone, and those of the back end."""
@@ -205,7 +205,9 @@ class Request(BaseModel):
     )
 
     max_products: Annotated[MostProducts, BUDGET] = Field(
-        DEFAULT_MAX_PRODUCTS, description="Most products that an engine of high-level synthesis forms at once, or none."
+        DEFAULT_MAX_PRODUCTS,
+        description="Most products that an engine of high-level synthesis forms at once, "
+        "by the bits of its wider operand from which they hold; one number for all widths, or none.",
     )
     max_engine_share: Annotated[EngineShare, BUDGET] = Field(
         Fractions(**DEFAULT_MAX_ENGINE_SHARE),

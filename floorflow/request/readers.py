@@ -19,13 +19,38 @@ def fpga_count(value: object) -> object:
 
 
 def products(value: object) -> object:
-    """Read a number of products, or ``none``."""
+    """Read a number of products, one for each width from which it holds (``1:8192,2:4096``), or ``none``."""
     text = NONE if value is None else str(value)
     if text == NONE:
         return text
-    if isinstance(value, bool) or not (text.isascii() and text.isdecimal()) or int(text) < 1:
-        raise InputError(f"--max-products {text}: expected none or a number of 1 and more")
-    return int(text)
+    if not isinstance(value, bool) and _is_count(text):
+        return int(text)
+    pairs = [pair.partition(":") for pair in text.split(",")]
+    if not all(_is_count(bits, digits=4) and _is_count(most) for bits, _, most in pairs):
+        raise InputError(f"--max-products {text}: expected none, a number of 1 and more, or BITS:NUMBER,BITS:NUMBER")
+    widths = [int(bits) for bits, _, _ in pairs]
+    if widths[0] != 1 or widths != sorted(set(widths)):
+        raise InputError(f"--max-products {text}: expected ascending widths of operands that begin with 1")
+    return ",".join(f"{int(bits)}:{int(most)}" for bits, _, most in pairs)
+
+
+def _is_count(text: str, *, digits: int = 18) -> bool:
+    """Whether a text is a number of 1 and more, and no longer than plan.json takes."""
+    return text.isascii() and text.isdecimal() and len(text) <= digits and int(text) >= 1
+
+
+def products_from(limit: int | str) -> Mapping[int, int] | None:
+    """Return the most products by the width of operands from which they hold; None where ``none`` lifts the limit."""
+    if limit == NONE:
+        return None
+    if isinstance(limit, int):
+        return {1: limit}
+    return {int(bits): int(most) for bits, _, most in (pair.partition(":") for pair in limit.split(","))}
+
+
+def at_width(by_bits: Mapping[int, int], bits: int) -> int:
+    """Return the value that stands at the widest width not above this one."""
+    return by_bits[max(width for width in by_bits if width <= max(bits, 1))]
 
 
 def confidence(value: object) -> object:

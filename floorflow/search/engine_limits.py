@@ -20,8 +20,8 @@ from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InfeasibleError, Refusal
 from floorflow.hardware import Platform
-from floorflow.request import LEAST_ENGINE_LIMITS, Request
-from floorflow.resources import NONE, RESOURCE_NAMES, Resources, scaled_down
+from floorflow.request import LEAST_ENGINE_LIMITS, Request, at_width, products_from
+from floorflow.resources import RESOURCE_NAMES, Resources, scaled_down
 from floorflow.search.stated_pblocks import stated_pblocks
 
 Flags = NDArray[np.bool_]
@@ -43,13 +43,14 @@ NO_LIMIT = 2**40
 class EngineLimits:
     """The limits on each engine of a network on a platform.
 
-    ``most_products`` is None if they are not limited; ``most`` is by slot what an engine may take there, `NO_LIMIT` of
-    what has none. Engines in ``exempt`` go by the names that they have before their kinds are chosen.
+    ``most_products``, by the width of operands from which it holds, is None if they are not limited; ``most`` is by
+    slot what an engine may take there, `NO_LIMIT` of what has none. Engines in ``exempt`` go by the names that they
+    have before their kinds are chosen.
     """
 
     dataflow: Dataflow
     backend: Backend
-    most_products: int | None
+    most_products: Mapping[int, int] | None
     most: Mapping[str, Resources]
     exempt: Exempt = field(default_factory=dict)
     homes: Mapping[str, str] = field(default_factory=dict)
@@ -146,7 +147,7 @@ class EngineLimits:
         for position, engine in enumerate(group.engines):
             over = (group.engine_use[row, position] > largest).tolist()
             found += [(engine, name) for name, above in zip(RESOURCE_NAMES, over, strict=True) if above]
-            if self.most_products is not None and self._products(group, engine)[row] > self.most_products:
+            if (most := self.products_allowed(engine)) is not None and self._products(group, engine)[row] > most:
                 found.append((engine, PRODUCTS))
         return [pair for pair in found if pair not in self.exempt]
 
@@ -169,9 +170,16 @@ class EngineLimits:
         """Mark the engines of each row that are within the limit on products, (n_rows, n_engines)."""
         few = np.ones((len(group.rows), len(group.engines)), dtype=np.bool_)
         for position, engine in enumerate(group.engines):
-            if self.most_products is not None and (engine, PRODUCTS) not in self.exempt:
-                few[:, position] = self._products(group, engine) <= self.most_products
+            most = self.products_allowed(engine)
+            if most is not None and (engine, PRODUCTS) not in self.exempt:
+                few[:, position] = self._products(group, engine) <= most
         return few
+
+    def products_allowed(self, engine: str) -> int | None:
+        """Return how many products an engine with operands as wide may form; None if they are not limited."""
+        if self.most_products is None:
+            return None
+        return at_width(self.most_products, self.dataflow.engine(engine).operand_bits)
 
     def _products(self, group: OptionGroup, engine: str) -> Integers:
         return self.backend.products(self.dataflow.engine(engine), group.options_of(engine))
@@ -181,7 +189,7 @@ def engine_limits(request: Request, platform: Platform, dataflow: Dataflow, back
     """Return the limits that a request asks for."""
     shares = request.max_engine_share.as_dict()
     most = {slot.name: most_of_an_engine(slot.available, shares) for slot in platform.slots}
-    products = None if request.max_products == NONE else int(request.max_products)
+    products = products_from(request.max_products)
     names = {engine.name for engine in dataflow.engines}
     homes = {name: pblock.slot for name, pblock in stated_pblocks(platform, request).items() if name in names}
     return EngineLimits(dataflow, backend, products, most, homes=homes)

@@ -42,8 +42,9 @@ def _above(options: Record, phase: PhaseFacts, engine: PlannedEngine) -> Iterato
     """Yield each limit that an engine is above, with what it has and what is allowed."""
     most, row = options["max_products"], engine.row["folding"]
     products = engine.facts.products if phase.back_end is not None else row["products"]
-    if most != "none" and products > most:
-        yield "products", products, most
+    allowed_products = _products_allowed(most, engine.row["entry"])
+    if products > allowed_products:
+        yield "products", products, int(allowed_products)
     slot = phase.slots.get(engine.row["slot"])
     for resource in RESOURCE_NAMES if slot is not None else ():
         share = options["max_engine_share"][resource]
@@ -51,6 +52,17 @@ def _above(options: Record, phase: PhaseFacts, engine: PlannedEngine) -> Iterato
         allowed = max(allowed, LEAST_ALLOWED.get(resource, 0))
         if share < 1 and row["resources"][resource] > allowed:
             yield resource, row["resources"][resource], allowed
+
+
+def _products_allowed(most: int | str, entry: Record) -> float:
+    """Return how many products an engine may form: the number for the widest operands that are not above its own."""
+    if most == "none":
+        return math.inf
+    if isinstance(most, int):
+        return most
+    by_bits = {int(bits): int(count) for bits, _, count in (pair.partition(":") for pair in most.split(","))}
+    own = max(1, entry["weight_bits"], entry["input_bits"])
+    return by_bits[max(bits for bits in by_bits if bits <= own)]
 
 
 def _check_listed(plan: Record, above: dict[Key, tuple[int, int]], findings: Findings) -> None:

@@ -18,6 +18,7 @@ _NAME = re.compile(r"[A-Za-z0-9_]+")
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.\-]+")
+_BY_WIDTH = re.compile(r"1:[1-9][0-9]{0,17}(,[1-9][0-9]{0,3}:[1-9][0-9]{0,17})*")
 
 
 def is_name(text: object) -> bool:
@@ -34,6 +35,13 @@ def is_engine_id(text: object) -> bool:
     """Whether a text can be ``network/engine`` or an engine's name."""
     network, slash, engine = text.rpartition("/") if isinstance(text, str) else ("", "", "")
     return is_name(engine) and (not slash or is_plain_name(network))
+
+
+def is_most_products(value: object) -> bool:
+    """Whether a value limits products: none, a number, or one for each width of operands from which it holds."""
+    if isinstance(value, str):
+        return value == "none" or _BY_WIDTH.fullmatch(value) is not None
+    return is_count(value) and value != 0
 
 
 COUNT = Scalar("a non-negative integer below 2^63", is_count)
@@ -63,7 +71,7 @@ REPORT = Scalar(
 )
 SHA256 = Scalar("64 hexadecimal digits", lambda value: isinstance(value, str) and bool(_SHA256.fullmatch(value)))
 FPGA_COUNT = Scalar("auto or a number", lambda value: value == "auto" or is_count(value))
-MOST_PRODUCTS = Scalar("none or a positive integer", lambda value: value == "none" or (is_count(value) and value > 0))
+MOST_PRODUCTS = Scalar("none, a positive integer, or one for each width of operands from 1 on", is_most_products)
 RECONFIGURE = Scalar("none, full or partial", lambda value: value in ("none", "full", "partial"))
 TERMS = dict.fromkeys(("wire", "reach", "congestion"), SHARE)
 """A number for each term of placement's objective."""

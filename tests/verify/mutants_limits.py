@@ -29,6 +29,13 @@ def more_products_than_asked_for(plan: Plan, files: Files) -> None:
 
 
 @mutant("engine-above-limit")
+def more_products_than_operands_as_wide_may_have(plan: Plan, files: Files) -> None:
+    listed(plan)
+    plan["limits_lifted"].clear()
+    plan["options"]["max_products"] = f"1:{plan['options']['max_products']},17:1000000"
+
+
+@mutant("engine-above-limit")
 def more_of_a_slot_than_an_engine_may_have(plan: Plan, files: Files) -> None:
     engines = part_of(plan)["folding"]["engines"]
     first(name for name in engines if engines[name]["resources"]["BRAM18"])
@@ -93,6 +100,11 @@ def products_left_out(plan: Plan, files: Files) -> None:
 @mutant("wrong-products")
 def small_engine_beyond_all_that_is_known(plan: Plan, files: Files) -> None:
     unit(plan)[1]["beyond_known_builds"] = True
+
+
+@mutant("plan-malformed")
+def products_limited_from_two_bits_on_alone(plan: Plan, files: Files) -> None:
+    plan["options"]["max_products"] = "2:4096"
 
 
 @mutant("plan-malformed")

@@ -25,7 +25,7 @@ FILL = dict.fromkeys(RESOURCES)
 OPTIONS = {
     "cap": CAP,
     "fill": FILL,
-    "max_products": 4096,
+    "max_products": "1:8192,2:4096,3:1024",
     "max_engine_share": {"LUT": 0.25, "FF": 1.0, "BRAM18": 1.0, "URAM": 1.0, "DSP": 0.5},
     "confidence": 0.9,
     "constraint_style": "hard",

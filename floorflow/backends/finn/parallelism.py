@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +24,11 @@ _WHOLE: Mapping[str, tuple[str, ...]] = {
 _WINDOW = "parallel_window"
 _MULTIPLYING = ("MVAU", "VVAU")
 """Layers whose engines form PE x SIMD products at once."""
-KNOWN_PRODUCTS = 1600
-"""Products of the largest HLS engine known to have been built, about: one of ResNet50-PYNQ. Its authors cut layers into
-small blocks, as synthesis took too long; finn-examples go up to 512. (FINN issue 1214: PE 80 x SIMD 5 with 7-bit
+KNOWN_PRODUCTS: Mapping[int, int] = MappingProxyType({1: 7168, 2: 784, 3: 320, 9: 0})
+"""Products of the largest HLS engine in a build at hand, by the bits of its wider operand from which that holds.
+
+From the builds that costs are fitted to (benchmarks/data/builds.jsonl.gz): TFC on PYNQ-Z2, TFC and KWS of FINN+'s
+tests; what was built with wider operands counts for narrower ones. (FINN issue 1214: PE 80 x SIMD 5 with 7-bit
 thresholds took more than 40 GB.)
 """
 

@@ -10,17 +10,28 @@ from floorflow.dataflow.model import FoldedDataflow, Stream
 from floorflow.errors import some
 
 DMA_BITS = 512
-"""Widest memory interface of FINN's DMA engines (InsertIODMA)."""
+"""Widest memory interface of FINN's DMA engines: that of VitisBuild; Zynq's are those of its port."""
+PACKED_BITS, PACKED_SUM_BITS = 4, 25
+"""FINN main's ``mvu_4sx4u.sv`` takes weights and data of so many bits, and sums of so many with any weights.
+
+It takes sums from a 48-bit word at bit 21 (DSP48E1), 22 or 23 (DSP48E2, any or narrow weights): of more than 27, 26 or
+25 bits the range is beyond the word and synthesis stops, whatever PE and SIMD (FINN issue 1681; issue 1682 is the same
+at SIMD 1 and PE 2 alone). FINN dev and FINN+ have another core (``mvu.sv``).
+"""
 
 
 def warnings_of(folded: FoldedDataflow, clock_mhz: float, options: FinnOptions) -> Iterator[str]:
     """Yield them: weights that are written at run time, styles, inputs beyond a DMA engine, costs of FINN's own."""
     written = sorted(n for n, o in folded.options.items() if o.folding.get("runtime_writeable_weights"))
     if written:
-        yield f"URAM cannot be initialised: the weights of {some(written)} must be written at run time over AXI-lite"
+        yield (
+            f"URAM of UltraScale+ cannot be initialised: the weights of {some(written)} must be written at run time "
+            "over AXI-lite"
+        )
     other = [engine.name for engine in folded.dataflow.engines if PREFERENCE in engine.attributes]
     if other:
         yield f"hls or rtl against FINN's own choice, which specialize_layers_config.json tells it: {some(other)}"
+    yield from _too_wide_sums(folded, options)
     for stream in folded.dataflow.streams:
         if stream.from_outside:
             yield from _too_wide(stream, folded.options[stream.target].input_widths_bits[stream.target_port], clock_mhz)
@@ -30,11 +41,28 @@ def warnings_of(folded: FoldedDataflow, clock_mhz: float, options: FinnOptions) 
         yield "costs are those of SAMO's fork of FINN (2022), in which some hardware costs nothing; real use is higher"
 
 
+def _too_wide_sums(folded: FoldedDataflow, options: FinnOptions) -> Iterator[str]:
+    """Warn of RTL matrix units whose sums are wider than FINN main's core for few bits can be synthesised with."""
+    wide = {
+        engine.name: engine.output_bits
+        for engine in folded.dataflow.engines
+        if engine.kind == "MVAU_rtl" and engine.operand_bits <= PACKED_BITS and engine.output_bits > PACKED_SUM_BITS
+    }
+    if wide and options.finn == "main":
+        yield (
+            f"FINN main's RTL unit for operands of up to {PACKED_BITS} bits does not synthesise with sums beyond "
+            f"{PACKED_SUM_BITS} bits (27 on 7 series; FINN issue 1681): "
+            f"{some([f'{name} ({bits} bits)' for name, bits in wide.items()])}; "
+            "FINN's step_minimize_bit_width narrows them, else take MVAU_hls, FINN dev or FINN+"
+        )
+
+
 def _too_wide(stream: Stream, width_bits: int, clock_mhz: float) -> Iterator[str]:
     """Warn of an input of more bits a word than one DMA engine feeds, and say how many frames a second it does."""
     if width_bits > DMA_BITS:
         fed = int(clock_mhz * 1e6 / -(-stream.elements * stream.element_bits // DMA_BITS))
         yield (
-            f"{stream.source} takes {width_bits:,} bits a word, FINN's DMA engines give {DMA_BITS} a cycle at most: "
+            f"{stream.source} takes {width_bits:,} bits a word, FINN's DMA engines give {DMA_BITS} a cycle at most, "
+            "64 on Zynq and 128 on Zynq UltraScale+: "
             f"the rate holds only if the host's memory keeps up; --fps {fed} is what they feed"
         )

@@ -51,8 +51,8 @@ CHOICES = {
 WHOLE = {"PE": ("MH", "Channels", "NumChannels", "Labels"), "SIMD": ("MW", "IFMChannels", "NumChannels")}
 """Attributes of which the first that an engine has is the most of a way to fold it."""
 
-KNOWN_PRODUCTS = 1600
-"""Products of the largest HLS unit that is known to have been built, about (ResNet50-PYNQ)."""
+KNOWN_PRODUCTS = {1: 7168, 2: 784, 3: 320, 9: 0}
+"""Products of the largest HLS unit in a build at hand, by the bits of its wider operand from which that holds."""
 
 findings: Mapping[str, str] = {
     "wrong-impl-style": "an engine is hls or rtl, and FINN would make it the other",
@@ -122,7 +122,9 @@ def _products(folded: FoldedEngine) -> dict[str, Any]:
         products = folded.pe * folded.simd * folded.number("M", 1)
     except AttributeProblem:
         return {}
-    return {"products": products, "beyond_known_builds": products > KNOWN_PRODUCTS}
+    bits = max(1, folded.entry["weight_bits"], folded.entry["input_bits"])
+    known = KNOWN_PRODUCTS[max(width for width in KNOWN_PRODUCTS if width <= bits)]
+    return {"products": products, "beyond_known_builds": products > known}
 
 
 def _parallelism_objections(folded: FoldedEngine, rows: list[dict[str, Any]]) -> Iterator[Problem]:

@@ -123,7 +123,7 @@ ESTIMATED = Coefficients()
 
 AUTO_BLOCK_DEPTHS = {"7series": 4}
 """Words from which Vivado puts a memory without a style into block RAM. 7 series: seen at 4, 6, 7 and 14 words of 864
-to 7,168 bits, not at 2 of 320 (PYNQ-Z2, Vivado 2022.2 or near)."""
+to 7,168 bits, not at 2 of 320 (PYNQ-Z2, Vivado 2023.2)."""
 AUTO_BLOCK_DEPTH = 32
 """The same on other families: vgg10's five memories of 1 to 16 words stay in LUTs (RFSoC2x2, Vivado 2024.2), and those
 of 36 words and more do not. Whether the family or the version of Vivado makes the difference is not known."""

@@ -61,8 +61,9 @@ def uram_blocks(width_bits: int, depth: int) -> int:
 def block_ram18(width_bits: int, depth: int) -> int:
     """Count RAMB18 of a ROM or streamed memory, floorflow's way: one aspect ratio, width in whole bytes.
 
-    Weight streams are padded to bytes and Vivado keeps the padding: over the 30 decoupled weight memories of the
-    metafi build with 512 words or more this is off by 10 RAMB18 in all, FINN's count by 27 (docs/cost-model.md).
+    FINN pads weight streams to bytes. What Vivado makes of the padding differs: over the 30 decoupled weight memories
+    of the metafi build with 512 words or more the padded width is off by 10 RAMB18 in all, FINN's count by 27
+    (docs/cost-model.md); on 7 series, without a style, the unpadded width fits (`auto_ram18`).
     """
     padded = ceil_divide(width_bits, 8) * 8
     return least(*(ceil_divide(depth, rows) * ceil_divide(padded, width) for width, rows in BLOCK_SHAPES))

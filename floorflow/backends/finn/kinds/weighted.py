@@ -113,11 +113,11 @@ class Weighted:
 
         2022.x takes one for each product whose data has two bits or more, weights of one bit too (64 of 64 2 x 2 bits,
         27 of 27 8 x 1 bits), none where data has one bit (0 of 640). 2024.2 takes none (cybsec, 2 x 2 bits). FINN main
-        names 2022.2 as its version, dev and FINN+ 2024.2: what is meant where no version is given.
+        and dev name 2022.2 as their version, FINN+'s tests 2024.2: what is meant where no version is given.
         """
         if self.res_type != "auto":
             return self.res_type == "dsp"
-        version = technology.vivado or ((2022, 2) if self.finn == "main" else (2024, 2))
+        version = technology.vivado or ((2024, 2) if self.finn == "plus" else (2022, 2))
         return self.input_bits > 1 and version < (2024, 1)
 
     def own_hls_logic(self, technology: Technology, prices: Coefficients) -> Resources:
