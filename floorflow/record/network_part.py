@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from floorflow.dataflow.model import Engine, Option
 from floorflow.record.engine_limits import products_of
 from floorflow.record.part import Part
 from floorflow.record.throughput import expected_cycles, sustained_fps, throughput_of
 from floorflow.record.values import amounts, plain, statistics
+from floorflow.resources import ZERO
 from floorflow.schema import (
+    DoubtEntry,
     EstimatesEntry,
     FoldedEntry,
     FoldingEntry,
@@ -66,9 +69,15 @@ def _engines(part: Part) -> dict[str, FoldedEntry]:
             ],
             products=products[name],
             beyond_known_builds=0 < backend.known_products < products[name],
+            doubt=_doubt(part, engines[name], option),
         )
         for name, option in folded.options.items()
     }
+
+
+def _doubt(part: Part, engine: Engine, option: Option) -> DoubtEntry | None:
+    less, more = part.context.costs.doubt(engine, option)
+    return None if less == more == ZERO else DoubtEntry(less=amounts(less), more=amounts(more))
 
 
 def _estimates(part: Part) -> EstimatesEntry:

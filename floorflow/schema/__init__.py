@@ -35,6 +35,7 @@ from floorflow.schema.network import (
 )
 from floorflow.schema.phase import (
     BoundaryRegisters,
+    DoubtEntry,
     CrossingEntry,
     EstimatesEntry,
     FarStreamEntry,
@@ -104,6 +105,7 @@ __all__ = [
     "BoundaryCrossing",
     "BoundaryEntry",
     "BoundaryRegisters",
+    "DoubtEntry",
     "CalibrationEntry",
     "ChannelEntry",
     "ColumnWires",

@@ -82,7 +82,10 @@ class FinnBackend(Backend):
         first, free = options.impl_style == "auto", options.styles_are_open and not own_kinds
         weights = options.runtime_weights != "never"
         technology = replace(technology, vivado=options.vivado_version)
-        return CostTable(technology, options.costs, weights, options.finn, free, own_kinds_first=first)
+        given = "finn" in options.model_fields_set
+        return CostTable(
+            technology, options.costs, weights, options.finn, free, own_kinds_first=first, finn_is_given=given
+        )
 
     def tool(self, options: FinnOptions) -> str:
         """Return which FINN builds the engines."""

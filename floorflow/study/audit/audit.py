@@ -11,7 +11,7 @@ from typing import Any
 from floorflow.backends.backend import Backend, Costs, backend_named
 from floorflow.backends.builds import Build, BuiltNode
 from floorflow.channels import Channel, PartialPlacement, connect
-from floorflow.dataflow.bands import spread
+from floorflow.dataflow.bands import LESS, MORE, spread
 from floorflow.dataflow.fifo import of_style
 from floorflow.dataflow.model import FoldedDataflow, Option, renamings
 from floorflow.errors import InputError
@@ -31,12 +31,16 @@ _DMA = {True: "input_dma", False: "output_dma"}
 
 @dataclass(frozen=True)
 class AuditedNode:
-    """A node of the build and what floorflow says of it; ``predicted`` None: no cost model prices such a node alone."""
+    """A node of the build and what floorflow says of it; ``predicted`` None: no cost model prices such a node alone.
+
+    ``doubt``: what it may take less and more by versions of the tools that nothing rules out.
+    """
 
     node: BuiltNode
     predicted: Resources | None
     folding: Mapping[str, Any]
     cycles: int | None = None
+    doubt: tuple[Resources, Resources] = (ZERO, ZERO)
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,8 @@ class Audit:
         for one in self.network_nodes:
             if one.predicted is not None:
                 use[one.node.kind] = use.get(one.node.kind, ZERO) + one.predicted
+                for kind, doubt in zip((LESS, MORE), one.doubt, strict=True):
+                    use[kind] = use.get(kind, ZERO) + doubt
         return spread(use, self.costs.band)
 
 
@@ -159,7 +165,8 @@ def _folded(tool: Backend, build: Build, target: Target, costs: Costs, options: 
 def _priced(node: BuiltNode, folded: FoldedDataflow, costs: Costs) -> AuditedNode:
     if node.engine is not None:
         option: Option = folded.options[node.engine]
-        return AuditedNode(node, option.resources, option.folding, option.cycles)
+        doubt = costs.doubt(folded.dataflow.engine(node.engine), option)
+        return AuditedNode(node, option.resources, option.folding, option.cycles, doubt)
     return AuditedNode(node, _stream_price(node, costs), {})
 
 

@@ -85,7 +85,7 @@ def test_a_supply_for_a_confidence_is_enough_and_hardly_more_than_that(
 
 def test_what_may_fail_is_never_told_as_certain() -> None:
     plenty = Resources(*[10**9] * 5).as_dict()
-    assert outcome_of({"MVAU_hls": Resources(lut=10)}, relative_band).told(plenty) == 0.9999
+    assert outcome_of({"MVAU_hls": Resources(lut=10)}, relative_band).told(plenty) == 0.98
     assert outcome_of({CROSSING: Resources(ff=10)}, relative_band).told(plenty) == 1
     unlikely = outcome_of({"MVAU_hls": Resources(lut=1000)}, relative_band)
     have = Resources(lut=1000).as_dict()
