@@ -158,7 +158,7 @@ class Costs(Protocol):
         return False
 
     def doubt(self, engine: Engine, option: Option) -> tuple[Resources, Resources]:  # noqa: ARG002 - see above
-        """Return what an engine may need less, and more, beside its band: by versions of the tool that are not known."""
+        """Return what an engine may need less and more, beside its band: by versions of the tool that are not known."""
         return ZERO, ZERO
 
     def reaching(self, target: ClockTarget) -> Costs:  # noqa: ARG002

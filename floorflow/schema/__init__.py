@@ -35,8 +35,8 @@ from floorflow.schema.network import (
 )
 from floorflow.schema.phase import (
     BoundaryRegisters,
-    DoubtEntry,
     CrossingEntry,
+    DoubtEntry,
     EstimatesEntry,
     FarStreamEntry,
     FitEntry,
@@ -105,11 +105,11 @@ __all__ = [
     "BoundaryCrossing",
     "BoundaryEntry",
     "BoundaryRegisters",
-    "DoubtEntry",
     "CalibrationEntry",
     "ChannelEntry",
     "ColumnWires",
     "CrossingEntry",
+    "DoubtEntry",
     "End",
     "EndedAtEntry",
     "EngineEntry",

@@ -20,8 +20,7 @@ class ParallelismEntry(PlanModel):
 
 
 class DoubtEntry(PlanModel):
-    """What an engine may need less and more than told: by versions of the tools that were not given, and what one build
-    alone shows."""
+    """What an engine may need less and more than told: by versions that were not given, or as one build alone shows."""
 
     less: Amounts
     more: Amounts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from floorflow.backends.finn.datatype import bits_of
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.specialise import PREFERENCE
 from floorflow.dataflow.model import FoldedDataflow, Stream
@@ -21,6 +22,7 @@ def warnings_of(folded: FoldedDataflow, clock_mhz: float, options: FinnOptions) 
     other = [engine.name for engine in folded.dataflow.engines if PREFERENCE in engine.attributes]
     if other:
         yield f"hls or rtl against FINN's own choice, which specialize_layers_config.json tells it: {some(other)}"
+    yield from _placed_by_hls(folded, options)
     for stream in folded.dataflow.streams:
         if stream.from_outside:
             yield from _too_wide(stream, folded.options[stream.target].input_widths_bits[stream.target_port], clock_mhz)
@@ -28,6 +30,23 @@ def warnings_of(folded: FoldedDataflow, clock_mhz: float, options: FinnOptions) 
         yield "costs are FINN's own estimates, in which some hardware costs nothing; real use is higher"
     if options.costs == "samo":
         yield "costs are those of SAMO's fork of FINN (2022), in which some hardware costs nothing; real use is higher"
+
+
+def _placed_by_hls(folded: FoldedDataflow, options: FinnOptions) -> Iterator[str]:
+    """Say which products HLS places in DSP blocks or LUTs by its version, where nobody gave that."""
+    open_ones = sorted(
+        engine.name
+        for engine in folded.dataflow.engines
+        if folded.options[engine.name].folding.get("resType") == "auto"
+        and engine.kind.endswith("_hls")
+        and bits_of(str(engine.attributes["inputDataType"])) > 1
+    )
+    if open_ones and options.vivado is None and options.costs in {"calibrated", "estimated"}:
+        version = "2022.2" if options.finn == "main" else "2024.2"
+        yield (
+            f"resType auto of {some(open_ones)}: HLS before 2024.1 multiplies in DSP blocks, later in LUTs, and no "
+            f"--vivado says which builds; priced as {version} does, the likelihoods span both"
+        )
 
 
 def _too_wide(stream: Stream, width_bits: int, clock_mhz: float) -> Iterator[str]:

@@ -111,13 +111,14 @@ def doubt(
     2022.2 and 2024.2 are the HLS before and after what changed (`kinds.weighted`). What one build alone shows is more.
     """
     units = [known_kind(op_type, finn).unit(attributes, finn) for finn in finns]
-    versions = HLS_ENDS if technology.vivado is None else (technology.vivado,)
+    part = getattr(units[0], "part", None) if op_type.endswith("_hls") else None
+    unseen = part is not None and part.placement_is_unseen(technology)
+    versions = HLS_ENDS if technology.vivado is None or unseen else (technology.vivado,)
     tools = [technology, *(replace(technology, vivado=version) for version in versions)]
     prices = [priced(unit, tool, "calibrated") for unit in units for tool in tools]
     amounts = list(zip(*(price.as_tuple() for price in prices), strict=True))
     least, most = (Resources(*map(choose, amounts)) for choose in (min, max))
-    part = getattr(units[0], "part", None)
-    dearer = part.luts_in_doubt if part is not None and op_type.endswith("_hls") else 0
+    dearer = 0 if part is None else part.luts_in_doubt
     return prices[0] - least, most - prices[0] + Resources(lut=dearer)
 
 

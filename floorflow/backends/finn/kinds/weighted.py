@@ -20,8 +20,8 @@ RAM_STYLES = ("auto", "block", "distributed", "ultra")
 COUNT_LUTS_PER_BIT = 1.3
 """LUTs that count a bit: 3 for 6 bits, and 0.8 a bit in the adders behind."""
 SUMMED_IN_DSP = {6: 4, 7: 4, 8: 8}
-"""By bits of both operands, of how many products of a row one more DSP block takes the sum: block by block as
-metafi's 7 and 8 bits and three builds of 4 x 4 bits have it; none at 2 x 2, 8 x 1 and 8 x 8 bits. Of 6 bits none was built."""
+"""By bits of both operands, of how many products of a row one more DSP block takes the sum: block by block as metafi's
+7 and 8 bits and three builds of 4 x 4 bits have it; none at 2 x 2, 8 x 1 and 8 x 8 bits. Of 6 bits none was built."""
 AUTO_THRESHOLD_WORDS = 256
 """Words a PE from which HLS puts fused thresholds without a style into block RAM: seen at 256 and 512, not at 128."""
 NEWER_HLS, NEWER_PRODUCT_FF = (2023, 1), 0.66
@@ -121,6 +121,12 @@ class Weighted:
         if self.res_type != "auto":
             return self.res_type == "dsp"
         return self.input_bits > 1 and self._hls_version(technology) < (2024, 1)
+
+    def placement_is_unseen(self, technology: Technology) -> bool:
+        """Whether no build shows where products of ``auto`` lie: by 2023.x, and by 2024.1 on but for 2 x 2 bits."""
+        if self.res_type != "auto" or self.input_bits == 1 or self._hls_version(technology) < NEWER_HLS:
+            return False
+        return self._hls_version(technology) < (2024, 1) or self.operand_bits > 4
 
     def _hls_version(self, technology: Technology) -> tuple[int, int]:
         return technology.vivado or ((2022, 2) if self.finn == "main" else (2024, 2))
