@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from math import ceil, floor
 from pathlib import Path
 from statistics import median
 
@@ -289,6 +290,27 @@ def shell_band(builds: tuple[Build, ...], fits: dict[str, Fit], resource: str) -
     return min(low, 1.0), max(high, 1.0)
 
 
+def in_bands(builds: tuple[Build, ...], fits: dict[str, Fit]) -> str:
+    """Say how many figures of parts that were measured alone lie in the bands that all other origins give."""
+    held, spans = [], []
+    for origin in dict.fromkeys(build.origin for build in builds):
+        known = bands(*samples(tuple(build for build in builds if build.origin != origin), fits))
+        for build, part in _alone_parts(tuple(build for build in builds if build.origin == origin)):
+            for index, name in enumerate(RESOURCES):
+                told, took = fits[build.name].part(part, name), (*part.measured, 0)[index]
+                if told < LEAST_AMOUNT[name] and not took:
+                    continue
+                low, high = known.get(part.kind, {}).get(name, LOGIC_UNMEASURED if name in LOGIC else BLOCKS_UNMEASURED)
+                held.append(floor(told * low) <= took <= ceil(told * high))
+                if name == "LUT":
+                    spans.append((low, high))
+    low, high = (median(ends) for ends in zip(*spans, strict=True))
+    inside = (
+        f"Of {len(held)} figures of engines, FIFOs and converters {sum(held) / len(held):.0%} lie in the bands that the"
+    )
+    return f"{inside} other origins give; the median band of LUT is {low:g} to {high:g}."
+
+
 def pages(builds: tuple[Build, ...], fits: dict[str, Fit], full: Fit) -> list[str]:
     """Return every table, as docs/calibration.md holds them."""
     samples_of, origins = samples(builds, fits)
@@ -303,6 +325,7 @@ def pages(builds: tuple[Build, ...], fits: dict[str, Fit], full: Fit) -> list[st
         table(cycles(builds)),
         table(coefficients(full, fits)),
         table(band_rows(samples_of, bands(samples_of, origins))),
+        in_bands(builds, fits),
         f"Builds in the band of their sum: {', '.join(inside)}; not in it: {'; '.join(named)}.",
     ]
 
