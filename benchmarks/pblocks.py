@@ -22,6 +22,7 @@ likelihoods leave, of all rectangles, and of those that are hard.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -58,7 +59,13 @@ CORES = ("MVAU", "VVAU", "Pool", "StreamingMaxPool")
 BEHIND = ("Thresholding", "StreamingDataWidth", "AddStreams")
 SAME_BAND = {"VVAU_hls": "MVAU_hls", "VVAU_rtl": "MVAU_rtl"}
 
-DRAWN = ("example", "on", "pblocks", "told 90%: hold", "as planned: told", "as planned: hold")
+DRAWN = (
+    *(("cnv_2w2a", board, None) for board in ("pynq-z1", "zcu104", "xcku5p")),
+    *(("cnv_2w2a", "alveo-u250", fps) for fps in (None, 5_000, 2_000, 1_000)),
+    *(("mobilenet_v1_w4a4", "alveo-u250", fps) for fps in (None, 400, 300, 200, 150, 100)),
+)
+"""Plans whose pblocks are drawn, at a rate or at the highest: more than 200 pblocks."""
+DRAWN_HEAD = ("example", "on", "frames/s", "pblocks", "told 90%: hold", "as planned: told", "as planned: hold")
 DRAWS = 200
 """Draws for each pblock and origin."""
 
@@ -272,9 +279,9 @@ def draws(builds: tuple[Build, ...], fits: dict[str, Fit], only: str) -> Iterato
     of = {origin: errors(builds, fits, origin) for origin in origins}
     band_of = {origin: without(builds, fits, origin=origin) for origin in origins}
     rng, sums = np.random.default_rng(0), Counter[str]()
-    for name, board, fpgas in (plan for plan in PLANS if plan[0].startswith(only)):
+    for name, board, fps in (plan for plan in DRAWN if plan[0].startswith(only)):
         row: Counter[str] = Counter()
-        for pieces, entry in planned_pblocks(name, board, fpgas):
+        for pieces, entry in planned_pblocks(name, board, fps):
             row += Counter(pblocks=1, told=entry.likelihood or 0.0)
             use: dict[str, Resources] = defaultdict(Resources)
             for kind, amounts_ in pieces:
@@ -285,8 +292,9 @@ def draws(builds: tuple[Build, ...], fits: dict[str, Fit], only: str) -> Iterato
                 row["at 90%"] += _holding(needed, asked) / len(origins)
                 row["planned"] += _holding(needed, _resources(entry.supply)) / len(origins)
         sums += row
-        yield [name, f"{fpgas} x {board}", *_held(row)]
-    yield ["all", "", *_held(sums)]
+        print(name, board, fps, *_held(row), file=sys.stderr, flush=True)
+        yield [name, board, "-" if fps is None else f"{fps:,}", *_held(row)]
+    yield ["all", "", "", *_held(sums)]
 
 
 def _holding(needed: Outcomes, have: Resources) -> float:
@@ -299,10 +307,12 @@ def _held(row: Counter[str]) -> list[str]:
     return [str(count), *(f"{row[name] / count:.1%}" for name in ("at 90%", "told", "planned"))]
 
 
-def planned_pblocks(name: str, board: str, fpgas: int) -> Iterator[tuple[list[tuple[str, Resources]], PblockEntry]]:
+def planned_pblocks(
+    name: str, board: str, fps: int | None
+) -> Iterator[tuple[list[tuple[str, Resources]], PblockEntry]]:
     """Plan an example with a hard pblock for every module; yield what is in each."""
     options = {"plots": False, "effort": "fast", "constraint_style": "hard", "backend_options": {"vivado": "2022.2"}}
-    plan = flow.plan(Request(EXAMPLES / f"{name}.onnx", board, fpgas=fpgas, **options)).plan
+    plan = flow.plan(Request(EXAMPLES / f"{name}.onnx", board, fps=fps, **options)).plan
     phase = plan.phases[0]
     pieces = pieces_of(phase, {engine.name: engine.kind for network in plan.networks for engine in network.engines})
     for held in phase.floorplan.values():
@@ -322,12 +332,7 @@ def main() -> None:
     builds = read_builds()
     fits = cross_validated(builds)
     if chosen.draws:
-        print(
-            markdown(
-                ["example", "on", "pblocks", "told 90%", "told as planned", "hold as planned"],
-                draws(builds, fits, chosen.only),
-            )
-        )
+        print(markdown(DRAWN_HEAD, draws(builds, fits, chosen.only)))
         return
     headings = ["modules", "network left out", "count", f"fit at {CONFIDENCE}", "with bands of other networks alone"]
     print(markdown(headings, real_modules(builds, fits)))
