@@ -62,7 +62,7 @@ SAME_BAND = {"VVAU_hls": "MVAU_hls", "VVAU_rtl": "MVAU_rtl"}
 DRAWN = (
     *(("cnv_2w2a", board, None) for board in ("pynq-z1", "zcu104", "xcku5p")),
     *(("cnv_2w2a", "alveo-u250", fps) for fps in (None, 5_000, 2_000, 1_000)),
-    *(("mobilenet_v1_w4a4", "alveo-u250", fps) for fps in (None, 400, 300, 200, 150, 100)),
+    *(("mobilenet_v1_w4a4", "alveo-u250", fps) for fps in (None, 400, 350, 300, 250, 200, 150, 120, 100)),
 )
 """Plans whose pblocks are drawn, at a rate or at the highest: more than 200 pblocks."""
 DRAWN_HEAD = ("example", "on", "frames/s", "pblocks", "told 90%: hold", "as planned: told", "as planned: hold")
