@@ -7,7 +7,8 @@ Whoever adds a kind touches five files: its family's beside this one (a new fami
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -21,7 +22,7 @@ from floorflow.backends.finn.kinds import (
     pooling,
 )
 from floorflow.backends.finn.kinds.depthwise import Depthwise
-from floorflow.backends.finn.kinds.kind import EngineKind, priced
+from floorflow.backends.finn.kinds.kind import EngineKind, Unit, priced
 from floorflow.backends.finn.kinds.matrix_vector import MatrixVector
 from floorflow.backends.finn.kinds.thresholding import Thresholding
 from floorflow.backends.finn.kinds.window import Window
@@ -110,7 +111,7 @@ def doubt(
 
     2022.2 and 2024.2 are the HLS before and after what changed (`kinds.weighted`). What one build alone shows is more.
     """
-    units = [known_kind(op_type, finn).unit(attributes, finn) for finn in finns]
+    units = [known_kind(op_type, finns[0]).unit(attributes, finns[0]), *_as_built_by(finns[1:], op_type, attributes)]
     part = getattr(units[0], "part", None) if op_type.endswith("_hls") else None
     unseen = part is not None and part.placement_is_unseen(technology)
     versions = HLS_ENDS if technology.vivado is None or unseen else (technology.vivado,)
@@ -120,6 +121,13 @@ def doubt(
     least, most = (Resources(*map(choose, amounts)) for choose in (min, max))
     dearer = 0 if part is None else part.luts_in_doubt
     return prices[0] - least, most - prices[0] + Resources(lut=dearer)
+
+
+def _as_built_by(finns: Sequence[FinnVersion], op_type: str, attributes: GivenAttributes) -> Iterator[Unit]:
+    """Yield the engine as each FINN makes it; one that refuses its attributes has not built it."""
+    for finn in finns:
+        with suppress(InputError):
+            yield known_kind(op_type, finn).unit(attributes, finn)
 
 
 def estimate(

@@ -201,3 +201,14 @@ def test_doubts_of_all_engines_are_one_and_no_part_of_the_estimate() -> None:
     assert (mean, deviation) == (1200, pytest.approx(200 / 1.2816))
     low, high = bands.spread({LESS: Resources(dsp=64), "MVAU_hls": Resources(dsp=64)}, lambda *_: (1.0, 1.0))
     assert (low.dsp, high.dsp) == (0, 64)
+
+
+def test_a_finn_that_refuses_an_engine_has_not_built_it() -> None:
+    """FINN+ alone fetches weights through a memory of its own."""
+    given = mvau(resType="lut", mem_mode="external_mem")
+    costs = BACKEND.costs(technology_of("xczu7ev-ffvc1156-2-e"), FinnOptions(vivado="2022.2"))
+    costs = replace(costs, finn="plus")
+    told = priced(
+        kind_of("MVAU_hls").unit({**given.attributes, **given.folding}, "plus"), costs.technology, "calibrated"
+    )
+    assert costs.doubt(given, Option(given.folding, 1, told, (32,), (80,))) == (Resources(), Resources())
