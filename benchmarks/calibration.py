@@ -61,13 +61,14 @@ PRIORS: dict[str, tuple[float, float]] = {
     "mvau_hls_lut": (300, 0.5),
     "mvau_hls_ff": (200, 0.5),
     "product_lut_share": (1, 0.3),
-    "product_ff_per_bit": (1, 0.7),
+    "product_ff_per_bit": (0.34, 1),
     "gate_lut_share": (1, 0.3),
     "gate_ff_per_bit": (1, 0.5),
     "gate_ff_per_bit_of_main": (0.5, 0.5),
     "dsp_adder_lut_share": (0.5, 0.5),
     "dsp_product_ff_per_bit": (1, 0.7),
     "threshold_lut_per_bit": (0.5, 0.5),
+    "threshold_ff_per_bit": (0.5, 0.5),
     "rtl_lut": (40, 0.5),
     "rtl_lut_per_product_bit": (2, 0.5),
     "rtl_ff_per_product_bit": (3.5, 0.5),
@@ -135,7 +136,8 @@ class Build:
     paces: tuple[Pace, ...]
     fifos: tuple[int, ...]
     shell: dict[str, int] | None
-    """What a report says that lies outside of its parts."""
+    """What a report says that lies outside of its parts, or, if assumed, that of another board."""
+    shell_is_assumed: bool = False
 
 
 @dataclass(frozen=True)
@@ -174,6 +176,7 @@ def read_builds() -> tuple[Build, ...]:
             tuple(pace_of(unit) for _, unit, _ in _engines(row)),
             tuple(row.get("fifos_measured", ())),
             row.get("shell"),
+            row.get("shell_is_assumed", False),
         )
         for row in rows
     )
@@ -310,13 +313,18 @@ def _shell(fitted: Fit, board: str, builds: tuple[Build, ...], unseen: str | Non
 
 
 def cross_validated(builds: tuple[Build, ...]) -> dict[str, Fit]:
-    """Return for each build the fit that saw none of its network and none of its origin."""
+    """Return for each build the fit that saw none of its network and none of its origin.
+
+    A board's shell is a fact of the board: it is what builds of other networks leave under a fit that saw those.
+    """
     fits: dict[tuple[str, str], Fit] = {}
     for build in builds:
         network, origin = build.network, build.origin
         if (network, origin) not in fits:
             fitted = fit(builds, lambda other, n=network, o=origin: other.network != n and other.origin != o)  # type: ignore[misc]
-            fits[network, origin] = with_shells(fitted, builds, network)
+            of_board = fit(builds, lambda other, n=network: other.network != n)  # type: ignore[misc]
+            shells = with_shells(of_board, builds, network).shells
+            fits[network, origin] = replace(fitted, shells=shells)
     return {build.name: fits[build.network, build.origin] for build in builds}
 
 

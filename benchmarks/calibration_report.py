@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from math import ceil, floor
 from pathlib import Path
 from statistics import median
 
@@ -35,13 +37,18 @@ Bands = dict[str, dict[str, tuple[float, float]]]
 LEAST_SHARE = 0.4
 """A whole design says something about a kind that makes up this share of it."""
 LEAST_AMOUNT = {"LUT": 20, "FF": 20, "BRAM18": 1, "DSP": 1}
+LEAST_OF_DESIGN = {"BRAM18": 10}
+"""Of fewer blocks a design says nothing: those of its DMA engines may be two more or less."""
 SHELL_PART = "shell"
+ASSUMED_BLOCKS = (0.5, 2.0)
+"""Block RAM of a shell that is taken for another board's: one or two in each DMA engine, or more."""
 ENOUGH = 3
 """Origins from which tenths are taken as they are; of a kind seen in fewer the band is that of no build at all."""
 
 
 NARROWEST = (0.9, 1.1)
-"""What no band of LUTs or flip-flops is narrower than: small engines are off by a few LUTs, which is much of them."""
+"""What no band of LUTs or flip-flops is narrower than: small engines are off by a few LUTs, which is much of them; nor
+of DSP that HLS decides on, whose rules were found with all builds in view."""
 
 
 def samples(builds: tuple[Build, ...], fits: dict[str, Fit]) -> tuple[Samples, Mapping[str, set[str]]]:
@@ -84,7 +91,7 @@ def _dominant(build: Build, seen: Fit, resource: str) -> Iterator[tuple[str, flo
     if any(part.measured for part in build.parts):
         return
     for kind, amount in by_kind.items():
-        if total and amount >= LEAST_SHARE * total:
+        if total and amount >= max(LEAST_SHARE * total, LEAST_OF_DESIGN.get(resource, 0)):
             yield kind, (build.measured[resource] - total + amount) / amount
 
 
@@ -96,9 +103,9 @@ def bands(samples_of: Samples, origins: Mapping[str, set[str]]) -> Bands:
         if len(origins[kind]) < ENOUGH:
             few = LOGIC_UNMEASURED if resource in LOGIC else BLOCKS_UNMEASURED
             low, high = min(few[0], low), max(few[1], high)
-        if resource == "DSP" and {ratio for _, ratio in ratios} == {1.0}:
+        if resource == "DSP" and kind.endswith("_rtl") and {ratio for _, ratio in ratios} == {1.0}:
             low = high = 1.0
-        elif resource in LOGIC:
+        elif resource in LOGIC or (resource == "DSP" and kind.endswith("_hls")):
             low, high = min(low, NARROWEST[0]), max(high, NARROWEST[1])
         result[kind][resource] = (round(min(low, 1), 2), round(max(high, 1), 2))
     return dict(result)
@@ -255,14 +262,19 @@ def outside(builds: tuple[Build, ...], fits: dict[str, Fit], resource: str) -> l
         seen, use = fits[build.name], defaultdict(float)
         for part in build.parts:
             use[part.kind] += seen.part(part, resource)
-        told = build.shell is not None
+        told = build.shell is not None and not build.shell_is_assumed
         use[SHELL_PART] = 0.0 if told else seen.shells[build.board][resource]
         amounts = {kind: Resources.from_dict({resource: round(use[kind])}) for kind in use}
-        low, high = spread(amounts, lambda kind, name: unsure if kind == SHELL_PART else relative_band(kind, name))
-        real = build.measured[resource] - (build.shell[resource] if build.shell is not None else 0)
+        of_shell = ASSUMED_BLOCKS if build.shell_is_assumed and resource not in LOGIC else unsure
+        low, high = spread(amounts, partial(_band_or, of_shell))
+        real = build.measured[resource] - (build.shell[resource] if build.shell is not None and told else 0)
         if not low.as_dict()[resource] <= real <= high.as_dict()[resource]:
             names.append(build.name)
     return names
+
+
+def _band_or(of_shell: tuple[float, float], kind: str, resource: str) -> tuple[float, float]:
+    return of_shell if kind == SHELL_PART else relative_band(kind, resource)
 
 
 def shell_band(builds: tuple[Build, ...], fits: dict[str, Fit], resource: str) -> tuple[float, float]:
@@ -276,6 +288,27 @@ def shell_band(builds: tuple[Build, ...], fits: dict[str, Fit], resource: str) -
     ]
     low, high = tenths(ratios)
     return min(low, 1.0), max(high, 1.0)
+
+
+def in_bands(builds: tuple[Build, ...], fits: dict[str, Fit]) -> str:
+    """Say how many figures of parts that were measured alone lie in the bands that all other origins give."""
+    held, spans = [], []
+    for origin in dict.fromkeys(build.origin for build in builds):
+        known = bands(*samples(tuple(build for build in builds if build.origin != origin), fits))
+        for build, part in _alone_parts(tuple(build for build in builds if build.origin == origin)):
+            for index, name in enumerate(RESOURCES):
+                told, took = fits[build.name].part(part, name), (*part.measured, 0)[index]
+                if told < LEAST_AMOUNT[name] and not took:
+                    continue
+                low, high = known.get(part.kind, {}).get(name, LOGIC_UNMEASURED if name in LOGIC else BLOCKS_UNMEASURED)
+                held.append(floor(told * low) <= took <= ceil(told * high))
+                if name == "LUT":
+                    spans.append((low, high))
+    low, high = (median(ends) for ends in zip(*spans, strict=True))
+    inside = (
+        f"Of {len(held)} figures of engines, FIFOs and converters {sum(held) / len(held):.0%} lie in the bands that the"
+    )
+    return f"{inside} other origins give; the median band of LUT is {low:g} to {high:g}."
 
 
 def pages(builds: tuple[Build, ...], fits: dict[str, Fit], full: Fit) -> list[str]:
@@ -292,6 +325,7 @@ def pages(builds: tuple[Build, ...], fits: dict[str, Fit], full: Fit) -> list[st
         table(cycles(builds)),
         table(coefficients(full, fits)),
         table(band_rows(samples_of, bands(samples_of, origins))),
+        in_bands(builds, fits),
         f"Builds in the band of their sum: {', '.join(inside)}; not in it: {'; '.join(named)}.",
     ]
 

@@ -342,6 +342,40 @@ def rebuilt(reference: Path) -> Iterator[dict[str, Any]]:
         }
 
 
+def mlp_sweep(reference: Path) -> Iterator[dict[str, Any]]:
+    """Return whole designs of two dense layers, 64-32-10, on another Zynq UltraScale+: totals and foldings are told.
+
+    Cycles tell the layers (64 x 32 and 32 x 10 products), kinds that the first holds its thresholds and the second has
+    none; DSP tell that products are as HLS of 2022.x makes them. The shell is taken for ZCU104's.
+    """
+    with (reference / "builds/zu3eg/mlp_sweep.csv").open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["target_fps"] != "1000"]
+    shell = metafi(reference)["shell"]
+    for index, row in enumerate(rows):
+        bits, folding = int(row["sweep"].removeprefix("mlp_int")), json.loads(row["folding_json"])
+        types = {"inputDataType": f"INT{bits}", "weightDataType": f"INT{bits}", "numInputVectors": [1]}
+        wide = {"accDataType": "INT32", "noActivation": 0, "ActVal": 0, "outputDataType": f"UINT{bits}"}
+        last = {"inputDataType": f"UINT{bits}", "outputDataType": f"INT{2 * bits + 5}", "noActivation": 1}
+        yield {
+            "name": f"mlp-w{bits}a{bits}-{index % 3 + 1}",
+            "network": f"mlp-int{bits}",
+            "origin": "finn-vs-vitisai",
+            "finn": "main",
+            "source": "public builds of FINN on xczu3eg, April 2026",
+            "vivado": [2022, 2],
+            "part": "xczu3eg-sbva484-1-e",
+            "told": {},
+            "measured": {name: int(row[name.lower()]) for name in ("LUT", "FF", "BRAM18", "DSP")}
+            | {"URAM": 0, "interval": None},
+            "engines": [
+                ["MVAU_hls", {**types, **wide, "MW": 64, "MH": 32, **folding["MVAU_hls_0"]}],
+                ["MVAU_rtl", {**types, **last, "MW": 32, "MH": 10, **folding["MVAU_rtl_0"]}],
+            ],
+            "shell": shell,
+            "shell_is_assumed": True,
+        }
+
+
 def outside(top: list[int], engines: list[Engine], fifos: list[list[Any]]) -> dict[str, int]:
     """Return what a design used outside of FINN's nodes: the interface between processor and DMA engines."""
     inside = [*(engine[2:] for engine in engines), *([*fifo[3:], 0] for fifo in fifos)]
@@ -371,6 +405,7 @@ def plain(value: object) -> Any:
 def main() -> None:
     reference = Path(sys.argv[1])
     builds = [*finn_plus(reference), metafi(reference), *pynq_labs(reference), *rebuilt(reference)]
+    builds.extend(mlp_sweep(reference))
     text = "".join(json.dumps(build, separators=(",", ":")) + "\n" for build in builds)
     (HERE / "builds.jsonl.gz").write_bytes(gzip.compress(text.encode(), 9, mtime=0))
     for build in builds:

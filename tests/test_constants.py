@@ -143,6 +143,7 @@ PLANNER: dict[str, Any] = {
     "long_wires_7series": astuple(routing.LONG_WIRES["7series"]),
     "constraint_styles": get_args(schema.SlotStyle),
     "tenth_deviations": bands._TENTH,
+    "most_told": resources.MOST_TOLD,
     "memory_modes": weighted._MEMORY_MODES,
 }
 CHECK: dict[str, Any] = {
@@ -196,6 +197,7 @@ CHECK: dict[str, Any] = {
     "long_wires_7series": judged_routing.LONG_WIRES_7,
     "constraint_styles": plan_structure.STYLES,
     "tenth_deviations": outcomes.TENTH_DEVIATIONS,
+    "most_told": outcomes.MOST_TOLD,
     "memory_modes": foldings.MEMORY_MODES,
 }
 

@@ -33,7 +33,7 @@ from floorflow.network.model import Network
 from floorflow.plugins import BackendOptions, backend_object
 from floorflow.rates import Actor, Actors
 from floorflow.reading import files_below
-from floorflow.resources import Resources
+from floorflow.resources import ZERO, Resources
 from floorflow.schema import EngineEntry, Plan
 from floorflow.technology import Technology
 
@@ -170,6 +170,10 @@ class Costs(Protocol):
     def has_bands(self) -> bool:
         """Whether it is known how far the estimates may be off."""
         return False
+
+    def doubt(self, engine: Engine, option: Option) -> tuple[Resources, Resources]:  # noqa: ARG002 - see above
+        """Return what an engine may need less and more, beside its band: by versions of the tool that are not known."""
+        return ZERO, ZERO
 
     def reaching(self, target: ClockTarget) -> Costs:  # noqa: ARG002
         """Return the prices without foldings whose engine alone is known to miss the clock by far; all, unless told."""

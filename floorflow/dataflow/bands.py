@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import ceil, erf, floor, sqrt
 from statistics import NormalDist
 
-from floorflow.resources import RESOURCE_NAMES, Resources
+from floorflow.resources import MOST_TOLD, RESOURCE_NAMES, Resources, total
 
 Band = tuple[float, float]
 BandOf = Callable[[str, str], Band]
@@ -19,6 +19,10 @@ BandOf = Callable[[str, str], Band]
 EXACT: Band = (1.0, 1.0)
 CROSSING = "crossing registers"
 """What crossing registers count as: their number is decided, not estimated."""
+LESS, MORE = "less in doubt", "more in doubt"
+"""What engines may need less and more than told, most of all where the version of the tool that builds them is not
+known: the same for all engines, so amounts add up."""
+_DECIDED: Mapping[str, Band] = {CROSSING: EXACT, LESS: (-1.0, 0.0), MORE: (0.0, 1.0)}
 _ROUNDING = 1e-9
 _TENTH = 1.2816
 """Standard deviations from the mean to the upper tenth of a normal distribution."""
@@ -51,9 +55,9 @@ class Outcome:
         return likelihood
 
     def told(self, have: Mapping[str, int]) -> float:
-        """Return the likelihood to four digits, rounded down: what may fail is never told as certain."""
+        """Return the likelihood to four digits, rounded down, and no higher than builds can show (`MOST_TOLD`)."""
         sure = not any(deviation for _, deviation in self.moments.values())
-        return min(floor(self.likelihood(have) * 1e4) / 1e4, 1.0 if sure else 0.9999)
+        return min(floor(self.likelihood(have) * 1e4) / 1e4, 1.0 if sure else MOST_TOLD)
 
     def supply(self, least: Resources, confidence: float) -> Resources:
         """Return what a rectangle must hold so that all fits with a probability, of each resource at least ``least``.
@@ -102,12 +106,17 @@ def fit_likelihood(use: Mapping[str, Resources], available: Resources, band_of: 
     return outcome_of(use, band_of).likelihood(available.as_dict())
 
 
+def estimate_of(use: Mapping[str, Resources]) -> Resources:
+    """Return the sum of the estimates, which what another version may do is no part of."""
+    return total(held for kind, held in use.items() if kind not in {LESS, MORE})
+
+
 def moments(use: Mapping[str, Resources], resource: str, band_of: BandOf) -> tuple[float, float]:
     """Return mean and standard deviation of a sum."""
     mean = variance = 0.0
     for kind, estimate in sorted(use.items()):
         amount = estimate.as_dict()[resource]
-        low, high = EXACT if kind == CROSSING else band_of(kind, resource)
+        low, high = _DECIDED[kind] if kind in _DECIDED else band_of(kind, resource)
         mean += amount * (low + high) / 2
         variance += (amount * (high - low) / 2 / _TENTH) ** 2
     return mean, sqrt(variance)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from math import floor
 from textwrap import wrap
 
+from floorflow.resources import MOST_TOLD
+
 _WIDTH = 120
 
 
@@ -38,7 +40,9 @@ def rate(frames_per_s: float) -> str:
 
 
 def chance(likelihood: float) -> str:
-    """Write a likelihood rounded down: what may fail is never told as certain."""
+    """Write a likelihood rounded down: what may fail is never told as certain, nor surer than builds can show."""
+    if MOST_TOLD <= likelihood < 1:
+        return f"over {MOST_TOLD:.0%}"
     return "100%" if likelihood == 1 else f"{floor(likelihood * 1000 + 1e-9) / 10:.1f}%"
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from floorflow.backends.backend import Costs
-from floorflow.dataflow.bands import CROSSING, outcome_of, spread
+from floorflow.dataflow.bands import CROSSING, LESS, MORE, outcome_of, spread
 from floorflow.hardware import Slot
 from floorflow.record.part import Part, PhaseRun
 from floorflow.record.values import amounts
@@ -45,7 +45,7 @@ def _bands(items: Sequence[Item], costs: Costs) -> Bands:
     return {
         kind: {name: costs.band(kind, name) for name in RESOURCE_NAMES if use.as_dict()[name]}
         for kind, use in sorted(whole.items())
-        if kind != CROSSING
+        if kind not in {CROSSING, LESS, MORE}
     }
 
 

@@ -6,13 +6,15 @@ from dataclasses import asdict
 from math import inf
 
 from floorflow.backends.backend import Backend
-from floorflow.dataflow.model import Engine
+from floorflow.dataflow.model import Engine, Option
 from floorflow.record.engine_limits import products_of
 from floorflow.record.part import Part
 from floorflow.record.throughput import expected_cycles, sustained_fps, throughput_of
 from floorflow.record.values import amounts, plain, statistics
 from floorflow.request import at_width
+from floorflow.resources import ZERO
 from floorflow.schema import (
+    DoubtEntry,
     EstimatesEntry,
     FoldedEntry,
     FoldingEntry,
@@ -70,6 +72,7 @@ def _engines(part: Part) -> dict[str, FoldedEntry]:
             ],
             products=products[name],
             beyond_known_builds=products[name] > _known_products(backend, engines[name]),
+            doubt=_doubt(part, engines[name], option),
         )
         for name, option in folded.options.items()
     }
@@ -78,6 +81,11 @@ def _engines(part: Part) -> dict[str, FoldedEntry]:
 def _known_products(backend: Backend, engine: Engine) -> float:
     """Return the products of the largest engine known to have been built with operands as wide."""
     return at_width(backend.known_products, engine.operand_bits) if backend.known_products else inf
+
+
+def _doubt(part: Part, engine: Engine, option: Option) -> DoubtEntry | None:
+    less, more = part.context.costs.doubt(engine, option)
+    return None if less == more == ZERO else DoubtEntry(less=amounts(less), more=amounts(more))
 
 
 def _estimates(part: Part) -> EstimatesEntry:

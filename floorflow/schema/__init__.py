@@ -36,6 +36,7 @@ from floorflow.schema.network import (
 from floorflow.schema.phase import (
     BoundaryRegisters,
     CrossingEntry,
+    DoubtEntry,
     EstimatesEntry,
     FarStreamEntry,
     FitEntry,
@@ -108,6 +109,7 @@ __all__ = [
     "ChannelEntry",
     "ColumnWires",
     "CrossingEntry",
+    "DoubtEntry",
     "End",
     "EndedAtEntry",
     "EngineEntry",

@@ -19,11 +19,18 @@ class ParallelismEntry(PlanModel):
     most: int
 
 
+class DoubtEntry(PlanModel):
+    """What an engine may need less and more than told: by versions that were not given, or as one build alone shows."""
+
+    less: Amounts
+    more: Amounts
+
+
 class FoldedEntry(PlanModel):
     """The folding of one engine; ``attributes`` are the back end's own, by its own names.
 
     ``products`` are those that an engine of high-level synthesis forms at once, 0 for others; ``beyond_known_builds``:
-    no engine with so many is known to have been built.
+    no engine with so many is known to have been built. ``doubt`` is null where there is none.
     """
 
     cycles: int
@@ -32,6 +39,7 @@ class FoldedEntry(PlanModel):
     parallelism: list[ParallelismEntry]
     products: Amount = 0
     beyond_known_builds: bool = False
+    doubt: DoubtEntry | None = None
 
 
 class FoldingEntry(PlanModel):

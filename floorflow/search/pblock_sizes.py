@@ -11,14 +11,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from floorflow.backends.backend import Costs
 from floorflow.channels import Channel
-from floorflow.dataflow.bands import CROSSING, Outcome, outcome_of
+from floorflow.dataflow.bands import CROSSING, LESS, MORE, Outcome, estimate_of, outcome_of
 from floorflow.dataflow.model import FoldedDataflow, renamings
 from floorflow.dataflow.modules import Module, module_of
 from floorflow.folding import FoldingSolution
 from floorflow.hardware import Device
 from floorflow.placement import supply_at
 from floorflow.request import Request
-from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, scaled_down, total
+from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, scaled_down
 from floorflow.search.context import PlanningContext
 
 Use = Mapping[str, Resources]
@@ -39,8 +39,11 @@ def module_uses(
     uses: dict[str, dict[str, Resources]] = {module.name: defaultdict(lambda: ZERO) for module in modules}
     owner = module_of(modules)
     for engine in folded.dataflow.engines:
-        kind = CROSSING if engine.name in measured else engine.kind
-        uses[owner[engine.name]][kind] += folded.options[engine.name].resources
+        use, option = uses[owner[engine.name]], folded.options[engine.name]
+        use[CROSSING if engine.name in measured else engine.kind] += option.resources
+        for kind, doubt in zip((LESS, MORE), costs.doubt(engine, option), strict=True):
+            if doubt != ZERO and engine.name not in measured:
+                use[kind] += doubt
     for channel in channels:
         uses[owner[channel.fifo_engine]][costs.fifo_kind] += channel.fifo_resources
         if channel.converter is not None:
@@ -79,7 +82,7 @@ def fullest_supply(request: Request, demand: Resources) -> Resources:
 
 def roomy_supply(context: PlanningContext, device: Device, use: Use) -> Resources:
     """Return the least supply with which a pblock has the room that its module should have."""
-    request, demand = context.request, total(use.values())
+    request, demand = context.request, estimate_of(use)
     key = (is_sized_hard(request, device), *((kind, use[kind]) for kind in sorted(use)))
     if key not in context.supplies:
         least = supply_at(demand, request.hard_fill(demand.lut) if key[0] else request.fullest_fill)
@@ -92,13 +95,13 @@ def roomy_supply(context: PlanningContext, device: Device, use: Use) -> Resource
 def least_supply(context: PlanningContext, device: Device, use: Use, *, tight: bool) -> Resources:
     """Return the least supply of a module's rectangle: with the room that it should have, or as full as can be."""
     if tight:
-        return fullest_supply(context.request, total(use.values()))
+        return fullest_supply(context.request, estimate_of(use))
     return roomy_supply(context, device, use)
 
 
 def has_room(context: PlanningContext, device: Device, use: Use) -> Callable[[Resources], bool]:
     """Return a test whether a supply gives a module the room that it should have."""
-    request, demand = context.request, total(use.values())
+    request, demand = context.request, estimate_of(use)
     fill = request.hard_fill(demand.lut) if is_sized_hard(request, device) else request.fullest_fill
     outcome, confidence = judged_outcome(context, use), request.confidence_sought or 0.0
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from statistics import NormalDist
 
 from floorflow.backends.backend import Costs
-from floorflow.dataflow.bands import fit_likelihood, moments
+from floorflow.dataflow.bands import LESS, MORE, fit_likelihood, moments
 from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InputError
@@ -28,10 +28,12 @@ def likelihood(context: PlanningContext, folding: FoldingSolution) -> float | No
     """Return how likely all that is available, in all slots together, holds a folding; None if errors are not known."""
     if not context.costs.has_bands:
         return None
-    kinds = {engine.name: engine.kind for engine in context.dataflow.engines}
+    engines = {engine.name: engine for engine in context.dataflow.engines}
     use: dict[str, Resources] = defaultdict(lambda: ZERO)
     for name, option in folding.options.items():
-        use[option.kind or kinds[name]] += option.resources
+        use[option.kind or engines[name].kind] += option.resources
+        for kind, doubt in zip((LESS, MORE), context.costs.doubt(engines[name], option), strict=True):
+            use[kind] += doubt
     # The rest is width converters and FIFOs.
     use[context.costs.fifo_kind] += folding.resources - total(option.resources for option in folding.options.values())
     available = total(slot.available for slot in context.platform.slots)

@@ -22,8 +22,12 @@ TENTH_DEVIATIONS = 1.2816
 FOURTH_DIGIT, NEAR = 1e-4, 1e-9
 """By how much a likelihood of four digits may be below its chance, and by how much two chances differ by rounding."""
 
-_SURE = ""
-"""Stands for the kind of what is off by nothing."""
+MOST_TOLD = 0.98
+"""Above it no likelihood is told of what may turn out otherwise."""
+
+_SURE, _LESS, _MORE = "", "less in doubt", "more in doubt"
+"""Stand for the kinds of what is off by nothing, and of what versions of the tool may take less and more."""
+_DECIDED = {_SURE: (1.0, 1.0), _LESS: (-1.0, 0.0), _MORE: (0.0, 1.0)}
 
 Use = dict[str, Amounts]
 """Estimates by kind."""
@@ -54,9 +58,9 @@ class Need:
     def objection(self, stated: float, have: Mapping[str, int]) -> str:
         """Tell what is wrong with a likelihood as a plan states it: the chance to four digits, never rounded up.
 
-        It is below 1 unless nothing can turn out otherwise.
+        It is at most `MOST_TOLD` unless nothing can turn out otherwise.
         """
-        chance = min(self.chance(have), 1.0 if self.is_sure else 0.9999)
+        chance = min(self.chance(have), 1.0 if self.is_sure else MOST_TOLD)
         wrong = not chance - FOURTH_DIGIT <= stated <= chance + NEAR
         return f"likelihood is {stated}, derived {chance:.6f}" if wrong else ""
 
@@ -95,6 +99,10 @@ class Outcomes:
                 folded = self.phase.folded[engine]
                 kind = _SURE if engine in self.measured else folded.kind
                 _put(uses[module], kind, folded.folding["resources"])
+                doubt = None if kind == _SURE else folded.folding.get("doubt")
+                if doubt is not None:
+                    _put(uses[module], _LESS, doubt["less"])
+                    _put(uses[module], _MORE, doubt["more"])
         for channel in self.phase.channels:
             kinds = {"fifo": self.phase.raw["fifo_kind"], "converter": channel["converter"]}
             for part, kind in kinds.items():
@@ -108,7 +116,7 @@ class Outcomes:
             f"{kind} {name}"
             for kind, use in _together(self.by_module.values()).items()
             for name in RESOURCE_NAMES
-            if kind != _SURE and use[name] and name not in self.bands.get(kind, {})
+            if kind not in _DECIDED and use[name] and name not in self.bands.get(kind, {})
         )
 
     def of_module(self, module: str) -> Need:
@@ -132,7 +140,7 @@ class Outcomes:
     def _moments(self, use: Use, name: str) -> tuple[float, float]:
         mean, spreads = 0.0, []
         for kind in sorted(use):
-            low, high = (1.0, 1.0) if kind == _SURE else self.bands.get(kind, {}).get(name, (1.0, 1.0))
+            low, high = _DECIDED[kind] if kind in _DECIDED else self.bands.get(kind, {}).get(name, (1.0, 1.0))
             mean += use[kind][name] * (low + high) / 2
             spreads.append(use[kind][name] * (high - low) / (2 * TENTH_DEVIATIONS))
         return mean, hypot(*spreads)

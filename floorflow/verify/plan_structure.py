@@ -222,6 +222,7 @@ FOLDED = {
     "parallelism": [{"name": TEXT, "value": COUNT, "most": COUNT}],
     "products": COUNT,
     "beyond_known_builds": FLAG,
+    "doubt": Optional(Nullable({"less": AMOUNTS, "more": AMOUNTS})),
 }
 ESTIMATES = {
     "clock_mhz": NUMBER,

@@ -97,7 +97,9 @@ def test_finn_plus_tells_the_numbers_of_networks_that_it_converts_live(
     assert_agreed(outcome, graph, folder, finn_plus)
 
 
-@pytest.mark.parametrize(("name", "platform"), [("cnv_2w2a", "zcu104"), ("rn18", "alveo-u250")])
+@pytest.mark.parametrize(
+    ("name", "platform"), [("cnv_2w2a", "zcu104"), ("mobilenet_v1_w4a4", "alveo-u250"), ("rn18", "alveo-u250")]
+)
 def test_finn_plus_takes_the_styles_that_floorflow_chooses_itself(
     name: str, platform: str, folder: Path, finn_plus: FinnPlus
 ) -> None:
@@ -107,8 +109,12 @@ def test_finn_plus_takes_the_styles_that_floorflow_chooses_itself(
     file = folding_file(outcome, folder)
     told = finn_plus.numbers(graph, file, outcome.plan.platform.fpgas[0].part)
     assert {name: n[0] for name, n in told.items()} == {name: n[0] for name, n in planned(outcome.plan).items()}
-    memories = {entry.get("mem_mode") for entry in json.loads(file.read_text(encoding="utf-8")).values()}
-    assert len(memories) > 1
+    emitted = json.loads(file.read_text(encoding="utf-8"))
+    assert len({entry.get("mem_mode") for entry in emitted.values()}) > 1
+    # FINN+ refuses attributes that a node has not, and what `auto` becomes is HLS's choice: each multiplier is stated.
+    stated = {name: entry.get("resType") for name, entry in emitted.items() if name.startswith(("MVAU", "VVAU"))}
+    assert set(stated.values()) <= {"lut", "dsp"}
+    assert stated
 
 
 STYLES = (

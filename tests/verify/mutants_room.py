@@ -15,9 +15,11 @@ from tests.verify.planting import (
     edit_lines,
     first,
     mutant,
+    part_of,
     pblocks,
     phase_of,
 )
+from tests.verify.tiny_network import RESOURCES
 
 FULL, FULLER = 0.84, 0.95
 """LUTs at which no module is likely enough to fit, and BRAM18 at which no pblock may be hard."""
@@ -225,3 +227,10 @@ def slr_without_cells(plan: Plan, files: Files) -> None:
     by_slr_alone(plan, files)
     name = constraint_files(plan)[1]
     files[name] = files[name].replace(" -cells ", " ", 1)
+
+
+@mutant("wrong-fit")
+def doubt_that_the_tenths_leave_out(plan: Plan, files: Files) -> None:
+    none = dict.fromkeys(RESOURCES, 0)
+    engine = first(part_of(plan)["folding"]["engines"].values())
+    engine["doubt"] = {"less": none, "more": {**none, "LUT": 10_000}}

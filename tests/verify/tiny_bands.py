@@ -50,7 +50,7 @@ def likelihood(use: Use, have: dict[str, int], sure: dict[str, int]) -> float:
         mean, deviation = moments(use, sure, name)
         if deviation:
             chance, certain = chance * NormalDist(mean, deviation).cdf(have[name]), False
-    return 1.0 if certain else min(0.9999, math.floor(chance * 10_000) / 10_000)
+    return 1.0 if certain else min(0.98, math.floor(chance * 10_000) / 10_000)
 
 
 def fit(use: Use, have: dict[str, int], sure: dict[str, int]) -> Entry:

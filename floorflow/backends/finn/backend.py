@@ -82,7 +82,10 @@ class FinnBackend(Backend):
         first, free = options.impl_style == "auto", options.styles_are_open and not own_kinds
         weights = options.runtime_weights != "never"
         technology = replace(technology, vivado=options.vivado_version)
-        own = CostTable(technology, options.costs, weights, options.finn, free, own_kinds_first=first)
+        given = "finn" in options.model_fields_set
+        own = CostTable(
+            technology, options.costs, weights, options.finn, free, own_kinds_first=first, finn_is_given=given
+        )
         return replace(own, tool_sizes_fifos=options.fifo_sizing == "finn")
 
     def tool(self, options: FinnOptions) -> str:

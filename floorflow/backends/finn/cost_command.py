@@ -12,7 +12,8 @@ from typing import Any, get_args
 from floorflow.backends.finn.attributes import GivenAttributes
 from floorflow.backends.finn.cost.bands import band
 from floorflow.backends.finn.kinds.kind import CostModel, priced
-from floorflow.backends.finn.kinds.registry import known_kind
+from floorflow.backends.finn.kinds.registry import WITH_WEIGHTS, doubt, known_kind
+from floorflow.backends.finn.names import family
 from floorflow.backends.finn.samo.repriced import estimate
 from floorflow.backends.finn.version import FinnVersion, technology_for
 from floorflow.errors import FloorflowError, InputError
@@ -129,12 +130,19 @@ def _cost(question: Mapping[str, Any], options: CostOptions) -> dict[str, Any]:
         "DSP": resources.dsp,
         "in_width": inside,
         "out_width": outside,
-        **({"band": _band(question["op_type"], resources)} if options.model == "calibrated" else {}),
+        **({"band": _band(question, resources, technology, finn)} if options.model == "calibrated" else {}),
     }
 
 
-def _band(op_type: str, resources: Resources) -> dict[str, list[int]]:
-    low, high = band(op_type, resources)
+def _band(
+    question: Mapping[str, Any], resources: Resources, technology: Technology, finn: FinnVersion
+) -> dict[str, list[int]]:
+    """Return the tenths; of engines with weights by any HLS that `--vivado` leaves open."""
+    low, high = band(question["op_type"], resources)
+    if family(question["op_type"]) in WITH_WEIGHTS:
+        less, more = doubt(question["op_type"], _attributes(question), technology, (finn,))
+        low, high = low - less, high + more
+        low = Resources(*(max(0, amount) for amount in low.as_tuple()))
     names = {"lut": "LUT", "ff": "FF", "bram18": "BRAM_18K", "uram": "URAM", "dsp": "DSP"}
     return {name: [getattr(low, key), getattr(high, key)] for key, name in names.items()}
 

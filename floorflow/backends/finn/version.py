@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -12,6 +13,9 @@ FinnVersion = Literal["main", "dev", "plus"]
 
 FINN_VERSIONS: tuple[FinnVersion, ...] = get_args(FinnVersion)
 VERSION_NAMES = {"main": "FINN main", "dev": "FINN dev", "plus": "FINN+"}
+
+NAMED_HLS: Mapping[FinnVersion, tuple[int, int]] = {"main": (2022, 2), "dev": (2022, 2), "plus": (2024, 2)}
+"""Year and release of the tools that each names: what is meant where nobody gave one (docs/statements.md)."""
 
 _VERSAL = ("xcvc", "xcve", "xcvp", "xcvm", "xqvc", "xqvm", "xqrvc")
 _NEWER_VERSAL = (*_VERSAL, "xcv80")

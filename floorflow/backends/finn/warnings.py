@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from floorflow.backends.finn.datatype import bits_of
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.specialise import PREFERENCE
+from floorflow.backends.finn.version import NAMED_HLS
 from floorflow.dataflow.model import FoldedDataflow, Stream
 from floorflow.errors import some
 
@@ -32,6 +34,7 @@ def warnings_of(folded: FoldedDataflow, clock_mhz: float, options: FinnOptions) 
     if other:
         yield f"hls or rtl against FINN's own choice, which specialize_layers_config.json tells it: {some(other)}"
     yield from _too_wide_sums(folded, options)
+    yield from _placed_by_hls(folded, options)
     for stream in folded.dataflow.streams:
         if stream.from_outside:
             yield from _too_wide(stream, folded.options[stream.target].input_widths_bits[stream.target_port], clock_mhz)
@@ -54,6 +57,23 @@ def _too_wide_sums(folded: FoldedDataflow, options: FinnOptions) -> Iterator[str
             f"{PACKED_SUM_BITS} bits (27 on 7 series; FINN issue 1681): "
             f"{some([f'{name} ({bits} bits)' for name, bits in wide.items()])}; "
             "FINN's step_minimize_bit_width narrows them, else take MVAU_hls, FINN dev or FINN+"
+        )
+
+
+def _placed_by_hls(folded: FoldedDataflow, options: FinnOptions) -> Iterator[str]:
+    """Say which products HLS places in DSP blocks or LUTs by its version, where nobody gave that."""
+    open_ones = sorted(
+        engine.name
+        for engine in folded.dataflow.engines
+        if folded.options[engine.name].folding.get("resType") == "auto"
+        and engine.kind.endswith("_hls")
+        and bits_of(str(engine.attributes["inputDataType"])) > 1
+    )
+    if open_ones and options.vivado is None and options.costs in {"calibrated", "estimated"}:
+        version = ".".join(map(str, NAMED_HLS[options.finn]))
+        yield (
+            f"resType auto of {some(open_ones)}: HLS before 2024.1 multiplies in DSP blocks, later in LUTs, and no "
+            f"--vivado says which builds; priced as {version} does, the likelihoods span both"
         )
 
 

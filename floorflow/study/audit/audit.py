@@ -13,7 +13,7 @@ from floorflow.backends.backend import Backend, Costs, backend_named
 from floorflow.backends.builds import Build, BuiltNode
 from floorflow.channels import Channel, PartialPlacement, connect
 from floorflow.channels.realise import words_per_frame
-from floorflow.dataflow.bands import spread
+from floorflow.dataflow.bands import LESS, MORE, spread
 from floorflow.dataflow.fifo import of_style
 from floorflow.dataflow.model import FoldedDataflow, Option, renamings
 from floorflow.errors import InputError, some
@@ -33,12 +33,16 @@ _DMA = {True: "input_dma", False: "output_dma"}
 
 @dataclass(frozen=True)
 class AuditedNode:
-    """A node of the build and what floorflow says of it; ``predicted`` None: no cost model prices such a node alone."""
+    """A node of the build and what floorflow says of it; ``predicted`` None: no cost model prices such a node alone.
+
+    ``doubt``: what it may take less and more by versions of the tools that nothing rules out.
+    """
 
     node: BuiltNode
     predicted: Resources | None
     folding: Mapping[str, Any]
     cycles: int | None = None
+    doubt: tuple[Resources, Resources] = (ZERO, ZERO)
 
 
 @dataclass(frozen=True)
@@ -123,6 +127,8 @@ class Audit:
         for one in self.network_nodes:
             if one.predicted is not None:
                 use[one.node.kind] = use.get(one.node.kind, ZERO) + one.predicted
+                for kind, doubt in zip((LESS, MORE), one.doubt, strict=True):
+                    use[kind] = use.get(kind, ZERO) + doubt
         return spread(use, self.costs.band) if use else None
 
 
@@ -164,7 +170,9 @@ def audit(
     if analysis is not None:
         build, assumed = with_dma_widths(build, analysis.channels, tool.host_port_bits(build.board, target.part))
         notes = (*notes, *assumed)
-    nodes = tuple(_priced(node, priced, costs) for node in build.nodes)
+    engines = () if folded is None else folded.dataflow.engines
+    doubts = {engine.name: costs.doubt(engine, priced[engine.name]) for engine in engines}
+    nodes = tuple(_priced(node, priced, doubts, costs) for node in build.nodes)
     clock = clock_mhz or build.clock.asked_mhz or target.clock_mhz
     network = resolved(folder).name if folded is None else folded.dataflow.name
     return Audit(
@@ -270,10 +278,12 @@ def _folded(tool: Backend, build: Build, target: Target, costs: Costs, options: 
     return after
 
 
-def _priced(node: BuiltNode, options: Mapping[str, Option], costs: Costs) -> AuditedNode:
+def _priced(
+    node: BuiltNode, options: Mapping[str, Option], doubts: Mapping[str, tuple[Resources, Resources]], costs: Costs
+) -> AuditedNode:
     if node.engine is not None and node.engine in options:
-        option = options[node.engine]
-        return AuditedNode(node, option.resources, option.folding, option.cycles)
+        option, doubt = options[node.engine], doubts.get(node.engine, (ZERO, ZERO))
+        return AuditedNode(node, option.resources, option.folding, option.cycles, doubt)
     return AuditedNode(node, _stream_price(node, costs), node.folding)
 
 

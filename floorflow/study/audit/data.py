@@ -149,6 +149,7 @@ def _node(one: AuditedNode, audit: Audit) -> dict[str, Any]:
         "memory": node.memory or None,
         **compared(node.built, one.predicted),
         "band": bands if one.predicted is not None else None,
+        "doubt": None if one.doubt == (ZERO, ZERO) else [each.as_dict() for each in one.doubt],
         "in_band": _in_band(one, bands),
         "tool_estimate": _amounts(node.tool_estimate),
         "cycles": {"tool": node.tool_cycles, "floorflow": one.cycles},
@@ -161,7 +162,9 @@ def _in_band(one: AuditedNode, bands: Mapping[str, list[float]] | None) -> dict[
         return None
     built, said = one.node.built.as_dict(), one.predicted.as_dict()
     used = [name for name in RESOURCE_NAMES if built[name] or said[name]]
-    return {name: said[name] * bands[name][0] <= built[name] <= said[name] * bands[name][1] for name in used}
+    less, more = (each.as_dict() for each in one.doubt)
+    ends = {name: (said[name] * bands[name][0] - less[name], said[name] * bands[name][1] + more[name]) for name in used}
+    return {name: ends[name][0] <= built[name] <= ends[name][1] for name in used}
 
 
 def _fifos(audit: Audit) -> list[dict[str, Any]]:

@@ -50,8 +50,9 @@ class Coefficients:
         adders behind them at 0.8. FINN main's builds (HLS 2022.x) have fewer registers there than FINN+'s (2023.2).
     dsp_adder_lut_share, dsp_product_ff_per_bit
         LUTs for each of FINN's adder bits when HLS multiplies, and partly adds, in DSP blocks.
-    threshold_lut_per_bit
-        Fused thresholds, for each compared or stored bit, after synthesis has folded constants.
+    threshold_lut_per_bit, threshold_ff_per_bit
+        Fused thresholds, for each compared or stored bit, after synthesis has folded constants; registers that those
+        of several channels are read into.
     rtl_lut, rtl_lut_per_product_bit, rtl_ff_per_product_bit
         MVAU_rtl: lane correction and adder tree.
     window_lut, window_ff, window_lut_share, window_lut_per_word_bit, window_ff_per_bank
@@ -91,6 +92,7 @@ class Coefficients:
     dsp_adder_lut_share: float = 0.65
     dsp_product_ff_per_bit: float = 1.56
     threshold_lut_per_bit: float = 0.25
+    threshold_ff_per_bit: float = 0.25
     rtl_lut: float = 40
     rtl_lut_per_product_bit: float = 2
     rtl_ff_per_product_bit: float = 3.5

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from floorflow.backends.backend import Costs
 from floorflow.backends.clock import ClockTarget
@@ -14,14 +14,16 @@ from floorflow.backends.finn.folding.tied_engines import option_groups
 from floorflow.backends.finn.kinds.converter import converter_kind, converter_resources, convertible
 from floorflow.backends.finn.kinds.fifo import fifo_choices, fifo_resources, tool_fifo
 from floorflow.backends.finn.kinds.kind import Choice, CostModel
+from floorflow.backends.finn.kinds.registry import WITH_WEIGHTS, doubt, kind_of
+from floorflow.backends.finn.names import family
 from floorflow.backends.finn.tool_depths import tool_depths
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.bands import Band
 from floorflow.dataflow.fifo import SLICE_WORDS, FifoChoice
-from floorflow.dataflow.model import Dataflow, FoldedDataflow
+from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option
 from floorflow.dataflow.options import OptionGroup
 from floorflow.rates import Actors
-from floorflow.resources import Resources
+from floorflow.resources import ZERO, Resources
 from floorflow.technology import Technology
 
 FORESEEN_DEPTH: Band = (0.5, 2.0)
@@ -36,6 +38,7 @@ class CostTable(Costs):
     ``free_kinds``: engines may be hls where FINN would make them rtl, and the other way; ``own_kinds_first``: only
     where that makes them faster. ``target``: foldings that are known to miss its clock by far are left out.
     ``tool_sizes_fifos``: FIFOs are as deep as FINN's own sizing would make them, in the memory that it takes.
+    ``finn_is_given``: it is known that this FINN builds what comes with a folding.
     """
 
     technology: Technology
@@ -46,6 +49,8 @@ class CostTable(Costs):
     own_kinds_first: bool = False
     target: ClockTarget | None = None
     tool_sizes_fifos: bool = False
+    finn_is_given: bool = True
+    _known: dict[Hashable, tuple[Resources, Resources]] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -82,6 +87,22 @@ class CostTable(Costs):
         if self.tool_sizes_fifos and kind == self.fifo_kind:
             return min(low, FORESEEN_DEPTH[0]), max(high, FORESEEN_DEPTH[1])
         return low, high
+
+    def doubt(self, engine: Engine, option: Option) -> tuple[Resources, Resources]:
+        """Return what an engine with weights may need less and more by HLS where its version is not known.
+
+        So too by FINN where the engine comes with a folding and nobody said which FINN it is of.
+        """
+        kind = option.kind or engine.kind
+        if not self.has_bands or family(kind) not in WITH_WEIGHTS:
+            return ZERO, ZERO
+        key = (kind, bool(engine.folding), tuple(engine.attributes.items()), tuple(option.folding.items()))
+        if key not in self._known:
+            attributes = {**engine.attributes, **engine.folding, **option.folding}
+            others = kind_of(kind).versions if engine.folding and not self.finn_is_given else frozenset()
+            finns = (self.finn, *sorted(others - {self.finn}))
+            self._known[key] = doubt(kind, attributes, self.technology, finns)
+        return self._known[key]
 
     def groups(self, dataflow: Dataflow) -> tuple[OptionGroup, ...]:
         """Return every engine's undominated legal foldings; engines whose foldings are tied share a group."""

@@ -6,6 +6,7 @@ from math import prod
 
 from floorflow.backends.finn.attributes import Reader
 from floorflow.backends.finn.cost import estimated
+from floorflow.backends.finn.cost.dma import dma_resources
 from floorflow.backends.finn.cost.estimated import Logic
 from floorflow.backends.finn.cost.memory import ceil_divide, rom_luts, uram_blocks
 from floorflow.backends.finn.kinds.simple import Simple, SimpleUnit
@@ -37,11 +38,12 @@ def _finn_table(width: int, entries: int, style: str) -> Resources:
 
 
 def _transfer(reader: Reader) -> SimpleUnit:
-    """Read from or write to memory; FINN tells neither cycles nor resources."""
+    """Read from or write to memory; FINN tells neither cycles nor resources, and built engines tell their price."""
     stream, memory = reader.positive("streamWidth", 32), reader.positive("intfWidth", 32)
     reads = reader.one_of("direction", ("in", "out"), "in") == "in"
+    own = dma_resources(stream, memory, reads=reads)
     inside, outside = (memory, stream) if reads else (stream, memory)
-    return SimpleUnit(0, (inside,), (outside,), Logic(2 * (stream + memory), 400, 400))
+    return SimpleUnit(0, (inside,), (outside,), Logic(0, memory=own, control="wires"))
 
 
 def _marker(reader: Reader) -> SimpleUnit:

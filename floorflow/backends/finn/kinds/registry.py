@@ -7,8 +7,9 @@ Whoever adds a kind touches five files: its family's beside this one (a new fami
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from floorflow.backends.finn.attributes import GivenAttributes
@@ -21,13 +22,14 @@ from floorflow.backends.finn.kinds import (
     pooling,
 )
 from floorflow.backends.finn.kinds.depthwise import Depthwise
-from floorflow.backends.finn.kinds.kind import EngineKind
+from floorflow.backends.finn.kinds.kind import EngineKind, Unit, priced
 from floorflow.backends.finn.kinds.matrix_vector import MatrixVector
 from floorflow.backends.finn.kinds.thresholding import Thresholding
 from floorflow.backends.finn.kinds.window import Window
 from floorflow.backends.finn.kinds.window_hls import HlsWindow
 from floorflow.backends.finn.version import VERSION_NAMES, FinnVersion
 from floorflow.errors import InputError
+from floorflow.resources import Resources
 from floorflow.technology import Technology
 
 _KINDS: tuple[EngineKind, ...] = (
@@ -46,6 +48,12 @@ _KINDS: tuple[EngineKind, ...] = (
     *boundary.KINDS,
     *joining.KINDS,
 )
+
+WITH_WEIGHTS = frozenset({"MVAU", "VVAU"})
+"""Families of kinds that multiply by weights: what versions of the tools make of them differs."""
+
+HLS_ENDS = ((2022, 2), (2024, 2))
+"""What no `--vivado` may turn out to be, before and after what HLS changed."""
 
 KINDS: Mapping[str, EngineKind] = MappingProxyType({kind.op_type: kind for kind in _KINDS})
 """Every kind by FINN's op type."""
@@ -94,6 +102,32 @@ def known_kind(op_type: str, finn: FinnVersion) -> EngineKind:
         others = " and ".join(VERSION_NAMES[name] for name in VERSION_NAMES if name in kind.versions)
         raise InputError(f"{VERSION_NAMES[finn]} has no {op_type}", hint=f"{others} has it")
     return kind
+
+
+def doubt(
+    op_type: str, attributes: GivenAttributes, technology: Technology, finns: Sequence[FinnVersion]
+) -> tuple[Resources, Resources]:
+    """Return what an engine may need less and more than by the first FINN: by the others, and by any HLS if unknown.
+
+    2022.2 and 2024.2 are the HLS before and after what changed (`kinds.weighted`). What one build alone shows is more.
+    """
+    units = [known_kind(op_type, finns[0]).unit(attributes, finns[0]), *_as_built_by(finns[1:], op_type, attributes)]
+    part = getattr(units[0], "part", None) if op_type.endswith("_hls") else None
+    unseen = part is not None and part.placement_is_unseen(technology)
+    versions = HLS_ENDS if technology.vivado is None or unseen else (technology.vivado,)
+    tools = [technology, *(replace(technology, vivado=version) for version in versions)]
+    prices = [priced(unit, tool, "calibrated") for unit in units for tool in tools]
+    amounts = list(zip(*(price.as_tuple() for price in prices), strict=True))
+    least, most = (Resources(*map(choose, amounts)) for choose in (min, max))
+    dearer = 0 if part is None else part.luts_in_doubt
+    return prices[0] - least, most - prices[0] + Resources(lut=dearer)
+
+
+def _as_built_by(finns: Sequence[FinnVersion], op_type: str, attributes: GivenAttributes) -> Iterator[Unit]:
+    """Yield the engine as each FINN makes it; one that refuses its attributes has not built it."""
+    for finn in finns:
+        with suppress(InputError):
+            yield known_kind(op_type, finn).unit(attributes, finn)
 
 
 def estimate(

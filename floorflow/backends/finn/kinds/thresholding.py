@@ -172,10 +172,15 @@ class ComparingUnit(ThresholdingUnit):
         """Price it by one of floorflow's own models: comparators, register slices and the thresholds themselves."""
         port_bits = self.pe * (self.input_bits + self.output_bits)
         stored_bits = self.pe * self.threshold_bits * self.steps
-        logic = estimated.Logic(port_bits, stored_bits / 2).priced(prices)
+        decoupled = self.mem_mode == "internal_decoupled" and self.folds > 1
+        # Streamed thresholds can be any; what HLS compares with constants, or reads from a ROM, is as if it were fused.
+        compared = stored_bits * (0.5 if decoupled else prices.threshold_lut_per_bit)
+        logic = estimated.Logic(port_bits, compared).priced(prices)
         if self.folds == 1:
             return logic
-        decoupled = self.mem_mode == "internal_decoupled"
+        if not decoupled and self.ram_style == "distributed":
+            lut = prices.threshold_lut_per_bit * rom_luts(stored_bits, self.folds)
+            return logic + estimated.rounded(lut, prices.threshold_ff_per_bit * stored_bits)
         streamer = estimated.streamer(stored_bits, prices, queued=self.finn == "plus") if decoupled else Resources()
         if self.ram_style == "distributed":
             return logic + streamer + Resources(lut=rom_luts(stored_bits, self.folds))

@@ -11,7 +11,7 @@ from floorflow.backends.finn.cost.estimated import Coefficients
 from floorflow.backends.finn.cost.memory import FINN_EMBEDDED_LUT_DEPTH, block_ram18, ceil_divide, rom_luts
 from floorflow.backends.finn.cost.vectorised import where, whole
 from floorflow.backends.finn.datatype import is_real, is_signed
-from floorflow.backends.finn.version import FinnVersion
+from floorflow.backends.finn.version import NAMED_HLS, FinnVersion
 from floorflow.errors import InputError
 from floorflow.resources import Resources
 from floorflow.technology import Technology
@@ -19,11 +19,14 @@ from floorflow.technology import Technology
 RAM_STYLES = ("auto", "block", "distributed", "ultra")
 COUNT_LUTS_PER_BIT = 1.3
 """LUTs that count a bit: 3 for 6 bits, and 0.8 a bit in the adders behind."""
-SUMMED_IN_DSP = range(6, 9)
-"""Bits of both operands of products of which every fourth takes another DSP block for their sum: 375 blocks of metafi's
-7 and 8 bits are 396 so, 20 of 16 products at 4 x 4 bits; none more at 2 x 2, 8 x 1 and 8 x 8 bits."""
+SUMMED_IN_DSP = {6: 4, 7: 4, 8: 8}
+"""By bits of both operands, of how many products of a row one more DSP block takes the sum: block by block as metafi's
+7 and 8 bits and three builds of 4 x 4 bits have it; none at 2 x 2, 8 x 1 and 8 x 8 bits. Of 6 bits none was built."""
 AUTO_THRESHOLD_WORDS = 256
 """Words a PE from which HLS puts fused thresholds without a style into block RAM: seen at 256 and 512, not at 128."""
+NEWER_HLS, NEWER_PRODUCT_FF = (2023, 1), 0.66
+"""From this HLS on, multi-bit products in LUTs take so many flip-flops more for each bit of their operands: 2023.2
+against 2022.2 in a stranger's builds, of which this figure alone is known."""
 _MEMORY_MODES = ("internal_embedded", "internal_decoupled", "external")
 
 
@@ -117,22 +120,30 @@ class Weighted:
         """
         if self.res_type != "auto":
             return self.res_type == "dsp"
-        version = technology.vivado or ((2024, 2) if self.finn == "plus" else (2022, 2))
-        return self.input_bits > 1 and version < (2024, 1)
+        return self.input_bits > 1 and self._hls_version(technology) < (2024, 1)
+
+    def placement_is_unseen(self, technology: Technology) -> bool:
+        """Whether no build shows where products of ``auto`` lie: by 2023.x, and by 2024.1 on but for 2 x 2 bits."""
+        if self.res_type != "auto" or self.input_bits == 1 or self._hls_version(technology) < NEWER_HLS:
+            return False
+        return self._hls_version(technology) < (2024, 1) or self.operand_bits > 4
+
+    def _hls_version(self, technology: Technology) -> tuple[int, int]:
+        return technology.vivado or NAMED_HLS[self.finn]
 
     def own_hls_logic(self, technology: Technology, prices: Coefficients) -> Resources:
         """Price the products, adders and control of an HLS unit."""
-        macs = self.pe * self.simd
+        macs, summed = self.pe * self.simd, SUMMED_IN_DSP.get(self.operand_bits)
         in_dsp = self.multiplies_in_dsp(technology)
-        lut, ff_per_bit = self._own_products(prices, in_dsp=in_dsp)
+        lut, ff_per_bit = self._own_products(prices, in_dsp=in_dsp, newer=self._hls_version(technology) >= NEWER_HLS)
         moving_bits = where(self.is_constant, self.input_bits, self.operand_bits)
         return estimated.rounded(
             prices.mvau_hls_lut + lut,
             prices.mvau_hls_ff + ff_per_bit * macs * moving_bits,
-            dsp=macs + (macs // 4 if self.operand_bits in SUMMED_IN_DSP else 0) if in_dsp else 0,
+            dsp=macs + (self.pe * (self.simd // summed) if summed else 0) if in_dsp else 0,
         )
 
-    def _own_products(self, prices: Coefficients, *, in_dsp: bool) -> tuple[float, float]:
+    def _own_products(self, prices: Coefficients, *, in_dsp: bool, newer: bool) -> tuple[float, float]:
         """LUTs of multipliers, adders and accumulators, and flip-flops for each bit of a product's operands."""
         adders = self.operand_bits * (2 * self.simd - 1)
         if in_dsp:
@@ -144,7 +155,12 @@ class Weighted:
         multipliers = self.simd * estimated.multiplier_luts(self.weight_bits, self.input_bits)
         multipliers = where(self.is_constant, 0, multipliers)
         logic = self.pe * (multipliers + adders + self.accumulator_bits)
-        return prices.product_lut_share * logic, prices.product_ff_per_bit
+        return prices.product_lut_share * logic, prices.product_ff_per_bit + (NEWER_PRODUCT_FF if newer else 0)
+
+    @property
+    def luts_in_doubt(self) -> int:
+        """LUTs that one build alone shows on top: two a product where one-bit data chooses weights of several bits."""
+        return where(self.is_constant, 0, 2 * self.pe * self.simd) if self.input_bits == 1 < self.weight_bits else 0
 
     def own_rtl_logic(self, dsp: int, prices: Coefficients) -> Resources:
         """Price lane correction and adder trees of an RTL unit beside its DSP blocks."""
@@ -173,7 +189,8 @@ class Weighted:
         blocks = self.pe * block_ram18(self.threshold_bits, self.output_folds)
         stored = self.pe * rom_luts(self.threshold_bits, self.output_folds) * share
         in_luts = where(in_blocks | constant, 0.0, stored)
-        return estimated.rounded(compare + in_luts, 0, bram18=where(in_blocks, blocks, 0))
+        ff = where(constant, 0.0, prices.threshold_ff_per_bit * self.pe * self.threshold_bits)
+        return estimated.rounded(compare + in_luts, ff, bram18=where(in_blocks, blocks, 0))
 
 
 def read_weighted(reader: Reader, outputs: int, products_per_output: int, simd: int) -> Weighted:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
+from math import ceil, log2
 from pathlib import Path
 from statistics import median
 from types import ModuleType
@@ -17,10 +18,11 @@ from floorflow.backends.finn.cost.calibrated import coefficients
 from floorflow.backends.finn.cost.calibrated_values import CALIBRATED, MEASURED_BANDS
 from floorflow.backends.finn.cost.dma import dma_resources
 from floorflow.backends.finn.cost.estimated import ESTIMATED, Coefficients, WeightMemory
-from floorflow.backends.finn.cost.memory import BLOCK_SHAPES, block_ram18
+from floorflow.backends.finn.cost.memory import BLOCK_SHAPES, auto_ram18, block_ram18
 from floorflow.backends.finn.folding.legal_foldings import legal_options
 from floorflow.backends.finn.kinds.kind import Choice, priced
 from floorflow.backends.finn.kinds.registry import kind_of
+from floorflow.resources import Resources
 from floorflow.technology import Technology, technology_of
 from tests.backends.finn.engines import BARE, ENGINES
 
@@ -256,3 +258,91 @@ def test_names_of_models_choose_their_coefficients() -> None:
     assert coefficients("estimated") is ESTIMATED
     assert coefficients("calibrated") is CALIBRATED
     assert all(getattr(CALIBRATED, field.name) > 0 for field in fields(Coefficients))
+
+
+def of_seven_series(**attributes: object) -> Resources:
+    unit = kind_of(str(attributes.pop("kind"))).unit(attributes, str(attributes.pop("finn", "main")))
+    return priced(unit, technology_of("xc7z020clg400-1"), "calibrated")
+
+
+@pytest.mark.parametrize(
+    ("width", "depth", "blocks"),
+    [(3584, 14, 100), (7168, 7, 200), (1280, 60, 36), (576, 64, 16), (288, 512, 8), (8, 147456, 80), (4, 65536, 16)],
+)
+def test_memories_of_seven_series_are_whole_ramb36_of_the_depths_power_of_two(
+    width: int, depth: int, blocks: int
+) -> None:
+    assert auto_ram18(width, depth) == blocks
+
+
+@pytest.mark.parametrize(("words", "in_blocks"), [(128, False), (256, True), (512, True)])
+def test_fused_thresholds_without_a_style_lie_in_block_ram_from_256_words(words: int, in_blocks: bool) -> None:
+    base = {**ENGINES[0].attributes, "MH": words, "PE": 1, "SIMD": 1, "noActivation": 0, "outputDataType": "UINT2"}
+    styles = ({}, {"ram_style_thresholds": "distributed"})
+    auto, in_luts = (of_seven_series(kind="MVAU_hls", **base, **style) for style in styles)
+    assert (auto.bram18 - in_luts.bram18 > 0) == in_blocks
+    assert (auto.lut < in_luts.lut) == in_blocks
+
+
+def test_row_buffers_of_max_pools_are_two_sets_of_blocks() -> None:
+    """12 RAMB18 were built of two pools of 64 and 128 one-bit channels."""
+    pool = {"ImgDim": (8, 8), "PoolDim": (2, 2), "PE": 1, "CeilMode": 0, "dataType": "BINARY"}
+    built = [of_seven_series(kind="StreamingMaxPool_hls", **pool, NumChannels=count).bram18 for count in (64, 128)]
+    assert built == [4, 8]
+
+
+@pytest.mark.parametrize("depth", [64, 256, 512, 5000])
+def test_fifos_of_finn_main_are_shift_registers_or_amds_and_never_ultra_ram(depth: int) -> None:
+    fifo = {"folded_shape": (1, 8, 8), "dataType": "UINT4", "depth": depth, "ram_style": "auto"}
+    rtl, amd = (
+        priced(kind_of("StreamingFIFO_rtl").unit({**fifo, "impl_style": style}), ALVEO, "calibrated")
+        for style in ("rtl", "vivado")
+    )
+    assert (rtl.uram, rtl.bram18, amd.uram) == (0, 0, 0)
+    assert rtl.lut == pytest.approx(32 * (ceil(depth / 32) + 1) + 5 * log2(depth), rel=0.05)
+    assert 53 <= amd.ff <= 65
+
+
+@pytest.mark.parametrize(
+    ("bits", "folding", "lut", "ff", "dsp"),
+    [
+        (8, (1, 1, 1), 13150, 16025, 2),
+        (8, (4, 4, 2), 25256, 23030, 18),
+        (4, (1, 4, 1), 8551, 12351, 5),
+        (4, (1, 16, 2), 8758, 12730, 20),
+    ],
+)
+def test_small_networks_of_wide_words_are_met(
+    bits: int, folding: tuple[int, int, int], lut: int, ff: int, dsp: int
+) -> None:
+    """Whole designs of strangers, of two dense layers, 64-32-10, on xczu3eg; the shell is ZCU104's."""
+    types = {"weightDataType": f"INT{bits}", "numInputVectors": (1,)}
+    first = {"inputDataType": f"INT{bits}", "outputDataType": f"UINT{bits}", "noActivation": 0, "MW": 64, "MH": 32}
+    last = {"inputDataType": f"UINT{bits}", "outputDataType": "INT21", "noActivation": 1, "MW": 32, "MH": 10}
+    lanes, width, width_of_last = folding
+    both = (
+        kind_of("MVAU_hls").unit({**types, **first, "PE": lanes, "SIMD": width}),
+        kind_of("MVAU_rtl").unit({**types, **last, "PE": 1, "SIMD": width_of_last}),
+    )
+    part = replace(technology_of("xczu3eg-sbva484-1-e"), vivado=(2022, 2))
+    told = [priced(unit, part, "calibrated") for unit in both]
+    assert sum(one.lut for one in told) + 8205 == pytest.approx(lut, rel=0.1)
+    assert sum(one.ff for one in told) + 11171 == pytest.approx(ff, rel=0.1)
+    assert abs(sum(one.dsp for one in told) - dsp) <= 2
+
+
+def test_dma_engines_of_a_graph_cost_what_built_ones_take() -> None:
+    transfer = {"streamWidth": 8, "intfWidth": 64, "direction": "in"}
+    unit = kind_of("IODMA_hls").unit(transfer)
+    assert priced(unit, ALVEO, "calibrated") == dma_resources(8, 64, reads=True)
+
+
+def test_thresholds_that_hls_knows_cost_less_than_those_that_are_streamed() -> None:
+    units = {"NumChannels": 32, "PE": 1, "numSteps": 255, "inputDataType": "INT22", "weightDataType": "INT22"}
+    units |= {"outputDataType": "UINT8", "numInputVectors": (1,), "ram_style": "distributed"}
+    known, streamed = (
+        of_seven_series(kind="Thresholding_hls", **units, mem_mode=mode)
+        for mode in ("internal_embedded", "internal_decoupled")
+    )
+    assert known.lut < 0.6 * streamed.lut
+    assert known.ff > 255 * 22 / 4
