@@ -39,7 +39,7 @@ class FinnOptions(BackendOptions):
     ``impl_style``: engines are hls or rtl as FINN itself chooses (``default``), or as is best (``free``); ``auto`` is
     free where that serves the objective, and never with FINN's own costs. ``vivado``: what HLS makes of products whose
     ``resType`` is ``auto``, and of their registers; if not given, prices are of the one that FINN names, 2022.2 of main
-    and dev and 2024.2 of FINN+, and what may be needed spans both. ``runtime_weights``: whether weights may lie in URAM,
+    and dev and 2024.2 of FINN+; what may be needed spans both. ``runtime_weights``: whether weights may lie in URAM,
     which has no initial contents, so that software writes them before the first frame: ``auto`` only where without it
     nothing fits or the rate falls by more than a tenth, and then for as few engines as can be. ``fifo_sizing``:
     ``finn`` plans and prices the depths that FINN's automatic sizing is foreseen to set, and lets it.

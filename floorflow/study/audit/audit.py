@@ -158,7 +158,7 @@ def audit(
     with progress.stage("reading"):
         build = tool.read_build(folder)
         chosen, notes = _options(name, build, options or {})
-        target = target_of(build, platform, tool.boards)
+        target = target_of(build, platform, tool.boards, resolved(folder))
         if name != DEFAULT_BACKEND:
             target = replace(target, infrastructure=None)  # shells and DMA engines in boards' files are FINN's
     with progress.stage("pricing"):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from floorflow.assets import board_path, matching, shipped
 from floorflow.backends.builds import Build
-from floorflow.errors import InputError
 from floorflow.hardware import Infrastructure, load_platform
 from floorflow.hardware.board_file import read_board
 from floorflow.hardware.reading import read_text
@@ -17,6 +17,8 @@ from floorflow.technology import Technology, require_known_family, technology_of
 
 _PART = re.compile(r"x[acq][a-z0-9]+(-[a-z0-9]+)*")
 _USUAL_PART = "xc7z020clg400-1"
+_NAMES_READ = 3
+"""Folders of a path that may be named for the board, the build's own and two above it."""
 DEFAULT_CLOCK_MHZ = 100.0
 """Clock where neither build nor board says one: FINN's default period is 10 ns."""
 
@@ -37,15 +39,16 @@ class Target:
     how: str
 
 
-def target_of(build: Build, platform: str | None, boards: Mapping[str, str]) -> Target:
-    """Return the target that was named, else that of the build; ``boards``: parts of the tool's boards by name.
+def target_of(build: Build, platform: str | None, boards: Mapping[str, str], folder: Path) -> Target:
+    """Return the target that was named, else that of the build, else of the one board that its folder is named for.
+
+    ``boards``: parts of the tool's boards by name. Where nothing tells a part, ``part`` is empty, and prices are of the
+    family that FINN's users mostly have.
 
     Raises
     ------
     PlatformError
         If the name is of no board, file or part.
-    InputError
-        If none was named, and the build has a graph and does not tell its part.
 
     """
     if platform is not None:
@@ -54,14 +57,20 @@ def target_of(build: Build, platform: str | None, boards: Mapping[str, str]) -> 
         return _of_board(build.board, "the build names the board")
     if build.part:
         return _of_part(build.part, f"the build names {build.board or 'the part'}")
-    if build.source is None:
-        # No cost model asks for the part of what is not priced as a graph; technology is that of FINN's usual boards.
-        usual = technology_of(_USUAL_PART)
-        return Target("part not told", "", usual, DEFAULT_CLOCK_MHZ, None, None, "nothing is priced by it")
-    raise InputError(
-        "the build does not tell its part (no dataflow_build_config.json, no .hwh)",
-        hint="name it with --platform: a board, a YAML file of one, or a part such as xc7z020clg400-1",
-    )
+    in_path = _boards_in(folder, boards)
+    if len(in_path) == 1:
+        how = f"no file tells the part, the folder's name tells {in_path[0]}"
+        return _of_board(in_path[0], how) if in_path[0] in shipped("boards") else _of_part(boards[in_path[0]], how)
+    how = "nothing is priced by it" if build.source is None else f"prices are of {_USUAL_PART}: --platform names yours"
+    return Target("part not told", "", technology_of(_USUAL_PART), DEFAULT_CLOCK_MHZ, None, None, how)
+
+
+def _boards_in(folder: Path, boards: Mapping[str, str]) -> list[str]:
+    """Return the boards whose names stand in the last names of a path, the hyphens and case of both aside."""
+    plain = re.sub(r"[^a-z0-9/]", "", "/".join(folder.parts[-_NAMES_READ:]).lower())
+    known = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in (*boards, *shipped("boards"))}
+    found = {short for short in known if short in plain}
+    return sorted(known[short] for short in found if not any(short != other and short in other for other in found))
 
 
 def _named(platform: str, boards: Mapping[str, str]) -> Target:

@@ -89,7 +89,9 @@ def _board(target: Target, given: Path | None) -> str:
     """Return what is planned on: a part alone has no floorplan."""
     if target.infrastructure is None:
         raise PlatformError(
-            f"part {target.part}: no board with it is known, and a plan needs one",
+            f"part {target.part}: no board with it is known, and a plan needs one"
+            if target.part
+            else "the build does not tell its part, and a plan needs a board",
             hint="name a board, or a YAML file of one, with --platform",
         )
     is_file = given is not None and given.suffix in {".yaml", ".yml"}

@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 import floorflow as ff
 from floorflow import flow
 from floorflow.cli.main import app
-from floorflow.errors import InputError
 from floorflow.request import Request
 from floorflow.resources import Resources, total
 from floorflow.study.audit.audit import Audit, audit
@@ -127,10 +126,18 @@ def test_a_build_that_tells_its_part_needs_no_platform(tmp_path: Path, data: dic
     assert found["clock"]["worst_slack_ns"] == -1.729
 
 
-def test_a_build_that_does_not_tell_its_part_asks_for_it() -> None:
-    with pytest.raises(InputError, match="does not tell its part") as error:
-        audit(CUSTOM, options=PLUS)
-    assert "--platform" in error.value.hint
+def test_a_build_that_does_not_tell_its_part_is_priced_with_a_word_on_it(tmp_path: Path) -> None:
+    folder = shutil.copytree(CUSTOM, tmp_path / "mine")
+    found = as_dict(audit(folder, options=PLUS))
+    assert found["target"]["part"] == ""
+    assert "--platform" in found["target"]["how"]
+    assert found["whole"]["design"]["predicted"] is None, "no board, no shell"
+
+
+@pytest.mark.parametrize(("name", "board"), [("tfc_pynqz2", "pynq-z2"), ("ZCU104-run3", "zcu104"), ("u50_or_u250", "")])
+def test_the_name_of_the_folder_may_tell_the_board(tmp_path: Path, name: str, board: str) -> None:
+    found = as_dict(audit(shutil.copytree(CUSTOM, tmp_path / name / "run"), options=PLUS))
+    assert found["target"]["name"] == (board or "part not told")
 
 
 def test_the_text_names_the_worst_node_first_and_what_is_missing(data: dict[str, Any]) -> None:
