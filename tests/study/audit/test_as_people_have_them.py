@@ -7,7 +7,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import onnx
 import pytest
+from onnx import helper
 from typer.testing import CliRunner
 
 from floorflow.backends.backend import backend_named
@@ -358,3 +360,22 @@ def test_of_thousands_of_files_those_near_the_top_are_read(
     found = of(tmp_path / "build")
     assert found["nodes"] == usual["nodes"]
     assert any("only 20 near the top were read" in note for note in found["notes"])
+
+
+def test_fifos_are_priced_in_the_memories_that_the_graph_and_its_finn_give_them(tmp_path: Path) -> None:
+    shutil.copytree(CUSTOM, tmp_path / "build")
+    shutil.rmtree(tmp_path / "build" / "kernel_partitions")
+    path = tmp_path / "build" / "graph_with_fifos.onnx"
+    model = onnx.load(path)
+    fifos = [node for node in model.graph.node if node.op_type == "StreamingFIFO_rtl"]
+    for node, style in zip(fifos, ("vivado", "rtl"), strict=False):
+        for name, value in (("impl_style", style), ("ram_style", "auto"), ("depth", 4096)):
+            kept = [attribute for attribute in node.attribute if attribute.name != name]
+            node.ClearField("attribute")
+            node.attribute.extend([*kept, helper.make_attribute(name, value)])
+    onnx.save(model, path)
+    found = of(tmp_path / "build", "xczu7ev-ffvc1156-2-e", finn="main")
+    amd, own = (next(each for each in found["nodes"] if each["name"] == node.name) for node in fifos[:2])
+    assert (amd["memory"], own["memory"]) == ("vivado auto", "auto")
+    assert amd["predicted"]["URAM"] == own["predicted"]["URAM"] == own["predicted"]["BRAM18"] == 0
+    assert amd["predicted"]["BRAM18"] > 0
