@@ -139,9 +139,8 @@ class CostTable(Costs):
         """Price a FIFO of a graph; ``memory`` is its ``ram_style``, behind ``vivado`` if it is AMD's."""
         *amd, style = memory.split() or ["auto"]
         known = next((each for each in STYLES if each == style), "auto")
-        return built_fifo(
-            width_bits, depth_words, known, self.technology, self._joining, self.finn, vivado=amd == ["vivado"]
-        )
+        vivado = amd == ["vivado"]
+        return built_fifo(width_bits, depth_words, known, self.technology, self._joining, finn=self.finn, vivado=vivado)
 
     def slice_resources(self, width_bits: int) -> Resources:
         """Price a FIFO of two words, which is what FINN builds for a slice."""

@@ -133,9 +133,9 @@ def built_fifo(
     ram_style: Style,
     technology: Technology,
     model: CostModel,
-    finn: FinnVersion = "main",
     *,
-    vivado: bool = False,
+    finn: FinnVersion,
+    vivado: bool,
 ) -> Resources:
     """Price a FIFO as a graph has it: of FINN's own RTL, or AMD's (``vivado``) in the memory that ``ram_style`` names.
 
