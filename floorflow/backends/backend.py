@@ -24,7 +24,7 @@ from floorflow.backends.instances import Instances, NamedCells, plain_name
 from floorflow.backends.placed import Home, PlacedStream
 from floorflow.backends.reports import BuiltFoldings, Report
 from floorflow.dataflow.bands import Band
-from floorflow.dataflow.fifo import HANDSHAKE_BITS, SLICE_WORDS, FifoChoice
+from floorflow.dataflow.fifo import HANDSHAKE_BITS, SLICE_WORDS, FifoChoice, of_style
 from floorflow.dataflow.model import Attributes, Dataflow, Engine, FoldedDataflow, Option
 from floorflow.dataflow.options import OptionGroup, OptionTable
 from floorflow.dataflow.traffic import EnginePoint
@@ -115,6 +115,10 @@ class Costs(Protocol):
     def end_fifo_choices(self, width_bits: int, depth_words: int) -> tuple[FifoChoice, ...]:
         """Return the same of a FIFO at an end of the network, which a tool may build otherwise."""
         return self.fifo_choices(width_bits, depth_words)
+
+    def built_fifo(self, width_bits: int, depth_words: int, memory: str) -> Resources:
+        """Price a FIFO as it was built, ``memory`` in the words of `BuiltNode`."""
+        return of_style(self.fifo_choices(width_bits, depth_words), memory, ()).resources
 
     def slice_resources(self, width_bits: int) -> Resources:
         """Price one register slice: two words in registers, with valid and ready of each."""

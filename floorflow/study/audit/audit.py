@@ -14,7 +14,6 @@ from floorflow.backends.builds import Build, BuiltNode
 from floorflow.channels import Channel, PartialPlacement, connect
 from floorflow.channels.realise import words_per_frame
 from floorflow.dataflow.bands import LESS, MORE, spread
-from floorflow.dataflow.fifo import of_style
 from floorflow.dataflow.model import FoldedDataflow, Option, renamings
 from floorflow.errors import InputError, some
 from floorflow.plugins import DEFAULT_BACKEND, backend_names, registration
@@ -292,7 +291,7 @@ def _stream_price(node: BuiltNode, costs: Costs) -> Resources | None:
     if node.input_bits is None or node.output_bits is None:
         return None
     if node.role == "FIFO" and node.depth_words is not None:
-        return of_style(costs.fifo_choices(node.input_bits, node.depth_words), node.memory, ()).resources
+        return costs.built_fifo(node.input_bits, node.depth_words, node.memory)
     if node.role == "converter":
         return costs.converter_resources(node.input_bits, node.output_bits)
     if node.role == "DMA":

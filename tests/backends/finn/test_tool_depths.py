@@ -12,6 +12,7 @@ from floorflow import api
 from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.kinds.fifo import tool_fifo
+from floorflow.backends.finn.kinds.kind import CostModel
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.tool_depths import block_depth, searched_depth, simulated_depth, split, tool_depths
 from floorflow.backends.finn.version import FINN_VERSIONS, FinnVersion
@@ -115,6 +116,24 @@ def test_prices_are_of_the_memory_that_finns_sizing_takes() -> None:
     uram = technology_of("xcu250-figd2104-2L-e")
     assert tool_fifo(64, 9000, uram, "calibrated").resources.uram == 0
     assert tool_fifo(64, 9000, uram, "calibrated", "plus").resources.uram > 0
+
+
+@pytest.mark.parametrize("model", ["calibrated", "estimated"])
+def test_a_fifo_of_a_graph_is_priced_in_the_memory_that_its_finn_builds(model: CostModel) -> None:
+    main = CostTable(technology_of("xczu7ev-ffvc1156-2-e"), model)
+    # metafi's FIFOs of AMD's in `auto` took 1 to 4 RAMB18 and no UltraRAM, on a part that has some.
+    amd = main.built_fifo(4, 8192, "vivado auto")
+    assert (amd.bram18, amd.uram) == (4, 0)
+    assert main.built_fifo(72, 8192, "vivado ultra").uram > 0
+    # cnv5's first FIFO, of FINN's own RTL, took 888 LUT and no block RAM, whatever its ram_style says.
+    for style in ("auto", "block", "ultra"):
+        own = main.built_fifo(8, 3072, style)
+        assert own.lut == pytest.approx(888, rel=0.1)
+        assert (own.bram18, own.uram) == (0, 0)
+    plus = CostTable(main.technology, model, finn="plus")
+    assert plus.built_fifo(64, 9000, "auto") == plus.fifo_choices(64, 9000)[0].resources
+    literal = CostTable(main.technology, "finn")
+    assert literal.built_fifo(4, 8192, "vivado block").bram18 > literal.built_fifo(4, 8192, "vivado auto").bram18 == 0
 
 
 def test_beyond_what_amds_fifo_holds_the_pieces_are_paid() -> None:

@@ -129,7 +129,8 @@ def _passing_node(node: Node, channel: str | None) -> BuiltNode:
     passed = BuiltNode(node.name, node.op_type, role, channel=channel)
     if role == "FIFO":
         bits, depth = _fifo_bits(node), prod(ports.numbers(node.attributes, "depth"))
-        memory = str(node.attributes.get("ram_style", ""))
+        memory = str(node.attributes.get("ram_style") or "auto")
+        memory = f"vivado {memory}" if node.attributes.get("impl_style") == "vivado" else memory
         return replace(passed, input_bits=bits, output_bits=bits, depth_words=depth, memory=memory)
     if role == "converter":
         into, out_of = (prod(ports.numbers(node.attributes, name)) for name in ("inWidth", "outWidth"))
