@@ -162,7 +162,7 @@ def test_without_its_part_of_the_judge_a_plan_is_not_legal_and_the_rest_is_judge
     ("value", "told"),
     [
         ("the_toy_judge:KINDS", "lacks findings, option_objections"),
-        ("no_such_module", "cannot be loaded: ModuleNotFoundError"),
+        ("no_such_judge", "cannot be loaded: ModuleNotFoundError"),
     ],
 )
 def test_a_part_that_is_none_is_told(value: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
