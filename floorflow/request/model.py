@@ -460,7 +460,7 @@ class Request(BaseModel):
         """
         if model:
             require_file(self.model)
-        if self.folding is not None:
+        if self.folding is not None and not reading.is_folder(self.folding):  # what may be one, the back end says
             require_file(self.folding, "--folding ")
         if not self.platform.startswith(RESOURCES_ALONE):
             require_platform(self.platform)

@@ -108,6 +108,36 @@ def test_a_project_is_priced_by_its_folder_and_kept_where_the_model_lies_in_it(m
     assert foldings(read(out))["fc0"]["attributes"] == {"ReuseFactor": 64, "Strategy": "Resource"}
 
 
+def test_the_folder_of_a_project_that_was_made_of_a_model_in_memory_is_taken_as_folding(
+    model: Path, tmp_path: Path
+) -> None:
+    inside = tmp_path / "project"
+    inside.mkdir()
+    project(inside, model).unlink()
+    text = (inside / PROJECT_FILE).read_text().split("KerasModel")[0]
+    (inside / PROJECT_FILE).write_text(
+        f"{text}OnnxModel: !!python/object:qonnx.core.modelwrapper.ModelWrapper\n"
+        "  _model_proto: !!python/object/apply:onnx.onnx_ml_pb2.ModelProto\n"
+        "    state:\n      serialized: !!binary |\n        CAg6\n"
+    )
+    out = tmp_path / "out"
+    words = ("--backend", "hls4ml", "-p", "pynq-z2", "-o", out, "--effort", "fast", "--no-plots")
+    ended = floorflow("plan", model, *words, "--folding", inside)
+    assert ended.returncode == 0, ended.stderr
+    assert foldings(read(out))["fc0"]["attributes"] == {"ReuseFactor": 64, "Strategy": "Resource"}
+    assert_legal(out)
+    other = floorflow("plan", model, *words, "--folding", tmp_path, "--force")
+    assert other.returncode == 2
+    assert "hls4ml_config.yml: there is no such file" in " ".join(other.stderr.split())
+
+
+def test_a_python_object_is_no_value(model: Path, tmp_path: Path) -> None:
+    config = "HLSConfig: {Model: {ReuseFactor: !!python/object/apply:numpy.int64 [4]}}\n"
+    (tmp_path / PROJECT_FILE).write_text(config)
+    with pytest.raises(InputError, match=r"ReuseFactor of fc0 is 'python/object/apply:numpy\.int64', expected a whole"):
+        with_config(lowered(model), tmp_path)
+
+
 def test_the_project_of_another_model_is_not_used_and_says_why(model: Path, tmp_path: Path) -> None:
     path = tmp_path / "jet.onnx"
     path.write_bytes(model.read_bytes())

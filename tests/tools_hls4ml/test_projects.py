@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from floorflow.backends.hls4ml.costs import Hls4mlCosts
+from floorflow.backends.hls4ml.given import PROJECT_FILE, read_config
 from floorflow.backends.hls4ml.options import Hls4mlOptions
 from floorflow.backends.hls4ml.project import Hls4mlProject, project_options, read_project, recognises
 from tests.backends.layered_plans import model_of
@@ -60,6 +61,7 @@ def test_layers_are_hls4mls_own(tmp_path: Path) -> None:
     assert read == said
     options = project_options(out, Hls4mlCosts(Hls4mlOptions()))
     assert {layer.name for layer, _ in layers} == options.keys()
+    assert read_config(out / PROJECT_FILE).names  # with the model that was given as an object
     build = read_project(out)
     assert build.part == "xc7z020clg400-1"
     assert any("vivado_synth.rpt" in sentence for sentence in build.missing)

@@ -154,6 +154,8 @@ class _Loader(_SafeLoader):  # type: ignore[misc]  # as in hardware/reading.py
 
 
 _Loader.add_multi_constructor("!", lambda *_: None)
+# Where hls4ml was given a model and no file's name, it writes the object: it stands for its tag, which is no value.
+_Loader.add_multi_constructor("tag:yaml.org,2002:python/", lambda _, suffix, __: f"python/{suffix}")
 
 
 def _yaml(text: str, file: Path) -> Any:
