@@ -9,10 +9,12 @@ from floorflow.backends.backend import Costs
 from floorflow.backends.clock import ClockTarget
 from floorflow.backends.finn.clock.limits import left_out, within_clock
 from floorflow.backends.finn.cost.bands import relative_band
+from floorflow.backends.finn.cost.calibrated import coefficients
 from floorflow.backends.finn.cost.dma import dma_resources
 from floorflow.backends.finn.folding.tied_engines import option_groups
 from floorflow.backends.finn.kinds.converter import converter_kind, converter_resources, convertible
-from floorflow.backends.finn.kinds.fifo import STYLES, built_fifo, fifo_choices, fifo_resources, tool_fifo
+from floorflow.backends.finn.kinds.fifo import STYLES, fifo_choices, fifo_resources, tool_fifo
+from floorflow.backends.finn.kinds.joining import FifoUnit
 from floorflow.backends.finn.kinds.kind import Choice, CostModel
 from floorflow.backends.finn.kinds.registry import WITH_WEIGHTS, doubt, kind_of
 from floorflow.backends.finn.names import family
@@ -139,8 +141,10 @@ class CostTable(Costs):
         """Price a FIFO of a graph; ``memory`` is its ``ram_style``, behind ``vivado`` if it is AMD's."""
         *amd, style = memory.split() or ["auto"]
         known = next((each for each in STYLES if each == style), "auto")
-        vivado = amd == ["vivado"]
-        return built_fifo(width_bits, depth_words, known, self.technology, self._joining, finn=self.finn, vivado=vivado)
+        fifo = FifoUnit(width_bits, depth_words, amd == ["vivado"], known, self.finn)
+        if self._joining == "finn":
+            return fifo.finn_resources(self.technology)
+        return fifo.own_resources(self.technology, coefficients(self._joining))
 
     def slice_resources(self, width_bits: int) -> Resources:
         """Price a FIFO of two words, which is what FINN builds for a slice."""

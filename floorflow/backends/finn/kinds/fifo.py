@@ -18,7 +18,7 @@ from floorflow.backends.finn.cost.memory import BLOCK_SHAPES, ceil_divide, clog2
 from floorflow.backends.finn.kinds.kind import CostModel
 from floorflow.backends.finn.tool_depths import LARGEST_RTL, LARGEST_VIVADO, split
 from floorflow.backends.finn.version import FinnVersion
-from floorflow.dataflow.fifo import FifoChoice, of_style
+from floorflow.dataflow.fifo import FifoChoice
 from floorflow.resources import Resources, total
 from floorflow.technology import Technology
 
@@ -125,33 +125,6 @@ def tool_fifo(
     pieces = split(depth) if depth > LARGEST_VIVADO else (depth,)
     style = "block" if depth > LARGEST_RTL else "auto" if depth <= SHIFT_REGISTER_WORDS else "srl"
     return FifoChoice(style, total(priced(words) for words in pieces))
-
-
-def built_fifo(
-    width_bits: int,
-    depth: int,
-    ram_style: Style,
-    technology: Technology,
-    model: CostModel,
-    *,
-    finn: FinnVersion,
-    vivado: bool,
-) -> Resources:
-    """Price a FIFO as a graph has it: of FINN's own RTL, or AMD's (``vivado``) in the memory that ``ram_style`` names.
-
-    RTL of main and dev heeds no ``ram_style``: it is shift registers at any depth. AMD's ``auto`` is block RAM in every
-    build at hand (44 of metafi's, on a part with UltraRAM).
-    """
-    if model == "finn" and finn != "plus":
-        return finn_fifo(width_bits, max(depth, 2), ram_style, vivado=vivado, finn=finn)
-    if model == "finn" or (finn == "plus" and not vivado):
-        choices = fifo_choices(width_bits, depth, technology, model, finn)
-        return of_style(choices, ram_style, ()).resources
-    memory: Style = "srl" if not vivado else "block" if ram_style == "auto" else ram_style
-    depth = max(depth, 2)
-    if memory == "srl":
-        return _shift_registers(width_bits, depth, coefficients(model))
-    return own_fifo(width_bits, depth, technology, coefficients(model), memory, finn="main")
 
 
 def _styled(

@@ -110,9 +110,15 @@ class FifoUnit(TellsWidths):
         return finn_fifo(self.width_bits, self.depth, self.ram_style, vivado=self.vivado, finn=self.finn)
 
     def own_resources(self, technology: Technology, prices: Coefficients = ESTIMATED) -> Resources:
-        """Price it by one of floorflow's own models; FINN main has shift registers unless AMD's FIFO is asked for."""
-        style = self.ram_style if self.finn == "plus" else "block" if self.vivado else "srl"
-        return own_fifo(self.width_bits, max(self.depth, 2), technology, prices, style, finn=self.finn)
+        """Price it by one of floorflow's own models.
+
+        Main and dev have shift registers, whatever ``ram_style`` says, unless AMD's FIFO is asked for, whose ``auto``
+        is block RAM in every build at hand (44 of metafi's, on a part with UltraRAM).
+        """
+        if self.finn == "plus":
+            return own_fifo(self.width_bits, max(self.depth, 2), technology, prices, self.ram_style, finn="plus")
+        memory: Style = "srl" if not self.vivado else "block" if self.ram_style == "auto" else self.ram_style
+        return own_fifo(self.width_bits, max(self.depth, 2), technology, prices, memory, finn="main")
 
 
 @dataclass(frozen=True, slots=True)
