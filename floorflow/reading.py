@@ -6,6 +6,7 @@ package opens a file of the user (a test looks for it), but `verify`, which has 
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import stat
@@ -75,16 +76,27 @@ def read_head(path: Path, most_bytes: int) -> str:
             data = file.read(most_bytes) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
     except (OSError, ValueError):
         return ""
-    return data.decode("utf-8", "replace").removeprefix("\ufeff")
+    return _decoded(data)
+
+
+def _decoded(data: bytes) -> str:
+    """Return the text of a report: UTF-8, or UTF-16 where its first two bytes say so (PowerShell's ``>``)."""
+    wide = data[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
+    return data.decode("utf-16" if wide else "utf-8", "replace").removeprefix("\ufeff")
 
 
 def read_text(
     path: Path, kind: FileKind, hint: str, error: type[InputError] = InputError, *, replace: bool = False
 ) -> str:
-    """Return a file's text, which is UTF-8; ``replace``: bytes that are not become U+FFFD, as reports may have them."""
+    """Return a file's text, which is UTF-8.
+
+    ``replace``: it is a report, which may be UTF-16, too, and what is no character becomes U+FFFD.
+    """
     data = read_bytes(path, kind, hint, error)
+    if replace:
+        return _decoded(data)
     try:
-        return data.decode("utf-8", "replace" if replace else "strict").removeprefix("\ufeff")
+        return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as problem:
         place = f"byte {problem.start:,} of it"
         raise error(f"{shown(path)}: cannot be read: it is no UTF-8 text ({place})", hint) from None
@@ -148,6 +160,12 @@ def files_below(folder: Path) -> list[Path]:
         for path in (Path(root) / name for name in names)
         if is_file(path)
     )
+
+
+def linked_folders_below(folder: Path) -> list[Path]:
+    """Return the links to folders that `files_below` does not follow, by their paths."""
+    walked = ((Path(root), names) for root, names, _ in os.walk(folder))
+    return sorted(root / name for root, names in walked for name in names if os.path.islink(root / name))  # noqa: PTH114
 
 
 def is_file(path: Path) -> bool:

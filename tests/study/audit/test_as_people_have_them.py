@@ -212,6 +212,47 @@ def test_a_report_of_vivados_of_another_shape_is_named_and_the_rest_compared(
     assert found["whole"]["network"]["predicted"] == usual["whole"]["network"]["predicted"]
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig"])
+def test_reports_that_powershell_wrote_are_read(tmp_path: Path, usual: dict[str, Any], encoding: str) -> None:
+    shutil.copytree(CUSTOM, tmp_path / "build")
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    (tmp_path / "build" / "my.rpt").write_text(mark + timing("2022.2"), encoding)
+    report = tmp_path / "build" / "post_synth_resources.json"
+    report.write_text(mark + report.read_text(), encoding)
+    found = of(tmp_path / "build")
+    assert found["clock"]["worst_slack_ns"] is not None
+    assert found["versions"]["vivado"]["told"] == "2022.2"
+    assert found["whole"] == usual["whole"]
+
+
+def test_a_linked_folder_is_named_and_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "report").symlink_to(CUSTOM)
+    with pytest.raises(InputError, match="links to folders are not followed: report"):
+        of(tmp_path / "links")
+    shutil.copytree(CUSTOM, tmp_path / "build")
+    (tmp_path / "build" / "round").symlink_to(tmp_path)
+    assert "links to folders are not followed: round" in of(tmp_path / "build")["notes"]
+
+
+def test_a_report_of_another_build_is_doubted(tmp_path: Path, usual: dict[str, Any]) -> None:
+    assert not any("are both of one build?" in note for note in usual["notes"])
+    shutil.copytree(CUSTOM, tmp_path / "build")
+    report = tmp_path / "build" / "post_synth_resources.json"
+    told = {name.replace("StreamingFIFO_rtl_", "StreamingMaxPool_hls_"): row for name, row in rows().items()}
+    report.write_text(json.dumps(told))
+    notes = of(tmp_path / "build")["notes"]
+    assert any("rows of the report are no node of the graph" in note for note in notes)
+
+
+def test_a_timing_report_that_is_cut_off_is_named(tmp_path: Path) -> None:
+    shutil.copytree(CUSTOM, tmp_path / "build")
+    (tmp_path / "build" / "my.rpt").write_text(timing("2022.2").partition("| Design Timing Summary")[0])
+    found = of(tmp_path / "build")
+    assert found["clock"]["worst_slack_ns"] is None
+    assert "my.rpt tells no slack: it is cut off, or the design has no constraints" in found["missing"]
+
+
 def test_out_of_context_totals_stand_for_the_network(tmp_path: Path, usual: dict[str, Any]) -> None:
     shutil.copytree(CUSTOM, tmp_path / "build", ignore=shutil.ignore_patterns("post_synth*"))
     told = {

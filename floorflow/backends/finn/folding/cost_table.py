@@ -13,7 +13,7 @@ from floorflow.backends.finn.cost.calibrated import coefficients
 from floorflow.backends.finn.cost.dma import dma_resources
 from floorflow.backends.finn.folding.tied_engines import option_groups
 from floorflow.backends.finn.kinds.converter import converter_kind, converter_resources, convertible
-from floorflow.backends.finn.kinds.fifo import STYLES, fifo_choices, fifo_resources, tool_fifo
+from floorflow.backends.finn.kinds.fifo import STYLES, Style, fifo_choices, fifo_resources, tool_fifo
 from floorflow.backends.finn.kinds.joining import FifoUnit
 from floorflow.backends.finn.kinds.kind import Choice, CostModel
 from floorflow.backends.finn.kinds.registry import WITH_WEIGHTS, doubt, kind_of
@@ -140,7 +140,7 @@ class CostTable(Costs):
     def built_fifo(self, width_bits: int, depth_words: int, memory: str) -> Resources:
         """Price a FIFO of a graph; ``memory`` is its ``ram_style``, behind ``vivado`` if it is AMD's."""
         *amd, style = memory.split() or ["auto"]
-        known = next((each for each in STYLES if each == style), "auto")
+        known: Style = next((each for each in STYLES if each == style), "auto")
         fifo = FifoUnit(width_bits, depth_words, amd == ["vivado"], known, self.finn)
         if self._joining == "finn":
             return fifo.finn_resources(self.technology)

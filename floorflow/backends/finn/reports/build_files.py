@@ -20,8 +20,8 @@ from floorflow.backends.finn.reports.build_contents import (
     VIVADO,
     role_of,
 )
-from floorflow.errors import InputError
-from floorflow.reading import files_below, is_folder, read_bytes, read_head, read_json
+from floorflow.errors import InputError, some
+from floorflow.reading import files_below, is_folder, linked_folders_below, read_bytes, read_head, read_json
 
 GRAPH_NAMES = ("kernel_partitions/partition_*.onnx", "step_*.onnx", "any other *.onnx that holds FINN's engines")
 """What is looked for as the graph, for people."""
@@ -125,7 +125,12 @@ def one_build(folder: Path, *, by_vivado: bool = True) -> BuildFiles:
     files = files_below(folder)
     looked_at = sorted(files, key=lambda path: (len(path.parts), str(path)))
     roles = {path: role for path in looked_at[:MOST_FILES] if (role := role_of(path)) is not None}
-    notes = () if len(files) <= MOST_FILES else (f"{len(files):,} files: only {MOST_FILES:,} near the top were read",)
+    notes: tuple[str, ...] = (
+        () if len(files) <= MOST_FILES else (f"{len(files):,} files: only {MOST_FILES:,} near the top were read",)
+    )
+    if links := linked_folders_below(folder):
+        named = some(link.relative_to(folder).as_posix() for link in links)
+        notes = (*notes, f"links to folders are not followed: {named}")
     homes: dict[Path, dict[str, Path]] = defaultdict(dict)
     for path in sorted(roles):
         if roles[path] in _IN_SCRATCH or not in_scratch(path, folder):

@@ -35,6 +35,7 @@ _MISSING = {
     "simulation": "rtlsim_performance.json is not there: nothing was simulated that rates could be compared with",
 }
 _NO_TIMING = "no timing report (post_route_timing.rpt, ooc_synth_and_timing.json): slack and Fmax are not known"
+_NO_SLACK = " tells no slack: it is cut off, or the design has no constraints"
 _NO_ROWS = "what was built (post_synth_resources.json, report_utilization -hierarchical) is not there: "
 _NO_FIFOS = "the graph is of a step before FIFOs were inserted: their depths and their prices as built are not known"
 _BUILT = ("synthesis", HIERARCHY, UTILISATION, "out of context", TIMING, "simulation", AMOUNTS)
@@ -104,7 +105,7 @@ def read_build(folder: Path) -> Build:
     files, refused = _Files(one_build(folder)), list[str]()
     graph = chosen_graph(files.build, refused)
     if graph is None and not any(role in files.build.by_role for role in _BUILT):
-        raise _nothing(folder, refused)
+        raise _nothing(folder, [*refused, *files.build.notes])
     rows = _rows(files)
     notes: tuple[str, ...] = ()
     if graph is None:
@@ -113,6 +114,9 @@ def read_build(folder: Path) -> Build:
     else:
         known, notes = numbered_as_built(nodes_of(graph), rows)
         nodes, unmatched = matched(known, rows)
+        if strange := [row for row in unmatched if row.path != (DESIGN,)]:
+            counted = f"{len(strange):,} of {len(rows):,} rows of the report are no node of the graph"
+            notes = (*notes, f"{counted}, and count in no sum but the whole: are both of one build?")
     whole = _whole(files, rows)
     build = Build(
         None if graph is None else graph.source,
@@ -207,12 +211,17 @@ def _with_figures(build: Build, files: _Files) -> Build:
     interval = performance.number(network, "max_cycles") or max((n.tool_cycles or 0 for n in build.nodes), default=0)
     latency = performance.number(network, "critical_path_cycles")
     board, part = _target(files)
+    clock = _clock(files, simulated)
+    cut = TIMING in files.build.by_role and clock.worst_slack_ns is None
     return replace(
         build,
+        missing=(*build.missing, f"{files.name(files.build.by_role[TIMING].path)}{_NO_SLACK}")
+        if cut
+        else build.missing,
         tool_interval_cycles=round(interval) or None,
         tool_latency_cycles=None if latency is None else round(latency),
         simulation=performance.simulation_of(simulated) if simulated else None,
-        clock=_clock(files, simulated),
+        clock=clock,
         board=board,
         part=part,
     )
