@@ -74,7 +74,7 @@ def _placed_by_hls(folded: FoldedDataflow, options: FinnOptions) -> Iterator[str
     if open_ones and options.vivado is None and options.costs in {"calibrated", "estimated"}:
         version = ".".join(map(str, NAMED_HLS[options.finn]))
         yield (
-            f"resType auto of {some(open_ones)}: HLS before 2024.1 multiplies in DSP blocks, later in LUTs, and no "
+            f"resType auto of {some(open_ones)}: HLS 2022 was seen to multiply in DSP blocks, 2024.2 in LUTs, and no "
             f"--vivado says which builds; priced as {version} does, the likelihoods span both"
         )
 
