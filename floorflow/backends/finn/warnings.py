@@ -12,7 +12,9 @@ from floorflow.dataflow.model import FoldedDataflow, Stream
 from floorflow.errors import some
 
 DMA_BITS = 512
-"""Widest memory interface of FINN's DMA engines: that of VitisBuild; Zynq's are those of its port."""
+"""Widest memory interface of FINN's DMA engines: that of VitisBuild."""
+ZYNQ_PORT_BITS = (128, 64)
+"""Those of Zynq UltraScale+ and Zynq: FINN's ``pynq_native_port_width``."""
 PACKED_BITS, PACKED_SUM_BITS = 4, 25
 """FINN main's ``mvu_4sx4u.sv`` takes weights and data of so many bits, and sums of so many with any weights.
 
@@ -72,17 +74,18 @@ def _placed_by_hls(folded: FoldedDataflow, options: FinnOptions) -> Iterator[str
     if open_ones and options.vivado is None and options.costs in {"calibrated", "estimated"}:
         version = ".".join(map(str, NAMED_HLS[options.finn]))
         yield (
-            f"resType auto of {some(open_ones)}: HLS before 2024.1 multiplies in DSP blocks, later in LUTs, and no "
+            f"resType auto of {some(open_ones)}: HLS 2022 was seen to multiply in DSP blocks, 2024.2 in LUTs, and no "
             f"--vivado says which builds; priced as {version} does, the likelihoods span both"
         )
 
 
 def _too_wide(stream: Stream, width_bits: int, clock_mhz: float) -> Iterator[str]:
-    """Warn of an input of more bits a word than one DMA engine feeds, and say how many frames a second it does."""
+    """Warn of an input of more bits a word than any DMA engine feeds, and say how many frames a second each does."""
     if width_bits > DMA_BITS:
-        fed = int(clock_mhz * 1e6 / -(-stream.elements * stream.element_bits // DMA_BITS))
+        frame_bits = stream.elements * stream.element_bits
+        fed = {bits: int(clock_mhz * 1e6 / -(-frame_bits // bits)) for bits in (DMA_BITS, *ZYNQ_PORT_BITS)}
+        alveo, ultrascale, zynq = (f"{bits} bits a cycle ({rate:,} frames/s)" for bits, rate in fed.items())
         yield (
-            f"{stream.source} takes {width_bits:,} bits a word, FINN's DMA engines give {DMA_BITS} a cycle at most, "
-            "64 on Zynq and 128 on Zynq UltraScale+: "
-            f"the rate holds only if the host's memory keeps up; --fps {fed} is what they feed"
+            f"{stream.source} takes {width_bits:,} bits a word; FINN's DMA engines give at most {alveo} on Alveo, "
+            f"{ultrascale} on Zynq UltraScale+ and {zynq} on Zynq, if the host's memory keeps up: --fps plans for less"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from floorflow.assets import board_path, matching, shipped
@@ -16,6 +16,7 @@ from floorflow.resources import Resources, total
 from floorflow.technology import Technology, require_known_family, technology_of
 
 _PART = re.compile(r"x[acq][a-z0-9]+(-[a-z0-9]+)*")
+_DIE = re.compile(r"x[acq]7[a-z]\d+t?|[^-]+")
 _USUAL_PART = "xc7z020clg400-1"
 _NAMES_READ = 3
 """Folders of a path that may be named for the board, the build's own and two above it."""
@@ -52,7 +53,9 @@ def target_of(build: Build, platform: str | None, boards: Mapping[str, str], fol
 
     """
     if platform is not None:
-        return _named(platform, boards)
+        asked = _named(platform, boards)
+        same = not build.part or _die(build.part) == _die(asked.part)
+        return asked if same else replace(asked, how=f"{asked.how}, but the build tells {build.part}")
     if build.board in shipped("boards"):
         return _of_board(build.board, "the build names the board")
     if build.part:
@@ -63,6 +66,12 @@ def target_of(build: Build, platform: str | None, boards: Mapping[str, str], fol
         return _of_board(in_path[0], how) if in_path[0] in shipped("boards") else _of_part(boards[in_path[0]], how)
     how = "nothing is priced by it" if build.source is None else f"prices are of {_USUAL_PART}: --platform names yours"
     return Target("part not told", "", technology_of(_USUAL_PART), DEFAULT_CLOCK_MHZ, None, None, how)
+
+
+def _die(part: str) -> str:
+    """Return a part's name up to its package, which follows a hyphen only from UltraScale on."""
+    found = _DIE.match(part.lower())
+    return found[0] if found else part.lower()
 
 
 def _boards_in(folder: Path, boards: Mapping[str, str]) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.warnings import PACKED_SUM_BITS, warnings_of
-from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option
+from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.resources import Resources
 
 SUM_WORD_BITS = 48
@@ -53,3 +53,14 @@ def test_what_synthesises_is_not_warned_of(built: dict[str, Any]) -> None:
 
 def test_the_widest_sum_is_that_of_the_last_lane() -> None:
     assert min(SUM_WORD_BITS - offset for offset in LAST_LANE_BITS) == PACKED_SUM_BITS
+
+
+def test_of_an_input_wider_than_dma_engines_the_rate_that_each_board_feeds_is_told() -> None:
+    unit = Engine("unit", "MVAU_hls", "operation", {}, 1, 8, 16)
+    option = Option({"PE": 1, "SIMD": 112}, 14, Resources(), (896,), (16,))
+    stream = Stream("host:in0", 0, "unit", 0, 784, 112, 8)
+    folded = FoldedDataflow(Dataflow("net", (unit,), (stream,)), {"unit": option})
+    found = " ".join(warnings_of(folded, 100, FinnOptions(costs="calibrated")))
+    # A frame of 6,272 bits is 13 words of 512 bits, 49 of 128 and 98 of 64.
+    for words in ("512 bits a cycle (7,692,307 frames/s) on Alveo", "(2,040,816 frames/s)", "(1,020,408 frames/s)"):
+        assert words in found

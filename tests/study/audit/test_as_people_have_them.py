@@ -245,6 +245,12 @@ def test_a_report_of_another_build_is_doubted(tmp_path: Path, usual: dict[str, A
     assert any("rows of the report are no node of the graph" in note for note in notes)
 
 
+def test_a_board_that_is_not_the_builds_is_taken_and_said(tmp_path: Path) -> None:
+    build = output_dir(CUSTOM, tmp_path / "build")
+    assert of(build)["target"]["how"] == "as asked for"
+    assert of(build, "ultra96")["target"]["how"] == "as asked for, but the build tells xc7z020clg400-1"
+
+
 def test_a_timing_report_that_is_cut_off_is_named(tmp_path: Path) -> None:
     shutil.copytree(CUSTOM, tmp_path / "build")
     (tmp_path / "build" / "my.rpt").write_text(timing("2022.2").partition("| Design Timing Summary")[0])
