@@ -13,7 +13,9 @@ from onnx import helper
 from typer.testing import CliRunner
 
 from floorflow.backends.backend import backend_named
+from floorflow.backends.finn.read.source import read_source
 from floorflow.backends.finn.reports.build_folder import read_build
+from floorflow.backends.finn.version import FINN_VERSIONS, technology_for
 from floorflow.backends.vivado.timing import read_summary
 from floorflow.backends.vivado.vivado_text import hls_version, part_of, vivado_version
 from floorflow.cli.main import app
@@ -426,3 +428,9 @@ def test_fifos_are_priced_in_the_memories_that_the_graph_and_its_finn_give_them(
     assert (amd["memory"], own["memory"]) == ("vivado auto", "auto")
     assert amd["predicted"]["URAM"] == own["predicted"]["URAM"] == own["predicted"]["BRAM18"] == 0
     assert amd["predicted"]["BRAM18"] > 0
+
+
+def test_a_plan_of_the_graph_says_which_finn_wrote_it() -> None:
+    source = read_source(CUSTOM / "kernel_partitions" / "partition_2.onnx")
+    notes = {finn: " ".join(source.lower(technology_for("xc7z020clg400-1", finn), finn=finn).notes) for finn in FINN_VERSIONS}
+    assert {finn for finn, told in notes.items() if "--finn plus" in told} == {"main", "dev"}

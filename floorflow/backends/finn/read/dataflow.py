@@ -9,7 +9,7 @@ from floorflow.backends.finn.lower.integer_form import listed
 from floorflow.backends.finn.names import family, is_specialised
 from floorflow.backends.finn.read import ports
 from floorflow.backends.finn.read.graph import Graph, GraphEngine, require_fitting
-from floorflow.backends.finn.read.variant import variant
+from floorflow.backends.finn.read.variant import finn_of, variant
 from floorflow.backends.finn.roles import described
 from floorflow.backends.finn.version import VERSION_NAMES, FinnVersion
 from floorflow.dataflow.model import Dataflow, Engine
@@ -64,7 +64,7 @@ def dataflow_of(graph: Graph, technology: Technology, finn: FinnVersion = "main"
         raise InputError(message, "FINN did not convert it to hardware: look at its step_convert_to_hw.")
     require_fitting(graph)
     engines = tuple(_engine(engine, variant(engine, graph, technology, finn)) for engine in graph.engines)
-    notes = (*_notes(graph), *_other_versions(engines, finn))
+    notes = (*_notes(graph), *_other_versions(graph, engines, finn))
     return Dataflow(graph.name, engines, tuple(graph_stream.stream for graph_stream in graph.streams), notes)
 
 
@@ -115,7 +115,7 @@ def _notes(graph: Graph) -> Iterator[str]:
         yield "the graph is from before FINN 0.10: planned with the present names of its HLS engines"
 
 
-def _other_versions(engines: Sequence[Engine], finn: FinnVersion) -> Iterator[str]:
+def _other_versions(graph: Graph, engines: Sequence[Engine], finn: FinnVersion) -> Iterator[str]:
     """Say which engines that FINN does not have, for its estimates and rules are asked all the same."""
     foreign = {engine.kind: KINDS[engine.kind].versions for engine in engines if engine.kind in KINDS}
     absent = sorted(kind for kind, versions in foreign.items() if finn not in versions)
@@ -123,6 +123,10 @@ def _other_versions(engines: Sequence[Engine], finn: FinnVersion) -> Iterator[st
         having = [name for name in VERSION_NAMES if all(name in foreign[kind] for kind in absent)]
         option = f": plan with --finn {' or '.join(having)}" if having else ""
         yield f"{VERSION_NAMES[finn]} has no {listed(absent)}{option}"
+        return
+    told = finn_of(graph.flat.nodes)
+    if told is not None and told != finn and {told, finn} != {"main", "dev"}:
+        yield f"its nodes' attributes are {VERSION_NAMES[told]}'s, priced as {VERSION_NAMES[finn]}'s: --finn {told}"
 
 
 def _named(nodes: Sequence[Node]) -> str:

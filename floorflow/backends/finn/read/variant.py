@@ -1,16 +1,18 @@
-"""Whether FINN's SpecializeLayers makes a generic layer an HLS or an RTL engine."""
+"""Whether FINN's SpecializeLayers makes a generic layer an HLS or an RTL engine, and which FINN wrote a graph."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import prod
 
 from onnx import numpy_helper
 
+from floorflow.backends.finn.kinds.registry import KINDS
 from floorflow.backends.finn.names import is_specialised
 from floorflow.backends.finn.read.graph import Graph, GraphEngine
 from floorflow.backends.finn.read.ports import input_type, weight_type
-from floorflow.backends.finn.version import FinnVersion
+from floorflow.backends.finn.version import FINN_VERSIONS, FinnVersion
+from floorflow.network.onnx_file import Node
 from floorflow.technology import Technology
 
 _ALWAYS_RTL = ("ConvolutionInputGenerator", "FMPadding", "Thresholding")
@@ -21,6 +23,14 @@ _WITHOUT_HLS: Mapping[str, tuple[FinnVersion, ...]] = {
     "Reshape": ("plus",),
 }
 """Versions of FINN in which a layer has no HLS engine."""
+_ATTRIBUTES: Mapping[str, frozenset[FinnVersion]] = {
+    **dict.fromkeys(("inShape", "outShape", "bodies", "address_offset", "debug_log_path"), frozenset({"plus"})),
+    **dict.fromkeys(("io_chrc_in", "io_chrc_out", "io_chrc_period"), frozenset({"main", "dev"})),
+    **dict.fromkeys(("pumpedMemory", "mlo_max_iter"), frozenset({"dev", "plus"})),
+}
+"""Attributes of nodes that not every FINN writes."""
+_CONVERTERS_SHAPE: frozenset[FinnVersion] = frozenset({"main", "dev"})
+"""Whose width converters have one attribute ``shape``."""
 _MOST_BITS = 8
 _PREFERRED_BITS = 4
 """Below, FINN takes the RTL matrix unit only if told to."""
@@ -81,3 +91,18 @@ def _is_narrow(engine: GraphEngine, graph: Graph, least: int) -> bool:
     tensors = [graph.flat.initialisers[name] for name in engine.node.inputs if name in graph.flat.initialisers]
     weights = next((tensor for tensor in tensors if tensor.data_location != tensor.EXTERNAL), None)
     return weights is not None and bool(numpy_helper.to_array(weights).min() > least)
+
+
+def finn_of(nodes: Iterable[Node]) -> FinnVersion | None:
+    """Return the one FINN that has all kinds and attributes of a graph: main where dev has them as well; else None."""
+    left: set[FinnVersion] = set(FINN_VERSIONS)
+    for node in nodes:
+        kind = KINDS.get(node.op_type)
+        left &= left if kind is None else kind.versions
+        for name in node.attributes:
+            left &= _ATTRIBUTES.get(name, left)
+        if "shape" in node.attributes and node.op_type.startswith("StreamingDataWidthConverter"):
+            left &= _CONVERTERS_SHAPE
+    if left == _CONVERTERS_SHAPE:
+        return "main"
+    return left.pop() if len(left) == 1 else None

@@ -1,6 +1,7 @@
 """Which FINN, and which Vivado and HLS, made a build: from what they write, never from the age of files.
 
-What tells FINNs apart was compared in Xilinx/finn main (39f0c9a) and dev (73ba5ed) and eki-project/finn-plus 1.6.1.
+What tells FINNs apart, here and in `read.variant`, was compared in Xilinx/finn main (39f0c9a) and dev (73ba5ed) and
+eki-project/finn-plus 1.6.1.
 """
 
 from __future__ import annotations
@@ -9,10 +10,9 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from floorflow.backends.builds import Told
-from floorflow.backends.finn.kinds.registry import KINDS
+from floorflow.backends.finn.read.variant import finn_of
 from floorflow.backends.finn.reports.build_files import MOST_FILES, BuildFiles, in_scratch, steps_of
 from floorflow.backends.finn.reports.built_graph import BuiltGraph
-from floorflow.backends.finn.version import FINN_VERSIONS, FinnVersion
 from floorflow.backends.vivado.vivado_text import hls_version, vivado_version
 from floorflow.reading import read_head
 
@@ -24,14 +24,6 @@ _PLUS_SETTINGS = frozenset(
         *("communication_kernel", "parallel_synthesis_workers", "separate_iodmas", "vitis_iodma_intf_max_width"),
     }
 )
-_ATTRIBUTES: Mapping[str, frozenset[FinnVersion]] = {
-    **dict.fromkeys(("inShape", "outShape", "bodies", "address_offset", "debug_log_path"), frozenset({"plus"})),
-    **dict.fromkeys(("io_chrc_in", "io_chrc_out", "io_chrc_period"), frozenset({"main", "dev"})),
-    **dict.fromkeys(("pumpedMemory", "mlo_max_iter"), frozenset({"dev", "plus"})),
-}
-"""Attributes of nodes that not every FINN writes."""
-_CONVERTERS_SHAPE: frozenset[FinnVersion] = frozenset({"main", "dev"})
-"""Whose width converters have one attribute ``shape``."""
 _HEAD_BYTES = 4096
 _ENDS = (".rpt", ".txt", ".log", ".jou", ".xml", ".xpr", ".hwh", ".json")
 _TOOLS = ("vivado", "hls")
@@ -73,7 +65,7 @@ def _finn(build: BuildFiles, graph: BuiltGraph | None, settings: Mapping[str, ob
     votes = [
         (_of_settings(settings.keys()), "build settings"),
         (_of_steps(steps_of(build)), "step times"),
-        (None if graph is None else _of_graph(graph), "graph"),
+        (None if graph is None else finn_of(graph.graph.flat.nodes), "graph"),
     ]
     for finn, role in votes:
         if finn is not None:
@@ -90,18 +82,3 @@ def _of_steps(steps: Collection[str]) -> str | None:
     if _PLUS_STEPS & set(steps):
         return "plus"
     return "main" if _MAIN_STEPS & set(steps) else None
-
-
-def _of_graph(graph: BuiltGraph) -> str | None:
-    """Return the one FINN that has all kinds and attributes of a graph: main where dev has them as well."""
-    left = set(FINN_VERSIONS)
-    for node in graph.graph.flat.nodes:
-        kind = KINDS.get(node.op_type)
-        left &= left if kind is None else kind.versions
-        for name in node.attributes:
-            left &= _ATTRIBUTES.get(name, left)
-        if "shape" in node.attributes and node.op_type.startswith("StreamingDataWidthConverter"):
-            left &= _CONVERTERS_SHAPE
-    if left == _CONVERTERS_SHAPE:
-        return "main"
-    return left.pop() if len(left) == 1 else None
