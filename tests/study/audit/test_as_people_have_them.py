@@ -432,5 +432,7 @@ def test_fifos_are_priced_in_the_memories_that_the_graph_and_its_finn_give_them(
 
 def test_a_plan_of_the_graph_says_which_finn_wrote_it() -> None:
     source = read_source(CUSTOM / "kernel_partitions" / "partition_2.onnx")
-    notes = {finn: " ".join(source.lower(technology_for("xc7z020clg400-1", finn), finn=finn).notes) for finn in FINN_VERSIONS}
+    notes = {
+        finn: " ".join(source.lower(technology_for("xc7z020clg400-1", finn), finn=finn).notes) for finn in FINN_VERSIONS
+    }
     assert {finn for finn, told in notes.items() if "--finn plus" in told} == {"main", "dev"}
