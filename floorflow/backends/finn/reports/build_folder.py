@@ -6,11 +6,11 @@ The folder is an ``output_dir`` (``report/``, ``intermediate_models/``, ...) or 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from floorflow.backends.builds import Build, BuildFile, BuiltClock, BuiltNode
 from floorflow.backends.finn.reports import build_files, build_target, estimates, node_json, performance, synthesis
@@ -27,6 +27,7 @@ from floorflow.errors import InputError, some
 from floorflow.reading import read_bytes, read_text
 from floorflow.resources import Resources
 
+Parsed = TypeVar("Parsed")
 DESIGN = "(top)"
 """FINN's name of the whole design."""
 _MISSING = {
@@ -48,7 +49,7 @@ class _Files:
 
     build: BuildFiles
     unread: list[str] = field(default_factory=list)
-    """Why reports of Vivado, which contents alone told, could not be read."""
+    """Why files could not be read that are damaged or of a shape that is not known."""
 
     def name(self, path: Path) -> str:
         return path.relative_to(self.build.folder).as_posix()
@@ -58,29 +59,29 @@ class _Files:
         path = self.build.by_role[role].path
         return self.name(path), read_text(path, "report", "make it readable", replace=True)
 
-    def vivado(self, role: str) -> Report | None:
-        """Return a report of Vivado's; None, and why, if it is of a shape that is not known."""
+    def parsed(self, role: str, parse: Callable[[str, str], Parsed]) -> Parsed | None:
+        """Return what a reader makes of the text and the name of a role's file; None if there is none, or it fails."""
+        if role not in self.build.by_role:
+            return None
         name, text = self.read(role)
         try:
-            return read_vivado(text, name)
+            return parse(text, name)
         except InputError as error:
             if str(error) not in self.unread:
                 self.unread.append(str(error))
             return None
 
+    def vivado(self, role: str) -> Report | None:
+        """Return a report of Vivado's."""
+        return self.parsed(role, read_vivado)
+
     def figures(self, role: str) -> dict[str, Any]:
         """Return the JSON object of a role; empty if there is none."""
-        if role not in self.build.by_role:
-            return {}
-        name, text = self.read(role)
-        return performance.figures(text, name)
+        return self.parsed(role, performance.figures) or {}
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        if "build settings" not in self.build.by_role:
-            return {}
-        name, text = self.read("build settings")
-        return build_target.settings(text, name)
+        return self.parsed("build settings", build_target.settings) or {}
 
     def told(self, graph: BuiltGraph | None) -> dict[str, BuildFile]:
         """Return every file that was used, by its role."""
@@ -98,8 +99,7 @@ def read_build(folder: Path) -> Build:
     Raises
     ------
     InputError
-        If it holds several builds, or none, or a report in it is malformed; names the builds, what was looked for, or
-        file and line.
+        If it holds several builds, or none; names the builds, or what was looked for.
 
     """
     files, refused = _Files(one_build(folder)), list[str]()
@@ -129,7 +129,8 @@ def read_build(folder: Path) -> Build:
         notes=(*files.build.notes, *notes),
         options=told_options(files.build, graph, files.settings),
     )
-    return _with_figures(build, files)
+    known = _with_figures(build, files)
+    return replace(known, missing=(*known.missing, *(f"not read: {problem}" for problem in files.unread)))
 
 
 def _nothing(folder: Path, refused: Sequence[str]) -> InputError:
@@ -143,17 +144,13 @@ def _nothing(folder: Path, refused: Sequence[str]) -> InputError:
 
 def _rows(files: _Files) -> tuple[Row, ...]:
     """Return what was built of every node: by FINN's own report, Vivado's with hierarchy, or any JSON there is."""
-    held = files.build.by_role
-    if "synthesis" in held:
-        name, text = files.read("synthesis")
-        return synthesis.read(text, name).rows
-    if HIERARCHY in held:
-        report = files.vivado(HIERARCHY)
-        return () if report is None else node_rows_of(report.rows, DESIGN)
-    if AMOUNTS in held:
-        name, text = files.read(AMOUNTS)
-        return synthesis.amounts(text, name)
-    return ()
+    of_finn = files.parsed("synthesis", synthesis.read)
+    if of_finn is not None:
+        return of_finn.rows
+    report = files.vivado(HIERARCHY)
+    if report is not None:
+        return node_rows_of(report.rows, DESIGN)
+    return files.parsed(AMOUNTS, synthesis.amounts) or ()
 
 
 def _whole(files: _Files, rows: Iterable[Row]) -> Resources | None:
@@ -166,10 +163,8 @@ def _whole(files: _Files, rows: Iterable[Row]) -> Resources | None:
 
 
 def _foldings(files: _Files) -> Mapping[str, Mapping[str, Any]]:
-    if "folding" not in files.build.by_role:
-        return {}
-    name, text = files.read("folding")
-    return {node: entry for node, entry in node_json.nodes(text, name).items() if node != "Defaults"}
+    held = files.parsed("folding", node_json.nodes) or {}
+    return {node: entry for node, entry in held.items() if node != "Defaults"}
 
 
 def _missing(files: _Files, graph: BuiltGraph | None, rows: Sequence[Row], refused: Sequence[str]) -> Iterable[str]:
@@ -180,7 +175,6 @@ def _missing(files: _Files, graph: BuiltGraph | None, rows: Sequence[Row], refus
     if not rows:
         whole = UTILISATION in held or "out of context" in held
         yield _NO_ROWS + ("resources of single nodes" if whole else "resources") + " cannot be compared"
-    yield from (f"not read: {problem}" for problem in files.unread)
     yield from (text for role, text in _MISSING.items() if role not in held)
     if not {TIMING, "out of context"} & held.keys():
         yield _NO_TIMING
@@ -192,11 +186,8 @@ def _missing(files: _Files, graph: BuiltGraph | None, rows: Sequence[Row], refus
 
 def _with_estimates(nodes: Sequence[BuiltNode], files: _Files) -> tuple[BuiltNode, ...]:
     """Add what FINN's formulas say of each node, which they know by its name in the graph."""
-    rows: tuple[Row, ...] = ()
-    if "estimates" in files.build.by_role:
-        name, text = files.read("estimates")
-        rows = estimates.read(text, name, estimates.FINN).rows
-    estimated = {row.path[-1]: row.resources for row in rows}
+    report = files.parsed("estimates", partial(estimates.read, evidence=estimates.FINN))
+    estimated = {row.path[-1]: row.resources for row in (report.rows if report else ())}
     cycles = performance.layer_cycles(files.figures("cycles"))
     plain = {node.name: node_of((node.name,))[1] for node in nodes}
     return tuple(

@@ -130,8 +130,21 @@ def test_a_folder_without_a_graph_is_refused_with_what_was_looked_for(tmp_path: 
 def test_a_broken_report_is_named_with_its_line(tmp_path: Path) -> None:
     shutil.copytree(CUSTOM, tmp_path / "build")
     (tmp_path / "build" / "rtlsim_performance.json").write_text('{\n"N": }')
-    with pytest.raises(InputError, match=r"rtlsim_performance.json:2: no JSON"):
-        read_build(tmp_path / "build")
+    found = read_build(tmp_path / "build")
+    assert any("not read: rtlsim_performance.json:2: no JSON" in text for text in found.missing)
+    assert found.simulation is None
+    assert found.nodes == read_build(CUSTOM).nodes
+
+
+def test_rows_that_are_cut_off_leave_the_rest(tmp_path: Path) -> None:
+    shutil.copytree(CUSTOM, tmp_path / "build")
+    rows = tmp_path / "build" / "post_synth_resources.json"
+    rows.write_text(rows.read_text()[:300])
+    found = read_build(tmp_path / "build")
+    assert any(text.startswith("not read: post_synth_resources.json") for text in found.missing)
+    assert {node.name for node in found.nodes} >= {"MVAU_hls_0"}
+    assert all(node.built is None for node in found.nodes)
+
 
 
 ROW = Resources(lut=5, ff=1)
