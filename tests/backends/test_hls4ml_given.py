@@ -212,3 +212,13 @@ def test_the_command_line_ends_with_2(model: Path, tmp_path: Path) -> None:
     words = ("--backend", "hls4ml", "-p", "pynq-z2", "-o", tmp_path / "out", "--folding", tmp_path / "own.json")
     ended = floorflow("plan", model, *words)
     assert (ended.returncode, "is no table of sections" in ended.stderr) == (2, True), ended.stderr
+
+
+def test_a_misspelt_key_is_passed_over_as_by_hls4ml_and_said(model: Path, tmp_path: Path) -> None:
+    config = {
+        "Model": {"Precision": "ap_fixed<16,6>", "ReuseFactor": 1, "TraceOutput": False, "ReuseFator": 4},
+        "LayerName": {"MatMul_0": {"Precision": {"weights": "ap_fixed<7,1>"}}},
+    }
+    notes = [note for note in given(model, tmp_path, config).notes if "passed over" in note]
+    assert [("ReuseFator of Model" in note, "ReuseFactor" in note) for note in notes] == [(True, True), (False, False)]
+    assert "weights of matmul_0" in notes[1]

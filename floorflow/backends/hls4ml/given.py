@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from math import ceil, log2
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,7 @@ _PREFIXES = ("", "dense_", "conv1d_", "conv2d_", "depthwiseconv2d_", "depthwisec
 _UNUSED = f"the {PROJECT_FILE} beside the model is not used: "
 _USUAL = Hls4mlOptions.model_validate({})
 _VARIABLES = ("weight", "bias", "accum", "result")
+_KEYS = ("Precision", "ReuseFactor", "Strategy", "ParallelizationFactor", "Compression")
 _WIDEST = 64
 """Bits of a type of hls4ml's that is planned."""
 
@@ -347,9 +349,23 @@ def _notes(dataflow: Dataflow, config: Config) -> list[str]:
         raise InputError(f"{config.file}: LayerName names none of the layers with weights, which are {wanted}", _HINT)
     if config.names and without:
         notes.append(f"{config.file}: no entry under LayerName for {some(without)}: the class's or the model's values")
+    notes += [
+        f"{config.file}: {where} is no key of hls4ml's, and passed over: is {key} meant?"
+        for where, key in _misspelt(config)
+    ]
     if config.io_type == "io_parallel":
         notes.append(f"{config.file}: IOType is io_parallel; planned with streams (io_stream)")
     return notes
+
+
+def _misspelt(config: Config) -> Iterator[tuple[str, str]]:
+    """Yield keys that are near to one that is planned by and not it, and that one: hls4ml passes them over, too."""
+    for section, table in {"Model": config.model, **config.types, **config.names}.items():
+        told = table.get("Precision")
+        variables = told if isinstance(told, dict) else {}
+        for keys, known in ((table, _KEYS), (variables, (*_VARIABLES, "default"))):
+            near = {str(key): get_close_matches(str(key), known, 1, 0.8) for key in keys if key not in known}
+            yield from ((f"{key} of {section}", found[0]) for key, found in near.items() if found)
 
 
 def given_groups(dataflow: Dataflow, costs: Hls4mlCosts, *, carried: bool = True) -> tuple[OptionGroup, ...]:

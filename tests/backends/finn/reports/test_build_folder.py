@@ -146,7 +146,6 @@ def test_rows_that_are_cut_off_leave_the_rest(tmp_path: Path) -> None:
     assert all(node.built is None for node in found.nodes)
 
 
-
 ROW = Resources(lut=5, ff=1)
 
 
