@@ -11,7 +11,7 @@ from floorflow.folding import FoldingSolution, Shortage, fold_at_interval, short
 from floorflow.folding.least_full import least_full
 from floorflow.placement import PlacementSolution
 from floorflow.request import Objective
-from floorflow.resources import ZERO, total
+from floorflow.resources import MOST_TOLD, ZERO, total
 from floorflow.search.assignment import as_before
 from floorflow.search.balance_price import WithoutBalance, without_balance
 from floorflow.search.candidate import Candidate
@@ -401,7 +401,7 @@ def _silicon(context: PlanningContext, short: Shortage) -> str:
     chance = likelihood(context, folding)
     if chance is None:
         return ""
-    probability = f"{chance:.2f}" if chance < 0.995 else "above 0.99"
+    probability = f"{chance:.2f}" if chance < MOST_TOLD else f"above {MOST_TOLD}"
     told = f"; all that is available there would hold the network, folded for it, with probability {probability}"
     # Several networks have no risk: the least of it is worked out for the engines of one.
     has_risk = context.request.risk is None and context.together is None

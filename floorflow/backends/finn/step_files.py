@@ -143,9 +143,8 @@ def _settings(data: Mapping[str, Any], *, plus: bool) -> dict[str, Any]:
     if plus and data["known_fifos"]:
         found["fifo_config_file"] = "fifo_config.json"
     if not plus:
-        # Vivado's FIFO of main rounds up to a power of two; in two pieces it takes what is priced.
-        # What it sizes itself stays as it does by default, but for FIFOs that AMD's cannot hold in one piece.
-        found["split_large_fifos"] = data["known_fifos"] or _beyond_one_fifo(data)
+        # Main rounds AMD's FIFO up to a power of two, as it is priced. Splitting would leave pieces in shift registers.
+        found["split_large_fifos"] = _beyond_one_fifo(data)
     return found
 
 

@@ -97,7 +97,7 @@ class Hls4mlBackend(NamedByUser):
         if engine.kind not in WEIGHTED:
             return ()
         most = products(engine)
-        return (("multipliers", most // int(option.folding["ReuseFactor"]), most),)  # type: ignore[arg-type]
+        return (("multipliers", -(-most // int(option.folding["ReuseFactor"])), most),)  # type: ignore[arg-type]
 
     def weight_memory(self, engine: Engine, option: Option) -> WeightMemory | None:
         """Return the weights and where they lie by structure."""

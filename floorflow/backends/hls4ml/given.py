@@ -104,7 +104,10 @@ def beside(model: Path) -> Path | None:
 def in_project(dataflow: Dataflow, file: Path) -> Dataflow:
     """Return the engines with types and foldings of the project that the model lies in; one of another is noted."""
     try:
-        return with_config(dataflow, file)
+        found = with_config(dataflow, file)
+        return replace(
+            found, notes=(*found.notes, f"types and reuse factors are those of {shown(file)}, beside the model")
+        )
     except InputError as error:
         return replace(dataflow, notes=(*dataflow.notes, f"{_UNUSED}{error}"))
 
@@ -305,7 +308,9 @@ def _written(engine: Engine, config: Config) -> dict[str, AttributeValue]:
 def _fraction(told: str, bits: int) -> int:
     """Return the bits of weights behind the point; what is not told is as in hls4ml's default type."""
     match = _POINT.search(told)
-    return bits - int(match[1]) if match else min(bits, DEFAULT_FRACTION)
+    if match:
+        return bits - int(match[1])
+    return 0 if "int<" in told else min(bits, DEFAULT_FRACTION)
 
 
 def _drawn(engine: Engine, bits: int, fraction: int) -> dict[str, AttributeValue]:

@@ -185,7 +185,8 @@ class Hls4mlProject:
         name = comment or config
         held = _attributes(struct["kind"], function, sizes, words)
         told = "" if strategy is None else strategy[1].capitalize()
-        engine = None if held is None else self._engine(name, config, held, words)
+        is_known = told in {"", "Latency", "Resource"}  # others are built otherwise, and have no price
+        engine = self._engine(name, config, held, words) if held is not None and is_known else None
         return Hls4mlLayer(name, config, function, engine, sizes.get("reuse_factor", 1), told)
 
     def _engine(self, name: str, config: str, held: dict[str, AttributeValue], words: Mapping[str, WordType]) -> Engine:

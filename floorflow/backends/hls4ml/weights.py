@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from math import ceil, log2, prod
+from math import ceil, floor, log2, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,11 +80,14 @@ def _shares(bits: int, deviation: float) -> tuple[float, float, float, float]:
 
 def fraction_bits(values: NDArray[np.float64], bits: int) -> int:
     """Return the fractional bits with which a type of so many bits holds the largest weight."""
-    largest = float(np.abs(values).max(initial=0))
-    return bits - 1 - (ceil(log2(largest)) if largest else 0)
+    largest, least = float(values.max(initial=0)), -float(values.min(initial=0))
+    # A signed type ends one step short of its power of two above, and at it below.
+    above = floor(log2(largest)) + 1 if largest > 0 else 0
+    below = ceil(log2(least)) if least > 0 else above
+    return bits - 1 - max(above if largest > 0 else below, below)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Weights:
     """The weights of a node: as they are, or, behind a quantiser, its integers (``scaled``)."""
 
@@ -93,9 +96,11 @@ class Weights:
 
     def constants(self, bits: int, fraction: int) -> Constants:
         """Return the constants in a type of ``bits``, cut off as hls4ml's default cuts (AP_TRN); scaled ones stay."""
-        if self.scaled:
-            return Constants.of(np.rint(self.values).astype(np.int64))
         least, most = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+        if self.scaled and bits == 1:
+            return Constants.of(np.where(self.values < 0, -1, 1))
+        if self.scaled:
+            return Constants.of(np.clip(np.rint(self.values), least, most).astype(np.int64))
         cut = np.floor(self.values * 2.0**fraction)
         return Constants.of(np.clip(cut, least, most).astype(np.int64))
 

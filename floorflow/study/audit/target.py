@@ -75,11 +75,12 @@ def _die(part: str) -> str:
 
 
 def _boards_in(folder: Path, boards: Mapping[str, str]) -> list[str]:
-    """Return the boards whose names stand in the last names of a path, the hyphens and case of both aside."""
-    plain = re.sub(r"[^a-z0-9/]", "", "/".join(folder.parts[-_NAMES_READ:]).lower())
+    """Return the boards whose names are a word of the last names of a path, the hyphens and case of both aside."""
+    words = [part for name in folder.parts[-_NAMES_READ:] for part in re.split(r"[_. ]+", name.lower())]
+    parts = [part for word in words for part in (word.replace("-", ""), *word.split("-"))]
     known = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in (*boards, *shipped("boards"))}
-    found = {short for short in known if short in plain}
-    return sorted(known[short] for short in found if not any(short != other and short in other for other in found))
+    known |= {short.removeprefix("alveo"): name for short, name in known.items()}
+    return sorted({known[part] for part in parts if part in known})
 
 
 def _named(platform: str, boards: Mapping[str, str]) -> Target:

@@ -173,7 +173,7 @@ def _illegal_weights(kind: str, sizes: Sizes, chosen: tuple[int, Any], options: 
         return
     if strategy == "Latency" and asked == "auto" and whole > MOST_UNROLLED:
         yield f"strategy Latency unrolls {whole} weights, at most {MOST_UNROLLED} unless it is asked for"
-    if options.get("legal_set") == "samo":
+    if options.get("legal_set") == "samo" and not kept:
         if not _passes(rows, columns, whole // reuse):
             yield f"{whole // reuse} multipliers are none of SAMO's for {rows} inputs and {columns} outputs"
     elif strategy == "Resource" and kind not in DEPTHWISE and not _passes(rows, columns, reuse):

@@ -52,7 +52,9 @@ class CostTable(Costs):
     target: ClockTarget | None = None
     tool_sizes_fifos: bool = False
     finn_is_given: bool = True
-    _known: dict[Hashable, tuple[Resources, Resources]] = field(default_factory=dict, compare=False, repr=False)
+    _known: dict[Hashable, tuple[Resources, Resources]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
 
     @property
     def name(self) -> str:
@@ -98,7 +100,7 @@ class CostTable(Costs):
         kind = option.kind or engine.kind
         if not self.has_bands or family(kind) not in WITH_WEIGHTS:
             return ZERO, ZERO
-        key = (kind, bool(engine.folding), tuple(engine.attributes.items()), tuple(option.folding.items()))
+        key = (kind, *(tuple(each.items()) for each in (engine.attributes, engine.folding, option.folding)))
         if key not in self._known:
             attributes = {**engine.attributes, **engine.folding, **option.folding}
             others = kind_of(kind).versions if engine.folding and not self.finn_is_given else frozenset()

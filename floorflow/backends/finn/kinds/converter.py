@@ -45,7 +45,7 @@ def converter_resources(
     technology: Technology,  # noqa: ARG001 - no family differs
     model: CostModel,
 ) -> Resources:
-    """Price a converter; equal widths need none. One that is not rtl goes up to the common multiple and down."""
+    """Price a converter; equal widths need none. One that is not rtl has the common multiple inside."""
     if input_bits == output_bits:
         return ZERO
     if model == "finn":

@@ -147,14 +147,14 @@ def own_fifo(
 ) -> Resources:
     """Price a FIFO by one of floorflow's own models; ``requested`` memory holds where the depth leaves a choice.
 
-    FINN main's memories are AMD's FIFO, whose depth is a power of two and whose control is the same at any width.
+    Memories of FINN main and dev are AMD's FIFO, of a power of two in depth, whose control is the same at any width.
     """
     style = fifo_style(width_bits, depth, requested)
     if style == "srl":
         return _shift_registers(width_bits, depth, prices)
     if style == "ultra" and not technology.has_uram:
         style = "block"
-    if finn == "main" and style != "distributed":
+    if finn != "plus" and style != "distributed":
         rows, width = 1 << clog2(depth), padded_bits(width_bits)
         if style == "ultra":
             return Resources(*XPM_CONTROL, uram=uram_blocks(width, rows))

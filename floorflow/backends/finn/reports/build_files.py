@@ -100,10 +100,15 @@ class BuildFiles:
         return (report, scratch if role not in VIVADO else 0, late, exact, fifos, len(path.parts), str(path))
 
 
+_STATE = re.compile(r"Design State\s*[:|]\s*(\w[\w ]*)")
+"""What a report of Vivado says of its own design: Synthesized, Optimized, Fully Placed, Physopt postRoute, Routed."""
+
+
 def _lateness(path: Path) -> tuple[int, int]:
     """Return how far from the finished chip a report of Vivado's is, and how small: the least is the best."""
     head = read_head(path, _HEAD_BYTES)
-    text = f"{path.name} {head[:4096]}".lower()
+    state = _STATE.search(head)
+    text = (state[1] if state else f"{path.name} {head[:4096]}").lower()
     stage = next((place for place, word in enumerate(("route", "place", "opt")) if word in text), 3)
     luts = re.search(r"(?:LUTs\*?|LUT as Logic)\s*\|\s*(\d+)", head)
     return stage, -int(luts[1]) if luts else 0

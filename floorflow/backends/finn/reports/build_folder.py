@@ -231,6 +231,7 @@ def _clock(files: _Files, simulated: Mapping[str, Any]) -> BuiltClock:
     """Return the clock: slack from the routed design before that of out-of-context synthesis."""
     held = performance.routed_clock(files.read(TIMING)[1]) if TIMING in files.build.by_role else BuiltClock()
     if held.worst_slack_ns is None:
-        held = performance.out_of_context_clock(files.figures("out of context"))
+        alone = performance.out_of_context_clock(files.figures("out of context"))
+        held = replace(alone, asked_mhz=held.asked_mhz or alone.asked_mhz)
     asked = build_target.asked_clock_mhz(files.settings) or performance.simulated_clock_mhz(simulated) or held.asked_mhz
     return BuiltClock(None if asked is None else round(asked, 6), held.worst_slack_ns)
