@@ -129,8 +129,8 @@ def read_build(folder: Path) -> Build:
         notes=(*files.build.notes, *notes),
         options=told_options(files.build, graph, files.settings),
     )
-    known = _with_figures(build, files)
-    return replace(known, missing=(*known.missing, *(f"not read: {problem}" for problem in files.unread)))
+    whole_build = _with_figures(build, files)
+    return replace(whole_build, missing=(*whole_build.missing, *(f"not read: {text}" for text in files.unread)))
 
 
 def _nothing(folder: Path, refused: Sequence[str]) -> InputError:
