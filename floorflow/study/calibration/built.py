@@ -66,7 +66,8 @@ def calibrate_build(folder: Path, overrides: Overrides, progress: Progress = SIL
     for name, engine in engines.items():
         pairs[kinds[name]].append((estimates[name], engine.resources))
     used = _rows_file(found.build)
-    measured = Measurements(engines, factors_of(pairs), {used.file: used.sha256})
+    reported = {} if used is None else {used.file: used.sha256}
+    measured = Measurements(engines, factors_of(pairs), reported)
     after = plan(request, progress, measured)
     timing = read_timing(folder, None)
     return Calibration(None, after, reports, matches, measured, estimates, kinds, request, matches.rejected, timing)
@@ -110,7 +111,8 @@ def _measured(found: Audit) -> dict[str, MeasuredEngine]:
 
 def _matches(build: Build) -> Matches:
     """Return the rows as calibrations with a plan list them."""
-    file = _rows_file(build).file if _ROWS & build.files.keys() else ""
+    used = _rows_file(build)
+    file = "" if used is None else used.file
     engines = {
         node.engine: {SYNTHESIS: Measurement(node.instance or node.name, (file,), node.built)}
         for node in build.nodes
@@ -123,14 +125,13 @@ def _matches(build: Build) -> Matches:
     return Matches(engines, rejected, tuple(unmatched), _streams(build.nodes), designs)
 
 
-_ROWS = frozenset({"synthesis", "utilisation by hierarchy", "amounts"})
+_ROWS = ("synthesis", "utilisation by hierarchy", "amounts")
+"""Roles of files with a row a node, the first that is there goes."""
 
 
-def _rows_file(build: Build) -> BuildFile:
+def _rows_file(build: Build) -> BuildFile | None:
     """Return the file that the rows of the nodes are of."""
-    return next(
-        build.files[role] for role in ("synthesis", "utilisation by hierarchy", "amounts") if role in build.files
-    )
+    return next((build.files[role] for role in _ROWS if role in build.files), None)
 
 
 def _doubt(node: BuiltNode) -> RejectedMatch:
@@ -149,5 +150,5 @@ def _streams(nodes: Sequence[BuiltNode]) -> dict[str, StreamRows]:
 def _nothing(folder: Path, build: Build, backend: Backend) -> InputError:
     """Return the error for a build of which no engine was measured."""
     report = backend.own_reports[0] if backend.own_reports else "a report of synthesis"
-    why = "no row of it is surely an engine of its graph" if _ROWS & build.files.keys() else f"it has no {report}"
+    why = "no row of it is surely an engine of its graph" if _rows_file(build) else f"it has no {report}"
     return InputError(f"{folder}: no engine of the build was measured: {why}", hint="build up to the bitfile")

@@ -38,6 +38,8 @@ _HEAD_BYTES = 65536
 _GRAPH_HEAD_BYTES = 4 * 2**20
 """Nodes stand before weights in an ONNX file; a graph's first ones do well within this."""
 _MOST_JSON_BYTES = 16 * 2**20
+_DEEPEST = 8
+"""Names on the way to an amount, beyond which JSON is nobody's report."""
 _NODE = re.compile(r"\w+_\d+")
 _FOLDED = {"PE", "SIMD", "parallel_window", "ram_style", "depth", "impl_style", "inFIFODepths", "outFIFODepths"}
 _PERFORMANCE = {"critical_path_cycles", "max_cycles"}
@@ -136,6 +138,3 @@ def amounts_in(content: Any, path: tuple[str, ...] = ()) -> list[tuple[tuple[str
     if isinstance(content, list):
         return [found for place, value in enumerate(content) for found in amounts_in(value, (*path, str(place)))]
     return []
-
-
-_DEEPEST = 8
