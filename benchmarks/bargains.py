@@ -19,9 +19,9 @@ from pathlib import Path
 from runs import markdown
 
 from floorflow import flow
+from floorflow.facts import BargainEntry, BargainsEntry, FiguresEntry, Plan
 from floorflow.request import Request
-from floorflow.schema import BargainEntry, BargainsEntry, FiguresEntry, Plan
-from floorflow.search.progress import SILENT
+from floorflow.search.candidate.progress import SILENT
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PLANS = (

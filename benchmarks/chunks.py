@@ -19,9 +19,9 @@ from typing import Any
 import onnx
 
 from floorflow import api
-from floorflow.schedule.chunks.case_file import ChunkCase, read_chunk_case
-from floorflow.study.chunks.case_rows import answered_rows
-from floorflow.study.chunks.paper import PAPER
+from floorflow.papers.dpr.case_file import ChunkCase, read_chunk_case
+from floorflow.papers.dpr.case_rows import answered_rows
+from floorflow.papers.dpr.paper import PAPER
 from tests.residual_models import residual_network
 
 ROOT = Path(__file__).resolve().parents[1]

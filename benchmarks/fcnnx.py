@@ -15,13 +15,13 @@ from pathlib import Path
 from statistics import geometric_mean
 
 from floorflow.backends.fcnnx.front import front
+from floorflow.bandwidth import JointProblem, Wish, choose, scheduled_period, solve_by, wish
+from floorflow.bandwidth.fairness import most_fps, rate
+from floorflow.bandwidth.joint import bound_on_any_schedule, total_error
+from floorflow.bandwidth.problem import BandwidthProblem, ScheduledNetwork
+from floorflow.bandwidth.unaware import unaware_rates
 from floorflow.dataflow.traffic import EnginePoint
 from floorflow.resources import Resources
-from floorflow.schedule.bandwidth import JointProblem, Wish, choose, scheduled_period, solve_by, wish
-from floorflow.schedule.bandwidth.fairness import most_fps, rate
-from floorflow.schedule.bandwidth.joint import bound_on_any_schedule, total_error
-from floorflow.schedule.bandwidth.problem import BandwidthProblem, ScheduledNetwork
-from floorflow.schedule.bandwidth.unaware import unaware_rates
 from tests.backends.fcnnx.case import (
     BURST_EFFICIENCY,
     FILES,

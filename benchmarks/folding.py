@@ -32,7 +32,7 @@ from floorflow.folding.least_full import fullness, least_scarce_of_least_full
 from floorflow.hardware import load_platform
 from floorflow.request import Request
 from floorflow.resources import total
-from floorflow.search.context import largest_pblocks, slot_limits
+from floorflow.search.candidate.context import largest_pblocks, slot_limits
 from floorflow.study.comparison.compare import Bounds
 from floorflow.technology import Technology
 

@@ -38,9 +38,9 @@ from runs import markdown
 from floorflow import flow
 from floorflow.backends.finn.cost.bands import BLOCKS_UNMEASURED, LOGIC_UNMEASURED, relative_band
 from floorflow.dataflow.bands import FF_PER_LUT, Band, BandOf, outcome_of
+from floorflow.facts import Amounts, PblockEntry, PhaseEntry
 from floorflow.request import DEFAULT_FILL, Request
 from floorflow.resources import Resources
-from floorflow.schema import Amounts, PblockEntry, PhaseEntry
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PLANS = (

@@ -20,7 +20,7 @@ from floorflow.placement import Pin, PlacedModule, PlacementFailure, PlacementPr
 from floorflow.placement.bounds.wires import need_of
 from floorflow.request import Request
 from floorflow.resources import Resources
-from floorflow.search import context as search_context
+from floorflow.search.candidate import context as search_context
 
 FOLDER = Path(__file__).parent / "data" / "placement"
 

@@ -26,10 +26,10 @@ from matplotlib.figure import Figure
 
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.schedule.cheapest_path import cheapest_path
-from floorflow.search.in_time import BoardMemory, SegmentsInTime
-from floorflow.search.phases import phase_request
-from floorflow.search.preparing import context_of, priced, read
+from floorflow.search.candidate.preparing import context_of, priced, read
+from floorflow.search.many.in_time import BoardMemory, SegmentsInTime
+from floorflow.search.many.phases import phase_request
+from floorflow.segments.cheapest_path import cheapest_path
 
 ZOO = Path(__file__).parent.parent / "examples" / "zoo"
 EXAMPLES = ZOO.parent

@@ -2,7 +2,7 @@
 
     python benchmarks/samo.py [--methods exact,rule,annealing] [--only TEXT]
 
-Cases and recorded results are those of `tests/schedule/data`. Seconds are of CPU; annealing is the best of three seeds.
+Cases and recorded results are those of `tests/papers/samo/data`. Seconds are of CPU; annealing: the best of 3 seeds.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from statistics import median
 
 import numpy as np
 
-from floorflow.schedule import ScheduleAnswer, evaluate
-from floorflow.schedule.methods import schedule_methods
-from floorflow.schedule.methods.brute import cycles_of
-from tests.schedule.samo_cases import CASES, problem, results
+from floorflow.papers.samo import ScheduleAnswer, evaluate
+from floorflow.papers.samo.methods import schedule_methods
+from floorflow.papers.samo.methods.brute import cycles_of
+from tests.papers.samo.samo_cases import CASES, problem, results
 
 POINTS = 200_000
 SEEDS = range(3)

@@ -3,7 +3,7 @@
     python benchmarks/samo_paper.py FOLDER [--seeds 10]
 
 Tables are printed, figures drawn into the folder. Options of layers, and what SAMO's own code gave, are those recorded
-in `tests/schedule/data`: the paper's estimators and rules changed since, so its own figures stand beside (README).
+in `tests/papers/samo/data`: the paper's estimators and rules changed since, so its own figures stand beside (README).
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from benchmarks.samo import TABLE_4, points_a_second, solved
-from floorflow.schedule import Evaluation, ScheduleAnswer, ScheduleProblem, evaluate
-from floorflow.schedule.methods import schedule_methods
-from floorflow.schedule.problem import RESOURCES
-from tests.schedule.samo_cases import CASES, problem, results
+from floorflow.papers.samo import Evaluation, ScheduleAnswer, ScheduleProblem, evaluate
+from floorflow.papers.samo.methods import schedule_methods
+from floorflow.papers.samo.problem import RESOURCES
+from tests.papers.samo.samo_cases import CASES, problem, results
 
 MS, BATCH = 1e3, 256
 TABLE_5 = {

@@ -24,10 +24,10 @@ from typing import Any
 import floorflow as ff
 from floorflow.errors import InfeasibleError, LimitError
 from floorflow.request import Request
-from floorflow.search.fewest_hops import search_nearest
-from floorflow.search.host_weights import search_sparing
-from floorflow.search.preparing import read
-from floorflow.search.several import Networks, networks_of
+from floorflow.search.candidate.preparing import read
+from floorflow.search.many.several import Networks, networks_of
+from floorflow.search.policy.fewest_hops import search_nearest
+from floorflow.search.policy.host_weights import search_sparing
 from floorflow.several import SeveralRequest, network_name
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -11,6 +11,8 @@ from floorflow.backends.backend import Source, Unplaced
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.emit import bundle, plan_digest
 from floorflow.emit.resource_plan import resource_report
+from floorflow.facts import Extras, Plan
+from floorflow.facts.resource_plan import RESOURCE_PLAN_FILE, ResourcePlan
 from floorflow.record import Outcome, record
 from floorflow.record.at_memory import record_at_memory
 from floorflow.record.extras import record_extras
@@ -19,23 +21,21 @@ from floorflow.record.on_resources import finished_partitions, record_on_resourc
 from floorflow.record.run import cut_short
 from floorflow.record.several import record_several
 from floorflow.request import Objective, Request
-from floorflow.schema import Extras, Plan
-from floorflow.schema.resource_plan import RESOURCE_PLAN_FILE, ResourcePlan
-from floorflow.search.asked import settled
-from floorflow.search.at_memory import networks_at_memory, search_at_memory
-from floorflow.search.bargains import Again, extras
-from floorflow.search.context import PlanningContext
-from floorflow.search.fewest_hops import search_nearest
-from floorflow.search.fpga_count import least_fpgas
-from floorflow.search.host_weights import search_sparing
-from floorflow.search.in_regions import InRegions, search_in_regions
-from floorflow.search.lifting import search_lifting
-from floorflow.search.on_resources import search_on_resources
-from floorflow.search.phases import InPhases, search_in_time
-from floorflow.search.preparing import prepare, priced, read
-from floorflow.search.progress import SILENT, Progress, part_of
-from floorflow.search.search import SearchResult
-from floorflow.search.several import Networks, SeveralFound, networks_of, search_several
+from floorflow.search.candidate.asked import settled
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.preparing import prepare, priced, read
+from floorflow.search.candidate.progress import SILENT, Progress, part_of
+from floorflow.search.interval.search import SearchResult
+from floorflow.search.many.at_memory import networks_at_memory, search_at_memory
+from floorflow.search.many.in_regions import InRegions, search_in_regions
+from floorflow.search.many.on_resources import search_on_resources
+from floorflow.search.many.phases import InPhases, search_in_time
+from floorflow.search.many.several import Networks, SeveralFound, networks_of, search_several
+from floorflow.search.policy.bargains import Again, extras
+from floorflow.search.policy.fewest_hops import search_nearest
+from floorflow.search.policy.fpga_count import least_fpgas
+from floorflow.search.policy.host_weights import search_sparing
+from floorflow.search.policy.lifting import search_lifting
 from floorflow.several import SeveralRequest
 from floorflow.stats import Work, counted
 

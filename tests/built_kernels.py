@@ -15,7 +15,7 @@ from floorflow.backends.finn.step.kernels import kernel_order, local_names
 from floorflow.backends.finn.step.settings import fifo_settings, placements
 from floorflow.backends.finn.step_data import Foreseen, foreseen
 from floorflow.backends.finn.step_files import BOARDS
-from floorflow.schema import Plan, read_plan
+from floorflow.facts import Plan, read_plan
 
 WHOLE = -1
 """In the place of a partition id: the graph behind a stitched IP."""

@@ -22,7 +22,7 @@ from floorflow.backends.backend import backend_named
 from floorflow.emit import extra_files
 from floorflow.output import write
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
-from floorflow.search.progress import SILENT
+from floorflow.search.candidate.progress import SILENT
 from floorflow.verify import platforms
 from floorflow.verify.hardware.boards import Board
 from floorflow.view import render

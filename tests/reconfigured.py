@@ -16,7 +16,7 @@ from floorflow.assets import asset_folder
 from floorflow.backends.finn.read.source import read_source
 from floorflow.folding import shortage
 from floorflow.request import Request
-from floorflow.search.preparing import prepare
+from floorflow.search.candidate.preparing import prepare
 from tests.conftest import TFC
 
 LOAD_MS = 0.02

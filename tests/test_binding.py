@@ -15,14 +15,14 @@ import pytest
 from onnx import helper
 
 import floorflow as ff
-from floorflow import schema
-from floorflow.schema import read_plan
+from floorflow import facts
+from floorflow.facts import read_plan
 from tests.built_kernels import Kernels, built, write
 
 BUILDS = Path(__file__).parent / "backends" / "finn" / "builds"
 
 
-def plan_of(out: Path) -> schema.Plan:
+def plan_of(out: Path) -> facts.Plan:
     return read_plan(out / "plan.json")
 
 

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import pytest
 import yaml
 
-from floorflow import presets, request, resources, schema
+from floorflow import facts, presets, request, resources
 from floorflow.backends.finn import parallelism
 from floorflow.backends.finn.kinds import kind, matrix_vector, weighted
 from floorflow.backends.finn.lower import types
@@ -34,7 +34,8 @@ from floorflow.hardware import (
 )
 from floorflow.placement.layouts import objective
 from floorflow.record import long_streams
-from floorflow.search import bargains, context, host_weights
+from floorflow.search.candidate import context
+from floorflow.search.policy import bargains, host_weights
 from floorflow.technology import technology_of
 from floorflow.verify import balance as judged_balance
 from floorflow.verify import bargains as judged_bargains
@@ -93,7 +94,7 @@ def step(padded: Callable[[int], int]) -> int:
 
 LINK = link_crossing(gbps=1, latency_us=1, clock_mhz=100)
 PLANNER: dict[str, Any] = {
-    "plan_schema": schema.SCHEMA,
+    "plan_schema": facts.SCHEMA,
     "board_schema": schema_of(board_file.BoardModel, "file_schema"),
     "device_schema": schema_of(device_file.DeviceModel, "file_schema"),
     "link_schema": schema_of(link_file.LinkFileModel, "file_schema"),
@@ -141,7 +142,7 @@ PLANNER: dict[str, Any] = {
     "long_wire_share": routing.FREE_SHARE,
     "long_wires": astuple(routing.LONG_WIRES["ultrascale+"]),
     "long_wires_7series": astuple(routing.LONG_WIRES["7series"]),
-    "constraint_styles": get_args(schema.SlotStyle),
+    "constraint_styles": get_args(facts.SlotStyle),
     "tenth_deviations": bands._TENTH,
     "most_told": resources.MOST_TOLD,
     "memory_modes": weighted._MEMORY_MODES,

@@ -16,7 +16,7 @@ import pytest
 
 from floorflow import api
 from floorflow.cli.ending import added, written
-from floorflow.schema import read_plan
+from floorflow.facts import read_plan
 from tests.built_kernels import built, write
 from tests.command_line import floorflow
 from tests.conftest import ROOT

@@ -11,8 +11,8 @@ import pytest
 
 import floorflow as ff
 from floorflow.api.checking_files import FloorplanVerdict
+from floorflow.facts import read_plan
 from floorflow.hardware.load import load_platform
-from floorflow.schema import read_plan
 from floorflow.verify.hardware.geometry import Rectangle
 from floorflow.verify.hardware.grid import Grid
 from floorflow.view.contents.plan_reader import read_scene

@@ -14,8 +14,8 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "floorflow"
 OPEN_TO_ALL = {
-    *("assets", "errors", "importing", "output", "plugins", "presets", "reading", "request", "resources", "schema"),
-    *("several", "solver", "stats", "technology"),
+    *("assets", "errors", "importing", "output", "plugins", "presets", "reading", "request", "resources"),
+    *("facts", "several", "solver", "stats", "technology"),
 }
 ALLOWED = {
     "network": set(),
@@ -25,7 +25,7 @@ ALLOWED = {
     "backends": {"network", "dataflow", "rates"},
     "folding": {"dataflow", "hardware"},
     "segments": {"dataflow", "folding"},
-    "schedule": {"dataflow", "folding"},
+    "bandwidth": {"dataflow"},
     "channels": {"dataflow", "hardware"},
     "partition": {"dataflow", "hardware"},
     "placement": {"dataflow", "hardware"},
@@ -33,70 +33,18 @@ ALLOWED = {
     "view": {"hardware"},
     "verify": set(),
 }
-DRIVERS = {"search", "record", "flow", "study", "api", "cli", "__main__", "__init__"}
+DRIVERS = {"search", "record", "flow", "study", "papers", "api", "cli", "__main__", "__init__"}
 """What may import the stages that it drives; `record` turns what was decided into the Plan."""
 MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 11
 """The API is a level of its own, between the studies and the command line."""
-SEARCH_ORDER = (
-    "asked",
-    "clock",
-    "progress",
-    "link_bound",
-    "own_kinds",
-    "findings",
-    "fifo_sizing",
-    "stated_pblocks",
-    "engine_limits",
-    "proposals",
-    "limits",
-    "together",
-    "previous",
-    "context",
-    "hops",
-    "slot_walks",
-    "pblock_sizes",
-    "balance_price",
-    "silicon",
-    "preparing",
-    "fifo_prices",
-    "slot_problem",
-    "candidate",
-    "merging",
-    "assignment",
-    "cutting",
-    "placing",
-    "repair",
-    "state",
-    "ways",
-    "narrower",
-    "evenly",
-    "fullness",
-    "slices",
-    "lowest_latency",
-    "salvage",
-    "highest_rate",
-    "least_resources",
-    "search",
-    "fewest_hops",
-    "without_limits",
-    "host_weights",
-    "lifting",
-    "bargains",
-    "what_fits",
-    "fpga_count",
-    "several",
-    "in_time",
-    "segment_plans",
-    "phases",
-    "regions",
-    "in_regions",
-    "on_resources",
-    "memory_refusals",
-    "sharing_memory",
-    "at_memory",
-)
-"""The modules of `search` from the bottom up: each imports only earlier ones."""
+ROOMS_OF_THE_SEARCH = {
+    "candidate": set(),
+    "interval": {"candidate"},
+    "policy": {"candidate", "interval"},
+    "many": {"candidate", "interval", "policy"},
+}
+"""What each room of `search` may import of the others."""
 
 
 def module_of(path: Path) -> tuple[str, ...]:
@@ -186,13 +134,17 @@ def test_packages_stand_on_few_levels(record_property: Callable[[str, object], N
     assert len(levels) <= MOST_LEVELS
 
 
-def test_modules_of_the_search_are_in_order() -> None:
-    files = {module[1] for module in MODULES if module[0] == "search"}
-    assert files == {*SEARCH_ORDER, "__init__"}
-    for number, name in enumerate(SEARCH_ORDER):
-        mine = [path for module, path in MODULES.items() if module[:2] == ("search", name)]
-        inside = {module[1] for path in mine for module in imports(path) if module[0] == "search"} - {name}
-        assert inside <= set(SEARCH_ORDER[:number]), f"search/{name} imports {sorted(inside)}"
+def test_rooms_of_the_search_stand_one_on_another() -> None:
+    assert {module[1] for module in MODULES if module[0] == "search"} == {*ROOMS_OF_THE_SEARCH, "__init__"}
+    for module, path in MODULES.items():
+        if module[0] == "search" and module[1] in ROOMS_OF_THE_SEARCH:
+            extra = {other[1] for other in imports(path) if other[0] == "search"} - ROOMS_OF_THE_SEARCH[module[1]]
+            assert extra <= {module[1]}, f"{'.'.join(module)} imports {sorted(extra)}"
+
+
+def test_nothing_imports_a_published_system() -> None:
+    for module, path in MODULES.items():
+        assert module[0] == "papers" or "papers" not in imported_packages(path), ".".join(module)
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -18,9 +18,9 @@ from examples.make_models import ModelBuilder
 from floorflow import flow
 from floorflow.emit.constraints import STYLE_WORDS
 from floorflow.errors import InfeasibleError
+from floorflow.facts import Plan, json_schema, read_plan
 from floorflow.hardware import Device, Rect, known_platforms, load_platform
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
-from floorflow.schema import Plan, json_schema, read_plan
 from floorflow.verify import check
 from tests import built_kernels, several_models
 from tests.conftest import CNV, TFC, Planned, make_plan

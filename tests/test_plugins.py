@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from floorflow.errors import InputError, ToolError
+from floorflow.facts import Options
 from floorflow.plugins import backend_names, registration
 from floorflow.request import Request, known_methods, option_of
-from floorflow.schema import Options
 from tests.conftest import TFC
 
 TOY = """

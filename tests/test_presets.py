@@ -11,12 +11,12 @@ import floorflow as ff
 from floorflow import flow
 from floorflow.api.command import command_line
 from floorflow.errors import InputError
+from floorflow.facts import Plan
 from floorflow.presets import Preset
 from floorflow.record import Outcome
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.schema import Plan
-from floorflow.search.asked import platform_of, settled
+from floorflow.search.candidate.asked import platform_of, settled
 from floorflow.study.calibration.replan import Overrides, replanned_request
 from floorflow.verify import check
 from tests.backends.toy.toolbox import EDGES

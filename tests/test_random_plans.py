@@ -10,7 +10,7 @@ import pytest
 
 import floorflow as ff
 from floorflow.errors import InfeasibleError, LimitError
-from floorflow.schema import read_plan
+from floorflow.facts import read_plan
 from floorflow.verify import check
 from tests.conftest import make_plan
 from tests.random_cases import random_request, small_case

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from floorflow import flow
 from floorflow.cli.main import app
 from floorflow.errors import FloorflowError, InputError
+from floorflow.facts import Options, read_plan
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request, known_methods, option_of
-from floorflow.schema import Options, read_plan
 from floorflow.study.calibration.replan import Overrides, replanned_request
 from floorflow.verify import check
 from tests.conftest import TFC, make_plan

@@ -11,8 +11,8 @@ import pytest
 import floorflow as ff
 from floorflow.emit.closing import closing
 from floorflow.emit.long_streams import longest_streams, summarised
+from floorflow.facts import Plan
 from floorflow.hardware import reach
-from floorflow.schema import Plan
 from floorflow.verify import routing
 from floorflow.verify import slices as judged
 from tests.conftest import TFC, made_once

@@ -9,8 +9,8 @@ import onnx
 import pytest
 
 from floorflow.assets import Topology
+from floorflow.facts import read_plan
 from floorflow.request import DEFAULT_CAP, Request
-from floorflow.schema import read_plan
 from floorflow.verify import check
 from tests.conftest import TFC, make_plan
 from tests.random_models import random_graph

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from floorflow.schema import read_plan
+from floorflow.facts import read_plan
 from tests.built_kernels import built, write
 from tests.command_line import floorflow
 from tests.conftest import ROOT

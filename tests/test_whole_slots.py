@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from floorflow.schema import PhaseEntry, read_plan
+from floorflow.facts import PhaseEntry, read_plan
 from floorflow.verify import check
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from floorflow.api.models import AnyModel, Model, matters_for_reading, read, reading_request
 from floorflow.api.options import ReadOptions
 from floorflow.api.targets import Platform, platform_options
-from floorflow.errors import InputError
+from floorflow.errors import InputError, ToolError
 from floorflow.importing import whole_imports
 from floorflow.plugins import DEFAULT_BACKEND, registration
 from floorflow.request import Request
@@ -159,6 +161,25 @@ def _too_late(name: str, value: object) -> InputError:
 def require_platform(request: Request) -> None:
     """Refuse what the board refuses."""
     with whole_imports():
-        from floorflow.search.asked import platform_of, settled
+        from floorflow.search.candidate.asked import platform_of, settled
 
     platform_of(settled(request))
+
+
+def paper(name: str) -> ModuleType:
+    """Import a published system of `floorflow.papers` by its name.
+
+    Raises
+    ------
+    ToolError
+        If this installation has none of that name.
+
+    """
+    module = f"floorflow.papers.{name}"
+    try:
+        with whole_imports():
+            return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not module.startswith(error.name):
+            raise
+        raise ToolError(f"{module}: this installation is without it", hint="install floorflow whole") from error

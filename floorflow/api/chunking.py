@@ -7,9 +7,9 @@ import time
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import Any, Literal, Unpack
 
-from floorflow.api.asking import asked
+from floorflow.api.asking import asked, paper
 from floorflow.api.command import command_line
 from floorflow.api.events import Callback, told_to
 from floorflow.api.folders import save
@@ -19,16 +19,12 @@ from floorflow.api.pictures import Picture, drawn
 from floorflow.api.results import encoded
 from floorflow.api.targets import Platform
 from floorflow.errors import InputError
-from floorflow.importing import whole_imports
 from floorflow.output import require_free
 from floorflow.reading import require_file
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.stats import method_names
 
-if TYPE_CHECKING:
-    from floorflow.study.chunks.found import ChunkStudy
-
-CHUNK_METHODS = method_names("schedule/chunks/methods")
+CHUNK_METHODS = method_names("papers/dpr/methods")
 AREAS = "0.3:1.0:0.05"
 """The paper's, with the step that it does not say."""
 MOST_AREAS, MOST_REGIONS = 1000, 4
@@ -40,18 +36,20 @@ HINT = "give areas as first:last:step or with commas, such as 0.3:1.0:0.05 or 0.
 class Chunks:
     """A network's fastest designs over areas; ``found`` holds all of them, `rows` one flat row an area."""
 
-    def __init__(self, found: ChunkStudy, command: Sequence[str], seconds: float) -> None:
+    def __init__(self, found: Any, command: Sequence[str], seconds: float) -> None:
         self.found = found
         self._command, self._seconds = tuple(command), seconds
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything that was found as plain data, as ``floorflow chunks --json`` prints it."""
-        return self.found.as_dict()
+        content: dict[str, Any] = self.found.as_dict()
+        return content
 
     @property
     def rows(self) -> list[dict[str, Any]]:
         """One flat row an area, as chunks.csv has it."""
-        return self.found.rows()
+        rows: list[dict[str, Any]] = self.found.rows()
+        return rows
 
     def files(self) -> dict[str, bytes]:
         """Return the files of a folder: data and two pictures."""
@@ -117,16 +115,14 @@ def chunks(
     told = [word for name, value in asked_for.items() for word in (name, _spelt(value))]
     told += [] if memory_gbs is None else ["--memory-gbs", f"{memory_gbs:g}"]
     command = _without_reconfigure(command_line("chunks", request, *told, *(["--spill"] if spill else [])))
-    with whole_imports():
-        from floorflow.study.chunks.found import study_chunks
-        from floorflow.study.chunks.network import chunked_network
-        from floorflow.study.chunks.over_areas import Asked
-
     tell = told_to(progress)
     with tell.stage("reading"):
-        network = chunked_network(request, source, powers=foldings == "powers", spill=spill, memory_gbs=memory_gbs)
+        network = paper("dpr.network").chunked_network(
+            request, source, powers=foldings == "powers", spill=spill, memory_gbs=memory_gbs
+        )
     with tell.stage("folding"):
-        found = study_chunks(network, areas, Asked(regions, method, step, shares), foldings)
+        over = paper("dpr.over_areas").Asked(regions, method, step, shares)
+        found = paper("dpr.found").study_chunks(network, areas, over, foldings)
     return Chunks(found, command, time.perf_counter() - started)
 
 
@@ -141,11 +137,8 @@ def chunk_case(case: str | Path, *, method: str = "exact") -> dict[str, Any]:
     """
     known_method(method)
     require_file(Path(case), "give a case as docs/chunks.md has it", "--case ")
-    with whole_imports():
-        from floorflow.schedule.chunks.case_file import read_chunk_case
-        from floorflow.study.chunks.case_rows import answered_rows
-
-    return {"case": str(case), "method": method, "expected": answered_rows(read_chunk_case(Path(case)), method)}
+    read = paper("dpr.case_file").read_chunk_case(Path(case))
+    return {"case": str(case), "method": method, "expected": paper("dpr.case_rows").answered_rows(read, method)}
 
 
 def _spelt(value: object) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from floorflow.search.progress import SILENT, Progress
+from floorflow.search.candidate.progress import SILENT, Progress
 
 
 @dataclass(frozen=True, slots=True)

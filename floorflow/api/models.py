@@ -102,7 +102,7 @@ def _source(path: Path, options: Mapping[str, Any]) -> Source:
     request = reading_request(path, options)
     request.require_files()
     with whole_imports():
-        from floorflow.search.preparing import read
+        from floorflow.search.candidate.preparing import read
 
     return read(request)
 

@@ -23,8 +23,8 @@ from floorflow.output import require_free
 from floorflow.request import RESOURCES_ALONE
 
 if TYPE_CHECKING:
-    from floorflow.schema.resource_plan import PartitionInTime
-    from floorflow.schema.resource_plan import ResourcePlan as ResourcePlanContent
+    from floorflow.facts.resource_plan import PartitionInTime
+    from floorflow.facts.resource_plan import ResourcePlan as ResourcePlanContent
 
 
 class ResourcePlanInterrupted(KeyboardInterrupt):

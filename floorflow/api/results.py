@@ -19,8 +19,8 @@ from floorflow.output import RUN_FILE, require_free
 from floorflow.reading import read_bytes
 
 if TYPE_CHECKING:
-    from floorflow import hardware, schema
-    from floorflow.search.progress import Progress
+    from floorflow import facts, hardware
+    from floorflow.search.candidate.progress import Progress
 
 
 class Interrupted(KeyboardInterrupt):
@@ -40,7 +40,7 @@ class Plan:
 
     def __init__(
         self,
-        plan: schema.Plan,
+        plan: facts.Plan,
         files: Mapping[str, bytes],
         platform: Callable[[], hardware.Platform],
         *,
@@ -49,7 +49,7 @@ class Plan:
         plots: bool = True,
         pictures: Pictures | None = None,
         steps: Mapping[str, float] = MappingProxyType({}),
-        extras: Callable[[Progress], schema.Extras | None] | None = None,
+        extras: Callable[[Progress], facts.Extras | None] | None = None,
         loaded_from: Path | None = None,
     ) -> None:
         self.plan = plan
@@ -62,7 +62,7 @@ class Plan:
         self._plots = plots
         self._saved_pictures = pictures
         self._extras = extras
-        self._known_extras: list[schema.Extras | None] = []
+        self._known_extras: list[facts.Extras | None] = []
 
     @property
     def main_file(self) -> bytes:
@@ -113,18 +113,18 @@ class Plan:
         return self._saved_pictures or pictures_of(self.plan.model_dump(by_alias=True), self._platform)
 
     @property
-    def extras(self) -> schema.Extras | None:
+    def extras(self) -> facts.Extras | None:
         """What less rate would free and what limits on engines cost, worked out now; None where nothing is to be told.
 
-        By default in no more work than the plan took; `schema.Extras.left_out` says what that leaves out.
+        By default in no more work than the plan took; `facts.Extras.left_out` says what that leaves out.
         """
         return self._worked_out(None)
 
-    def _worked_out(self, progress: Callback | None) -> schema.Extras | None:
+    def _worked_out(self, progress: Callback | None) -> facts.Extras | None:
         """Return the extras, worked out once, or as they are among the files."""
         if not self._known_extras:
             with whole_imports():
-                from floorflow.schema import read_extras
+                from floorflow.facts import read_extras
 
             if EXTRAS_FILE in self.files:
                 self._known_extras.append(read_extras(self.files[EXTRAS_FILE]))
@@ -236,7 +236,7 @@ def load(folder: str | Path) -> Plan:
 
     """
     with whole_imports():
-        from floorflow.schema import read_plan
+        from floorflow.facts import read_plan
 
     out = Path(folder)
     require_folder(out, "a folder that plan wrote")

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from floorflow.schema import FoldedEntry, PhaseEntry, Plan
+    from floorflow.facts import FoldedEntry, PhaseEntry, Plan
 
 Row = dict[str, Any]
 

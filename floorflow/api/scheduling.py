@@ -4,35 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
-from floorflow.api.asking import asked, require_platform
+from floorflow.api.asking import asked, paper, require_platform
 from floorflow.api.events import Callback, told_to
 from floorflow.api.models import AnyModel
 from floorflow.api.options import ReconfigureOptions, require_options, with_options
 from floorflow.api.targets import Platform
 from floorflow.errors import InputError
-from floorflow.importing import whole_imports
 from floorflow.reading import require_file
 from floorflow.request import RESOURCES_ALONE
 from floorflow.stats import method_names
 
-if TYPE_CHECKING:
-    from floorflow.study.comparison import cases
-
-CASE_METHODS = method_names("schedule/methods")
+CASE_METHODS = method_names("papers/samo/methods")
 DEFAULT_CASE_METHODS = ("exact", "rule", "annealing")
 
 
 class CaseComparison:
     """Scheduling methods on one case; ``found`` holds all of them."""
 
-    def __init__(self, found: cases.CaseComparison) -> None:
+    def __init__(self, found: Any) -> None:
         self.found = found
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything that was found as plain data, as ``floorflow compare --case FILE --json`` prints it."""
-        return self.found.as_dict()
+        content: dict[str, Any] = self.found.as_dict()
+        return content
 
     def __repr__(self) -> str:
         return f"<floorflow.CaseComparison of {self.found.case}>"
@@ -49,11 +46,8 @@ def compare_case(case: str | Path, *, methods: Sequence[str] = (), seed: int = 0
     """
     named = _known(methods)
     require_file(Path(case), "give a case as docs/schedule.md has it", "--case ")
-    with whole_imports():
-        from floorflow.schedule import read_case
-        from floorflow.study.comparison.cases import compare_on_case
-
-    return CaseComparison(compare_on_case(read_case(Path(case)), str(case), named, seed))
+    read = paper("samo.case_file").read_case(Path(case))
+    return CaseComparison(paper("samo.comparison").compare_on_case(read, str(case), named, seed))
 
 
 @with_options(ReconfigureOptions)
@@ -85,10 +79,7 @@ def compare_reconfigured(
         raise InputError(told, hint="floorflow chunks compares methods for regions")
     if not request.platform.startswith(RESOURCES_ALONE):
         require_platform(request)
-    with whole_imports():
-        from floorflow.study.comparison.in_time import compare_in_time
-
-    return CaseComparison(compare_in_time(request, named, told_to(progress), source))
+    return CaseComparison(paper("samo.network").compare_in_time(request, named, told_to(progress), source))
 
 
 def _known(methods: Sequence[str]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from floorflow.errors import some
 from floorflow.resources import RESOURCE_NAMES
 
 if TYPE_CHECKING:
-    from floorflow.schema import (
+    from floorflow.facts import (
         EstimatesEntry,
         Extras,
         MemoryScheduleEntry,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         SharingNetwork,
         Stats,
     )
-    from floorflow.schema.resource_plan import ResourcePlan
+    from floorflow.facts.resource_plan import ResourcePlan
 
 
 Parts: TypeAlias = "Sequence[tuple[PhaseEntry, PhaseNetworkEntry]]"

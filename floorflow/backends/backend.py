@@ -29,12 +29,12 @@ from floorflow.dataflow.model import Attributes, Dataflow, Engine, FoldedDataflo
 from floorflow.dataflow.options import OptionGroup, OptionTable
 from floorflow.dataflow.traffic import EnginePoint
 from floorflow.errors import InputError
+from floorflow.facts import EngineEntry, Plan
 from floorflow.network.model import Network
 from floorflow.plugins import BackendOptions, backend_object
 from floorflow.rates import Actor, Actors
 from floorflow.reading import files_below
 from floorflow.resources import ZERO, Resources
-from floorflow.schema import EngineEntry, Plan
 from floorflow.technology import Technology
 
 Parallelism = tuple[str, int, int]

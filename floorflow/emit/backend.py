@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from floorflow.facts import EngineEntry, Plan
 from floorflow.resources import Resources
-from floorflow.schema import EngineEntry, Plan
 
 
 class PlanBackend(Protocol):

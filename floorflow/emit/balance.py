@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from floorflow.emit.tables import gap_of, number
-from floorflow.schema import PhaseNetworkEntry, Plan, WithoutBalanceEntry
+from floorflow.facts import PhaseNetworkEntry, Plan, WithoutBalanceEntry
 
 
 def balance(plan: Plan, part: PhaseNetworkEntry) -> str:

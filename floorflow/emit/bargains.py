@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from floorflow.emit.tables import number, rate, table, wrapped
-from floorflow.schema import BargainEntry, BargainsEntry, Extras, FiguresEntry, Plan
+from floorflow.facts import BargainEntry, BargainsEntry, Extras, FiguresEntry, Plan
 
 WORTH, TIMES = 0.1, 2
 """A bargain is worth a line if it frees at least this share of something, and so many times what it costs in rate."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from floorflow.schema import ChannelEntry, PhaseEntry, Plan, ScheduleEntry
+from floorflow.facts import ChannelEntry, PhaseEntry, Plan, ScheduleEntry
 
 SCHEMA = "floorflow-buffers/1"
 

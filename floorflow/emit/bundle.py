@@ -13,8 +13,8 @@ from floorflow.emit.chunks import chunk_files
 from floorflow.emit.constraints import STYLE_WORDS, Assigned, Constraint, Pblock, tcl, xdc
 from floorflow.emit.dfx import dfx_files, region_pblock
 from floorflow.emit.report import report
+from floorflow.facts import EXTRAS_FILE, Extras, PhaseEntry, Plan
 from floorflow.hardware import Fpga, Platform
-from floorflow.schema import EXTRAS_FILE, Extras, PhaseEntry, Plan
 
 _LIBRARY = "vivado/floorflow.tcl"
 BUFFERS = "buffers.json"

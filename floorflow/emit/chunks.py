@@ -16,7 +16,7 @@ from typing import Any
 
 from floorflow.emit.buffers import rows
 from floorflow.emit.dfx import configurations
-from floorflow.schema import Plan, ScheduleEntry
+from floorflow.facts import Plan, ScheduleEntry
 
 SCHEMA = "floorflow-chunks/1"
 ALIGNED_BYTES = 4096

@@ -10,15 +10,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from floorflow.emit.long_streams import way_tiles
-from floorflow.hardware.reach import reach_tiles
-from floorflow.presets import CHANGES
-from floorflow.schema import (
+from floorflow.facts import (
     EstimatesEntry,
     PhaseEntry,
     PhaseNetworkEntry,
     Plan,
     SlotEntry,
 )
+from floorflow.hardware.reach import reach_tiles
+from floorflow.presets import CHANGES
 
 CLOCKS_MHZ = (150.0, 200.0, 250.0)
 """Clocks at which frame rates are told beside the plan's own."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from floorflow.assets import asset_folder
 from floorflow.emit.constraints import tcl_word
-from floorflow.schema import Plan, RegionEntry
+from floorflow.facts import Plan, RegionEntry
 
 LIBRARY = "dfx/floorflow_dfx.tcl"
 SCRIPT = "dfx/dfx.tcl"

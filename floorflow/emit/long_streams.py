@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from floorflow.emit.tables import table, wrapped
+from floorflow.facts import LongStreamEntry, PhaseEntry, Plan
 from floorflow.hardware.reach import reach_tiles
-from floorflow.schema import LongStreamEntry, PhaseEntry, Plan
 
 
 def way_tiles(phase: PhaseEntry, row: LongStreamEntry) -> float:

@@ -14,9 +14,7 @@ from floorflow.emit.sparing import without_limits_told
 from floorflow.emit.tables import number, rate
 from floorflow.emit.use import SlotUse, resources, share, width_of
 from floorflow.errors import some
-from floorflow.hardware import Platform
-from floorflow.resources import RESOURCE_NAMES, Resources, total
-from floorflow.schema import (
+from floorflow.facts import (
     Extras,
     LoadEntry,
     NetworkEntry,
@@ -26,6 +24,8 @@ from floorflow.schema import (
     RefusalEntry,
     TraceEntry,
 )
+from floorflow.hardware import Platform
+from floorflow.resources import RESOURCE_NAMES, Resources, total
 
 _FULL = 0.9
 """Share of a limit, a boundary or a link from which it counts as what holds the design back."""

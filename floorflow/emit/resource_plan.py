@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from floorflow.emit.tables import number, rate, table, wrapped
+from floorflow.facts.resource_plan import PartitionInTime, ResourcePlan
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.schema.resource_plan import PartitionInTime, ResourcePlan
 
 
 def resource_report(plan: ResourcePlan) -> str:

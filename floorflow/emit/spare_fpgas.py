@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from floorflow.emit.use import slot_uses
 from floorflow.errors import some
+from floorflow.facts import PhaseEntry, Plan
 from floorflow.hardware import Platform
 from floorflow.resources import RESOURCE_NAMES, total
-from floorflow.schema import PhaseEntry, Plan
 
 _ROOMY = 0.8
 """Share of the limits of fewer FPGAs below which the design may fit them."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from floorflow.emit.tables import rate
+from floorflow.facts import Extras, HostWeightsEntry, Options, PhaseEntry, PhaseNetworkEntry, Plan
 from floorflow.request import products_from
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.schema import Extras, HostWeightsEntry, Options, PhaseEntry, PhaseNetworkEntry, Plan
 
 
 def host_told(plan: Plan, part: PhaseNetworkEntry) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from floorflow.facts import Amounts, FoldedEntry, LoadEntry, ParallelismEntry, PhaseEntry, Plan
 from floorflow.hardware import Platform, free_supply
 from floorflow.resources import RESOURCE_NAMES, Resources, scaled_down, total
-from floorflow.schema import Amounts, FoldedEntry, LoadEntry, ParallelismEntry, PhaseEntry, Plan
 
 
 @dataclass(frozen=True)

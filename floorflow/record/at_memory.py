@@ -6,12 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from floorflow.backends.backend import Source
-from floorflow.record.part import Part, alone
-from floorflow.record.run import record_runs
-from floorflow.record.several import record_several
-from floorflow.record.values import statistics
-from floorflow.schedule.bandwidth.slots import BURST_BEATS, SlotEntry
-from floorflow.schema import (
+from floorflow.bandwidth.slots import BURST_BEATS, SlotEntry
+from floorflow.facts import (
     JointFrontEntry,
     MemoryScheduleEntry,
     Plan,
@@ -19,9 +15,13 @@ from floorflow.schema import (
     SubgraphEntry,
     TransferEntry,
 )
-from floorflow.schema.values import engine_id
-from floorflow.search.at_memory import AtMemory
-from floorflow.search.sharing_memory import MemoryChoice
+from floorflow.facts.values import engine_id
+from floorflow.record.part import Part, alone
+from floorflow.record.run import record_runs
+from floorflow.record.several import record_several
+from floorflow.record.values import statistics
+from floorflow.search.many.at_memory import AtMemory
+from floorflow.search.many.sharing_memory import MemoryChoice
 
 
 def record_at_memory(sources: Sequence[Source], found: AtMemory) -> Plan:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from floorflow.facts import PblockEntry, SlotStyle
 from floorflow.hardware import Fpga, Slot, free_cells
 from floorflow.request import MOST_OF_FPGA, MOST_OF_SLOT, Request
-from floorflow.schema import PblockEntry, SlotStyle
 
 
 def constraint_styles(request: Request, fpga: Fpga, pblocks: Mapping[str, PblockEntry]) -> dict[str, SlotStyle]:

@@ -8,11 +8,11 @@ from floorflow.dataflow.model import renamings
 from floorflow.dataflow.modules import module_of
 from floorflow.dataflow.options import OptionTable
 from floorflow.errors import some
+from floorflow.facts import LiftedEntry
 from floorflow.record.part import Part
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.schema import LiftedEntry
-from floorflow.search.engine_limits import PRODUCTS, EngineLimits, Reason, engine_limits
+from floorflow.search.candidate.engine_limits import PRODUCTS, EngineLimits, Reason, engine_limits
 
 _WHY: Mapping[Reason, str] = {
     "folding kept": "the folding was given",

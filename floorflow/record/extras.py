@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from floorflow.record.values import amounts
-from floorflow.schema import (
+from floorflow.facts import (
     EXTRAS_SCHEMA,
     BargainEntry,
     BargainsEntry,
@@ -12,7 +11,8 @@ from floorflow.schema import (
     LeftOutEntry,
     WithoutLimitsEntry,
 )
-from floorflow.search import findings
+from floorflow.record.values import amounts
+from floorflow.search.candidate import findings
 
 
 def record_extras(found: findings.Extras, plan_sha256: str) -> Extras:

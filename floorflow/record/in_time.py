@@ -9,17 +9,17 @@ from math import isfinite
 from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import FoldedDataflow, renamings
+from floorflow.facts import Plan, ScheduleEntry, ScheduleStep
 from floorflow.record.part import MAIN, Part, PhaseRun, alone
 from floorflow.record.regions import reconfigurable_entry
 from floorflow.record.run import record_runs
 from floorflow.record.values import statistics
 from floorflow.request import Objective
-from floorflow.schema import Plan, ScheduleEntry, ScheduleStep
-from floorflow.search.context import PlanningContext
-from floorflow.search.in_regions import InRegions
-from floorflow.search.in_time import MEMORY_PREFIX
-from floorflow.search.phases import InPhases
-from floorflow.search.segment_plans import PlannedPhase
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.many.in_regions import InRegions
+from floorflow.search.many.in_time import MEMORY_PREFIX
+from floorflow.search.many.phases import InPhases
+from floorflow.search.many.segment_plans import PlannedPhase
 from floorflow.several import plain_name
 
 REGION_CELL = "top_i/{region}"

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from floorflow.backends.backend import Costs
 from floorflow.dataflow.bands import CROSSING, LESS, MORE, outcome_of, spread
+from floorflow.facts import ChannelEntry, FitEntry
 from floorflow.hardware import Slot
 from floorflow.record.part import Part, PhaseRun
 from floorflow.record.values import amounts
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources
-from floorflow.schema import ChannelEntry, FitEntry
-from floorflow.search.pblock_sizes import Use, module_uses
+from floorflow.search.candidate.pblock_sizes import Use, module_uses
 
 Item = tuple[str, str, Resources]
 """Slot, kind and estimate."""

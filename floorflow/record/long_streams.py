@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from floorflow.channels.slices import PlacedWay
 from floorflow.errors import some
+from floorflow.facts import ChannelEntry, LongStreamEntry, PhaseEntry
 from floorflow.hardware import Fpga
 from floorflow.hardware.reach import reach_tiles
 from floorflow.record.part import Part
-from floorflow.schema import ChannelEntry, LongStreamEntry, PhaseEntry
 
 LISTED = 5
 

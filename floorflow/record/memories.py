@@ -9,10 +9,10 @@ import numpy as np
 from floorflow.channels import choices_of
 from floorflow.dataflow.model import Attributes, Option, renamings
 from floorflow.dataflow.options import OptionTable
+from floorflow.facts import MemoryChoiceEntry, MemoryEntry
 from floorflow.record.part import Part
 from floorflow.record.values import amounts
 from floorflow.resources import Resources, scarcity
-from floorflow.schema import MemoryChoiceEntry, MemoryEntry
 
 LARGE_BITS = 8 * 18_432
 """What eight block RAMs of 18 Kbit hold: smaller memories decide little."""

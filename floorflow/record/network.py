@@ -6,11 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from floorflow.dataflow.model import Engine
-from floorflow.network import Network
-from floorflow.record.part import Part
-from floorflow.record.values import plain
-from floorflow.request import Objective
-from floorflow.schema import (
+from floorflow.facts import (
     EndedAtEntry,
     EngineEntry,
     EstimatesEntry,
@@ -21,9 +17,13 @@ from floorflow.schema import (
     TraceEntry,
     WithoutBalanceEntry,
 )
-from floorflow.search.context import RATE_TOLERANCE
-from floorflow.search.search import SearchResult
-from floorflow.search.state import TraceRow
+from floorflow.network import Network
+from floorflow.record.part import Part
+from floorflow.record.values import plain
+from floorflow.request import Objective
+from floorflow.search.candidate.context import RATE_TOLERANCE
+from floorflow.search.interval.search import SearchResult
+from floorflow.search.interval.state import TraceRow
 
 
 def network_entry(network: Network, parts: Sequence[tuple[str, Part, EstimatesEntry]]) -> NetworkEntry:

@@ -7,13 +7,7 @@ from math import inf
 
 from floorflow.backends.backend import Backend
 from floorflow.dataflow.model import Engine, Option
-from floorflow.record.engine_limits import products_of
-from floorflow.record.part import Part
-from floorflow.record.throughput import expected_cycles, sustained_fps, throughput_of
-from floorflow.record.values import amounts, plain, statistics
-from floorflow.request import at_width
-from floorflow.resources import ZERO
-from floorflow.schema import (
+from floorflow.facts import (
     DoubtEntry,
     EstimatesEntry,
     FoldedEntry,
@@ -23,8 +17,14 @@ from floorflow.schema import (
     ParallelismEntry,
     PhaseNetworkEntry,
 )
-from floorflow.search.candidate import latency_us
-from floorflow.search.host_weights import written_by_host
+from floorflow.record.engine_limits import products_of
+from floorflow.record.part import Part
+from floorflow.record.throughput import expected_cycles, sustained_fps, throughput_of
+from floorflow.record.values import amounts, plain, statistics
+from floorflow.request import at_width
+from floorflow.resources import ZERO
+from floorflow.search.candidate.candidate import latency_us
+from floorflow.search.policy.host_weights import written_by_host
 
 
 def network_part(part: Part) -> PhaseNetworkEntry:

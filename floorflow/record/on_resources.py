@@ -9,12 +9,8 @@ from floorflow import __version__
 from floorflow.backends.backend import Source
 from floorflow.channels import Channel, connect
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream, renamings
-from floorflow.record.network import engine_entry
-from floorflow.record.values import amounts, plain, statistics
-from floorflow.request import Request
-from floorflow.resources import RESOURCE_NAMES, total
-from floorflow.schema import ParallelismEntry
-from floorflow.schema.resource_plan import (
+from floorflow.facts import ParallelismEntry
+from floorflow.facts.resource_plan import (
     FoldedEngine,
     PartitionInTime,
     ResourceFacts,
@@ -23,9 +19,13 @@ from floorflow.schema.resource_plan import (
     ResourcePlan,
     StreamEntry,
 )
-from floorflow.schema.values import InputFile
-from floorflow.search.in_time import MEMORY_PREFIX
-from floorflow.search.on_resources import OnResources
+from floorflow.facts.values import InputFile
+from floorflow.record.network import engine_entry
+from floorflow.record.values import amounts, plain, statistics
+from floorflow.request import Request
+from floorflow.resources import RESOURCE_NAMES, total
+from floorflow.search.many.in_time import MEMORY_PREFIX
+from floorflow.search.many.on_resources import OnResources
 from floorflow.several import plain_name
 from floorflow.stats import SolveStats
 

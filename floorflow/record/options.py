@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from floorflow.facts import MemoryScheduleEntry, Options, TargetsEntry
 from floorflow.hardware import Platform
 from floorflow.request import Request
-from floorflow.schema import MemoryScheduleEntry, Options, TargetsEntry
 
 
 def options_entry(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from floorflow.facts import Extras, Plan
 from floorflow.hardware import Platform
-from floorflow.schema import Extras, Plan
-from floorflow.search.progress import Progress
+from floorflow.search.candidate.progress import Progress
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from functools import cached_property
 from floorflow.backends.clock import LikelyClock
 from floorflow.errors import InputError
 from floorflow.placement import PlacementSolution
-from floorflow.search.candidate import Candidate
-from floorflow.search.clock import clock_target
-from floorflow.search.context import PlanningContext
-from floorflow.search.search import SearchResult
+from floorflow.search.candidate.candidate import Candidate
+from floorflow.search.candidate.clock import clock_target
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.interval.search import SearchResult
 from floorflow.stats import SolveStats
 
 MAIN = "main"

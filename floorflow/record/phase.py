@@ -9,6 +9,19 @@ from dataclasses import asdict
 from floorflow.channels.cost_allocation import modules_between
 from floorflow.dataflow.bands import outcome_of
 from floorflow.dataflow.implementations import Likeness
+from floorflow.facts import (
+    FloorplanEntry,
+    HopsEntry,
+    ImplementationEntry,
+    JoinedEntry,
+    ModuleEntry,
+    PartitionEntry,
+    PblockEntry,
+    PhaseEntry,
+    PhaseNetworkEntry,
+    PlacementTerms,
+    PortEntry,
+)
 from floorflow.hardware import Fpga, anchor, bounding_box, free_cells, ranges
 from floorflow.placement import Region
 from floorflow.record import likelihood, streams
@@ -22,21 +35,8 @@ from floorflow.record.reuse import shared_implementations
 from floorflow.record.routing import routing_map
 from floorflow.record.values import amounts, rectangle, statistics
 from floorflow.resources import RESOURCE_NAMES, Resources, total
-from floorflow.schema import (
-    FloorplanEntry,
-    HopsEntry,
-    ImplementationEntry,
-    JoinedEntry,
-    ModuleEntry,
-    PartitionEntry,
-    PblockEntry,
-    PhaseEntry,
-    PhaseNetworkEntry,
-    PlacementTerms,
-    PortEntry,
-)
-from floorflow.search.candidate import slot_demands
-from floorflow.search.pblock_sizes import Use, has_room
+from floorflow.search.candidate.candidate import slot_demands
+from floorflow.search.candidate.pblock_sizes import Use, has_room
 
 
 def phase(run: PhaseRun) -> PhaseEntry:

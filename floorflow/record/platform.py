@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from floorflow.hardware import Fpga, Platform, Slot
-from floorflow.record.values import amounts, rectangle
-from floorflow.schema import (
+from floorflow.facts import (
     BoundaryCrossing,
     BoundaryEntry,
     FpgaEntry,
@@ -15,6 +13,8 @@ from floorflow.schema import (
     PlatformEntry,
     SlotEntry,
 )
+from floorflow.hardware import Fpga, Platform, Slot
+from floorflow.record.values import amounts, rectangle
 
 
 def platform_entry(platform: Platform) -> PlatformEntry:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from floorflow.channels.cost_allocation import modules_between
+from floorflow.facts import ColumnWires, PlacedPortEntry, SllColumnsEntry
 from floorflow.hardware import Fpga, Rect, bounding_box, stream_wires
 from floorflow.hardware.laguna import laguna_columns
 from floorflow.placement import Pin
@@ -22,9 +23,8 @@ from floorflow.placement.ports.on_edges import (
     points_of,
 )
 from floorflow.record.part import Part, PhaseRun
-from floorflow.schema import ColumnWires, PlacedPortEntry, SllColumnsEntry
-from floorflow.search.placing import stream_ends
-from floorflow.search.slot_problem import channel_steps
+from floorflow.search.candidate.placing import stream_ends
+from floorflow.search.candidate.slot_problem import channel_steps
 
 
 @dataclass(frozen=True)

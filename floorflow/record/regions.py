@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from floorflow.facts import ReconfigurableEntry, RegionEntry, StaticPartEntry
 from floorflow.hardware import Fpga
 from floorflow.placement.region import ChosenRegion, RegionChoice, RegionProblem
 from floorflow.record.values import amounts, rectangle, statistics
 from floorflow.resources import Resources
-from floorflow.schema import ReconfigurableEntry, RegionEntry, StaticPartEntry
-from floorflow.search.regions import load_us
+from floorflow.search.many.regions import load_us
 
 
 def reconfigurable_entry(

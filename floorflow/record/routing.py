@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from floorflow.facts import RectangleEntry, RoutingMapEntry
 from floorflow.hardware import Device
 from floorflow.hardware.routing import BIN_TILES
 from floorflow.placement import RoutingMap
-from floorflow.schema import RectangleEntry, RoutingMapEntry
 
 DIGITS = 6
 

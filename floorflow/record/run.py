@@ -10,6 +10,18 @@ from floorflow import __version__
 from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import renamings
+from floorflow.facts import (
+    CalibrationEntry,
+    InputFile,
+    MemoryScheduleEntry,
+    NetworkEntry,
+    PhaseEntry,
+    Plan,
+    ReconfigurableEntry,
+    ScheduleEntry,
+    TargetsEntry,
+)
+from floorflow.facts.plan import SCHEMA, UNBUILT
 from floorflow.network import Network
 from floorflow.reading import read_bytes
 from floorflow.record.engine_limits import lifted, lifted_warnings
@@ -23,21 +35,9 @@ from floorflow.record.summary import summary
 from floorflow.record.throughput import throughput_warnings
 from floorflow.record.warnings import doubts, warnings_of
 from floorflow.request import Request
-from floorflow.schema import (
-    CalibrationEntry,
-    InputFile,
-    MemoryScheduleEntry,
-    NetworkEntry,
-    PhaseEntry,
-    Plan,
-    ReconfigurableEntry,
-    ScheduleEntry,
-    TargetsEntry,
-)
-from floorflow.schema.plan import SCHEMA, UNBUILT
-from floorflow.search.context import PlanningContext
-from floorflow.search.placing import pblocks_of
-from floorflow.search.search import SearchResult
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.placing import pblocks_of
+from floorflow.search.interval.search import SearchResult
 from floorflow.several import plain_name
 
 

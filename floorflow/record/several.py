@@ -9,6 +9,7 @@ from floorflow.backends.backend import Source
 from floorflow.channels import Channel
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.dataflow.modules import Module
+from floorflow.facts import MemoryScheduleEntry, Plan, TargetEntry, TargetsEntry
 from floorflow.folding import FoldingSolution
 from floorflow.folding.least_full import fullness
 from floorflow.folding.selection import Evaluator
@@ -16,14 +17,13 @@ from floorflow.record.part import MAIN, Part, PhaseRun
 from floorflow.record.run import record_runs
 from floorflow.record.values import statistics
 from floorflow.resources import total
-from floorflow.schema import MemoryScheduleEntry, Plan, TargetEntry, TargetsEntry
-from floorflow.search.candidate import Candidate
-from floorflow.search.context import PlanningContext
-from floorflow.search.findings import HostWeights
-from floorflow.search.fullness import Fullness, cap_limits
-from floorflow.search.search import SearchResult
-from floorflow.search.several import SeveralFound, Target
-from floorflow.search.together import Member, Together
+from floorflow.search.candidate.candidate import Candidate
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.findings import HostWeights
+from floorflow.search.candidate.together import Member, Together
+from floorflow.search.interval.fullness import Fullness, cap_limits
+from floorflow.search.interval.search import SearchResult
+from floorflow.search.many.several import SeveralFound, Target
 from floorflow.several import LEAST_SHARE_OF_TARGET
 from floorflow.stats import SolveStats
 

@@ -8,13 +8,13 @@ from typing import Any
 from floorflow.channels import Channel
 from floorflow.channels.cost_allocation import crossing_shares, modules_between
 from floorflow.dataflow.modules import module_of
+from floorflow.facts import BoundaryRegisters, ChannelEntry, CrossingEntry, FarStreamEntry, LoadEntry
 from floorflow.hardware import RouteStep
 from floorflow.record.part import Part, PhaseRun
 from floorflow.record.values import amounts
 from floorflow.resources import ZERO, Resources
-from floorflow.schema import BoundaryRegisters, ChannelEntry, CrossingEntry, FarStreamEntry, LoadEntry
-from floorflow.search.context import PlanningContext
-from floorflow.search.slot_problem import channel_steps
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.slot_problem import channel_steps
 
 
 def channels(part: Part) -> list[ChannelEntry]:

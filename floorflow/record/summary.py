@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from floorflow.resources import RESOURCE_NAMES, Resources, scaled_down
-from floorflow.schema import (
+from floorflow.facts import (
     FullestEntry,
     FullnessEntry,
     MemoryScheduleEntry,
@@ -20,6 +19,7 @@ from floorflow.schema import (
     SummaryEntry,
     slots_in,
 )
+from floorflow.resources import RESOURCE_NAMES, Resources, scaled_down
 
 
 def summary(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from floorflow.errors import Refusal, some
-from floorflow.schema import ShallowEntry, ThroughputEntry
-from floorflow.search.candidate import Candidate, route_delays, words_held
-from floorflow.search.context import PlanningContext
-from floorflow.search.fifo_sizing import throughput
+from floorflow.facts import ShallowEntry, ThroughputEntry
+from floorflow.search.candidate.candidate import Candidate, route_delays, words_held
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.fifo_sizing import throughput
 
 
 def throughput_of(context: PlanningContext, candidate: Candidate, name: Callable[[str], str] = str) -> ThroughputEntry:

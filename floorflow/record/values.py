@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import cast
 
 from floorflow.dataflow.model import AttributeValue
+from floorflow.facts import Amounts, RectangleEntry, Stats
+from floorflow.facts import AttributeValue as PlanAttribute
 from floorflow.hardware import Rect
 from floorflow.resources import Resources
-from floorflow.schema import Amounts, RectangleEntry, Stats
-from floorflow.schema import AttributeValue as PlanAttribute
 from floorflow.stats import SolveStats
 
 

@@ -12,7 +12,7 @@ from floorflow.backends.finn.samo import estimators
 from floorflow.backends.finn.samo.memories import blocks
 from floorflow.backends.fpgaconvnet import layers as fpgaconvnet
 from floorflow.backends.hls4ml import layers as hls4ml
-from tests.schedule.samo_cases import tables
+from tests.papers.samo.samo_cases import tables
 
 ROUNDED = 1e-6
 """To which the tables round cycles."""

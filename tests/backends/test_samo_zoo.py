@@ -19,7 +19,7 @@ from floorflow.backends.hls4ml import read_layers as of_hls4ml
 from floorflow.errors import InputError
 from floorflow.network import read
 from tests.conftest import ROOT
-from tests.schedule.samo_cases import tables
+from tests.papers.samo.samo_cases import tables
 
 FOLDER = ROOT / "examples" / "zoo"
 TABLE_3 = {

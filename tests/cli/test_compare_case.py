@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from floorflow.cli.main import app
-from floorflow.schedule import evaluate
-from tests.schedule.samo_cases import CASES, content_of, problem, recorded
+from floorflow.papers.samo import evaluate
+from tests.papers.samo.samo_cases import CASES, content_of, problem, recorded
 
 NAME = "fcn_tiny_c_b256__toy_small"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from floorflow.schema import Plan, read_plan
+from floorflow.facts import Plan, read_plan
 
 
 @pytest.fixture

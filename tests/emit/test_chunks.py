@@ -14,7 +14,7 @@ import pytest
 
 from floorflow.emit.chunks import Use, chunk_files, offsets
 from floorflow.emit.host.run_chunks import Runner, main
-from floorflow.schema import Plan
+from floorflow.facts import Plan
 
 BATCH = 4
 WORDS = {"host:in0": 6, "memory:a.0": 20, "memory:b.0": 3, "host:out0": 2}

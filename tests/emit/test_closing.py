@@ -9,7 +9,7 @@ import pytest
 import floorflow as ff
 from floorflow.api import told as printed
 from floorflow.emit.closing import COMFORTABLE_SLOT, Closing, clock_rates, closing
-from floorflow.schema import Plan
+from floorflow.facts import Plan
 from tests.emit.test_report import PART, changed, section, steps
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from floorflow.facts import read_plan
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.schema import read_plan
 from floorflow.verify import check
 from tests.conftest import TFC, make_plan
 from tests.tools import need_tcl

@@ -9,7 +9,7 @@ import pytest
 from floorflow.backends.finn.in_phase import networks_in
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.step_data import foreseen
-from floorflow.schema import Plan, read_plan
+from floorflow.facts import Plan, read_plan
 
 
 def with_written_weights(plan: Plan, engine: str) -> Plan:

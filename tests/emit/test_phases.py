@@ -17,10 +17,10 @@ from floorflow.emit.next_steps import next_steps
 from floorflow.emit.report import report
 from floorflow.emit.use import slot_uses
 from floorflow.errors import InputError
+from floorflow.facts import Plan, read_plan
 from floorflow.hardware import Platform, load_platform
 from floorflow.output import write
 from floorflow.record.summary import summary
-from floorflow.schema import Plan, read_plan
 from floorflow.verify import check
 from tests.tools import need_tcl
 from tests.verify.two_by_two import write_two_by_two

@@ -14,8 +14,8 @@ from floorflow.emit.next_steps import next_steps
 from floorflow.emit.report import report
 from floorflow.emit.use import slot_uses
 from floorflow.errors import Refusal
+from floorflow.facts import Plan
 from floorflow.hardware import Platform, load_platform
-from floorflow.schema import Plan
 
 PART = ("phases", 0, "networks", 0)
 """Where the one network of the one phase stands in a plan."""

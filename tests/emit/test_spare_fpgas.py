@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from floorflow.emit.spare_fpgas import spare_fpgas
+from floorflow.facts import PhaseEntry, Plan, read_plan
 from floorflow.hardware import Platform, load_platform
-from floorflow.schema import PhaseEntry, Plan, read_plan
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from floorflow.dataflow.model import Stream
 from floorflow.hardware import load_platform
 from floorflow.placement import Pin, Wire
-from floorflow.search.placing import _wires
+from floorflow.search.candidate.placing import _wires
 
 PLATFORM = load_platform("alveo-u250", fpgas=3)
 HOST, LINK = Pin(226 + 280, 60 + 239), Pin(2 * 445, 600 + 719)

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from floorflow.facts import PblockEntry
 from floorflow.hardware import Rect, free_cells, free_rectangles, load_platform
 from floorflow.record.constraints import constraint_styles
 from floorflow.record.values import amounts, rectangle
 from floorflow.request import Request
 from floorflow.resources import Resources
-from floorflow.schema import PblockEntry
 from tests.conftest import TFC
 
 U250 = load_platform("alveo-u250", 1).fpgas[0]

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from floorflow.errors import InputError, Refusal
+from floorflow.facts import SearchEntry
 from floorflow.record.network import network_entry
 from floorflow.record.part import Part, PhaseRun, alone
 from floorflow.record.phase import phase
 from floorflow.request import Request
-from floorflow.schema import SearchEntry
-from floorflow.search.preparing import prepare, read
-from floorflow.search.search import search
-from floorflow.search.state import TraceRow
+from floorflow.search.candidate.preparing import prepare, read
+from floorflow.search.interval.search import search
+from floorflow.search.interval.state import TraceRow
 from floorflow.several import plain_name
 from tests.conftest import TFC
 

@@ -10,14 +10,14 @@ import pytest
 
 from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import Measurements
+from floorflow.facts import ScheduleEntry, ScheduleStep
 from floorflow.record.part import Part, PhaseRun, alone
 from floorflow.record.phase import phase
 from floorflow.record.run import _calibration, _warnings, record_runs
 from floorflow.request import Request
-from floorflow.schema import ScheduleEntry, ScheduleStep
-from floorflow.search.preparing import prepare, read
-from floorflow.search.previous import read_previous
-from floorflow.search.search import search
+from floorflow.search.candidate.preparing import prepare, read
+from floorflow.search.candidate.previous import read_previous
+from floorflow.search.interval.search import search
 from tests.conftest import TFC
 
 

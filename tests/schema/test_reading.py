@@ -10,8 +10,8 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from floorflow.errors import InputError
-from floorflow.schema import End, end_of, read_plan
-from floorflow.schema.values import PlainName
+from floorflow.facts import End, end_of, read_plan
+from floorflow.facts.values import PlainName
 
 
 def test_a_plan_is_read_back_as_it_was_written(cnv_on_pynq: Path) -> None:

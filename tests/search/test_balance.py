@@ -10,12 +10,12 @@ import pytest
 from floorflow import flow
 from floorflow.api import told
 from floorflow.errors import InfeasibleError, InputError
+from floorflow.facts import Plan, read_plan
 from floorflow.folding.balance import Balance, layer_pairs
 from floorflow.request import DEFAULT_CAP, Request
-from floorflow.schema import Plan, read_plan
-from floorflow.search.cutting import Cutter
-from floorflow.search.fifo_prices import FifoPricing
-from floorflow.search.preparing import prepare, read
+from floorflow.search.candidate.cutting import Cutter
+from floorflow.search.candidate.fifo_prices import FifoPricing
+from floorflow.search.candidate.preparing import prepare, read
 from floorflow.study.calibration.replan import Overrides, replanned_request
 from floorflow.verify import check
 from tests.conftest import CNV, TFC, make_plan

@@ -10,12 +10,12 @@ import pytest
 
 from floorflow import flow
 from floorflow.emit.bargains import best_bargains, left_out
+from floorflow.facts import BargainsEntry, Extras, read_plan
 from floorflow.record import Outcome
 from floorflow.request import Request
-from floorflow.schema import BargainsEntry, Extras, read_plan
-from floorflow.search import bargains as work_of_bargains
-from floorflow.search.bargains import LESS, readable
-from floorflow.search.progress import SILENT
+from floorflow.search.candidate.progress import SILENT
+from floorflow.search.policy import bargains as work_of_bargains
+from floorflow.search.policy.bargains import LESS, readable
 from floorflow.stats import Work, counted
 from floorflow.verify import check
 from tests.conftest import CNV, TFC, Planned

@@ -21,16 +21,16 @@ from floorflow.errors import Refusal
 from floorflow.folding import FoldingSolution, fold_at_interval
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.resources import ZERO, Resources, total
-from floorflow.search.candidate import Candidate
-from floorflow.search.context import PlanningContext
-from floorflow.search.cutting import Cutter, _beside
-from floorflow.search.fifo_prices import FifoPricing
-from floorflow.search.hops import hops_of
-from floorflow.search.preparing import prepare
-from floorflow.search.progress import SILENT
-from floorflow.search.slot_walks import slot_orders
-from floorflow.search.state import SearchState
-from floorflow.search.ways import segmented
+from floorflow.search.candidate.candidate import Candidate
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.cutting import Cutter, _beside
+from floorflow.search.candidate.fifo_prices import FifoPricing
+from floorflow.search.candidate.hops import hops_of
+from floorflow.search.candidate.preparing import prepare
+from floorflow.search.candidate.progress import SILENT
+from floorflow.search.candidate.slot_walks import slot_orders
+from floorflow.search.interval.state import SearchState
+from floorflow.search.interval.ways import segmented
 from tests.conftest import CNV, TFC
 from tests.random_models import random_residual
 

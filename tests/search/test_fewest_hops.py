@@ -15,15 +15,15 @@ from floorflow.assets import asset_folder
 from floorflow.backends.finn.read.source import read_source
 from floorflow.emit import bundle
 from floorflow.errors import InfeasibleError, LimitError
+from floorflow.facts import read_plan
 from floorflow.output import write
 from floorflow.record import record
 from floorflow.request import DEFAULT_CAP, Request
-from floorflow.schema import read_plan
-from floorflow.search import fewest_hops
-from floorflow.search.context import PlanningContext
-from floorflow.search.fewest_hops import search_nearest
-from floorflow.search.preparing import prepare
-from floorflow.search.search import SearchResult
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.preparing import prepare
+from floorflow.search.interval.search import SearchResult
+from floorflow.search.policy import fewest_hops
+from floorflow.search.policy.fewest_hops import search_nearest
 from floorflow.verify import check
 from tests.conftest import TFC, make_plan
 from tests.random_models import random_graph

@@ -12,16 +12,16 @@ from floorflow.dataflow.model import FoldedDataflow
 from floorflow.folding import FoldingSolution
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES, Resources
-from floorflow.search.candidate import folded_by
-from floorflow.search.context import PlanningContext
-from floorflow.search.fifo_prices import (
+from floorflow.search.candidate.candidate import folded_by
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.fifo_prices import (
     SHALLOW_WORDS,
     FifoPricing,
     held_bits,
     prices_of,
     with_cut_names,
 )
-from floorflow.search.preparing import prepare
+from floorflow.search.candidate.preparing import prepare
 from floorflow.segments import Segments, Space
 from tests.conftest import TFC
 

@@ -18,17 +18,18 @@ from floorflow.backends.finn.read.source import read_source
 from floorflow.channels import PartialPlacement, connect
 from floorflow.dataflow.model import Engine
 from floorflow.emit.report import report
+from floorflow.facts import Plan, read_plan
 from floorflow.hardware import Crossing, Route, link_crossing, load_platform
 from floorflow.rates import RateProblem, RouteDelay, keeps
 from floorflow.record.throughput import throughput_of, throughput_warnings
 from floorflow.request import Request
-from floorflow.schema import Plan, read_plan
-from floorflow.search import candidate as candidate_module
-from floorflow.search import fifo_sizing, search
-from floorflow.search.candidate import Candidate, least_words, route_delays
-from floorflow.search.context import PlanningContext
-from floorflow.search.fifo_sizing import Throughput
-from floorflow.search.preparing import prepare
+from floorflow.search.candidate import candidate as candidate_module
+from floorflow.search.candidate import fifo_sizing
+from floorflow.search.candidate.candidate import Candidate, least_words, route_delays
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.fifo_sizing import Throughput
+from floorflow.search.candidate.preparing import prepare
+from floorflow.search.interval import search
 from floorflow.view.contents.names import rate_text
 from tests.channels.test_realise import SHORT, Prices, joining
 from tests.conftest import CNV, TFC

@@ -18,18 +18,18 @@ from numpy.typing import NDArray
 
 from floorflow import flow
 from floorflow.errors import InfeasibleError, InputError
+from floorflow.facts import Plan
 from floorflow.hardware import load_platform
 from floorflow.output import write
 from floorflow.request import Request
-from floorflow.schema import Plan
-from floorflow.search.in_regions import _Way
-from floorflow.search.in_time import no_less_than_parts
-from floorflow.search.regions import SizedRegions, region_sizes
-from floorflow.search.segment_plans import SegmentPlans
+from floorflow.search.many.in_regions import _Way
+from floorflow.search.many.in_time import no_less_than_parts
+from floorflow.search.many.regions import SizedRegions, region_sizes
+from floorflow.search.many.segment_plans import SegmentPlans
 from floorflow.verify import check
 from tests.conftest import CNV, TFC
+from tests.papers.dpr.simulator import SimulatedChunk, simulate
 from tests.reconfigured import least_share
-from tests.schedule.chunks.simulator import SimulatedChunk, simulate
 from tests.verify.mutants_timeline import MISTAKES
 from tests.verify.planned_in_region import partial_request
 

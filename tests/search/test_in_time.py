@@ -15,11 +15,11 @@ from floorflow.backends.finn.read.source import read_source
 from floorflow.dataflow.model import Dataflow, Engine, Stream
 from floorflow.errors import InfeasibleError, InputError, Refusal
 from floorflow.request import Request
-from floorflow.search.context import PlanningContext
-from floorflow.search.in_time import BoardMemory, SegmentsInTime, at_memory, moved_bits, shortest_cycles, slowed
-from floorflow.search.phases import _Run
-from floorflow.search.preparing import prepare
-from floorflow.search.segment_plans import SegmentPlans
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.preparing import prepare
+from floorflow.search.many.in_time import BoardMemory, SegmentsInTime, at_memory, moved_bits, shortest_cycles, slowed
+from floorflow.search.many.phases import _Run
+from floorflow.search.many.segment_plans import SegmentPlans
 from tests.conftest import TFC
 from tests.reconfigured import quick_request
 

@@ -13,9 +13,9 @@ from floorflow.dataflow.model import Dataflow, Engine, Stream
 from floorflow.errors import InfeasibleError
 from floorflow.hardware import load_platform
 from floorflow.request import Request
-from floorflow.search import search
-from floorflow.search.link_bound import link_bound
-from floorflow.search.preparing import prepare
+from floorflow.search.candidate.link_bound import link_bound
+from floorflow.search.candidate.preparing import prepare
+from floorflow.search.interval import search
 from tests.conftest import TFC
 
 

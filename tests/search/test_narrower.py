@@ -12,10 +12,10 @@ from floorflow.dataflow.options import OptionGroup
 from floorflow.folding.least_scale import within
 from floorflow.request import Request
 from floorflow.resources import Resources, largest_share
-from floorflow.search.context import PlanningContext
-from floorflow.search.narrower import HEADROOM, ROOMIEST, LargeEngine, large_engines, narrower
-from floorflow.search.preparing import prepare
-from floorflow.search.state import share_of
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.preparing import prepare
+from floorflow.search.interval.narrower import HEADROOM, ROOMIEST, LargeEngine, large_engines, narrower
+from floorflow.search.interval.state import share_of
 from tests.conftest import CNV
 
 

@@ -13,11 +13,11 @@ import pytest
 from floorflow import flow
 from floorflow.backends.finn.read.source import read_source
 from floorflow.errors import InfeasibleError, InputError
+from floorflow.facts import Plan, read_plan
 from floorflow.output import write
 from floorflow.request import DEFAULT_CAP, Request
-from floorflow.schema import Plan, read_plan
-from floorflow.search.own_kinds import own_kinds
-from floorflow.search.preparing import prepare
+from floorflow.search.candidate.own_kinds import own_kinds
+from floorflow.search.candidate.preparing import prepare
 from floorflow.study.calibration.calibrate import calibrate
 from floorflow.study.calibration.replan import Overrides
 from floorflow.verify import check

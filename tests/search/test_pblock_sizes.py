@@ -9,12 +9,12 @@ import pytest
 
 from floorflow.backends.finn.read.source import read_source
 from floorflow.dataflow.bands import FF_PER_LUT, fit_likelihood
+from floorflow.facts import PblockEntry, read_plan
 from floorflow.request import Request
 from floorflow.resources import Resources
-from floorflow.schema import PblockEntry, read_plan
-from floorflow.search.context import PlanningContext
-from floorflow.search.pblock_sizes import fullest_supply, has_room, is_sized_hard, roomy_supply
-from floorflow.search.preparing import prepare
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.pblock_sizes import fullest_supply, has_room, is_sized_hard, roomy_supply
+from floorflow.search.candidate.preparing import prepare
 from floorflow.verify import check
 from tests.conftest import CNV, TFC, make_plan
 

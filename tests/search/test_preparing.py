@@ -4,7 +4,7 @@ import pytest
 
 from floorflow.errors import InfeasibleError
 from floorflow.request import Request
-from floorflow.search.preparing import prepare, read
+from floorflow.search.candidate.preparing import prepare, read
 from tests.conftest import TFC
 
 LABELS = {"label_select": True}

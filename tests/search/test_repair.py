@@ -13,19 +13,19 @@ import pytest
 from floorflow import flow
 from floorflow.backends.finn.read.source import read_source
 from floorflow.errors import LimitError, Refusal
+from floorflow.facts import read_plan
 from floorflow.hardware import free_supply
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.resources import Resources
-from floorflow.schema import read_plan
-from floorflow.search.candidate import Candidate, slot_demands
-from floorflow.search.context import PlanningContext
-from floorflow.search.placing import PlacedCandidate
-from floorflow.search.preparing import prepare
-from floorflow.search.progress import SILENT
-from floorflow.search.repair import crowded_slots, place_with_repairs
-from floorflow.search.state import SearchState
-from floorflow.search.ways import whole
+from floorflow.search.candidate.candidate import Candidate, slot_demands
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.placing import PlacedCandidate
+from floorflow.search.candidate.preparing import prepare
+from floorflow.search.candidate.progress import SILENT
+from floorflow.search.candidate.repair import crowded_slots, place_with_repairs
+from floorflow.search.interval.state import SearchState
+from floorflow.search.interval.ways import whole
 from floorflow.stats import SolveStats
 from floorflow.verify import check
 from tests.conftest import make_plan

@@ -23,11 +23,11 @@ from floorflow.output import write
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, RoutingMap, Terms, place
 from floorflow.record import record
 from floorflow.request import DEFAULT_CAP, Request
-from floorflow.search import search
-from floorflow.search.context import PlanningContext
-from floorflow.search.own_kinds import fewer_kinds
-from floorflow.search.preparing import prepare
-from floorflow.search.search import INTERRUPTED, SearchResult
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.own_kinds import fewer_kinds
+from floorflow.search.candidate.preparing import prepare
+from floorflow.search.interval import search
+from floorflow.search.interval.search import INTERRUPTED, SearchResult
 from floorflow.stats import SolveStats
 from floorflow.verify import check
 from tests.conftest import CNV, FREE, TFC

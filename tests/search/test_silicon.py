@@ -9,14 +9,14 @@ import pytest
 
 from floorflow.backends.finn.read.source import read_source
 from floorflow.errors import InfeasibleError, InputError
+from floorflow.facts import read_plan
 from floorflow.folding import FoldingSolution, fold_at_interval
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES, Resources, total
-from floorflow.schema import read_plan
-from floorflow.search.asked import settled
-from floorflow.search.preparing import prepare
-from floorflow.search.search import search
-from floorflow.search.silicon import least_risk, likelihood
+from floorflow.search.candidate.asked import settled
+from floorflow.search.candidate.preparing import prepare
+from floorflow.search.candidate.silicon import least_risk, likelihood
+from floorflow.search.interval.search import search
 from floorflow.verify import check
 from tests.conftest import CNV, TFC, make_plan
 

@@ -12,11 +12,11 @@ from floorflow.backends.finn.read.source import read_source
 from floorflow.errors import InfeasibleError
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.resources import ZERO
-from floorflow.search.context import PlanningContext
-from floorflow.search.preparing import prepare
-from floorflow.search.progress import SILENT
-from floorflow.search.state import SearchState
-from floorflow.search.what_fits import explained
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.preparing import prepare
+from floorflow.search.candidate.progress import SILENT
+from floorflow.search.interval.state import SearchState
+from floorflow.search.policy.what_fits import explained
 from tests.conftest import CNV, TFC
 
 TIGHT = {**DEFAULT_CAP, "LUT": 0.1}

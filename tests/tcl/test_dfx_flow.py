@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 
 from floorflow.emit.dfx import configurations, dfx_files
-from floorflow.schema import Plan, ReconfigurableEntry
+from floorflow.facts import Plan, ReconfigurableEntry
 from tests.tools import need_module, need_tcl
 from tests.verify.region_cases import case
 

@@ -12,8 +12,8 @@ from typing import Any
 import onnx
 import pytest
 
+from floorflow.facts import read_plan
 from floorflow.hardware import load_platform
-from floorflow.schema import read_plan
 from tests import built_kernels
 from tests.test_plans import streams_of
 from tests.tools import need_module, need_tcl

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from floorflow.schema import Plan
+from floorflow.facts import Plan
 from tests.tools import its_own_bytecode
 
 Numbers = dict[str, tuple[float, ...]]

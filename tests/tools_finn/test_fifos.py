@@ -14,7 +14,7 @@ import pytest
 from floorflow.backends.finn.export import files
 from floorflow.backends.finn.kinds.fifo import fifo_choices
 from floorflow.backends.finn.tool_depths import searched_depth
-from floorflow.schema import ChannelEntry, Plan
+from floorflow.facts import ChannelEntry, Plan
 from floorflow.technology import technology_of
 from tests.gated_models import MODELS
 from tests.tools_finn.oracle import FinnPlus

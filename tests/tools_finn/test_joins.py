@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 from floorflow.backends.finn.kinds.registry import kind_of
-from floorflow.schema import Plan
+from floorflow.facts import Plan
 from tests.gated_models import MODELS
 from tests.tools_finn.oracle import FinnPlus
 from tests.tools_finn.test_styles import PREFERENCE, layers_of, plan_of

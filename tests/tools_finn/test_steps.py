@@ -15,8 +15,8 @@ from onnx import helper
 
 import floorflow as ff
 from examples.make_models import ModelBuilder
+from floorflow.facts import Plan
 from floorflow.record import Outcome
-from floorflow.schema import Plan
 from tests.backends.finn.recorded_kernels import part_for_finn_plus
 from tests.conftest import EXAMPLES, FREE
 from tests.tools_finn.oracle import FinnPlus

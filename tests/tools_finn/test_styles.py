@@ -9,8 +9,8 @@ import onnx
 import pytest
 
 from floorflow import flow
+from floorflow.facts import Plan
 from floorflow.request import DEFAULT_CAP, Request
-from floorflow.schema import Plan
 from tests.random_models import random_chain
 from tests.scarce_dsp import FEW_DSP, mixed_bits
 from tests.tools_finn.oracle import FinnPlus, planned

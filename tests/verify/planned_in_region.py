@@ -8,9 +8,9 @@ import yaml
 
 from floorflow import flow
 from floorflow.assets import asset_folder
+from floorflow.facts import Plan
 from floorflow.output import write
 from floorflow.request import Request
-from floorflow.schema import Plan
 from tests.conftest import TFC
 from tests.reconfigured import least_share
 

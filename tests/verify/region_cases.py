@@ -12,7 +12,7 @@ from floorflow.hardware import load_platform
 from floorflow.placement.region import RegionNeed, choose_regions
 from floorflow.record.regions import reconfigurable_entry
 from floorflow.resources import Resources
-from floorflow.search.regions import region_problem, static_parts
+from floorflow.search.many.regions import region_problem, static_parts
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.phase_facts import PhaseFacts
 from tests.verify.dies import device

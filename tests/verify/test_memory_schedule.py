@@ -10,8 +10,8 @@ import pytest
 
 import floorflow as ff
 from floorflow.output import write
+from tests.bandwidth.replay import replay
 from tests.conftest import EXAMPLES
-from tests.schedule.bandwidth.replay import replay
 from tests.verify.mutants_memory import AT_MEMORY, Files, Mutant, Plan
 
 MODELS = [EXAMPLES / "several" / f"{name}.onnx" for name in ("lenet5", "cifar10")]

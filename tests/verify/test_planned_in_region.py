@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from floorflow.facts import Plan, read_plan
 from floorflow.hardware import load_platform
-from floorflow.schema import Plan, read_plan
 from floorflow.verify import check
 from floorflow.view.pictures.floorplan import floorplan
 from tests.verify.mutants_region_files import MISTAKES

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from floorflow import flow
+from floorflow.facts import Plan as WholePlan
+from floorflow.facts import read_plan
 from floorflow.output import write
 from floorflow.request import Request
-from floorflow.schema import Plan as WholePlan
-from floorflow.schema import read_plan
 from floorflow.verify import check
 from tests.conftest import TFC
 from tests.reconfigured import BATCH, LOAD_MS, quick_board, quick_request

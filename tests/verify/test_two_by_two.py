@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from floorflow import schema
+from floorflow import facts
 from floorflow.emit.bundle import emit
 from floorflow.hardware import load_platform
 from floorflow.plugins import backend_object
@@ -33,7 +33,7 @@ def test_the_plan_is_legal_and_all_of_it_is_judged(tmp_path: Path) -> None:
 
 
 def test_the_plan_can_be_read(tmp_path: Path) -> None:
-    plan = schema.read_plan(write_two_by_two(tmp_path) / "plan.json")
+    plan = facts.read_plan(write_two_by_two(tmp_path) / "plan.json")
     assert [phase.name for phase in plan.phases] == ["p0", "p1"]
     assert plan.phase_folder(1) == "phases/p1/"
 
@@ -54,7 +54,7 @@ def test_there_are_many_mistakes_each_with_its_title() -> None:
 def test_the_files_that_floorflow_emits_of_the_plan_are_legal(tmp_path: Path) -> None:
     plan, files = legal()
     platform = {name: text for name, text in files.items() if name.startswith("platform/")}
-    emitted = emit(schema.Plan.model_validate(plan), load_platform("alveo-u250"), backend_object("finn"), "0" * 64)
+    emitted = emit(facts.Plan.model_validate(plan), load_platform("alveo-u250"), backend_object("finn"), "0" * 64)
     bound = {name for name in files if name.endswith(("bound.json", "pblocks.tcl", "pblocks.xdc"))}
     assert {*files} - {*platform} - bound <= {*emitted}
     assert check(write_folder(tmp_path, plan, {**platform, **emitted})) == []

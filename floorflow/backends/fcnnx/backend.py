@@ -20,9 +20,9 @@ from floorflow.backends.layered.rows import by_rows
 from floorflow.backends.layered.source import LayerSource, read_layers
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option
 from floorflow.dataflow.traffic import EnginePoint
+from floorflow.facts import Plan
 from floorflow.network import FloatBits
 from floorflow.rates import Actor
-from floorflow.schema import Plan
 from floorflow.technology import Technology
 
 UNCALIBRATED = (

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from floorflow.backends.layered.cells import CELLS, as_json, cells_file
 from floorflow.backends.layered.in_phase import Running, running
-from floorflow.schema import MemoryScheduleEntry, Plan, TransferEntry
+from floorflow.facts import MemoryScheduleEntry, Plan, TransferEntry
 
 CONFIG, TABLE, ROWS = "engine.json", "mcnn_hs.json", "mcnn_hs.csv"
 TABLE_SCHEMA = "mcnn-hs/1"

@@ -48,10 +48,10 @@ from floorflow.backends.placed import Home, PlacedStream
 from floorflow.backends.reports import BuiltFoldings, Report
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option
 from floorflow.dataflow.options import OptionGroup, OptionTable
+from floorflow.facts import EngineEntry, Plan
 from floorflow.network import FloatBits
 from floorflow.rates import Actor
 from floorflow.resources import Resources
-from floorflow.schema import EngineEntry, Plan
 from floorflow.technology import Technology
 
 

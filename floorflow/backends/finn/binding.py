@@ -11,8 +11,8 @@ from floorflow.backends.finn import export
 from floorflow.backends.finn.step.bind import as_files, bind_kernels
 from floorflow.backends.finn.step.kernel_files import Kernels, read_partitions, read_whole
 from floorflow.errors import InputError
+from floorflow.facts import Plan
 from floorflow.reading import exists, is_file, parse_json
-from floorflow.schema import Plan
 
 _KERNELS = ("", "kernel_partitions", "intermediate_models/kernel_partitions")
 """Where FINN keeps the kernels, below the folder that a user may give."""

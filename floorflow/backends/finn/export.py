@@ -15,7 +15,7 @@ from floorflow.backends.finn.specialise import PREFERENCE
 from floorflow.backends.finn.step.settings import LEAST_DEPTH, fifo_ports
 from floorflow.backends.finn.step_data import foreseen
 from floorflow.backends.finn.step_files import step_files
-from floorflow.schema import Plan
+from floorflow.facts import Plan
 
 Places = dict[str, dict[str, Any]]
 """SLR, device, memory port and partition id of every node, by its name."""

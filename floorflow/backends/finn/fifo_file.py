@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from floorflow.backends.finn.version import FinnVersion
-from floorflow.schema import ChannelEntry
+from floorflow.facts import ChannelEntry
 
 LEAST_DEPTH = 2
 """Words of the second FIFO of a stream with a converter, and the fewest that FINN builds."""

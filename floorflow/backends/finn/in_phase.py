@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from floorflow.schema import ChannelEntry, EngineEntry, FoldedEntry, NetworkEntry, PhaseEntry, Plan
+from floorflow.facts import ChannelEntry, EngineEntry, FoldedEntry, NetworkEntry, PhaseEntry, Plan
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 from floorflow.backends.finn.export import folding_file
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.errors import some
+from floorflow.facts import EngineEntry, Plan
 from floorflow.resources import Resources
-from floorflow.schema import EngineEntry, Plan
 
 FIFO_DEPTHS = "FINN: inFIFODepths"
 """Where the depths of FIFOs are given."""

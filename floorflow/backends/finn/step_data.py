@@ -16,7 +16,7 @@ from floorflow.backends.finn.step.kernels import kernel_order, local_names
 from floorflow.backends.finn.step.match import streams_between
 from floorflow.backends.finn.step.settings import Bound, own_kernels, placements
 from floorflow.backends.placed import PlacedStream
-from floorflow.schema import ChannelEntry
+from floorflow.facts import ChannelEntry
 
 SCHEMA = "floorflow-step/1"
 ANY_SLR = -1

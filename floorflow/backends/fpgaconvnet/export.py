@@ -14,7 +14,7 @@ from floorflow.backends.fpgaconvnet.kinds import KINDS, WITH_WEIGHTS
 from floorflow.backends.fpgaconvnet.layers import BITS
 from floorflow.backends.layered.cells import CELLS, as_json, cells_file
 from floorflow.backends.layered.in_phase import Layer, Layers, running
-from floorflow.schema import ChannelEntry, Plan
+from floorflow.facts import ChannelEntry, Plan
 
 CONFIG = "config.json"
 _FRACTION_BITS = BITS // 2

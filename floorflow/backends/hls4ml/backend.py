@@ -24,10 +24,10 @@ from floorflow.backends.layered.source import layers_from
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import some
+from floorflow.facts import EngineEntry, Plan
 from floorflow.network import FloatBits
 from floorflow.network.onnx_file import load
 from floorflow.rates import Actor
-from floorflow.schema import EngineEntry, Plan
 from floorflow.technology import Technology
 
 SAMO_ONLY = (

@@ -19,7 +19,7 @@ from floorflow.backends.hls4ml.lower import DEFAULT_BITS
 from floorflow.backends.hls4ml.options import Hls4mlOptions
 from floorflow.backends.layered.cells import CELLS, as_json, cells_file
 from floorflow.backends.layered.in_phase import Layer, Layers, running
-from floorflow.schema import Plan
+from floorflow.facts import Plan
 
 HLS_CONFIG, PROJECT = "hls_config.json", "config.yml"
 _INTEGER_BITS = 6

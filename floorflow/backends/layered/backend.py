@@ -9,7 +9,7 @@ from typing import Any
 from floorflow.backends.backend import Backend
 from floorflow.backends.binding import Binding
 from floorflow.backends.layered.cells import CELLS, CONSTRAINTS, bound, constraints_file
-from floorflow.schema import Plan
+from floorflow.facts import Plan
 
 
 class NamedByUser(Backend):

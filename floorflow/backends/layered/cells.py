@@ -15,8 +15,8 @@ from typing import Any
 
 from floorflow.backends.binding import Binding
 from floorflow.errors import InputError, some
+from floorflow.facts import Plan
 from floorflow.reading import parse_json, read_json
-from floorflow.schema import Plan
 
 CELLS, CONSTRAINTS = "cells.json", "constraints.json"
 _MEMBERS = "members:"

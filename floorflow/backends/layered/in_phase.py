@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from floorflow.schema import NetworkEntry, Plan
+from floorflow.facts import NetworkEntry, Plan
 
 
 class Layer(Protocol):

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from floorflow.emit.tables import chance, table, wrapped
 from floorflow.emit.use import SlotUse
 from floorflow.errors import some
+from floorflow.facts import JoinedEntry, PhaseEntry, Plan
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.schema import JoinedEntry, PhaseEntry, Plan
 
 _REASONS = {
     "for constants in logic": "part of",

@@ -10,9 +10,9 @@ from floorflow.emit.host_ports import host_lines
 from floorflow.emit.report.preset import preset_lines
 from floorflow.emit.sparing import limits_told
 from floorflow.emit.tables import rate, wrapped
+from floorflow.facts import Amounts, InfrastructureEntry, MemoryScheduleEntry, NetworkEntry, Options, Plan
 from floorflow.hardware import Platform
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.schema import Amounts, InfrastructureEntry, MemoryScheduleEntry, NetworkEntry, Options, Plan
 
 
 def assumptions(plan: Plan, platform: Platform, backend: PlanBackend) -> list[str]:

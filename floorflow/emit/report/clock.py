@@ -5,7 +5,7 @@ from __future__ import annotations
 from floorflow.emit.closing import clock_rates, closing
 from floorflow.emit.report.rates import by_network
 from floorflow.emit.tables import rate, table
-from floorflow.schema import PhaseEntry, PhaseNetworkEntry, Plan
+from floorflow.facts import PhaseEntry, PhaseNetworkEntry, Plan
 
 
 def clocks(plan: Plan, phase: PhaseEntry) -> list[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from floorflow.emit.constraints import STYLE_WORDS
 from floorflow.emit.tables import chance, table, wrapped
+from floorflow.facts import PblockEntry, PhaseEntry, Plan
 from floorflow.hardware import Fpga, Platform, Slot, free_cells
 from floorflow.request import MOST_OF_FPGA, MOST_OF_SLOT
-from floorflow.schema import PblockEntry, PhaseEntry, Plan
 
 
 def constrained(plan: Plan, phase: PhaseEntry, platform: Platform) -> list[str]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from floorflow.emit.tables import table, wrapped
 from floorflow.emit.use import SlotUse, resources
+from floorflow.facts import MemoryChoiceEntry, MemoryEntry, PhaseEntry
 from floorflow.resources import RESOURCE_NAMES, Resources
-from floorflow.schema import MemoryChoiceEntry, MemoryEntry, PhaseEntry
 
 SHOWN = 30
 """Memories shown, the largest first."""

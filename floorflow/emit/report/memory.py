@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from floorflow.emit.tables import rate, table, wrapped
-from floorflow.schema import MemoryScheduleEntry, SharingNetwork, Stats
+from floorflow.facts import MemoryScheduleEntry, SharingNetwork, Stats
 
 _BYTES_PER_US = 1000
 """Of 1 GB/s."""

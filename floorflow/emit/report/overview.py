@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from floorflow.emit.tables import gap_of, number, rate, table
-from floorflow.schema import Plan, ScheduleEntry
+from floorflow.facts import Plan, ScheduleEntry
 
 
 def overview(plan: Plan) -> list[str]:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from math import inf
 from typing import Any
 
+from floorflow.facts import Options
 from floorflow.hardware import Platform
 from floorflow.presets import ALVEO_MHZ, PRESET_FIELDS
 from floorflow.request import HARD_FILL, LARGE_LUT, LARGE_LUT_FILL, preset_value
 from floorflow.resources import NONE, RESOURCE_NAMES, Fractions, SomeFractions
-from floorflow.schema import Options
 
 _OPEN = {
     "max_hops": "1, more only where no assignment exists with it",

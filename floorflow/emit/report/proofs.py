@@ -5,7 +5,7 @@ from __future__ import annotations
 from floorflow.emit.bargains import left_out
 from floorflow.emit.sparing import without_limits_told
 from floorflow.emit.tables import gap_of, number, rate, table, wrapped
-from floorflow.schema import (
+from floorflow.facts import (
     Extras,
     NetworkEntry,
     PhaseEntry,

@@ -11,7 +11,7 @@ from floorflow.emit.sparing import host_could, host_told
 from floorflow.emit.tables import table, wrapped
 from floorflow.emit.use import width_of
 from floorflow.errors import some
-from floorflow.schema import ChannelEntry, EstimatesEntry, PhaseEntry, PhaseNetworkEntry, Plan, ThroughputEntry
+from floorflow.facts import ChannelEntry, EstimatesEntry, PhaseEntry, PhaseNetworkEntry, Plan, ThroughputEntry
 
 
 def by_network(plan: Plan, phase: PhaseEntry, lines: Callable[[PhaseNetworkEntry], list[str]]) -> list[str]:

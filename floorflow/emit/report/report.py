@@ -23,8 +23,8 @@ from floorflow.emit.report.traffic import crossings, far_streams, loads
 from floorflow.emit.sparing import large_engines
 from floorflow.emit.tables import wrapped
 from floorflow.emit.use import slot_uses
+from floorflow.facts import Extras, PhaseEntry, Plan
 from floorflow.hardware import Platform
-from floorflow.schema import Extras, PhaseEntry, Plan
 
 Section = tuple[str, list[str]]
 """Heading and lines; one without lines is left out."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from floorflow.emit.tables import number, table, wrapped
-from floorflow.schema import FloorplanEntry, PhaseEntry, RoutingMapEntry
+from floorflow.facts import FloorplanEntry, PhaseEntry, RoutingMapEntry
 
 _UNIT = "bit-tiles: wires of one bit over one column or row; wires between modules alone, docs/search.md says how"
 

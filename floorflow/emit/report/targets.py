@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from floorflow.emit.tables import rate, table, wrapped
-from floorflow.schema import Plan, TargetEntry, TargetsEntry
+from floorflow.facts import Plan, TargetEntry, TargetsEntry
 
 
 def targets(plan: Plan) -> list[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from floorflow.emit.tables import number, table, wrapped
 from floorflow.emit.use import share
+from floorflow.facts import PhaseEntry, Plan
 from floorflow.hardware import stream_wires
-from floorflow.schema import PhaseEntry, Plan
 
 
 def crossings(phase: PhaseEntry) -> list[str]:

@@ -21,9 +21,9 @@ from floorflow.rates.pipeline import LEAST_DEPTH_WORDS
 from floorflow.reading import require_folder, resolved
 from floorflow.record.throughput import expected_cycles
 from floorflow.resources import ZERO, Resources, total
-from floorflow.search.candidate import kept_words
-from floorflow.search.fifo_sizing import FullRate, Throughput, full_rate, throughput
-from floorflow.search.progress import SILENT, Progress
+from floorflow.search.candidate.candidate import kept_words
+from floorflow.search.candidate.fifo_sizing import FullRate, Throughput, full_rate, throughput
+from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.study.audit.target import Target, target_of
 
 _DMA = {True: "input_dma", False: "output_dma"}

@@ -15,7 +15,7 @@ from floorflow.errors import InputError, PlatformError
 from floorflow.plugins import DEFAULT_BACKEND
 from floorflow.request import Request
 from floorflow.resources import ZERO, Resources, total
-from floorflow.search.progress import SILENT, Progress
+from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.study.audit.audit import Audit, audit, tool_of
 from floorflow.study.audit.target import Target
 from floorflow.study.calibration.calibrate import Calibration, Planner

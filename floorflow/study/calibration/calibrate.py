@@ -13,12 +13,12 @@ from floorflow.backends.reports import POWER, SYNTHESIS, BuiltFoldings
 from floorflow.dataflow.measured import MeasuredEngine, Measurements, factors_of
 from floorflow.dataflow.model import AttributeValue, Dataflow, Option, renamings
 from floorflow.errors import InputError, PlatformError, some
+from floorflow.facts import FoldedEntry, Plan, read_plan
 from floorflow.record import Outcome
 from floorflow.request import Request
 from floorflow.resources import Resources
-from floorflow.schema import FoldedEntry, Plan, read_plan
-from floorflow.search.asked import platform_of, settled
-from floorflow.search.progress import SILENT, Progress
+from floorflow.search.candidate.asked import platform_of, settled
+from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.study.calibration.matching import Matches, match
 from floorflow.study.calibration.replan import Overrides, replanned_request
 from floorflow.study.calibration.timing import NO_TIMING, Timing, read_timing

@@ -8,8 +8,8 @@ from typing import Any
 
 from floorflow.backends.reports import POWER, SYNTHESIS
 from floorflow.dataflow.measured import CORRECTED
+from floorflow.facts import FoldedEntry, PhaseEntry, Plan
 from floorflow.resources import RESOURCE_NAMES, Resources, total
-from floorflow.schema import FoldedEntry, PhaseEntry, Plan
 from floorflow.study.calibration.calibrate import Calibration, power_milliwatts
 
 SCHEMA = "floorflow-calibration/1"

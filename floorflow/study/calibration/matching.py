@@ -9,8 +9,8 @@ from floorflow.backends.backend import Backend
 from floorflow.backends.instances import Instances, RejectedMatch
 from floorflow.backends.reports import POWER, SYNTHESIS, Report, Row
 from floorflow.errors import some
+from floorflow.facts import Plan
 from floorflow.resources import ZERO, Resources, total
-from floorflow.schema import Plan
 
 _DESIGN = "(design)"
 """What a row of the whole design counts for."""

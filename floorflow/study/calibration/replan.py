@@ -9,11 +9,11 @@ from pathlib import Path
 
 from floorflow.backends.backend import backend_named
 from floorflow.errors import InputError
+from floorflow.facts import InputFile, Plan
 from floorflow.hardware import Platform, described_fpgas, known_links, known_platforms, load_platform
 from floorflow.output import read_run
 from floorflow.reading import read_bytes, resolved
 from floorflow.request import Request
-from floorflow.schema import InputFile, Plan
 
 
 @dataclass(frozen=True)

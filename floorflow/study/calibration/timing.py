@@ -10,8 +10,8 @@ from typing import Any
 
 from floorflow.backends.vivado.timing import AchievedClock, FailingPath, read_clock, read_paths
 from floorflow.errors import InputError
+from floorflow.facts import PhaseEntry, Plan
 from floorflow.reading import exists, files_below, is_file, read_json, read_text
-from floorflow.schema import PhaseEntry, Plan
 
 _SUFFIXES = (".rpt", ".txt", ".log", ".info")
 _LARGEST_BYTES = 64 * 2**20

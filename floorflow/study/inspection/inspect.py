@@ -12,7 +12,7 @@ from floorflow.dataflow.model import Attributes, Dataflow, Engine
 from floorflow.errors import FloorflowError, InputError
 from floorflow.network import Network
 from floorflow.request import Request
-from floorflow.search.preparing import read
+from floorflow.search.candidate.preparing import read
 from floorflow.technology import technology_of
 
 

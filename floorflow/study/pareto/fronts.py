@@ -19,7 +19,7 @@ import numpy as np
 from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown, fold_at_interval
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.resources import RESOURCE_NAMES, Resources
-from floorflow.search.progress import SILENT, Progress
+from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.stats import SolveStats
 
 SCARCITY = "scarcity"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from floorflow.errors import InputError
-from floorflow.schema.values import engine_id
+from floorflow.facts.values import engine_id
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 """Between the factors of an engine's parallelism, and between a number and what it counts."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from floorflow.schema.channel import Outside, end_of
+from floorflow.facts.channel import Outside, end_of
 
 
 @dataclass(frozen=True)

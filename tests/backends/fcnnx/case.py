@@ -13,9 +13,9 @@ from typing import Any
 
 from floorflow.backends.fcnnx.engine import Engine
 from floorflow.backends.fcnnx.layers import ConvLayer, layers_of
+from floorflow.bandwidth import BandwidthProblem, ScheduledNetwork
 from floorflow.dataflow.traffic import EnginePoint, Subgraph
 from floorflow.network import read
-from floorflow.schedule.bandwidth import BandwidthProblem, ScheduledNetwork
 from tests.conftest import ROOT
 
 FILES = {

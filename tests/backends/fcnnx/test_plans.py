@@ -12,13 +12,13 @@ import pytest
 import floorflow as ff
 from floorflow.api.command import command_line_of_several
 from floorflow.errors import LimitError
+from floorflow.facts import MemoryScheduleEntry
 from floorflow.request import Request
-from floorflow.schema import MemoryScheduleEntry
-from floorflow.search.at_memory import networks_at_memory, search_at_memory
-from floorflow.search.context import PlanningContext
-from floorflow.search.preparing import read
-from floorflow.search.progress import SILENT
-from floorflow.search.search import SearchResult, search
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.preparing import read
+from floorflow.search.candidate.progress import SILENT
+from floorflow.search.interval.search import SearchResult, search
+from floorflow.search.many.at_memory import networks_at_memory, search_at_memory
 from floorflow.several import SeveralOptions, SeveralRequest
 from floorflow.view.contents.sharing import read_memory
 from floorflow.view.pictures.joint_front import joint_front_chart

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from floorflow.backends.finn.fifo_file import fifo_config
-from floorflow.schema import ChannelEntry
-from floorflow.schema.values import Amounts
+from floorflow.facts import ChannelEntry
+from floorflow.facts.values import Amounts
 
 NOTHING = Amounts(LUT=0, FF=0, BRAM18=0, URAM=0, DSP=0)
 

@@ -15,8 +15,8 @@ from floorflow.backends.finn.read.source import read_source
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Dataflow, Engine
 from floorflow.errors import InputError
+from floorflow.facts import read_plan
 from floorflow.request import Request
-from floorflow.schema import read_plan
 from floorflow.verify import check
 from tests.backends.finn.test_lower import ZCU104
 from tests.backends.finn.test_lower_graphs import assert_connected_in_order, assert_every_port_is_joined_once

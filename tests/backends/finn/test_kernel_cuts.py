@@ -21,8 +21,8 @@ from floorflow.backends.finn.kernel_cuts import MOST_LINKED_BITS, unbuildable_en
 from floorflow.backends.finn.step.kernels import check_acyclic
 from floorflow.backends.finn.step_data import foreseen
 from floorflow.backends.placed import Home, PlacedStream
+from floorflow.facts import read_plan
 from floorflow.request import Request
-from floorflow.schema import read_plan
 from floorflow.verify.finn.flow import LINKED_BELOW
 from tests.backends.finn.finn_rules import floorplan
 from tests.command_line import floorflow

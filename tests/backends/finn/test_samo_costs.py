@@ -16,7 +16,7 @@ from floorflow.backends.finn.read.source import read_source
 from floorflow.technology import technology_of
 from tests.command_line import floorflow
 from tests.conftest import ROOT
-from tests.schedule.samo_cases import tables
+from tests.papers.samo.samo_cases import tables
 
 TODAY = {
     "StreamingFCLayer_Batch": "MVAU_hls",

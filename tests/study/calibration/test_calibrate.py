@@ -18,11 +18,11 @@ from floorflow.dataflow.measured import MeasuredEngine, Measurements, corrected,
 from floorflow.dataflow.model import Dataflow, Engine, Option
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InfeasibleError, InputError
+from floorflow.facts import Plan, read_plan
 from floorflow.output import write
 from floorflow.request import Request
 from floorflow.resources import Resources, total
-from floorflow.schema import Plan, read_plan
-from floorflow.search.progress import SILENT
+from floorflow.search.candidate.progress import SILENT
 from floorflow.study.calibration.calibrate import Calibration, calibrate
 from floorflow.study.calibration.data import as_dict, text
 from floorflow.study.calibration.replan import Overrides

@@ -8,8 +8,8 @@ import pytest
 
 from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.reports import POWER, SYNTHESIS, Report, Row
+from floorflow.facts import Plan, read_plan
 from floorflow.resources import Resources
-from floorflow.schema import Plan, read_plan
 from floorflow.study.calibration.matching import Matches, match
 
 USE = Resources(10, 20, 1, 0, 2)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from floorflow.schema import Plan, read_plan
+from floorflow.facts import Plan, read_plan
 from floorflow.study.calibration.timing import read_timing
 from tests import built_kernels
 

@@ -13,7 +13,7 @@ from floorflow.folding import FoldingProblem, FoldingSolution
 from floorflow.folding.methods import METHODS
 from floorflow.folding.methods.brute import MOST_COMBINATIONS, combinations
 from floorflow.request import Request
-from floorflow.search.preparing import prepare
+from floorflow.search.candidate.preparing import prepare
 from tests.conftest import EXAMPLES
 from tests.study.recorded import recorded_networks
 from tests.study.reference import reference_of

@@ -10,8 +10,8 @@ from typing import Any
 from floorflow.backends.backend import Backend
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option
 from floorflow.dataflow.options import OptionGroup
+from floorflow.facts import Plan
 from floorflow.rates import Actor
-from floorflow.schema import Plan
 from floorflow.technology import Technology
 from toykit import foldings, model, times
 from toykit.costs import ToyCosts

@@ -16,7 +16,7 @@ from floorflow.backends.finn.step_data import foreseen
 from floorflow.backends.instances import Instances, RejectedMatch, plain_name
 from floorflow.backends.reports import Report
 from floorflow.errors import some
-from floorflow.schema import Plan
+from floorflow.facts import Plan
 
 _PARTITION = re.compile(r"StreamingDataflowPartition_(\d+)")
 _IN_PARTITION = re.compile(r"StreamingDataflowPartition_(\d+)_(.+)")

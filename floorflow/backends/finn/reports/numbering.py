@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from floorflow.backends.finn.read.graph import Graph, GraphEngine
-from floorflow.schema import EngineEntry, FoldedEntry, PhaseEntry, Plan
+from floorflow.facts import EngineEntry, FoldedEntry, PhaseEntry, Plan
 
 
 def interchangeable(plan: Plan, phase: int, partition_ids: Mapping[str, int] | None = None) -> dict[str, list[str]]:

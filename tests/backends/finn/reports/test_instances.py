@@ -12,8 +12,8 @@ from floorflow.backends.finn.reports.instances import node_of
 from floorflow.backends.finn.reports.numbering import interchangeable
 from floorflow.backends.finn.step_data import foreseen
 from floorflow.backends.reports import SYNTHESIS, Report, Row
+from floorflow.facts import Plan, read_plan
 from floorflow.resources import Resources
-from floorflow.schema import Plan, read_plan
 from floorflow.study.calibration.matching import Matches, match
 
 USE = Resources(10, 20, 1, 0, 2)

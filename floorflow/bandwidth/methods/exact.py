@@ -1,0 +1,105 @@
+"""Method ``exact``: the best order of completions, the best slow-downs for it, and a proven bound.
+
+Constant shares and the list schedule first: where they meet the bound nothing is left to do. Then orders, from a beam
+over ways to begin the period and, where there are few runs, from CP-SAT at full speed; the linear programme finds the
+slow-downs of each, and lets neighbours change places. Branching over orders proves small problems.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+
+from floorflow.bandwidth.branching import all_begins, proven
+from floorflow.bandwidth.constant_shares import shared
+from floorflow.bandwidth.fixed_order import completions, improved, scheduled
+from floorflow.bandwidth.fixed_speed import placed
+from floorflow.bandwidth.list_schedule import listed
+from floorflow.bandwidth.lookahead import Begin, FoundOrder, looked_ahead
+from floorflow.bandwidth.problem import BandwidthAnswer, BandwidthProblem, BandwidthSchedule, answer
+
+FEW_JOBS = 24
+"""Runs up to which branching is tried, and CP-SAT for an order."""
+FEW_BEGINS = 64
+BEGINS = 200
+"""Ways to begin the period that are tried first, and in each round about the best."""
+MOST_STATES = 40_000
+"""Runs times begins of a beam: fewer begins are tried where there are many runs."""
+ROUNDS, POLISHED = 3, 3
+"""Rounds of begins, and orders of each round that the linear programme sees."""
+MANY_JOBS = 300
+"""Runs beyond which one round is enough: linear programmes take seconds."""
+_CPSAT_WORK = 2.0
+
+
+def solve(problem: BandwidthProblem, seed: int = 0) -> BandwidthAnswer:
+    """Return the best schedule found, and the bound that is proven."""
+    problem = problem.beginning_with([0] * len(problem.networks))
+    best = min((shared(problem), listed(problem)), key=lambda schedule: schedule.period_us)
+    for schedule in _ordered(problem, seed):
+        best = min(best, schedule, key=lambda each: each.period_us)
+        if _is_bound(problem, best):
+            break
+    bound = problem.bound_us
+    if problem.jobs <= FEW_JOBS and not _is_bound(problem, best):
+        proof = proven(problem, best.period_us, all_begins(problem))
+        bound = proof.bound_us
+        if proof.begin is not None and proof.order is not None:
+            best = min(best, *_polished(problem, [(proof.begin, proof.order)]), key=lambda each: each.period_us)
+    return answer("exact", problem, best, bound)
+
+
+def _is_bound(problem: BandwidthProblem, schedule: BandwidthSchedule) -> bool:
+    return schedule.period_us <= problem.bound_us * (1 + 1e-9)
+
+
+def _ordered(problem: BandwidthProblem, seed: int) -> Iterator[BandwidthSchedule]:
+    """Yield schedules of more and more orders, as far as anybody asks."""
+    zero = (0,) * len(problem.networks)
+    best = min((shared(problem), listed(problem)), key=lambda schedule: schedule.period_us)
+    if _is_bound(problem, best):
+        yield best
+        return
+    yield from _polished(problem, [(found.begin, found.order) for found in looked_ahead(problem, [zero], 20)])
+    if problem.jobs <= FEW_JOBS:
+        at_full_speed = placed(problem, seed, _CPSAT_WORK).schedule
+        yield at_full_speed
+        yield from _polished(problem, [(zero, completions(at_full_speed))])
+    draw, known = random.Random(seed), dict[Begin, FoundOrder]()
+    for _ in range(ROUNDS if problem.jobs <= MANY_JOBS else 1):
+        new = _begins(problem, draw, known)
+        known |= {found.begin: found for found in looked_ahead(problem, new, 2)} if new else {}
+        leading = sorted((known[begin] for begin in new), key=lambda found: found.period_us)
+        yield from _polished(problem, [(found.begin, found.order) for found in leading[:POLISHED]])
+
+
+def _begins(problem: BandwidthProblem, draw: random.Random, known: dict[Begin, FoundOrder]) -> list[Begin]:
+    """Return new ways to begin: all if they are few, else random ones, and such as differ from the best a little."""
+    counts = [len(network.subgraphs) for network in problem.networks]
+    possible = 1
+    for count in counts:
+        possible *= count
+    if possible <= FEW_BEGINS:
+        return [begin for begin in all_begins(problem) if begin not in known]
+    leading = sorted(known.values(), key=lambda found: found.period_us)[:10]
+    wanted = max(10, min(BEGINS, MOST_STATES // problem.jobs))
+    new: dict[Begin, None] = {}
+    for _ in range(4 * wanted):
+        if leading:
+            old = draw.choice(leading).begin
+            begin = tuple((at + draw.choice((-1, 0, 0, 1))) % count for at, count in zip(old, counts, strict=True))
+        else:
+            begin = tuple(draw.randrange(count) for count in counts)
+        if begin not in known and len(new) < wanted:
+            new[begin] = None
+    return list(new)
+
+
+def _polished(
+    problem: BandwidthProblem, orders: Iterable[tuple[Begin, tuple[int, ...]]]
+) -> Iterator[BandwidthSchedule]:
+    for begin, order in orders:
+        rotated = problem.beginning_with(begin)
+        better, solution = improved(rotated, order)
+        if solution is not None:
+            yield scheduled(rotated, better, solution)

@@ -1,0 +1,154 @@
+"""The data file's resource models of the paper's layers: M1, additive, and M2, a product with memories.
+
+M1 is fitted to the published points: LUT and FF are ``v + xi P + rho S``, BRAM is ``v + beta (P - 1) + g1 (min(S, th) -
+1) + g2 max(0, S - th)``. M2 follows the generated hardware: logic by ``P S``, and memories of weights (one a PE),
+thresholds (one a PE and threshold), the sliding window (K + 1 rows) and FIFOs. In BRAM their depth is a power of two.
+A memory of more than 1,024 bits is in BRAM, a smaller one in LUTs; ``M2free`` may put a layer's weights in LUTs too,
+and all its other memories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import ceil
+from typing import Protocol
+
+import numpy as np
+
+from floorflow.papers.dpr.problem import Layer
+
+BRAM18_SHAPES = ((16384, 1), (8192, 2), (4096, 4), (2048, 9), (1024, 18), (512, 36))
+"""Depth and width of a block of 18 Kb (UG473)."""
+LUT_DEPTH = 64
+"""Words of one bit that a LUT holds."""
+BITS_IN_LUTS = 1024
+"""What HLS puts in LUTs unless told."""
+Bill = tuple[int, int, int, int, int]
+"""LUT, BRAM (thousandths), DSP, FF, URAM: a row of `Layer.use`."""
+
+
+@dataclass(frozen=True)
+class PaperLayer:
+    """A layer's dimensions, as the data file has them; a dense layer has one pixel and no sliding window."""
+
+    name: str
+    is_conv: bool
+    kernel: int
+    rows_in: int
+    rows_out: int
+    channels_in: int
+    matrix_width: int
+    matrix_height: int
+    operations: int
+
+    def matrix_cycles(self, pe: int, simd: int) -> int:
+        """Return the matrix unit's cycles (eq. 3)."""
+        return -(-self.operations // (pe * simd))
+
+    def window_cycles(self, simd: int) -> int:
+        """Return the sliding window's cycles as FINN estimates them (ConvolutionInputGenerator), 0 of a dense layer."""
+        if not self.is_conv:
+            return 0
+        steps = -(-self.channels_in // simd)
+        a_row = max(self.rows_out * self.kernel**2 * steps, self.rows_in * steps)
+        return self.rows_in * self.kernel * steps + self.rows_out * a_row
+
+
+@dataclass(frozen=True)
+class AdditiveModel:
+    """M1 of one network: per resource ``v``, ``xi``, ``rho``; BRAM with the file's own names."""
+
+    lut: tuple[Fraction, Fraction, Fraction]
+    ff: tuple[Fraction, Fraction, Fraction]
+    bram_v: tuple[Fraction, ...]
+    beta: Fraction
+    g1: Fraction
+    g2: Fraction
+    threshold: int
+    dsp: int
+
+    def bills(self, number: int, _layer: PaperLayer, pe: int, simd: int) -> Iterator[Bill]:
+        """Yield what a layer takes: LUT and FF rounded up, BRAM to a thousandth."""
+        lut, ff = (ceil(v + xi * pe + rho * simd) for v, xi, rho in (self.lut, self.ff))
+        low, high = min(simd, self.threshold) - 1, max(0, simd - self.threshold)
+        bram = self.bram_v[number] + self.beta * (pe - 1) + self.g1 * low + self.g2 * high
+        yield lut, ceil(bram * 1000), self.dsp, ff, 0
+
+
+@dataclass(frozen=True)
+class ProductModel:
+    """M2 of one network, by layer where it is a list; ``fifos[i]`` are depth and width in bits. ``free``: M2free."""
+
+    weight_bits: int
+    input_bits: tuple[int, ...]
+    output_bits: tuple[int, ...]
+    threshold_bits: tuple[int, ...]
+    lut_base: Fraction
+    lut_slope: tuple[Fraction, ...]
+    ff_base: Fraction
+    ff_slope: tuple[Fraction, ...]
+    fifos: Mapping[int, Sequence[tuple[int, int]]]
+    free: bool
+
+    def bills(self, number: int, layer: PaperLayer, pe: int, simd: int) -> Iterator[Bill]:
+        """Yield what a layer takes with each choice of where its memories are."""
+        lut = self.lut_base + self.lut_slope[number] * pe * simd
+        ff = ceil(self.ff_base + self.ff_slope[number] * pe * simd)
+        memories = list(self._memories(number, layer, pe, simd))
+        for weights_in_luts, others_in_luts in product((False, True), repeat=2) if self.free else ((False, False),):
+            luts, blocks = lut, 0
+            for kind, (count, depth, width) in enumerate(memories):
+                in_luts = others_in_luts if kind else weights_in_luts
+                if in_luts or _power_of_two(depth) * width <= BITS_IN_LUTS:
+                    luts += count * -(-depth // LUT_DEPTH) * width
+                else:
+                    blocks += count * bram18(_power_of_two(depth), width)
+            yield ceil(luts), 500 * blocks, 0, ff, 0
+
+    def _memories(self, number: int, layer: PaperLayer, pe: int, simd: int) -> Iterator[tuple[int, int, int]]:
+        """Yield how many memories of what depth and width in bits a layer has, kind by kind, weights first."""
+        weights = -(-layer.matrix_width * layer.matrix_height // (pe * simd))
+        yield pe, weights, simd * self.weight_bits
+        if number < len(self.threshold_bits):
+            levels = 2 ** self.output_bits[number] - 1
+            yield pe * levels, -(-layer.matrix_height // pe), self.threshold_bits[number]
+        if layer.is_conv:
+            words = -(-layer.rows_in * layer.channels_in // simd)
+            yield layer.kernel + 1, words, simd * self.input_bits[number]
+        yield from ((1, depth, width) for depth, width in self.fifos.get(number, ()))
+
+
+Model = AdditiveModel | ProductModel
+
+
+def bram18(depth: int, width: int) -> int:
+    """Return the blocks of 18 Kb of a memory in the shape that needs fewest."""
+    return min(-(-depth // d) * -(-width // w) for d, w in BRAM18_SHAPES)
+
+
+def _power_of_two(least: int) -> int:
+    return 1 << max(0, (least - 1).bit_length())
+
+
+class AnyModel(Protocol):
+    """What a layer takes at a folding: one row, or one for each choice that it has."""
+
+    def bills(self, number: int, layer: PaperLayer, pe: int, simd: int, /) -> Iterator[Bill]:
+        """Yield what the layer of a number takes."""
+        ...
+
+
+def layer_with_options(
+    number: int, layer: PaperLayer, foldings: Sequence[tuple[int, int]], model: AnyModel, *, window: bool
+) -> Layer:
+    """Return a layer with all foldings; ``window``: its cycles are FINN's, with the sliding window."""
+    rows = [
+        (pe, simd, max(layer.matrix_cycles(pe, simd), layer.window_cycles(simd) if window else 0), *bill)
+        for pe, simd in foldings
+        for bill in model.bills(number, layer, pe, simd)
+    ]
+    table = np.array(rows, dtype=np.int64)
+    return Layer(layer.name, table[:, :2], table[:, 2], table[:, 2], table[:, 3:])

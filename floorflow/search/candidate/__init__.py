@@ -1,0 +1,1 @@
+"""From a folding to a placed candidate, and what a search knows before it begins."""

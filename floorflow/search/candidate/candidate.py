@@ -1,0 +1,202 @@
+"""A candidate: a folded, connected, clustered and partitioned network, as a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import ceil
+
+from floorflow.channels import Channel, PartialPlacement, choose_styles, connect
+from floorflow.channels.cost_allocation import engine_charges, module_resources
+from floorflow.channels.slices import Slices
+from floorflow.dataflow.fifo import SLICE_WORDS
+from floorflow.dataflow.model import FoldedDataflow
+from floorflow.dataflow.modules import Joined, Module, module_of
+from floorflow.folding import FoldingSolution
+from floorflow.hardware import Route
+from floorflow.partition import (
+    PartitionProblem,
+    PartitionSolution,
+)
+from floorflow.rates import RouteDelay
+from floorflow.resources import ZERO, Resources
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.fifo_sizing import full_rate
+from floorflow.search.candidate.pblock_sizes import Use, measured_engines, module_uses
+from floorflow.search.candidate.slot_problem import channel_routes, partition_problem
+from floorflow.search.candidate.together import parts_of
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A folded, connected, clustered and partitioned network. ``slot_of`` maps modules to slot names.
+
+    ``joined``: modules that share a pblock because rectangles of their own did not fit.
+    """
+
+    folding: FoldingSolution
+    folded: FoldedDataflow
+    modules: tuple[Module, ...]
+    channels: tuple[Channel, ...]
+    demands: Mapping[str, Resources]
+    slot_of: Mapping[str, str]
+    partition: PartitionSolution
+    problem: PartitionProblem
+    joined: tuple[Joined, ...] = ()
+    fifo_slack: float = 0
+    narrowed: Mapping[str, Resources] | None = None
+    """The limits of slots that it was made within, where these were less than allowed."""
+    slices: Slices = field(default_factory=Slices)
+    """Register slices, known once it is placed."""
+
+    @property
+    def interval_cycles(self) -> int:
+        """Initiation interval of the engines."""
+        return self.folding.interval_cycles
+
+    @property
+    def kept_cycles(self) -> int:
+        """Interval that FIFOs are deep enough for: longer by ``fifo_slack`` than that of the engines."""
+        return ceil(self.interval_cycles * (1 + self.fifo_slack))
+
+
+def folded_by(context: PlanningContext, folding: FoldingSolution) -> FoldedDataflow:
+    """Return the engines as a folding has them: their kinds, and the names of these."""
+    if context.together is not None:
+        return context.together.finished(folding.options)
+    return context.backend.finished(FoldedDataflow(context.dataflow, folding.options))
+
+
+def connected(
+    context: PlanningContext, folded: FoldedDataflow, known: PartialPlacement | None = None
+) -> tuple[Channel, ...]:
+    """Realise every stream, those of each network by its own interval."""
+    parts = parts_of(folded, context.together)
+    return tuple(channel for part in parts for channel in connect(part, context.costs, known))
+
+
+def least_words(context: PlanningContext, folded: FoldedDataflow) -> Mapping[str, int]:
+    """Return the FIFO depths, by channel, that the full rate needs; with --keep-folding no less than the model's.
+
+    Where the tool sizes FIFOs when it builds, the full rate is left to it, or they are what its sizing is foreseen to
+    set, if that is asked for.
+    """
+    parts = parts_of(folded, context.together) if context.costs.sizes_fifos else ()
+    depths = {name: words for part in parts for name, words in _full_rate_depths(context, part).items()}
+    if not context.request.keep_folding:
+        return depths
+    return {channel.name: kept_words(channel, depths) for channel in connected(context, folded)}
+
+
+def kept_words(channel: Channel, depths: Mapping[str, int]) -> int:
+    """Return the depth that the model gives a FIFO, 0 if none, but no less than what is known to be needed.
+
+    Where the full rate's is not known that is what waits at a join, for the model's may be no more than a default.
+    """
+    words = channel.stream.kept_fifo_depth(channel.width_bits)
+    least = channel.fifo_depth_words if words else 0
+    return max(words, depths.get(channel.name, least))
+
+
+def _full_rate_depths(context: PlanningContext, folded: FoldedDataflow) -> Mapping[str, int]:
+    slack = context.fifo_slack
+    name = "" if context.together is None else folded.dataflow.name
+    key = repr([slack, *((option.kind, option.folding, option.cycles) for option in folded.options.values())]) + name
+    if key not in context.needs:
+        found = full_rate(folded, slack=slack, known=context.backend)
+        if context.costs.tool_sizes_fifos and found.depths:
+            found = replace(found, depths=context.costs.tool_depths(folded, found.depths, context.backend))
+        context.needs[key] = found
+    return context.needs[key].depths
+
+
+def uses_of(context: PlanningContext, candidate: Candidate) -> Mapping[str, Use]:
+    """Return what each module needs, by kind."""
+    folded = candidate.folded
+    measured = measured_engines(context, candidate.folding, folded)
+    return module_uses(candidate.modules, folded, candidate.channels, context.costs, measured)
+
+
+def route_delays(context: PlanningContext, candidate: Candidate) -> dict[str, RouteDelay]:
+    """Return the cycles that registers, links and slices add to channels, there and back."""
+    routes = channel_routes(context, candidate.modules, candidate.channels, candidate.slot_of)
+    cycles = {c.name: routes.get(c.name, Route()).cycles + candidate.slices.count(c.name) for c in candidate.channels}
+    return {name: RouteDelay(count, count) for name, count in cycles.items() if count}
+
+
+def words_held(candidate: Candidate) -> dict[str, int]:
+    """Return the words that each channel holds between its ends: those of its FIFO and of its slices."""
+    slices = candidate.slices
+    return {c.name: c.fifo_depth_words + SLICE_WORDS * slices.count(c.name) for c in candidate.channels}
+
+
+def realised(
+    context: PlanningContext,
+    folding: FoldingSolution,
+    modules: Sequence[Module],
+    streams: Sequence[Channel],
+    answer: PartitionSolution,
+    *,
+    joined: tuple[Joined, ...] = (),
+) -> Candidate:
+    """Give every channel the FIFO that its route needs, in the memory that its slot can spare, and charge the modules.
+
+    ``streams`` are the same channels with FIFOs of any depth.
+    """
+    folded = folded_by(context, folding)
+    names = list(context.limits)
+    slot_of = {module: names[slot] for module, slot in answer.slot_of.items()}
+    routes = channel_routes(context, modules, streams, slot_of)
+    owner = module_of(modules)
+    slots = {engine: slot_of[module] for engine, module in owner.items()}
+    known = PartialPlacement(owner, routes, least_words(context, folded))
+    channels = in_styles(context, folded, known, slots, context.limits)
+    demands = module_resources(modules, folded, channels)
+    problem = partition_problem(context, modules, demands, channels, folded=folded)
+    slack = context.fifo_slack
+    own = (tuple(modules), channels, demands, slot_of, answer, problem, joined, slack, context.narrowed)
+    return Candidate(folding, folded, *own)
+
+
+def in_styles(
+    context: PlanningContext,
+    folded: FoldedDataflow,
+    known: PartialPlacement,
+    place_of: Mapping[str, str],
+    limits: Mapping[str, Resources],
+) -> tuple[Channel, ...]:
+    """Realise the channels, each FIFO in the memory that is least scarce where its engine lies.
+
+    ``place_of`` maps engines to places, ``limits`` these to what the design may use of them.
+    """
+    channels = connected(context, folded, known)
+    free = dict(limits)
+    for engine, need in engine_charges(folded, [replace(c, fifo_resources=ZERO) for c in channels]).items():
+        free[place_of[engine]] -= need
+    styles = choose_styles(channels, context.costs, place_of, free, context.scarcity_prices)
+    return connected(context, folded, replace(known, styles=styles))
+
+
+def slot_demands(candidate: Candidate) -> dict[str, Resources]:
+    """Return the demand of every slot, crossing registers and register slices included."""
+    demands = candidate.problem.slot_demands(candidate.partition.slot_of)
+    slices = candidate.slices.demands()
+    pairs = zip(candidate.problem.slots, demands, strict=True)
+    return {place.name: demand + slices.get(place.name, ZERO) for place, demand in pairs}
+
+
+def latency_us(context: PlanningContext, candidate: Candidate) -> float:
+    """Return the critical path: engine cycles summed along the longest path, and the latency of links on it."""
+    clock_mhz = context.platform.clock_mhz
+    routes = channel_routes(context, candidate.modules, candidate.channels, candidate.slot_of)
+    done_us: dict[str, float] = {}
+    latest_us = 0.0
+    order = {engine.name: i for i, engine in enumerate(candidate.folded.dataflow.engines)}
+    for channel in sorted(candidate.channels, key=lambda c: order.get(c.stream.source, -1)):
+        source, target = channel.stream.source, channel.stream.target
+        arrival_us = done_us.get(source, 0.0) + routes.get(channel.name, Route()).latency_us
+        if target in order:
+            cycles_us = candidate.folded.options[target].cycles / clock_mhz
+            done_us[target] = max(done_us.get(target, 0.0), arrival_us + cycles_us)
+        latest_us = max(latest_us, arrival_us)
+    return max(latest_us, *done_us.values())

@@ -1,0 +1,232 @@
+"""What stays the same for all candidates of a run: the network, the platform, and what the design may use of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from math import floor, log10
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floorflow.backends.backend import Backend, Costs
+from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
+from floorflow.dataflow.model import Dataflow
+from floorflow.dataflow.options import OptionGroup
+from floorflow.folding import FoldingProblem, fold_at_interval, restricted
+from floorflow.folding.balance import NO_BALANCE, Balance
+from floorflow.folding.exact import FoldingAnswer
+from floorflow.hardware import Device, Platform, Slot, StatedPblock, free_supply, max_pblocks
+from floorflow.partition import PartitionMemo, PartitionProblem, partition
+from floorflow.partition.effort import LIMITS
+from floorflow.partition.problem import PartitionAnswer
+from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
+from floorflow.request import Request
+from floorflow.resources import Resources, scaled_down, total
+from floorflow.search.candidate.engine_limits import EngineLimits, Places
+from floorflow.search.candidate.fifo_sizing import FullRate
+from floorflow.search.candidate.limits import SearchLimits
+from floorflow.search.candidate.previous import NOT_BEFORE, Previous
+from floorflow.search.candidate.proposals import methods_of
+from floorflow.search.candidate.stated_pblocks import stated_pblocks
+from floorflow.search.candidate.together import Together
+
+
+@dataclass(frozen=True)
+class Solvers:
+    """How a candidate is folded, partitioned and placed: functions as `solvers_of` chooses them for a request."""
+
+    fold: Callable[[FoldingProblem, int], FoldingAnswer]
+    """From a problem and the longest interval allowed."""
+    fold_nearly: Callable[[FoldingProblem, int], FoldingAnswer]
+    """The same, but what relaxation and exchanges do not find stays unknown; at effort ``best`` as `fold`."""
+    partition: Callable[[PartitionProblem, Mapping[str, int] | None, bool], PartitionAnswer]
+    """From a problem, the assignment to begin from, if there is one, and whether it is to be proven."""
+    place: Callable[[PlacementProblem], PlacementSolution | PlacementFailure]
+
+
+def solvers_of(request: Request, costs: Costs, limits: EngineLimits) -> Solvers:
+    """Return the methods that a request names, with its effort and seed."""
+    effort, seed = request.effort, request.seed
+    method = methods_of(costs, limits, request.backend_options)[request.fold_method]
+
+    def fold(problem: FoldingProblem, interval_cycles: int, *, branch: bool = True) -> FoldingAnswer:
+        exact = request.fold_method == "exact"
+        return (
+            fold_at_interval(problem, interval_cycles, branch=branch)
+            if exact
+            else method(problem, interval_cycles, seed)
+        )
+
+    memo, way = PartitionMemo(), request.partition_method
+    work = replace(LIMITS[effort], work=LIMITS[effort].work * SEARCH_SHARE) if effort != "best" else LIMITS[effort]
+    if request.tie_break == "fullness" and effort != "best":
+        work = replace(work, windows=EVEN_WINDOWS)
+    placed: dict[Hashable, PlacementSolution | PlacementFailure] = {}
+
+    def placing(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
+        # What moves modules on one FPGA leaves the problems of the others as they were.
+        hints = tuple(sorted(problem.hints.items()))
+        key = (
+            tuple(slot.name for slot in problem.slots),
+            problem.modules,
+            problem.wires,
+            problem.effort,
+            hints,
+            problem.draft,
+            tuple(sorted(problem.fixed.items())),
+            tuple(sorted(problem.previous.items())),
+            problem.alike,
+        )
+        if key not in placed:
+            placed[key] = place(problem, request.place_method, seed)
+        return placed[key]
+
+    return Solvers(
+        fold,
+        partial(fold, branch=effort == "best"),
+        lambda problem, start, prove: partition(problem, way, work, seed, start=start, memo=memo, prove=prove),
+        placing,
+    )
+
+
+SEARCH_SHARE = 0.15
+"""Share of what a partition may take that one in a search gets: many follow on each other, each from the last."""
+LEAST_HOPS = 1
+"""SLR boundaries that a stream may cross unless more are asked for, or no assignment does with so few."""
+EVEN_WINDOWS = 20.0
+"""Share of the same for local search where slots are to be evenly full: in narrow limits it takes longer."""
+RATE_TOLERANCE = 1e-6
+"""Share by which a rate may stay below the one asked for."""
+
+
+@dataclass(frozen=True)
+class PlanningContext:
+    """What stays the same for all candidates of a run.
+
+    Engines of ``dataflow`` and ``problem`` have the kinds, and the names that follow, which the back end chooses by
+    itself; those of a candidate have what its folding chooses.
+    """
+
+    dataflow: Dataflow
+    platform: Platform
+    request: Request
+    backend: Backend
+    costs: Costs
+    problem: FoldingProblem
+    unlimited: FoldingProblem
+    """The problem whatever the limits on single engines."""
+    engine_limits: EngineLimits
+    """Those that the problem keeps; none where foldings are kept."""
+    places: Places
+    """What an engine may have of each slot at all."""
+    solvers: Solvers
+    pblock_capacities: Mapping[str, tuple[Resources, ...]]
+    """What the largest pblocks of each slot hold, at the allowed fill."""
+    max_hops: int = 1
+    """SLR boundaries that a stream may cross one after the other in an FPGA."""
+
+    narrowed: Mapping[str, Resources] | None = None
+    """Less of each slot than the design may use, if it is to keep that (`floorflow.search.interval.narrower`)."""
+    balance: Balance = NO_BALANCE
+    """Consecutive layers whose cycles are to be alike; none unless asked for."""
+    floorplans: bool = True
+    """Whether designs are placed; else they are folded and cut only, and nothing is bounded."""
+    search_limits: SearchLimits = field(default_factory=SearchLimits)
+    least_cycles: int = 0
+    """Interval below which no design is sought: what other searches know of shorter ones."""
+    fifo_slack: float = 0
+    """By which share the interval that FIFOs are deep enough for is longer than that of the engines."""
+    measured: Measurements = NO_MEASUREMENTS
+    """What is no estimate."""
+    previous: Previous = NOT_BEFORE
+    """The plan to stay near, if any."""
+    together: Together | None = None
+    """The networks, where several share the platform; ``dataflow`` holds the engines of all then."""
+    supplies: dict[Hashable, Resources] = field(default_factory=dict, compare=False, repr=False)
+    """What pblocks should hold, by what lies in them: worked out once for each."""
+    needs: dict[str, FullRate] = field(default_factory=dict, compare=False, repr=False)
+    """What full rate needs of FIFOs, by folding: worked out once for each."""
+
+    def within(self, limits: EngineLimits) -> PlanningContext:
+        """Return the same with other limits on engines."""
+        keep = [limits.allowed(group, self.places) for group in self.unlimited.groups]
+        solvers = solvers_of(self.request, self.costs, limits)
+        return replace(self, engine_limits=limits, problem=restricted(self.unlimited, keep), solvers=solvers)
+
+    @cached_property
+    def inside(self) -> Callable[[OptionGroup], NDArray[np.bool_]] | None:
+        """In which slots each engine of a group may lie with each row, (n_rows, n_engines, n_slots); None: in all."""
+        limits, slots, groups = self.engine_limits, list(self.limits), self.problem.groups
+        return partial(limits.inside, slots=slots) if any(limits.place(slot, groups) for slot in slots) else None
+
+    @cached_property
+    def scarcity_prices(self) -> tuple[float, ...]:
+        """A price of a unit of each resource: its share of what all slots allow. Of FF there is always enough."""
+        allowed = total(self.limits.values()).as_dict()
+        return tuple(1 / have if have and name != "FF" else 0.0 for name, have in allowed.items())
+
+    @cached_property
+    def stated(self) -> Mapping[str, StatedPblock]:
+        """Where the user wants pblocks, by the name of an engine or module."""
+        return stated_pblocks(self.platform, self.request)
+
+    @cached_property
+    def limits(self) -> dict[str, Resources]:
+        """Limit of every slot."""
+        return self.allowed if self.narrowed is None else dict(self.narrowed)
+
+    @cached_property
+    def allowed(self) -> dict[str, Resources]:
+        """What the design may use of every slot by the request."""
+        return slot_limits(self.platform, self.request)
+
+    @property
+    def seeks_fullness(self) -> bool:
+        """Whether at a given interval the least full design is sought first."""
+        request = self.request
+        return request.tie_break == "fullness" and request.fold_method == "exact" and request.goal != "latency"
+
+
+def slot_limits(platform: Platform, request: Request) -> dict[str, Resources]:
+    """Return what the design may use of each slot: cap x available, and no more than its pblocks can hold together.
+
+    Modules that may not be joined never have a pblock over all that is free there.
+    """
+    fill = request.fullest_fill if request.keep_granularity else request.whole_slot_fill
+    limits = {}
+    for fpga in platform.fpgas:
+        for slot in fpga.slots:
+            drawable = scaled_down(free_supply(fpga.device, slot), fill)
+            limits[slot.name] = scaled_down(slot.available, request.cap.as_dict()).least(drawable)
+    return limits
+
+
+def largest_pblocks(platform: Platform, request: Request) -> dict[str, tuple[Resources, ...]]:
+    """Return what the largest pblocks of each slot hold: fill x supply.
+
+    They are rectangles; with granularity ``slot`` there is one a slot, over all that is free of it.
+    """
+    fill = request.whole_slot_fill if request.granularity == "slot" else request.fullest_fill
+    return {
+        slot.name: tuple(scaled_down(held, fill) for held in _largest(fpga.device, slot, request.granularity))
+        for fpga in platform.fpgas
+        for slot in fpga.slots
+    }
+
+
+def _largest(device: Device, slot: Slot, granularity: str) -> tuple[Resources, ...]:
+    return (free_supply(device, slot),) if granularity == "slot" else max_pblocks(device, slot)
+
+
+def reachable_fps(platform: Platform, interval_cycles: int) -> str:
+    """Return the frame rate of an interval as ``--fps`` takes it: four digits or whole frames, rounded down."""
+    rate = platform.clock_mhz * 1e6 / interval_cycles
+    decimals = max(0, 3 - floor(log10(rate)))
+    return f"{floor(rate * 10**decimals) / 10**decimals:.{decimals}f}"
+
+
+def longest_interval(platform: Platform, request: Request) -> int | None:
+    """Return the longest interval that reaches ``--fps``, or None if no rate was asked for."""
+    return None if request.fps is None else int(platform.clock_mhz * 1e6 / (request.fps * (1 - RATE_TOLERANCE)))

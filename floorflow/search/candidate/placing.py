@@ -1,0 +1,296 @@
+"""Place a candidate: the floorplan of every FPGA."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from floorflow.backends.placed import Home, PlacedStream
+from floorflow.channels import Channel
+from floorflow.dataflow.model import FoldedDataflow, renamings
+from floorflow.errors import InputError, Refusal
+from floorflow.hardware import Fpga, Rect, StatedPblock
+from floorflow.hardware.reach import reach_tiles
+from floorflow.placement import (
+    Pin,
+    PlacedModule,
+    PlacementFailure,
+    PlacementProblem,
+    PlacementSolution,
+    Weights,
+    Wire,
+    cut_to_fabric,
+    grown,
+)
+from floorflow.request import MOST_OF_SLOT
+from floorflow.search.candidate.candidate import Candidate, uses_of
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.pblock_sizes import has_room, least_supply
+from floorflow.search.candidate.stated_pblocks import by_module
+from floorflow.search.candidate.together import parts_of
+from floorflow.stats import SolveStats
+
+
+@dataclass(frozen=True)
+class PlacedCandidate:
+    """A candidate with the floorplan of every FPGA, and the repair that led to it (empty: none was needed)."""
+
+    candidate: Candidate
+    placements: Mapping[str, PlacementSolution]
+    repair: str
+    problems: Mapping[str, PlacementProblem] = field(default_factory=dict)
+    """What was asked for each FPGA: drafts."""
+
+    @property
+    def hpwl(self) -> float:
+        """Wirelength of all FPGAs."""
+        return sum(placement.hpwl for placement in self.placements.values())
+
+
+def place_candidate(
+    context: PlanningContext,
+    candidate: Candidate,
+    repair: str,
+    hints: Mapping[str, Rect] | None = None,
+    *,
+    tight: bool = False,
+) -> PlacedCandidate | PlacementFailure:
+    """Place the modules of every FPGA; ``hints`` are rectangles, by module, to start from.
+
+    ``tight``: where the modules of a slot do not pack otherwise, its rectangles may be as full as can be.
+    """
+    refusal = unbuildable(context, candidate)
+    if refusal is not None:
+        return PlacementFailure(refusal, SolveStats("cut", "heuristic"))
+    placements, problems = {}, {}
+    for fpga in context.platform.fpgas:
+        problem, answer = _placed(context, candidate, fpga, hints or {}, tight=tight)
+        if isinstance(answer, PlacementFailure):
+            return answer
+        placements[fpga.name], problems[fpga.name] = answer, problem
+    return PlacedCandidate(candidate, placements, repair, problems)
+
+
+def place_as_it_is(context: PlanningContext, candidate: Candidate) -> PlacedCandidate | PlacementFailure:
+    """Place the modules of every FPGA, with room for all if that can be; slots may be tight where it cannot."""
+    roomy = place_candidate(context, candidate, "")
+    return roomy if isinstance(roomy, PlacedCandidate) else place_candidate(context, candidate, "", tight=True)
+
+
+def unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | None:
+    """Return why the back end's tool cannot build the engines in their slots, None if it can.
+
+    Raises
+    ------
+    InputError
+        If what was asked for leaves no other slots and foldings.
+
+    """
+    number = {
+        slot.name: (place, slr) for place, f in enumerate(context.platform.fpgas) for slr, slot in enumerate(f.slots)
+    }
+    slot_of = candidate.slot_of
+    home = {e: (m.name, *number[slot_of[m.name]]) for m in candidate.modules for e in m.engines}
+    slices = candidate.slices.slots
+    streams = [
+        _told(channel, home, [number[slot] for slot in slices.get(channel.name, ())]) for channel in candidate.channels
+    ]
+    parts = parts_of(candidate.folded, context.together)
+    names = [name for part in parts for name in _unbuildable_part(context, part, streams, home)]
+    if names:
+        module = home[names[0]][0]
+        return Refusal("unbuildable", place=slot_of[module], names=tuple(names))
+    wide = {name: w for part in parts for name, w in _unlinkable(context, part, streams, home).items()}
+    for name, (bits, most) in wide.items():
+        modules = next([home[e][0] for e in (s.source, s.target) if e is not None] for s in streams if s.name == name)
+        refusal = Refusal("wide stream", "bits", slot_of[modules[0]], bits, most, names=(name,))
+        # A stream of the host always leaves its kernel.
+        stay = len(modules) == 1 or pblocks_of(context, candidate).keys() >= {*modules}
+        if stay and context.request.keep_folding:
+            raise InputError(str(refusal), hint="the folding and the pblocks that are given leave no other way")
+        return refusal
+    return None
+
+
+def _unbuildable_part(
+    context: PlanningContext, folded: FoldedDataflow, streams: Collection[PlacedStream], home: Mapping[str, Home]
+) -> tuple[str, ...]:
+    """Return the engines of a network that cannot be built: the tool builds each network by itself."""
+    engines = folded.options.keys()
+    own = [stream for stream in streams if {stream.source, stream.target} & engines]
+    inside = {engine: place for engine, place in home.items() if engine in engines}
+    return context.backend.unbuildable(folded, own, inside, context.request.backend_options)
+
+
+def _unlinkable(
+    context: PlanningContext, folded: FoldedDataflow, streams: Collection[PlacedStream], home: Mapping[str, Home]
+) -> Mapping[str, tuple[int, int]]:
+    """Return the streams of a network that are too wide to join what its tool makes of an FPGA."""
+    engines, options = folded.options.keys(), context.request.backend_options
+    own = [stream for stream in streams if {stream.source, stream.target} & engines]
+    inside = {engine: place for engine, place in home.items() if engine in engines}
+    shells = [fpga.board.shell.name if fpga.board.shell else "" for fpga in context.platform.fpgas]
+    return context.backend.unlinkable(folded, own, inside, shells, options)
+
+
+def _told(channel: Channel, home: Mapping[str, Home], slices: Sequence[tuple[int, int]]) -> PlacedStream:
+    stream = channel.stream
+    return PlacedStream(
+        channel.name,
+        stream.source if stream.source in home else None,
+        stream.source_port,
+        stream.target if stream.target in home else None,
+        stream.target_port,
+        channel.source_width_bits,
+        channel.target_width_bits,
+        channel.converter,
+        home[channel.converter_engine][0] if channel.converter else None,
+        home[channel.fifo_engine][0],
+        tuple(slices),
+    )
+
+
+def _placed(
+    context: PlanningContext, candidate: Candidate, fpga: Fpga, hints: Mapping[str, Rect], *, tight: bool
+) -> tuple[PlacementProblem, PlacementSolution | PlacementFailure]:
+    """Draft the places of an FPGA's modules; where it may be, slots that fail are tight in the next try."""
+    full: set[str] = set()
+    while True:
+        problem = replace(placement_problem(context, candidate, fpga, hints, full), draft=True)
+        answer = context.solvers.place(problem)
+        if not tight or not isinstance(answer, PlacementFailure) or answer.slot in full:
+            return problem, answer
+        full.add(answer.slot)
+
+
+def placement_problem(
+    context: PlanningContext,
+    candidate: Candidate,
+    fpga: Fpga,
+    hints: Mapping[str, Rect],
+    tight: Collection[str] = (),
+) -> PlacementProblem:
+    """State the placement of one FPGA's modules; ``hints`` are rectangles, by module, to start from.
+
+    Rectangles of ``tight`` slots may be as full as can be; but a module that has a slot to itself has room in all that
+    is free there, if not in a rectangle.
+    """
+    own_slots, slot_of, uses = {slot.name for slot in fpga.slots}, candidate.slot_of, uses_of(context, candidate)
+    held, stated = Counter(slot_of.values()), pblocks_of(context, candidate)
+    modules = tuple(
+        PlacedModule(
+            m.name,
+            slot_of[m.name],
+            candidate.demands[m.name],
+            least_supply(
+                context,
+                fpga.device,
+                uses[m.name],
+                tight=m.name in stated or (slot_of[m.name] in tight and held[slot_of[m.name]] > 1),
+            ),
+        )
+        for m in candidate.modules
+        if slot_of[m.name] in own_slots
+    )
+    wires = tuple(_wires(context, candidate, fpga, {module.name for module in modules}))
+    known = {module.name: hints[module.name] for module in modules if module.name in hints}
+    request = context.request
+    fixed = {module.name: stated[module.name].rect for module in modules if module.name in stated}
+    before = context.previous.of(candidate.modules, slot_of)
+    return PlacementProblem(
+        fpga.device,
+        fpga.slots,
+        modules,
+        wires,
+        request.whole_slot_fill,
+        request.effort,
+        hints=known,
+        fixed=fixed,
+        previous={module.name: before[module.name] for module in modules if module.name in before},
+        weights=Weights(**request.place_weights.as_dict()),
+        reach_tiles=reach_tiles(context.platform.clock_mhz),
+        boundary_rows=tuple(_boundary_rows(fpga)),
+    )
+
+
+def pblocks_of(context: PlanningContext, candidate: Candidate) -> Mapping[str, StatedPblock]:
+    """Return the pblocks that the user states, by module."""
+    earlier = {new: old for old, new in renamings(context.dataflow, candidate.folded.dataflow).items()}
+    return by_module(context.stated, candidate.modules, earlier)
+
+
+def _boundary_rows(fpga: Fpga) -> Iterator[float]:
+    """Yield the SLR boundaries at which streams have registers, as rows."""
+    if fpga.board.crossing_registers:
+        for lower, upper in pairwise(fpga.device.slrs):
+            yield (lower.top + upper.bottom) / 2
+
+
+LONGER = 0.02
+"""Share by which the wirelength may rise while pblocks grow."""
+
+
+def finished(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandidate:
+    """Return the floorplans as good as the effort allows, where drafts are all that there is yet.
+
+    A draft is the start of it only where none is found without: annealing found worse from there than from scratch.
+    """
+    placements = dict(placed.placements)
+    for name, draft in placed.problems.items():
+        found = placements[name]
+        answer = context.solvers.place(replace(draft, draft=False, hints={}))
+        if isinstance(answer, PlacementFailure):
+            rects = {module: region[0] for module, region in found.regions.items() if len(region) == 1}
+            answer = context.solvers.place(replace(draft, draft=False, hints=rects))
+        # Near an earlier plan a draft may have shorter wires, as it was held against none from scratch.
+        if isinstance(answer, PlacementSolution) and (draft.previous or answer.is_no_worse(found)):
+            placements[name] = answer
+    return replace(placed, placements=placements)
+
+
+def with_room(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandidate:
+    """Return the floorplans with pblocks that have grown into what is free of their slots.
+
+    Where no confidence is sought pblocks stay as small as they can be. None reaches into the processor.
+    """
+    if not context.floorplans:
+        return placed
+    candidate, uses = placed.candidate, uses_of(context, placed.candidate)
+    placements = {}
+    for fpga in context.platform.fpgas:
+        problem = placement_problem(context, candidate, fpga, {})
+        tests = {module.name: has_room(context, fpga.device, uses[module.name]) for module in problem.modules}
+        found = placed.placements[fpga.name]
+        if context.request.confidence_sought is not None:
+            found = grown(problem, found, tests, longer=LONGER, most=MOST_OF_SLOT)
+        placements[fpga.name] = cut_to_fabric(problem, found)
+    return replace(placed, placements=placements)
+
+
+def _wires(context: PlanningContext, candidate: Candidate, fpga: Fpga, modules: Collection[str]) -> Iterator[Wire]:
+    """Yield the wires of one FPGA's modules; an end elsewhere is the port through which the stream comes or goes."""
+    for channel, source, target in stream_ends(context, candidate, fpga, modules):
+        if source != target and not (isinstance(source, Pin) and isinstance(target, Pin)):
+            yield Wire(source, target, channel.width_bits)
+
+
+def stream_ends(
+    context: PlanningContext, candidate: Candidate, fpga: Fpga, modules: Collection[str]
+) -> Iterator[tuple[Channel, str | Pin, str | Pin]]:
+    """Yield every channel with where it begins and ends as one FPGA sees it: in one of its modules, or at a pin."""
+    engines = ((engine, module.name) for module in candidate.modules for engine in module.engines)
+    owner = {engine: name for engine, name in engines if name in modules}
+    first, last = context.platform.fpgas[0], context.platform.fpgas[-1]
+    for channel in candidate.channels:
+        stream = channel.stream
+        source = owner.get(stream.source) or _pin(fpga, at_host=stream.from_outside and fpga is first)
+        target = owner.get(stream.target) or _pin(fpga, at_host=stream.to_outside and fpga is last)
+        yield channel, source, target
+
+
+def _pin(fpga: Fpga, *, at_host: bool) -> Pin:
+    """Return the host's port, or that of links where the FPGA has none of the host's streams."""
+    port = fpga.host_port if at_host or fpga.link_port is None else fpga.link_port
+    return Pin.at_centre(port)

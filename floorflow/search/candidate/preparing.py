@@ -1,0 +1,186 @@
+"""What a search begins with: the model read, lowered and priced on the platform that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from floorflow.backends.backend import Backend, Costs, Source, backend_named
+from floorflow.channels import StreamPrices, not_convertible
+from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
+from floorflow.dataflow.model import Dataflow
+from floorflow.dataflow.options import OptionGroup
+from floorflow.errors import InfeasibleError, InputError, some
+from floorflow.folding import FoldingProblem, fitting
+from floorflow.folding.balance import NO_BALANCE, Balance, layer_pairs
+from floorflow.hardware import Platform
+from floorflow.plugins import added_names
+from floorflow.request import Request
+from floorflow.resources import Resources, total
+from floorflow.search.candidate.asked import platform_of
+from floorflow.search.candidate.clock import clock_target
+from floorflow.search.candidate.context import (
+    LEAST_HOPS,
+    PlanningContext,
+    largest_pblocks,
+    longest_interval,
+    slot_limits,
+    solvers_of,
+)
+from floorflow.search.candidate.engine_limits import EngineLimits, Places, engine_limits
+from floorflow.search.candidate.previous import read_previous
+from floorflow.search.candidate.silicon import at_risk
+from floorflow.search.candidate.stated_pblocks import stated_pblocks, within_pblocks
+from floorflow.stats import count
+
+PRICED_S = 2e-3
+"""Work of lowering and pricing an engine."""
+
+
+def read(request: Request) -> Source:
+    """Read the request's model, as far as its back end can."""
+    try:
+        return backend_named(request.backend).read(request.model, request.backend_options)
+    except InputError as error:
+        others = [name for name in added_names() if name != request.backend]
+        if "backend" in request.model_fields_set or not others:
+            raise
+        hint = f"if it is a model of another back end, name that with --backend: {some(others)}"
+        raise InputError(str(error), "; ".join(filter(None, (error.hint, hint)))) from error
+
+
+@dataclass(frozen=True)
+class Priced:
+    """A network, or a part of it, lowered for a platform, with every engine's foldings and what they cost."""
+
+    request: Request
+    platform: Platform
+    backend: Backend
+    costs: Costs
+    dataflow: Dataflow
+    groups: tuple[OptionGroup, ...]
+    measured: Measurements = NO_MEASUREMENTS
+
+    def part(self, dataflow: Dataflow) -> Priced:
+        """Return the same of a part that takes each group whole or not at all."""
+        inside = {engine.name for engine in dataflow.engines}
+        return replace(self, dataflow=dataflow, groups=tuple(g for g in self.groups if inside.issuperset(g.engines)))
+
+
+def prepare(source: Source, request: Request, fpgas: int, measured: Measurements = NO_MEASUREMENTS) -> PlanningContext:
+    """Lower the model, price every engine's foldings, or the one to be kept, and keep those that fit some slot."""
+    return context_of(priced(source, request, fpgas, measured))
+
+
+def priced(source: Source, request: Request, fpgas: int, measured: Measurements = NO_MEASUREMENTS) -> Priced:
+    """Lower the model, and price every engine's foldings, or the one to be kept."""
+    platform = platform_of(request, fpgas)
+    technology = platform.technology
+    backend = backend_named(request.backend)
+    boards = {fpga.board.name: fpga.board.shell.name if fpga.board.shell else "" for fpga in platform.fpgas}
+    backend.check_boards(request.backend_options, boards)
+    dataflow = backend.lower(source, technology, request.backend_options)
+    count(PRICED_S * len(dataflow.engines))
+    if request.folding is not None:
+        dataflow = backend.with_folding(dataflow, request.folding, technology)
+    costs = backend.costs(technology, request.backend_options)
+    if not request.keep_folding:
+        costs = costs.reaching(clock_target(platform))
+    groups = _kept(dataflow, request, backend, costs) if request.keep_folding else costs.groups(dataflow)
+    request = at_risk(request, dataflow, groups, costs)
+    repriced = tuple(measured.repriced(dataflow, groups))
+    return Priced(request, platform, backend, costs, dataflow, repriced, measured)
+
+
+def context_of(found: Priced) -> PlanningContext:
+    """Return what a search of the network begins with: the foldings that fit some slot, within the limits on engines.
+
+    Raises
+    ------
+    InfeasibleError
+        If an engine has none.
+
+    """
+    request, platform, backend = found.request, found.platform, found.backend
+    dataflow, costs, measured = found.dataflow, found.costs, found.measured
+    limits, largest = slot_limits(platform, request), largest_pblocks(platform, request)
+    places = tuple(_places(request, limits, largest))
+    longest = longest_interval(platform, request)
+    stated = stated_pblocks(platform, request)
+    groups = _fitting(dataflow, costs, within_pblocks(found.groups, stated, platform, request), places, longest)
+    # At the least that any memory of each FIFO costs: what is infeasible so is infeasible in every other.
+    channels = StreamPrices(costs, prices=None, joins=not costs.sizes_fifos).couplings(dataflow, groups)
+    paths = dataflow.engine_pairs if request.goal == "latency" else None
+    balance = NO_BALANCE if request.epsilon is None else Balance(layer_pairs(dataflow), request.epsilon)
+    ties = (*channels, *balance.bars(groups))
+    problem = FoldingProblem(groups, total(limits.values()), platform.silicon, ties, paths)
+    asked = engine_limits(request, platform, dataflow, backend)
+    # A folding that is kept is told of, not limited.
+    single = asked.without(asked.names) if request.keep_folding else _that_can_be_kept(asked, groups, places)
+    solvers = solvers_of(request, costs, single)
+    hops, parts = request.max_hops or LEAST_HOPS, (platform, request, backend, costs)
+    context = PlanningContext(
+        dataflow,
+        *parts,
+        problem,
+        problem,
+        single,
+        places,
+        solvers,
+        largest,
+        hops,
+        balance=balance,
+        measured=measured,
+        previous=read_previous(request.stay_near, platform),
+    )
+    return context.within(single)
+
+
+def _that_can_be_kept(limits: EngineLimits, groups: Iterable[OptionGroup], places: Places) -> EngineLimits:
+    """Return the limits, lifted for engines that have no folding within them."""
+    for group in groups:
+        if not limits.allowed(group, places).any():
+            limits = limits.lifted_for(group, places)
+    return limits
+
+
+def _left_out(error: InfeasibleError, dataflow: Dataflow, costs: Costs) -> Sequence[str]:
+    """Return which foldings the clock took from the engines that are too slow: that rests on an estimate."""
+    slow = {name for refusal in error.refusals if refusal.what == "engine too slow" for name in refusal.names}
+    return costs.left_out(replace(dataflow, engines=tuple(e for e in dataflow.engines if e.name in slow)))
+
+
+def _fitting(
+    dataflow: Dataflow,
+    costs: Costs,
+    priced: Iterable[OptionGroup],
+    places: Sequence[tuple[str, Resources]],
+    longest: int | None,
+) -> tuple[OptionGroup, ...]:
+    """Keep the foldings that fit some place in time; a refusal says what the clock left out."""
+    try:
+        return tuple(fitting(group, places, longest) for group in priced)
+    except InfeasibleError as error:
+        message = "; but ".join([str(error), *_left_out(error, dataflow, costs)])
+        raise InfeasibleError(message, error.hint, error.refusals) from error
+
+
+def _places(
+    request: Request, limits: Mapping[str, Resources], largest: Mapping[str, tuple[Resources, ...]]
+) -> list[tuple[str, Resources]]:
+    """Return what an engine may have in each slot: all of it, unless modules are never to become a slot's only one."""
+    if not request.keep_granularity:
+        return list(limits.items())
+    return [(slot, limits[slot].least(held)) for slot, sizes in largest.items() for held in sizes]
+
+
+def _kept(dataflow: Dataflow, request: Request, backend: Backend, costs: Costs) -> tuple[OptionGroup, ...]:
+    """Price the folding that is to be kept."""
+    groups = backend.given_groups(dataflow, costs, carried=request.folding is None)
+    unlike = list(not_convertible(dataflow, groups, costs))
+    if unlike:
+        raise InputError(
+            f"the folding to be kept needs width converters that cannot be built: {some(unlike)}",
+            hint="give both ends of each widths that the back end can convert",
+        )
+    return groups

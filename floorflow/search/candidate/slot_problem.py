@@ -1,0 +1,143 @@
+"""The partition of a candidate stated on the platform: slots, what joins them, and the streams between modules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil
+
+from floorflow.channels import Channel
+from floorflow.channels.cost_allocation import modules_between
+from floorflow.dataflow.model import FoldedDataflow, renamings
+from floorflow.dataflow.modules import Module
+from floorflow.hardware import Route, RouteStep, free_cells
+from floorflow.partition import ModuleStream, PartitionProblem, SlotCapacity
+from floorflow.placement import least_cells
+from floorflow.resources import Resources
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.pblock_sizes import Use, least_supply
+from floorflow.search.candidate.stated_pblocks import by_module
+
+
+def partition_problem(
+    context: PlanningContext,
+    modules: Sequence[Module],
+    demands: Mapping[str, Resources],
+    channels: Sequence[Channel],
+    *,
+    folded: FoldedDataflow,
+) -> PartitionProblem:
+    """State the assignment of a folded network's modules to the slots of the platform."""
+    platform = context.platform
+    names = [slot.name for slot in platform.slots]
+    longest, weights = _frames(context, folded)
+    return PartitionProblem(
+        demands=dict(demands),
+        streams=_streams(modules, channels, weights),
+        slots=slot_capacities(context),
+        edges=platform.graph.edges,
+        host_in=names.index(platform.host_in_slot),
+        host_out=names.index(platform.host_out_slot),
+        frames_per_s=platform.clock_mhz * 1e6 / longest,
+        barred=_barred(context, modules, folded),
+        max_hops=context.max_hops,
+    )
+
+
+def _frames(context: PlanningContext, folded: FoldedDataflow) -> tuple[int, Mapping[str, Fraction]]:
+    """Return the longest interval of all networks, and the frames of each that pass in it, by what names begin with."""
+    if context.together is None:
+        return folded.interval_cycles, {"": Fraction(1)}
+    parts = zip(context.together.members, context.together.parts(folded), strict=True)
+    intervals = {member.prefix: part.interval_cycles for member, part in parts}
+    longest = max(intervals.values())
+    return longest, {prefix: Fraction(longest, own) for prefix, own in intervals.items()}
+
+
+def _barred(context: PlanningContext, modules: Sequence[Module], folded: FoldedDataflow) -> dict[str, frozenset[int]]:
+    """Return the slots in which an engine of a module takes more than one may, or that its stated pblock is not in.
+
+    Modules that may lie in every slot are left out.
+    """
+    limits, found = context.engine_limits, {}
+    earlier = {new: old for old, new in renamings(context.dataflow, folded.dataflow).items()}
+    stated = by_module(context.stated, modules, earlier)
+    for module in modules:
+        uses = [(earlier[engine], folded.options[engine].resources) for engine in module.engines]
+        home = stated[module.name].slot if module.name in stated else None
+        slots = [
+            i
+            for i, slot in enumerate(context.limits)
+            if home not in (None, slot) or any(limits.bars(*use, slot) for use in uses)
+        ]
+        if slots:
+            found[module.name] = frozenset(slots)
+    return found
+
+
+def slot_capacities(context: PlanningContext) -> tuple[SlotCapacity, ...]:
+    """Return the slots with what the design may use of them.
+
+    A module must fit a rectangle only if modules may not be joined: else all of a slot can become one pblock.
+    """
+    kept = context.request.keep_granularity
+    return tuple(
+        SlotCapacity(name, limit, context.pblock_capacities[name] if kept else ())
+        for name, limit in context.limits.items()
+    )
+
+
+def with_areas(
+    context: PlanningContext, problem: PartitionProblem, share: float, uses: Mapping[str, Use], *, tight: bool
+) -> PartitionProblem:
+    """Return the problem with a limit on areas: a slot's least rectangles fill at most that share of its cells.
+
+    ``uses`` is what modules need, by kind; ``tight``: their rectangles are as full as can be, not as they should be.
+    """
+    pairs = [(fpga.device, slot) for fpga in context.platform.fpgas for slot in fpga.slots]
+    cells = {
+        name: tuple(
+            least_cells(device, slot, least_supply(context, device, use, tight=tight), {}) for device, slot in pairs
+        )
+        for name, use in uses.items()
+    }
+    free = tuple(free_cells(device, slot) for device, slot in pairs)
+    return replace(problem, cells=cells, free_cells=free, area_share=share)
+
+
+def _streams(
+    modules: Sequence[Module], channels: Sequence[Channel], weights: Mapping[str, Fraction]
+) -> tuple[ModuleStream, ...]:
+    """Return the channels as partition sees them; ``weights``: the frames of each network that count as one."""
+    ends = modules_between(modules, channels)
+    frames = {c.name: next(w for prefix, w in weights.items() if c.stream.source.startswith(prefix)) for c in channels}
+    return tuple(
+        ModuleStream(
+            name=c.name,
+            source=None if c.stream.from_outside else ends[c.name][0],
+            target=None if c.stream.to_outside else ends[c.name][1],
+            wires=c.sll_wires,
+            bits_per_frame=ceil(c.stream.elements * c.stream.element_bits * frames[c.name]),
+        )
+        for c in channels
+    )
+
+
+def channel_steps(context: PlanningContext, slot_of: Mapping[str, str], ends: tuple[str, str]) -> tuple[RouteStep, ...]:
+    """Return the steps of a channel's route between two modules; an end at the host lies in the host's slots."""
+    return context.platform.route_steps(*channel_slots(context, slot_of, ends))
+
+
+def channel_routes(
+    context: PlanningContext, modules: Sequence[Module], channels: Sequence[Channel], slot_of: Mapping[str, str]
+) -> dict[str, Route]:
+    """Return what lies between the ends of every channel that leaves its slot, by the channel's name."""
+    pairs = {name: channel_slots(context, slot_of, ends) for name, ends in modules_between(modules, channels).items()}
+    return {name: context.platform.route(*pair) for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def channel_slots(context: PlanningContext, slot_of: Mapping[str, str], ends: tuple[str, str]) -> tuple[str, str]:
+    """Return the slots of a channel's two modules; an end at the host lies in the platform's host slots."""
+    platform = context.platform
+    return slot_of.get(ends[0], platform.host_in_slot), slot_of.get(ends[1], platform.host_out_slot)

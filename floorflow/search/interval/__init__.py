@@ -1,0 +1,1 @@
+"""The best candidate at an interval, and the shortest interval that has one."""

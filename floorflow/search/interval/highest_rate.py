@@ -1,0 +1,270 @@
+"""The search for the highest frame rate that has a legal floorplan: fold, cut and place decided together.
+
+First the bound of folding is tried, then that over assignments to slots; where engines may be of several kinds, those
+of another choice of kinds, too. Where these have no plan, contiguous cuts (`search.candidate.cutting`) tell the
+shortest interval at which every slot can fold a segment of its own; from there longer ones are tried until one has a
+plan, and then what lies between. When slot sums fit, placement does not fail (`floorflow.search.candidate.repair`).
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from floorflow.errors import Refusal
+from floorflow.folding import RATIO, shortest_interval
+from floorflow.search.candidate.candidate import Candidate
+from floorflow.search.candidate.own_kinds import fewer_kinds, own_kinds_reaching
+from floorflow.search.interval.evenly import evenly
+from floorflow.search.interval.state import SearchState, TraceRow
+from floorflow.search.interval.ways import Way, ways
+
+
+@dataclass
+class RateSearch:
+    """A search among some kinds of engines: the intervals that these have, and the shortest that the budget allows."""
+
+    run: SearchState
+    intervals: tuple[int, ...]
+    index: int
+    all_kinds: bool = True
+    start: int | None = None
+    """The index of the shortest interval that is not proven impossible however engines are assigned, once known."""
+    about: str = ""
+    """Words for its rows in a trace of several searches."""
+
+    @classmethod
+    def of(cls, run: SearchState, *, all_kinds: bool = True) -> RateSearch:
+        """Find the shortest interval."""
+        about = "kinds as they fit best" if all_kinds else "kinds as the back end chooses"
+        return cls(run, *shortest_possible(run), all_kinds, about=f"{about}: ")
+
+    @property
+    def bound_cycles(self) -> int:
+        """Shortest interval that the budget allows."""
+        return self.intervals[self.index]
+
+
+def fit_kinds(free: SearchState) -> RateSearch:
+    """Return the search to begin with: among the back end's own kinds where others do not shorten the bound.
+
+    That is so only for a back end that asks for it (`Costs.own_kinds_first`); else among all kinds.
+    """
+    every = RateSearch.of(free)
+    auto = free.context.costs.own_kinds_first
+    own = own_kinds_reaching(free.context.problem, every.bound_cycles) if auto else None
+    return every if own is None else RateSearch.of(free.among(own), all_kinds=False)
+
+
+def other_kinds(free: SearchState, first: RateSearch) -> RateSearch | None:
+    """Return the search among the back end's own kinds if the first was among all, else among all; None if the same.
+
+    A choice that allows a shorter interval by the sums of resources may be harder to pack: what it needs less of is not
+    what runs short in a slot.
+    """
+    own = fewer_kinds(free.context.problem) if free.context.costs.own_kinds_first else None
+    if own is None:
+        return None
+    other = RateSearch.of(free.among(own), all_kinds=False) if first.run is free else RateSearch.of(free)
+    return other if other.run.is_feasible(other.intervals[-1]) else None
+
+
+def shallower_fifos(kinds: RateSearch) -> RateSearch:
+    """Return the same search with FIFOs that are deep enough for an interval a little longer than the engines'."""
+    run = kinds.run.with_shallower_fifos()
+    return replace(kinds, run=run, about=f"FIFOs for {run.context.fifo_slack:.0%} longer: ")
+
+
+def better(first: RateSearch, second: RateSearch) -> RateSearch:
+    """Return which of two searches found the shorter interval that FIFOs keep, with the trace of both, its own last.
+
+    It has the candidates of both, too: after Ctrl-C whichever can be placed will do.
+    """
+    found, other = (second, first) if second.run.kept_cycles < first.run.kept_cycles else (first, second)
+    found.run.trace[:] = [*_told(other, other.run.trace), *_told(found, found.run.trace)]
+    found.run.aside[:] = [*_told(other, other.run.aside), *_told(found, found.run.aside)]
+    found.run.completed += other.run.completed
+    return replace(found, about="")
+
+
+def _told(kinds: RateSearch, rows: list[TraceRow]) -> list[TraceRow]:
+    """Return rows of the trace of a search, with a word on the search in each."""
+    return [replace(row, detail=kinds.about + row.detail) for row in rows]
+
+
+def shortest_possible(run: SearchState) -> tuple[tuple[int, ...], int]:
+    """Return the intervals that foldings have, ascending, and the index of the shortest that the budget allows."""
+    problem = run.context.problem
+    intervals = tuple(cycles for cycles in problem.intervals() if cycles >= run.context.least_cycles)
+    # One interval too short, so that the trace says what forbids it.
+    start = max(0, problem.first_possible(intervals) - 1)
+    return intervals, shortest_interval(intervals, run.is_feasible, start, ratio=RATIO) or 0
+
+
+def at_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:
+    """Plan at the bound of folding, or at that over assignments to slots, if these are below an interval."""
+    run = kinds.run
+    if kinds.bound_cycles >= below:
+        return
+    if attempt(run, kinds.bound_cycles) and place_shortest(run):
+        return
+    joint = run.find_joint_bound(kinds.intervals, kinds.index).interval_cycles
+    kinds.start = len(kinds.intervals) if joint is None else bisect_left(kinds.intervals, joint)
+    if kinds.all_kinds:
+        run.progress.best(None, joint)
+    if joint is not None and joint < below and attempt(run, joint):
+        place_shortest(run)
+
+
+def beyond_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:
+    """Plan at the shortest interval that can be found below one that was, where there is none at the bounds."""
+    run, below = kinds.run, min(below, kinds.run.best_cycles)
+    intervals = kinds.intervals[: bisect_left(kinds.intervals, below)]
+    if kinds.start is None:
+        return
+    first = _first_found(run, intervals, kinds.start)
+    while first is not None:
+        _shorter(run, intervals, kinds.start, first)
+        if place_shortest(run):
+            break
+        first = _first_found(run, intervals, first + 1)
+
+
+def attempt(run: SearchState, interval: int) -> bool:
+    """Fold and cut at an interval: evenly, as a whole, or slot by slot; what is found waits for its floorplan.
+
+    Evenly, within a share of each slot's limits, it is least full. Folded as a whole it takes the least resources, but
+    does not come apart into slots that are nearly full. Segments cross least; slots that take any stages of the network
+    may be filled better. Where modules may not be joined, the floorplan is a part of the attempt: it may be what fails.
+    """
+    if interval not in run.attempts:
+        run.attempts[interval] = any(_succeeds(run, way, interval) for way in _ways(run, interval))
+    return run.attempts[interval]
+
+
+def _ways(run: SearchState, interval: int) -> Iterator[Way]:
+    if run.may_be_even:
+        yield evenly
+    yield from ways(run, interval)
+
+
+def _succeeds(run: SearchState, way: Way, interval: int) -> bool:
+    """Whether a way finds a candidate; where it failed at a longer interval it is not asked."""
+    name = way.__name__
+    if interval <= run.failed_at.get(name, 0):
+        return False
+    candidate = way(run, interval)
+    if candidate is not None and _kept(run, interval, candidate):
+        return True
+    run.failed_at[name] = interval
+    # What was placed and failed would most often fail again; `even_at_last` asks once more.
+    run.may_be_even &= candidate is None or way is not evenly
+    return False
+
+
+def _kept(run: SearchState, interval: int, candidate: Candidate) -> bool:
+    """Keep a candidate for its floorplan, or plan it now; whether it may be a plan."""
+    if run.context.request.keep_granularity:
+        return _placed(run, candidate)
+    run.found[interval] = candidate
+    return True
+
+
+def place_shortest(run: SearchState) -> bool:
+    """Place what was found, shortest interval first, until one has a floorplan; whether there is a plan now."""
+    for interval in sorted(run.found):
+        candidate = run.found.pop(interval)
+        if _placed(run, candidate) or (candidate.narrowed is not None and _placed_fuller(run, interval)):
+            run.found.clear()
+            break
+        run.attempts[interval] = False
+    return run.best is not None
+
+
+def _placed_fuller(run: SearchState, interval: int) -> bool:
+    """Plan at an interval within all that slots allow, where what is evenly full has no floorplan."""
+    run.may_be_even = False
+    del run.attempts[interval]
+    return attempt(run, interval) and _placed(run, run.found.pop(interval))
+
+
+def even_at_last(run: SearchState) -> None:
+    """Even out the best plan where others, at shorter intervals, had no floorplan and it was not tried at its own."""
+    best = run.best
+    if best is None or run.may_be_even or best.candidate.narrowed is not None or not run.seeks_fullness:
+        return
+    candidate = evenly(run, best.candidate.interval_cycles)
+    answer = None if candidate is None else run.place(run.improved(candidate))
+    run.best = answer or best
+
+
+def _placed(run: SearchState, candidate: Candidate) -> bool:
+    answer = run.place(run.improved(candidate))
+    if answer is not None and candidate.interval_cycles < run.best_cycles:
+        run.best = answer
+        run.progress.best(candidate.interval_cycles, None)
+    return answer is not None
+
+
+def _first_found(run: SearchState, intervals: tuple[int, ...], start: int) -> int | None:
+    """Return the index of the first interval from the start on that an attempt succeeds at.
+
+    Contiguous cuts tell where to begin. What they leave out, such as FIFOs at crossings, may cost a little more: a
+    ladder of ever larger steps finds where it is enough. Where there is no cut at all the longest interval must do.
+    """
+    index, step = _first_cut(run, intervals, start), 1.0
+    while index is not None:
+        if attempt(run, intervals[index]):
+            return index
+        step *= run.context.search_limits.ladder
+        further = max(index + 1, bisect_left(intervals, intervals[index] * step))
+        index = _first_cut(run, intervals, further)
+    last = len(intervals) - 1
+    return last if start <= last and attempt(run, intervals[last]) else None
+
+
+def _first_cut(run: SearchState, intervals: tuple[int, ...], start: int) -> int | None:
+    """Return the index of the first interval from the start on at which every slot can fold its segment.
+
+    It only tells where to begin: nearer than what is worth a try it is not told, for each refusal takes a proof.
+    """
+    if not run.context.search_limits.cuts_tell:
+        return start if start < len(intervals) else None
+
+    def is_cut(interval: int) -> bool:
+        return run.has_folding(interval) if len(run.context.limits) == 1 else not isinstance(run.cut(interval), Refusal)
+
+    return shortest_interval(intervals, is_cut, start, ratio=RATIO, within=run.context.search_limits.worth_a_try)
+
+
+def _shorter(run: SearchState, intervals: tuple[int, ...], start: int, first: int) -> None:
+    """Try intervals between the last that failed and the first that did not, nearer ones first."""
+    failed = max((i for i in range(start, first) if run.attempts.get(intervals[i]) is False), default=start)
+    limits = run.context.search_limits
+    for _ in range(limits.shorter_tries):
+        if first - failed <= 1 or intervals[first] <= (1 + limits.worth_a_try) * intervals[failed]:
+            return
+        middle = (failed + first) // 2
+        if attempt(run, intervals[middle]):
+            first = middle
+        else:
+            failed = middle
+
+
+def what_stopped(run: SearchState) -> str:
+    """Return the verdict on the longest interval that failed below the one that was found."""
+    last = last_refused(run)
+    return row_sentence(last) if last else "bisection"
+
+
+def last_refused(run: SearchState) -> TraceRow | None:
+    """Return the row of the longest interval that failed below the one that was found."""
+    failed = [row for row in run.trace if row.verdict != "legal" and row.interval_cycles < run.best_cycles]
+    return max(failed, key=lambda row: row.interval_cycles, default=None)
+
+
+def row_sentence(row: TraceRow) -> str:
+    """Return a row of the trace as a sentence."""
+    return f"{row.interval_cycles:,} cycles: {row.verdict} ({row.stage}): {row.detail}"

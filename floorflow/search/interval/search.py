@@ -1,0 +1,430 @@
+"""The search by goal: the highest rate, the least resources or the lowest latency, and what ended it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from math import inf
+
+from floorflow.errors import FloorflowError, InfeasibleError, LimitError, sentence
+from floorflow.folding import FoldingSolution, Shortage, fold_at_interval, shortage
+from floorflow.folding.least_full import least_full
+from floorflow.placement import PlacementSolution
+from floorflow.request import Objective
+from floorflow.resources import MOST_TOLD, ZERO, total
+from floorflow.search.candidate.assignment import as_before
+from floorflow.search.candidate.balance_price import WithoutBalance, without_balance
+from floorflow.search.candidate.candidate import Candidate
+from floorflow.search.candidate.context import PlanningContext, reachable_fps
+from floorflow.search.candidate.engine_limits import Exempt
+from floorflow.search.candidate.findings import HostWeights
+from floorflow.search.candidate.hops import more_hops
+from floorflow.search.candidate.placing import PlacedCandidate, finished, with_room
+from floorflow.search.candidate.progress import SILENT, Progress
+from floorflow.search.candidate.silicon import least_risk, likelihood
+from floorflow.search.interval.fullness import Fullness, fullness_of
+from floorflow.search.interval.highest_rate import (
+    RateSearch,
+    at_the_bounds,
+    better,
+    beyond_the_bounds,
+    even_at_last,
+    fit_kinds,
+    last_refused,
+    other_kinds,
+    row_sentence,
+    shallower_fifos,
+    shortest_possible,
+    what_stopped,
+)
+from floorflow.search.interval.least_resources import least_resources, what_ended
+from floorflow.search.interval.lowest_latency import lowest_latency
+from floorflow.search.interval.salvage import salvage
+from floorflow.search.interval.slices import with_slices
+from floorflow.search.interval.state import SearchState, TraceRow
+from floorflow.stats import SolveStats, Status
+
+AT_THE_BOUND = "the interval is the folding optimum under the platform's summed limits"
+AT_THE_JOINT_BOUND = "no assignment of engines to slots allows a shorter interval"
+INTERRUPTED = "interrupted: this is the best that had been found"
+"""What ended a search that Ctrl-C stopped."""
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The best legal candidate, its floorplans by FPGA, the bound on the interval, the trace, and the repair it took.
+
+    ``whole_budget_bound`` bounds what folding minimised when nothing of the budget is kept back: the scarcity at its
+    interval, or the latency. ``interrupted``: Ctrl-C ended the search, or what came behind it. ``joint_bound_cycles``:
+    no assignment of engines to slots allows a shorter interval, None if unknown. ``ended_at``: the try that ended the
+    search, None where none did. ``exempt``: the limits on engines that were lifted. ``host_weights``: None where
+    engines for the host to write are not spared. ``max_hops``: how many SLR boundaries streams may cross one after the
+    other in an FPGA; ``hop_proof``: why fewer will not do, empty where as many were asked for, or one will do.
+    ``fullness``: the largest shares of limits, with what is proven of them. ``without_balance``: what folding could do
+    if rates were not balanced, None if they are not. ``context``: whose foldings the search had.
+    """
+
+    context: PlanningContext
+    candidate: Candidate
+    placements: Mapping[str, PlacementSolution]
+    bound_cycles: int
+    ended_by: str
+    trace: tuple[TraceRow, ...]
+    whole_budget_bound: float | None
+    fullness: Fullness
+    repair: str = ""
+    interrupted: bool = False
+    joint_bound_cycles: int | None = None
+    ended_at: TraceRow | None = None
+    exempt: Exempt = field(default_factory=dict)
+    max_hops: int = 1
+    hop_proof: str = ""
+    host_weights: HostWeights | None = None
+    without_balance: WithoutBalance | None = None
+
+
+Search = Callable[[PlanningContext], SearchResult]
+
+
+def search(
+    context: PlanningContext, progress: Progress = SILENT, at_any_rate: Callable[[], PlanningContext] | None = None
+) -> SearchResult:
+    """Find the best legal design for the request. Ctrl-C ends the search with what can be placed at once.
+
+    ``at_any_rate`` prepares the same without the requested rate, for where the least resources at it find no plan.
+
+    Raises
+    ------
+    InfeasibleError
+        If even the longest interval is proven infeasible.
+    LimitError
+        If nothing is proven but no legal design was found.
+
+    """
+    with progress.stage("search"):
+        run = SearchState(context, progress)
+        longest = context.problem.intervals()[-1]
+        if not run.is_feasible(longest):
+            raise _infeasible(run, longest)
+        going = _Search(run, longest, at_any_rate)
+        try:
+            going.by_goal()
+            return going.result()
+        except KeyboardInterrupt:
+            return _salvaged(going)
+
+
+def _salvaged(going: _Search) -> SearchResult:
+    """Return the best design that there is; pblocks that were growing are as they were, to grow once more."""
+    if going.interrupted or not going.context.floorplans:
+        raise KeyboardInterrupt
+    salvage(going.run, going.longest)
+    going.interrupted = True
+    return going.result()
+
+
+@dataclass
+class _Search:
+    """A search by goal on its way; what is known goes into it at once, for Ctrl-C.
+
+    ``run`` is the state to go on with and holds the best, ``context`` is what was asked for.
+    """
+
+    run: SearchState
+    longest: int
+    at_any_rate: Callable[[], PlanningContext] | None
+    context: PlanningContext = field(init=False)
+    free: SearchState = field(init=False)
+    """The search with all kinds of engines."""
+    bound_cycles: int | None = None
+    whole_budget_bound: float | None = None
+    ended_by: str = INTERRUPTED
+    whatever_the_rate: bool = False
+    interrupted: bool = False
+    without_balance: WithoutBalance | None = None
+
+    def __post_init__(self) -> None:
+        self.context, self.free = self.run.context, self.run
+
+    def result(self) -> SearchResult:
+        """Return the best design, of a search that has one."""
+        best = self.run.best
+        if best is None or best.candidate.kept_cycles > self.longest:
+            raise self._no_plan()
+        bound_cycles = self._bound_cycles(best.candidate.interval_cycles)
+        with self.run.progress.stage("placing"):
+            self.run.progress.note(f"interval {best.candidate.interval_cycles:,} cycles, with short wires and room")
+            best = self._finished(best)
+            placements = with_room(self.run.context, best).placements
+        candidate = _held_against(best.candidate, self.whole_budget_bound) if self.whatever_the_rate else best.candidate
+        candidate = with_slices(self.run.context, candidate, placements)
+        return SearchResult(
+            self.context,
+            candidate,
+            placements,
+            bound_cycles,
+            self.ended_by,
+            (*self.run.aside, *self.run.trace),
+            self.whole_budget_bound,
+            fullness_of(self.run, candidate, bounded=not self.interrupted and self.context.floorplans),
+            best.repair,
+            self.interrupted,
+            self._joint_bound_cycles(),
+            last_refused(self.run),
+            self.context.engine_limits.exempt,
+            self.context.max_hops,
+            without_balance=self.without_balance,
+        )
+
+    def _finished(self, best: PlacedCandidate) -> PlacedCandidate:
+        """Return the best design with its wires made short; interrupted, its drafts will do."""
+        if not self.interrupted:
+            try:
+                return finished(self.run.context, best)
+            except KeyboardInterrupt:
+                self.interrupted, self.ended_by = True, INTERRUPTED
+        return best
+
+    def _no_plan(self) -> FloorflowError:
+        """Return the proof that there is no plan, or that none was found."""
+        joint = self.free.joint_bound
+        if joint is None or joint.refusal is None or (joint.interval_cycles or inf) <= self.longest:
+            return _not_found(self.run)
+        context = self.context
+        about = f"{context.dataflow.name} does not fit {context.platform.name} {_at_rate(context, self.longest)}"
+        whatever = f"however its engines are assigned to slots: {sentence(joint.refusal)}"
+        message = f"proven infeasible by the cost model: {about}, {whatever}"
+        hint = "a larger platform or a narrower network"
+        return InfeasibleError(message, hint + more_hops(context), (joint.refusal,))
+
+    def _bound_cycles(self, interval: int) -> int:
+        """Return the bound on the interval; where none was sought, as at a requested rate, its own is all that counts.
+
+        The fastest design that serves for a requested rate is no claim about the highest one.
+        """
+        return interval if self.bound_cycles is None or self.whatever_the_rate else self.bound_cycles
+
+    def _joint_bound_cycles(self) -> int | None:
+        """Return the joint bound on the interval where one was looked for; the folding bound where a plan meets it."""
+        if self.free.joint_bound is not None:
+            return self.free.joint_bound.interval_cycles
+        best = self.run.best
+        met = best is not None and best.candidate.interval_cycles == self.bound_cycles
+        return self.bound_cycles if met else None
+
+    def by_goal(self) -> None:
+        """Search for what was asked for: first of all where an earlier plan has it, if that is to be."""
+        if self._stays_near():
+            return
+        goal = self.context.request.goal
+        if goal == "latency":
+            self.whole_budget_bound, self.ended_by = lowest_latency(self.run, self.longest)
+        else:
+            self._by_rate(goal)
+        if self.run.best is not None and self.context.floorplans:
+            with self.run.progress.stage("folding"):
+                cycles = self.run.best.candidate.interval_cycles
+                self.without_balance = without_balance(self.context, cycles)
+
+    def _stays_near(self) -> bool:
+        """Try the one folding there is with the modules and slots of the plan to stay near; whether it is placed."""
+        run, context = self.run, self.context
+        if not (context.request.keep_folding and context.previous.modules and context.floorplans):
+            return False
+        folding = run.folded(self.longest, ZERO)
+        candidate = as_before(context, folding) if isinstance(folding, FoldingSolution) else None
+        run.best = None if candidate is None else run.place(candidate, "as before: ", repairs=False)
+        if run.best is None:
+            return False
+        self.bound_cycles, self.ended_by = run.best.candidate.interval_cycles, AT_THE_BOUND
+        self.whole_budget_bound = self._scarcity_bound(run.best.candidate.folding)
+        return True
+
+    def _by_rate(self, goal: Objective) -> None:
+        self.ended_by = self._fastest() if goal == "throughput" else self._least_resources()
+        even_at_last(self.run)
+        best = self.run.best
+        if best is not None and self.context.floorplans:
+            with self.run.progress.stage("folding"):
+                bounded = self.run.best = replace(best, candidate=_bounded(self.run, best.candidate))
+                self.whole_budget_bound = self._scarcity_bound(bounded.candidate.folding)
+            if goal == "resources" and not self.whatever_the_rate:
+                self.ended_by = what_ended(self.run)
+
+    def _least_resources(self) -> str:
+        least_resources(self.run, self.run.context.problem.intervals())
+        if self.run.best is None and self.at_any_rate is not None:
+            return self._fastest_that_meets_the_rate(self.at_any_rate())
+        return ""
+
+    def _fastest(self) -> str:
+        free = self.free = self.run
+        first = fit_kinds(free)
+        self.run, self.bound_cycles = first.run, first.bound_cycles
+        self.run.progress.best(None, self.bound_cycles)
+        at_the_bounds(first)
+        alone = self._is_at_the_bound() or not self.context.search_limits.cuts_tell
+        second = None if alone else other_kinds(free, first)
+        kinds = first
+        if second is not None:
+            kinds = self._fastest_of(first, second)
+        elif not self._is_at_the_bound():
+            beyond_the_bounds(first)
+        self._with_shallower_fifos(kinds)
+        if not self._is_at_the_bound() and free.joint_bound is None:
+            free.find_joint_bound(*shortest_possible(free))
+        return self._what_ended()
+
+    def _fastest_of(self, first: RateSearch, second: RateSearch) -> RateSearch:
+        """Go on with two choices of kinds: at the bounds of the second, then at longer intervals of both."""
+        try:
+            at_the_bounds(second, first.run.best_cycles)
+            beyond_the_bounds(first, second.run.best_cycles)
+            beyond_the_bounds(second, first.run.best_cycles)
+        finally:
+            found = better(first, second)
+            self.run = found.run
+        return found
+
+    def _with_shallower_fifos(self, kinds: RateSearch) -> None:
+        """Trade the rate of engines for FIFOs where the interval that was found is far from what is possible."""
+        joint, limits = self.free.joint_bound, self.context.search_limits
+        most = inf if joint is None or joint.interval_cycles is None else limits.far * joint.interval_cycles
+        costs = self.context.costs
+        if self.run.best_cycles <= most or self.context.request.keep_folding or not costs.sizes_fifos:
+            return
+        if costs.tool_sizes_fifos:
+            return  # the tool knows of no rate to give up
+        other = shallower_fifos(kinds)
+        try:
+            beyond_the_bounds(other, min(self.run.best_cycles, self.longest + 1) / (1 + limits.fifo_slack))
+        finally:
+            self.run = better(kinds, other).run
+
+    def _is_at_the_bound(self) -> bool:
+        return self.run.best_cycles == self.bound_cycles
+
+    def _what_ended(self) -> str:
+        """Return why the search for the highest rate found no shorter interval."""
+        joint = self.free.joint_bound
+        if self._is_at_the_bound():
+            return AT_THE_BOUND
+        if joint is not None and self.run.best_cycles == joint.interval_cycles:
+            return AT_THE_JOINT_BOUND
+        return what_stopped(self.run)
+
+    def _fastest_that_meets_the_rate(self, context: PlanningContext) -> str:
+        """Search for the highest rate: its design is a candidate for every rate that it meets."""
+        self.whatever_the_rate = True
+        tried, own = self.run.trace, self.run.context
+        # What was not to be placed is not to be placed at any rate either.
+        alike = replace(context, needs=own.needs, max_hops=self.context.max_hops, floorplans=own.floorplans)
+        self.run = SearchState(alike, self.run.progress)
+        try:
+            ended_by = self._fastest()
+        finally:
+            rows = (replace(row, detail=f"for the highest rate: {row.detail}") for row in self.run.trace)
+            self.run.trace[:] = [*tried, *rows]
+        return f"the requested rate was met by the fastest design found, not with the least resources; {ended_by}"
+
+    def _scarcity_bound(self, folding: FoldingSolution) -> float | None:
+        """Bound the scarcity at the candidate's interval under all of the budget, for it may have been folded for less.
+
+        Of a design that is only faster than the requested rate it is bounded at that rate.
+        """
+        if not self.whatever_the_rate and folding.budget == self.context.problem.budget:
+            return folding.stats.bound
+        problem = self.context.problem if self.whatever_the_rate else self.run.context.problem
+        longest = self.longest if self.whatever_the_rate else folding.interval_cycles
+        loose = fold_at_interval(problem, longest, branch=not self.context.seeks_fullness)
+        return loose.stats.bound if isinstance(loose, FoldingSolution) else None
+
+
+def why_ended(found: SearchResult, interval: int, last: TraceRow | None) -> str:
+    """Return why a search that came to other designs found none of a shorter interval than this one."""
+    if interval == found.bound_cycles:
+        return AT_THE_BOUND
+    if interval == found.joint_bound_cycles:
+        return AT_THE_JOINT_BOUND
+    return found.ended_by if last is None else row_sentence(last)
+
+
+def _held_against(candidate: Candidate, bound: float | None) -> Candidate:
+    """Return the candidate with its folding held against the bound at the rate that was asked for, not at its own."""
+    stats = candidate.folding.stats
+    met = bound is not None and stats.objective is not None and stats.objective <= bound
+    status: Status = stats.status if met or stats.status == "heuristic" else "feasible"
+    held = SolveStats(stats.method, status, stats.objective, bound)
+    return replace(candidate, folding=replace(candidate.folding, stats=held))
+
+
+def _bounded(run: SearchState, candidate: Candidate) -> Candidate:
+    """Hold a folding against the least scarcity at its interval under the budget that it had."""
+    folding = candidate.folding
+    problem = run.context_of(candidate).problem
+    exact = fold_at_interval(problem, folding.interval_cycles, branch=candidate.narrowed is None)
+    bound = exact.stats.bound if isinstance(exact, FoldingSolution) else None
+    cost, proves = folding.stats.objective, folding.stats.method.startswith("exact")
+    met = bound is not None and cost is not None and cost <= bound
+    unproven: Status = "feasible" if proves or folding.stats.status == "optimal" else folding.stats.status
+    status: Status = "optimal" if met and proves else unproven
+    return replace(candidate, folding=replace(folding, stats=replace(folding.stats, bound=bound, status=status)))
+
+
+def _infeasible(run: SearchState, interval: int) -> InfeasibleError:
+    context = run.context
+    where = " + ".join(slot.name for slot in context.platform.slots)
+    rate = _at_rate(context, interval)
+    refusals = run.trace[-1].refusals
+    if run.link_bound is not None and interval < run.link_bound.interval_cycles:
+        what = f"{context.dataflow.name} on {context.platform.name} {rate}"
+        message = f"proven infeasible: {what}: {sentence(*refusals)}, whatever the cut"
+        return InfeasibleError(message, hint="a faster --link or a narrower network", refusals=refusals)
+    short = shortage(context.problem, interval)
+    message = (
+        f"proven infeasible by the cost model: {context.dataflow.name} does not fit {context.platform.name} {rate}: "
+        f"{sentence(*refusals)} in {where} together" + (f"; {short}{_silicon(context, short)}" if short else "")
+    )
+    hint = "a larger platform or a narrower network"
+    return InfeasibleError(message, hint, (*refusals, *(short.refusals if short else ())))
+
+
+def _silicon(context: PlanningContext, short: Shortage) -> str:
+    """Say how likely silicon would hold what caps and fills refuse, if that is known.
+
+    What fits caps that are larger by one factor may need more of another resource than there is. So it is the folding
+    that fills silicon least of which this is said; where silicon holds none, the one that comes closest to the caps.
+    """
+    available = total(slot.available for slot in context.platform.slots)
+    answer = least_full(context.problem.with_budget(available), short.interval_cycles)
+    folding = answer if isinstance(answer, FoldingSolution) else short.folding
+    chance = likelihood(context, folding)
+    if chance is None:
+        return ""
+    probability = f"{chance:.2f}" if chance < MOST_TOLD else f"above {MOST_TOLD}"
+    told = f"; all that is available there would hold the network, folded for it, with probability {probability}"
+    # Several networks have no risk: the least of it is worked out for the engines of one.
+    has_risk = context.request.risk is None and context.together is None
+    risk = least_risk(context, folding) if has_risk else None
+    return told if risk is None else f"{told}, and --risk {risk:g} allows it"
+
+
+def _at_rate(context: PlanningContext, interval: int) -> str:
+    fps = context.request.fps
+    if context.together is not None:
+        return "at the rates that they must have, or at any where none is asked for"
+    return "at any interval" if fps is None else f"at {fps:,g} frames/s (an interval of at most {interval:,} cycles)"
+
+
+def _not_found(run: SearchState) -> LimitError:
+    stopped = what_stopped(run)
+    if run.best is not None:
+        cycles = run.best.candidate.interval_cycles
+        fps = reachable_fps(run.context.platform, cycles)
+        stopped = f"the fastest design found takes {cycles:,} cycles, --fps {fps}; {stopped}"
+    row = last_refused(run)
+    return LimitError(
+        f"no legal plan found within the limits, though none is proven impossible: {stopped}",
+        hint=f"try --effort best, another --fps, or a higher --cap{more_hops(run.context)}",
+        refusals=row.refusals if row else (),
+    )

@@ -1,0 +1,298 @@
+"""Parts of a network that are swapped by partial reconfiguration: cuts, foldings, floorplans and the regions together.
+
+Source: Seyoum et al., Spatio-Temporal Optimization of Deep Neural Networks for Reconfigurable FPGA SoCs, eq. 19. For
+regions of each size a shortest path over cuts runs on lower bounds of all segments; what is hoped for most is folded,
+then planned down to its floorplans inside its region, until nothing better is hoped for. A network that is not cut has
+all of the device, and is never loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf, isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floorflow.errors import InfeasibleError, InputError
+from floorflow.hardware import Rect
+from floorflow.placement.region import RegionNeed
+from floorflow.resources import Resources, total
+from floorflow.search.candidate.candidate import slot_demands
+from floorflow.search.candidate.context import PlanningContext, slot_limits
+from floorflow.search.candidate.preparing import Priced, context_of
+from floorflow.search.candidate.progress import Progress
+from floorflow.search.interval.search import Search
+from floorflow.search.many.in_time import BoardMemory, Span
+from floorflow.search.many.phases import loading_of, phase_request
+from floorflow.search.many.regions import SizedRegions, region_sizes, with_needs
+from floorflow.search.many.segment_plans import MOST_FOLDED, MOST_PLANNED, WORTH, PlannedPhase, SegmentPlans
+from floorflow.segments.cheapest_path import cheapest_path
+from floorflow.segments.paths import best_path
+from floorflow.segments.timeline import Step, after, first_state
+from floorflow.stats import SolveStats
+
+METHOD = "bounds of all segments in regions of each size, those of the best path planned"
+
+
+@dataclass(frozen=True)
+class InRegions:
+    """A network in phases, each in a region by its number, with what was found of the time of a batch in us.
+
+    ``sized`` is None where the network is not cut. ``alone_us``: what it would take so at least, infinite if it does
+    not fit; ``sizes``: regions that were looked at.
+    """
+
+    whole: PlanningContext
+    phases: tuple[PlannedPhase, ...]
+    steps: tuple[Step, ...]
+    sized: SizedRegions | None
+    stats: SolveStats
+    memory: BoardMemory
+    alone_us: float
+    sizes: int
+    interrupted: bool = False
+
+
+def search_in_regions(whole: Priced, search: Search, progress: Progress) -> InRegions:
+    """Find the parts of a network whose batch takes least, swapped in regions of the best size, or in no region.
+
+    Raises
+    ------
+    InputError
+        If the board's file does not say how a part of its device is loaded, or what its memory carries; if its device
+        has several SLRs.
+    InfeasibleError
+        If it is proven that there are none.
+    LimitError
+        If none were found, and that is not proven.
+
+    """
+    _, memory = loading_of(whole.request, whole.platform)
+    if len(whole.platform.slots) > 1:
+        told = f"--reconfigure partial: {whole.platform.name} has {len(whole.platform.slots)} SLRs, regions need one"
+        raise InputError(told, "give --reconfigure full")
+    with progress.stage("search"):
+        asked = replace(whole, request=phase_request(whole.request))
+        return _Run(asked, search, progress, memory).result()
+
+
+@dataclass(frozen=True)
+class _Way:
+    """A way to run the network: in regions of one size, or uncut without any.
+
+    ``plans`` are those of each region.
+    """
+
+    sized: SizedRegions | None
+    plans: tuple[SegmentPlans, ...]
+    us_per_cycle: float
+    frames: int
+    _hoped: dict[tuple[int, ...], tuple[float, list[Span]]] = field(default_factory=dict)
+
+    @property
+    def loads_us(self) -> tuple[float, ...]:
+        return () if self.sized is None else self.sized.loads_us
+
+    def best(self, costs: Sequence[NDArray[np.float64]]) -> tuple[float, list[Span]]:
+        """Return the least time in us by the cost of each segment in each region, and the segments; none, infinite."""
+        count = self.plans[0].count
+        if self.sized is None:
+            us = float(costs[0][0, count])
+            return us, [(0, count)] if isfinite(us) else []
+        if len(self.plans) == 1:
+            us, path = cheapest_path(_cut(costs[0]), self.loads_us[0])
+            return (us + self.loads_us[0], path) if path else (inf, [])
+
+        def cost(a: int, b: int, region: int) -> tuple[float, float]:
+            return float(costs[region][a, b]), 0.0
+
+        found = best_path(count + 1, (inf, 0.0), cost, self.loads_us)
+        return (found.us, found.spans) if found else (inf, [])
+
+    def plans_of(self, number: int) -> SegmentPlans:
+        """Return the plans of the region of a phase by its number."""
+        return self.plans[number % len(self.plans)]
+
+    def bound(self) -> float:
+        """Return the time that no plan of this way is below."""
+        return self.best([plans.bounds() * self.us_per_cycle for plans in self.plans])[0]
+
+    def hoped(self) -> tuple[float, list[Span]]:
+        """Return the best path by what is planned, and by what is proven of all that is not, and its time."""
+        known = tuple(plans.known for plans in self.plans)
+        if known not in self._hoped:
+            costs = [self._planned_us(plans, plans.hoped() * self.us_per_cycle) for plans in self.plans]
+            self._hoped[known] = self.best(costs)
+        return self._hoped[known]
+
+    def fold(self, path: Sequence[Span]) -> bool:
+        """Bound the segments of a path by folding in their regions; return whether any was not yet."""
+        folded = [self.plans_of(number).fold([span]) for number, span in enumerate(path)]
+        return any(folded)
+
+    def found(self) -> tuple[float, list[Span]]:
+        """Return the best path of segments that are planned."""
+        return self.best([self._planned_us(plans, plans.found()) for plans in self.plans])
+
+    def _planned_us(self, plans: SegmentPlans, costs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the costs with those of planned segments: eq. 5, the pipeline filled once."""
+        costs = costs.copy()
+        for span, phase in plans.planned.items():
+            costs[span] = self.run_us(phase)
+        return costs
+
+    def run_us(self, phase: PlannedPhase) -> float:
+        """Return what a batch takes through a phase."""
+        return (self.frames - 1) * phase.interval_cycles * self.us_per_cycle / self.frames + phase.latency_us
+
+    def unplanned(self, path: Sequence[Span]) -> list[tuple[SegmentPlans, Span]]:
+        """Return the segments of a path that are not planned in their regions."""
+        pairs = [(self.plans_of(number), span) for number, span in enumerate(path)]
+        return [(plans, span) for plans, span in pairs if span not in plans.planned]
+
+    def steps(self, phases: Sequence[PlannedPhase]) -> tuple[Step, ...]:
+        """Return when each phase loads and runs."""
+        if self.sized is None:
+            return (Step(0, 0.0, 0.0, 0.0, self.run_us(phases[0])),)
+        state, steps = first_state(len(self.plans)), []
+        for number, phase in enumerate(phases):
+            region = number % len(self.plans)
+            state, step = after(state, self.loads_us[region], self.run_us(phase))
+            steps.append(replace(step, region=region))
+        return tuple(steps)
+
+
+def _cut(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return costs without the network as a whole: that is not cut, and has a way of its own."""
+    costs = costs.copy()
+    costs[0, -1] = np.inf
+    return costs
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A search on its way."""
+
+    whole: Priced
+    search: Search
+    progress: Progress
+    memory: BoardMemory
+
+    def result(self) -> InRegions:
+        """Return the best that was found of all ways, with what is proven of all others.
+
+        A signal ends the search with the best that is planned whole by then; another goes through.
+        """
+        ways, without = self._ways()
+        try:
+            return self._result(ways, without)
+        except KeyboardInterrupt:
+            if self._interrupted(ways):
+                raise
+            ways[0].plans[0].interrupted = True
+            return self._result(ways, without)
+
+    def _result(self, ways: Sequence[_Way], without: InfeasibleError | None) -> InRegions:
+        best, cost = _best_found(ways)
+        while not self._interrupted(ways):
+            hoped = [(way.hoped(), number) for number, way in enumerate(ways)]
+            (us, path), number = min(hoped, key=lambda pair: (pair[0][0], pair[1]))
+            todo = ways[number].unplanned(path)
+            if not path or (best is not None and self._is_enough(cost, us, ways, len(todo))):
+                break
+            with self.progress.stage("folding"):
+                if _folded(ways) < MOST_FOLDED[self.whole.request.effort] and ways[number].fold(path):
+                    continue
+            for plans, span in todo:
+                if not self._interrupted(ways):
+                    plans.plan([span])
+            best, cost = _best_found(ways)
+            if not todo:
+                break
+        if best is None:
+            if self._interrupted(ways):
+                raise KeyboardInterrupt
+            if without is not None:
+                raise without
+            largest = max((plans for way in ways[1:] for plans in way.plans), key=lambda plans: plans.allowed_lut)
+            raise largest.no_plan(f"any region of {self.whole.platform.name} that was looked at")
+        return self._told(best, cost, ways)
+
+    def _ways(self) -> tuple[list[_Way], InfeasibleError | None]:
+        """Return all ways: uncut, then in regions of all sizes that the device can have, or why it can have none."""
+        request, platform = self.whole.request, self.whole.platform
+        per_cycle = request.frames / platform.clock_mhz, request.frames
+        whole = context_of(self.whole)
+        share = {name: cap * request.area for name, cap in request.cap.as_dict().items()}
+        uncut = replace(self.whole, request=request.changed(cap=share)) if request.area < 1 else self.whole
+        ways = [_Way(None, (self._plans(uncut, whole),), *per_cycle)]
+        known: dict[Rect, SegmentPlans] = {}
+        try:
+            sizes = region_sizes(platform, request)
+        except InfeasibleError as error:
+            return ways, error
+        for sized in sizes:
+            told = ", ".join(f"{region.frames:,}" for region in sized.choice.regions)
+            self.progress.note(f"regions of {told} frames")
+            for region, part in zip(sized.choice.regions, sized.platforms, strict=True):
+                # A rectangle may be a region of several sizes.
+                if region.rect not in known:
+                    known[region.rect] = self._plans(replace(self.whole, platform=part), whole)
+                    known[region.rect].fold_blocks()
+            ways.append(_Way(sized, tuple(known[region.rect] for region in sized.choice.regions), *per_cycle))
+        return ways, None
+
+    def _plans(self, part: Priced, whole: PlanningContext) -> SegmentPlans:
+        limits = total(slot_limits(part.platform, part.request).values())
+        context = replace(whole, request=part.request, problem=whole.problem.with_budget(limits))
+        return SegmentPlans(part, self.search, self.progress, self.memory, context)
+
+    def _is_enough(self, cost: float, hoped: float, ways: Sequence[_Way], more: int) -> bool:
+        effort = self.whole.request.effort
+        planned = sum(len(plans.planned) for plans in _all_plans(ways))
+        return cost * (1 - WORTH[effort]) <= hoped or planned + more > MOST_PLANNED[effort]
+
+    @staticmethod
+    def _interrupted(ways: Sequence[_Way]) -> bool:
+        return any(plans.interrupted for way in ways for plans in way.plans)
+
+    def _told(self, way: _Way, cost: float, ways: Sequence[_Way]) -> InRegions:
+        _, path = way.found()
+        phases = tuple(way.plans_of(number).planned[span] for number, span in enumerate(path))
+        steps = way.steps(phases)
+        bound = min(cost, *(other.bound() for other in ways))
+        proven = bound >= cost * (1 - 1e-9)
+        stats = SolveStats(METHOD, "optimal" if proven else "feasible", cost, cost if proven else bound)
+        alone = next((other.bound() for other in ways if other.sized is None), inf)
+        sized = None if way.sized is None else with_needs(way.sized, _needs(way.sized, phases))
+        whole = replace(way.plans[0].context, platform=self.whole.platform, needs={})
+        sizes = sum(other.sized is not None for other in ways)
+        return InRegions(whole, phases, steps, sized, stats, self.memory, alone, sizes, self._interrupted(ways))
+
+
+def _all_plans(ways: Sequence[_Way]) -> Iterable[SegmentPlans]:
+    """Return the plans of all rectangles, each once."""
+    return {id(plans): plans for way in ways for plans in way.plans}.values()
+
+
+def _folded(ways: Sequence[_Way]) -> int:
+    """Return how many segments of several blocks were bounded by folding."""
+    return sum(plans.longer_folded for plans in _all_plans(ways))
+
+
+def _best_found(ways: Sequence[_Way]) -> tuple[_Way | None, float]:
+    found = [(way.found()[0], number) for number, way in enumerate(ways)]
+    us, number = min(found)
+    return (ways[number], us) if isfinite(us) else (None, inf)
+
+
+def _needs(sized: SizedRegions, phases: Sequence[PlannedPhase]) -> list[RegionNeed]:
+    """Return the most of each resource that any phase in each region needs."""
+    most = {name: np.zeros(5, dtype=np.int64) for name in sized.names}
+    for number, phase in enumerate(phases):
+        name = sized.names[number % len(sized.names)]
+        for demand in slot_demands(phase.result.candidate).values():
+            most[name] = np.maximum(most[name], np.array(demand.as_tuple()))
+    return [RegionNeed(name, Resources(*amounts.tolist())) for name, amounts in most.items()]

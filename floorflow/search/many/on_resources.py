@@ -1,0 +1,209 @@
+"""A network on a platform of resources alone: cut in time and folded with proof, placed nowhere.
+
+Source: Montgomerie-Corcoran et al., SAMO (2022), equations 3 to 7. The dynamic program over cuts runs on bounds of all
+segments; those of its best path are folded until all of them are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from math import inf
+
+import numpy as np
+
+from floorflow.backends.backend import Source
+from floorflow.channels import StreamPrices
+from floorflow.dataflow.model import Dataflow
+from floorflow.dataflow.options import OptionGroup
+from floorflow.errors import FloorflowError, InfeasibleError, LimitError, sentence
+from floorflow.folding import FoldingProblem, FoldingSolution, fitting, fold_at_interval
+from floorflow.hardware.resource_platforms import ResourcePlatform, resource_platform
+from floorflow.request import Request
+from floorflow.resources import Resources
+from floorflow.search.candidate.preparing import Priced, priced
+from floorflow.search.candidate.progress import Progress
+from floorflow.search.many.in_time import BoardMemory, SegmentsInTime, Span, shortest_cycles, slow_group, with_slow
+from floorflow.search.many.phases import phase_request
+from floorflow.segments.cheapest_path import cheapest_path
+from floorflow.stats import SolveStats
+
+METHOD = "bounds of all segments, those of the best path folded"
+
+
+@dataclass(frozen=True)
+class FoldedPartition:
+    """A segment of the network as the device runs it, with its folding."""
+
+    dataflow: Dataflow
+    folding: FoldingSolution
+
+
+@dataclass(frozen=True)
+class OnResources:
+    """A network cut and folded for a device; ``stats`` is of the time of a batch of ``frames`` in us.
+
+    ``limits``: what each partition may use. ``interrupted``: Ctrl-C ended it before the best was proven.
+    """
+
+    whole: Priced
+    device: ResourcePlatform
+    limits: Resources
+    frames: int
+    partitions: tuple[FoldedPartition, ...]
+    stats: SolveStats
+    interrupted: bool
+
+
+def search_on_resources(request: Request, source: Source, progress: Progress) -> OnResources:
+    """Find the partitions and foldings whose batch takes least; one partition where no others were asked for.
+
+    Raises
+    ------
+    InputError
+        If the platform is unknown.
+    InfeasibleError
+        If it is proven that there are none.
+    LimitError
+        If none were found, though none is proven impossible.
+
+    """
+    device = resource_platform(request.platform)
+    limits = device.limits(request.cap.as_dict() if "cap" in request.model_fields_set else None)
+    with progress.stage("lowering"):
+        clock_mhz = request.clock_mhz or device.clock_mhz
+        asked = phase_request(request.changed(platform=device.board, clock_mhz=clock_mhz))
+        whole = _within(priced(source, asked, 1), device.name, limits)
+    frames = request.frames if request.reconfigure != "none" else 1
+    prices = StreamPrices(whole.costs).couplings
+    ties = prices(whole.dataflow, whole.groups)
+    problem = FoldingProblem(whole.groups, limits, device.resources, ties)
+    memory = BoardMemory(device.memory_gbps, clock_mhz)
+    segments = SegmentsInTime(whole.dataflow, problem, prices, memory)
+    with progress.stage("folding"):
+        run = _Run(segments, progress, frames / clock_mhz, device.load_us, alone=request.reconfigure == "none")
+        spans, stats, interrupted = run.result(f"{whole.dataflow.name} on {device.name}")
+        partitions = tuple(FoldedPartition(segments.dataflow(span), run.folding(span)) for span in spans)
+    return OnResources(whole, device, limits, frames, partitions, stats, interrupted)
+
+
+def _within(whole: Priced, place: str, limits: Resources) -> Priced:
+    """Return the network with the foldings that fit, without those for which the host has to write weights.
+
+    Such foldings are for where much rests on them; an engine that has no others keeps them.
+    """
+    spared = whole.backend.spares_host(whole.request.backend_options)
+
+    def kept(group: OptionGroup) -> OptionGroup:
+        group = fitting(group, ((place, limits),))
+        if not spared:
+            return group
+        engines = [(whole.dataflow.engine(name), group.options_of(name)) for name in group.engines]
+        written = np.any([whole.backend.host_writes(*each) for each in engines], axis=0)
+        return group if written.all() else group.subset(~written)
+
+    return replace(whole, groups=tuple(kept(group) for group in whole.groups))
+
+
+@dataclass
+class _Run:
+    """A search on its way; ``found`` are the shortest intervals with a folding, by segment."""
+
+    segments: SegmentsInTime
+    progress: Progress
+    us_per_cycle: float
+    load_us: float
+    alone: bool
+    found: dict[Span, tuple[FoldingProblem, int]] = field(default_factory=dict)
+
+    def result(self, about: str) -> tuple[list[Span], SolveStats, bool]:
+        """Return the segments of the best path, what is proven of it, and whether Ctrl-C ended the search."""
+        interrupted = False
+        try:
+            self._search()
+        except KeyboardInterrupt:
+            interrupted = True
+        cost, spans = self._cheapest(self._found_cycles())
+        if spans is None:
+            if interrupted:
+                raise KeyboardInterrupt
+            raise self._nothing(about)
+        bound, _ = self._cheapest(self.segments.lowest)
+        proven = bound >= cost * (1 - 1e-9)
+        return (
+            spans,
+            SolveStats(METHOD, "optimal" if proven else "feasible", cost, cost if proven else bound),
+            interrupted,
+        )
+
+    def folding(self, span: Span) -> FoldingSolution:
+        """Return the least scarce folding of a segment at the shortest interval that was found."""
+        problem, cycles = self.found[span]
+        answer = fold_at_interval(problem, cycles)
+        if not isinstance(answer, FoldingSolution):
+            answer = fold_at_interval(problem, cycles, prove=False)
+        if not isinstance(answer, FoldingSolution):
+            raise LimitError(f"no folding at {cycles:,} cycles was found again", "try another --seed")
+        return answer
+
+    def _search(self) -> None:
+        while True:
+            hoped = self.segments.lowest.copy()
+            known = self._found_cycles()
+            for span in np.ndindex(hoped.shape):
+                if self.segments.is_folded((span[0], span[1])):
+                    hoped[span] = known[span]
+            _, path = self._cheapest(hoped)
+            open_ = [span for span in path or () if not self.segments.is_folded(span)]
+            if not open_:
+                return
+            for span in open_:
+                self.progress.note(f"blocks {span[0]} to {span[1] - 1} of {len(self.segments.blocks)}")
+                self._fold(span)
+
+    def _fold(self, span: Span) -> None:
+        """Find the shortest interval of a segment that is not too fast for the memory (eq. 7)."""
+        shortest, slow_enough = self.segments.fold(span), int(self.segments.slow_enough[span])
+        if shortest.interval_cycles is None:
+            return
+        problem = self.segments.folding_problem(span)
+        if shortest.interval_cycles >= slow_enough:
+            self.found[span] = problem, shortest.interval_cycles
+            return
+        number = slow_group(problem, slow_enough)
+        if number is None:
+            self.segments.lowest[span] = inf
+            return
+        problem = with_slow(problem, number, slow_enough)
+        cycles = shortest_cycles(problem)
+        if cycles is not None:
+            self.segments.lowest[span] = max(self.segments.lowest[span], cycles)
+            if isinstance(fold_at_interval(problem, cycles, prove=False), FoldingSolution):
+                self.found[span] = problem, cycles
+
+    def _found_cycles(self) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+        cycles = np.full_like(self.segments.lowest, inf)
+        for span, (_, interval) in self.found.items():
+            cycles[span] = interval
+        return cycles
+
+    def _cheapest(self, cycles: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> tuple[float, list[Span] | None]:
+        """Return the cheapest path; where no partitions were asked for, the whole network is the only one."""
+        if self.alone:
+            cost = float(cycles[0, -1]) * self.us_per_cycle
+            return cost, [(0, len(cycles) - 1)] if cost < inf else None
+        return cheapest_path(cycles * self.us_per_cycle, self.load_us)
+
+    def _nothing(self, about: str) -> FloorflowError:
+        """Return why there are no partitions: a part that has no folding however it is cut, or what was not found."""
+        lowest, count = self.segments.lowest, len(self.segments.blocks)
+        spans = [(0, count)] if self.alone else [(number, number + 1) for number in range(count)]
+        closed = [span for span in spans if not np.isfinite(lowest[span])]
+        if not closed:
+            return LimitError(f"{about}: no partitions were found, though none are proven impossible", "cap less")
+        refused = self.segments.refusals(closed[0])
+        engines = self.segments.engines(closed[0])
+        why = sentence(*refused) if refused else "every folding is too fast for the memory"
+        hint = "--reconfigure full cuts it in time" if self.alone else "a larger platform or a narrower network"
+        return InfeasibleError(
+            f"proven infeasible by the cost model: {about}: {engines[0]} to {engines[-1]} alone: {why}", hint, refused
+        )

@@ -1,0 +1,202 @@
+"""What is found out once a plan stands: what limits cost, and bargains, which are what a little less rate would free.
+
+Bargains are made by the very search that `--fps` would make. Each is folded and cut for the rate, not placed: how full
+slots are and how large engines follow from that, the wire length does not. It is told only where each bargain is
+planned to its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from decimal import ROUND_DOWN, Context
+from math import inf
+
+from floorflow.dataflow.measured import NO_MEASUREMENTS
+from floorflow.errors import InfeasibleError, LimitError
+from floorflow.placement import PlacementSolution
+from floorflow.request import Request
+from floorflow.resources import total
+from floorflow.search.candidate.candidate import Candidate, slot_demands
+from floorflow.search.candidate.context import PlanningContext, longest_interval
+from floorflow.search.candidate.findings import Bargain, Bargains, Extras, Figures, LeftOut
+from floorflow.search.candidate.progress import Progress
+from floorflow.search.interval.fullness import cap_limits
+from floorflow.search.interval.search import Search, SearchResult
+from floorflow.search.policy.without_limits import without_limits
+from floorflow.stats import WorkIsSpent, counted
+
+LESS = (0.01, 0.02, 0.05, 0.1, 0.2)
+"""Shares of the rate that are given up."""
+MOST_MODULES, MOST_ENGINES = 20, 150
+"""Modules and engines of a plan up to which bargains are sought unasked: of larger ones they take longer than it."""
+DIGITS = range(4, 13)
+"""How many digits a rate may have that is asked for; the fewest that will do."""
+INSTEAD = "--objective resources"
+"""What the same command says where the highest rate was asked for by name: a rate contradicts that."""
+
+
+@dataclass(frozen=True)
+class Again:
+    """How a network is searched for once more: ``prepare`` takes a request and a number of FPGAs."""
+
+    prepare: Callable[[Request, int], PlanningContext]
+    search: Search
+
+
+def extras(
+    context: PlanningContext, found: SearchResult, most_work: float, progress: Progress, again: Again | None = None
+) -> Extras | None:
+    """Return what is told beside the plan of a finished search, in at most so much work; None where nothing is.
+
+    ``again``: how the same is searched for at another rate; None where no bargain is to be had. Whoever asks for
+    bargains has them whatever work they take.
+    """
+    request = context.request
+    if found.interrupted:
+        return None
+    asked, measured = request.bargains in {"fold", "plan"}, context.measured != NO_MEASUREMENTS
+    bound, rows, left = None, None, list[LeftOut]()
+    # No option of a command that measures would bring what is left out.
+    with counted(inf if asked or measured else most_work):
+        if request.goal == "throughput":
+            with progress.stage("extras: bound without limits"):
+                try:
+                    bound = without_limits(found.context, found.bound_cycles)
+                except WorkIsSpent:
+                    left.append(LeftOut("without_limits", "--max-products none --max-engine-share none"))
+        if again is not None and _are_sought(context):
+            with progress.stage("extras: bargains"):
+                rows = _bargains(context, found, again, progress)
+            missing = LESS[len(rows.rows) :]
+            left += [LeftOut("bargains", "--bargains fold", missing)] if missing else []
+    return Extras(bound, rows, tuple(left)) if bound or rows or left else None
+
+
+def _bargains(context: PlanningContext, found: SearchResult, again: Again, progress: Progress) -> Bargains:
+    """Return the bargains of a finished search, as far as the work goes that is allowed."""
+    planned = context.request.bargains_sought == "plan"
+    large = len(found.candidate.modules) > MOST_MODULES or len(found.candidate.folded.options) > MOST_ENGINES
+    rows = list[Bargain]()
+    if context.request.bargains is not None or not large:
+        with suppress(WorkIsSpent):
+            rows.extend(_Rows(context, found, again, progress, planned).rows())
+    now = figures_of(context, found.candidate, found.placements)
+    return Bargains(now, tuple(rows), planned, tuple(_beside(context)))
+
+
+def _are_sought(context: PlanningContext) -> bool:
+    """Whether a rate can be given up and a command asks for that; no command knows what a build measured."""
+    request = context.request
+    if request.bargains_sought == "none" or request.keep_folding or context.measured != NO_MEASUREMENTS:
+        return False
+    return request.goal == "throughput" or (request.goal == "resources" and request.fps is not None)
+
+
+def _beside(context: PlanningContext) -> Iterator[str]:
+    """Yield the options without which the same command at another rate would not be the same request."""
+    if context.request.fpgas == "auto":
+        yield f"--fpgas {len(context.platform.fpgas)}"
+    if context.request.objective == "throughput":
+        yield INSTEAD
+
+
+@dataclass(frozen=True)
+class _Rows:
+    context: PlanningContext
+    found: SearchResult
+    again: Again
+    progress: Progress
+    planned: bool
+
+    def rows(self) -> Iterator[Bargain]:
+        """Yield a bargain for each share; rates at which the same interval is the longest are planned once."""
+        interval = self.found.candidate.interval_cycles
+        slowest = self._prepared(rounded_down(self._rate(LESS[-1]), DIGITS[0]))
+        intervals = () if slowest is None else slowest.problem.intervals()
+        known: dict[int, tuple[int | None, Figures | None]] = {}
+        for less in LESS:
+            fps = readable(self._rate(less), lambda rate: self._longest(rate, intervals))
+            longest = self._longest(fps, intervals)
+            if longest <= interval:
+                yield Bargain(less, fps, interval, None)
+                continue
+            if longest not in known:
+                self.progress.note(f"{less:.0%} less rate, {longest:,} cycles")
+                known[longest] = self._figures(fps)
+            yield Bargain(less, fps, *known[longest])
+
+    def _rate(self, less: float) -> float:
+        return self.context.platform.clock_mhz * 1e6 / self.found.candidate.interval_cycles * (1 - less)
+
+    def _longest(self, fps: float, intervals: Sequence[int]) -> int:
+        """Return the longest interval of a folding that reaches a rate; the plan's own where none is longer."""
+        most = longest_interval(self.context.platform, self._request(fps)) or 0
+        return max((each for each in intervals if each <= most), default=self.found.candidate.interval_cycles)
+
+    def _request(self, fps: float) -> Request:
+        """Return the request for another rate, as the command line that is told makes it."""
+        request, fpgas = self.context.request, len(self.context.platform.fpgas)
+        objective = "resources" if request.objective == "throughput" else request.objective
+        return request.changed(fps=fps, objective=objective, fpgas=fpgas)
+
+    def _prepared(self, fps: float) -> PlanningContext | None:
+        try:
+            return self.again.prepare(self._request(fps), len(self.context.platform.fpgas))
+        except InfeasibleError:
+            return None
+
+    def _figures(self, fps: float) -> tuple[int | None, Figures | None]:
+        """Return interval and figures of the design for a rate, None where none is found."""
+        context = self._prepared(fps)
+        if context is None:
+            return None, None
+        try:
+            result = self.again.search(replace(context, floorplans=self.planned))
+        except (InfeasibleError, LimitError):
+            return None, None
+        if result.interrupted:
+            raise KeyboardInterrupt
+        candidate = result.candidate
+        if candidate.interval_cycles == self.found.candidate.interval_cycles:
+            return candidate.interval_cycles, None
+        return candidate.interval_cycles, figures_of(context, candidate, result.placements)
+
+
+def readable(rate: float, longest: Callable[[float], int]) -> float:
+    """Return a rate to ask for, rounded down, but not so far that a longer interval would do than meets it.
+
+    ``longest`` is the longest interval that reaches a rate.
+    """
+    rounded = [rounded_down(rate, digits) for digits in DIGITS]
+    return next((fps for fps in rounded if longest(fps) == longest(rate)), rounded[-1])
+
+
+def rounded_down(rate: float, digits: int) -> float:
+    """Return a rate that is not higher, with so many digits."""
+    return float(Context(prec=digits, rounding=ROUND_DOWN).create_decimal_from_float(rate))
+
+
+def figures_of(context: PlanningContext, candidate: Candidate, placements: Mapping[str, PlacementSolution]) -> Figures:
+    """Return the figures of a design; ``placements`` by FPGA, none where it was not placed."""
+    demands, caps = slot_demands(candidate), cap_limits(context)
+    available = {slot.name: slot.available.as_dict() for slot in context.platform.slots}
+    shares = [
+        (need / have, slot, name)
+        for slot, cap in caps.items()
+        for (name, need), have in zip(demands[slot].as_dict().items(), cap.as_tuple(), strict=True)
+        if have
+    ]
+    share, slot, resource = max(shares, key=lambda each: each[0])
+    slot_of = {engine: candidate.slot_of[module.name] for module in candidate.modules for engine in module.engines}
+    engines = [
+        (option.resources.as_dict()[name] / available[slot_of[engine]][name], engine, name)
+        for engine, option in candidate.folded.options.items()
+        for name in ("LUT", "DSP")
+        if available[slot_of[engine]][name]
+    ]
+    _, engine, name = max(engines, key=lambda each: each[0])
+    amount = candidate.folded.options[engine].resources.as_dict()[name]
+    hpwl = sum(placement.hpwl for placement in placements.values()) if placements else None
+    return Figures(slot, resource, share, engine, name, amount, total(demands.values()), hpwl)
