@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from statistics import geometric_mean
 
-from floorflow.backends.fcnnx.front import front
+from floorflow.backends.fcnnx.costs import front
 from floorflow.dataflow.traffic import EnginePoint
 from floorflow.resources import Resources
 from floorflow.schedule.bandwidth import JointProblem, Wish, choose, scheduled_period, solve_by, wish

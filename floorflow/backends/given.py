@@ -10,11 +10,7 @@ from floorflow.errors import InputError
 def rows_as_given(dataflow: Dataflow, groups: tuple[OptionGroup, ...]) -> tuple[OptionGroup, ...]:
     """Return the groups with one row each: the first in which every engine has its own ``folding``.
 
-    Raises
-    ------
-    InputError
-        If there is none; names the engines and the foldings.
-
+    Raises InputError if there is none; names the engines and the foldings.
     """
     return tuple(_row_as_given([dataflow.engine(name) for name in group.engines], group) for group in groups)
 

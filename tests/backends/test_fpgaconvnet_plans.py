@@ -18,7 +18,7 @@ import floorflow as ff
 from examples.make_models import ModelBuilder
 from floorflow.backends.fpgaconvnet.costs import options_of
 from floorflow.backends.fpgaconvnet.lower import lowered
-from floorflow.backends.layered.source import read_layers
+from floorflow.backends.layered.graph import read_layers
 from floorflow.errors import InputError
 from floorflow.network import FloatBits
 from floorflow.verify.fpgaconvnet import judge

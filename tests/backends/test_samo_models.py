@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from floorflow.backends.finn.samo import estimators
-from floorflow.backends.finn.samo.memories import blocks
+from floorflow.backends.finn import samo
 from floorflow.backends.fpgaconvnet import layers as fpgaconvnet
 from floorflow.backends.hls4ml import layers as hls4ml
 from tests.schedule.samo_cases import tables
@@ -20,7 +19,7 @@ OPTIONS = {"finn": 16_444, "fpgaconvnet": 11_606, "hls4ml": 820}
 
 
 def of_finn(node: dict[str, Any], _: str) -> NDArray[np.float64]:
-    return estimators.options(node["op"], node["channels_in"], node["channels_out"], node["attributes"])
+    return samo.options(node["op"], node["channels_in"], node["channels_out"], node["attributes"])
 
 
 def of_fpgaconvnet(node: dict[str, Any], network: str) -> NDArray[np.float64]:
@@ -64,8 +63,8 @@ def test_every_option_of_every_table_is_reproduced(backend: str) -> None:
 def test_a_block_is_as_deep_as_its_words_are_narrow() -> None:
     widths = np.array([1, 2, 4, 9, 18, 36, 36, 37], dtype=np.float64)
     depths = np.array([16384, 8192, 4096, 2048, 1024, 512, 513, 512], dtype=np.float64)
-    assert blocks(widths, depths).tolist() == [1, 1, 1, 1, 1, 1, 2, 2]
-    assert blocks(widths, depths + 1).tolist() == [2, 2, 2, 2, 2, 2, 2, 3]
+    assert samo.blocks(widths, depths).tolist() == [1, 1, 1, 1, 1, 1, 2, 2]
+    assert samo.blocks(widths, depths + 1).tolist() == [2, 2, 2, 2, 2, 2, 2, 3]
 
 
 def test_hls4ml_takes_numbers_of_multipliers_that_fill_inputs_or_outputs() -> None:
@@ -84,4 +83,4 @@ def test_what_fpgaconvnet_has_no_bias_for_costs_an_adder() -> None:
 
 def test_a_type_without_an_estimator_is_refused() -> None:
     with pytest.raises(KeyError, match="StreamingEltwise"):
-        estimators.options("StreamingEltwise", 4, 4, {})
+        samo.options("StreamingEltwise", 4, 4, {})

@@ -13,9 +13,8 @@ import pytest
 
 from examples.make_zoo import ZOO
 from floorflow.backends.fpgaconvnet import layers as fpgaconvnet
-from floorflow.backends.fpgaconvnet import read_layers as of_fpgaconvnet
+from floorflow.backends.fpgaconvnet import lower as of_fpgaconvnet
 from floorflow.backends.hls4ml import layers as hls4ml
-from floorflow.backends.hls4ml import read_layers as of_hls4ml
 from floorflow.errors import InputError
 from floorflow.network import read
 from tests.conftest import ROOT
@@ -76,7 +75,7 @@ CASES = {
 @pytest.mark.parametrize("table", CASES)
 def test_tables_are_made_from_the_model_file(table: str) -> None:
     network, nodes = read(FOLDER / f"{CASES[table]}.onnx"), tables()[table]["nodes"]
-    reader, model = (of_hls4ml, hls4ml) if table.startswith("hls") else (of_fpgaconvnet, fpgaconvnet)
+    reader, model = (hls4ml, hls4ml) if table.startswith("hls") else (of_fpgaconvnet, fpgaconvnet)
     found = reader.layers_of(network)
     assert [each.layer.op for each in found] == [node["op"] for node in nodes]
     for each, node in zip(found, nodes, strict=True):
@@ -88,7 +87,7 @@ def test_tables_are_made_from_the_model_file(table: str) -> None:
         assert np.abs(made - listed).max() <= 2e-6, each.name
 
 
-@pytest.mark.parametrize("reader", [of_hls4ml, of_fpgaconvnet])
+@pytest.mark.parametrize("reader", [hls4ml, of_fpgaconvnet])
 def test_operations_without_a_layer_are_all_named(reader: Any, tmp_path: Path) -> None:
     model = onnx.load(FOLDER / "cnv.onnx")
     for node in model.graph.node:

@@ -12,7 +12,7 @@ import pytest
 
 from floorflow import flow
 from floorflow.api.told import told
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.request import Request
 from floorflow.schema import read_plan
 from floorflow.search.context import PlanningContext

@@ -4,14 +4,15 @@ No build stands behind them here: the regressions are fpgaConvNet's own, of 2022
 FIFOs and squeeze layers have no model there, or one without area, and are counted from structure.
 """
 
+# ruff: noqa: ARG002, D102 - an interface says what its methods return, and not every answer needs all that it is told
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import ceil, lcm
 
 from floorflow.backends.backend import Costs
-from floorflow.backends.fpgaconvnet.kinds import SQUEEZE, WITH_WEIGHTS
-from floorflow.backends.fpgaconvnet.layers import BITS, Floats, options
+from floorflow.backends.fpgaconvnet.layers import BITS, SQUEEZE, WITH_WEIGHTS, Floats, options
 from floorflow.backends.fpgaconvnet.lower import layer_of
 from floorflow.backends.fpgaconvnet.options import FpgaConvNetOptions
 from floorflow.backends.layered import areas
@@ -38,7 +39,6 @@ class FpgaConvNetCosts(Costs):
         )
 
     def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
-        """Price one FIFO by structure."""
         return areas.fifo(width_bits, depth_words)
 
     def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
@@ -52,8 +52,7 @@ class FpgaConvNetCosts(Costs):
         """Whether foldings may differ at the ends of a stream: eq. 10 of SAMO forbids it."""
         return input_bits == output_bits or self.options.matching == "none"
 
-    def converter_kind(self, input_bits: int, output_bits: int) -> str:  # noqa: ARG002
-        """Return fpgaConvNet's layer between streams of different foldings."""
+    def converter_kind(self, input_bits: int, output_bits: int) -> str:
         return SQUEEZE
 
 

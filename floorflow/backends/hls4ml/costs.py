@@ -9,6 +9,8 @@ For n multipliers at reuse factor R (docs/hls4ml.md holds the builds that this w
 * A window is kernel - 1 lines of shift registers and a register for each of its values.
 """
 
+# ruff: noqa: D102 - the interface says what its methods return
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -17,11 +19,10 @@ from functools import cached_property
 from math import ceil, log2
 from typing import Any
 
-from floorflow.backends.hls4ml.foldings import Folding, foldings, matrix_of, products
-from floorflow.backends.hls4ml.kinds import GLOBAL_POOLS, POOLS, WEIGHTED
+from floorflow.backends.hls4ml.foldings import GLOBAL_POOLS, POOLS, WEIGHTED, Folding, foldings, matrix_of, products
 from floorflow.backends.hls4ml.options import Hls4mlOptions
 from floorflow.backends.layered import areas
-from floorflow.backends.layered.costs import EqualWidths
+from floorflow.backends.layered.areas import EqualWidths
 from floorflow.dataflow.bands import Band
 from floorflow.dataflow.model import Dataflow, Engine, Option
 from floorflow.dataflow.options import OptionGroup
@@ -73,7 +74,6 @@ class Hls4mlCosts(EqualWidths):
         return MEASURED.get(kind, {}).get(resource, UNMEASURED)
 
     def groups(self, dataflow: Dataflow) -> tuple[OptionGroup, ...]:
-        """Return every engine's legal foldings."""
         return tuple(
             OptionGroup((e.name,), tuple((self.option(e, folding),) for folding in foldings(e, self.options)))
             for e in dataflow.engines

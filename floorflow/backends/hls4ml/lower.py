@@ -14,10 +14,9 @@ from fractions import Fraction
 from math import ceil, log2, prod
 from pathlib import Path
 
-from floorflow.backends.hls4ml.kinds import BY_OPERATOR, DEPTHWISE, GLOBAL_POOLS, JOINS, KINDS, POOLS, WEIGHTED
+from floorflow.backends.hls4ml.foldings import BY_OPERATOR, DEPTHWISE, GLOBAL_POOLS, JOINS, KINDS, POOLS, WEIGHTED
 from floorflow.backends.hls4ml.weights import DEFAULT_FRACTION, Constants, Weights, fraction_bits
-from floorflow.backends.layered.graph import Wires, joined, plain_names
-from floorflow.backends.layered.source import LayerSource, check_read
+from floorflow.backends.layered.graph import LayerSource, Wires, check_read, joined, plain_names
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine
 from floorflow.errors import InputError, some
 from floorflow.network import Network, Operation, Tensor
@@ -44,11 +43,7 @@ class Hls4mlSource(LayerSource):
 def lowered(source: Hls4mlSource, weight_bits: int | None) -> Dataflow:
     """Return the engines; ``weight_bits`` if the user chose them for a network without quantisers.
 
-    Raises
-    ------
-    InputError
-        If operations could not be read or have no layer; all of them are named.
-
+    Raises InputError if operations could not be read or have no layer; all of them are named.
     """
     network = source.network
     check_read(network)

@@ -4,11 +4,14 @@ Source: the primitives of UG474, UG574 and UG573: a LUT holds 64 bits or a shift
 of 18 Kb is 36 bits by 512 to 1 by 16,384.
 """
 
+# ruff: noqa: ARG002, D102 - an interface says what its methods return, and not every answer needs all that it is told
+
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from floorflow.backends.backend import Costs
 from floorflow.resources import Resources
 
 Ints = NDArray[np.int64]
@@ -40,3 +43,21 @@ def fifo(width_bits: int, depth_words: int) -> Resources:
     if depth_words <= DEEPEST_IN_LUTS:
         return Resources(lut=QUEUE_LUT + shift_luts(width_bits, depth_words), ff=QUEUE_FF)
     return Resources(lut=QUEUE_LUT, ff=QUEUE_FF + width_bits, bram18=int(blocks(width_bits, depth_words)))
+
+
+class EqualWidths(Costs):
+    """A cost model of engines that leave no choice of widths; what they cost themselves is its own."""
+
+    def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
+        return fifo(width_bits, depth_words)
+
+    def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
+        """Price no converter: there is none."""
+        return Resources()
+
+    def convertible(self, input_bits: int, output_bits: int) -> bool:
+        return input_bits == output_bits
+
+    def converter_kind(self, input_bits: int, output_bits: int) -> str:
+        """Return no kind: there is no converter."""
+        return ""

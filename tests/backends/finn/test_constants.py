@@ -8,8 +8,8 @@ import onnx
 import pytest
 
 from floorflow.backends.finn.backend import BACKEND
-from floorflow.backends.finn.constants import constants_in_logic
 from floorflow.backends.finn.options import FinnOptions
+from floorflow.backends.finn.roles import constants_in_logic
 from floorflow.dataflow.model import Attributes, Engine, Option
 from floorflow.resources import Resources
 from floorflow.technology import technology_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from floorflow.backends.finn.datatype import bits_of, bits_to_hold, extreme_value, is_signed
+from floorflow.backends.finn.attributes import bits_of, bits_to_hold, extreme_value, is_signed
 from floorflow.errors import InputError
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floorflow.backends.finn.fifo_file import fifo_config
+from floorflow.backends.finn.made_graph import fifo_config
 from floorflow.schema import ChannelEntry
 from floorflow.schema.values import Amounts
 
@@ -17,8 +17,8 @@ def channel(
         name=f"{source}.{port}->{target}",
         source=source,
         source_port=int(port),
-        target=target,
-        target_port=0,
+        target=target.partition(".")[0],
+        target_port=int(target.partition(".")[2] or 0),
         width_bits=max(widths),
         words_per_frame=64,
         source_width_bits=widths[0],
@@ -47,7 +47,7 @@ CHANNELS = [
     channel("host:in0.0", "fork", 32),
     channel("fork.0", "long", 5, widths=(8, 16)),
     channel("fork.1", "join", 900, style="block"),
-    channel("long.0", "join", 6, widths=(16, 8)),
+    channel("long.0", "join.1", 6, widths=(16, 8)),
     channel("join.0", "host:out0", 32),
 ]
 

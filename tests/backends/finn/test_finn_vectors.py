@@ -9,7 +9,7 @@ import pytest
 
 from floorflow.backends.finn.kinds.fifo import fifo_estimate
 from floorflow.backends.finn.kinds.registry import KINDS, FinnEstimate, estimate
-from floorflow.backends.finn.version import FinnVersion, technology_for
+from floorflow.backends.finn.names import FinnVersion, technology_for
 from floorflow.errors import InputError
 from floorflow.technology import technology_of
 

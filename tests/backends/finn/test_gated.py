@@ -9,10 +9,10 @@ import pytest
 
 from examples.make_models import ModelBuilder
 from floorflow.backends.finn.folding.legal_foldings import options
+from floorflow.backends.finn.names import FinnVersion
 from floorflow.backends.finn.rates.patterns import actor_of
 from floorflow.backends.finn.rates.start_up import HLS_RESTART_CYCLES
-from floorflow.backends.finn.read.source import read_source
-from floorflow.backends.finn.version import FinnVersion
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.dataflow.model import Dataflow, Engine
 from floorflow.errors import InputError
 from floorflow.request import Request

@@ -11,7 +11,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from floorflow.backends.finn.buildable import moves
+from floorflow.backends.finn.kernel_cuts import moves
 from floorflow.backends.finn.step.graph import BuiltNode, joined
 from floorflow.backends.finn.step.kernel_files import read_partitions
 from floorflow.backends.finn.step.kernels import NotBuildable, check_acyclic, kernel_order, partition_ids

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.dataflow.model import is_outside
 from floorflow.technology import technology_of
 

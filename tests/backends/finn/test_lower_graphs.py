@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from examples.make_models import ModelBuilder
 from floorflow.backends.finn.kinds.registry import KINDS
 from floorflow.backends.finn.lower.lowering import lower
+from floorflow.backends.finn.names import FinnVersion
 from floorflow.backends.finn.read.ports import input_type
-from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Dataflow, Engine
 from floorflow.network import read
 from floorflow.technology import Technology

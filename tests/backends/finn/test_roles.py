@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.backends.finn.roles import described
 from floorflow.dataflow.model import Engine
 from floorflow.technology import technology_of

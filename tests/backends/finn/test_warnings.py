@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from floorflow.backends.finn.options import FinnOptions
-from floorflow.backends.finn.warnings import PACKED_SUM_BITS, warnings_of
+from floorflow.backends.finn.report_words import PACKED_SUM_BITS, warnings_of
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.resources import Resources
 

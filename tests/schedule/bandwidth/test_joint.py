@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from floorflow.backends.fcnnx.front import front
+from floorflow.backends.fcnnx.costs import front
 from floorflow.dataflow.traffic import EnginePoint, Subgraph
 from floorflow.resources import Resources
 from floorflow.schedule.bandwidth import JointProblem, Wish, choose, scheduled_period, wish

@@ -16,18 +16,16 @@ from floorflow.backends.finn.attributes import GivenAttributes
 from floorflow.backends.finn.kinds import (
     boundary,
     elementwise,
-    elementwise_binary,
     joining,
     moving,
     pooling,
 )
-from floorflow.backends.finn.kinds.depthwise import Depthwise
 from floorflow.backends.finn.kinds.kind import EngineKind, Unit, priced
-from floorflow.backends.finn.kinds.matrix_vector import MatrixVector
+from floorflow.backends.finn.kinds.matrix_vector import Depthwise, MatrixVector
 from floorflow.backends.finn.kinds.thresholding import Thresholding
 from floorflow.backends.finn.kinds.window import Window
 from floorflow.backends.finn.kinds.window_hls import HlsWindow
-from floorflow.backends.finn.version import VERSION_NAMES, FinnVersion
+from floorflow.backends.finn.names import VERSION_NAMES, FinnVersion
 from floorflow.errors import InputError
 from floorflow.resources import Resources
 from floorflow.technology import Technology
@@ -44,7 +42,6 @@ _KINDS: tuple[EngineKind, ...] = (
     *elementwise.KINDS,
     *pooling.KINDS,
     *moving.KINDS,
-    *elementwise_binary.KINDS,
     *boundary.KINDS,
     *joining.KINDS,
 )
@@ -62,11 +59,7 @@ KINDS: Mapping[str, EngineKind] = MappingProxyType({kind.op_type: kind for kind 
 def kind_of(op_type: str) -> EngineKind:
     """Return the kind of that op type.
 
-    Raises
-    ------
-    InputError
-        If floorflow does not know it.
-
+    Raises InputError if floorflow does not know it.
     """
     try:
         return KINDS[op_type]
@@ -91,11 +84,7 @@ class FinnEstimate:
 def known_kind(op_type: str, finn: FinnVersion) -> EngineKind:
     """Return the kind of that op type in that version of FINN.
 
-    Raises
-    ------
-    InputError
-        If that version does not have it.
-
+    Raises InputError if that version does not have it.
     """
     kind = kind_of(op_type)
     if finn not in kind.versions:
@@ -135,11 +124,7 @@ def estimate(
 ) -> FinnEstimate:
     """Return FINN's estimate of an engine with all its attributes, folding included.
 
-    Raises
-    ------
-    InputError
-        If that FINN does not have the op type, or an attribute is missing or illegal.
-
+    Raises InputError if that FINN does not have the op type, or an attribute is missing or illegal.
     """
     unit = known_kind(op_type, finn).unit(attributes, finn)
     resources = unit.finn_resources(technology)

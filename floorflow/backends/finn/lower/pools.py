@@ -8,8 +8,7 @@ from math import prod
 from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS
 from floorflow.backends.finn.lower.joins import without_host_steps
 from floorflow.backends.finn.lower.rewrite import BENDS, next_operation
-from floorflow.backends.finn.lower.state import NEEDS_NEWER_FINN, Lowering, Output, Wire
-from floorflow.backends.finn.lower.types import pool_sum
+from floorflow.backends.finn.lower.state import NEEDS_NEWER_FINN, Lowering, Output, Wire, pool_sum
 from floorflow.backends.finn.lower.windows import Window, padded, window_of, windows
 from floorflow.dataflow.model import Attributes
 from floorflow.network.datatype import BIPOLAR

@@ -62,11 +62,7 @@ class Window:
 def window_of(lowering: Lowering, operation: Operation, wire: Wire) -> Window:
     """Return an operation's window in two dimensions.
 
-    Raises
-    ------
-    InputError
-        If the image is not 1D or 2D, or the window is larger than the image.
-
+    Raises InputError if the image is not 1D or 2D, or the window is larger than the image.
     """
     if len(wire.shape) != 4 or len(operation.integers("kernel")) > 2:
         raise lowering.refuse(operation, f"it needs an image of one or two dimensions, not {wire.shape[1:]}")

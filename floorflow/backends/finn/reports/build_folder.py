@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from floorflow.backends.builds import Build, BuildFile, BuiltClock, BuiltNode
-from floorflow.backends.finn.reports import build_files, build_target, estimates, node_json, performance, synthesis
+from floorflow.backends.finn.reports import build_files, build_target, node_reports, performance
 from floorflow.backends.finn.reports.build_contents import AMOUNTS, HIERARCHY, TIMING, UTILISATION
 from floorflow.backends.finn.reports.build_files import BuildFiles, one_build
-from floorflow.backends.finn.reports.build_versions import told_options
+from floorflow.backends.finn.reports.build_target import told_options
 from floorflow.backends.finn.reports.built_graph import BuiltGraph, chosen_graph, nodes_of
 from floorflow.backends.finn.reports.instances import node_of
 from floorflow.backends.finn.reports.node_rows import matched, node_rows_of, numbered_as_built, reported_nodes
 from floorflow.backends.reports import Report, Row
-from floorflow.backends.vivado import read_vivado
+from floorflow.backends.vivado.reports import read_vivado
 from floorflow.backends.vivado.vivado_text import part_of
 from floorflow.errors import InputError, some
 from floorflow.reading import read_bytes, read_text
@@ -96,11 +96,7 @@ class _Files:
 def read_build(folder: Path) -> Build:
     """Read a build folder: its graph with what was built of it, or, without a graph, what its reports name.
 
-    Raises
-    ------
-    InputError
-        If it holds several builds, or none; names the builds, or what was looked for.
-
+    Raises InputError if it holds several builds, or none; names the builds, or what was looked for.
     """
     files, refused = _Files(one_build(folder)), list[str]()
     graph = chosen_graph(files.build, refused)
@@ -144,13 +140,13 @@ def _nothing(folder: Path, refused: Sequence[str]) -> InputError:
 
 def _rows(files: _Files) -> tuple[Row, ...]:
     """Return what was built of every node: by FINN's own report, Vivado's with hierarchy, or any JSON there is."""
-    of_finn = files.parsed("synthesis", synthesis.read)
+    of_finn = files.parsed("synthesis", partial(node_reports.read_nodes, role="synthesis"))
     if of_finn is not None:
         return of_finn.rows
     report = files.vivado(HIERARCHY)
     if report is not None:
         return node_rows_of(report.rows, DESIGN)
-    return files.parsed(AMOUNTS, synthesis.amounts) or ()
+    return files.parsed(AMOUNTS, node_reports.amounts) or ()
 
 
 def _whole(files: _Files, rows: Iterable[Row]) -> Resources | None:
@@ -163,7 +159,7 @@ def _whole(files: _Files, rows: Iterable[Row]) -> Resources | None:
 
 
 def _foldings(files: _Files) -> Mapping[str, Mapping[str, Any]]:
-    held = files.parsed("folding", node_json.nodes) or {}
+    held = files.parsed("folding", node_reports.nodes) or {}
     return {node: entry for node, entry in held.items() if node != "Defaults"}
 
 
@@ -186,7 +182,7 @@ def _missing(files: _Files, graph: BuiltGraph | None, rows: Sequence[Row], refus
 
 def _with_estimates(nodes: Sequence[BuiltNode], files: _Files) -> tuple[BuiltNode, ...]:
     """Add what FINN's formulas say of each node, which they know by its name in the graph."""
-    report = files.parsed("estimates", partial(estimates.read, evidence=estimates.FINN))
+    report = files.parsed("estimates", partial(node_reports.read_nodes, role="estimates"))
     estimated = {row.path[-1]: row.resources for row in (report.rows if report else ())}
     cycles = performance.layer_cycles(files.figures("cycles"))
     plain = {node.name: node_of((node.name,))[1] for node in nodes}

@@ -10,12 +10,12 @@ from pathlib import Path
 from floorflow.backends.builds import BuiltNode, Role
 from floorflow.backends.finn import names
 from floorflow.backends.finn.read import ports
+from floorflow.backends.finn.read.dataflow import Source, read_source
+from floorflow.backends.finn.read.file import in_topological_order
 from floorflow.backends.finn.read.graph import Graph
-from floorflow.backends.finn.read.order import in_topological_order
-from floorflow.backends.finn.read.source import Source, read_source
 from floorflow.backends.finn.reports import build_files
 from floorflow.backends.finn.reports.build_files import BuildFiles
-from floorflow.backends.finn.reports.numbering import interchangeable_nodes
+from floorflow.backends.finn.reports.instances import interchangeable_nodes
 from floorflow.errors import InputError
 from floorflow.network.onnx_file import Node, load
 

@@ -1,22 +1,92 @@
 """Which instances in reports are which engines of a plan; strict: a name is compared as a whole, never by its start.
 
 FINN's cells are called ``StreamingDataflowPartition_1_MVAU_hls_0``, inside a cell of their partition, or plain
-``MVAU_hls_0`` in a stitched design.
+``MVAU_hls_0`` in a stitched design. FINN counts each op type in graph order, and parallel branches have no one order:
+on a real build (a 4-bit residual network), ``ConvolutionInputGenerator_rtl_13`` and ``_14`` of a residual block's two
+branches changed places between the graph that was folded and the kernel that Vivado saw.
 """
+
+# ruff: noqa: D102 - the interface says what its methods return
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from floorflow.backends.finn.in_phase import networks_in
-from floorflow.backends.finn.reports.numbering import interchangeable
-from floorflow.backends.finn.step_data import foreseen
+from floorflow.backends.finn.read.graph import Graph, GraphEngine
+from floorflow.backends.finn.step_data import foreseen, networks_in
 from floorflow.backends.instances import Instances, RejectedMatch, plain_name
 from floorflow.backends.reports import Report
 from floorflow.errors import some
-from floorflow.schema import Plan
+from floorflow.schema import EngineEntry, FoldedEntry, PhaseEntry, Plan
+
+
+def interchangeable(plan: Plan, phase: int, partition_ids: Mapping[str, int] | None = None) -> dict[str, list[str]]:
+    """Return, for engines whose number is not sure, the other engines that may have it; those that differ only.
+
+    Two engines of a kind keep their order in every graph order if one leads to the other. ``partition_ids``: only
+    engines of one partition are counted together; None: all.
+    """
+    folded = plan.phases[phase].engines
+    engines = [engine for engine in plan.only_network.engines if engine.name in folded]
+    behind = _behind(plan.phases[phase], [engine.name for engine in engines])
+    kinds: dict[tuple[str, int], list[EngineEntry]] = defaultdict(list)
+    for engine in engines:
+        kinds[engine.kind, partition_ids[engine.name] if partition_ids else 0].append(engine)
+    rivals_of: dict[str, list[str]] = {}
+    for group in kinds.values():
+        for engine in group:
+            others = [o for o in group if o.name not in behind[engine.name] and engine.name not in behind[o.name]]
+            rivals = [o.name for o in others if not _alike(engine, o, folded)]
+            if rivals:
+                rivals_of[engine.name] = rivals
+    return rivals_of
+
+
+def interchangeable_nodes(graph: Graph) -> dict[str, tuple[str, ...]]:
+    """Return the same for a graph as it was read: engines of a kind on parallel branches that are other hardware."""
+    targets: dict[str, list[str]] = defaultdict(list)
+    for one in graph.streams:
+        targets[one.stream.source].append(one.stream.target)
+    behind = _reached([engine.name for engine in graph.engines], targets)
+    kinds: dict[str, list[GraphEngine]] = defaultdict(list)
+    for engine in graph.engines:
+        kinds[engine.kind].append(engine)
+    rivals_of = {}
+    for group in kinds.values():
+        for engine in group:
+            hardware = (engine.attributes, engine.folding)
+            others = [o for o in group if o.name not in behind[engine.name] and engine.name not in behind[o.name]]
+            rivals = tuple(other.name for other in others if (other.attributes, other.folding) != hardware)
+            if rivals:
+                rivals_of[engine.name] = rivals
+    return rivals_of
+
+
+def _behind(phase: PhaseEntry, names: list[str]) -> dict[str, set[str]]:
+    """Return for every engine all that its output reaches, itself included."""
+    targets: dict[str, list[str]] = defaultdict(list)
+    for channel in phase.channels:
+        targets[channel.source].append(channel.target)
+    return _reached(names, targets)
+
+
+def _reached(names: list[str], targets: Mapping[str, list[str]]) -> dict[str, set[str]]:
+    """Return the same from the names that each leads to; ``names`` stand in the order of the data flow."""
+    reached: dict[str, set[str]] = {}
+    for name in reversed(names):
+        reached[name] = {name}.union(*(reached.get(target, set()) for target in targets.get(name, ())))
+    return reached
+
+
+def _alike(one: EngineEntry, other: EngineEntry, folded: Mapping[str, FoldedEntry]) -> bool:
+    """Whether two engines are the same hardware, so that it does not matter whose row is whose."""
+    same = one.attributes == other.attributes and one.weight_bits == other.weight_bits
+    widths = (one.input_bits, one.output_bits) == (other.input_bits, other.output_bits)
+    return same and widths and folded[one.name].attributes == folded[other.name].attributes
+
 
 _PARTITION = re.compile(r"StreamingDataflowPartition_(\d+)")
 _IN_PARTITION = re.compile(r"StreamingDataflowPartition_(\d+)_(.+)")
@@ -77,7 +147,6 @@ class FinnInstances(Instances):
     rejected: tuple[RejectedMatch, ...] = ()
 
     def engine(self, path: Sequence[str]) -> str | None:
-        """Return the engine that a row is of."""
         partition, node = node_of(path)
         if partition is None or self.whole:
             return node if node in self.names.engines else None
@@ -92,13 +161,11 @@ class FinnInstances(Instances):
         return RejectedMatch(engine, "number not sure", reason)
 
     def stream(self, path: Sequence[str]) -> tuple[str, str] | None:
-        """Return op type and name of a FIFO or width converter."""
         partition, node = node_of(path)
         stream = _STREAM.fullmatch(node)
         return (stream[1], f"{partition}/{node}") if stream else None
 
     def is_design(self, path: Sequence[str]) -> bool:
-        """Whether a row is FINN's sum of all nodes."""
         return tuple(path) == (_DESIGN,)
 
 

@@ -16,11 +16,7 @@ Figures = Mapping[str, Any]
 def figures(text: str, file: str) -> dict[str, Any]:
     """Return the object in a JSON file.
 
-    Raises
-    ------
-    InputError
-        If it is none; names file and line.
-
+    Raises InputError if it is none; names file and line.
     """
     content = json_of(text, file)
     if not isinstance(content, dict):

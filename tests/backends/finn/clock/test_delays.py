@@ -2,8 +2,7 @@
 
 import pytest
 
-from floorflow.backends.finn.clock.delays import DELAYS, LARGEST_LUTS, known_part
-from floorflow.backends.finn.clock.paths import Path
+from floorflow.backends.finn.clock import DELAYS, LARGEST_LUTS, Path, known_part
 
 LOCAL, WIDE = Path(10, "local"), Path(10, "wide", nets="engine")
 

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from floorflow.backends.clock import ClockTarget
-from floorflow.backends.finn.clock.delays import ERROR
-from floorflow.backends.finn.clock.likely import BuiltEngine, likely_clock, slowest_path
+from floorflow.backends.finn.clock import ERROR, BuiltEngine, likely_clock, slowest_path
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option
 from floorflow.resources import Resources
 

@@ -3,9 +3,8 @@
 import pytest
 
 from floorflow.backends.clock import ClockTarget
-from floorflow.backends.finn.clock.limits import left_out, widest_reaching
-from floorflow.backends.finn.folding.cost_table import CostTable
-from floorflow.backends.finn.folding.given_folding import given_folding_groups
+from floorflow.backends.finn.clock import left_out, widest_reaching
+from floorflow.backends.finn.folding.cost_table import CostTable, given_folding_groups
 from floorflow.dataflow.model import Dataflow, Engine, Stream
 from floorflow.errors import InputError
 from floorflow.technology import technology_of

@@ -2,8 +2,7 @@
 
 import pytest
 
-from floorflow.backends.finn.clock.delays import DELAYS
-from floorflow.backends.finn.clock.paths import SHELL, label_select_levels, paths
+from floorflow.backends.finn.clock import DELAYS, SHELL, label_select_levels, paths
 
 LABELS = {"Labels": 10, "K": 1, "inputDataType": "INT7"}
 MATRIX = {

@@ -11,10 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from examples.make_models import ModelBuilder
-from floorflow.backends.finn.config.folding_file import with_given_folding
-from floorflow.backends.finn.folding.cost_table import CostTable
-from floorflow.backends.finn.folding.given_folding import given_folding_groups
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.config import with_given_folding
+from floorflow.backends.finn.folding.cost_table import CostTable, given_folding_groups
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.cli.main import app
 from floorflow.dataflow.model import Dataflow, Option
 from floorflow.errors import InputError

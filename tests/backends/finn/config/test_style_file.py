@@ -10,9 +10,8 @@ import onnx
 import pytest
 
 from floorflow import flow
-from floorflow.backends.finn.config.folding_file import with_given_folding
-from floorflow.backends.finn.config.style_file import STYLE_FILE
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.config import STYLE_FILE, with_given_folding
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.backends.finn.specialise import PREFERENCE
 from floorflow.dataflow.model import Dataflow
 from floorflow.errors import InputError

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from floorflow.backends.finn.cost.calibrated import coefficients
 from floorflow.backends.finn.cost.calibrated_values import CALIBRATED, MEASURED_BANDS
-from floorflow.backends.finn.cost.dma import dma_resources
 from floorflow.backends.finn.cost.estimated import ESTIMATED, Coefficients, WeightMemory
 from floorflow.backends.finn.cost.memory import BLOCK_SHAPES, auto_ram18, block_ram18
 from floorflow.backends.finn.folding.legal_foldings import legal_options
+from floorflow.backends.finn.kinds.boundary import dma_resources
 from floorflow.backends.finn.kinds.kind import Choice, priced
 from floorflow.backends.finn.kinds.registry import kind_of
 from floorflow.resources import Resources

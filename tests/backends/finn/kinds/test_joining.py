@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.backends.finn.folding.cost_table import CostTable
-from floorflow.backends.finn.kinds.converter import converter_kind, converter_resources
 from floorflow.backends.finn.kinds.fifo import XPM_CONTROL, fifo_estimate, fifo_resources, fifo_style
-from floorflow.backends.finn.version import FinnVersion
+from floorflow.backends.finn.kinds.joining import converter_kind, converter_resources
+from floorflow.backends.finn.names import FinnVersion
 from floorflow.resources import ZERO
 from floorflow.technology import Technology
 

@@ -6,9 +6,7 @@ import json
 
 import pytest
 
-from floorflow.backends.finn.reports import estimates, synthesis
-from floorflow.backends.finn.reports.estimates import FINN, HLS
-from floorflow.backends.finn.reports.files import read_report
+from floorflow.backends.finn.reports.node_reports import read_nodes, read_report
 from floorflow.backends.reports import BuiltFoldings, Report
 from floorflow.errors import InputError
 from floorflow.resources import Resources
@@ -18,11 +16,11 @@ MVAU = Resources(433, 437, 3, 1, 2)
 
 
 def test_figures_by_node_are_read() -> None:
-    assert synthesis.read(samples.synthesis_json({"MVAU_hls_0": MVAU}), "r").rows[0].resources == MVAU
+    assert read_nodes(samples.synthesis_json({"MVAU_hls_0": MVAU}), "r", "synthesis").rows[0].resources == MVAU
     hls = {"MVAU_hls_0": {"BRAM_18K": "3", "FF": "578", "LUT": "997", "DSP48E": 0, "URAM": "0", "DSP": "1"}}
-    assert estimates.read(json.dumps(hls), "r", HLS).rows[0].resources == Resources(997, 578, 3, 0, 1)
+    assert read_nodes(json.dumps(hls), "r", "estimates of HLS").rows[0].resources == Resources(997, 578, 3, 0, 1)
     own = {"Thresholding_rtl_0": {"BRAM_18K": 0, "BRAM_efficiency": 1, "LUT": 40.0, "URAM": 0, "DSP": 0}}
-    assert estimates.read(json.dumps(own), "r", FINN).rows[0].resources == Resources(40)
+    assert read_nodes(json.dumps(own), "r", "estimates").rows[0].resources == Resources(40)
 
 
 MALFORMED = {
@@ -38,7 +36,7 @@ MALFORMED = {
 def test_malformed_reports_are_refused_with_file_and_line(title: str) -> None:
     text, message = MALFORMED[title]
     with pytest.raises(InputError, match=message):
-        synthesis.read(text, "r")
+        read_nodes(text, "r", "synthesis")
 
 
 def test_files_are_told_by_their_names() -> None:

@@ -1,7 +1,7 @@
-"""Cells whose names nobody can foresee: a file in which the user writes them, and constraints that take them from it.
+"""Files of a phase: what runs of each network, and cells whose names nobody can foresee.
 
-``cells.json`` has every engine with its module and an empty ``cell``; ``constraints.json`` beside it the constraints
-with ``members:<module>`` in the place of cells. ``floorflow bind`` puts those of the filled in first into the second.
+``cells.json`` has every engine with its module and an empty ``cell``, which the user fills in; ``constraints.json``
+beside it the constraints with ``members:<module>`` in the place of cells. ``floorflow bind`` puts the cells into these.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from floorflow.backends.binding import Binding
+from floorflow.backends.builds import Binding
 from floorflow.errors import InputError, some
 from floorflow.reading import parse_json, read_json
-from floorflow.schema import Plan
+from floorflow.schema import NetworkEntry, Plan
 
 CELLS, CONSTRAINTS = "cells.json", "constraints.json"
 _MEMBERS = "members:"
@@ -42,11 +43,8 @@ def constraints_file(fpgas: Sequence[Mapping[str, Any]]) -> str:
 def bound(plan: Plan, files: Mapping[str, bytes], folder: str, build: Path) -> Binding:
     """Return the constraints of a plan of one phase with the cells of a file, ``cells.json`` filled in.
 
-    Raises
-    ------
-    InputError
-        If the file is missing or no JSON object of the plan's engines, or an engine has no cell, or two have one.
-
+    Raises InputError if the file is missing or no JSON object of the plan's engines, or an engine has no cell, or two
+    have one.
     """
     members = _members(plan, build)
     cells = {engine: cell for engines in members.values() for engine, cell in engines.items()}
@@ -118,3 +116,60 @@ def _lines(line: str, members: Mapping[str, Sequence[str]]) -> Iterator[str]:
         for name in sorted(members, key=len, reverse=True):
             line = line.replace(f"{_MEMBERS}{name}", " ".join(members[name]))
         yield line
+
+
+class Layer(Protocol):
+    """What files tell of an engine: one of a plan, or of a folding that is in none."""
+
+    @property
+    def name(self) -> str:
+        """The engine's name."""
+
+    @property
+    def kind(self) -> str:
+        """The back end's class of layers."""
+
+    @property
+    def operation(self) -> str:
+        """The operation that it computes."""
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        """What is known of it before folding."""
+
+    @property
+    def weight_bits(self) -> int:
+        """Bits of a weight."""
+
+    @property
+    def output_bits(self) -> int:
+        """Bits of an element of its result."""
+
+
+Layers = tuple[tuple[Layer, Mapping[str, Any]], ...]
+"""Engines in order, each with its folding."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """A network in a phase: its engines in order, with how they are folded, and the folder of its files."""
+
+    network: NetworkEntry
+    engines: Layers
+    folder: str
+
+
+def running(plan: Plan, phase: int) -> Iterator[Running]:
+    """Yield what runs of each network in a phase."""
+    backend = plan.options.backend
+    for part in plan.phases[phase].networks:
+        network, folded = plan.network(part.network), part.folding.engines
+        ids = {engine.name: plan.engine_id(network.name, engine.name) for engine in network.engines}
+        engines = tuple((e, folded[ids[e.name]].attributes) for e in network.engines if ids[e.name] in folded)
+        folder = backend if len(plan.networks) == 1 else f"{backend}/{network.name}"
+        yield Running(network, engines, folder)
+
+
+def parallel_rows(named: Mapping[str, tuple[int, int]]) -> tuple[tuple[str, int, int], ...]:
+    """Return rows of parallelism: name, value and most, of what can be more than one."""
+    return tuple((name, value, most) for name, (value, most) in named.items())

@@ -1,15 +1,19 @@
-"""The folding that a user gives in a folding_config.json, instead of the one that a model carries."""
+"""FINN's configuration files of a folding: folding_config.json and specialize_layers_config.json, read and written.
+
+Both are of FINN's ApplyConfig: an object of named entries, and ``Defaults`` beside them. A folding that a user gives
+stands instead of the one that a model carries; styles say which layers are hls or rtl, before these are numbered as
+engines.
+"""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from floorflow.backends.finn.config.apply_config import DEFAULTS, read_config
-from floorflow.backends.finn.config.style_file import STYLE_FILE, style_file_beside, with_styles
 from floorflow.backends.finn.kinds.registry import KINDS
 from floorflow.backends.finn.lower.integer_form import listed
 from floorflow.backends.finn.names import (
@@ -21,10 +25,102 @@ from floorflow.backends.finn.names import (
     present_name,
     present_value,
 )
-from floorflow.backends.finn.specialise import other_kind, respecialised
-from floorflow.dataflow.model import AttributeValue, Dataflow, Engine
+from floorflow.backends.finn.specialise import PREFERENCE, layers, other_kind, respecialised
+from floorflow.dataflow.model import AttributeValue, Dataflow, Engine, FoldedDataflow
 from floorflow.errors import InputError, some
+from floorflow.reading import exists, read_json
 from floorflow.technology import Technology
+
+DEFAULTS = "Defaults"
+
+
+def read_config(path: Path, members: str, hint: str) -> dict[str, Any]:
+    """Return the object in a file; ``members`` says in a message what it should hold.
+
+    Raises InputError if the file cannot be read or holds no object.
+    """
+    config = read_json(path, "configuration", hint)
+    if not isinstance(config, dict):
+        raise InputError(f"{path}: expected an object of {members}", hint)
+    return config
+
+
+STYLE_FILE = "specialize_layers_config.json"
+"""What the file is called beside the folding_config.json that goes with it."""
+_STYLE_HINT = "Give the file that went through FINN's step_specialize_layers, or none if FINN chose by itself."
+
+
+def style_file_beside(folding_file: Path) -> Path | None:
+    """Return the file of styles that goes with a folding_config.json, if there is one."""
+    path = folding_file.with_name(STYLE_FILE)
+    return path if exists(path) else None
+
+
+def with_styles(dataflow: Dataflow, path: Path, technology: Technology) -> Dataflow:
+    """Return lowered engines as hls or rtl as a file has them, with FINN's names of these.
+
+    Raises InputError if the file is broken, names a layer that there is not, or asks for an engine that FINN does not
+    have.
+    """
+    config = read_config(path, "layers", _STYLE_HINT)
+    named = layers(dataflow)
+    unknown = sorted(config.keys() - named.keys() - {DEFAULTS})
+    if unknown:
+        message = f"{path}: the network has no layer {listed([repr(name) for name in unknown])}"
+        raise InputError(message, f"Layers are numbered by generic op type: {listed([repr(n) for n in named])}.")
+    asked = {name: _default_style(path, config.get(DEFAULTS, {}), engine) for name, engine in named.items()}
+    asked |= {name: _style(f"{path}: {name}", config[name], asked[name]) for name in named if name in config}
+    kinds = {named[name].name: _kind(path, name, named[name], style, technology) for name, style in asked.items()}
+    return respecialised(dataflow, kinds)
+
+
+def _default_style(path: Path, entry: object, engine: Engine) -> str:
+    """Return what ``{"preferred_impl_style": ["hls", ["MVAU"]]}`` says of an engine, else nothing."""
+    pairs = entry.get(PREFERENCE, []) if isinstance(entry, dict) and set(entry) <= {PREFERENCE} else None
+    if not isinstance(pairs, list) or len(pairs) % 2:
+        message = f"{path}: {DEFAULTS} is {entry!r:.60}, expected {PREFERENCE} with a style and a list of op types"
+        raise InputError(message, _STYLE_HINT)
+    style = ""
+    for value, kinds in zip(pairs[::2], pairs[1::2], strict=True):
+        if kinds == "all" or (isinstance(kinds, list) and family(engine.kind) in kinds):
+            style = _style(f"{path}: {DEFAULTS}", {PREFERENCE: value}, "")
+    return style
+
+
+def _style(where: str, entry: object, default: str) -> str:
+    """Return the style that an entry asks for; empty: FINN's own choice."""
+    style = entry.get(PREFERENCE, default) if isinstance(entry, Mapping) and set(entry) <= {PREFERENCE} else None
+    if style not in ("", "hls", "rtl"):
+        raise InputError(f"{where} is {entry!r:.60}, expected {PREFERENCE} of hls or rtl and nothing else", _STYLE_HINT)
+    return str(style)
+
+
+def _kind(path: Path, name: str, engine: Engine, style: str, technology: Technology) -> str:
+    """Return the op type that an engine gets."""
+    if not style or engine.kind.endswith(f"_{style}"):
+        return engine.kind
+    kind = other_kind(engine, technology)
+    if kind is None:
+        message = f"{path}: {name} is to be {style}, but floorflow plans this layer as {engine.kind} only"
+        raise InputError(message, "Take its entry out of the file.")
+    return kind
+
+
+FOLDING_FILE = "folding_config.json"
+
+
+def folding_texts(folded: FoldedDataflow) -> Mapping[str, str]:
+    """Return folding_config.json, and specialize_layers_config.json where hls or rtl is not FINN's own choice."""
+    config = {name: dict(sorted(option.folding.items())) for name, option in sorted(folded.options.items())}
+    chosen = ((layer, engine.attributes.get(PREFERENCE)) for layer, engine in layers(folded.dataflow).items())
+    styles = {layer: {PREFERENCE: style} for layer, style in chosen if style is not None}
+    files = {FOLDING_FILE: _json({"Defaults": {}} | config)}
+    return files | {STYLE_FILE: _json({"Defaults": {}} | styles)} if styles else files
+
+
+def _json(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, indent=2, sort_keys=True) + "\n"
+
 
 _OF_THE_BUILD = frozenset(
     (
@@ -41,11 +137,8 @@ def with_given_folding(dataflow: Dataflow, path: Path, technology: Technology) -
 
     Lowered engines are first made hls or rtl as a specialize_layers_config.json beside the file says.
 
-    Raises
-    ------
-    InputError
-        If the file is missing or broken, names a node that there is not, or holds values of other types than FINN's.
-
+    Raises InputError if the file is missing or broken, names a node that there is not, or holds values of other types
+    than FINN's.
     """
     config = _read(path)
     styles = style_file_beside(path) if dataflow.unspecialised else None
@@ -87,11 +180,7 @@ def _by_present_names(
     Such are names from before FINN 0.10, where every engine was hls (``MatrixVectorActivation_3``), and of layers that
     SpecializeLayers has not seen (``MVAU_3``): the fourth of its layer is meant.
 
-    Raises
-    ------
-    InputError
-        If two names are of one engine.
-
+    Raises InputError if two names are of one engine.
     """
     found, told = dict[str, dict[str, Any]](), []
     for name, entry in config.items():
