@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 
 from floorflow.backends.finn import samo
 from floorflow.backends.fpgaconvnet import layers as fpgaconvnet
-from floorflow.backends.hls4ml import layers as hls4ml
+from floorflow.backends.layered.areas import divisors
+from tests.backends import samo_hls4ml as hls4ml
 from tests.schedule.samo_cases import tables
 
 ROUNDED = 1e-6
@@ -19,7 +21,11 @@ OPTIONS = {"finn": 16_444, "fpgaconvnet": 11_606, "hls4ml": 820}
 
 
 def of_finn(node: dict[str, Any], _: str) -> NDArray[np.float64]:
-    return samo.options(node["op"], node["channels_in"], node["channels_out"], node["attributes"])
+    into, out = divisors(node["channels_in"]), divisors(node["channels_out"])
+    pairs = [*product(into, out)] if node["op"] == "StreamingFCLayer_Batch" else [(n, n) for n in into if n in out]
+    simd, pe = np.array(pairs, dtype=np.float64).T
+    cycles, *use = samo.ESTIMATORS[node["op"]](node["attributes"], simd, pe)
+    return np.stack(np.broadcast_arrays(simd, pe, 1, cycles, *use, 0), axis=1)
 
 
 def of_fpgaconvnet(node: dict[str, Any], network: str) -> NDArray[np.float64]:
@@ -79,8 +85,3 @@ def test_what_fpgaconvnet_has_no_bias_for_costs_an_adder() -> None:
     without = fpgaconvnet.Layer("ConvolutionLayer", 8, 8, 8, 8, 8, 8, kernel=3, padding=(2, 2), has_bias=False)
     more = fpgaconvnet.options(without) - fpgaconvnet.options(layer)
     assert (more[:, 5] == fpgaconvnet.options(layer)[:, 1]).all()
-
-
-def test_a_type_without_an_estimator_is_refused() -> None:
-    with pytest.raises(KeyError, match="StreamingEltwise"):
-        samo.options("StreamingEltwise", 4, 4, {})

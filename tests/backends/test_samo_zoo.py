@@ -14,9 +14,9 @@ import pytest
 from examples.make_zoo import ZOO
 from floorflow.backends.fpgaconvnet import layers as fpgaconvnet
 from floorflow.backends.fpgaconvnet import lower as of_fpgaconvnet
-from floorflow.backends.hls4ml import layers as hls4ml
 from floorflow.errors import InputError
 from floorflow.network import read
+from tests.backends import samo_hls4ml as hls4ml
 from tests.conftest import ROOT
 from tests.schedule.samo_cases import tables
 

@@ -27,38 +27,35 @@ from floorflow.dataflow.model import Attributes, Engine, Option, Role
 from floorflow.dataflow.options import OptionTable
 from floorflow.errors import InputError
 
-_ROLES: Mapping[str, Role] = {
-    **dict.fromkeys(("MVAU", "VVAU", "Pool", "StreamingMaxPool", "GlobalAccPool"), "core"),
-    **dict.fromkeys(("FMPadding", "FMPadding_Pixel", "ConvolutionInputGenerator"), "front"),
-    **dict.fromkeys(("AddStreams", "ElementwiseAdd", "StreamingConcat", "StreamingEltwise"), "front"),
+_LAYERS: Mapping[str, tuple[Role, str]] = {
+    "AddStreams": ("front", "add"),
+    "ChannelwiseOp": ("behind", "channelwise"),
+    "ConvolutionInputGenerator": ("front", "window"),
+    "DuplicateStreams": ("behind", "duplicate"),
+    "ElementwiseAdd": ("front", "add"),
+    "ElementwiseMul": ("behind", "multiply"),
+    "FMPadding": ("front", "pad"),
+    "FMPadding_Pixel": ("front", "spread"),
+    "GlobalAccPool": ("core", "average pool"),
+    "LabelSelect": ("behind", "label"),
+    "MVAU": ("core", "MVAU"),
+    "Pool": ("core", "pool"),
+    "StreamingConcat": ("front", "concat"),
+    "StreamingEltwise": ("front", "StreamingEltwise"),
+    "StreamingMaxPool": ("core", "max pool"),
+    "StreamingSplit": ("behind", "split"),
+    "Thresholding": ("behind", "threshold"),
+    "UpsampleNearestNeighbour": ("behind", "upsample"),
+    "VVAU": ("core", "VVAU"),
 }
-"""All others are behind what comes before them."""
-_LABELS: Mapping[str, str] = {
-    "AddStreams": "add",
-    "ChannelwiseOp": "channelwise",
-    "ConvolutionInputGenerator": "window",
-    "DuplicateStreams": "duplicate",
-    "ElementwiseAdd": "add",
-    "ElementwiseMul": "multiply",
-    "FMPadding": "pad",
-    "FMPadding_Pixel": "spread",
-    "GlobalAccPool": "average pool",
-    "LabelSelect": "label",
-    "Pool": "pool",
-    "StreamingConcat": "concat",
-    "StreamingMaxPool": "max pool",
-    "StreamingSplit": "split",
-    "Thresholding": "threshold",
-    "UpsampleNearestNeighbour": "upsample",
-}
-"""All others are called by their op types, without hls or rtl."""
+"""Role and label. All others are behind what comes before them, and called by their op types, without hls or rtl."""
 
 
 def described(engine: Engine) -> Engine:
     """Return an engine with what its kind and attributes say of its role, its window fill and its label."""
     layer = family(engine.kind)
-    role = _ROLES.get(layer, "behind")
-    return replace(engine, role=role, window_fill=_window_fill(engine), label=_LABELS.get(layer, layer))
+    role, label = _LAYERS.get(layer, ("behind", layer))
+    return replace(engine, role=role, window_fill=_window_fill(engine), label=label)
 
 
 def _window_fill(engine: Engine) -> Fraction:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from math import ceil, gcd, log2, prod
+from math import ceil, log2, prod
 from typing import Any
 
 import numpy as np
@@ -57,25 +57,6 @@ Floats = NDArray[np.float64]
 ForkAttributes = Mapping[str, Any]
 Costs = tuple[Floats, Floats, Floats, Floats]
 """Cycles, LUT, DSP and BRAM18, (n,) each."""
-
-
-def options(op: str, channels_in: int, channels_out: int, attributes: ForkAttributes) -> Floats:
-    """Return every option: input, output and kernel folding, cycles, LUT, DSP, BRAM18 and FF, (n, 8).
-
-    Raises KeyError if the fork has no estimator for the type, or an attribute is missing.
-    """
-    if op == "StreamingFCLayer_Batch":
-        pairs = [(a, b) for a in _divisors(channels_in) for b in _divisors(channels_out)]
-    else:
-        pairs = [(a, a) for a in _divisors(gcd(channels_in, channels_out))]
-    simd, pe = np.array(pairs, dtype=np.float64).T
-    cycles, lut, dsp, bram = ESTIMATORS[op](attributes, simd, pe)
-    nothing = np.zeros_like(simd)
-    return np.stack([simd, pe, nothing + 1, cycles, nothing + lut, nothing + dsp, nothing + bram, nothing], axis=1)
-
-
-def _divisors(number: int) -> list[int]:
-    return [d for d in range(1, number + 1) if number % d == 0]
 
 
 def _vectors(attributes: ForkAttributes) -> int:

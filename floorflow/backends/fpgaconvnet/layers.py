@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from floorflow.backends.layered.areas import divisors
 from floorflow.dataflow.model import Role
 
 
@@ -71,11 +72,11 @@ class Foldings:
 def options(layer: Layer) -> Floats:
     """Return every option: input, output and kernel folding, cycles, LUT, DSP, BRAM18 and FF, (n, 8)."""
     folded = layer.op in {"ConvolutionLayer", "InnerProductLayer"}
-    fine = _divisors(layer.kernel**2) if layer.op == "ConvolutionLayer" else [1]
+    fine = divisors(layer.kernel**2) if layer.op == "ConvolutionLayer" else [1]
     triples = [
         (a, b, k)
-        for a in _divisors(layer.channels_in)
-        for b in (_divisors(layer.channels_out) if folded else [a])
+        for a in divisors(layer.channels_in)
+        for b in (divisors(layer.channels_out) if folded else [a])
         for k in fine
     ]
     foldings = Foldings(*np.array(triples, dtype=np.float64).T)
@@ -88,10 +89,6 @@ def options(layer: Layer) -> Floats:
         "SplitLayer": _streaming,
     }[layer.op](layer, foldings)
     return np.column_stack([np.array(triples, dtype=np.float64), cycles, use])
-
-
-def _divisors(number: int) -> list[int]:
-    return [d for d in range(1, number + 1) if number % d == 0]
 
 
 def _convolution(layer: Layer, f: Foldings) -> tuple[Floats, Floats]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.backends.hls4ml.layers import Layer, divisors, multipliers
 from floorflow.backends.hls4ml.options import Hls4mlOptions
+from floorflow.backends.layered.areas import divisors
 from floorflow.dataflow.model import Engine, Role
 
 
@@ -107,12 +107,12 @@ def strategies(engine: Engine, options: Hls4mlOptions) -> tuple[str, ...]:
 def legal_factors(engine: Engine, options: Hls4mlOptions, strategy: str) -> NDArray[np.int64]:
     """Return the reuse factors that a layer with weights may have with a strategy, ascending."""
     inputs, outputs = matrix_of(engine)
-    if options.legal_set == "samo":
-        return np.sort(inputs * outputs // multipliers(Layer("Dense", inputs, outputs, 1, 1)))
     reuse = np.array(divisors(inputs * outputs), dtype=np.int64)
-    if strategy == "Latency" or engine.kind in DEPTHWISE:
-        return reuse  # hls4ml counts a depthwise layer's inputs over all channels: every divisor passes its test
-    return reuse[taken(inputs, outputs, reuse)]
+    legal = reuse[taken(inputs, outputs, reuse)]
+    if options.legal_set == "samo":
+        return np.sort(inputs * outputs // legal)
+    # hls4ml counts a depthwise layer's inputs over all channels: every divisor passes its test.
+    return reuse if strategy == "Latency" or engine.kind in DEPTHWISE else legal
 
 
 def taken(inputs: int, outputs: int, reuse: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -8,6 +8,8 @@ of 18 Kb is 36 bits by 512 to 1 by 16,384.
 
 from __future__ import annotations
 
+from math import isqrt
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,6 +26,12 @@ DEEPEST_IN_LUTS = 64
 """Words up to which memories lie in LUTs."""
 SHIFT_BITS = 32
 _ASPECTS = ((36, 512), (18, 1024), (9, 2048), (4, 4096), (2, 8192), (1, 16384))
+
+
+def divisors(number: int) -> list[int]:
+    """Return the divisors of a number, ascending."""
+    small = [d for d in range(1, isqrt(number) + 1) if number % d == 0]
+    return sorted({*small, *(number // d for d in small)})
 
 
 def blocks(width_bits: Ints | int, depth_words: Ints | int) -> Ints:

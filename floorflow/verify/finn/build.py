@@ -14,7 +14,7 @@ from typing import Any
 from floorflow.verify.finn.build_engines import kernel_problems, node_problems, slr_problems
 from floorflow.verify.finn.build_streams import stream_problems
 from floorflow.verify.finn.built_nodes import NoBuild, Node
-from floorflow.verify.finn.made_graph import sets_fifos
+from floorflow.verify.finn.fifo_file import sets_fifos
 from floorflow.verify.finn.kernels import read_build
 from floorflow.verify.judge import Row
 

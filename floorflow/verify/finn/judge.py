@@ -14,7 +14,7 @@ from floorflow.verify.finn.constants import constants_in_logic
 from floorflow.verify.finn.cycles import CYCLES
 from floorflow.verify.finn.data_types import width_objections
 from floorflow.verify.finn.engines import AttributeProblem, FoldedEngine
-from floorflow.verify.finn.made_graph import check_fifo_file, engines_when_placed
+from floorflow.verify.finn.fifo_file import check_fifo_file, engines_when_placed
 from floorflow.verify.finn.fifos import fifo_objections
 from floorflow.verify.finn.files import (
     FLOORPLAN_FILE,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from floorflow.verify.finn.built import BuiltNetwork
-from floorflow.verify.finn.made_graph import knows_depths, sets_fifos
+from floorflow.verify.finn.fifo_file import knows_depths, sets_fifos
 from floorflow.verify.finn.files import ANY_SLR
 from floorflow.verify.judge import Files
 from floorflow.verify.violations import Findings

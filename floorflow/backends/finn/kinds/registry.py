@@ -1,4 +1,4 @@
-"""Which FINN op types floorflow knows, and the estimate of any of them.
+"""Which FINN op types floorflow knows, and what of their prices is in doubt.
 
 Whoever adds a kind touches five files: its family's beside this one (a new family is named in `_KINDS` below),
 ``backends/finn/rates/patterns.py`` (when it reads and writes), and the judge's own ``verify/finn/cycles.py``,
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from floorflow.backends.finn.attributes import GivenAttributes
@@ -68,19 +68,6 @@ def kind_of(op_type: str) -> EngineKind:
         raise InputError(f"FINN op type '{op_type}' is unknown", hint=f"known are {known}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class FinnEstimate:
-    """FINN's own estimate of one engine; widths of the first input and output, un-padded, None where it refuses."""
-
-    cycles: int
-    lut: int
-    bram_18k: int
-    uram: int
-    dsp: int
-    in_width_bits: int | None
-    out_width_bits: int | None
-
-
 def known_kind(op_type: str, finn: FinnVersion) -> EngineKind:
     """Return the kind of that op type in that version of FINN.
 
@@ -117,16 +104,3 @@ def _as_built_by(finns: Sequence[FinnVersion], op_type: str, attributes: GivenAt
     for finn in finns:
         with suppress(InputError):
             yield known_kind(op_type, finn).unit(attributes, finn)
-
-
-def estimate(
-    op_type: str, attributes: GivenAttributes, technology: Technology, finn: FinnVersion = "main"
-) -> FinnEstimate:
-    """Return FINN's estimate of an engine with all its attributes, folding included.
-
-    Raises InputError if that FINN does not have the op type, or an attribute is missing or illegal.
-    """
-    unit = known_kind(op_type, finn).unit(attributes, finn)
-    resources = unit.finn_resources(technology)
-    inside, outside = unit.finn_widths_bits
-    return FinnEstimate(unit.cycles, resources.lut, resources.bram18, resources.uram, resources.dsp, inside, outside)

@@ -33,7 +33,7 @@ def conv(lowering: Lowering, operation: Operation) -> Wire:
         _check_transposed(lowering, operation)
         wire = spread(lowering, operation, wire)
     window = window_of(lowering, operation, wire)
-    if any(window.pads) and (wire.xnor or wire.datatype == BIPOLAR):
+    if any(window.pads) and wire.is_one_bit:
         raise lowering.refuse(
             operation,
             "it pads with 0, which a BIPOLAR stream cannot carry",
@@ -185,12 +185,10 @@ def _thresholding(lowering: Lowering, quantiser: Operation, wire: Wire) -> Wire:
     """Add Thresholding_rtl, which also computes whatever float operations wait before it."""
     activation = _activation(lowering, quantiser)
     attributes: Attributes = {
-        "NumChannels": wire.shape[-1],
+        **wire.attributes,
         "numSteps": activation.steps,
-        "inputDataType": wire.datatype.name,
         "weightDataType": wire.datatype.name,
         "outputDataType": activation.name,
-        "numInputVectors": wire.shape[:-1],
         "ActVal": activation_value(activation),
         **({EQUAL_THRESHOLDS: 1} if _are_equal(lowering, quantiser) else {}),
     }

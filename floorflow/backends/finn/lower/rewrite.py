@@ -6,7 +6,7 @@ have not, as far as is known: its weights, its bias or the norm behind it may di
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from floorflow.network.datatype import BIPOLAR
@@ -172,22 +172,22 @@ def look_ahead(network: Network) -> Lookahead:
     thresholds: dict[str, Operation] = {}
     absorbed: set[str] = set()
     for operation in network.operations:
-        path = _path_to_quantiser(network, operation) if operation.type in LAYERS else ()
+        path = steps_to_quantiser(network, operation, ("affine", *BENDS)) if operation.type in LAYERS else ()
         if path:
             thresholds[operation.outputs[0]] = path[-1]
             absorbed.update(step.outputs[0] for step in path)
     return Lookahead(thresholds, frozenset(absorbed), _xnor(network), equal_channels(network))
 
 
-def _path_to_quantiser(network: Network, layer: Operation) -> tuple[Operation, ...]:
-    """Return the operations from a layer up to its quantiser, empty if there is none."""
+def steps_to_quantiser(network: Network, start: Operation, passable: Collection[str]) -> tuple[Operation, ...]:
+    """Return what lies between an operation and the quantiser behind it, with that one; empty if there is none."""
     path: list[Operation] = []
-    step = next_operation(network, layer)
+    step = next_operation(network, start)
     while step is not None:
         path.append(step)
         if step.type == "quantise":
             return tuple(path)
-        if step.type not in ("affine", *BENDS):
+        if step.type not in passable:
             return ()
         step = next_operation(network, step)
     return ()

@@ -9,7 +9,7 @@ from math import prod
 from floorflow.backends.finn.lower.rewrite import Lookahead
 from floorflow.backends.finn.names import FinnVersion
 from floorflow.backends.finn.roles import described
-from floorflow.dataflow.model import HOST_PREFIX, Attributes, Engine, Stream
+from floorflow.dataflow.model import HOST_PREFIX, Attributes, AttributeValue, Engine, Stream
 from floorflow.network.datatype import BINARY, BIPOLAR, TERNARY, DataType, integer, named, smallest
 from floorflow.network.model import Network, Operation
 from floorflow.network.obstacles import Obstacle, ObstacleError
@@ -114,6 +114,20 @@ class Wire:
     def from_host(self) -> bool:
         """Whether no engine drives the wire."""
         return self.source.startswith(HOST_PREFIX)
+
+    @property
+    def is_one_bit(self) -> bool:
+        """Whether it carries -1 and 1."""
+        return self.xnor or self.datatype == BIPOLAR
+
+    @property
+    def attributes(self) -> dict[str, AttributeValue]:
+        """What FINN's engines of channels say of the stream that they read."""
+        return {
+            "NumChannels": self.shape[-1],
+            "inputDataType": self.datatype.name,
+            "numInputVectors": self.shape[:-1],
+        }
 
     @property
     def host_only(self) -> Operation | None:

@@ -18,7 +18,7 @@ from floorflow.backends.finn.reports.build_contents import AMOUNTS, HIERARCHY, T
 from floorflow.backends.finn.reports.build_files import BuildFiles, one_build
 from floorflow.backends.finn.reports.build_target import told_options
 from floorflow.backends.finn.reports.built_graph import BuiltGraph, chosen_graph, nodes_of
-from floorflow.backends.finn.reports.instances import node_of
+from floorflow.backends.finn.reports.instances import DESIGN, node_of
 from floorflow.backends.finn.reports.node_rows import matched, node_rows_of, numbered_as_built, reported_nodes
 from floorflow.backends.reports import Report, Row
 from floorflow.backends.vivado.reports import read_vivado
@@ -28,8 +28,6 @@ from floorflow.reading import read_bytes, read_text
 from floorflow.resources import Resources
 
 Parsed = TypeVar("Parsed")
-DESIGN = "(top)"
-"""FINN's name of the whole design."""
 _MISSING = {
     "cycles": "estimate_layer_cycles.json is not there: FINN's cycles of single nodes are not known",
     "performance": "estimate_network_performance.json is not there: FINN's own interval and latency are not known",

@@ -15,12 +15,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from floorflow.backends.finn.read.graph import Graph, GraphEngine
+from floorflow.backends.finn.read.graph import Graph
 from floorflow.backends.finn.step_data import foreseen, networks_in
 from floorflow.backends.instances import Instances, RejectedMatch, plain_name
 from floorflow.backends.reports import Report
 from floorflow.errors import some
-from floorflow.schema import EngineEntry, FoldedEntry, PhaseEntry, Plan
+from floorflow.schema import Plan
 
 
 def interchangeable(plan: Plan, phase: int, partition_ids: Mapping[str, int] | None = None) -> dict[str, list[str]]:
@@ -31,61 +31,48 @@ def interchangeable(plan: Plan, phase: int, partition_ids: Mapping[str, int] | N
     """
     folded = plan.phases[phase].engines
     engines = [engine for engine in plan.only_network.engines if engine.name in folded]
-    behind = _behind(plan.phases[phase], [engine.name for engine in engines])
-    kinds: dict[tuple[str, int], list[EngineEntry]] = defaultdict(list)
-    for engine in engines:
-        kinds[engine.kind, partition_ids[engine.name] if partition_ids else 0].append(engine)
-    rivals_of: dict[str, list[str]] = {}
-    for group in kinds.values():
-        for engine in group:
-            others = [o for o in group if o.name not in behind[engine.name] and engine.name not in behind[o.name]]
-            rivals = [o.name for o in others if not _alike(engine, o, folded)]
-            if rivals:
-                rivals_of[engine.name] = rivals
-    return rivals_of
+    kinds: dict[object, list[str]] = defaultdict(list)
+    hardware = {}
+    for e in engines:
+        kinds[e.kind, partition_ids[e.name] if partition_ids else 0].append(e.name)
+        hardware[e.name] = e.attributes, e.weight_bits, e.input_bits, e.output_bits, folded[e.name].attributes
+    ends = ((channel.source, channel.target) for channel in plan.phases[phase].channels)
+    return _rivals(hardware, kinds, ends)
 
 
-def interchangeable_nodes(graph: Graph) -> dict[str, tuple[str, ...]]:
+def interchangeable_nodes(graph: Graph) -> dict[str, list[str]]:
     """Return the same for a graph as it was read: engines of a kind on parallel branches that are other hardware."""
-    targets: dict[str, list[str]] = defaultdict(list)
-    for one in graph.streams:
-        targets[one.stream.source].append(one.stream.target)
-    behind = _reached([engine.name for engine in graph.engines], targets)
-    kinds: dict[str, list[GraphEngine]] = defaultdict(list)
+    kinds: dict[object, list[str]] = defaultdict(list)
     for engine in graph.engines:
-        kinds[engine.kind].append(engine)
-    rivals_of = {}
-    for group in kinds.values():
-        for engine in group:
-            hardware = (engine.attributes, engine.folding)
-            others = [o for o in group if o.name not in behind[engine.name] and engine.name not in behind[o.name]]
-            rivals = tuple(other.name for other in others if (other.attributes, other.folding) != hardware)
-            if rivals:
-                rivals_of[engine.name] = rivals
-    return rivals_of
+        kinds[engine.kind].append(engine.name)
+    hardware = {engine.name: (engine.attributes, engine.folding) for engine in graph.engines}
+    return _rivals(hardware, kinds, ((one.stream.source, one.stream.target) for one in graph.streams))
 
 
-def _behind(phase: PhaseEntry, names: list[str]) -> dict[str, set[str]]:
-    """Return for every engine all that its output reaches, itself included."""
+def _rivals(
+    hardware: Mapping[str, object], kinds: Mapping[object, list[str]], ends: Iterable[tuple[str, str]]
+) -> dict[str, list[str]]:
+    """Return the rivals of engines, which stand in the order of the data flow, by what they are and how counted."""
     targets: dict[str, list[str]] = defaultdict(list)
-    for channel in phase.channels:
-        targets[channel.source].append(channel.target)
-    return _reached(names, targets)
+    for source, target in ends:
+        targets[source].append(target)
+    behind = _reached([*hardware], targets)
+    found = {}
+    for group in kinds.values():
+        for name in group:
+            parallel = (o for o in group if o not in behind[name] and name not in behind[o])
+            rivals = [other for other in parallel if hardware[other] != hardware[name]]
+            if rivals:
+                found[name] = rivals
+    return found
 
 
 def _reached(names: list[str], targets: Mapping[str, list[str]]) -> dict[str, set[str]]:
-    """Return the same from the names that each leads to; ``names`` stand in the order of the data flow."""
+    """Return for every name all that its output reaches, itself included; they stand in the order of the data flow."""
     reached: dict[str, set[str]] = {}
     for name in reversed(names):
         reached[name] = {name}.union(*(reached.get(target, set()) for target in targets.get(name, ())))
     return reached
-
-
-def _alike(one: EngineEntry, other: EngineEntry, folded: Mapping[str, FoldedEntry]) -> bool:
-    """Whether two engines are the same hardware, so that it does not matter whose row is whose."""
-    same = one.attributes == other.attributes and one.weight_bits == other.weight_bits
-    widths = (one.input_bits, one.output_bits) == (other.input_bits, other.output_bits)
-    return same and widths and folded[one.name].attributes == folded[other.name].attributes
 
 
 _PARTITION = re.compile(r"StreamingDataflowPartition_(\d+)")
@@ -93,7 +80,7 @@ _IN_PARTITION = re.compile(r"StreamingDataflowPartition_(\d+)_(.+)")
 _BLOCK_DESIGN = re.compile(r"finn_design_(.+)_0")
 """Vivado's name of a node's module in FINN's block design: that of a design that was synthesised alone."""
 _STREAM = re.compile(r"(Streaming(?:FIFO|DataWidthConverter)(?:_rtl|_hls)?)_\d+(?:_\d+)?")
-_DESIGN = "(top)"
+DESIGN = "(top)"
 """FINN's name of the whole design."""
 
 
@@ -166,7 +153,7 @@ class FinnInstances(Instances):
         return (stream[1], f"{partition}/{node}") if stream else None
 
     def is_design(self, path: Sequence[str]) -> bool:
-        return tuple(path) == (_DESIGN,)
+        return tuple(path) == (DESIGN,)
 
 
 def instances(plan: Plan, phase: int, reports: Sequence[Report]) -> FinnInstances:

@@ -13,12 +13,12 @@ from floorflow.backends.finn.reports.instances import node_of
 from floorflow.backends.reports import Row
 from floorflow.resources import Resources
 
-_KINDS: tuple[tuple[str, Role], ...] = (
+ROLES: tuple[tuple[str, Role], ...] = (
     ("StreamingFIFO", "FIFO"),
     ("StreamingDataWidthConverter", "converter"),
     ("IODMA", "DMA"),
 )
-"""Nodes that FINN adds around the network, by the start of their names."""
+"""Nodes that FINN adds around the network and that pass data on, by the start of their names."""
 
 
 def matched(nodes: Sequence[BuiltNode], rows: Sequence[Row]) -> tuple[tuple[BuiltNode, ...], tuple[Row, ...]]:
@@ -49,7 +49,7 @@ def matched(nodes: Sequence[BuiltNode], rows: Sequence[Row]) -> tuple[tuple[Buil
 
 def _beside_the_graph(name: str, plain: str, built: Resources | None, instance: str) -> BuiltNode | None:
     """Return a node that only the report has, which FINN adds around the network; None for anything else."""
-    role = next((role for start, role in _KINDS if plain.startswith(start)), None)
+    role = next((role for start, role in ROLES if plain.startswith(start)), None)
     if role is None:
         return None
     return BuiltNode(name, plain.rpartition("_")[0], role, instance=instance, built=built)
@@ -149,7 +149,7 @@ def reported_nodes(rows: Iterable[Row], foldings: Mapping[str, Mapping[str, Any]
 
 
 def _reported(name: str, kind: str, folding: Mapping[str, Any], row: Row | None) -> BuiltNode:
-    role: Role = next((role for start, role in _KINDS if name.startswith(start)), "engine")
+    role: Role = next((role for start, role in ROLES if name.startswith(start)), "engine")
     told = {key: folding[key] for key in _FOLDED if key in folding}
     depth = folding.get("depth")
     return BuiltNode(

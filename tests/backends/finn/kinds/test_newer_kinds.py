@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from floorflow.backends.finn.folding.legal_foldings import options
-from floorflow.backends.finn.kinds.registry import estimate
 from floorflow.dataflow.model import Engine
 from floorflow.technology import Technology
+from tests.backends.finn.estimates import estimate
 
 ALVEO = Technology("ultrascale+", "DSP48E2", has_uram=True)
 
