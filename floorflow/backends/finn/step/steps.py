@@ -5,8 +5,6 @@ The functions take and return FINN's model and take its configuration, as all of
 and streams, so that it does not matter what FINN calls them.
 """
 
-# ruff: noqa: ARG001 - answers to one interface need not use all that they are told
-
 from __future__ import annotations
 
 import json
@@ -75,7 +73,7 @@ def _set(node: BuiltNode, attributes: Mapping[str, Any]) -> None:
         instance.set_nodeattr(name, value)
 
 
-def floorflow_flatten(model: Any, cfg: Any) -> Any:
+def floorflow_flatten(model: Any, cfg: Any) -> Any:  # noqa: ARG001
     """Move reshapes of the input ahead of its quantiser, so that a word may hold several values; first of all."""
     reshape_early(model.graph)
     return model
@@ -96,7 +94,7 @@ def floorflow_deconv(model: Any, cfg: Any) -> Any:
     return step_streamline(model, cfg)
 
 
-def floorflow_cut(model: Any, cfg: Any) -> Any:
+def floorflow_cut(model: Any, cfg: Any) -> Any:  # noqa: ARG001
     """Leave of the network what this phase of the plan runs; in front of floorflow_specialise."""
     try:
         cut_out(step_plan(), model.graph)
@@ -105,7 +103,7 @@ def floorflow_cut(model: Any, cfg: Any) -> Any:
     return model
 
 
-def floorflow_specialise(model: Any, cfg: Any) -> Any:
+def floorflow_specialise(model: Any, cfg: Any) -> Any:  # noqa: ARG001
     """Say which layers are to be hls or rtl; in front of step_specialize_layers."""
     one = _bound(model)
     for engine in one.plan["engines"]:
@@ -115,7 +113,7 @@ def floorflow_specialise(model: Any, cfg: Any) -> Any:
     return model
 
 
-def floorflow_fold(model: Any, cfg: Any) -> Any:
+def floorflow_fold(model: Any, cfg: Any) -> Any:  # noqa: ARG001
     """Set folding, memories and FIFO depths; in the place of step_apply_folding_config."""
     one = _bound(model)
     ports = fifo_ports(one)
