@@ -195,7 +195,7 @@ def every_plan() -> Iterator[ParameterSet]:
         yield pytest.param(model, finn, *target, marks=marks)
 
 
-@pytest.mark.parametrize(("model", "finn", "board", "costs"), every_plan())
+@pytest.mark.parametrize(("model", "finn", "board", "costs"), [*every_plan()])
 def test_whole_plans_are_legal(model: str, finn: FinnVersion, board: str, costs: str, tmp_path: Path) -> None:
     onnx.save(GATED[model], tmp_path / "model.onnx")
     request = Request(tmp_path / "model.onnx", board, finn=finn, costs=costs, effort="fast", plots=False)  # type: ignore[arg-type]
