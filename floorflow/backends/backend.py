@@ -93,13 +93,7 @@ class Costs(Protocol):
     def groups(self, dataflow: Dataflow) -> tuple[OptionGroup, ...]:
         """Return every engine's legal foldings; engines whose foldings are tied share a group.
 
-        Raises
-        ------
-        InputError
-            If the foldings of an engine are not known.
-        InfeasibleError
-            If an engine has none.
-
+        Raises InputError if the foldings of an engine are not known. Raises InfeasibleError if an engine has none.
         """
 
     @abstractmethod
@@ -215,22 +209,14 @@ class Backend(Protocol):
     def read(self, path: Path, options: Any) -> Source:
         """Read a model file; what it holds may be refused by `lower` only.
 
-        Raises
-        ------
-        InputError
-            If the file is missing, broken or not understood at all.
-
+        Raises InputError if the file is missing, broken or not understood at all.
         """
 
     @abstractmethod
     def lower(self, source: Any, technology: Technology, options: Any) -> Dataflow:
         """Return the engines that a model becomes, in topological order, with role, window fill and label.
 
-        Raises
-        ------
-        InputError
-            If an operation has no engine; names all that have none.
-
+        Raises InputError if an operation has no engine; names all that have none.
         """
 
     @abstractmethod
@@ -246,11 +232,7 @@ class Backend(Protocol):
     def with_folding(self, dataflow: Dataflow, path: Path, technology: Technology) -> Dataflow:
         """Return the engines with the folding of a file (``--folding``).
 
-        Raises
-        ------
-        InputError
-            If the file is missing or broken, or is no folding of these engines.
-
+        Raises InputError if the file is missing or broken, or is no folding of these engines.
         """
         raise InputError(f"--folding {path}: back end {self.name} reads no folding files", hint="leave it out")
 
@@ -275,11 +257,7 @@ class Backend(Protocol):
 
         ``carried``: the model itself is to have a folding, so that one without any is refused.
 
-        Raises
-        ------
-        InputError
-            If there is no folding, or one that cannot be built.
-
+        Raises InputError if there is no folding, or one that cannot be built.
         """
         if carried and not any(engine.folding for engine in dataflow.engines):
             raise InputError(f"--keep-folding: back end {self.name} reads no foldings", hint="leave it out")
@@ -304,11 +282,7 @@ class Backend(Protocol):
     def actor(self, engine: Engine, option: Option, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> Actor:
         """Return when a folded engine reads and writes; ``inputs`` and ``outputs`` are words a frame at its ports.
 
-        Raises
-        ------
-        InputError
-            If that is not known: FIFO depths and latency are then not analysed, and the plan says so.
-
+        Raises InputError if that is not known: FIFO depths and latency are then not analysed, and the plan says so.
         """
         raise InputError(f"{engine.name}: when {engine.kind} reads and writes is unknown")
 
@@ -329,11 +303,7 @@ class Backend(Protocol):
     def from_memory(self, network: str, engine: Engine, option: Option, clock_mhz: float, options: Any) -> EnginePoint:
         """Return a folded engine as what it runs from external memory, one subgraph after another.
 
-        Raises
-        ------
-        InputError
-            If engines of the back end do not share memory by a schedule (`Registration.shares_memory`).
-
+        Raises InputError if engines of the back end do not share memory by a schedule (`Registration.shares_memory`).
         """
         raise InputError(f"{engine.name}: engines of back end {self.name} share no memory by a schedule")
 
@@ -452,11 +422,7 @@ class Backend(Protocol):
     def bind(self, plan: Plan, files: Mapping[str, bytes], build: Path, /) -> Binding:
         """Return a plan's constraints by the names that a build gave its cells; ``files`` are those of the plan.
 
-        Raises
-        ------
-        InputError
-            If the build is not that of the plan, or it cannot be told which cell is which.
-
+        Raises InputError if the build is not that of the plan, or it cannot be told which cell is which.
         """
         raise InputError(f"{build}: back end {self.name} names cells itself", hint="use the plan as it is")
 
@@ -481,11 +447,7 @@ class Backend(Protocol):
     def read_report(self, file: str, text: str, /) -> Report | BuiltFoldings | None:
         """Return what a file of a build's folder (``file``: its path there) holds; None if it is not the tool's own.
 
-        Raises
-        ------
-        InputError
-            If it is malformed; names file and line.
-
+        Raises InputError if it is malformed; names file and line.
         """
         return None
 
@@ -494,11 +456,7 @@ class Backend(Protocol):
 
         ``several``: each FPGA of a plan has a build of its own.
 
-        Raises
-        ------
-        InputError
-            If the folder holds several builds and should hold one.
-
+        Raises InputError if the folder holds several builds and should hold one.
         """
         return files_below(folder)
 
@@ -510,11 +468,7 @@ class Backend(Protocol):
     def read_build(self, folder: Path, /) -> Build:
         """Return what a build folder of the tool holds: graph, nodes as built, and the tool's own figures.
 
-        Raises
-        ------
-        InputError
-            If nothing in it can be used; names what was looked for.
-
+        Raises InputError if nothing in it can be used; names what was looked for.
         """
         raise InputError(f"{folder}: back end {self.name} reads no build folders", hint="name another with --backend")
 
@@ -540,10 +494,6 @@ class Backend(Protocol):
 def backend_named(name: str) -> Backend:
     """Import a back end and return it.
 
-    Raises
-    ------
-    InputError
-        If there is none of that name, or it cannot be imported.
-
+    Raises InputError if there is none of that name, or it cannot be imported.
     """
     return cast(Backend, backend_object(name))
