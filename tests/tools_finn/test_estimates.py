@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +34,16 @@ def saved(name: str, folder: Path) -> Path:
     return path
 
 
+PLANS: dict[str, Outcome] = {}
+"""Plans of this session by all that they follow from."""
+
+
 def plan(graph: Path, platform: str, **options: Any) -> Outcome:
     chosen = {"costs": "finn", "finn": "plus", "effort": "fast", "plots": False} | options
-    return flow.plan(Request(graph, platform, **chosen))
+    key = repr((graph.name, sha256(graph.read_bytes()).hexdigest(), platform, sorted(chosen.items())))
+    if key not in PLANS:
+        PLANS[key] = flow.plan(Request(graph, platform, **chosen))
+    return PLANS[key]
 
 
 def folding_file(outcome: Outcome, folder: Path) -> Path:
