@@ -15,8 +15,9 @@ import pytest
 
 import floorflow as ff
 from examples.make_models import ModelBuilder
-from floorflow.backends.fpgaconvnet.costs import options_of
+from floorflow.backends.fpgaconvnet.costs import FpgaConvNetCosts
 from floorflow.backends.fpgaconvnet.lower import lowered
+from floorflow.backends.fpgaconvnet.options import FpgaConvNetOptions
 from floorflow.backends.layered.graph import read_layers
 from floorflow.errors import InputError
 from floorflow.network import FloatBits
@@ -112,11 +113,12 @@ def test_the_strict_reader_is_strict(spoil: Callable[[dict[str, Any]], None], me
 def test_the_judge_derives_the_cycles_of_every_option(model: str) -> None:
     # Written apart: the back end in floating point, the judge in fractions.
     dataflow = lowered(read_layers(ZOO / f"{model}.onnx", FloatBits(16, 16)))
+    costs = FpgaConvNetCosts(FpgaConvNetOptions())
     for engine in dataflow.engines:
         has = {key: list(v) if isinstance(v, tuple) else v for key, v in engine.attributes.items()}
         entry = {"kind": engine.kind, "attributes": has, "input_bits": 16, "output_bits": 16}
         entry["weight_bits"] = engine.weight_bits
-        for option in options_of(engine):
+        for option in costs.options_of(engine):
             row = {"entry": entry, "folding": {"attributes": dict(option.folding)}}
             told = judge.engine(row, {})
             assert told is not None

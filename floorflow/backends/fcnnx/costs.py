@@ -19,8 +19,7 @@ from floorflow.backends.fcnnx.engine import CLOCK_MHZ, ConvLayer, Pipeline
 from floorflow.backends.fcnnx.lower import BEAT_BITS, layers_in
 from floorflow.backends.fcnnx.options import FcnnxOptions
 from floorflow.backends.layered.areas import EqualWidths
-from floorflow.dataflow.model import Dataflow, Engine, Option
-from floorflow.dataflow.options import OptionGroup
+from floorflow.dataflow.model import Engine, Option
 from floorflow.dataflow.traffic import EnginePoint
 from floorflow.resources import Resources
 
@@ -92,13 +91,8 @@ class FcnnxCosts(EqualWidths):
     options: FcnnxOptions
     name: str = field(init=False, default="f-CNN^x' engine model, calibrated on its Table III, not on silicon")
 
-    def groups(self, dataflow: Dataflow) -> tuple[OptionGroup, ...]:
-        return tuple(
-            OptionGroup((engine.name,), tuple((option,) for option in self._options(engine)))
-            for engine in dataflow.engines
-        )
-
-    def _options(self, engine: Engine) -> list[Option]:
+    def options_of(self, engine: Engine) -> list[Option]:
+        """Return the engines that none beats in time, DSP, block RAM and bytes."""
         serial = self.options.weights == "serial"
         points = front(engine.name, layers_in(engine), MOST, serial_weights=serial)
         return [

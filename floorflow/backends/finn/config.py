@@ -114,11 +114,12 @@ def folding_texts(folded: FoldedDataflow) -> Mapping[str, str]:
     config = {name: dict(sorted(option.folding.items())) for name, option in sorted(folded.options.items())}
     chosen = ((layer, engine.attributes.get(PREFERENCE)) for layer, engine in layers(folded.dataflow).items())
     styles = {layer: {PREFERENCE: style} for layer, style in chosen if style is not None}
-    files = {FOLDING_FILE: _json({"Defaults": {}} | config)}
-    return files | {STYLE_FILE: _json({"Defaults": {}} | styles)} if styles else files
+    files = {FOLDING_FILE: as_json({"Defaults": {}} | config)}
+    return files | {STYLE_FILE: as_json({"Defaults": {}} | styles)} if styles else files
 
 
-def _json(content: Mapping[str, Any]) -> str:
+def as_json(content: object) -> str:
+    """Return an object as FINN's files of a plan have it."""
     return json.dumps(content, indent=2, sort_keys=True) + "\n"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from floorflow.backends.builds import Binding
+from floorflow.backends.finn.config import as_json
 from floorflow.backends.finn.made_graph import fifo_config
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.specialise import PREFERENCE
@@ -36,7 +37,7 @@ def files(plan: Plan, phase: int) -> dict[str, str]:
             "fifo_config": _fifo_config(one),
             "floorplan": {"Defaults": {}} | floorplans(plan, phase)[one.network.name],
         }
-        made |= {f"{folder}/{name}.json": _json(content) for name, content in contents.items() if content is not None}
+        made |= {f"{folder}/{name}.json": as_json(content) for name, content in contents.items() if content is not None}
     return made
 
 
@@ -142,10 +143,6 @@ def _fifo_config(one: NetworkInPhase) -> dict[str, Any] | None:
 def floorplans(plan: Plan, phase: int) -> dict[str, Places]:
     """Return the places of every network's nodes in a phase, by FINN's names as foreseen, FIFOs and all."""
     return {one.network.name: foreseen(one).floorplan for one in networks_in(plan, phase)}
-
-
-def _json(content: object) -> str:
-    return json.dumps(content, indent=2, sort_keys=True) + "\n"
 
 
 _KERNELS = ("", "kernel_partitions", "intermediate_models/kernel_partitions")

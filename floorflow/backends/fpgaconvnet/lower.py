@@ -22,6 +22,7 @@ from floorflow.backends.layered.graph import (
     joined,
     plain_names,
     refuse_others,
+    window_fill,
     without_host_tail,
 )
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine
@@ -171,9 +172,8 @@ def _fill(op: str, sizes: Mapping[str, AttributeValue]) -> Fraction:
     pads = sizes.get("pads", ())
     if not pads or not isinstance(pads, tuple):
         return Fraction(0)
-    rows, columns, kernel = (int(sizes[key]) for key in ("rows_in", "cols_in", "kernel_size"))  # type: ignore[arg-type]
-    row = min(max(kernel - int(pads[0]), 1), rows) - 1
-    return Fraction(row * columns + min(max(kernel - int(pads[1]), 1), columns), rows * columns)
+    rows, columns, high, wide = (int(sizes[key]) for key in ("rows_in", "cols_in", "kernel_size", "kernel_size"))  # type: ignore[arg-type]
+    return window_fill((rows, columns), (high, wide), tuple(map(int, pads)))
 
 
 def _copier(name: str, tensor: Tensor, bits: int, readers: int) -> Engine:

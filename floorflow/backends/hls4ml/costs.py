@@ -13,7 +13,7 @@ For n multipliers at reuse factor R (docs/hls4ml.md holds the builds that this w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import ceil, log2
@@ -24,8 +24,7 @@ from floorflow.backends.hls4ml.options import Hls4mlOptions
 from floorflow.backends.layered import areas
 from floorflow.backends.layered.areas import EqualWidths
 from floorflow.dataflow.bands import Band
-from floorflow.dataflow.model import Dataflow, Engine, Option
-from floorflow.dataflow.options import OptionGroup
+from floorflow.dataflow.model import Engine, Option
 from floorflow.resources import Resources
 
 WIDEST_IN_LUTS = 10
@@ -73,11 +72,8 @@ class Hls4mlCosts(EqualWidths):
         """Return the factors of a kind: wide where nothing was measured."""
         return MEASURED.get(kind, {}).get(resource, UNMEASURED)
 
-    def groups(self, dataflow: Dataflow) -> tuple[OptionGroup, ...]:
-        return tuple(
-            OptionGroup((e.name,), tuple((self.option(e, folding),) for folding in foldings(e, self.options)))
-            for e in dataflow.engines
-        )
+    def options_of(self, engine: Engine) -> Iterator[Option]:
+        return (self.option(engine, folding) for folding in foldings(engine, self.options))
 
     def option(self, engine: Engine, folding: Folding) -> Option:
         """Return what a folding costs; the widths are whole pixels, whatever it is."""

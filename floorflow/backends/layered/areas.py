@@ -8,12 +8,16 @@ of 18 Kb is 36 bits by 512 to 1 by 16,384.
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Iterable
 from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.backends.backend import Costs
+from floorflow.dataflow.model import Dataflow, Engine, Option
+from floorflow.dataflow.options import OptionGroup
 from floorflow.resources import Resources
 
 Ints = NDArray[np.int64]
@@ -53,11 +57,22 @@ def fifo(width_bits: int, depth_words: int) -> Resources:
     return Resources(lut=QUEUE_LUT, ff=QUEUE_FF + width_bits, bram18=int(blocks(width_bits, depth_words)))
 
 
-class EqualWidths(Costs):
-    """A cost model of engines that leave no choice of widths; what they cost themselves is its own."""
+class LayerCosts(Costs):
+    """A cost model of layers that are folded each by itself."""
+
+    @abstractmethod
+    def options_of(self, engine: Engine) -> Iterable[Option]:
+        """Return the legal foldings of an engine with what they cost."""
+
+    def groups(self, dataflow: Dataflow) -> tuple[OptionGroup, ...]:
+        return tuple(OptionGroup((e.name,), tuple((o,) for o in self.options_of(e))) for e in dataflow.engines)
 
     def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
         return fifo(width_bits, depth_words)
+
+
+class EqualWidths(LayerCosts):
+    """A cost model of engines that leave no choice of widths."""
 
     def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
         """Price no converter: there is none."""

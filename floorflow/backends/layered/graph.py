@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -252,3 +253,10 @@ def plain_names(names: list[str]) -> dict[str, str]:
             made = f"{plain}_{number}"
         found[name] = made
     return found
+
+
+def window_fill(image: tuple[int, int], kernel: tuple[int, int], pads: tuple[int, ...]) -> Fraction:
+    """Return the share of a frame up to the last pixel of the first window; ``pads`` are those above and left first."""
+    (rows, columns), (high, wide) = image, kernel
+    row = min(max(high - pads[0], 1), rows) - 1
+    return Fraction(row * columns + min(max(wide - pads[1], 1), columns), rows * columns)

@@ -69,14 +69,14 @@ class WindowUnit(OneStream):
         return self.image[0] == 1
 
     @property
-    def _span(self) -> int:
+    def span(self) -> int:
         """Pixels from the first to the last of a window, both included."""
         return (self.kernel[0] - 1) * self.dilation[0] * self.image[1] + (self.kernel[1] - 1) * self.dilation[1] + 1
 
     @property
     def first_window_share(self) -> float:
         """Share of a frame that must be in before the first window is complete."""
-        return self._span / (self.image[0] * self.image[1])
+        return self.span / (self.image[0] * self.image[1])
 
     @property
     def cycles(self) -> int:
@@ -98,9 +98,9 @@ class WindowUnit(OneStream):
         (rows, columns), (kernel_h, kernel_w) = self.output, self.kernel
         row = max(columns * kernel_w * kernel_h, self.stride[1] * self.image[1]) * self.folds
         if not self.depthwise:
-            return self._span * self.folds + rows * row
+            return self.span * self.folds + rows * row
         row = row + columns * (self.stride[1] - 1) * (self.folds - 1)
-        return self._span * self.folds + rows * row + (self.stride[0] - 1) * self.image[1] * self.folds
+        return self.span * self.folds + rows * row + (self.stride[0] - 1) * self.image[1] * self.folds
 
     @property
     def word_bits(self) -> int:
@@ -117,11 +117,11 @@ class WindowUnit(OneStream):
     def buffer_words(self) -> int:
         """Words that the buffer holds, registers included."""
         if self.parallel:
-            return (self._span - 1) * self.folds + 2
+            return (self.span - 1) * self.folds + 2
         taps = self.kernel[0] * self.kernel[1]
         skipped_columns = max(0, self.stride[1] - 1 - taps)
         skipped_rows = max(0, (self.stride[0] - 1) * self.image[1] - taps)
-        return (self._span + skipped_columns + skipped_rows) * self.folds
+        return (self.span + skipped_columns + skipped_rows) * self.folds
 
     @property
     def memories(self) -> tuple[int, int]:

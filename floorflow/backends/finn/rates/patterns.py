@@ -20,6 +20,7 @@ from floorflow.backends.finn.rates.start_up import HLS_RESTART_CYCLES
 from floorflow.dataflow.model import Engine, Option
 from floorflow.errors import InputError
 from floorflow.rates import Actor, moves, repeated
+from floorflow.rates.problem import Moves
 
 FRAME_GAP_CYCLES = 2
 """From the last tap of a frame until the first pixel of the next is read."""
@@ -86,14 +87,9 @@ def _windows(unit: WindowUnit) -> list[tuple[int, int]]:
     return list(zip(starts, [*starts[1:], unit.image[0] * width], strict=True))
 
 
-def _span(unit: WindowUnit) -> int:
-    """Return the pixels from the first to the last of a window."""
-    return (unit.kernel[0] - 1) * unit.dilation[0] * unit.image[1] + (unit.kernel[1] - 1) * unit.dilation[1] + 1
-
-
 def _bursts(unit: WindowUnit) -> list[Burst]:
     (kernel_h, kernel_w), (dilation_h, dilation_w), width = unit.kernel, unit.dilation, unit.image[1]
-    pixels, room, span = unit.image[0] * width, unit.buffer_words // unit.folds, _span(unit)
+    pixels, room, span = unit.image[0] * width, unit.buffer_words // unit.folds, unit.span
     bursts: list[Burst] = []
     have = 0
     for start, after in _windows(unit):
@@ -114,7 +110,7 @@ def _bursts(unit: WindowUnit) -> list[Burst]:
 
 def _depthwise_bursts(unit: WindowUnit) -> list[Burst]:
     taps, pixels, room = unit.kernel[0] * unit.kernel[1], unit.image[0] * unit.image[1], unit.buffer_words // unit.folds
-    span = _span(unit)
+    span = unit.span
     bursts: list[Burst] = [(span, span, 0, 0)]
     have = span
     for _, after in _windows(unit):
@@ -252,22 +248,23 @@ def _concat(traffic: Traffic) -> Actor:
     """Read a word of all inputs at once (FINN main), or from one input after another in each pixel (dev)."""
     if not traffic.reader.has("ChannelsPerStream"):
         return _streaming(traffic)
-    pixels = traffic.reader.pixels()
-    parts = np.array(traffic.inputs) // pixels
-    starts = np.cumsum(parts) - parts
-    reads = tuple(moves(int(part), int(start)) for part, start in zip(parts, starts, strict=True))
-    words = int(parts.sum())
-    return repeated(Actor(traffic.name, np.array([words]), reads, (moves(words),)), pixels)
+    moved, words, pixels = _turns(traffic, traffic.inputs)
+    return repeated(Actor(traffic.name, np.array([words]), moved, (moves(words),)), pixels)
 
 
 def _split(traffic: Traffic) -> Actor:
     """Read every cycle; the outputs take turns in each pixel."""
+    moved, words, pixels = _turns(traffic, traffic.outputs)
+    return repeated(Actor(traffic.name, np.array([words]), (moves(words),), moved), pixels)
+
+
+def _turns(traffic: Traffic, ports: tuple[int, ...]) -> tuple[tuple[Moves, ...], int, int]:
+    """Return what ports with so many words a frame move in a pixel, one after another, all words, and the pixels."""
     pixels = traffic.reader.pixels()
-    parts = np.array(traffic.outputs) // pixels
+    parts = np.array(ports) // pixels
     starts = np.cumsum(parts) - parts
-    writes = tuple(moves(int(part), int(start)) for part, start in zip(parts, starts, strict=True))
-    words = int(parts.sum())
-    return repeated(Actor(traffic.name, np.array([words]), (moves(words),), writes), pixels)
+    moved = tuple(moves(int(part), int(start)) for part, start in zip(parts, starts, strict=True))
+    return moved, int(parts.sum()), pixels
 
 
 def _expanding(traffic: Traffic) -> Actor:
