@@ -4,8 +4,6 @@ Source: f-CNN^x, section III-B, *Search Method*; bytes are a coordinate too, for
 differ in them.
 """
 
-# ruff: noqa: D102 - the interface says what its methods return
-
 from __future__ import annotations
 
 from collections.abc import Iterator

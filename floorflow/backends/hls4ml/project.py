@@ -22,9 +22,8 @@ from floorflow.backends.hls4ml.foldings import BY_OPERATOR, WEIGHTED, matrix_of,
 from floorflow.backends.hls4ml.lower import counted
 from floorflow.backends.hls4ml.weights import MOST_WEIGHTS, Constants, Weights
 from floorflow.backends.reports import Report, Row
-from floorflow.backends.vivado.reports import read_vivado
+from floorflow.backends.vivado.reports import hls_version, part_of, read_vivado, tables, vivado_version
 from floorflow.backends.vivado.timing import is_timing_summary, read_summary
-from floorflow.backends.vivado.vivado_text import hls_version, part_of, tables, vivado_version
 from floorflow.dataflow.model import AttributeValue, Engine, Option
 from floorflow.errors import InputError
 from floorflow.reading import files_below, read_bytes, read_head, read_text

@@ -21,8 +21,7 @@ from floorflow.backends.finn.reports.built_graph import BuiltGraph, chosen_graph
 from floorflow.backends.finn.reports.instances import DESIGN, node_of
 from floorflow.backends.finn.reports.node_rows import matched, node_rows_of, numbered_as_built, reported_nodes
 from floorflow.backends.reports import Report, Row
-from floorflow.backends.vivado.reports import read_vivado
-from floorflow.backends.vivado.vivado_text import part_of
+from floorflow.backends.vivado.reports import part_of, read_vivado
 from floorflow.errors import InputError, some
 from floorflow.reading import read_bytes, read_text
 from floorflow.resources import Resources

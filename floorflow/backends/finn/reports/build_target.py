@@ -18,7 +18,7 @@ from floorflow.backends.builds import Told
 from floorflow.backends.finn.read.dataflow import finn_of
 from floorflow.backends.finn.reports.build_files import MOST_FILES, BuildFiles, in_scratch, steps_of
 from floorflow.backends.finn.reports.built_graph import BuiltGraph
-from floorflow.backends.vivado.vivado_text import hls_version, vivado_version
+from floorflow.backends.vivado.reports import hls_version, vivado_version
 from floorflow.reading import read_head
 
 PART_OF_BOARD: Mapping[str, str] = {
