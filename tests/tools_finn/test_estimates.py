@@ -64,10 +64,16 @@ def assert_agreed(outcome: Outcome, graph: Path, folder: Path, finn_plus: FinnPl
     ("name", "nodes", "platform", "options"),
     [
         ("cnv_2w2a", 21, "pynq-z1", {}),
-        ("cnv_2w2a", 21, "zcu104", {"fps": 1000.0}),
-        ("cnv_2w2a", 21, "xcku5p", {"cap": dict.fromkeys(("LUT", "FF", "BRAM18", "URAM", "DSP"), 0.5)}),
+        pytest.param("cnv_2w2a", 21, "zcu104", {"fps": 1000.0}, marks=pytest.mark.slow),
+        pytest.param(
+            "cnv_2w2a",
+            21,
+            "xcku5p",
+            {"cap": dict.fromkeys(("LUT", "FF", "BRAM18", "URAM", "DSP"), 0.5)},
+            marks=pytest.mark.slow,
+        ),
         ("mobilenet_v1_w4a4", 86, "alveo-u250", {"fps": 200.0}),
-        ("rn18", 106, "alveo-u250", {}),
+        pytest.param("rn18", 106, "alveo-u250", {}, marks=pytest.mark.slow),
         ("rn18", 106, "alveo-u250", {"fps": 400.0}),
     ],
 )
@@ -85,7 +91,7 @@ def test_finn_plus_tells_the_numbers_of_saved_graphs(
     [
         (TFC, True, "pynq-z1", {}, "LabelSelect_hls_0"),
         (TFC, False, "alveo-u250", {"fps": 50_000.0}, "ElementwiseAdd_hls_0"),
-        (CNV, True, "zcu104", {}, "LabelSelect_hls_0"),
+        pytest.param(CNV, True, "zcu104", {}, "LabelSelect_hls_0", marks=pytest.mark.slow),
     ],
 )
 def test_finn_plus_tells_the_numbers_of_networks_that_it_converts_live(
@@ -106,7 +112,12 @@ def test_finn_plus_tells_the_numbers_of_networks_that_it_converts_live(
 
 
 @pytest.mark.parametrize(
-    ("name", "platform"), [("cnv_2w2a", "zcu104"), ("mobilenet_v1_w4a4", "alveo-u250"), ("rn18", "alveo-u250")]
+    ("name", "platform"),
+    [
+        ("cnv_2w2a", "zcu104"),
+        ("mobilenet_v1_w4a4", "alveo-u250"),
+        pytest.param("rn18", "alveo-u250", marks=pytest.mark.slow),
+    ],
 )
 def test_finn_plus_takes_the_styles_that_floorflow_chooses_itself(
     name: str, platform: str, folder: Path, finn_plus: FinnPlus
