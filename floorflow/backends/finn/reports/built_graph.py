@@ -15,8 +15,7 @@ from floorflow.backends.finn.read.file import in_topological_order
 from floorflow.backends.finn.read.graph import Graph
 from floorflow.backends.finn.reports import build_files
 from floorflow.backends.finn.reports.build_files import BuildFiles
-from floorflow.backends.finn.reports.instances import interchangeable_nodes
-from floorflow.backends.finn.reports.node_rows import ROLES
+from floorflow.backends.finn.reports.instances import ROLES, interchangeable_nodes
 from floorflow.errors import InputError
 from floorflow.network.onnx_file import Node, load
 

@@ -11,10 +11,10 @@ import onnx
 import pytest
 
 from floorflow.backends.builds import BuiltNode, Simulation
-from floorflow.backends.finn.reports import build_target, performance
+from floorflow.backends.finn.reports import build_target, node_reports
 from floorflow.backends.finn.reports.build_folder import read_build
+from floorflow.backends.finn.reports.instances import matched, numbered_as_built
 from floorflow.backends.finn.reports.node_reports import read_nodes, read_report
-from floorflow.backends.finn.reports.node_rows import matched, numbered_as_built
 from floorflow.backends.reports import BuiltFoldings, Report, Row
 from floorflow.errors import InputError
 from floorflow.resources import Resources, total
@@ -187,14 +187,14 @@ def test_a_name_in_two_partitions_is_no_ones_without_its_partition() -> None:
 
 
 def test_one_simulated_frame_tells_no_interval_and_many_do() -> None:
-    assert performance.simulation_of({"N": 1, "cycles": 62, "latency_cycles": 61}) == Simulation(1, 61, None)
-    found = performance.simulation_of({"N": 1000, "cycles": 20_041, "latency_cycles": 61})
+    assert node_reports.simulation_of({"N": 1, "cycles": 62, "latency_cycles": 61}) == Simulation(1, 61, None)
+    found = node_reports.simulation_of({"N": 1000, "cycles": 20_041, "latency_cycles": 61})
     assert found == Simulation(1000, 61, 20.0)
 
 
 def test_timing_reports_tell_slack_and_the_shortest_period() -> None:
-    assert performance.routed_clock(TIMING) == performance.BuiltClock(100, -1.729)
-    out_of_context = performance.out_of_context_clock({"WNS": "1.5", "fmax_mhz": 1000 / 8.5})
+    assert node_reports.routed_clock(TIMING) == node_reports.BuiltClock(100, -1.729)
+    out_of_context = node_reports.out_of_context_clock({"WNS": "1.5", "fmax_mhz": 1000 / 8.5})
     assert (out_of_context.asked_mhz, out_of_context.worst_slack_ns) == (100, 1.5)
 
 
