@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from floorflow.backends.given import rows_as_given
+from floorflow.backends.backend import rows_as_given
 from floorflow.backends.instances import NamedCells, plain_name
 from floorflow.dataflow.model import Attributes, Dataflow, Engine, Option
 from floorflow.dataflow.options import OptionGroup
