@@ -28,10 +28,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.backends.finn.cost.dma import dma_resources
 from floorflow.backends.finn.cost.estimated import Coefficients
-from floorflow.backends.finn.kinds.converter import converter_kind, own_converter
+from floorflow.backends.finn.kinds.boundary import dma_resources
 from floorflow.backends.finn.kinds.fifo import own_fifo
+from floorflow.backends.finn.kinds.joining import converter_kind, own_converter
 from floorflow.backends.finn.kinds.kind import Unit
 from floorflow.backends.finn.kinds.registry import known_kind
 from floorflow.backends.finn.rates.start_up import Pace, expected_cycles, pace_of

@@ -25,7 +25,7 @@ from calibration import (
     with_shells,
 )
 
-from floorflow.backends.finn.cost.bands import BLOCKS_UNMEASURED, LOGIC_UNMEASURED, relative_band
+from floorflow.backends.finn.cost.calibrated import BLOCKS_UNMEASURED, LOGIC_UNMEASURED, relative_band
 from floorflow.dataflow.bands import spread
 from floorflow.resources import Resources
 

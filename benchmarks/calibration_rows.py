@@ -25,7 +25,7 @@ from typing import Any
 
 import onnx
 
-from floorflow.backends.finn.datatype import bits_of
+from floorflow.backends.finn.attributes import bits_of
 from floorflow.backends.finn.kinds.thresholding import EQUAL_THRESHOLDS
 
 HERE = Path(__file__).parent / "data"

@@ -15,8 +15,7 @@ from pathlib import Path
 from statistics import median
 
 from floorflow.backends.clock import ClockTarget
-from floorflow.backends.finn.clock.delays import ERROR, Delays
-from floorflow.backends.finn.clock.likely import BuiltEngine, slowest_path
+from floorflow.backends.finn.clock import ERROR, BuiltEngine, Delays, slowest_path
 
 PRIORS = {
     "7series": (0.7, 0.3),

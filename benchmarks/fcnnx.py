@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from statistics import geometric_mean
 
-from floorflow.backends.fcnnx.front import front
+from floorflow.backends.fcnnx.costs import front
 from floorflow.bandwidth import JointProblem, Wish, choose, scheduled_period, solve_by, wish
 from floorflow.bandwidth.fairness import most_fps, rate
 from floorflow.bandwidth.joint import bound_on_any_schedule, total_error

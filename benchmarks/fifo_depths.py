@@ -20,9 +20,8 @@ from typing import Any
 
 import onnx
 
-from floorflow.backends.finn.attributes import Reader
+from floorflow.backends.finn.attributes import Reader, bits_of
 from floorflow.backends.finn.backend import BACKEND
-from floorflow.backends.finn.datatype import bits_of
 from floorflow.backends.finn.kinds.registry import KINDS, kind_of
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.rates import RateProblem, Sized, first_frame, rate_problem, size

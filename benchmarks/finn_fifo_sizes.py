@@ -19,8 +19,8 @@ from fifo_depths import Queue, bits_of_queues, from_chain, from_example
 
 from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.finn.kinds.fifo import tool_fifo
+from floorflow.backends.finn.names import FINN_VERSIONS, FinnVersion
 from floorflow.backends.finn.tool_depths import tool_depths
-from floorflow.backends.finn.version import FINN_VERSIONS, FinnVersion
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.errors import InputError
 from floorflow.rates import RateProblem, rate_problem, size

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from floorflow.backends.backend import backend_named
 from floorflow.backends.finn.folding.legal_foldings import forget_options
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.channels import couplings
 from floorflow.dataflow.model import Attributes, Dataflow, Engine, Stream
 from floorflow.errors import InfeasibleError

@@ -16,7 +16,7 @@ from statistics import mean, median
 from typing import Any
 
 from floorflow.backends.hls4ml.costs import Hls4mlCosts
-from floorflow.backends.hls4ml.kinds import WEIGHTED
+from floorflow.backends.hls4ml.foldings import WEIGHTED
 from floorflow.backends.hls4ml.lower import DEFAULT_BITS
 from floorflow.backends.hls4ml.options import Hls4mlOptions
 from floorflow.backends.hls4ml.weights import DEFAULT_FRACTION, Constants

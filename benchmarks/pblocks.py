@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from runs import markdown
 
 from floorflow import flow
-from floorflow.backends.finn.cost.bands import BLOCKS_UNMEASURED, LOGIC_UNMEASURED, relative_band
+from floorflow.backends.finn.cost.calibrated import BLOCKS_UNMEASURED, LOGIC_UNMEASURED, relative_band
 from floorflow.dataflow.bands import FF_PER_LUT, Band, BandOf, outcome_of
 from floorflow.facts import Amounts, PblockEntry, PhaseEntry
 from floorflow.request import DEFAULT_FILL, Request

@@ -26,7 +26,7 @@ from folding import generated
 
 from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.folding.legal_foldings import forget_options
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.channels import StreamPrices, couplings
 from floorflow.dataflow.model import Dataflow
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, fitting

@@ -21,7 +21,7 @@ GROUP = "floorflow.backends"
 DEFAULT_BACKEND = "finn"
 """The back end of a request that names none; the command line has options of their own for its options."""
 _OBJECTS = {
-    DEFAULT_BACKEND: "floorflow.backends.finn.registration:FINN",
+    DEFAULT_BACKEND: "floorflow.backends.finn.options:FINN",
     "hls4ml": "floorflow.backends.hls4ml.options:HLS4ML",
     "fpgaconvnet": "floorflow.backends.fpgaconvnet.options:FPGACONVNET",
     "fcnnx": "floorflow.backends.fcnnx.options:FCNNX",

@@ -9,11 +9,10 @@ import onnx
 from onnx import TensorProto, helper
 
 from floorflow import api
-from floorflow.backends.finn.in_phase import networks_in
 from floorflow.backends.finn.step.graph import BuiltNode
 from floorflow.backends.finn.step.kernels import kernel_order, local_names
 from floorflow.backends.finn.step.settings import fifo_settings, placements
-from floorflow.backends.finn.step_data import Foreseen, foreseen
+from floorflow.backends.finn.step_data import Foreseen, foreseen, networks_in
 from floorflow.backends.finn.step_files import BOARDS
 from floorflow.facts import Plan, read_plan
 

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from floorflow.assets import asset_folder
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.folding import shortage
 from floorflow.request import Request
 from floorflow.search.candidate.preparing import prepare

@@ -12,10 +12,10 @@ import pytest
 import yaml
 
 from floorflow import facts, presets, request, resources
-from floorflow.backends.finn import parallelism
+from floorflow.backends.finn import roles
 from floorflow.backends.finn.kinds import kind, matrix_vector, weighted
-from floorflow.backends.finn.lower import types
-from floorflow.backends.finn.version import technology_for
+from floorflow.backends.finn.lower import state
+from floorflow.backends.finn.names import technology_for
 from floorflow.channels import realise
 from floorflow.dataflow import bands, fifo
 from floorflow.folding import balance
@@ -123,10 +123,10 @@ PLANNER: dict[str, Any] = {
     "rounding": resources.ROUNDING,
     "most_hls_stream_bits": kind.MAX_STREAM_BITS,
     "most_hls_input_fold": matrix_vector.MAX_HLS_INPUT_FOLD,
-    "rtl_bits": (types._LEAST_RTL_BITS, types._PREFERRED_RTL_BITS, types._MOST_RTL_BITS),
+    "rtl_bits": (state._LEAST_RTL_BITS, state._PREFERRED_RTL_BITS, state._MOST_RTL_BITS),
     "least_engine_lut": request.LEAST_ENGINE_LIMITS["LUT"],
     "least_engine_dsp": request.LEAST_ENGINE_LIMITS["DSP"],
-    "known_products": tuple(chain(*parallelism.KNOWN_PRODUCTS.items())),
+    "known_products": tuple(chain(*roles.KNOWN_PRODUCTS.items())),
     "host_weights_worth": host_weights.WORTH,
     "rectangle_fill": tuple(request.DEFAULT_FILL.values()),
     "hard_fill": tuple(request.HARD_FILL.values()),

@@ -23,7 +23,7 @@ REPO = Path(__file__).resolve().parent.parent
 OWN_FILES = {
     "api/checking_files.py": "a shipped die",
     "api/models.py": "a temporary file",
-    "backends/finn/flow_files.py": "shipped Tcl",
+    "backends/finn/step_files.py": "shipped Tcl",
     "backends/finn/step": "runs inside FINN, where the rest of floorflow is not",
     "emit": "shipped Tcl and scripts",
     "hardware/resource_platforms.py": "a shipped file",

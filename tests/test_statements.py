@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from floorflow import flow
-from floorflow.backends.finn.datatype import bits_of
-from floorflow.backends.finn.parallelism import KNOWN_PRODUCTS
+from floorflow.backends.finn.attributes import bits_of
+from floorflow.backends.finn.roles import KNOWN_PRODUCTS
 from floorflow.request import Request, at_width, preset_value, products_from
 from tests.conftest import CNV, ROOT, TFC
 

@@ -13,7 +13,7 @@ from floorflow.errors import InputError
 from floorflow.importing import whole_imports
 
 if TYPE_CHECKING:
-    from floorflow.backends.binding import Binding
+    from floorflow.backends.builds import Binding
 
 _UNBOUND = "pblocks.unbound.tcl"
 MOST_TOLD = 3

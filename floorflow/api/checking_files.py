@@ -236,15 +236,15 @@ def _text(path: Path, kind: str = "an XDC file or a script with pblocks") -> str
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, int]]]:
     """Yield the whole name of each cell below the top, and "" for the top, with what it uses."""
-    from floorflow.backends.vivado import hierarchy_text, hierarchy_xml
+    from floorflow.backends.vivado import reports
 
     if path.suffix.lower() not in _REPORT_ENDS:
         raise InputError(f"{path}: is no report", hint=f"give a file that ends in {', '.join(_REPORT_ENDS)}")
     text = _text(path, "what report_utilization -hierarchical writes")
-    if hierarchy_xml.recognises(text[:4096]):
-        report = hierarchy_xml.read(text, path.name)
-    elif hierarchy_text.recognises(text):
-        report = hierarchy_text.read(text, path.name)
+    if reports.is_hierarchy_xml(text[:4096]):
+        report = reports.read_hierarchy_xml(text, path.name)
+    elif reports.is_hierarchy_text(text):
+        report = reports.read_hierarchy_text(text, path.name)
     else:
         raise InputError(f"{path}: is no utilisation by hierarchy", hint="write it by report_utilization -hierarchical")
     for row in report.rows:

@@ -5,6 +5,8 @@ others have an answer that suits a tool without that feature. ``options`` are al
 `floorflow.plugins.Registration` names.
 """
 
+# ruff: noqa: ARG002 - answers to one interface need not use all that they are told
+
 from __future__ import annotations
 
 from abc import abstractmethod
@@ -16,10 +18,8 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.backends.binding import Binding
-from floorflow.backends.builds import Build
+from floorflow.backends.builds import Binding, Build
 from floorflow.backends.clock import ClockTarget, LikelyClock
-from floorflow.backends.given import rows_as_given
 from floorflow.backends.instances import Instances, NamedCells, plain_name
 from floorflow.backends.placed import Home, PlacedStream
 from floorflow.backends.reports import BuiltFoldings, Report
@@ -92,13 +92,7 @@ class Costs(Protocol):
     def groups(self, dataflow: Dataflow) -> tuple[OptionGroup, ...]:
         """Return every engine's legal foldings; engines whose foldings are tied share a group.
 
-        Raises
-        ------
-        InputError
-            If the foldings of an engine are not known.
-        InfeasibleError
-            If an engine has none.
-
+        Raises InputError if the foldings of an engine are not known. Raises InfeasibleError if an engine has none.
         """
 
     @abstractmethod
@@ -136,13 +130,7 @@ class Costs(Protocol):
     def converter_kind(self, input_bits: int, output_bits: int) -> str:
         """Return the kind of the converter between two different widths."""
 
-    def dma_resources(
-        self,
-        stream_bits: int,  # noqa: ARG002 - not known unless a back end says so
-        memory_bits: int,  # noqa: ARG002
-        *,
-        reads: bool,  # noqa: ARG002
-    ) -> Resources | None:
+    def dma_resources(self, stream_bits: int, memory_bits: int, *, reads: bool) -> Resources | None:
         """Price what reads memory into a stream, or writes one to memory; None if it is not known."""
         return None
 
@@ -161,7 +149,7 @@ class Costs(Protocol):
         """Whether the depths planned are those that the tool's own sizing is foreseen to set (`tool_depths`)."""
         return False
 
-    def tool_depths(self, folded: FoldedDataflow, needed: Mapping[str, int], known: Actors) -> Mapping[str, int]:  # noqa: ARG002
+    def tool_depths(self, folded: FoldedDataflow, needed: Mapping[str, int], known: Actors) -> Mapping[str, int]:
         """Return the depth of each channel's FIFO that the tool will set, no less than the full rate ``needed``."""
         return needed
 
@@ -175,19 +163,19 @@ class Costs(Protocol):
         """Whether it is known how far the estimates may be off."""
         return False
 
-    def doubt(self, engine: Engine, option: Option) -> tuple[Resources, Resources]:  # noqa: ARG002 - see above
+    def doubt(self, engine: Engine, option: Option) -> tuple[Resources, Resources]:
         """Return what an engine may need less and more, beside its band: by versions of the tool that are not known."""
         return ZERO, ZERO
 
-    def reaching(self, target: ClockTarget) -> Costs:  # noqa: ARG002
+    def reaching(self, target: ClockTarget) -> Costs:
         """Return the prices without foldings whose engine alone is known to miss the clock by far; all, unless told."""
         return self
 
-    def left_out(self, dataflow: Dataflow) -> Sequence[str]:  # noqa: ARG002
+    def left_out(self, dataflow: Dataflow) -> Sequence[str]:
         """Return what `reaching` leaves out of the foldings of these engines, a sentence for each."""
         return ()
 
-    def band(self, kind: str, resource: str) -> Band:  # noqa: ARG002
+    def band(self, kind: str, resource: str) -> Band:
         """Return the factors on an estimate between which four measured amounts in five lie."""
         return (1.0, 1.0)
 
@@ -220,50 +208,38 @@ class Backend(Protocol):
     def read(self, path: Path, options: Any) -> Source:
         """Read a model file; what it holds may be refused by `lower` only.
 
-        Raises
-        ------
-        InputError
-            If the file is missing, broken or not understood at all.
-
+        Raises InputError if the file is missing, broken or not understood at all.
         """
 
     @abstractmethod
     def lower(self, source: Any, technology: Technology, options: Any) -> Dataflow:
         """Return the engines that a model becomes, in topological order, with role, window fill and label.
 
-        Raises
-        ------
-        InputError
-            If an operation has no engine; names all that have none.
-
+        Raises InputError if an operation has no engine; names all that have none.
         """
 
     @abstractmethod
     def costs(self, technology: Technology, options: Any, *, own_kinds: bool = False) -> Costs:
         """Return the prices for a part; with ``own_kinds`` no engine has options of another kind (`Option.kind`)."""
 
-    def tool(self, options: Any) -> str:  # noqa: ARG002
+    def tool(self, options: Any) -> str:
         """Return what the tool is called, with its version if there are several."""
         return self.name
 
     # A folding that is given
 
-    def with_folding(self, dataflow: Dataflow, path: Path, technology: Technology) -> Dataflow:  # noqa: ARG002
+    def with_folding(self, dataflow: Dataflow, path: Path, technology: Technology) -> Dataflow:
         """Return the engines with the folding of a file (``--folding``).
 
-        Raises
-        ------
-        InputError
-            If the file is missing or broken, or is no folding of these engines.
-
+        Raises InputError if the file is missing or broken, or is no folding of these engines.
         """
         raise InputError(f"--folding {path}: back end {self.name} reads no folding files", hint="leave it out")
 
-    def folding_inputs(self, dataflow: Dataflow, path: Path) -> Sequence[Path]:  # noqa: ARG002
+    def folding_inputs(self, dataflow: Dataflow, path: Path) -> Sequence[Path]:
         """Return the files that `with_folding` reads for a path, that one first."""
         return (path,)
 
-    def folding_files(self, folded: FoldedDataflow) -> Mapping[str, str]:  # noqa: ARG002
+    def folding_files(self, folded: FoldedDataflow) -> Mapping[str, str]:
         """Return the files, by name, from which `with_folding` gets this folding back."""
         return {}
 
@@ -271,7 +247,7 @@ class Backend(Protocol):
         """Return the tool's own files of a part of a network that is placed nowhere, by their paths in its folder."""
         return {f"{self.name}/{name}": text for name, text in self.folding_files(part.folded).items()}
 
-    def folding_file(self, plan: Plan, phase: int, network: str, /) -> str | None:  # noqa: ARG002
+    def folding_file(self, plan: Plan, phase: int, network: str, /) -> str | None:
         """Return which of `files` is the folding of a network that `with_folding` reads; None if none is."""
         return None
 
@@ -280,17 +256,13 @@ class Backend(Protocol):
 
         ``carried``: the model itself is to have a folding, so that one without any is refused.
 
-        Raises
-        ------
-        InputError
-            If there is no folding, or one that cannot be built.
-
+        Raises InputError if there is no folding, or one that cannot be built.
         """
         if carried and not any(engine.folding for engine in dataflow.engines):
             raise InputError(f"--keep-folding: back end {self.name} reads no foldings", hint="leave it out")
         return rows_as_given(dataflow, costs.groups(dataflow))
 
-    def fold_methods(self, options: Any) -> Mapping[str, Proposal]:  # noqa: ARG002
+    def fold_methods(self, options: Any) -> Mapping[str, Proposal]:
         """Return folding methods of the tool's own, by the names of its registration."""
         return {}
 
@@ -300,24 +272,20 @@ class Backend(Protocol):
         """Return the engines as their options make them: kinds, and the names that follow; in the same order."""
         return folded
 
-    def with_kinds(self, dataflow: Dataflow, kinds: Mapping[str, str]) -> Dataflow:  # noqa: ARG002
+    def with_kinds(self, dataflow: Dataflow, kinds: Mapping[str, str]) -> Dataflow:
         """Return the engines with other kinds, by name, as `finished` would make them."""
         return dataflow
 
     # Time
 
-    def actor(self, engine: Engine, option: Option, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> Actor:  # noqa: ARG002
+    def actor(self, engine: Engine, option: Option, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> Actor:
         """Return when a folded engine reads and writes; ``inputs`` and ``outputs`` are words a frame at its ports.
 
-        Raises
-        ------
-        InputError
-            If that is not known: FIFO depths and latency are then not analysed, and the plan says so.
-
+        Raises InputError if that is not known: FIFO depths and latency are then not analysed, and the plan says so.
         """
         raise InputError(f"{engine.name}: when {engine.kind} reads and writes is unknown")
 
-    def stages(self, engine: Engine, option: Option) -> int:  # noqa: ARG002
+    def stages(self, engine: Engine, option: Option) -> int:
         """Return the pipeline stages of a folded engine: cycles from a word in to a word at its output port."""
         return 0
 
@@ -325,65 +293,54 @@ class Backend(Protocol):
         """Return the interval in cycles with what starting anew each frame adds to that of the slowest engine."""
         return folded.interval_cycles
 
-    def likely_clock(self, folded: FoldedDataflow, target: ClockTarget, /) -> LikelyClock | None:  # noqa: ARG002
+    def likely_clock(self, folded: FoldedDataflow, target: ClockTarget, /) -> LikelyClock | None:
         """Return which clock a routed design is likely to reach; None if that is not known."""
         return None
 
     # External memory
 
-    def from_memory(
-        self,
-        network: str,  # noqa: ARG002
-        engine: Engine,
-        option: Option,  # noqa: ARG002
-        clock_mhz: float,  # noqa: ARG002
-        options: Any,  # noqa: ARG002
-    ) -> EnginePoint:
+    def from_memory(self, network: str, engine: Engine, option: Option, clock_mhz: float, options: Any) -> EnginePoint:
         """Return a folded engine as what it runs from external memory, one subgraph after another.
 
-        Raises
-        ------
-        InputError
-            If engines of the back end do not share memory by a schedule (`Registration.shares_memory`).
-
+        Raises InputError if engines of the back end do not share memory by a schedule (`Registration.shares_memory`).
         """
         raise InputError(f"{engine.name}: engines of back end {self.name} share no memory by a schedule")
 
     # What the planner takes sparingly
 
-    def products(self, engine: Engine, options: OptionTable, /) -> NDArray[np.int64]:  # noqa: ARG002
+    def products(self, engine: Engine, options: OptionTable, /) -> NDArray[np.int64]:
         """Return how many products an engine forms at once if high-level synthesis makes it, (n_options,); else 0.
 
         ``--max-products`` limits them: front ends run out of time and memory.
         """
         return np.zeros(len(options), dtype=np.int64)
 
-    def host_writes(self, engine: Engine, options: OptionTable, /) -> NDArray[np.bool_]:  # noqa: ARG002
+    def host_writes(self, engine: Engine, options: OptionTable, /) -> NDArray[np.bool_]:
         """Mark the options with which the host has to write the engine's memories before the first frame."""
         return np.zeros(len(options), dtype=np.bool_)
 
-    def spares_host(self, options: Any) -> bool:  # noqa: ARG002
+    def spares_host(self, options: Any) -> bool:
         """Whether options that `host_writes` marks are only for where much rests on them, for few engines; else free.
 
         Much: without them nothing fits, or the rate falls by more than a tenth.
         """
         return False
 
-    def loosened(self, options: Any) -> Iterable[tuple[str, BackendOptions]]:  # noqa: ARG002
+    def loosened(self, options: Any) -> Iterable[tuple[str, BackendOptions]]:
         """Yield options that forbid less, each with its words on the command line, for a request that is infeasible."""
         return ()
 
     # What people and other tools get
 
-    def parallelism(self, engine: Engine, option: Option) -> tuple[Parallelism, ...]:  # noqa: ARG002
+    def parallelism(self, engine: Engine, option: Option) -> tuple[Parallelism, ...]:
         """Return how much a folded engine does at once, and how much it could at most."""
         return ()
 
-    def weight_memory(self, engine: Engine, option: Option) -> WeightMemory | None:  # noqa: ARG002
+    def weight_memory(self, engine: Engine, option: Option) -> WeightMemory | None:
         """Return how many bits of weights a folded engine holds, and where; None if it has none or that is unknown."""
         return None
 
-    def in_logic(self, engine: Engine, option: Option) -> str:  # noqa: ARG002
+    def in_logic(self, engine: Engine, option: Option) -> str:
         """Return which constants of a folded engine become part of its logic, empty if none do.
 
         An engine that has some is a circuit of its own; contents of block RAM can be set afterwards.
@@ -392,21 +349,21 @@ class Backend(Protocol):
 
     def unbuildable(
         self,
-        folded: FoldedDataflow,  # noqa: ARG002
-        streams: Sequence[PlacedStream],  # noqa: ARG002
-        home: Mapping[str, Home],  # noqa: ARG002
-        options: Any,  # noqa: ARG002
+        folded: FoldedDataflow,
+        streams: Sequence[PlacedStream],
+        home: Mapping[str, Home],
+        options: Any,
     ) -> tuple[str, ...]:
         """Return engines that the tool cannot build where they lie, none if it can; ``home`` is where each does."""
         return ()
 
     def unlinkable(
         self,
-        folded: FoldedDataflow,  # noqa: ARG002
-        streams: Sequence[PlacedStream],  # noqa: ARG002
-        home: Mapping[str, Home],  # noqa: ARG002
-        shells: Sequence[str],  # noqa: ARG002
-        options: Any,  # noqa: ARG002
+        folded: FoldedDataflow,
+        streams: Sequence[PlacedStream],
+        home: Mapping[str, Home],
+        shells: Sequence[str],
+        options: Any,
     ) -> Mapping[str, tuple[int, int]]:
         """Return the streams that are too wide to join what the tool makes of an FPGA, with their bits and the most.
 
@@ -417,33 +374,26 @@ class Backend(Protocol):
     def check_boards(self, options: Any, boards: Mapping[str, str]) -> None:
         """Refuse, with an InputError, options that boards do not take; ``boards``: shells, or nothing, by name."""
 
-    def unbuilt(
-        self,
-        boards: Sequence[str],  # noqa: ARG002
-        networks: int,  # noqa: ARG002
-        options: Any,  # noqa: ARG002
-        *,
-        in_regions: bool,  # noqa: ARG002
-    ) -> Sequence[str]:
+    def unbuilt(self, boards: Sequence[str], networks: int, options: Any, *, in_regions: bool) -> Sequence[str]:
         """Return what keeps the tool from building a plan, a clause each; none where what is emitted builds it.
 
         ``boards``: the board of each FPGA; ``in_regions``: phases are loaded into regions while the rest runs.
         """
         return ()
 
-    def builds_slices(self, options: Any, *, knows_depths: bool) -> bool:  # noqa: ARG002
+    def builds_slices(self, options: Any, *, knows_depths: bool) -> bool:
         """Whether what is emitted makes the tool build register slices; ``knows_depths``: the plan has FIFO depths."""
         return False
 
-    def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: Any) -> Sequence[str]:  # noqa: ARG002
+    def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: Any) -> Sequence[str]:
         """Return what the user has to know of a finished plan, a sentence each."""
         return ()
 
-    def files(self, plan: Plan, phase: int, /) -> Mapping[str, str]:  # noqa: ARG002
+    def files(self, plan: Plan, phase: int, /) -> Mapping[str, str]:
         """Return the tool's own files of a phase (by its number), by their paths in the phase's folder."""
         return {}
 
-    def cells(self, plan: Plan, phase: int, cell_pattern: str, hierarchy: str, /) -> Mapping[str, str]:  # noqa: ARG002
+    def cells(self, plan: Plan, phase: int, cell_pattern: str, hierarchy: str, /) -> Mapping[str, str]:
         """Return every engine's cell of a phase, by the engine's id: that id, inside ``hierarchy``.
 
         ``hierarchy`` is the cell of the board's shell that holds the user's kernels, empty without a shell;
@@ -454,10 +404,10 @@ class Backend(Protocol):
 
     def bound_files(
         self,
-        plan: Plan,  # noqa: ARG002
-        phase: int,  # noqa: ARG002
-        fpgas: Sequence[Mapping[str, Any]],  # noqa: ARG002
-        library: str,  # noqa: ARG002
+        plan: Plan,
+        phase: int,
+        fpgas: Sequence[Mapping[str, Any]],
+        library: str,
         /,
     ) -> Mapping[str, str]:
         """Return files for a build that tells what cells are called, by their paths in the phase's folder.
@@ -468,60 +418,48 @@ class Backend(Protocol):
         """
         return {}
 
-    def bind(self, plan: Plan, files: Mapping[str, bytes], build: Path, /) -> Binding:  # noqa: ARG002
+    def bind(self, plan: Plan, files: Mapping[str, bytes], build: Path, /) -> Binding:
         """Return a plan's constraints by the names that a build gave its cells; ``files`` are those of the plan.
 
-        Raises
-        ------
-        InputError
-            If the build is not that of the plan, or it cannot be told which cell is which.
-
+        Raises InputError if the build is not that of the plan, or it cannot be told which cell is which.
         """
         raise InputError(f"{build}: back end {self.name} names cells itself", hint="use the plan as it is")
 
-    def next_step(self, plan: Plan, phase: int, folder: Path, /) -> str:  # noqa: ARG002
+    def next_step(self, plan: Plan, phase: int, folder: Path, /) -> str:
         """Return what to do with the tool's files of a phase, which lie in ``folder``, or nothing."""
         return ""
 
-    def cost_model(self, plan: Plan, /) -> str:  # noqa: ARG002
+    def cost_model(self, plan: Plan, /) -> str:
         """Return in words what the plan's resources are."""
         return f"estimates of back end {self.name}"
 
-    def steps(self, plan: Plan, phase: int, free: Resources, /) -> Iterable[str]:  # noqa: ARG002
+    def steps(self, plan: Plan, phase: int, free: Resources, /) -> Iterable[str]:
         """Return what to try next in a phase that leaves so much of all limits."""
         return ()
 
-    def faster_by_hand(self, engines: Sequence[EngineEntry], /) -> str:  # noqa: ARG002
+    def faster_by_hand(self, engines: Sequence[EngineEntry], /) -> str:
         """Return what in the network would shorten engines that are folded as wide as can be, or nothing."""
         return ""
 
     # What a build reports
 
-    def read_report(self, file: str, text: str, /) -> Report | BuiltFoldings | None:  # noqa: ARG002
+    def read_report(self, file: str, text: str, /) -> Report | BuiltFoldings | None:
         """Return what a file of a build's folder (``file``: its path there) holds; None if it is not the tool's own.
 
-        Raises
-        ------
-        InputError
-            If it is malformed; names file and line.
-
+        Raises InputError if it is malformed; names file and line.
         """
         return None
 
-    def report_files(self, folder: Path, /, *, several: bool = False) -> Sequence[Path]:  # noqa: ARG002
+    def report_files(self, folder: Path, /, *, several: bool = False) -> Sequence[Path]:
         """Return those of all files below a folder that may be reports: build folders hold scratch, too.
 
         ``several``: each FPGA of a plan has a build of its own.
 
-        Raises
-        ------
-        InputError
-            If the folder holds several builds and should hold one.
-
+        Raises InputError if the folder holds several builds and should hold one.
         """
         return files_below(folder)
 
-    def instances(self, plan: Plan, phase: int, reports: Sequence[Report], /) -> Instances:  # noqa: ARG002
+    def instances(self, plan: Plan, phase: int, reports: Sequence[Report], /) -> Instances:
         """Return which engines the instances in all reports of a build are; the plan has one network."""
         cells = self.cells(plan, phase, "{engine}", "")
         return NamedCells({plain_name(cell): name for name, cell in cells.items()})
@@ -529,29 +467,25 @@ class Backend(Protocol):
     def read_build(self, folder: Path, /) -> Build:
         """Return what a build folder of the tool holds: graph, nodes as built, and the tool's own figures.
 
-        Raises
-        ------
-        InputError
-            If nothing in it can be used; names what was looked for.
-
+        Raises InputError if nothing in it can be used; names what was looked for.
         """
         raise InputError(f"{folder}: back end {self.name} reads no build folders", hint="name another with --backend")
 
-    def recognises_build(self, folder: Path, /) -> bool:  # noqa: ARG002
+    def recognises_build(self, folder: Path, /) -> bool:
         """Whether a folder holds what this tool alone writes, so that `read_build` is to be asked."""
         return False
 
-    def built_options(self, folder: Path, costs: Costs, /) -> Mapping[str, Option]:  # noqa: ARG002
+    def built_options(self, folder: Path, costs: Costs, /) -> Mapping[str, Option]:
         """Return prices, by name, of the engines of a build that has no graph to be lowered, if there are any."""
         return {}
 
-    def host_port_bits(self, board: str, part: str, /) -> int | None:  # noqa: ARG002
+    def host_port_bits(self, board: str, part: str, /) -> int | None:
         """Return how wide the memory's side of a DMA engine is at most; None if the tool does not say."""
         return None
 
     # Single engines
 
-    def cost_lines(self, lines: Iterable[str], part: str, options: Any) -> Iterator[dict[str, Any]]:  # noqa: ARG002
+    def cost_lines(self, lines: Iterable[str], part: str, options: Any) -> Iterator[dict[str, Any]]:
         """Price single engines, one a JSON line (``floorflow cost``)."""
         raise InputError(f"--backend {self.name}: it prices no single engines")
 
@@ -559,10 +493,31 @@ class Backend(Protocol):
 def backend_named(name: str) -> Backend:
     """Import a back end and return it.
 
-    Raises
-    ------
-    InputError
-        If there is none of that name, or it cannot be imported.
-
+    Raises InputError if there is none of that name, or it cannot be imported.
     """
     return cast(Backend, backend_object(name))
+
+
+def rows_as_given(dataflow: Dataflow, groups: tuple[OptionGroup, ...]) -> tuple[OptionGroup, ...]:
+    """Return the groups with one row each: the first in which every engine has its own ``folding``.
+
+    Raises InputError if there is none; names the engines and the foldings.
+    """
+    return tuple(_row_as_given([dataflow.engine(name) for name in group.engines], group) for group in groups)
+
+
+def _row_as_given(engines: list[Engine], group: OptionGroup) -> OptionGroup:
+    rows = (row for row in group.rows if all(map(_is_own, engines, row)))
+    row = next(rows, None)
+    if row is None:
+        foldings = "; ".join(f"{engine.name}: {_told(engine)}" for engine in engines)
+        raise InputError(f"the folding to keep ({foldings}) is none of the options", hint="fold anew")
+    return OptionGroup(group.engines, (row,))
+
+
+def _is_own(engine: Engine, option: Option) -> bool:
+    return all(engine.folding.get(name) == value for name, value in option.folding.items())
+
+
+def _told(engine: Engine) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in engine.folding.items()) or "none"

@@ -1,13 +1,27 @@
-"""What a reader of a tool's build folder answers with: the nodes as built, and what the tool itself says of them."""
+"""What a reader of a tool's build folder answers with, and a plan's constraints bound to the cells of a build."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from floorflow.backends.reports import Row
 from floorflow.resources import Resources
+
+
+@dataclass(frozen=True)
+class Binding:
+    """``files`` by their paths in the plan's folder, the cell of every engine, and what the build calls otherwise.
+
+    ``renamed`` are pairs of the plan's name and the build's; ``notes`` say where the build differs without harm.
+    """
+
+    files: Mapping[str, str]
+    cells: Mapping[str, str]
+    renamed: Sequence[tuple[str, str]]
+    notes: Sequence[str]
+
 
 Role = Literal["engine", "FIFO", "converter", "DMA", "other"]
 """What a node of a build is: ``other`` only passes data on, as checksums do."""

@@ -1,5 +1,7 @@
 """Whose the instances of a build are: what a back end says of the names in reports."""
 
+# ruff: noqa: ARG002 - answers to one interface need not use all that they are told
+
 from __future__ import annotations
 
 import re
@@ -30,15 +32,15 @@ class Instances(Protocol):
     def engine(self, path: Sequence[str]) -> str | None:
         """Return the id of the engine that an instance is, None if it is none."""
 
-    def doubt(self, engine: str, path: Sequence[str]) -> RejectedMatch | None:  # noqa: ARG002
+    def doubt(self, engine: str, path: Sequence[str]) -> RejectedMatch | None:
         """Return why an instance may be another engine after all; None if it is sure."""
         return None
 
-    def stream(self, path: Sequence[str]) -> tuple[str, str] | None:  # noqa: ARG002
+    def stream(self, path: Sequence[str]) -> tuple[str, str] | None:
         """Return kind (with ``FIFO`` in it for a FIFO) and name in the design of a FIFO or width converter."""
         return None
 
-    def is_design(self, path: Sequence[str]) -> bool:  # noqa: ARG002
+    def is_design(self, path: Sequence[str]) -> bool:
         """Whether a row is the sum of the whole design, though it names no instance."""
         return False
 

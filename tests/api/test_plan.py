@@ -21,7 +21,7 @@ import pytest
 import floorflow as ff
 from floorflow.api import folders
 from floorflow.api.events import told_to
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.search.candidate import context
 from floorflow.verify.judge import BUILT_IN
 from tests.conftest import CNV, ROOT, TFC

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,11 +13,13 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from tests.command_line import floorflow
-from tests.conftest import ROOT
+from floorflow.request import Request
+from floorflow.verify import check
+from tests.conftest import ROOT, make_plan
 from tests.residual_models import residual_network
 
 ZOO = ROOT / "examples" / "zoo"
+QUICK: dict[str, Any] = {"effort": "fast", "plots": False}
 
 
 def residual(folder: Path) -> Path:
@@ -116,14 +120,13 @@ def model_of(folder: Path, name: str) -> Path:
     return residual(folder) if name == "residual" else ZOO / f"{name}.onnx"
 
 
-def plan(folder: Path, model: str, backend: str, *words: str, platform: str = "zcu104") -> Path:
-    """Return the folder of a plan, which must succeed."""
-    out = folder / "_".join([backend, model, platform, *(word.strip("-").replace("=", "_") for word in words)])
-    named = (model_of(folder, model), "--backend", backend, "-p", platform, "-o", out, "--effort", "fast")
+def plan(folder: Path, model: str, backend: str, *options: str, platform: str = "zcu104") -> Path:
+    """Return the folder of a plan, which must succeed; ``options`` of the back end as on the command line."""
+    out = folder / "_".join([backend, model, platform, *(each.replace("=", "_") for each in options)])
     if not (out / "plan.json").exists():
-        plots = () if "--plots" in words else ("--no-plots",)
-        ended = floorflow("plan", *named, *plots, *(word for word in words if word != "--plots"))
-        assert ended.returncode == 0, ended.stderr
+        own: dict[str, Any] = dict(each.split("=") for each in options)
+        request = Request(model_of(folder, model), platform, backend=backend, backend_options=own, **QUICK)
+        make_plan(out, request)
     return out
 
 
@@ -139,5 +142,17 @@ def foldings(made: dict[str, Any]) -> dict[str, Any]:
 
 def assert_legal(out: Path) -> None:
     """Let the judge find nothing."""
-    told = floorflow("check", out)
-    assert (told.returncode, "legal" in told.stdout) == (0, True), told.stdout
+    assert [*check(out)] == []
+
+
+def findings(out: Path, target: Path, spoil: Callable[[dict[str, Any], dict[str, Any]], None]) -> set[str]:
+    """Return what the judge finds in a copy of a plan in which a mistake was planted: in its JSON, or in files."""
+    shutil.copytree(out, target)
+    made = read(target)
+    own = target / made["options"]["backend"]
+    files = {path.name: json.loads(path.read_text()) for path in own.glob("*.json")}
+    spoil(made, files)
+    (target / "plan.json").write_text(json.dumps(made))
+    for name, content in files.items():
+        (own / name).write_text(json.dumps(content))
+    return {violation.name for violation in check(target)}

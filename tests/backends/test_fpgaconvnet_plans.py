@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import itertools
 import json
-import shutil
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -16,23 +15,19 @@ import pytest
 
 import floorflow as ff
 from examples.make_models import ModelBuilder
-from floorflow.backends.fpgaconvnet.costs import options_of
+from floorflow.backends.fpgaconvnet.costs import FpgaConvNetCosts
 from floorflow.backends.fpgaconvnet.lower import lowered
-from floorflow.backends.layered.source import read_layers
+from floorflow.backends.fpgaconvnet.options import FpgaConvNetOptions
+from floorflow.backends.layered.graph import read_layers
 from floorflow.errors import InputError
 from floorflow.network import FloatBits
 from floorflow.verify.fpgaconvnet import judge
 from tests.backends.fpgaconvnet_reader import FormatError
 from tests.backends.fpgaconvnet_reader import read as read_config
-from tests.backends.layered_plans import ZOO, assert_legal, foldings, plan, read
+from tests.backends.layered_plans import ZOO, assert_legal, findings, foldings, plan, read
 from tests.command_line import floorflow
 
 Change = Callable[[dict[str, Any], dict[str, Any]], None]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("fpgaconvnet")
 
 
 def test_a_card_has_a_legal_plan_and_no_names_of_cells(folder: Path) -> None:
@@ -58,7 +53,7 @@ def test_foldings_match_inside_layers_and_between_them(folder: Path) -> None:
 
 
 def test_without_inter_matching_squeeze_layers_stand_between(folder: Path) -> None:
-    out = plan(folder, "mpcnn", "fpgaconvnet", "--backend-option", "matching=none")
+    out = plan(folder, "mpcnn", "fpgaconvnet", "matching=none")
     assert_legal(out)
     made = read(out)
     assert {c["converter"] for c in made["phases"][0]["channels"]} == {None, "SqueezeLayer"}
@@ -83,7 +78,7 @@ def test_methods_carry_changes_on_to_neighbours_that_must_match() -> None:
 
 @pytest.mark.parametrize("matching", ["inter", "none"])
 def test_a_strict_reader_takes_the_configuration(matching: str, folder: Path) -> None:
-    words = () if matching == "inter" else ("--backend-option", "matching=none")
+    words = () if matching == "inter" else ("matching=none",)
     out = plan(folder, "mpcnn", "fpgaconvnet", *words)
     config = json.loads((out / "fpgaconvnet" / "config.json").read_text())
     told = read_config(config, matching=matching == "inter")
@@ -118,11 +113,12 @@ def test_the_strict_reader_is_strict(spoil: Callable[[dict[str, Any]], None], me
 def test_the_judge_derives_the_cycles_of_every_option(model: str) -> None:
     # Written apart: the back end in floating point, the judge in fractions.
     dataflow = lowered(read_layers(ZOO / f"{model}.onnx", FloatBits(16, 16)))
+    costs = FpgaConvNetCosts(FpgaConvNetOptions())
     for engine in dataflow.engines:
         has = {key: list(v) if isinstance(v, tuple) else v for key, v in engine.attributes.items()}
         entry = {"kind": engine.kind, "attributes": has, "input_bits": 16, "output_bits": 16}
         entry["weight_bits"] = engine.weight_bits
-        for option in options_of(engine):
+        for option in costs.options_of(engine):
             row = {"entry": entry, "folding": {"attributes": dict(option.folding)}}
             told = judge.engine(row, {})
             assert told is not None
@@ -256,14 +252,7 @@ MISTAKES: dict[str, tuple[Change, str]] = {
 @pytest.mark.parametrize("title", MISTAKES)
 def test_the_judge_finds_planted_mistakes(title: str, folder: Path, tmp_path: Path) -> None:
     spoil, finding = MISTAKES[title]
-    out = shutil.copytree(plan(folder, "mpcnn", "fpgaconvnet"), tmp_path / "out")
-    made = read(out)
-    files = {"config.json": json.loads((out / "fpgaconvnet" / "config.json").read_text())}
-    spoil(made, files)
-    (out / "plan.json").write_text(json.dumps(made))
-    (out / "fpgaconvnet" / "config.json").write_text(json.dumps(files["config.json"]))
-    told = floorflow("check", out)
-    assert (told.returncode, f"{finding}:" in told.stdout) == (1, True), told.stdout
+    assert finding in findings(plan(folder, "mpcnn", "fpgaconvnet"), tmp_path / "out", spoil)
 
 
 def classified(*ends: str) -> onnx.ModelProto:

@@ -1,10 +1,11 @@
-"""Foldings that engines already have are found among their options."""
+"""Foldings that engines already have are found among their options; cells go without what Vivado adds."""
 
 from __future__ import annotations
 
 import pytest
 
-from floorflow.backends.given import rows_as_given
+from floorflow.backends.backend import rows_as_given
+from floorflow.backends.instances import NamedCells, plain_name
 from floorflow.dataflow.model import Attributes, Dataflow, Engine, Option
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InputError
@@ -39,3 +40,15 @@ def test_a_folding_that_is_none_of_the_options_is_refused() -> None:
     dataflow = Dataflow("n", (engine("a", lanes=1), engine("b", lanes=2), engine("c")), ())
     with pytest.raises(InputError, match=r"\(a: lanes = 1; b: lanes = 2\) is none of the options"):
         rows_as_given(dataflow, groups())
+
+
+@pytest.mark.parametrize("cell", ["smooth", "\\\\smooth ", "smooth__xdcDup__3"])
+def test_escapes_and_copies_are_left_out(cell: str) -> None:
+    assert plain_name(cell) == "smooth"
+
+
+def test_an_instance_is_the_engine_whose_cell_has_its_whole_name() -> None:
+    cells = NamedCells({"toy_3": "smooth"})
+    assert cells.engine(["top", "toy_3__xdcDup__1"]) == "smooth"
+    assert cells.engine(["toy_3", "fifo"]) is None
+    assert cells.engine(["toy_33"]) is None

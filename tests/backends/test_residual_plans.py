@@ -16,11 +16,6 @@ from tests.backends.layered_plans import assert_legal, foldings, plan, read
 KINDS = {"hls4ml": ("Clone", "Merge"), "fpgaconvnet": ("SplitLayer", "EltWiseLayer")}
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("residual")
-
-
 @pytest.mark.parametrize("backend", KINDS)
 def test_both_blocks_are_copied_and_joined_in_a_legal_plan(backend: str, folder: Path) -> None:
     out = plan(folder, "residual", backend)

@@ -1,17 +1,27 @@
-"""SAMO's models of three back ends: every option of its 32 tables, from the attributes of the nodes alone."""
+"""SAMO's models of three back ends: every option of its 32 tables, also from the model files of its Table III."""
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import product
+from math import prod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from numpy.typing import NDArray
 
-from floorflow.backends.finn.samo import estimators
-from floorflow.backends.finn.samo.memories import blocks
+from examples.make_zoo import ZOO
+from floorflow.backends.finn import samo
 from floorflow.backends.fpgaconvnet import layers as fpgaconvnet
-from floorflow.backends.hls4ml import layers as hls4ml
+from floorflow.backends.fpgaconvnet import lower as of_fpgaconvnet
+from floorflow.backends.layered.areas import divisors
+from floorflow.errors import InputError
+from floorflow.network import read
+from tests.backends import samo_hls4ml as hls4ml
+from tests.conftest import ROOT
 from tests.papers.samo.samo_cases import tables
 
 ROUNDED = 1e-6
@@ -19,11 +29,15 @@ ROUNDED = 1e-6
 OPTIONS = {"finn": 16_444, "fpgaconvnet": 11_606, "hls4ml": 820}
 
 
-def of_finn(node: dict[str, Any], _: str) -> NDArray[np.float64]:
-    return estimators.options(node["op"], node["channels_in"], node["channels_out"], node["attributes"])
+def table_of_finn(node: dict[str, Any], _: str) -> NDArray[np.float64]:
+    into, out = divisors(node["channels_in"]), divisors(node["channels_out"])
+    pairs = [*product(into, out)] if node["op"] == "StreamingFCLayer_Batch" else [(n, n) for n in into if n in out]
+    simd, pe = np.array(pairs, dtype=np.float64).T
+    cycles, *use = samo.ESTIMATORS[node["op"]](node["attributes"], simd, pe)
+    return np.stack(np.broadcast_arrays(simd, pe, 1, cycles, *use, 0), axis=1)
 
 
-def of_fpgaconvnet(node: dict[str, Any], network: str) -> NDArray[np.float64]:
+def table_of_fpgaconvnet(node: dict[str, Any], network: str) -> NDArray[np.float64]:
     a = node["attributes"]
     top, left, bottom, right = a.get("pad", [0] * 4)
     layer = fpgaconvnet.Layer(
@@ -38,13 +52,13 @@ def of_fpgaconvnet(node: dict[str, Any], network: str) -> NDArray[np.float64]:
     return fpgaconvnet.options(layer)
 
 
-def of_hls4ml(node: dict[str, Any], _: str) -> NDArray[np.float64]:
+def table_of_hls4ml(node: dict[str, Any], _: str) -> NDArray[np.float64]:
     size = node["attributes"]["spatial_size"]
     kernel = node["kernel_size"]
     return hls4ml.options(hls4ml.Layer(node["op"], node["channels_in"], node["channels_out"], kernel, size))
 
 
-MODELS = {"finn": of_finn, "fpgaconvnet": of_fpgaconvnet, "hls4ml": of_hls4ml}
+MODELS = {"finn": table_of_finn, "fpgaconvnet": table_of_fpgaconvnet, "hls4ml": table_of_hls4ml}
 
 
 @pytest.mark.parametrize("backend", MODELS)
@@ -64,8 +78,8 @@ def test_every_option_of_every_table_is_reproduced(backend: str) -> None:
 def test_a_block_is_as_deep_as_its_words_are_narrow() -> None:
     widths = np.array([1, 2, 4, 9, 18, 36, 36, 37], dtype=np.float64)
     depths = np.array([16384, 8192, 4096, 2048, 1024, 512, 513, 512], dtype=np.float64)
-    assert blocks(widths, depths).tolist() == [1, 1, 1, 1, 1, 1, 2, 2]
-    assert blocks(widths, depths + 1).tolist() == [2, 2, 2, 2, 2, 2, 2, 3]
+    assert samo.blocks(widths, depths).tolist() == [1, 1, 1, 1, 1, 1, 2, 2]
+    assert samo.blocks(widths, depths + 1).tolist() == [2, 2, 2, 2, 2, 2, 2, 3]
 
 
 def test_hls4ml_takes_numbers_of_multipliers_that_fill_inputs_or_outputs() -> None:
@@ -82,6 +96,79 @@ def test_what_fpgaconvnet_has_no_bias_for_costs_an_adder() -> None:
     assert (more[:, 5] == fpgaconvnet.options(layer)[:, 1]).all()
 
 
-def test_a_type_without_an_estimator_is_refused() -> None:
-    with pytest.raises(KeyError, match="StreamingEltwise"):
-        estimators.options("StreamingEltwise", 4, 4, {})
+FOLDER = ROOT / "examples" / "zoo"
+TABLE_3 = {
+    "three_layer": (0, 4, 4_256),
+    "mpcnn": (3, 2, 69_900),
+    "tfc": (0, 4, 59_008),
+    "lenet": (2, 2, 430_500),
+    "cnv": (6, 3, 1_542_848),
+    "vgg11": (8, 3, 132_851_392),
+    "mobilenet_v1": (27, 1, 4_209_088),
+}
+"""Convolutions, dense layers and weights without biases; the paper rounds to 4K, 70K, 59K, 430K, 1.543M, 132.854M (with
+biases of convolutions) and 4.209M."""
+
+
+def test_resnet_50_has_a_projection_more_than_table_3() -> None:
+    # 52 convolutions and 25.371M weights there: that is all but the projection of 256 to 512 channels.
+    network = read(ROOT / "examples" / "resnet50_w1a2.onnx")
+    kinds = Counter(layer.type for layer in network.layers)
+    weights = sum(prod(network.weights(layer).shape) for layer in network.layers)
+    assert (kinds["conv"], kinds["fully_connected"]) == (52 + 1, 1)
+    assert weights == 25_371_840 + 256 * 512
+
+
+@pytest.mark.parametrize("make", ZOO)
+def test_files_are_what_the_script_makes(make: Any) -> None:
+    assert (FOLDER / f"{make.__name__}.onnx").read_bytes() == make().SerializeToString(deterministic=True)
+
+
+@pytest.mark.parametrize("name", TABLE_3)
+def test_layers_and_parameters_are_those_of_table_3(name: str) -> None:
+    network = read(FOLDER / f"{name}.onnx")
+    kinds = Counter(layer.type for layer in network.layers)
+    weights = sum(prod(network.weights(layer).shape) for layer in network.layers)
+    assert (kinds["conv"], kinds["fully_connected"], weights) == TABLE_3[name]
+
+
+OTHERWISE = {"pool1"}
+"""MobileNet's average over 7x7 pixels: SAMO's parser makes a 2x2 pool of it, with 3x3 pixels that nobody reads."""
+CASES = {
+    "fcn_simple": "three_layer",
+    "fcn_mpcnn": "mpcnn",
+    "fcn_lenet": "lenet",
+    "fcn_cnv": "cnv",
+    "fcn_vgg11": "vgg11",
+    "fcn_mobilenetv1": "mobilenet_v1",
+    "hls_simple": "three_layer",
+    "hls_mpcnn": "mpcnn",
+    "hls_lenet": "lenet",
+    "hls_cnv": "cnv",
+}
+
+
+@pytest.mark.parametrize("table", CASES)
+def test_tables_are_made_from_the_model_file(table: str) -> None:
+    network, nodes = read(FOLDER / f"{CASES[table]}.onnx"), tables()[table]["nodes"]
+    reader, model = (hls4ml, hls4ml) if table.startswith("hls") else (of_fpgaconvnet, fpgaconvnet)
+    found = reader.layers_of(network)
+    assert [each.layer.op for each in found] == [node["op"] for node in nodes]
+    for each, node in zip(found, nodes, strict=True):
+        if table == "fcn_mobilenetv1" and each.name in OTHERWISE:
+            continue
+        assert (each.words_in, each.words_out) == (node["size_in"], node["size_out"]), each.name
+        made, listed = model.options(each.layer), np.array(node["options"])
+        assert made.shape == listed.shape, each.name
+        assert np.abs(made - listed).max() <= 2e-6, each.name
+
+
+@pytest.mark.parametrize("reader", [hls4ml, of_fpgaconvnet])
+def test_operations_without_a_layer_are_all_named(reader: Any, tmp_path: Path) -> None:
+    model = onnx.load(FOLDER / "cnv.onnx")
+    for node in model.graph.node:
+        if node.name in {"conv2_relu", "ip1_relu"}:
+            node.op_type = "Sigmoid"
+    onnx.save(model, tmp_path / "other.onnx")
+    with pytest.raises(InputError, match=r"'conv2_relu' \(\w+\), 'ip1_relu'"):
+        reader.layers_of(read(tmp_path / "other.onnx"))

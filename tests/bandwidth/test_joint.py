@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from floorflow.backends.fcnnx.front import front
+from floorflow.backends.fcnnx.costs import front
 from floorflow.bandwidth import JointProblem, Wish, choose, scheduled_period, wish
 from floorflow.bandwidth.fairness import most_fps, rate
 from floorflow.bandwidth.joint import bound_on_any_schedule, total_error

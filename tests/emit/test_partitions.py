@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from floorflow.backends.finn.in_phase import networks_in
 from floorflow.backends.finn.options import FinnOptions
-from floorflow.backends.finn.step_data import foreseen
+from floorflow.backends.finn.step_data import foreseen, networks_in
 from floorflow.facts import Plan, read_plan
 
 

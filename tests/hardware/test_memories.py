@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from floorflow.backends.finn.cost.dma import dma_resources
+from floorflow.backends.finn.kinds.boundary import dma_resources
 from floorflow.errors import PlatformError
 from floorflow.hardware import Rect, load_platform
 from floorflow.resources import ZERO, Resources, total

@@ -9,10 +9,8 @@ from floorflow import rates
 from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.finn.kinds.registry import kind_of
 from floorflow.backends.finn.kinds.window import WindowUnit
-from floorflow.backends.finn.rates.patterns import actor_of
-from floorflow.backends.finn.rates.stages import stages
-from floorflow.backends.finn.rates.start_up import HLS_RESTART_CYCLES
-from floorflow.backends.finn.rates.window_patterns import sliding_window
+from floorflow.backends.finn.rates.patterns import actor_of, sliding_window
+from floorflow.backends.finn.rates.start_up import HLS_RESTART_CYCLES, stages
 from floorflow.dataflow.model import Attributes, Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.errors import InputError
 from floorflow.rates import RouteDelay, size

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from floorflow.assets import asset_folder
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import UNBUILDABLE, Coupling
 from floorflow.errors import Refusal

@@ -8,7 +8,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.errors import Refusal
 from floorflow.folding.least_full import fullness
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from floorflow.assets import asset_folder
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.emit import bundle
 from floorflow.errors import InfeasibleError, LimitError
 from floorflow.facts import read_plan

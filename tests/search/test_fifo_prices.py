@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.channels import port_widths_bits
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.folding import FoldingSolution

@@ -14,7 +14,7 @@ import pytest
 from floorflow import flow, rates
 from floorflow.api.told import told
 from floorflow.backends.finn.backend import BACKEND
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.channels import PartialPlacement, connect
 from floorflow.dataflow.model import Engine
 from floorflow.emit.report import report

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from floorflow import flow
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.dataflow.model import Dataflow, Engine, Stream
 from floorflow.errors import InfeasibleError, InputError, Refusal
 from floorflow.request import Request

@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import pytest
 
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.dataflow.model import renamings
 from floorflow.errors import Refusal
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval

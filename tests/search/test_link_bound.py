@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from floorflow.assets import asset_folder
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.dataflow.model import Dataflow, Engine, Stream
 from floorflow.errors import InfeasibleError
 from floorflow.hardware import load_platform

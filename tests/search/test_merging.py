@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.channels import connect
 from floorflow.dataflow.modules import Module
 from floorflow.folding import FoldingSolution

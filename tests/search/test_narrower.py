@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.dataflow.options import OptionGroup
 from floorflow.folding.least_scale import within
 from floorflow.request import Request

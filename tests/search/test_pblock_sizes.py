@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.dataflow.bands import FF_PER_LUT, fit_likelihood
 from floorflow.facts import PblockEntry, read_plan
 from floorflow.request import Request

@@ -11,7 +11,7 @@ import onnx
 import pytest
 
 from floorflow import flow
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.errors import LimitError, Refusal
 from floorflow.facts import read_plan
 from floorflow.hardware import free_supply

@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 import pytest
 
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.emit import bundle
 from floorflow.errors import InfeasibleError, InputError, LimitError, Refusal
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval

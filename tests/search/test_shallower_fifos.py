@@ -12,7 +12,7 @@ import pytest
 
 from floorflow import flow
 from floorflow.api.told import told
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.facts import read_plan
 from floorflow.request import Request
 from floorflow.search.candidate.context import PlanningContext

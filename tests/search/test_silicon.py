@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.errors import InfeasibleError, InputError
 from floorflow.facts import read_plan
 from floorflow.folding import FoldingSolution, fold_at_interval

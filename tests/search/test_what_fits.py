@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from floorflow import flow
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.errors import InfeasibleError
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.resources import ZERO

@@ -16,7 +16,7 @@ import numpy as np
 from hypothesis import reject
 
 from floorflow.backends.finn.folding.cost_table import CostTable
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.channels import StreamPrices, couplings
 from floorflow.dataflow.fifo import FifoChoice
 from floorflow.dataflow.model import Dataflow

@@ -15,7 +15,7 @@ import sys
 from math import prod
 from pathlib import Path
 
-from floorflow.backends.finn.datatype import bits_of
+from floorflow.backends.finn.attributes import bits_of
 from floorflow.backends.finn.read.ports import output_type
 
 HERE = Path(__file__).parent / "networks.jsonl.gz"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from floorflow.backends.finn.read.variant import _ATTRIBUTES, _CONVERTERS_SHAPE
+from floorflow.backends.finn.read.dataflow import _ATTRIBUTES, _CONVERTERS_SHAPE
 from floorflow.backends.finn.reports.build_target import host_port_bits
 from floorflow.study.audit.audit import audit
 from tests.study.audit.layouts import AUTO, CUSTOM

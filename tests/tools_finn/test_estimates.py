@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +34,16 @@ def saved(name: str, folder: Path) -> Path:
     return path
 
 
+PLANS: dict[str, Outcome] = {}
+"""Plans of this session by all that they follow from."""
+
+
 def plan(graph: Path, platform: str, **options: Any) -> Outcome:
     chosen = {"costs": "finn", "finn": "plus", "effort": "fast", "plots": False} | options
-    return flow.plan(Request(graph, platform, **chosen))
+    key = repr((graph.name, sha256(graph.read_bytes()).hexdigest(), platform, sorted(chosen.items())))
+    if key not in PLANS:
+        PLANS[key] = flow.plan(Request(graph, platform, **chosen))
+    return PLANS[key]
 
 
 def folding_file(outcome: Outcome, folder: Path) -> Path:
@@ -56,10 +64,16 @@ def assert_agreed(outcome: Outcome, graph: Path, folder: Path, finn_plus: FinnPl
     ("name", "nodes", "platform", "options"),
     [
         ("cnv_2w2a", 21, "pynq-z1", {}),
-        ("cnv_2w2a", 21, "zcu104", {"fps": 1000.0}),
-        ("cnv_2w2a", 21, "xcku5p", {"cap": dict.fromkeys(("LUT", "FF", "BRAM18", "URAM", "DSP"), 0.5)}),
+        pytest.param("cnv_2w2a", 21, "zcu104", {"fps": 1000.0}, marks=pytest.mark.slow),
+        pytest.param(
+            "cnv_2w2a",
+            21,
+            "xcku5p",
+            {"cap": dict.fromkeys(("LUT", "FF", "BRAM18", "URAM", "DSP"), 0.5)},
+            marks=pytest.mark.slow,
+        ),
         ("mobilenet_v1_w4a4", 86, "alveo-u250", {"fps": 200.0}),
-        ("rn18", 106, "alveo-u250", {}),
+        pytest.param("rn18", 106, "alveo-u250", {}, marks=pytest.mark.slow),
         ("rn18", 106, "alveo-u250", {"fps": 400.0}),
     ],
 )
@@ -77,7 +91,7 @@ def test_finn_plus_tells_the_numbers_of_saved_graphs(
     [
         (TFC, True, "pynq-z1", {}, "LabelSelect_hls_0"),
         (TFC, False, "alveo-u250", {"fps": 50_000.0}, "ElementwiseAdd_hls_0"),
-        (CNV, True, "zcu104", {}, "LabelSelect_hls_0"),
+        pytest.param(CNV, True, "zcu104", {}, "LabelSelect_hls_0", marks=pytest.mark.slow),
     ],
 )
 def test_finn_plus_tells_the_numbers_of_networks_that_it_converts_live(
@@ -98,7 +112,12 @@ def test_finn_plus_tells_the_numbers_of_networks_that_it_converts_live(
 
 
 @pytest.mark.parametrize(
-    ("name", "platform"), [("cnv_2w2a", "zcu104"), ("mobilenet_v1_w4a4", "alveo-u250"), ("rn18", "alveo-u250")]
+    ("name", "platform"),
+    [
+        ("cnv_2w2a", "zcu104"),
+        ("mobilenet_v1_w4a4", "alveo-u250"),
+        pytest.param("rn18", "alveo-u250", marks=pytest.mark.slow),
+    ],
 )
 def test_finn_plus_takes_the_styles_that_floorflow_chooses_itself(
     name: str, platform: str, folder: Path, finn_plus: FinnPlus

@@ -82,8 +82,8 @@ def assert_made_as_planned(planned: Plan, made: dict[tuple[str, str], Any]) -> N
 @pytest.mark.parametrize(
     ("name", "platform", "fps", "deep"),
     [
-        ("cnv_2w2a", "zcu104", 3000.0, 0),
-        ("mobilenet_v1_w4a4", "alveo-u250", 200.0, 0),
+        pytest.param("cnv_2w2a", "zcu104", 3000.0, 0, marks=pytest.mark.slow),
+        pytest.param("mobilenet_v1_w4a4", "alveo-u250", 200.0, 0, marks=pytest.mark.slow),
         ("rn18", "alveo-u250", 400.0, 12),
     ],
 )

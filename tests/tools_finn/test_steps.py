@@ -118,13 +118,13 @@ def assert_fifos_are_planned(one: Built) -> None:
 @pytest.mark.parametrize(
     ("name", "platform", "options"),
     [
-        ("cnv_2w2a", "alveo-u250", {}),
+        pytest.param("cnv_2w2a", "alveo-u250", {}, marks=pytest.mark.slow),
         ("cnv_2w2a", "pynq-z1", {"fps": 300.0}),
-        ("rn18", "alveo-u250", {"fps": 400.0}),
-        ("mobilenet_v1_w4a4", "alveo-u250", {"fps": 500.0}),
+        pytest.param("rn18", "alveo-u250", {"fps": 400.0}, marks=pytest.mark.slow),
+        pytest.param("mobilenet_v1_w4a4", "alveo-u250", {"fps": 500.0}, marks=pytest.mark.slow),
     ],
 )
-def test_finn_plus_builds_the_kernels_cells_and_fifos_of_a_plan(
+def test_finn_plus_builds_the_kernels_cells_and_fifos_of_a_plan(  # of cards and branches those with slices say it too
     name: str, platform: str, options: dict[str, Any], tmp_path: Path, finn_plus: FinnPlus
 ) -> None:
     assert_is_the_plan(built(saved(name, tmp_path), platform, tmp_path, finn_plus, **options))
@@ -210,7 +210,11 @@ def test_finn_plus_links_with_the_hook_and_the_planned_memory(tmp_path: Path, fi
     [
         ("tfc_1w1a", "alveo-u250", {"constraint_style": "hard"}),
         ("tfc_1w1a", "pynq-z1", {"constraint_style": "hard"}),
-        pytest.param("cnv_2w2a", "alveo-u250", {"fps": 3000.0, "clock_mhz": 1000.0}, id="register slices"),
+        pytest.param(
+            *("cnv_2w2a", "alveo-u250", {"fps": 3000.0, "clock_mhz": 1000.0}),
+            id="register slices",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_network_goes_through_finn_plus_own_steps_and_the_plans_to_its_kernels(

@@ -15,7 +15,7 @@ from tests.tools import its_own_bytecode, need_hls4ml
 MODELS = (
     ("three_layer", ()),
     ("mpcnn", ()),
-    ("mpcnn", ("--backend-option", "strategy=resource")),
+    ("mpcnn", ("strategy=resource",)),
     ("residual", ()),
     ("sequence", ()),
     ("oblong", ()),

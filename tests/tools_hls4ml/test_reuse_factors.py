@@ -11,11 +11,12 @@ import pytest
 
 from floorflow.backends.hls4ml.backend import BACKEND
 from floorflow.backends.hls4ml.foldings import taken
-from floorflow.backends.hls4ml.layers import Layer, divisors, multipliers
 from floorflow.backends.hls4ml.options import Hls4mlOptions
+from floorflow.backends.layered.areas import divisors
 from floorflow.errors import InputError
 from floorflow.technology import technology_of
 from tests.backends.layered_plans import ACTIVATIONS, activation_model, assert_legal, foldings, model_of, read
+from tests.backends.samo_hls4ml import Layer, multipliers
 from tests.command_line import floorflow
 from tests.tools_hls4ml.conftest import MATRICES, MODELS, OWN
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floorflow.backends.fcnnx.engine import Engine
-from floorflow.backends.fcnnx.layers import ConvLayer, Pool
+from floorflow.backends.fcnnx.engine import ConvLayer, Pipeline, Pool
 from floorflow.verify.fcnnx.engine import illegal, resources, tiles
 
 SIZE = st.integers(1, 40)
@@ -39,7 +38,7 @@ def as_judged(layer: ConvLayer) -> dict[str, Any]:
     st.booleans(),
 )
 def test_subgraphs_and_resources_agree(own: list[ConvLayer], n_pe: int, n_op: int, banks: int, serial: bool) -> None:
-    engine = Engine(n_pe, n_op, banks, 150.0, serial_weights=serial)
+    engine = Pipeline(n_pe, n_op, banks, 150.0, serial_weights=serial)
     folding, judged = {"N_PE": n_pe, "N_op": n_op, "banks": banks}, [as_judged(layer) for layer in own]
     if not engine.fits(tuple(own)):
         assert illegal(judged, folding)

@@ -1,8 +1,10 @@
 """f-CNN^x' engines as a back end: what each question of the planner is answered by."""
 
+# ruff: noqa: ARG002, D102 - an interface says what its methods return, and not every answer needs all that it is told
+
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,14 +12,12 @@ import numpy as np
 from floorflow.backends.backend import Parallelism
 from floorflow.backends.fcnnx import export
 from floorflow.backends.fcnnx.costs import FcnnxCosts
-from floorflow.backends.fcnnx.engine import WORD_BYTES
-from floorflow.backends.fcnnx.engine import Engine as Pipeline
+from floorflow.backends.fcnnx.engine import WORD_BYTES, Pipeline
 from floorflow.backends.fcnnx.lower import layers_in, lowered
 from floorflow.backends.fcnnx.options import FcnnxOptions
-from floorflow.backends.layered.backend import NamedByUser
-from floorflow.backends.layered.in_phase import parallel_rows
-from floorflow.backends.layered.rows import by_rows
-from floorflow.backends.layered.source import LayerSource, read_layers
+from floorflow.backends.layered.backend import NamedByUser, by_rows
+from floorflow.backends.layered.files import parallel_rows
+from floorflow.backends.layered.graph import LayerSource, read_layers
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option
 from floorflow.dataflow.traffic import EnginePoint
 from floorflow.facts import Plan
@@ -40,29 +40,21 @@ class FcnnxBackend(NamedByUser):
     start_ups = "each subgraph fills its window anew"
     tool_name = "f-CNN^x"
     config_file = export.CONFIG
+    files = staticmethod(export.files)
 
-    def read(self, path: Path, options: FcnnxOptions) -> LayerSource:  # noqa: ARG002
+    def read(self, path: Path, options: FcnnxOptions) -> LayerSource:
         """Read a model file; its quantisers count for nothing."""
         return read_layers(path, FloatBits(8 * WORD_BYTES, 8 * WORD_BYTES))
 
-    def lower(self, source: LayerSource, technology: Technology, options: FcnnxOptions) -> Dataflow:  # noqa: ARG002
-        """Return the network's one engine."""
+    def lower(self, source: LayerSource, technology: Technology, options: FcnnxOptions) -> Dataflow:
         return lowered(source)
 
-    def costs(
-        self,
-        technology: Technology,  # noqa: ARG002
-        options: FcnnxOptions,
-        *,
-        own_kinds: bool = False,  # noqa: ARG002
-    ) -> FcnnxCosts:
-        """Return the engine model."""
+    def costs(self, technology: Technology, options: FcnnxOptions, *, own_kinds: bool = False) -> FcnnxCosts:
         return FcnnxCosts(options)
 
     def from_memory(
         self, network: str, engine: Engine, option: Option, clock_mhz: float, options: FcnnxOptions
     ) -> EnginePoint:
-        """Return a folded engine with its subgraphs."""
         folding = {name: int(value) for name, value in option.folding.items()}  # type: ignore[arg-type]
         sizes = (folding["N_PE"], folding["N_op"], folding["banks"])
         pipeline = Pipeline(*sizes, clock_mhz, serial_weights=options.weights == "serial")
@@ -74,32 +66,25 @@ class FcnnxBackend(NamedByUser):
         return by_rows(engine.name, option.cycles, (inputs, outputs), written)
 
     def parallelism(self, engine: Engine, option: Option) -> tuple[Parallelism, ...]:
-        """Return output maps and window values at once."""
         layers = layers_in(engine)
         mosts = {"N_PE": max(each.maps_out for each in layers), "N_op": max(each.kernel**2 for each in layers)}
         return parallel_rows({name: (int(option.folding[name]), most) for name, most in mosts.items()})  # type: ignore[arg-type]
 
-    def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: FcnnxOptions) -> Sequence[str]:  # noqa: ARG002
-        """Return what stands behind the engines."""
+    def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: FcnnxOptions) -> Sequence[str]:
         return (UNCALIBRATED,)
 
     def unbuilt(
         self,
-        boards: Sequence[str],  # noqa: ARG002
-        networks: int,  # noqa: ARG002
-        options: FcnnxOptions,  # noqa: ARG002
+        boards: Sequence[str],
+        networks: int,
+        options: FcnnxOptions,
         *,
-        in_regions: bool,  # noqa: ARG002
+        in_regions: bool,
     ) -> Sequence[str]:
         """Return nothing: several networks on one card are what it is for."""
         return ()
 
-    def files(self, plan: Plan, phase: int, /) -> Mapping[str, str]:
-        """Return the engines' parameters, the hardware scheduler's table and the table of cells."""
-        return export.files(plan, phase)
-
-    def cost_model(self, plan: Plan, /) -> str:  # noqa: ARG002
-        """Return in words what the plan's resources are."""
+    def cost_model(self, plan: Plan, /) -> str:
         return "f-CNN^x' engine model, calibrated on its Table III, not on silicon (docs/several-networks.md)"
 
 

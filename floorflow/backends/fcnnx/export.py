@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from floorflow.backends.layered.cells import CELLS, as_json, cells_file
-from floorflow.backends.layered.in_phase import Running, running
+from floorflow.backends.layered.files import CELLS, Running, as_json, cells_file, running
 from floorflow.facts import MemoryScheduleEntry, Plan, TransferEntry
 
 CONFIG, TABLE, ROWS = "engine.json", "mcnn_hs.json", "mcnn_hs.csv"

@@ -1,12 +1,14 @@
-"""From a network to its one engine, which works from external memory: beats in, beats out, layers as attributes."""
+"""From a network to its one engine: layers as attributes, beats of the external memory in and out.
+
+A layer is a convolution with the ReLU and the pool behind it.
+"""
 
 from __future__ import annotations
 
 from math import prod
 
-from floorflow.backends.fcnnx.engine import BEAT_BYTES, WORD_BYTES
-from floorflow.backends.fcnnx.layers import ConvLayer, Pool, layers_of
-from floorflow.backends.layered.source import LayerSource, check_read
+from floorflow.backends.fcnnx.engine import BEAT_BYTES, WORD_BYTES, ConvLayer, Pool, layers_of
+from floorflow.backends.layered.graph import LayerSource, check_read
 from floorflow.dataflow.model import HOST_PREFIX, AttributeValue, Dataflow, Engine, Stream
 from floorflow.errors import InputError
 from floorflow.network import Network
@@ -21,11 +23,7 @@ POOL_SIZES = ("pool_kernel", "pool_rows", "pool_columns")
 def lowered(source: LayerSource) -> Dataflow:
     """Return the engine of a network's feature extractor, with its streams from and to memory.
 
-    Raises
-    ------
-    InputError
-        If operations could not be read or have no stage; all of them are named.
-
+    Raises InputError if operations could not be read or have no stage; all of them are named.
     """
     network = source.network
     check_read(network)

@@ -10,12 +10,11 @@ from functools import cache
 from typing import Any, get_args
 
 from floorflow.backends.finn.attributes import GivenAttributes
-from floorflow.backends.finn.cost.bands import band
+from floorflow.backends.finn.cost.calibrated import band
 from floorflow.backends.finn.kinds.kind import CostModel, priced
 from floorflow.backends.finn.kinds.registry import WITH_WEIGHTS, doubt, known_kind
-from floorflow.backends.finn.names import family
-from floorflow.backends.finn.samo.repriced import estimate
-from floorflow.backends.finn.version import FinnVersion, technology_for
+from floorflow.backends.finn.names import FinnVersion, family, technology_for
+from floorflow.backends.finn.samo import estimate
 from floorflow.errors import FloorflowError, InputError
 from floorflow.resources import Resources
 from floorflow.technology import Technology, require_known_family, technology_of
@@ -55,11 +54,7 @@ def cost_lines(lines: Iterable[str], options: CostOptions) -> Iterator[dict[str,
     ``URAM``, ``DSP``, ``in_width`` and ``out_width`` (bits of the first ports, un-padded, null where FINN refuses to
     tell), with floorflow's own models also ``FF``, and with ``calibrated`` ``band``, the tenths of each amount.
 
-    Raises
-    ------
-    InputError
-        If no line is an object and one is binary, or there are many: then it is a file of another kind.
-
+    Raises InputError if no line is an object and one is binary, or there are many: then it is a file of another kind.
     """
     bad: list[dict[str, Any]] = []
     lines_of_objects = False

@@ -1,21 +1,26 @@
-"""FINN's own configuration files: styles and folding for ``ApplyConfig``, and the floorplan for ``Floorplan``."""
+"""FINN's own configuration files, for ``ApplyConfig`` and ``Floorplan``, and a plan bound to FINN's kernels."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from floorflow.backends.finn.fifo_file import fifo_config
-from floorflow.backends.finn.flow_files import flow_files
-from floorflow.backends.finn.in_phase import NetworkInPhase, networks_in
+from floorflow.backends.builds import Binding
+from floorflow.backends.finn.config import as_json
+from floorflow.backends.finn.made_graph import fifo_config
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.specialise import PREFERENCE
+from floorflow.backends.finn.step.bind import as_files, bind_kernels
+from floorflow.backends.finn.step.kernel_files import Kernels, read_partitions, read_whole
 from floorflow.backends.finn.step.settings import LEAST_DEPTH, fifo_ports
-from floorflow.backends.finn.step_data import foreseen
-from floorflow.backends.finn.step_files import step_files
+from floorflow.backends.finn.step_data import NetworkInPhase, foreseen, networks_in
+from floorflow.backends.finn.step_files import flow_files, step_files
+from floorflow.errors import InputError
 from floorflow.facts import Plan
+from floorflow.reading import exists, is_file, parse_json
 
 Places = dict[str, dict[str, Any]]
 """SLR, device, memory port and partition id of every node, by its name."""
@@ -32,7 +37,7 @@ def files(plan: Plan, phase: int) -> dict[str, str]:
             "fifo_config": _fifo_config(one),
             "floorplan": {"Defaults": {}} | floorplans(plan, phase)[one.network.name],
         }
-        made |= {f"{folder}/{name}.json": _json(content) for name, content in contents.items() if content is not None}
+        made |= {f"{folder}/{name}.json": as_json(content) for name, content in contents.items() if content is not None}
     return made
 
 
@@ -140,5 +145,60 @@ def floorplans(plan: Plan, phase: int) -> dict[str, Places]:
     return {one.network.name: foreseen(one).floorplan for one in networks_in(plan, phase)}
 
 
-def _json(content: object) -> str:
-    return json.dumps(content, indent=2, sort_keys=True) + "\n"
+_KERNELS = ("", "kernel_partitions", "intermediate_models/kernel_partitions")
+"""Where FINN keeps the kernels, below the folder that a user may give."""
+_WHOLE = (
+    "step_create_stitched_ip.onnx",
+    "step_set_fifo_depths.onnx",
+    "step_generate_hardware.onnx",
+    "floorflow_fifos.onnx",
+    "graph_with_fifos.onnx",
+)
+"""FINN's models with FIFOs and without kernels, the last one first."""
+_HINT = "Give FINN's output_dir, its intermediate_models/kernel_partitions, or the graph behind a stitched IP."
+
+
+def bind(plan: Plan, files: Mapping[str, bytes], build: Path) -> Binding:
+    """Return the constraints of a plan of one network by the names of FINN's kernels.
+
+    Raises InputError if the kernels are not those of the plan, or an engine may be several nodes; names both.
+    """
+    network, phase = plan.only_network, plan.only_phase
+    name = f"{folder_of(plan, network.name)}/floorflow_plan.json"
+    if name not in files:
+        raise InputError(f"the plan has no {name}", hint="make the plan again with this version")
+    hint = "the plan's folder was changed; make the plan again"
+    data: dict[str, Any] = parse_json(files[name].decode("utf-8", "replace"), name, hint)
+    try:
+        found = bind_kernels(data, _kernels(data, build))
+    except (AttributeError, LookupError, TypeError) as problem:
+        raise InputError(f"{name}: is none that plan wrote ({problem!r})", hint) from problem
+    except ValueError as problem:
+        raise InputError(
+            f"{build}: {problem}", hint=f"the plan is of phase {phase.name}, network {network.name}"
+        ) from problem
+    return Binding(as_files(found), found.cells, found.renamed, found.notes)
+
+
+def _kernels(data: Mapping[str, Any], build: Path) -> Kernels:
+    if not exists(build):
+        raise InputError(f"{build}: no such folder", hint=_HINT)
+    if any("{partition}" in fpga["cell_pattern"] for fpga in data["fpgas"]):
+        return read_partitions(_kernel_folder(build))
+    return read_whole(build if is_file(build) else _whole_model(build))
+
+
+def _kernel_folder(build: Path) -> Path:
+    folders = [build / place for place in _KERNELS]
+    found = next((folder for folder in folders if any(folder.glob("partition_*.onnx"))), None)
+    if found is None:
+        raise InputError(f"{build}: holds no kernels (partition_<number>.onnx)", hint=_HINT)
+    return found
+
+
+def _whole_model(build: Path) -> Path:
+    paths = [folder / name for name in _WHOLE for folder in (build, build / "intermediate_models")]
+    found = next((path for path in paths if is_file(path)), None)
+    if found is None:
+        raise InputError(f"{build}: holds no graph with FIFOs ({', '.join(_WHOLE)})", hint=_HINT)
+    return found

@@ -1,4 +1,4 @@
-"""What a request may ask of FINN and of the cost models of its engines."""
+"""What a request may ask of FINN and of the cost models of its engines, and its registration; imports nothing slow."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from floorflow.errors import InputError
-from floorflow.plugins import BackendOptions
+from floorflow.plugins import BackendOptions, Registration
 from floorflow.request import ENGINES, NETWORK, Spelling
 
 CostModelName = Literal["calibrated", "estimated", "finn", "samo"]
@@ -111,3 +111,6 @@ class FinnOptions(BackendOptions):
     def styles_are_open(self) -> bool:
         """Whether engines may be hls where FINN would make them rtl, and the other way."""
         return self.impl_style != "default" and self.costs not in {"finn", "samo"}
+
+
+FINN = Registration("floorflow.backends.finn.backend:BACKEND", FinnOptions, ("finn", "finn-wide"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from floorflow.backends.finn.lower.types import has_rtl
+from floorflow.backends.finn.lower.state import has_rtl
 from floorflow.backends.finn.names import family, numbered
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, is_outside, renamings
 from floorflow.network.datatype import named

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from floorflow.backends.finn.cost.memory import ceil_divide
-from floorflow.backends.finn.version import FinnVersion
+from floorflow.backends.finn.names import FinnVersion
 from floorflow.dataflow.model import FoldedDataflow, Stream
 from floorflow.rates import Actors, Depths, RateProblem, Work, peak_words, rate_problem
 
@@ -53,11 +53,7 @@ def tool_depths(
 
     Of the two FIFOs beside a converter it is the reader's: FINN fills that first.
 
-    Raises
-    ------
-    LimitError
-        If the frames take too long to simulate.
-
+    Raises LimitError if the frames take too long to simulate.
     """
     problem = rate_problem(folded, known=known)
     feed = _feed(folded, problem, finn)

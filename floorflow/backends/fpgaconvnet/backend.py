@@ -1,22 +1,23 @@
 """fpgaConvNet as a back end: what each question of the planner is answered by."""
 
+# ruff: noqa: ARG002, D102 - an interface says what its methods return, and not every answer needs all that it is told
+
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from floorflow.backends.backend import Parallelism, Unplaced
+from floorflow.backends.backend import Parallelism
 from floorflow.backends.fpgaconvnet import export
 from floorflow.backends.fpgaconvnet.costs import FpgaConvNetCosts
 from floorflow.backends.fpgaconvnet.layers import BITS
 from floorflow.backends.fpgaconvnet.lower import layer_of, lowered
 from floorflow.backends.fpgaconvnet.options import FpgaConvNetOptions
-from floorflow.backends.layered.backend import NamedByUser
-from floorflow.backends.layered.in_phase import parallel_rows
-from floorflow.backends.layered.rows import by_rows, rows_written
-from floorflow.backends.layered.source import LayerSource, read_layers
+from floorflow.backends.layered.backend import NamedByUser, by_rows, rows_written
+from floorflow.backends.layered.files import parallel_rows
+from floorflow.backends.layered.graph import LayerSource, read_layers
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option
 from floorflow.facts import Plan
 from floorflow.network import FloatBits
@@ -39,23 +40,23 @@ class FpgaConvNetBackend(NamedByUser):
     fifo_depths = "fpgaConvNet: buffer_depth"
     tool_name = "fpgaConvNet"
     config_file = export.CONFIG
+    files = staticmethod(export.files)
+    unplaced_files = staticmethod(export.unplaced_files)
 
-    def read(self, path: Path, options: FpgaConvNetOptions) -> LayerSource:  # noqa: ARG002
+    def read(self, path: Path, options: FpgaConvNetOptions) -> LayerSource:
         """Read a model file; its quantisers count for nothing."""
         return read_layers(path, FloatBits(BITS, BITS))
 
-    def lower(self, source: LayerSource, technology: Technology, options: FpgaConvNetOptions) -> Dataflow:  # noqa: ARG002
-        """Return the layers."""
+    def lower(self, source: LayerSource, technology: Technology, options: FpgaConvNetOptions) -> Dataflow:
         return lowered(source)
 
     def costs(
         self,
-        technology: Technology,  # noqa: ARG002
+        technology: Technology,
         options: FpgaConvNetOptions,
         *,
-        own_kinds: bool = False,  # noqa: ARG002
+        own_kinds: bool = False,
     ) -> FpgaConvNetCosts:
-        """Return fpgaConvNet's models."""
         return FpgaConvNetCosts(options)
 
     def actor(self, engine: Engine, option: Option, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> Actor:
@@ -70,25 +71,14 @@ class FpgaConvNetBackend(NamedByUser):
         return by_rows(engine.name, option.cycles, (inputs, outputs), written)
 
     def parallelism(self, engine: Engine, option: Option) -> tuple[Parallelism, ...]:
-        """Return coarse-in, coarse-out and fine."""
         layer = layer_of(engine)
         mosts = {"coarse_in": layer.channels_in, "coarse_out": layer.channels_out, "fine": layer.kernel**2}
         return parallel_rows({name: (int(value), mosts[name]) for name, value in option.folding.items()})  # type: ignore[arg-type]
 
-    def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: FpgaConvNetOptions) -> Sequence[str]:  # noqa: ARG002
-        """Return what stands behind the areas."""
+    def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: FpgaConvNetOptions) -> Sequence[str]:
         return (UNCALIBRATED,)
 
-    def files(self, plan: Plan, phase: int, /) -> Mapping[str, str]:
-        """Return fpgaConvNet's configuration and the table of cells."""
-        return export.files(plan, phase)
-
-    def unplaced_files(self, part: Unplaced) -> Mapping[str, str]:
-        """Return fpgaConvNet's configuration."""
-        return export.unplaced_files(part)
-
-    def cost_model(self, plan: Plan, /) -> str:  # noqa: ARG002
-        """Return in words what the plan's resources are."""
+    def cost_model(self, plan: Plan, /) -> str:
         return "fpgaconvnet-model 0.1.4, structure where it has none, not calibrated (docs/samo-backends.md)"
 
 

@@ -4,19 +4,18 @@ No build stands behind them here: the regressions are fpgaConvNet's own, of 2022
 FIFOs and squeeze layers have no model there, or one without area, and are counted from structure.
 """
 
+# ruff: noqa: ARG002, D102 - an interface says what its methods return, and not every answer needs all that it is told
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import ceil, lcm
 
-from floorflow.backends.backend import Costs
-from floorflow.backends.fpgaconvnet.kinds import SQUEEZE, WITH_WEIGHTS
-from floorflow.backends.fpgaconvnet.layers import BITS, Floats, options
+from floorflow.backends.fpgaconvnet.layers import BITS, SQUEEZE, WITH_WEIGHTS, Floats, options
 from floorflow.backends.fpgaconvnet.lower import layer_of
 from floorflow.backends.fpgaconvnet.options import FpgaConvNetOptions
 from floorflow.backends.layered import areas
-from floorflow.dataflow.model import Dataflow, Engine, Option
-from floorflow.dataflow.options import OptionGroup
+from floorflow.dataflow.model import Engine, Option
 from floorflow.resources import Resources
 
 _ROUNDING = 1e-6
@@ -24,22 +23,15 @@ _ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
-class FpgaConvNetCosts(Costs):
+class FpgaConvNetCosts(areas.LayerCosts):
     """Prices of fpgaConvNet's layers; they are the same on all parts."""
 
     options: FpgaConvNetOptions
     name: str = field(init=False, default="fpgaconvnet-model 0.1.4, area by structure where it has none")
 
-    def groups(self, dataflow: Dataflow) -> tuple[OptionGroup, ...]:
-        """Return every engine's legal foldings: divisors of its channels, and of its kernel's values."""
-        return tuple(
-            OptionGroup((engine.name,), tuple((option,) for option in options_of(engine)))
-            for engine in dataflow.engines
-        )
-
-    def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
-        """Price one FIFO by structure."""
-        return areas.fifo(width_bits, depth_words)
+    def options_of(self, engine: Engine) -> tuple[Option, ...]:
+        """Return the foldings of divisors of its channels, and of its kernel's values."""
+        return tuple(_option(engine, row) for row in options(layer_of(engine)))
 
     def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
         """Price a squeeze layer by structure: a register that both widths divide, and what chooses from it."""
@@ -52,14 +44,8 @@ class FpgaConvNetCosts(Costs):
         """Whether foldings may differ at the ends of a stream: eq. 10 of SAMO forbids it."""
         return input_bits == output_bits or self.options.matching == "none"
 
-    def converter_kind(self, input_bits: int, output_bits: int) -> str:  # noqa: ARG002
-        """Return fpgaConvNet's layer between streams of different foldings."""
+    def converter_kind(self, input_bits: int, output_bits: int) -> str:
         return SQUEEZE
-
-
-def options_of(engine: Engine) -> tuple[Option, ...]:
-    """Return the legal foldings of an engine with what they cost."""
-    return tuple(_option(engine, row) for row in options(layer_of(engine)))
 
 
 def _option(engine: Engine, row: Floats) -> Option:

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from floorflow.backends.backend import Unplaced
-from floorflow.backends.fpgaconvnet.kinds import KINDS, WITH_WEIGHTS
-from floorflow.backends.fpgaconvnet.layers import BITS
-from floorflow.backends.layered.cells import CELLS, as_json, cells_file
-from floorflow.backends.layered.in_phase import Layer, Layers, running
+from floorflow.backends.fpgaconvnet.layers import BITS, KINDS, WITH_WEIGHTS
+from floorflow.backends.layered.files import CELLS, Layer, Layers, as_json, cells_file, running
 from floorflow.facts import ChannelEntry, Plan
 
 CONFIG = "config.json"

@@ -6,10 +6,38 @@ window, fork, dot product, accumulation, glue, bias and weight memories. Cycles 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from floorflow.backends.layered.areas import divisors
+from floorflow.dataflow.model import Role
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How an engine of a type groups with others, what people call it, and its type in fpgaConvNet's files."""
+
+    role: Role
+    label: str
+    proto_type: str
+    op_type: str = ""
+
+
+KINDS: Mapping[str, Kind] = {
+    "ConvolutionLayer": Kind("core", "conv", "CONVOLUTION", "dense"),
+    "InnerProductLayer": Kind("core", "dense", "INNER_PRODUCT"),
+    "PoolingLayer": Kind("core", "pool", "POOLING"),
+    "ReLULayer": Kind("behind", "relu", "RELU", "ReLU"),
+    "EltWiseLayer": Kind("front", "add", "ELTWISE", "add"),
+    "SplitLayer": Kind("behind", "split", "SPLIT"),
+}
+SQUEEZE = "SqueezeLayer"
+"""What joins streams of different foldings."""
+WITH_WEIGHTS = frozenset({"ConvolutionLayer", "InnerProductLayer"})
+
 
 Floats = NDArray[np.float64]
 BITS = 16
@@ -44,11 +72,11 @@ class Foldings:
 def options(layer: Layer) -> Floats:
     """Return every option: input, output and kernel folding, cycles, LUT, DSP, BRAM18 and FF, (n, 8)."""
     folded = layer.op in {"ConvolutionLayer", "InnerProductLayer"}
-    fine = _divisors(layer.kernel**2) if layer.op == "ConvolutionLayer" else [1]
+    fine = divisors(layer.kernel**2) if layer.op == "ConvolutionLayer" else [1]
     triples = [
         (a, b, k)
-        for a in _divisors(layer.channels_in)
-        for b in (_divisors(layer.channels_out) if folded else [a])
+        for a in divisors(layer.channels_in)
+        for b in (divisors(layer.channels_out) if folded else [a])
         for k in fine
     ]
     foldings = Foldings(*np.array(triples, dtype=np.float64).T)
@@ -61,10 +89,6 @@ def options(layer: Layer) -> Floats:
         "SplitLayer": _streaming,
     }[layer.op](layer, foldings)
     return np.column_stack([np.array(triples, dtype=np.float64), cycles, use])
-
-
-def _divisors(number: int) -> list[int]:
-    return [d for d in range(1, number + 1) if number % d == 0]
 
 
 def _convolution(layer: Layer, f: Foldings) -> tuple[Floats, Floats]:

@@ -1,4 +1,4 @@
-"""From a network's operations to fpgaConvNet's layers.
+"""From a network's operations to fpgaConvNet's layers and engines.
 
 Source: ``fpgaconvnet-model`` 0.1.4, ``parser/onnx``: batch norm is fused into the convolution before it, a fully
 connected layer takes the feature map as it is. Words are 16 bits, a stream is as many of them as the folding says.
@@ -9,25 +9,89 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from math import prod
+from typing import Any
 
-from floorflow.backends.fpgaconvnet.kinds import KINDS, WITH_WEIGHTS
-from floorflow.backends.fpgaconvnet.layers import BITS, Layer
-from floorflow.backends.fpgaconvnet.read_layers import NO_HARDWARE, ON_HOST, layers_of
-from floorflow.backends.layered.graph import Wires, joined, plain_names
-from floorflow.backends.layered.named import NamedLayer, without_host_tail
-from floorflow.backends.layered.source import LayerSource, check_read
+from floorflow.backends.fpgaconvnet.layers import BITS, KINDS, WITH_WEIGHTS, Layer
+from floorflow.backends.layered.graph import (
+    LayerSource,
+    NamedLayer,
+    Wires,
+    check_read,
+    has_square_kernel,
+    joined,
+    plain_names,
+    refuse_others,
+    window_fill,
+    without_host_tail,
+)
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine
 from floorflow.network import Network, Operation, Tensor
+
+_KINDS: Mapping[str, str] = {
+    "conv": "ConvolutionLayer",
+    "fully_connected": "InnerProductLayer",
+    "relu": "ReLULayer",
+    "max_pool": "PoolingLayer",
+    "average_pool": "PoolingLayer",
+    "add": "EltWiseLayer",
+}
+NO_HARDWARE = frozenset({"quantise", "flatten", "affine"})
+"""Types are fixed, a fully connected layer takes the feature map as it is, and batch norm is a convolution's."""
+
+ON_HOST = frozenset({"clip", "function", "mean", "softmax", "top_k"})
+"""What has no layer, and is the host's behind the last one."""
+
+
+def layers_of(network: Network) -> tuple[NamedLayer[Layer], ...]:
+    """Return the layers of a network.
+
+    Raises InputError if operations have no layer; all of them are named.
+    """
+    operations = [operation for operation in network.operations if operation.type not in NO_HARDWARE]
+    hint = "fpgaConvNet's layers are read from conv and pools (square), fully_connected and relu"
+    refuse_others(network, operations, lambda operation: _has_layer(network, operation), "fpgaConvNet", hint)
+    source = {operation.outputs[0]: operation for operation in network.operations}
+    return tuple(_named(network, operation, source) for operation in operations)
+
+
+def _has_layer(network: Network, operation: Operation) -> bool:
+    """Whether there is one: a fully connected layer sums the whole map, not each of its pixels."""
+    one_vector = operation.type != "fully_connected" or prod(network.tensor(operation.inputs[0]).shape[2:]) == 1
+    return operation.type in _KINDS and has_square_kernel(operation) and one_vector
+
+
+def _named(network: Network, operation: Operation, source: Mapping[str, Operation]) -> NamedLayer[Layer]:
+    shape, after = _map_before(network, operation, source), _map(network.tensor(operation.outputs[0]).shape)
+    window: dict[str, Any] = {}
+    if "kernel" in operation.attributes:
+        top, left, bottom, right = operation.integers("pads")
+        window = {"kernel": operation.integers("kernel")[0], "padding": (top + bottom, left + right)}
+    if operation.type == "conv":
+        window["groups"] = operation.integer("group")
+    has_bias = bool(operation.attributes.get("bias", 1))
+    layer = Layer(_KINDS[operation.type], shape[0], after[0], *shape[1:], *after[1:], has_bias=has_bias, **window)
+    words = [network.tensor(name).elements for name in (operation.inputs[0], operation.outputs[0])]
+    return NamedLayer(operation.name, layer, *words)
+
+
+def _map(shape: tuple[int, ...]) -> tuple[int, int, int]:
+    """Return channels, rows and columns; a vector is one pixel, and what has one axis behind the channels one row."""
+    return shape[1], prod(shape[2:-1]), prod(shape[2:][-1:])
+
+
+def _map_before(network: Network, operation: Operation, source: Mapping[str, Operation]) -> tuple[int, int, int]:
+    """Return the feature map that an operation reads, before it is flattened."""
+    tensor = operation.inputs[0]
+    while tensor in source and source[tensor].type in NO_HARDWARE:
+        tensor = source[tensor].inputs[0]
+    return _map(network.tensor(tensor).shape)
 
 
 def lowered(source: LayerSource) -> Dataflow:
     """Return the engines.
 
-    Raises
-    ------
-    InputError
-        If operations could not be read or have no layer; all of them are named.
-
+    Raises InputError if operations could not be read or have no layer; all of them are named.
     """
     check_read(source.network)
     network = _sixteen_bits(without_host_tail(source.network, ON_HOST, NO_HARDWARE))
@@ -108,9 +172,8 @@ def _fill(op: str, sizes: Mapping[str, AttributeValue]) -> Fraction:
     pads = sizes.get("pads", ())
     if not pads or not isinstance(pads, tuple):
         return Fraction(0)
-    rows, columns, kernel = (int(sizes[key]) for key in ("rows_in", "cols_in", "kernel_size"))  # type: ignore[arg-type]
-    row = min(max(kernel - int(pads[0]), 1), rows) - 1
-    return Fraction(row * columns + min(max(kernel - int(pads[1]), 1), columns), rows * columns)
+    rows, columns, high, wide = (int(sizes[key]) for key in ("rows_in", "cols_in", "kernel_size", "kernel_size"))  # type: ignore[arg-type]
+    return window_fill((rows, columns), (high, wide), tuple(map(int, pads)))
 
 
 def _copier(name: str, tensor: Tensor, bits: int, readers: int) -> Engine:

@@ -1,5 +1,7 @@
 """hls4ml as a back end: what each question of the planner is answered by."""
 
+# ruff: noqa: ARG002, D102 - an interface says what its methods return, and not every answer needs all that it is told
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -7,22 +9,18 @@ from pathlib import Path
 
 import numpy as np
 
-from floorflow.backends.backend import Costs, Parallelism, Unplaced, WeightMemory
-from floorflow.backends.builds import Build
+from floorflow.backends.backend import Costs, Parallelism, WeightMemory
 from floorflow.backends.hls4ml import export, project
 from floorflow.backends.hls4ml.costs import MEASURED, UNMEASURED, Hls4mlCosts, Shape
-from floorflow.backends.hls4ml.foldings import products
+from floorflow.backends.hls4ml.foldings import GLOBAL_POOLS, WEIGHTED, products
 from floorflow.backends.hls4ml.given import beside, config_file, given_groups, in_project, with_config
-from floorflow.backends.hls4ml.kinds import GLOBAL_POOLS, WEIGHTED
 from floorflow.backends.hls4ml.lower import DEFAULT_BITS, Hls4mlSource, lowered
 from floorflow.backends.hls4ml.options import Hls4mlOptions
 from floorflow.backends.hls4ml.weights import weights_of
 from floorflow.backends.layered.areas import DEEPEST_IN_LUTS
-from floorflow.backends.layered.backend import NamedByUser
-from floorflow.backends.layered.rows import by_rows, rows_written
-from floorflow.backends.layered.source import layers_from
+from floorflow.backends.layered.backend import NamedByUser, by_rows, rows_written
+from floorflow.backends.layered.graph import layers_from
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option
-from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import some
 from floorflow.facts import EngineEntry, Plan
 from floorflow.network import FloatBits
@@ -43,6 +41,11 @@ class Hls4mlBackend(NamedByUser):
     start_ups = "dense layers read a frame before they start"
     tool_name = "hls4ml"
     config_file = export.HLS_CONFIG
+    given_groups = staticmethod(given_groups)
+    files = staticmethod(export.files)
+    unplaced_files = staticmethod(export.unplaced_files)
+    recognises_build = staticmethod(project.recognises)
+    read_build = staticmethod(project.read_project)
 
     def read(self, path: Path, options: Hls4mlOptions) -> Hls4mlSource:
         """Read a model file; ``weight_bits`` and ``activation_bits`` are for a network without quantisers."""
@@ -52,31 +55,19 @@ class Hls4mlBackend(NamedByUser):
         read = layers_from(file, FloatBits(weights, activations))
         return Hls4mlSource(read.network, read.sha256, read.clean_names, read.has_quantisers, values, beside(path))
 
-    def lower(self, source: Hls4mlSource, technology: Technology, options: Hls4mlOptions) -> Dataflow:  # noqa: ARG002
+    def lower(self, source: Hls4mlSource, technology: Technology, options: Hls4mlOptions) -> Dataflow:
         """Return the layers, with the reuse factors and types of the hls4ml project that the model lies in, if any."""
         found = lowered(source, options.weight_bits)
         return found if source.project is None else in_project(found, source.project)
 
-    def with_folding(self, dataflow: Dataflow, path: Path, technology: Technology) -> Dataflow:  # noqa: ARG002
+    def with_folding(self, dataflow: Dataflow, path: Path, technology: Technology) -> Dataflow:
         """Return the layers with the reuse factors and types of a configuration of hls4ml's."""
         return with_config(dataflow, path)
 
-    def folding_inputs(self, dataflow: Dataflow, path: Path) -> Sequence[Path]:  # noqa: ARG002
-        """Return the configuration, which a project's folder holds."""
+    def folding_inputs(self, dataflow: Dataflow, path: Path) -> Sequence[Path]:
         return (config_file(path),)
 
-    def given_groups(self, dataflow: Dataflow, costs: Hls4mlCosts, *, carried: bool = True) -> tuple[OptionGroup, ...]:
-        """Return the one option of each layer that its configuration asks for."""
-        return given_groups(dataflow, costs, carried=carried)
-
-    def costs(
-        self,
-        technology: Technology,  # noqa: ARG002
-        options: Hls4mlOptions,
-        *,
-        own_kinds: bool = False,  # noqa: ARG002
-    ) -> Hls4mlCosts:
-        """Return the one model of costs, or SAMO's."""
+    def costs(self, technology: Technology, options: Hls4mlOptions, *, own_kinds: bool = False) -> Hls4mlCosts:
         return Hls4mlCosts(options)
 
     def actor(self, engine: Engine, option: Option, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> Actor:
@@ -100,14 +91,13 @@ class Hls4mlBackend(NamedByUser):
         return (("multipliers", -(-most // int(option.folding["ReuseFactor"])), most),)  # type: ignore[arg-type]
 
     def weight_memory(self, engine: Engine, option: Option) -> WeightMemory | None:
-        """Return the weights and where they lie by structure."""
         if engine.kind not in WEIGHTED:
             return None
         bits, reuse = products(engine) * engine.weight_bits, int(option.folding["ReuseFactor"])  # type: ignore[arg-type]
         deep = reuse > DEEPEST_IN_LUTS and option.folding["Strategy"] == "Resource"
         return WeightMemory(bits, "block" if deep else "distributed")
 
-    def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: Hls4mlOptions) -> Sequence[str]:  # noqa: ARG002
+    def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: Hls4mlOptions) -> Sequence[str]:
         """Return what stands behind the areas: which kinds nobody measured, and how far off they may be."""
         if options.costs == "samo":
             return (SAMO_ONLY,)
@@ -115,25 +105,8 @@ class Hls4mlBackend(NamedByUser):
         off = f"they are priced by structure and may be {least:g} to {most:g} times what is told"
         return (f"areas of {some(kinds)} are not calibrated: no build shows them, {off}",) if kinds else ()
 
-    def files(self, plan: Plan, phase: int, /) -> Mapping[str, str]:
-        """Return hls4ml's configuration and the table of cells."""
-        return export.files(plan, phase)
-
-    def unplaced_files(self, part: Unplaced) -> Mapping[str, str]:
-        """Return hls4ml's configuration."""
-        return export.unplaced_files(part)
-
-    def cost_model(self, plan: Plan, /) -> str:  # noqa: ARG002
-        """Return in words what the plan's resources are."""
+    def cost_model(self, plan: Plan, /) -> str:
         return "products as HLS makes them, area by structure; SAMO's cycles (docs/hls4ml.md)"
-
-    def recognises_build(self, folder: Path, /) -> bool:
-        """Whether a folder holds a project of hls4ml."""
-        return project.recognises(folder)
-
-    def read_build(self, folder: Path, /) -> Build:
-        """Return what a project of hls4ml holds: its layers, and what HLS and Vivado reported."""
-        return project.read_project(folder)
 
     def built_options(self, folder: Path, costs: Costs, /) -> Mapping[str, Option]:
         """Return the prices of a project's layers at the reuse factors that they were built with."""

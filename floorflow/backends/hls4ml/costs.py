@@ -9,22 +9,22 @@ For n multipliers at reuse factor R (docs/hls4ml.md holds the builds that this w
 * A window is kernel - 1 lines of shift registers and a register for each of its values.
 """
 
+# ruff: noqa: D102 - the interface says what its methods return
+
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import ceil, log2
 from typing import Any
 
-from floorflow.backends.hls4ml.foldings import Folding, foldings, matrix_of, products
-from floorflow.backends.hls4ml.kinds import GLOBAL_POOLS, POOLS, WEIGHTED
+from floorflow.backends.hls4ml.foldings import GLOBAL_POOLS, POOLS, WEIGHTED, Folding, foldings, matrix_of, products
 from floorflow.backends.hls4ml.options import Hls4mlOptions
 from floorflow.backends.layered import areas
-from floorflow.backends.layered.costs import EqualWidths
+from floorflow.backends.layered.areas import EqualWidths
 from floorflow.dataflow.bands import Band
-from floorflow.dataflow.model import Dataflow, Engine, Option
-from floorflow.dataflow.options import OptionGroup
+from floorflow.dataflow.model import Engine, Option
 from floorflow.resources import Resources
 
 WIDEST_IN_LUTS = 10
@@ -72,12 +72,8 @@ class Hls4mlCosts(EqualWidths):
         """Return the factors of a kind: wide where nothing was measured."""
         return MEASURED.get(kind, {}).get(resource, UNMEASURED)
 
-    def groups(self, dataflow: Dataflow) -> tuple[OptionGroup, ...]:
-        """Return every engine's legal foldings."""
-        return tuple(
-            OptionGroup((e.name,), tuple((self.option(e, folding),) for folding in foldings(e, self.options)))
-            for e in dataflow.engines
-        )
+    def options_of(self, engine: Engine) -> Iterator[Option]:
+        return (self.option(engine, folding) for folding in foldings(engine, self.options))
 
     def option(self, engine: Engine, folding: Folding) -> Option:
         """Return what a folding costs; the widths are whole pixels, whatever it is."""

@@ -17,8 +17,7 @@ import yaml
 from floorflow.backends.backend import Unplaced
 from floorflow.backends.hls4ml.lower import DEFAULT_BITS
 from floorflow.backends.hls4ml.options import Hls4mlOptions
-from floorflow.backends.layered.cells import CELLS, as_json, cells_file
-from floorflow.backends.layered.in_phase import Layer, Layers, running
+from floorflow.backends.layered.files import CELLS, Layer, Layers, as_json, cells_file, running
 from floorflow.facts import Plan
 
 HLS_CONFIG, PROJECT = "hls_config.json", "config.yml"

@@ -20,8 +20,7 @@ import numpy as np
 import yaml
 
 from floorflow.backends.hls4ml.costs import Hls4mlCosts
-from floorflow.backends.hls4ml.foldings import Folding, legal_factors, matrix_of
-from floorflow.backends.hls4ml.kinds import JOINS, POOLS, TYPE_NAMES, WEIGHTED
+from floorflow.backends.hls4ml.foldings import JOINS, POOLS, TYPE_NAMES, WEIGHTED, Folding, legal_factors, matrix_of
 from floorflow.backends.hls4ml.lower import DEFAULT_BITS, counted
 from floorflow.backends.hls4ml.options import Hls4mlOptions
 from floorflow.backends.hls4ml.weights import DEFAULT_FRACTION, Constants
@@ -120,11 +119,7 @@ def config_file(path: Path) -> Path:
 def with_config(dataflow: Dataflow, path: Path) -> Dataflow:
     """Return the engines with types and foldings of a configuration.
 
-    Raises
-    ------
-    InputError
-        If it is none, or asks for what hls4ml refuses or is not planned; names file, layer and key.
-
+    Raises InputError if it is none, or asks for what hls4ml refuses or is not planned; names file, layer and key.
     """
     config = read_config(config_file(path))
     typed = _typed(dataflow, config)
@@ -378,11 +373,7 @@ def given_groups(dataflow: Dataflow, costs: Hls4mlCosts, *, carried: bool = True
 
     ``carried``: the model itself is to lie in a project, so that one that does not is refused.
 
-    Raises
-    ------
-    InputError
-        If there is none.
-
+    Raises InputError if there is none.
     """
     if carried and not any(engine.folding for engine in dataflow.engines):
         hint = f"put the model beside {PROJECT_FILE} of its project, give --folding, or leave --keep-folding out"

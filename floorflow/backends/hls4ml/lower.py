@@ -14,10 +14,9 @@ from fractions import Fraction
 from math import ceil, log2, prod
 from pathlib import Path
 
-from floorflow.backends.hls4ml.kinds import BY_OPERATOR, DEPTHWISE, GLOBAL_POOLS, JOINS, KINDS, POOLS, WEIGHTED
+from floorflow.backends.hls4ml.foldings import BY_OPERATOR, DEPTHWISE, GLOBAL_POOLS, JOINS, KINDS, POOLS, WEIGHTED
 from floorflow.backends.hls4ml.weights import DEFAULT_FRACTION, Constants, Weights, fraction_bits
-from floorflow.backends.layered.graph import Wires, joined, plain_names
-from floorflow.backends.layered.source import LayerSource, check_read
+from floorflow.backends.layered.graph import LayerSource, Wires, check_read, joined, plain_names, window_fill
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine
 from floorflow.errors import InputError, some
 from floorflow.network import Network, Operation, Tensor
@@ -44,11 +43,7 @@ class Hls4mlSource(LayerSource):
 def lowered(source: Hls4mlSource, weight_bits: int | None) -> Dataflow:
     """Return the engines; ``weight_bits`` if the user chose them for a network without quantisers.
 
-    Raises
-    ------
-    InputError
-        If operations could not be read or have no layer; all of them are named.
-
+    Raises InputError if operations could not be read or have no layer; all of them are named.
     """
     network = source.network
     check_read(network)
@@ -252,10 +247,8 @@ def _fill(kind: str, sizes: Mapping[str, AttributeValue]) -> Fraction:
     pads = sizes.get("pads", ())
     if not pads or not isinstance(pads, tuple):
         return Fraction(0)
-    keys = ("in_height", "in_width", "filt_height", "filt_width")
-    rows, columns, high, wide = (int(sizes[key]) for key in keys)  # type: ignore[arg-type]
-    row = min(max(high - int(pads[0]), 1), rows) - 1
-    return Fraction(row * columns + min(max(wide - int(pads[1]), 1), columns), rows * columns)
+    rows, columns, high, wide = (int(sizes[key]) for key in ("in_height", "in_width", "filt_height", "filt_width"))  # type: ignore[arg-type]
+    return window_fill((rows, columns), (high, wide), tuple(map(int, pads)))
 
 
 def _copier(name: str, tensor: Tensor, bits: int, readers: int) -> Engine:

@@ -18,14 +18,12 @@ import numpy as np
 
 from floorflow.backends.builds import Build, BuildFile, BuiltClock, BuiltNode, Told
 from floorflow.backends.hls4ml.costs import Hls4mlCosts
-from floorflow.backends.hls4ml.foldings import matrix_of, products
-from floorflow.backends.hls4ml.kinds import BY_OPERATOR, WEIGHTED
+from floorflow.backends.hls4ml.foldings import BY_OPERATOR, WEIGHTED, matrix_of, products
 from floorflow.backends.hls4ml.lower import counted
 from floorflow.backends.hls4ml.weights import MOST_WEIGHTS, Constants, Weights
 from floorflow.backends.reports import Report, Row
-from floorflow.backends.vivado import read_vivado
+from floorflow.backends.vivado.reports import hls_version, part_of, read_vivado, tables, vivado_version
 from floorflow.backends.vivado.timing import is_timing_summary, read_summary
-from floorflow.backends.vivado.vivado_text import hls_version, part_of, tables, vivado_version
 from floorflow.dataflow.model import AttributeValue, Engine, Option
 from floorflow.errors import InputError
 from floorflow.reading import files_below, read_bytes, read_head, read_text
@@ -133,11 +131,7 @@ class Hls4mlProject:
     def of(cls, folder: Path) -> Hls4mlProject:
         """Look at the files below a folder.
 
-        Raises
-        ------
-        InputError
-            If it holds several projects; names them.
-
+        Raises InputError if it holds several projects; names them.
         """
         held: dict[str, list[Path]] = {}
         for path in _shallow(folder):
@@ -325,11 +319,7 @@ def _csynth_text(text: str) -> Iterator[tuple[str, int | str]]:
 def read_project(folder: Path) -> Build:
     """Read a project: layers from its firmware, what was built from Vivado's reports, and what HLS expected.
 
-    Raises
-    ------
-    InputError
-        If it holds several projects, or a report is malformed.
-
+    Raises InputError if it holds several projects, or a report is malformed.
     """
     project = Hls4mlProject.of(folder)
     report = next(iter(project.reports), None)

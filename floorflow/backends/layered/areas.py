@@ -4,11 +4,20 @@ Source: the primitives of UG474, UG574 and UG573: a LUT holds 64 bits or a shift
 of 18 Kb is 36 bits by 512 to 1 by 16,384.
 """
 
+# ruff: noqa: ARG002, D102 - an interface says what its methods return, and not every answer needs all that it is told
+
 from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from floorflow.backends.backend import Costs
+from floorflow.dataflow.model import Dataflow, Engine, Option
+from floorflow.dataflow.options import OptionGroup
 from floorflow.resources import Resources
 
 Ints = NDArray[np.int64]
@@ -21,6 +30,12 @@ DEEPEST_IN_LUTS = 64
 """Words up to which memories lie in LUTs."""
 SHIFT_BITS = 32
 _ASPECTS = ((36, 512), (18, 1024), (9, 2048), (4, 4096), (2, 8192), (1, 16384))
+
+
+def divisors(number: int) -> list[int]:
+    """Return the divisors of a number, ascending."""
+    small = [d for d in range(1, isqrt(number) + 1) if number % d == 0]
+    return sorted({*small, *(number // d for d in small)})
 
 
 def blocks(width_bits: Ints | int, depth_words: Ints | int) -> Ints:
@@ -40,3 +55,32 @@ def fifo(width_bits: int, depth_words: int) -> Resources:
     if depth_words <= DEEPEST_IN_LUTS:
         return Resources(lut=QUEUE_LUT + shift_luts(width_bits, depth_words), ff=QUEUE_FF)
     return Resources(lut=QUEUE_LUT, ff=QUEUE_FF + width_bits, bram18=int(blocks(width_bits, depth_words)))
+
+
+class LayerCosts(Costs):
+    """A cost model of layers that are folded each by itself."""
+
+    @abstractmethod
+    def options_of(self, engine: Engine) -> Iterable[Option]:
+        """Return the legal foldings of an engine with what they cost."""
+
+    def groups(self, dataflow: Dataflow) -> tuple[OptionGroup, ...]:
+        return tuple(OptionGroup((e.name,), tuple((o,) for o in self.options_of(e))) for e in dataflow.engines)
+
+    def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
+        return fifo(width_bits, depth_words)
+
+
+class EqualWidths(LayerCosts):
+    """A cost model of engines that leave no choice of widths."""
+
+    def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
+        """Price no converter: there is none."""
+        return Resources()
+
+    def convertible(self, input_bits: int, output_bits: int) -> bool:
+        return input_bits == output_bits
+
+    def converter_kind(self, input_bits: int, output_bits: int) -> str:
+        """Return no kind: there is no converter."""
+        return ""

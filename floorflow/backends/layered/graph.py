@@ -1,14 +1,145 @@
-"""Engines of a network's operations, joined as its tensors are; a tensor that several read is copied by an engine."""
+"""A model file as layers of a tool, and their engines, joined as the network's tensors are.
+
+A tensor that several read is copied by an engine.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Generic, TypeVar
 
 from floorflow.dataflow.model import HOST_PREFIX, Dataflow, Engine, Stream
-from floorflow.errors import InputError
-from floorflow.network import Network, Tensor
+from floorflow.errors import InputError, some
+from floorflow.network import FloatBits, Network, Operation, Tensor, partial_network
+from floorflow.network.obstacles import Obstacles
+from floorflow.network.onnx_file import OnnxFile, load
+
+_AFTER_CLEAN_UP: Mapping[str, str] = {"Gemm": "MatMul"}
+"""Operators that QONNX makes of others before it numbers them."""
+_EIGHT_BIT_INPUT = re.compile(r"input '.*' has no quantiser before ")
+"""The reader's note that it takes such an input as 8 bits; here it has the bits of the other activations."""
+_FLOAT = "the network has no quantisers"
+_BITS_OPTIONS = ("weight_bits", "activation_bits")
+
+
+@dataclass(frozen=True)
+class LayerSource:
+    """A model that was read; ``clean_names`` are nodes' names after ``qonnx.util.cleanup``, by their own.
+
+    ``has_quantisers``: whether it says itself which bits values have.
+    """
+
+    network: Network
+    sha256: str
+    clean_names: Mapping[str, str]
+    has_quantisers: bool
+
+
+def read_layers(path: Path, bits: FloatBits) -> LayerSource:
+    """Read ONNX of any dialect; ``bits`` are for one without quantisers.
+
+    Raises InputError if the file is missing, broken or not understood at all.
+    """
+    return layers_from(load(path), bits)
+
+
+def layers_from(file: OnnxFile, bits: FloatBits) -> LayerSource:
+    """Return the same of a file that was loaded; its model is changed in place."""
+    names, sha256 = _clean_names(file), file.sha256  # before dialects rewrite the model in place
+    network = partial_network(file, bits)
+    notes = tuple(_own_spelling(note) for note in network.notes if not _EIGHT_BIT_INPUT.match(note))
+    return LayerSource(replace(network, notes=notes), sha256, names, _FLOAT not in " ".join(network.notes))
+
+
+def check_read(network: Network) -> None:
+    """Refuse a network of which not everything could be read; all obstacles are named."""
+    Obstacles(list(network.obstacles)).check("The back end reads networks of convolutions, dense layers and pools.")
+
+
+def _clean_names(file: OnnxFile) -> dict[str, str]:
+    counted: Counter[str] = Counter()
+    names = {}
+    for node in file.nodes:
+        op = _AFTER_CLEAN_UP.get(node.op_type, node.op_type)
+        names[node.name] = f"{op}_{counted[op]}"
+        counted[op] += 1
+    return names
+
+
+def _own_spelling(note: str) -> str:
+    for name in _BITS_OPTIONS:
+        note = note.replace(f"--{name.replace('_', '-')}", f"--backend-option {name}")
+    return note
+
+
+Layer = TypeVar("Layer")
+_IMAGE = 2
+"""Dimensions of an image: these tools' layers of sequences, and of volumes, are others."""
+
+
+@dataclass(frozen=True)
+class NamedLayer(Generic[Layer]):
+    """A layer by its operation's name, and the words of its feature maps."""
+
+    name: str
+    layer: Layer
+    words_in: int
+    words_out: int
+
+
+def refuse_others(
+    network: Network, operations: Sequence[Operation], has_layer: Callable[[Operation], bool], tool: str, hint: str
+) -> None:
+    """Refuse a network with operations that a tool has no layer for.
+
+    Raises InputError if there are any; all of them are named.
+    """
+    missing = [f"'{operation.name}' ({operation.type})" for operation in operations if not has_layer(operation)]
+    if missing:
+        raise InputError(f"{network.name}: no layer of {tool} for {', '.join(missing)}", hint=hint)
+
+
+def without_host_tail(network: Network, on_host: AbstractSet[str], passing: AbstractSet[str]) -> Network:
+    """Return the network without what the host computes behind the last layer; a note names it.
+
+    ``on_host``: types of operations that no layer computes; ``passing``: those that need none and may follow.
+    """
+    tail: set[str] = set()
+    for operation in reversed(network.operations):
+        readers = (reader.name for name in operation.outputs for reader in network.consumers(name))
+        if operation.type in on_host | passing and tail.issuperset(readers):
+            tail.add(operation.name)
+    source: dict[str, str] = {}
+    for operation in network.operations:
+        first = operation.inputs[0]
+        starts = operation.type in on_host and operation.name in tail and first not in network.inputs
+        if first in source or starts:
+            source |= dict.fromkeys(operation.outputs, source.get(first, first))
+    gone = [operation for operation in network.operations if operation.outputs[0] in source]
+    if not gone:
+        return network
+    names = some([f"'{operation.name}'" for operation in gone])
+    return replace(
+        network,
+        outputs=tuple(dict.fromkeys(source.get(name, name) for name in network.outputs)),
+        operations=tuple(operation for operation in network.operations if operation not in gone),
+        notes=(*network.notes, f"computed on the host, behind the last layer: {names}"),
+    )
+
+
+def has_square_kernel(operation: Operation) -> bool:
+    """Whether its kernel, if it has one, is of an image, as high as it is wide, and slides over the image as it is."""
+    if "spread" in operation.attributes:
+        return False
+    kernel = operation.attributes.get("kernel", (1, 1))
+    return isinstance(kernel, tuple) and len(kernel) == _IMAGE and len({*kernel}) == 1
+
 
 End = tuple[str, int]
 Reader = tuple[End, str]
@@ -56,11 +187,7 @@ def joined(wires: Wires, engines: Mapping[str, Engine], copier: Copier) -> Dataf
 
     Engines are in the order of operations, each copier behind what it copies.
 
-    Raises
-    ------
-    InputError
-        If there is no engine.
-
+    Raises InputError if there is no engine.
     """
     network = wires.network
     if not engines:
@@ -126,3 +253,10 @@ def plain_names(names: list[str]) -> dict[str, str]:
             made = f"{plain}_{number}"
         found[name] = made
     return found
+
+
+def window_fill(image: tuple[int, int], kernel: tuple[int, int], pads: tuple[int, ...]) -> Fraction:
+    """Return the share of a frame up to the last pixel of the first window; ``pads`` are those above and left first."""
+    (rows, columns), (high, wide) = image, kernel
+    row = min(max(high - pads[0], 1), rows) - 1
+    return Fraction(row * columns + min(max(wide - pads[1], 1), columns), rows * columns)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from floorflow.backends.vivado.vivado_text import dashed_rows
+from floorflow.backends.vivado.reports import dashed_rows
 
 _KERNEL_CLOCK = re.compile(
     r"Name:\s*(?:DATA_CLK|ulp_ucs_aclk_kernel_00)\b.*?Frequency:\s*(\d+(?:\.\d+)?)\s*MHz", re.DOTALL

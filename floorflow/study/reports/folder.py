@@ -8,7 +8,7 @@ from pathlib import Path
 
 from floorflow.backends.backend import Backend
 from floorflow.backends.reports import BuiltFoldings, Report
-from floorflow.backends.vivado import read_vivado
+from floorflow.backends.vivado.reports import read_vivado
 from floorflow.errors import InputError
 from floorflow.reading import MOST_BYTES, is_file, read_bytes, read_text, require_folder
 

@@ -11,8 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from floorflow.backends.fcnnx.engine import Engine
-from floorflow.backends.fcnnx.layers import ConvLayer, layers_of
+from floorflow.backends.fcnnx.engine import ConvLayer, Pipeline, layers_of
 from floorflow.bandwidth import BandwidthProblem, ScheduledNetwork
 from floorflow.dataflow.traffic import EnginePoint, Subgraph
 from floorflow.network import read
@@ -56,7 +55,7 @@ def layers(network: str) -> tuple[ConvLayer, ...]:
 def reference(key: str) -> tuple[EnginePoint, ...]:
     """Return the reference designs, ``three`` or ``four``, from our own engine model."""
     designs = case()["reference_designs"][key]
-    return tuple(Engine(d["NPE"], d["Nop"]).point(d["net"], layers(d["net"])) for d in designs)
+    return tuple(Pipeline(d["NPE"], d["Nop"]).point(d["net"], layers(d["net"])) for d in designs)
 
 
 def row_problem(row: str, repetitions: list[int]) -> BandwidthProblem:
@@ -79,4 +78,4 @@ def set_problem(number: int) -> BandwidthProblem:
 
 def subgraphs(network: str, n_pe: int, n_op: int) -> tuple[Subgraph, ...]:
     """Return a network's subgraphs on an engine."""
-    return Engine(n_pe, n_op).subgraphs(layers(network))
+    return Pipeline(n_pe, n_op).subgraphs(layers(network))

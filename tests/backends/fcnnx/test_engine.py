@@ -10,10 +10,17 @@ import numpy as np
 import pytest
 
 from examples.make_zoo import SEVERAL, ZooBuilder
-from floorflow.backends.fcnnx.engine import Engine
-from floorflow.backends.fcnnx.front import front
-from floorflow.backends.fcnnx.layers import ConvLayer, Pool, layers_of
-from floorflow.backends.fcnnx.sdf import initiation_intervals, subgraph_cycles, topology, workload
+from floorflow.backends.fcnnx.costs import front
+from floorflow.backends.fcnnx.engine import (
+    ConvLayer,
+    Pipeline,
+    Pool,
+    initiation_intervals,
+    layers_of,
+    subgraph_cycles,
+    topology,
+    workload,
+)
 from floorflow.errors import InputError
 from floorflow.network import read
 from floorflow.resources import Resources
@@ -54,7 +61,7 @@ DESIGNS = [(key, n) for key, count in (("three", 3), ("four", 4)) for n in range
 @pytest.mark.parametrize(("key", "number"), DESIGNS)
 def test_reference_designs_come_out_subgraph_by_subgraph(key: str, number: int) -> None:
     given = case()["reference_designs"][key][number]
-    engine, own = Engine(given["NPE"], given["Nop"]), layers(given["net"])
+    engine, own = Pipeline(given["NPE"], given["Nop"]), layers(given["net"])
     found = engine.subgraphs(own)
     theirs = [each["name"] for each in case()["networks"][given["net"]]["layers"]]
     called = {mine.name: name for mine, name in zip(own, theirs, strict=True)}
@@ -82,7 +89,7 @@ def test_pools_have_comparators_enough_not_to_hold_a_tile_up() -> None:
 
 def test_weights_that_are_loaded_first_lengthen_a_subgraph_by_their_time_at_the_port() -> None:
     layer = layers("VGG16")[-1]
-    overlapped, serial = Engine(32, 9), Engine(32, 9, serial_weights=True)
+    overlapped, serial = Pipeline(32, 9), Pipeline(32, 9, serial_weights=True)
     tile = overlapped.subgraphs((layer,))[1]
     weights = 1.3 * 2 * overlapped.tile_maps(layer) * layer.maps_out * 9
     maps = (tile.traffic_bytes - weights) / overlapped.port_gbs / 1000
@@ -106,7 +113,7 @@ def test_a_front_holds_an_engine_as_good_as_any() -> None:
     points = front("c", own, ZC706)
     for n_pe in (1, 5, 11, 32):
         for n_op in (1, 7, 13, 25):
-            engine = Engine(n_pe, n_op).point("c", own)
+            engine = Pipeline(n_pe, n_op).point("c", own)
             assert any(
                 p.latency_us <= engine.latency_us + 1e-9
                 and p.resources.dsp <= engine.resources.dsp

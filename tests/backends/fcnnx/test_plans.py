@@ -31,8 +31,20 @@ LENET, CIFAR = SEVERAL / "lenet5.onnx", SEVERAL / "cifar10.onnx"
 QUICK: dict[str, Any] = {"backend": "fcnnx", "memory_gbs": 0.5, "effort": "fast", "plots": False}
 
 
+MADE: dict[str, ff.Plan] = {}
+"""Plans of this module by what is asked for."""
+
+
+def plan_of(*models: Path, platform: str = "zc706", **options: Any) -> ff.Plan:
+    asked = {**QUICK, **options}
+    key = repr((models, platform, sorted(asked.items())))
+    if key not in MADE:
+        MADE[key] = ff.plan([*models], platform, **asked)
+    return MADE[key]
+
+
 def planned(*models: Path, platform: str = "zc706", **options: Any) -> MemoryScheduleEntry:
-    shared = ff.plan([*models], platform, **{**QUICK, **options}).plan.memory_schedule
+    shared = plan_of(*models, platform=platform, **options).plan.memory_schedule
     assert shared is not None
     return shared
 
@@ -43,7 +55,7 @@ def test_targets_in_reach_are_met_with_few_resources() -> None:
     assert shared is not None
     assert (shared.error, shared.choice.status, shared.starved) == (0.0, "optimal", [])
     assert all(network.fps >= network.target_fps for network in shared.networks)
-    most = ff.plan([LENET, CIFAR], "zc706", **QUICK)
+    most = plan_of(LENET, CIFAR)
     dsp = [sum(e.resources.DSP for e in plan.plan.phases[0].engines.values()) for plan in (made, most)]
     assert dsp[0] < dsp[1] / 2
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from floorflow.backends.finn.kinds.fifo import fifo_estimate
-from floorflow.backends.finn.kinds.registry import KINDS, FinnEstimate, estimate
-from floorflow.backends.finn.version import FinnVersion, technology_for
+from floorflow.backends.finn.kinds.registry import KINDS
+from floorflow.backends.finn.names import FinnVersion, technology_for
 from floorflow.errors import InputError
 from floorflow.technology import technology_of
+from tests.backends.finn.estimates import FinnEstimate, estimate
 
 VECTORS = Path(__file__).parent / "vectors"
 PARTS = ("xc7z020clg400-1", "xczu7ev-ffvc1156-2-e", "xcvc1902-vsva2197-2MP-e-S")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import floorflow as ff
-from floorflow.backends.finn.flow_files import unbuilt
+from floorflow.backends.finn.step_files import unbuilt
 from floorflow.request import Request
 from tests.command_line import floorflow
 from tests.conftest import TFC, Planned

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import onnx
 import pytest
+from _pytest.mark import ParameterSet
 
 from examples.make_models import ModelBuilder
 from floorflow.backends.finn.folding.legal_foldings import options
+from floorflow.backends.finn.names import FinnVersion
 from floorflow.backends.finn.rates.patterns import actor_of
 from floorflow.backends.finn.rates.start_up import HLS_RESTART_CYCLES
-from floorflow.backends.finn.read.source import read_source
-from floorflow.backends.finn.version import FinnVersion
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.dataflow.model import Dataflow, Engine
 from floorflow.errors import InputError
 from floorflow.facts import read_plan
@@ -145,7 +148,7 @@ def test_what_no_engine_multiplies_or_splits_says_why(model: onnx.ModelProto, wo
     assert words in refusal(model, tmp_path)
 
 
-def product(gate: tuple[int, ...]) -> Engine:
+def gate_of(gate: tuple[int, ...]) -> Engine:
     shape = (1, 6, 6, 8)
     shapes = {"lhs_shape": shape, "out_shape": shape, "rhs_shape": gate}
     types = {"lhs_dtype": "UINT4", "rhs_dtype": "UINT3", "out_dtype": "UINT7"}
@@ -154,8 +157,8 @@ def product(gate: tuple[int, ...]) -> Engine:
 
 def test_the_pixel_that_is_repeated_is_kept_in_a_buffer_that_is_priced() -> None:
     for whole, kept in zip(
-        options(product((1, 6, 6, 8)), ZCU104, "estimated", finn="plus"),
-        options(product((1, 1, 1, 8)), ZCU104, "estimated", finn="plus"),
+        options(gate_of((1, 6, 6, 8)), ZCU104, "estimated", finn="plus"),
+        options(gate_of((1, 1, 1, 8)), ZCU104, "estimated", finn="plus"),
         strict=True,
     ):
         assert (whole.folding, whole.cycles) == (kept.folding, kept.cycles)
@@ -163,8 +166,8 @@ def test_the_pixel_that_is_repeated_is_kept_in_a_buffer_that_is_priced() -> None
 
 
 def test_the_pixel_that_is_repeated_is_read_with_the_first_alone() -> None:
-    option = next(o for o in options(product((1, 1, 1, 8)), ZCU104, "estimated", finn="plus") if o.folding["PE"] == 2)
-    actor = actor_of(product((1, 1, 1, 8)), option, (144, 4), (144,))
+    option = next(o for o in options(gate_of((1, 1, 1, 8)), ZCU104, "estimated", finn="plus") if o.folding["PE"] == 2)
+    actor = actor_of(gate_of((1, 1, 1, 8)), option, (144, 4), (144,))
     assert actor.cycles - HLS_RESTART_CYCLES == option.cycles == 144
     assert [moves.counts.tolist() for moves in actor.reads] == [[4, 140], [4, 0]]
     assert actor.writes[0].words == 144
@@ -181,15 +184,20 @@ def test_data_waits_a_frame_for_the_gate_that_its_average_makes(tmp_path: Path) 
     assert waiting.fifo_depth >= waiting.words_per_frame
 
 
-@pytest.mark.parametrize("finn", NEWER)
-@pytest.mark.parametrize(
-    ("board", "costs"), [("zcu104", "calibrated"), ("alveo-u250", "finn"), ("pynq-z1", "estimated")]
-)
-@pytest.mark.parametrize("model", [squeeze_and_excite(16, 8), gated_vector(), split_and_joined()], ids=MODELS)
-def test_whole_plans_are_legal(
-    model: onnx.ModelProto, finn: FinnVersion, board: str, costs: str, tmp_path: Path
-) -> None:
-    onnx.save(model, tmp_path / "model.onnx")
+GATED = dict(zip(MODELS, (squeeze_and_excite(16, 8), gated_vector(), split_and_joined()), strict=True))
+TARGETS = (("zcu104", "calibrated"), ("alveo-u250", "finn"), ("pynq-z1", "estimated"))
+
+
+def every_plan() -> Iterator[ParameterSet]:
+    """Yield all plans; in the gate each model with each FINN, on boards that take turns."""
+    for (row, model), (turn, finn), (column, target) in product(enumerate(GATED), enumerate(NEWER), enumerate(TARGETS)):
+        marks = () if (row + turn) % len(TARGETS) == column else (pytest.mark.slow,)
+        yield pytest.param(model, finn, *target, marks=marks)
+
+
+@pytest.mark.parametrize(("model", "finn", "board", "costs"), [*every_plan()])
+def test_whole_plans_are_legal(model: str, finn: FinnVersion, board: str, costs: str, tmp_path: Path) -> None:
+    onnx.save(GATED[model], tmp_path / "model.onnx")
     request = Request(tmp_path / "model.onnx", board, finn=finn, costs=costs, effort="fast", plots=False)  # type: ignore[arg-type]
     out = make_plan(tmp_path / "out", request)
     assert check(out) == []

@@ -16,10 +16,9 @@ from examples.make_models import ModelBuilder
 from floorflow import flow
 from floorflow.backends.finn import kernel_cuts
 from floorflow.backends.finn.backend import FinnBackend
-from floorflow.backends.finn.in_phase import networks_in
 from floorflow.backends.finn.kernel_cuts import MOST_LINKED_BITS, unbuildable_engines, unlinkable_streams
 from floorflow.backends.finn.step.kernels import check_acyclic
-from floorflow.backends.finn.step_data import foreseen
+from floorflow.backends.finn.step_data import foreseen, networks_in
 from floorflow.backends.placed import Home, PlacedStream
 from floorflow.facts import read_plan
 from floorflow.request import Request

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from examples.make_models import ModelBuilder
 from floorflow.backends.finn.kinds.registry import KINDS
 from floorflow.backends.finn.lower.lowering import lower
+from floorflow.backends.finn.names import FinnVersion
 from floorflow.backends.finn.read.ports import input_type
-from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Dataflow, Engine
 from floorflow.network import read
 from floorflow.technology import Technology
@@ -60,9 +60,25 @@ def assert_connected_in_order(dataflow: Dataflow, inputs: int, outputs: int) -> 
     assert nx.is_connected(graph)
 
 
-@settings(max_examples=150, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from([ZCU104, PYNQ, VERSAL]), st.sampled_from(get_args(FinnVersion)))
+RANDOM = given(st.integers(0, 10**6), st.sampled_from([ZCU104, PYNQ, VERSAL]), st.sampled_from(get_args(FinnVersion)))
+
+
+@settings(max_examples=20, deadline=None)
+@RANDOM
 def test_random_networks_become_one_graph_that_computes_every_mac(
+    folder: Path, seed: int, technology: Technology, finn: FinnVersion
+) -> None:
+    assert_one_graph_that_computes_every_mac(folder, seed, technology, finn)
+
+
+@pytest.mark.slow
+@settings(max_examples=200, deadline=None)
+@RANDOM
+def test_many_random_networks_do_so(folder: Path, seed: int, technology: Technology, finn: FinnVersion) -> None:
+    assert_one_graph_that_computes_every_mac(folder, seed, technology, finn)
+
+
+def assert_one_graph_that_computes_every_mac(
     folder: Path, seed: int, technology: Technology, finn: FinnVersion
 ) -> None:
     path = folder / "graph.onnx"

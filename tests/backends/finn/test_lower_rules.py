@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from examples.make_models import ModelBuilder, tfc
 from floorflow.backends.finn.lower.lowering import lower
-from floorflow.backends.finn.lower.types import accumulator
+from floorflow.backends.finn.lower.state import accumulator
 from floorflow.errors import InputError
 from floorflow.network import read
 from floorflow.network.datatype import BIPOLAR, TERNARY, DataType, integer

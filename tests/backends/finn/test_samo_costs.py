@@ -12,7 +12,7 @@ import pytest
 from floorflow.backends.finn.folding.legal_foldings import legal_options
 from floorflow.backends.finn.kinds.kind import Choice
 from floorflow.backends.finn.kinds.registry import kind_of
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.technology import technology_of
 from tests.command_line import floorflow
 from tests.conftest import ROOT

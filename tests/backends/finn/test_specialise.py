@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from examples.make_models import ModelBuilder
 from floorflow.backends.finn.folding.cost_table import CostTable
-from floorflow.backends.finn.folding.legal_foldings import options
-from floorflow.backends.finn.folding.tied_engines import ports_of
+from floorflow.backends.finn.folding.legal_foldings import options, ports_of
 from floorflow.backends.finn.kinds.kind import CostModel
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.backends.finn.specialise import PREFERENCE, other_kind, respecialised, specialised
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream, renamings
 from floorflow.dataflow.options import OptionGroup

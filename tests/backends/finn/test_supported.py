@@ -10,8 +10,8 @@ import pytest
 
 from examples.make_models import DOMAIN, ModelBuilder
 from floorflow.backends.finn.lower.lowering import supported_operators
-from floorflow.backends.finn.read.source import read_source
-from floorflow.backends.finn.version import FINN_VERSIONS, VERSION_NAMES, FinnVersion
+from floorflow.backends.finn.names import FINN_VERSIONS, VERSION_NAMES, FinnVersion
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.errors import InputError
 from floorflow.network.operations import operators
 from tests.backends.finn.test_lower import ZCU104

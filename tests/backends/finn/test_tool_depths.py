@@ -13,9 +13,9 @@ from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.kinds.fifo import tool_fifo
 from floorflow.backends.finn.kinds.kind import CostModel
+from floorflow.backends.finn.names import FINN_VERSIONS, FinnVersion
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.tool_depths import block_depth, searched_depth, simulated_depth, split, tool_depths
-from floorflow.backends.finn.version import FINN_VERSIONS, FinnVersion
 from floorflow.channels import PartialPlacement, choices_of, connect
 from floorflow.dataflow.model import Dataflow, FoldedDataflow, Stream
 from floorflow.rates import rate_problem, size

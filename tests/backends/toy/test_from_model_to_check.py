@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from floorflow.errors import InputError
+from floorflow.verify import check
 from tests.backends.toy.toolbox import EDGES, TOY, floorflow, plan
 
 PICTURES = {"candidates", "floorplan_fpga0", "folding", "partition", "routing_fpga0"}
@@ -19,10 +21,10 @@ def read(out: Path) -> dict[str, Any]:
 
 
 def assert_legal(out: Path) -> None:
-    told = floorflow("check", out)
-    assert (told.returncode, "legal" in told.stdout, told.stdout.count("violation")) == (0, True, 0)
+    assert [*check(out)] == []
 
 
+@pytest.mark.usefixtures("installed")
 def test_one_slot_has_the_fastest_legal_plan(tmp_path: Path) -> None:
     ended = plan(EDGES, tmp_path / "out", "-p", "zcu104")
     assert ended.returncode == 0, ended.stderr
@@ -34,7 +36,8 @@ def test_one_slot_has_the_fastest_legal_plan(tmp_path: Path) -> None:
 
 
 def test_several_modules_lie_in_several_slrs_and_are_legal(on_u250: Path) -> None:
-    assert_legal(on_u250)
+    told = floorflow("check", on_u250)
+    assert (told.returncode, "legal" in told.stdout, told.stdout.count("violation")) == (0, True, 0)
     phase = read(on_u250)["phases"][0]
     assert len(set(phase["partition"]["assignment"].values())) >= 2
     assert phase["partition"]["crossings"]
@@ -129,6 +132,7 @@ def test_inspect_lists_its_engines_and_freedoms() -> None:
     ],
     ids=("own method", "rate", "latency", "folding file"),
 )
+@pytest.mark.usefixtures("installed")
 def test_other_ways_to_plan_are_legal(options: tuple[str, ...], tmp_path: Path) -> None:
     ended = plan(EDGES, tmp_path / "out", "-p", "pynq-z1", "--no-plots", *options)
     assert ended.returncode == 0, ended.stderr
@@ -160,6 +164,7 @@ def test_a_method_of_its_own_is_told_why_its_proposal_is_none(tmp_path: Path) ->
     )
 
 
+@pytest.mark.usefixtures("installed")
 def test_the_folding_of_a_model_is_kept(tmp_path: Path) -> None:
     given = dict(line.split(" ", 1) for line in (TOY / "edges.folding").read_text().splitlines())
     lines = [line.split() for line in EDGES.read_text().splitlines()]
@@ -187,6 +192,7 @@ def test_comparing_needs_no_list_of_methods() -> None:
     assert floorflow(*COMPARE).returncode == 0
 
 
+@pytest.mark.usefixtures("installed")
 def test_a_front_of_rates_has_foldings_that_it_reads_again(tmp_path: Path) -> None:
     words = ("-p", "pynq-z1", "--backend", "toykit", "--resources", "LUT", "--points", "2", "--foldings")
     told = floorflow("pareto", EDGES, *words, "-o", tmp_path / "front")
@@ -195,3 +201,126 @@ def test_a_front_of_rates_has_foldings_that_it_reads_again(tmp_path: Path) -> No
     ended = plan(EDGES, tmp_path / "out", "-p", "pynq-z1", "--folding", str(given), "--no-plots")
     assert ended.returncode == 0, ended.stderr
     assert_legal(tmp_path / "out")
+
+
+GOOD = ["network n", "input a rows=4 columns=4 channels=2 bits=8", "filter f a outputs=2 weights=4", "output f"]
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "message"),
+    [
+        (3, "fliter f a outputs=2 weights=4", "unknown word 'fliter'"),
+        (3, "filter", "'filter' has no name"),
+        (3, "filter 2f a outputs=2 weights=4", "'2f' is no name"),
+        (3, "filter f a outputs=2", "filter lacks weights"),
+        (3, "filter f a outputs=two weights=4", "outputs is 'two'"),
+        (3, "filter f a outputs=2 weights=4 PE=2", "unknown 'PE'"),
+        (3, "filter f b outputs=2 weights=4", "there is no stream b to read"),
+        (3, "filter f a a outputs=2 weights=4", "it reads 2 streams"),
+        (3, "filter a a outputs=2 weights=4", "the name is taken"),
+        (3, "lines f a taps=2", "taps=2 is even"),
+        (3, "mix f a copies=3", "more than two copies"),
+        (4, "output g", "there is no stream g to read"),
+        (4, "tie f g", "g cannot be tied"),
+    ],
+)
+@pytest.mark.usefixtures("installed")
+def test_a_wrong_line_is_named(line: int, text: str, message: str, tmp_path: Path) -> None:
+    from toykit.model import read
+
+    model = tmp_path / "bad.toy"
+    model.write_text("\n".join([*GOOD[: line - 1], text, *GOOD[line:]]))
+    with pytest.raises(InputError, match=re.escape(f"{model}:{line}: ")) as refused:
+        read(model)
+    assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\xff\xfe", ": cannot be read"),
+        ("\n".join(GOOD[:3]).encode(), ": lacks a network, an engine or an output"),
+        ("\n".join([*GOOD[:3], "output g"]).encode(), ":4: g: there is no stream g to read"),
+    ],
+    ids=("no text", "no output", "unknown stream"),
+)
+def test_a_wrong_file_is_named(content: bytes, message: str, tmp_path: Path) -> None:
+    model = tmp_path / "bad.toy"
+    model.write_bytes(content)
+    ended = plan(model, tmp_path / "out", "-p", "zcu104")
+    assert (ended.returncode, f"{model}{message}" in ended.stderr) == (2, True)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("most_lanes=0", "--backend-option most_lanes 0: expected at least 1 and at most 4,096"),
+        ("maths=wood", "--backend-option maths wood: expected free, dsp or fabric"),
+        ("lanes=2", "hint: did you mean most_lanes?"),
+        ("PE=2", "hint: the back end has most_lanes, maths"),
+    ],
+)
+def test_a_wrong_option_is_named(option: str, message: str, tmp_path: Path) -> None:
+    model = tmp_path / "good.toy"
+    model.write_text("\n".join(GOOD))
+    ended = plan(model, tmp_path / "out", "-p", "zcu104", "--backend-option", option)
+    assert (ended.returncode, message in ended.stderr) == (2, True), ended.stderr
+
+
+def test_check_says_what_to_install_and_judges_the_rest(on_u250: Path) -> None:
+    told = floorflow("check", on_u250, "--json", installed=False)
+    assert told.returncode == 1
+    (found,) = json.loads(told.stdout)["violations"]
+    assert found["name"] == "backend-unknown"
+    assert found["message"].startswith("no part of the judge is installed for the back end 'toykit'; install")
+
+
+def test_planning_says_that_it_is_unknown() -> None:
+    told = floorflow("plan", EDGES, "--backend", "toykit", "-p", "zcu104", "-o", "never", installed=False)
+    assert (told.returncode, told.stdout) == (2, "")
+    assert told.stderr.splitlines() == [
+        "error: --backend toykit: unknown back end",
+        (
+            "hint: known are fcnnx, finn, fpgaconvnet, hls4ml; another is there once the package that brings it is "
+            "installed (docs/backends.md)"
+        ),
+    ]
+
+
+def test_its_plan_cannot_be_loaded(on_u250: Path, tmp_path: Path) -> None:
+    told = floorflow("calibrate", on_u250, "--reports", tmp_path, "-o", tmp_path / "new", installed=False)
+    assert told.returncode == 2
+    assert f"{on_u250 / 'plan.json'}: options: --backend toykit: unknown back end" in told.stderr
+
+
+def test_two_of_one_name_are_refused(on_u250: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other-1.0.dist-info"
+    other.mkdir()
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
+    (other / "entry_points.txt").write_text(
+        "[floorflow.backends]\ntoykit = other:TOY\n[floorflow.judges]\ntoykit = other.judge\n"
+    )
+    told = floorflow("inspect", EDGES, "--backend", "toykit", path=(TOY, tmp_path))
+    assert (told.returncode, "registered twice" in told.stderr) == (2, True)
+    judged = floorflow("check", on_u250, path=(TOY, tmp_path))
+    assert (judged.returncode, "other.judge and toykit.judge" in judged.stdout) == (1, True)
+
+
+def test_an_old_folder_of_it_is_replaced_by_another_back_end(tmp_path: Path) -> None:
+    made = plan(EDGES, tmp_path / "out", "-p", "pynq-z1", "--no-plots", "--effort", "fast")
+    assert made.returncode == 0, made.stderr
+    tfc = EDGES.parents[2] / "examples" / "tfc_1w1a.onnx"
+    words = ("-p", "pynq-z1", "--no-plots", "--effort", "fast", "--fps", "100", "-o", tmp_path / "out")
+    assert floorflow("plan", tfc, *words, installed=False).returncode == 2
+    told = floorflow("plan", tfc, *words, "--force", installed=False)
+    assert told.returncode == 0, told.stderr
+    assert not (tmp_path / "out" / "toykit").exists()
+
+
+def test_a_model_of_another_back_end_that_is_installed_gets_a_hint_at_it() -> None:
+    told = floorflow("inspect", EDGES)
+    assert told.returncode == 2
+    assert "--backend: toykit" in told.stderr
+    assert "--backend" not in floorflow("inspect", EDGES, installed=False).stderr
+    assert "--backend:" not in floorflow("inspect", EDGES, "--backend", "finn").stderr

@@ -13,11 +13,11 @@ from onnx import helper
 from typer.testing import CliRunner
 
 from floorflow.backends.backend import backend_named
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.names import FINN_VERSIONS, technology_for
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.backends.finn.reports.build_folder import read_build
-from floorflow.backends.finn.version import FINN_VERSIONS, technology_for
+from floorflow.backends.vivado.reports import hls_version, part_of, vivado_version
 from floorflow.backends.vivado.timing import read_summary
-from floorflow.backends.vivado.vivado_text import hls_version, part_of, vivado_version
 from floorflow.cli.main import app
 from floorflow.errors import InputError
 from floorflow.resources import Resources

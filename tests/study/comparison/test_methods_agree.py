@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from floorflow.backends.finn.options import CostModelName
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.folding import FoldingProblem, FoldingSolution
 from floorflow.folding.methods import METHODS
 from floorflow.folding.methods.brute import MOST_COMBINATIONS, combinations

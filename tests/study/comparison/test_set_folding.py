@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from floorflow.backends.finn.backend import BACKEND
-from floorflow.backends.finn.folding.proposals import proposed
-from floorflow.backends.finn.folding.set_folding import Rules, rules_of, set_folding
+from floorflow.backends.finn.folding.set_folding import Rules, proposed, rules_of, set_folding
 from floorflow.folding import FoldingSolution
 from floorflow.folding.methods import FoldingMethod
 from floorflow.resources import Resources

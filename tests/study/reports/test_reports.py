@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.reports import Report
-from floorflow.backends.vivado import flat_text, hierarchy_text, hierarchy_xml, power_text
+from floorflow.backends.vivado.reports import read_flat_text, read_hierarchy_text, read_hierarchy_xml, read_power_text
 from floorflow.errors import InputError
 from floorflow.resources import Resources
 from floorflow.study.reports import read_reports
@@ -39,7 +39,7 @@ PATHS = [
 
 @pytest.mark.parametrize(
     ("read", "write"),
-    [(hierarchy_xml.read, samples.hierarchy_xml), (hierarchy_text.read, samples.hierarchy_text)],
+    [(read_hierarchy_xml, samples.hierarchy_xml), (read_hierarchy_text, samples.hierarchy_text)],
     ids=["xml", "text"],
 )
 def test_hierarchy_is_read_with_its_paths(read: Callable[[str, str], Report], write: Callable[..., str]) -> None:
@@ -57,23 +57,23 @@ def test_seven_series_has_no_uram_column_and_older_dsp_headings() -> None:
         .replace("DSP Blocks  ", "DSP48 Blocks")
         .replace("DSP Blocks", "DSP48 Blocks")
     )
-    assert hierarchy_text.read(text, "r").rows[0].resources == Resources(5, 6, 3, 0, 4)
+    assert read_hierarchy_text(text, "r").rows[0].resources == Resources(5, 6, 3, 0, 4)
 
 
 def test_percentages_and_levels_that_are_left_out_are_understood() -> None:
     text = samples.hierarchy_text([(0, "top", FIFO), (3, "deep", FIFO), (1, "next", FIFO)])
-    rows = hierarchy_text.read(text.replace(" 50 ", " 50(0.02%) "), "r").rows
+    rows = read_hierarchy_text(text.replace(" 50 ", " 50(0.02%) "), "r").rows
     assert [row.instance for row in rows] == ["top", "top/deep", "top/next"]
     assert rows[1].resources == FIFO
 
 
 def test_a_flat_report_is_one_row_named_as_the_design() -> None:
-    report = flat_text.read(samples.flat_text("finn_design_MVAU_hls_0_0", MVAU), "r")
+    report = read_flat_text(samples.flat_text("finn_design_MVAU_hls_0_0", MVAU), "r")
     assert [(row.path, row.resources) for row in report.rows] == [(("finn_design_MVAU_hls_0_0",), MVAU)]
 
 
 def test_power_is_read_in_milliwatts_and_small_amounts_by_their_bound() -> None:
-    report = power_text.read(samples.power_text([(0, "top", "3.600"), (1, "a", "0.012"), (1, "b", "<0.001")]), "r")
+    report = read_power_text(samples.power_text([(0, "top", "3.600"), (1, "a", "0.012"), (1, "b", "<0.001")]), "r")
     assert [(row.instance, row.milliwatts) for row in report.rows] == [("top", 3600), ("top/a", 12), ("top/b", 1)]
 
 
@@ -83,7 +83,7 @@ def test_power_is_read_in_milliwatts_and_small_amounts_by_their_bound() -> None:
 def test_text_and_xml_of_one_design_say_the_same(rows: list[tuple[int, Resources]]) -> None:
     lines = [(depth, f"cell_{i}", use) for i, (depth, use) in enumerate(rows)]
     as_text, as_xml = samples.hierarchy_text(lines), samples.hierarchy_xml(lines)
-    assert hierarchy_text.read(as_text, "r").rows == hierarchy_xml.read(as_xml, "r").rows
+    assert read_hierarchy_text(as_text, "r").rows == read_hierarchy_xml(as_xml, "r").rows
 
 
 def broken_xml(text: str) -> str:
@@ -91,28 +91,28 @@ def broken_xml(text: str) -> str:
 
 
 MALFORMED = {
-    "xml cut short": (hierarchy_xml.read, samples.hierarchy_xml(LINES)[:900], r"r:\d+: no XML"),
-    "xml without the table": (hierarchy_xml.read, '<?xml version="1.0"?>\n<RptDoc>\n</RptDoc>', r"r:3: no table"),
-    "xml cell": (hierarchy_xml.read, broken_xml(samples.hierarchy_xml(LINES)), r"r:57: LUT is 'many'"),
+    "xml cut short": (read_hierarchy_xml, samples.hierarchy_xml(LINES)[:900], r"r:\d+: no XML"),
+    "xml without the table": (read_hierarchy_xml, '<?xml version="1.0"?>\n<RptDoc>\n</RptDoc>', r"r:3: no table"),
+    "xml cell": (read_hierarchy_xml, broken_xml(samples.hierarchy_xml(LINES)), r"r:57: LUT is 'many'"),
     "text without DSP": (
-        hierarchy_text.read,
+        read_hierarchy_text,
         samples.hierarchy_text(LINES).replace("DSP Blocks", "Something "),
         r"r:14: .*no column 'DSP Blocks'",
     ),
-    "text cell": (hierarchy_text.read, samples.hierarchy_text(LINES).replace(" 437 ", " 4.5 "), r"r:19: FF is '4.5'"),
-    "text row cut short": (hierarchy_text.read, samples.hierarchy_text(LINES)[:-600], r"r:\d+: the row has \d+ cells"),
+    "text cell": (read_hierarchy_text, samples.hierarchy_text(LINES).replace(" 437 ", " 4.5 "), r"r:19: FF is '4.5'"),
+    "text row cut short": (read_hierarchy_text, samples.hierarchy_text(LINES)[:-600], r"r:\d+: the row has \d+ cells"),
     "flat without a design": (
-        flat_text.read,
+        read_flat_text,
         samples.flat_text("d", MVAU).replace("| Design  ", "| Dosign  "),
         "r:1: .*no Design",
     ),
-    "flat without LUTs": (flat_text.read, samples.flat_text("d", MVAU).replace("CLB LUTs", "Sheep   "), "no site type"),
+    "flat without LUTs": (read_flat_text, samples.flat_text("d", MVAU).replace("CLB LUTs", "Sheep   "), "no site type"),
     "power without hierarchy": (
-        power_text.read,
+        read_power_text,
         samples.power_text([]).replace("| Name ", "| Lame "),
         r"r:\d+: no table of power",
     ),
-    "power cell": (power_text.read, samples.power_text([(0, "top", "lots")]), r"r:21: Power \(W\) is 'lots'"),
+    "power cell": (read_power_text, samples.power_text([(0, "top", "lots")]), r"r:21: Power \(W\) is 'lots'"),
 }
 
 

@@ -15,10 +15,11 @@ from floorflow.backends.finn.cost.memory import (
     auto_ram18,
     block_ram18,
     ceil_divide,
+    ceiling,
     rom_luts,
     uram_blocks,
+    where,
 )
-from floorflow.backends.finn.cost.vectorised import ceiling, where
 from floorflow.resources import ZERO, Resources
 from floorflow.technology import Technology
 

@@ -1,8 +1,8 @@
 """FINN's own folding heuristic, SetFolding: each engine by itself, to a target of cycles, blind to resources.
 
 For every folding attribute the divisors are tried in ascending order until the engine is fast enough. The second pass
-relaxes everything to what the slowest engine reached. Source: FINN's ``set_folding.py``, main 39f0c9a; what dev
-73ba5ed and FINN+ 1.6.1 do otherwise is in `Rules`.
+relaxes everything to what the slowest engine reached; memories stay as the engines have them. Source: FINN's
+``set_folding.py``, main 39f0c9a; what dev 73ba5ed and FINN+ 1.6.1 do otherwise is in `Rules`.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
+from types import MappingProxyType
 
 from floorflow.backends.finn.attributes import Reader
-from floorflow.backends.finn.folding.tied_engines import tied_pairs
+from floorflow.backends.finn.folding.legal_foldings import tied_pairs
 from floorflow.backends.finn.kinds.kind import divisors
 from floorflow.backends.finn.kinds.registry import kind_of
-from floorflow.backends.finn.names import family
-from floorflow.backends.finn.version import FinnVersion
-from floorflow.dataflow.model import Dataflow, Engine
+from floorflow.backends.finn.names import FinnVersion, family
+from floorflow.dataflow.model import Attributes, Dataflow, Engine
 
 Sizes = dict[str, int]
 """``PE``, ``SIMD`` and ``parallel_window`` of one engine."""
@@ -177,3 +177,19 @@ def _weight_bits(engine: Engine) -> int:
 
 def _cycles(engine: Engine, folding: Sizes, finn: FinnVersion) -> int:
     return kind_of(engine.kind).unit({**engine.attributes, **folding}, finn).cycles
+
+
+WIDE_WEIGHTS = 10_000
+"""FINN's ``mvau_wwidth_max`` of ``finn-wide``: so large that it binds no more."""
+FINN_MAIN = Rules()
+
+
+def proposed(dataflow: Dataflow, interval_cycles: int, rules: Rules = FINN_MAIN) -> Mapping[str, Attributes]:
+    """Return SetFolding's answer to the target that just allows an interval."""
+    target = interval_cycles if rules.target_is_enough else interval_cycles + 1
+    return set_folding(dataflow, target, rules)
+
+
+def rules_by_method(finn: FinnVersion) -> Mapping[str, Rules]:
+    """Return how each method folds, by its name."""
+    return MappingProxyType({"finn": rules_of(finn), "finn-wide": rules_of(finn, WIDE_WEIGHTS)})

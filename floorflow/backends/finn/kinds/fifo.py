@@ -16,8 +16,8 @@ from floorflow.backends.finn.cost.calibrated import coefficients
 from floorflow.backends.finn.cost.estimated import Coefficients, rounded
 from floorflow.backends.finn.cost.memory import BLOCK_SHAPES, ceil_divide, clog2, finn_weight_bram18, uram_blocks
 from floorflow.backends.finn.kinds.kind import CostModel
+from floorflow.backends.finn.names import FinnVersion
 from floorflow.backends.finn.tool_depths import LARGEST_RTL, LARGEST_VIVADO, split
-from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.fifo import FifoChoice
 from floorflow.resources import Resources, total
 from floorflow.technology import Technology

@@ -1,83 +1,118 @@
-"""Kinds that FINN inserts between engines; here so that its own estimates of them can be asked for."""
+"""Kinds that FINN inserts between engines, stream width converters and FIFOs: what they cost, and FINN's estimates."""
+
+# ruff: noqa: ARG001, ARG002, D102 - an interface says what its methods return, and not every answer needs all that it is told
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import ceil, lcm, log
 
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
-from floorflow.backends.finn.cost.estimated import ESTIMATED, Coefficients
-from floorflow.backends.finn.kinds.converter import finn_converter_luts, own_converter
+from floorflow.backends.finn.cost.calibrated import coefficients
+from floorflow.backends.finn.cost.estimated import ESTIMATED, Coefficients, Logic, rounded
 from floorflow.backends.finn.kinds.fifo import STYLES, Style, fifo_estimate, finn_fifo, own_fifo
-from floorflow.backends.finn.kinds.kind import EVERY_FINN, Choice, Folding, FoldsOneByOne, TellsWidths
-from floorflow.backends.finn.version import FinnVersion
+from floorflow.backends.finn.kinds.kind import (
+    EVERY_FINN,
+    MAX_STREAM_BITS,
+    Choice,
+    CostModel,
+    Folding,
+    FoldsOneByOne,
+    OneStream,
+    Simple,
+    SimpleUnit,
+)
+from floorflow.backends.finn.names import FinnVersion
 from floorflow.dataflow.model import Attributes
 from floorflow.resources import ZERO, Resources
 from floorflow.technology import Technology
 
+COMMON_LUT, COMMON_FF = 2, 4
+"""A bit of the common multiple in a converter between widths of which none divides the other (HLS, as built)."""
+RTL_KIND, HLS_KIND = "StreamingDataWidthConverter_rtl", "StreamingDataWidthConverter_hls"
+
+
+def converter_kind(input_bits: int, output_bits: int) -> str:
+    """Return FINN's op type for two widths: rtl if one divides the other, else hls."""
+    wide, narrow = max(input_bits, output_bits), min(input_bits, output_bits)
+    return HLS_KIND if wide % narrow else RTL_KIND
+
+
+def convertible(input_bits: int, output_bits: int) -> bool:
+    """Whether FINN can build a converter: an hls one holds a word of the least common multiple of the widths."""
+    if converter_kind(input_bits, output_bits) == RTL_KIND:
+        return True
+    return lcm(input_bits, output_bits) <= MAX_STREAM_BITS
+
+
+def finn_converter_luts(input_bits: int, output_bits: int) -> int:
+    """FINN's estimate in every version: registers and counters over the least common multiple of the widths."""
+    common = lcm(input_bits, output_bits)
+    lut = 0
+    if input_bits != common:
+        lut += abs(ceil(log(input_bits / common, 2))) + common
+    if common != output_bits:
+        lut += abs(ceil(log(common / output_bits, 2))) + output_bits
+    return lut
+
+
+def converter_resources(input_bits: int, output_bits: int, technology: Technology, model: CostModel) -> Resources:
+    """Price a converter; equal widths need none. One that is not rtl has the common multiple inside."""
+    if input_bits == output_bits:
+        return ZERO
+    if model == "finn":
+        return Resources(lut=finn_converter_luts(input_bits, output_bits))
+    return own_converter(input_bits, output_bits, coefficients(model))
+
+
+def own_converter(input_bits: int, output_bits: int, prices: Coefficients) -> Resources:
+    """Price a converter by one of floorflow's own models."""
+    if converter_kind(input_bits, output_bits) == RTL_KIND:
+        return _integer_ratio(input_bits, output_bits, prices)
+    # Both words of the common multiple are registered, and each bit of it is shifted out by a multiplexer.
+    common = lcm(input_bits, output_bits)
+    return rounded(COMMON_LUT * common, COMMON_FF * common) + Logic(0).priced(prices)
+
+
+def _integer_ratio(input_bits: int, output_bits: int, prices: Coefficients) -> Resources:
+    """Fits of 51 widening and 30 narrowing converters of metafi: flip-flops carry the words, LUTs shift them."""
+    if output_bits > input_bits:
+        lut = 5 + 0.02 * output_bits + prices.widening_lut_per_bit * input_bits
+        ff = 4 + 1.04 * output_bits + 0.85 * input_bits
+    else:
+        lut = 5 + prices.narrowing_lut_per_bit * input_bits
+        ff = 8 + 1.02 * input_bits + 1.13 * output_bits
+    return rounded(lut, prices.converter_ff_share * ff)
+
 
 @dataclass(frozen=True, slots=True)
-class ConverterUnit(TellsWidths):
-    """One width converter; FINN's estimate of it is the same in all its versions."""
+class _OwnConverter:
+    """A converter before it is priced; equal widths need none."""
 
     input_bits: int
     output_bits: int
 
-    @property
-    def cycles(self) -> int:
-        """None: it is as fast as its neighbours."""
-        return 0
-
-    @property
-    def input_widths_bits(self) -> tuple[int, ...]:
-        """Width of the one input."""
-        return (self.input_bits,)
-
-    @property
-    def output_widths_bits(self) -> tuple[int, ...]:
-        """Width of the one output."""
-        return (self.output_bits,)
-
-    def finn_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - the same on every family
-        """Return FINN's estimate."""
-        return Resources(lut=finn_converter_luts(self.input_bits, self.output_bits))
-
-    def own_resources(
-        self,
-        technology: Technology,  # noqa: ARG002 - no family differs
-        prices: Coefficients = ESTIMATED,
-    ) -> Resources:
-        """Price it by one of floorflow's own models; equal widths need none."""
+    def priced(self, prices: Coefficients) -> Resources:
         if self.input_bits == self.output_bits:
             return ZERO
         return own_converter(self.input_bits, self.output_bits, prices)
 
 
-@dataclass(frozen=True, slots=True)
-class Converter(FoldsOneByOne):
-    """The kinds StreamingDataWidthConverter_rtl and _hls."""
+def _converter(reader: Reader) -> SimpleUnit:
+    """Read one converter; FINN+'s rtl one takes any two widths, the others' one must divide the other.
 
-    op_type: str
-    versions: frozenset[FinnVersion] = EVERY_FINN
-
-    def unit(self, attributes: GivenAttributes, finn: FinnVersion = "main") -> ConverterUnit:
-        """Read one converter; FINN+'s rtl one takes any two widths, the others' one must divide the other."""
-        return _converter(Reader(self.op_type, attributes, finn))
-
-    def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:  # noqa: ARG002 - nothing folds
-        """Yield the one way to build it."""
-        yield {}
-
-
-def _converter(reader: Reader) -> ConverterUnit:
+    It is as fast as its neighbours, and FINN's estimate of it is the same in all its versions.
+    """
     inside, outside = reader.positive("inWidth"), reader.positive("outWidth")
     if not reader.is_hls and reader.finn != "plus" and max(inside, outside) % min(inside, outside):
         raise reader.wrong("outWidth", f"a divisor or a multiple of inWidth, which is {inside}")
-    return ConverterUnit(inside, outside)
+    finn = Resources(lut=finn_converter_luts(inside, outside))
+    return SimpleUnit(0, (inside,), (outside,), _OwnConverter(inside, outside), finn)
 
 
 @dataclass(frozen=True, slots=True)
-class FifoUnit(TellsWidths):
+class FifoUnit(OneStream):
     """One FIFO of ``depth`` words of ``width_bits``; ``vivado``: AMD's FIFO, not FINN's own."""
 
     width_bits: int
@@ -92,14 +127,8 @@ class FifoUnit(TellsWidths):
         return 0
 
     @property
-    def input_widths_bits(self) -> tuple[int, ...]:
-        """Width of the one input."""
-        return (self.width_bits,)
-
-    @property
-    def output_widths_bits(self) -> tuple[int, ...]:
-        """Width of the one output."""
-        return (self.width_bits,)
+    def widths_bits(self) -> tuple[int, int]:
+        return self.width_bits, self.width_bits
 
     def finn_resources(self, technology: Technology) -> Resources:
         """Return FINN's estimate; FINN+'s was fitted on its own FIFO."""
@@ -142,13 +171,12 @@ class Fifo(FoldsOneByOne):
             finn=finn,
         )
 
-    def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:  # noqa: ARG002 - nothing folds
-        """Yield the one way to build it."""
+    def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:
         yield {}
 
 
 KINDS = (
-    Converter("StreamingDataWidthConverter_rtl"),
-    Converter("StreamingDataWidthConverter_hls"),
+    Simple(RTL_KIND, _converter),
+    Simple(HLS_KIND, _converter),
     Fifo(),
 )

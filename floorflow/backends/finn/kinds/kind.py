@@ -1,20 +1,26 @@
-"""What every kind of engine must tell: the one interface that the estimates and the options use."""
+"""What every kind of engine must tell: the one interface that the estimates and the options use.
+
+Kinds that only divide one number of channels are a table row each: how PE or SIMD divides, how many cycles a frame
+takes, how wide the ports are and what floorflow adds; FINN's estimate of their logic is mostly 0.
+"""
+
+# ruff: noqa: ARG002, D102 - an interface says what its methods return, and not every answer needs all that it is told
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import isqrt
 from typing import Literal, Protocol
 
-from floorflow.backends.finn.attributes import GivenAttributes
+from floorflow.backends.finn.attributes import GivenAttributes, Reader
 from floorflow.backends.finn.cost.calibrated import coefficients
 from floorflow.backends.finn.cost.estimated import ESTIMATED, Coefficients
-from floorflow.backends.finn.cost.vectorised import Column, Mask
-from floorflow.backends.finn.version import FinnVersion
+from floorflow.backends.finn.cost.memory import Column, Mask
+from floorflow.backends.finn.names import FinnVersion
 from floorflow.dataflow.model import Attributes
-from floorflow.resources import Resources
+from floorflow.resources import ZERO, Resources
 from floorflow.technology import Technology
 
 CostModel = Literal["finn", "estimated", "calibrated", "samo"]
@@ -79,25 +85,27 @@ class Unit(Protocol):
         """Price it by floorflow's own structure with a model's coefficients; never 0 LUT."""
 
 
-class TellsWidths(ABC):
-    """A unit whose widths FINN tells as they are."""
+class OneStream(ABC):
+    """A unit of one stream in and one out, whose widths FINN tells as they are."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
-    def input_widths_bits(self) -> tuple[int, ...]:
-        """Un-padded stream width of each input port."""
+    def widths_bits(self) -> tuple[int, int]:
+        """Un-padded width of the input and of the output."""
 
     @property
-    @abstractmethod
+    def input_widths_bits(self) -> tuple[int, ...]:
+        return self.widths_bits[:1]
+
+    @property
     def output_widths_bits(self) -> tuple[int, ...]:
-        """Un-padded stream width of each output port."""
+        return self.widths_bits[1:]
 
     @property
     def finn_widths_bits(self) -> tuple[int | None, int | None]:
-        """First input's and first output's width."""
-        return self.input_widths_bits[0], self.output_widths_bits[0]
+        return self.widths_bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +151,13 @@ class FoldsOneByOne(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def unit(self, attributes: GivenAttributes, finn: FinnVersion = "main") -> Unit:
-        """Read FINN's attributes, folding included; raises InputError for missing or illegal ones."""
+    def unit(self, attributes: GivenAttributes, finn: FinnVersion = "main") -> Unit: ...
 
     @abstractmethod
     def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:
         """Yield every folding that divides."""
 
     def batches(self, attributes: Attributes, choice: Choice) -> Iterator[Batch]:
-        """Yield every folding as a batch of its own."""
         for folding in self.foldings(attributes, choice):
             unit = self.unit({**attributes, **folding}, choice.finn)
             yield Batch({}, folding, unit, priced(unit, choice.technology, choice.model))
@@ -168,3 +174,59 @@ def divisors(number: int) -> tuple[int, ...]:
     """Return the divisors of a positive number, ascending."""
     small = [candidate for candidate in range(1, isqrt(number) + 1) if number % candidate == 0]
     return *small, *(number // divisor for divisor in reversed(small) if divisor**2 < number)
+
+
+class Priced(Protocol):
+    """What has a price by floorflow's own models, the same on every family."""
+
+    def priced(self, prices: Coefficients) -> Resources:
+        """Return the price by a model's coefficients."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimpleUnit:
+    """One engine whose numbers were all read at once; ``finn`` is FINN's price, ``own`` what floorflow prices.
+
+    ``told_bits``: the widths that FINN tells where they are not those of the first ports.
+    """
+
+    cycles: int
+    input_widths_bits: tuple[int, ...]
+    output_widths_bits: tuple[int, ...]
+    own: Priced
+    finn: Resources = ZERO
+    told_bits: tuple[int | None, int | None] | None = None
+
+    @property
+    def finn_widths_bits(self) -> tuple[int | None, int | None]:
+        return self.told_bits or (self.input_widths_bits[0], self.output_widths_bits[0])
+
+    def finn_resources(self, technology: Technology) -> Resources:
+        return self.finn
+
+    def own_resources(self, technology: Technology, prices: Coefficients = ESTIMATED) -> Resources:
+        return self.own.priced(prices)
+
+
+@dataclass(frozen=True, slots=True)
+class Simple(FoldsOneByOne):
+    """A kind with at most one folding attribute ``parameter`` that divides ``whole``: an attribute, or computed."""
+
+    op_type: str
+    read: Callable[[Reader], SimpleUnit]
+    parameter: str = ""
+    whole: str | Callable[[Reader], int] = ""
+    folds_if: Callable[[Reader], bool] | None = None
+    versions: frozenset[FinnVersion] = EVERY_FINN
+
+    def unit(self, attributes: GivenAttributes, finn: FinnVersion = "main") -> SimpleUnit:
+        return self.read(Reader(self.op_type, attributes, finn))
+
+    def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:
+        reader = Reader(self.op_type, attributes, choice.finn)
+        if not self.parameter or (self.folds_if is not None and not self.folds_if(reader)):
+            yield {}
+            return
+        whole = reader.positive(self.whole) if isinstance(self.whole, str) else self.whole(reader)
+        for value in divisors(whole):
+            yield {self.parameter: value}

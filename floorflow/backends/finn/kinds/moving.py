@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from math import gcd, prod
 
-from floorflow.backends.finn.attributes import Reader
+from floorflow.backends.finn.attributes import Reader, bits_of, bounds, has_zero
 from floorflow.backends.finn.cost.estimated import Logic
 from floorflow.backends.finn.cost.memory import ram_luts
-from floorflow.backends.finn.datatype import bits_of, bounds, has_zero
-from floorflow.backends.finn.kinds.kind import NOT_MAIN, ONLY_MAIN, ONLY_PLUS
-from floorflow.backends.finn.kinds.simple import Simple, SimpleUnit
+from floorflow.backends.finn.kinds.kind import NOT_MAIN, ONLY_MAIN, ONLY_PLUS, Simple, SimpleUnit
 from floorflow.resources import Resources
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from math import prod
 
-from floorflow.backends.finn.attributes import Reader
+from floorflow.backends.finn.attributes import Reader, bits_to_hold, extreme_value, is_signed
 from floorflow.backends.finn.cost.estimated import Logic
 from floorflow.backends.finn.cost.memory import ceil_divide, ram_luts
-from floorflow.backends.finn.datatype import bits_to_hold, extreme_value, is_signed
-from floorflow.backends.finn.kinds.kind import ONLY_MAIN
-from floorflow.backends.finn.kinds.simple import Simple, SimpleUnit
+from floorflow.backends.finn.kinds.kind import ONLY_MAIN, Simple, SimpleUnit
 from floorflow.resources import Resources
 
 _FUNCTIONS = ("MaxPool", "QuantAvgPool")

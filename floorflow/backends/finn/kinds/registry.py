@@ -1,4 +1,4 @@
-"""Which FINN op types floorflow knows, and the estimate of any of them.
+"""Which FINN op types floorflow knows, and what of their prices is in doubt.
 
 Whoever adds a kind touches five files: its family's beside this one (a new family is named in `_KINDS` below),
 ``backends/finn/rates/patterns.py`` (when it reads and writes), and the judge's own ``verify/finn/cycles.py``,
@@ -9,25 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from floorflow.backends.finn.attributes import GivenAttributes
 from floorflow.backends.finn.kinds import (
     boundary,
     elementwise,
-    elementwise_binary,
     joining,
     moving,
     pooling,
 )
-from floorflow.backends.finn.kinds.depthwise import Depthwise
 from floorflow.backends.finn.kinds.kind import EngineKind, Unit, priced
-from floorflow.backends.finn.kinds.matrix_vector import MatrixVector
+from floorflow.backends.finn.kinds.matrix_vector import Depthwise, MatrixVector
 from floorflow.backends.finn.kinds.thresholding import Thresholding
 from floorflow.backends.finn.kinds.window import Window
 from floorflow.backends.finn.kinds.window_hls import HlsWindow
-from floorflow.backends.finn.version import VERSION_NAMES, FinnVersion
+from floorflow.backends.finn.names import VERSION_NAMES, FinnVersion
 from floorflow.errors import InputError
 from floorflow.resources import Resources
 from floorflow.technology import Technology
@@ -44,7 +42,6 @@ _KINDS: tuple[EngineKind, ...] = (
     *elementwise.KINDS,
     *pooling.KINDS,
     *moving.KINDS,
-    *elementwise_binary.KINDS,
     *boundary.KINDS,
     *joining.KINDS,
 )
@@ -62,11 +59,7 @@ KINDS: Mapping[str, EngineKind] = MappingProxyType({kind.op_type: kind for kind 
 def kind_of(op_type: str) -> EngineKind:
     """Return the kind of that op type.
 
-    Raises
-    ------
-    InputError
-        If floorflow does not know it.
-
+    Raises InputError if floorflow does not know it.
     """
     try:
         return KINDS[op_type]
@@ -75,27 +68,10 @@ def kind_of(op_type: str) -> EngineKind:
         raise InputError(f"FINN op type '{op_type}' is unknown", hint=f"known are {known}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class FinnEstimate:
-    """FINN's own estimate of one engine; widths of the first input and output, un-padded, None where it refuses."""
-
-    cycles: int
-    lut: int
-    bram_18k: int
-    uram: int
-    dsp: int
-    in_width_bits: int | None
-    out_width_bits: int | None
-
-
 def known_kind(op_type: str, finn: FinnVersion) -> EngineKind:
     """Return the kind of that op type in that version of FINN.
 
-    Raises
-    ------
-    InputError
-        If that version does not have it.
-
+    Raises InputError if that version does not have it.
     """
     kind = kind_of(op_type)
     if finn not in kind.versions:
@@ -128,20 +104,3 @@ def _as_built_by(finns: Sequence[FinnVersion], op_type: str, attributes: GivenAt
     for finn in finns:
         with suppress(InputError):
             yield known_kind(op_type, finn).unit(attributes, finn)
-
-
-def estimate(
-    op_type: str, attributes: GivenAttributes, technology: Technology, finn: FinnVersion = "main"
-) -> FinnEstimate:
-    """Return FINN's estimate of an engine with all its attributes, folding included.
-
-    Raises
-    ------
-    InputError
-        If that FINN does not have the op type, or an attribute is missing or illegal.
-
-    """
-    unit = known_kind(op_type, finn).unit(attributes, finn)
-    resources = unit.finn_resources(technology)
-    inside, outside = unit.finn_widths_bits
-    return FinnEstimate(unit.cycles, resources.lut, resources.bram18, resources.uram, resources.dsp, inside, outside)

@@ -1,5 +1,7 @@
 """Thresholding_rtl and Thresholding_hls: quantised activations that stand alone."""
 
+# ruff: noqa: ARG002, D102 - an interface says what its methods return, and not every answer needs all that it is told
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -15,10 +17,10 @@ from floorflow.backends.finn.kinds.kind import (
     Choice,
     Folding,
     FoldsOneByOne,
-    TellsWidths,
+    OneStream,
     divisors,
 )
-from floorflow.backends.finn.version import FinnVersion
+from floorflow.backends.finn.names import FinnVersion
 from floorflow.dataflow.model import Attributes
 from floorflow.resources import Resources
 from floorflow.technology import Technology
@@ -48,7 +50,7 @@ EQUAL_THRESHOLDS = "equalThresholds"
 
 
 @dataclass(frozen=True, slots=True)
-class ThresholdingUnit(TellsWidths):
+class ThresholdingUnit(OneStream):
     """One thresholding engine; ``folds`` is channels / PE, ``steps`` thresholds a channel."""
 
     pe: int
@@ -62,18 +64,11 @@ class ThresholdingUnit(TellsWidths):
 
     @property
     def cycles(self) -> int:
-        """Initiation interval for one frame."""
         return self.pixels * self.folds
 
     @property
-    def input_widths_bits(self) -> tuple[int, ...]:
-        """Width of the one input."""
-        return (self.input_bits * self.pe,)
-
-    @property
-    def output_widths_bits(self) -> tuple[int, ...]:
-        """Width of the one output."""
-        return (self.output_bits * self.pe,)
+    def widths_bits(self) -> tuple[int, int]:
+        return self.input_bits * self.pe, self.output_bits * self.pe
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +92,7 @@ class SearchingUnit(ThresholdingUnit):
             return tuple((self.output_bits - x, self.sets * self.folds << x) for x in range(1, self.output_bits))
         return tuple((self.threshold_bits, self.sets * self.folds << x) for x in range(self.output_bits))
 
-    def finn_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - FINN assumes Versal's memories
+    def finn_resources(self, technology: Technology) -> Resources:
         """Return FINN's estimate: the primitive that wastes least for each stage; only FINN+ reports block RAM."""
         used = dict.fromkeys(("LUTRAM", "BRAM18", "URAM"), 0)
         for width, depth in self.stages():
@@ -122,11 +117,7 @@ class SearchingUnit(ThresholdingUnit):
             key=lambda item: item[1] * item[2],
         )[:2]
 
-    def own_resources(
-        self,
-        technology: Technology,
-        prices: Coefficients = ESTIMATED,
-    ) -> Resources:
+    def own_resources(self, technology: Technology, prices: Coefficients = ESTIMATED) -> Resources:
         """Price it by one of floorflow's own models: comparators, pipeline and memory of every stage."""
         bits = self.output_bits * self.input_bits * self.pe
         lut = prices.threshold_rtl_lut + prices.threshold_rtl_lut_per_bit * bits
@@ -151,7 +142,7 @@ class ComparingUnit(ThresholdingUnit):
     mem_mode: str
     ram_style: str
 
-    def finn_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - the same on every family
+    def finn_resources(self, technology: Technology) -> Resources:
         """Return FINN's estimate; main and dev price input bits where thresholds are stored, FINN+ the thresholds."""
         compared = stored = self.input_bits * self.pe
         if self.finn == "plus":
@@ -164,11 +155,7 @@ class ComparingUnit(ThresholdingUnit):
             return Resources(lut=compared, uram=uram_blocks(stored, self.folds))
         return Resources(lut=compared, bram18=ceil_divide(stored, 16) * ceil_divide(self.folds, 1024))
 
-    def own_resources(
-        self,
-        technology: Technology,  # noqa: ARG002 - no family differs
-        prices: Coefficients = ESTIMATED,
-    ) -> Resources:
+    def own_resources(self, technology: Technology, prices: Coefficients = ESTIMATED) -> Resources:
         """Price it by one of floorflow's own models: comparators, register slices and the thresholds themselves."""
         port_bits = self.pe * (self.input_bits + self.output_bits)
         stored_bits = self.pe * self.threshold_bits * self.steps
@@ -197,7 +184,6 @@ class Thresholding(FoldsOneByOne):
     versions: frozenset[FinnVersion] = EVERY_FINN
 
     def unit(self, attributes: GivenAttributes, finn: FinnVersion = "main") -> SearchingUnit | ComparingUnit:
-        """Read one thresholding engine."""
         reader = Reader(self.op_type, attributes, finn)
         output_bits = reader.bits("outputDataType")
         steps = None if reader.is_hls and finn == "plus" else 2**output_bits - 1
@@ -232,7 +218,6 @@ class Thresholding(FoldsOneByOne):
         )
 
     def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:
-        """Yield PE | NumChannels and where the thresholds live."""
         reader = Reader(self.op_type, attributes)
         channels = reader.integer("NumChannels")
         for pe in divisors(channels):

@@ -5,13 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, inf, log
 
-from floorflow.backends.finn.attributes import Reader
+from floorflow.backends.finn.attributes import Reader, is_real, is_signed
 from floorflow.backends.finn.cost import estimated
 from floorflow.backends.finn.cost.estimated import Coefficients
-from floorflow.backends.finn.cost.memory import FINN_EMBEDDED_LUT_DEPTH, block_ram18, ceil_divide, rom_luts
-from floorflow.backends.finn.cost.vectorised import where, whole
-from floorflow.backends.finn.datatype import is_real, is_signed
-from floorflow.backends.finn.version import NAMED_HLS, FinnVersion
+from floorflow.backends.finn.cost.memory import (
+    FINN_EMBEDDED_LUT_DEPTH,
+    block_ram18,
+    ceil_divide,
+    rom_luts,
+    where,
+    whole,
+)
+from floorflow.backends.finn.names import NAMED_HLS, FinnVersion
 from floorflow.errors import InputError
 from floorflow.resources import Resources
 from floorflow.technology import Technology
@@ -226,12 +231,8 @@ def _memory_modes(reader: Reader) -> tuple[str, ...]:
 def require_computable(reader: Reader, *, needs_versal: bool, technology: Technology) -> None:
     """Check that a unit can compute the layer; HLS units can compute any of integers.
 
-    Raises
-    ------
-    InputError
-        If its types are real, or an RTL unit holds thresholds or XNOR weights, has wide operands, or needs DSP58 on
-        a part without.
-
+    Raises InputError if its types are real, or an RTL unit holds thresholds or XNOR weights, has wide operands, or
+    needs DSP58 on a part without.
     """
     for name in ("inputDataType", "weightDataType"):
         if is_real(reader.text(name)):

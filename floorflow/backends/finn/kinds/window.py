@@ -1,5 +1,7 @@
 """ConvolutionInputGenerator_rtl: the sliding window that turns an image into kernel-sized columns."""
 
+# ruff: noqa: ARG002, D102 - an interface says what its methods return, and not every answer needs all that it is told
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -10,11 +12,10 @@ import numpy as np
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
 from floorflow.backends.finn.cost import estimated
 from floorflow.backends.finn.cost.estimated import ESTIMATED, Coefficients
-from floorflow.backends.finn.cost.memory import block_ram_width, ceil_divide
-from floorflow.backends.finn.cost.vectorised import Column, Mask, in_formulas, most, where
-from floorflow.backends.finn.kinds.kind import EVERY_FINN, Batch, Choice, Folding, TellsWidths, divisors, priced
+from floorflow.backends.finn.cost.memory import Column, Mask, block_ram_width, ceil_divide, in_formulas, most, where
+from floorflow.backends.finn.kinds.kind import EVERY_FINN, Batch, Choice, Folding, OneStream, divisors, priced
 from floorflow.backends.finn.kinds.weighted import RAM_STYLES
-from floorflow.backends.finn.version import FinnVersion
+from floorflow.backends.finn.names import FinnVersion
 from floorflow.dataflow.model import Attributes
 from floorflow.errors import InputError
 from floorflow.resources import Resources
@@ -29,7 +30,7 @@ builds that were not fitted to took 104 to 136 LUT where 237 to 339 would have b
 
 
 @dataclass(frozen=True, slots=True)
-class WindowUnit(TellsWidths):
+class WindowUnit(OneStream):
     """One window; pairs are (height, width), of one-dimensional maps the long axis is the width.
 
     ``simd`` may be a column.
@@ -68,18 +69,17 @@ class WindowUnit(TellsWidths):
         return self.image[0] == 1
 
     @property
-    def _span(self) -> int:
+    def span(self) -> int:
         """Pixels from the first to the last of a window, both included."""
         return (self.kernel[0] - 1) * self.dilation[0] * self.image[1] + (self.kernel[1] - 1) * self.dilation[1] + 1
 
     @property
     def first_window_share(self) -> float:
         """Share of a frame that must be in before the first window is complete."""
-        return self._span / (self.image[0] * self.image[1])
+        return self.span / (self.image[0] * self.image[1])
 
     @property
     def cycles(self) -> int:
-        """Initiation interval for one frame."""
         if self.parallel:
             return self.image[0] * self.image[1] * self.folds + 2
         return self._cycles_1d() if self._one_dimensional else self._cycles_2d()
@@ -98,9 +98,9 @@ class WindowUnit(TellsWidths):
         (rows, columns), (kernel_h, kernel_w) = self.output, self.kernel
         row = max(columns * kernel_w * kernel_h, self.stride[1] * self.image[1]) * self.folds
         if not self.depthwise:
-            return self._span * self.folds + rows * row
+            return self.span * self.folds + rows * row
         row = row + columns * (self.stride[1] - 1) * (self.folds - 1)
-        return self._span * self.folds + rows * row + (self.stride[0] - 1) * self.image[1] * self.folds
+        return self.span * self.folds + rows * row + (self.stride[0] - 1) * self.image[1] * self.folds
 
     @property
     def word_bits(self) -> int:
@@ -108,25 +108,20 @@ class WindowUnit(TellsWidths):
         return self.bits * self.simd
 
     @property
-    def input_widths_bits(self) -> tuple[int, ...]:
-        """Width of the one input."""
-        return (self.word_bits,)
-
-    @property
-    def output_widths_bits(self) -> tuple[int, ...]:
-        """Width of the one output: the whole window at once if parallel."""
+    def widths_bits(self) -> tuple[int, int]:
+        """Of the input, and of the output: the whole window at once if parallel."""
         taps = self.kernel[0] * self.kernel[1] if self.parallel_window else 1
-        return (self.word_bits * taps,)
+        return self.word_bits, self.word_bits * taps
 
     @property
     def buffer_words(self) -> int:
         """Words that the buffer holds, registers included."""
         if self.parallel:
-            return (self._span - 1) * self.folds + 2
+            return (self.span - 1) * self.folds + 2
         taps = self.kernel[0] * self.kernel[1]
         skipped_columns = max(0, self.stride[1] - 1 - taps)
         skipped_rows = max(0, (self.stride[0] - 1) * self.image[1] - taps)
-        return (self._span + skipped_columns + skipped_rows) * self.folds
+        return (self.span + skipped_columns + skipped_rows) * self.folds
 
     @property
     def memories(self) -> tuple[int, int]:
@@ -149,8 +144,7 @@ class WindowUnit(TellsWidths):
         saving = wide - ceil_divide(self.word_bits, block_ram_width(depth % 16384))
         return Resources(bram18=(deep * wide - where(depth > 16384, saving, 0)) * count)
 
-    def finn_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - the same on every family
-        """Return FINN's estimate."""
+    def finn_resources(self, technology: Technology) -> Resources:
         distributed = self.word_bits * ceil_divide(self.buffer_words, 38) if self.ram_style == "distributed" else 0
         return self._memory_blocks() + Resources(lut=300 + distributed)
 
@@ -203,11 +197,7 @@ class Window:
     def batches(self, attributes: Attributes, choice: Choice) -> Iterator[Batch]:
         """Yield SIMD | IFMChannels; a parallel window needs all channels, and is not offered for depthwise ones.
 
-        Raises
-        ------
-        InputError
-            If the dilated kernel or the stride exceeds the feature map.
-
+        Raises InputError if the dilated kernel or the stride exceeds the feature map.
         """
         reader = Reader(self.op_type, attributes, choice.finn)
         _check(reader, read_pairs(reader))

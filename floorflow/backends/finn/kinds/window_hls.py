@@ -1,5 +1,7 @@
 """ConvolutionInputGenerator_hls of FINN main: square windows, or one of several variants along one axis."""
 
+# ruff: noqa: ARG002, D102 - an interface says what its methods return, and not every answer needs all that it is told
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -10,17 +12,17 @@ from floorflow.backends.finn.attributes import GivenAttributes, Reader
 from floorflow.backends.finn.cost import estimated
 from floorflow.backends.finn.cost.estimated import ESTIMATED, Coefficients
 from floorflow.backends.finn.cost.memory import block_ram_width, ceil_divide
-from floorflow.backends.finn.kinds.kind import ONLY_MAIN, Choice, Folding, FoldsOneByOne, TellsWidths, divisors
+from floorflow.backends.finn.kinds.kind import ONLY_MAIN, Choice, Folding, FoldsOneByOne, OneStream, divisors
 from floorflow.backends.finn.kinds.weighted import RAM_STYLES
 from floorflow.backends.finn.kinds.window import Pair, read_pairs
-from floorflow.backends.finn.version import FinnVersion
+from floorflow.backends.finn.names import FinnVersion
 from floorflow.dataflow.model import Attributes
 from floorflow.resources import Resources
 from floorflow.technology import Technology
 
 
 @dataclass(frozen=True, slots=True)
-class HlsWindowUnit(TellsWidths):
+class HlsWindowUnit(OneStream):
     """One window; pairs are (height, width). ``folds`` is channels / SIMD: words a pixel.
 
     ``line``: one-dimensional, with axes swapped so that the width is the long one. ``parallel``: the whole window in
@@ -43,7 +45,6 @@ class HlsWindowUnit(TellsWidths):
 
     @property
     def cycles(self) -> int:
-        """Initiation interval for one frame."""
         (rows, columns), (kernel_h, kernel_w) = self.output, self.kernel
         if self.line:
             return self._line_cycles(columns, kernel_w)
@@ -64,14 +65,8 @@ class HlsWindowUnit(TellsWidths):
         return self.bits * self.simd
 
     @property
-    def input_widths_bits(self) -> tuple[int, ...]:
-        """Width of the one input."""
-        return (self.word_bits,)
-
-    @property
-    def output_widths_bits(self) -> tuple[int, ...]:
-        """Width of the one output."""
-        return (self.word_bits * (prod(self.kernel) if self.parallel else 1),)
+    def widths_bits(self) -> tuple[int, int]:
+        return self.word_bits, self.word_bits * (prod(self.kernel) if self.parallel else 1)
 
     @property
     def _memory(self) -> tuple[int, int]:
@@ -82,8 +77,7 @@ class HlsWindowUnit(TellsWidths):
             return self.image[1] * self.folds, 1
         return (self.kernel[1] if self.depthwise else self.kernel[1] - 1) * self.folds, 1
 
-    def finn_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - the same on every family
-        """Return FINN's estimate."""
+    def finn_resources(self, technology: Technology) -> Resources:
         depth, count = self._memory
         if self.ram_style == "distributed":
             return Resources(lut=300 + self._finn_luts(depth, count))
@@ -104,7 +98,7 @@ class HlsWindowUnit(TellsWidths):
 
     def own_resources(self, technology: Technology, prices: Coefficients = ESTIMATED) -> Resources:
         """Price it by one of floorflow's own models: as the RTL window, with HLS register slices at its ports."""
-        ports = self.input_widths_bits[0] + self.output_widths_bits[0]
+        ports = sum(self.widths_bits)
         control = estimated.Logic(ports, prices.window_lut, prices.window_ff).priced(prices)
         if self.parallel:
             return control + Resources(ff=self.word_bits * (self.kernel[1] + 1))
@@ -124,7 +118,6 @@ class HlsWindow(FoldsOneByOne):
     versions: frozenset[FinnVersion] = ONLY_MAIN
 
     def unit(self, attributes: GivenAttributes, finn: FinnVersion = "main") -> HlsWindowUnit:
-        """Read one window."""
         reader = Reader(self.op_type, attributes, finn)
         line, depthwise = reader.integer("is1D", 0) != 0, reader.flag("depthwise")
         ram_style = reader.one_of("ram_style", RAM_STYLES, "distributed")
@@ -144,7 +137,7 @@ class HlsWindow(FoldsOneByOne):
             ram_style=ram_style,
         )
 
-    def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:  # noqa: ARG002 - as given
+    def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:
         """Yield SIMD | IFMChannels; memory and parallel window stay as given."""
         for simd in divisors(Reader(self.op_type, attributes).positive("IFMChannels")):
             yield {"SIMD": simd}

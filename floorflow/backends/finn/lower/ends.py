@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from floorflow.backends.finn.lower.equal_channels import has_one_scale
-from floorflow.backends.finn.lower.rewrite import BENDS, rebuilt, renamed
-from floorflow.backends.finn.lower.types import THRESHOLD_BITS
+from floorflow.backends.finn.lower.rewrite import BENDS, has_one_scale, rebuilt, renamed
+from floorflow.backends.finn.lower.state import THRESHOLD_BITS
 from floorflow.backends.finn.lower.windows import channels_last
 from floorflow.errors import some
 from floorflow.network.model import Network, Operation, Tensor

@@ -19,19 +19,17 @@ from floorflow.backends.finn.lower.rewrite import (
     grids,
     key_of,
     nearest_quantiser,
-    next_operation,
     rebuilt,
     renamed,
+    steps_to_quantiser,
 )
+from floorflow.backends.finn.lower.state import THRESHOLD_BITS
 from floorflow.errors import some
 from floorflow.network.datatype import DataType, integer
 from floorflow.network.model import Network, Operation, Tensor
 
 _JOINS_OF_INTEGERS = ("add", "average_pool", "multiply")
 """Operations that engines compute on integers only."""
-
-_THRESHOLD_BITS = 8
-"""A ReLU on wider integers is left to the thresholds behind it."""
 
 
 def settled(network: Network) -> Network:
@@ -63,7 +61,7 @@ def _relus_of_integers(network: Network) -> Network:
         readers = network.consumers(operation.outputs[0])
         datatype = network.tensor(operation.outputs[0]).datatype
         quantised = bool(readers) and all(reader.type == "quantise" for reader in readers)
-        if operation.type != "relu" or not datatype.is_integer or datatype.bits > _THRESHOLD_BITS or quantised:
+        if operation.type != "relu" or not datatype.is_integer or datatype.bits > THRESHOLD_BITS or quantised:
             return operation
         return replace(operation, type="quantise", attributes={"grid": ""})
 
@@ -137,28 +135,12 @@ def _hoisted(network: Network) -> Network:
     for outputs in waiting:
         mover = next((o for o in network.operations if o.outputs == outputs), None)
         if mover and mover.type in (*MOVERS, "concat") and not network.tensor(outputs[0]).datatype.is_integer:
-            steps = _steps_to_quantiser(network, mover)
+            # A scale may be negative and reorder what a max pool chooses from, and a bias would change padding.
+            passable = (*BENDS, "affine") if mover.type in ("concat", "upsample") else BENDS
+            steps = steps_to_quantiser(network, mover, passable)
             if steps:
                 network = _hoist(network, mover, steps)
     return network
-
-
-def _steps_to_quantiser(network: Network, mover: Operation) -> tuple[Operation, ...]:
-    """Return what lies between a mover and the quantiser behind it, with that one; empty if it cannot move.
-
-    A scale may be negative and reorder the values that a max pool chooses from, and a bias would change padding.
-    """
-    passable = (*BENDS, "affine") if mover.type in ("concat", "upsample") else BENDS
-    steps: list[Operation] = []
-    step = next_operation(network, mover)
-    while step is not None:
-        steps.append(step)
-        if step.type == "quantise":
-            return tuple(steps)
-        if step.type not in passable:
-            return ()
-        step = next_operation(network, step)
-    return ()
 
 
 def _hoist(network: Network, mover: Operation, steps: tuple[Operation, ...]) -> Network:

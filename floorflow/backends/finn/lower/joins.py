@@ -1,15 +1,15 @@
-"""Where streams fork and join: duplicates, splits, additions and concatenations."""
+"""Where streams fork and join: duplicates, splits, additions, concatenations and products."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS
-from floorflow.backends.finn.lower.rewrite import BENDS
+from floorflow.backends.finn.lower.rewrite import BENDS, only_scales
 from floorflow.backends.finn.lower.state import NEEDS_NEWER_FINN, Lowering, Output, Wire
 from floorflow.dataflow.model import Attributes, AttributeValue
 from floorflow.errors import some
-from floorflow.network.datatype import BIPOLAR, DataType, integer, named, smallest
+from floorflow.network.datatype import DataType, integer, named, smallest
 from floorflow.network.model import Operation
 from floorflow.network.obstacles import ObstacleError
 
@@ -18,12 +18,7 @@ def forked(lowering: Lowering, operation: Operation, wire: Wire, readers: int) -
     """Return one wire a reader: the wire itself, or the ports of a DuplicateStreams_hls."""
     if readers < 2:
         return [wire] * readers
-    attributes: Attributes = {
-        "NumChannels": wire.shape[-1],
-        "NumOutputStreams": readers,
-        "inputDataType": wire.datatype.name,
-        "numInputVectors": wire.shape[:-1],
-    }
+    attributes = {**wire.attributes, "NumOutputStreams": readers}
     output = Output(wire.shape, wire.datatype, wire.xnor)
     first = lowering.add("DuplicateStreams_hls", operation, attributes, wire, output)
     return [replace(first, port=port, pending=wire.pending) for port in range(readers)]
@@ -33,7 +28,7 @@ def add(lowering: Lowering, operation: Operation) -> Wire:
     """Lower an addition of streams to engines that add two; more than two are added in a tree."""
     wires = [without_host_steps(lowering, operation, wire) for wire in lowering.inputs_of(operation)]
     _check_integers(lowering, operation, wires)
-    if any(wire.xnor or wire.datatype == BIPOLAR for wire in wires):
+    if any(wire.is_one_bit for wire in wires):
         raise lowering.refuse(
             operation,
             "it adds values of -1 and 1, which streams carry in one bit that no engine adds",
@@ -56,7 +51,7 @@ def concat(lowering: Lowering, operation: Operation) -> Wire:
             raise refused_host_step(lowering, operation, wire.host_only)
         if wire.shape[:-1] != wires[0].shape[:-1]:
             raise lowering.refuse(operation, f"its inputs differ in size: {wires[0].shape} and {wire.shape}")
-    signs = {wire.xnor or wire.datatype == BIPOLAR for wire in wires}
+    signs = {wire.is_one_bit for wire in wires}
     if len(signs) > 1:
         raise lowering.refuse(operation, "it joins values of -1 and 1 with others", "Quantise all parts alike.")
     channels = tuple(wire.shape[-1] for wire in wires)
@@ -140,28 +135,27 @@ def _sum_of_two(lowering: Lowering, operation: Operation, pair: list[Wire]) -> W
     if lowering.newer:
         return _elementwise_sum(lowering, operation, pair).then(*pending)
     wires = _of_one_type(lowering, operation, pair)
-    datatype, shape = wires[0].datatype, wires[0].shape
-    attributes: Attributes = {
-        "NumChannels": shape[-1],
-        "inputDataType": datatype.name,
-        "numInputVectors": shape[:-1],
-    }
-    output = Output(shape, integer(datatype.bits + 1, signed=datatype.signed))
-    return lowering.add("AddStreams_hls", operation, attributes, wires, output).then(*pending)
+    datatype = wires[0].datatype
+    output = Output(wires[0].shape, integer(datatype.bits + 1, signed=datatype.signed))
+    return lowering.add("AddStreams_hls", operation, wires[0].attributes, wires, output).then(*pending)
 
 
 def _elementwise_sum(lowering: Lowering, operation: Operation, pair: list[Wire]) -> Wire:
     """Add ElementwiseAdd_hls, whose operands may differ in type."""
     left, right = (named(wire.datatype.name) for wire in pair)
-    datatype, shape = smallest(left.min + right.min, left.max + right.max), pair[0].shape
-    attributes: Attributes = {
-        **{f"{side}_shape": shape for side in ("lhs", "out", "rhs")},
-        **{f"{side}_style": "input" for side in ("lhs", "rhs")},
-        "lhs_dtype": left.name,
-        "rhs_dtype": right.name,
-        "out_dtype": datatype.name,
-    }
-    return lowering.add("ElementwiseAdd_hls", operation, attributes, pair, Output(shape, datatype))
+    output = Output(pair[0].shape, smallest(left.min + right.min, left.max + right.max))
+    return _elementwise(lowering, operation, "Add", pair, output)
+
+
+def _elementwise(lowering: Lowering, operation: Operation, name: str, pair: list[Wire], output: Output) -> Wire:
+    attributes: dict[str, AttributeValue] = {"out_shape": output.shape, "out_dtype": output.datatype.name}
+    for side, wire in zip(("lhs", "rhs"), pair, strict=True):
+        attributes |= {
+            f"{side}_shape": wire.shape,
+            f"{side}_style": "input",
+            f"{side}_dtype": wire.datatype.name,
+        }
+    return lowering.add(f"Elementwise{name}_hls", operation, attributes, pair, output)
 
 
 def all_pending(wires: list[Wire]) -> tuple[Operation, ...]:
@@ -191,13 +185,58 @@ def _as(lowering: Lowering, operation: Operation, wire: Wire, datatype: DataType
     if widened:
         return widened
     parameters = integer(max(datatype.bits - wire.datatype.bits, 2), signed=datatype.signed)
-    attributes: Attributes = {
+    attributes = {
+        **wire.attributes,
         "Func": "mul",
-        "NumChannels": wire.shape[-1],
-        "inputDataType": wire.datatype.name,
         "paramDataType": parameters.name,
         "outputDataType": datatype.name,
-        "numInputVectors": wire.shape[:-1],
     }
     output = Output(wire.shape, datatype)
     return lowering.add("ChannelwiseOp_hls", operation, attributes, wire, output, weight_bits=parameters.bits)
+
+
+_QUANTISE = "Put a quantised activation before the product."
+
+
+def multiply(lowering: Lowering, operation: Operation) -> Wire:
+    """Lower a product to ElementwiseMul_hls; scales of its operands are scales of the product and wait behind it.
+
+    One operand may hold a single pixel, which the engine keeps and repeats: the gate of squeeze and excite.
+    """
+    wires = [without_host_steps(lowering, operation, wire) for wire in lowering.inputs_of(operation)]
+    for wire in wires:
+        _check(lowering, operation, wire)
+    left, right = wires
+    shape = max((wire.shape for wire in wires), key=lambda s: s[1:-1])
+    if any(not _repeats(wire.shape, shape) for wire in wires):
+        raise lowering.refuse(
+            operation,
+            f"it multiplies {left.shape} by {right.shape} (channels last): one operand may hold a single pixel, with "
+            "all channels, or both have one shape",
+            "Give both operands the same channels.",
+        )
+    output = Output(shape, product_type(left.datatype, right.datatype))
+    return _elementwise(lowering, operation, "Mul", wires, output).then(*all_pending(wires))
+
+
+def product_type(left: DataType, right: DataType) -> DataType:
+    """Return the type of a product: FINN takes the bits of both (``ElementwiseMul._derive_out_dtype``)."""
+    return integer(left.bits + right.bits, signed=left.signed or right.signed)
+
+
+def _check(lowering: Lowering, operation: Operation, wire: Wire) -> None:
+    """Refuse an operand that is no plain integer, but for a scale."""
+    if wire.host_only:
+        raise refused_host_step(lowering, operation, wire.host_only)
+    if wire.is_one_bit:
+        reason = "it multiplies values of -1 and 1, which streams carry in one bit that no engine multiplies"
+        raise lowering.refuse(operation, reason, "Quantise the operands to at least 2 bits.")
+    bent = next((step for step in wire.pending if not only_scales(step)), None)
+    if bent:
+        reason = f"it multiplies float values behind '{bent.name}' ({bent.type}), and no quantiser follows"
+        raise lowering.refuse(operation, reason, _QUANTISE)
+
+
+def _repeats(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    """Whether an operand has the shape of the product, or one pixel of it."""
+    return shape == whole or (len(shape) == len(whole) and shape[-1] == whole[-1] and set(shape[:-1]) == {1})

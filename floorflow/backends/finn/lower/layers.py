@@ -6,10 +6,19 @@ from dataclasses import replace
 from math import prod
 
 from floorflow.backends.finn.kinds.thresholding import EQUAL_THRESHOLDS
-from floorflow.backends.finn.lower import types
-from floorflow.backends.finn.lower.equal_channels import has_one_scale
 from floorflow.backends.finn.lower.joins import refused_host_step, without_host_steps
-from floorflow.backends.finn.lower.state import Lowering, Output, Wire
+from floorflow.backends.finn.lower.rewrite import has_one_scale
+from floorflow.backends.finn.lower.state import (
+    THRESHOLD_BITS,
+    Lowering,
+    Output,
+    Wire,
+    accumulator,
+    activation_value,
+    is_rtl,
+    rounded_to_bytes,
+    stored_weights,
+)
 from floorflow.backends.finn.lower.windows import Window, padded, spread, window_of, windows
 from floorflow.dataflow.model import Attributes, AttributeValue
 from floorflow.errors import some
@@ -24,7 +33,7 @@ def conv(lowering: Lowering, operation: Operation) -> Wire:
         _check_transposed(lowering, operation)
         wire = spread(lowering, operation, wire)
     window = window_of(lowering, operation, wire)
-    if any(window.pads) and (wire.xnor or wire.datatype == BIPOLAR):
+    if any(window.pads) and wire.is_one_bit:
         raise lowering.refuse(
             operation,
             "it pads with 0, which a BIPOLAR stream cannot carry",
@@ -87,7 +96,7 @@ def thresholds(lowering: Lowering, operation: Operation, wire: Wire) -> Wire:
 def label_select(lowering: Lowering, operation: Operation, wire: Wire, count: int) -> Wire:
     """Add LabelSelect_hls, which sends the labels of the ``count`` largest values."""
     labels = wire.shape[-1]
-    datatype = types.rounded_to_bytes(smallest(0, labels - 1))
+    datatype = rounded_to_bytes(smallest(0, labels - 1))
     attributes: Attributes = {
         "Labels": labels,
         "K": count,
@@ -148,9 +157,9 @@ def _unit(
     """
     declared = lowering.network.weights(operation).datatype
     xnor = wire.xnor and declared == BIPOLAR
-    weights = types.stored_weights(declared, xnor=xnor)
-    accumulator = types.accumulator(products, wire.datatype, declared, xnor=xnor)
-    rtl = types.is_rtl(wire.datatype, weights, lowering.technology, depthwise=unit == "VVAU")
+    weights = stored_weights(declared, xnor=xnor)
+    summed = accumulator(products, wire.datatype, declared, xnor=xnor)
+    rtl = is_rtl(wire.datatype, weights, lowering.technology, depthwise=unit == "VVAU")
     quantiser = lowering.lookahead.thresholds.get(operation.outputs[0])
     fused = None if rtl else quantiser
     activation = _activation(lowering, fused) if fused else None
@@ -158,13 +167,13 @@ def _unit(
         **dimensions,
         "inputDataType": wire.datatype.name,
         "weightDataType": weights.name,
-        "outputDataType": (activation or accumulator).name,
-        "accDataType": accumulator.name,
+        "outputDataType": (activation or summed).name,
+        "accDataType": summed.name,
         "noActivation": int(activation is None),
-        "ActVal": types.activation_value(activation) if activation else 0,
+        "ActVal": activation_value(activation) if activation else 0,
         "binaryXnorMode": int(xnor),
     }
-    output = Output(shape, activation or accumulator, fused is not None and fused.outputs[0] in lowering.lookahead.xnor)
+    output = Output(shape, activation or summed, fused is not None and fused.outputs[0] in lowering.lookahead.xnor)
     kind = f"{unit}_{'rtl' if rtl else 'hls'}"
     result = lowering.add(kind, operation, attributes, wire, output, weight_bits=weights.bits)
     if quantiser and rtl:
@@ -176,13 +185,11 @@ def _thresholding(lowering: Lowering, quantiser: Operation, wire: Wire) -> Wire:
     """Add Thresholding_rtl, which also computes whatever float operations wait before it."""
     activation = _activation(lowering, quantiser)
     attributes: Attributes = {
-        "NumChannels": wire.shape[-1],
+        **wire.attributes,
         "numSteps": activation.steps,
-        "inputDataType": wire.datatype.name,
         "weightDataType": wire.datatype.name,
         "outputDataType": activation.name,
-        "numInputVectors": wire.shape[:-1],
-        "ActVal": types.activation_value(activation),
+        "ActVal": activation_value(activation),
         **({EQUAL_THRESHOLDS: 1} if _are_equal(lowering, quantiser) else {}),
     }
     output = Output(wire.shape, activation, quantiser.outputs[0] in lowering.lookahead.xnor)
@@ -197,10 +204,10 @@ def _are_equal(lowering: Lowering, quantiser: Operation) -> bool:
 def _activation(lowering: Lowering, quantiser: Operation) -> DataType:
     """Return the type that a quantiser's thresholds send; -1 and 1 for XNOR units go as BINARY."""
     datatype = lowering.network.tensor(quantiser.outputs[0]).datatype
-    if datatype.bits > types.THRESHOLD_BITS:
+    if datatype.bits > THRESHOLD_BITS:
         raise lowering.refuse(
             quantiser,
-            f"{datatype.bits} bits need {datatype.steps} thresholds; FINN's limit is {types.THRESHOLD_BITS} bits",
+            f"{datatype.bits} bits need {datatype.steps} thresholds; FINN's limit is {THRESHOLD_BITS} bits",
             "Quantise activations to at most 8 bits.",
         )
     return BINARY if quantiser.outputs[0] in lowering.lookahead.xnor else datatype

@@ -1,7 +1,8 @@
 """Lower a Network to FINN's engines: which engines, with which attributes, joined by which streams.
 
 The walk follows the operations in order and keeps, for every tensor, the wire that carries it. Scale, bias and
-batch norm wait on their wire until thresholds absorb them or the network ends, when they stay on the host.
+batch norm wait on their wire until thresholds absorb them or the network ends, when they stay on the host. The order of
+lowered engines is that of qonnx's SortGraph, by which FINN numbers them.
 """
 
 from __future__ import annotations
@@ -12,16 +13,14 @@ from functools import partial
 from math import prod
 
 from floorflow.backends.finn.kinds.registry import KINDS
-from floorflow.backends.finn.lower import joins, layers, pools, products
-from floorflow.backends.finn.lower.fused_thresholds import look_ahead
+from floorflow.backends.finn.lower import joins, layers, pools
 from floorflow.backends.finn.lower.integer_form import listed, settled
 from floorflow.backends.finn.lower.joins import forked
-from floorflow.backends.finn.lower.level_order import in_levels
-from floorflow.backends.finn.lower.rewrite import LAYERS, nearest_quantiser, next_operation
+from floorflow.backends.finn.lower.rewrite import LAYERS, look_ahead, nearest_quantiser, next_operation
 from floorflow.backends.finn.lower.state import Lowering, Wire
 from floorflow.backends.finn.lower.windows import channels_last
-from floorflow.backends.finn.version import FINN_VERSIONS, VERSION_NAMES, FinnVersion
-from floorflow.dataflow.model import HOST_PREFIX, Dataflow
+from floorflow.backends.finn.names import FINN_VERSIONS, VERSION_NAMES, FinnVersion, numbered
+from floorflow.dataflow.model import HOST_PREFIX, Dataflow, is_outside
 from floorflow.errors import InputError, some
 from floorflow.network.datatype import integer, named
 from floorflow.network.model import Network, Operation
@@ -31,16 +30,41 @@ from floorflow.network.shaping import keeps_places
 from floorflow.technology import Technology
 
 
+def in_levels(dataflow: Dataflow) -> Dataflow:
+    """Return the engines level by level, those of a level as they were, numbered anew; the same object if none moves.
+
+    An engine's level is one more than the highest of those it reads from. On parallel branches engines then stand side
+    by side: a projection's window directly behind the first one of the other branch.
+    """
+    level: dict[str, int] = {}
+    before: dict[str, list[str]] = {engine.name: [] for engine in dataflow.engines}
+    for stream in dataflow.streams:
+        if not is_outside(stream.source) and not is_outside(stream.target):
+            before[stream.target].append(stream.source)
+    for name, sources in before.items():
+        level[name] = 1 + max((level[source] for source in sources), default=-1)
+    engines = sorted(dataflow.engines, key=lambda engine: level[engine.name])
+    if engines == list(dataflow.engines):
+        return dataflow
+    names = dict(zip((e.name for e in engines), numbered(engine.kind for engine in engines), strict=True))
+    return replace(
+        dataflow,
+        engines=tuple(replace(engine, name=names[engine.name]) for engine in engines),
+        streams=tuple(
+            replace(
+                stream, source=names.get(stream.source, stream.source), target=names.get(stream.target, stream.target)
+            )
+            for stream in dataflow.streams
+        ),
+    )
+
+
 def lower(network: Network, technology: Technology, label_select: bool = False, finn: FinnVersion = "main") -> Dataflow:
     """Return the engines that FINN would build for a network, before folding.
 
     ``label_select`` ends each output in LabelSelect_hls even without TopK or ArgMax in the network.
 
-    Raises
-    ------
-    InputError
-        If operations could not be read or have no engine; names all of them, with operator and reason.
-
+    Raises InputError if operations could not be read or have no engine; names all of them, with operator and reason.
     """
     settled_network = settled(network)
     lowering = Lowering(settled_network, technology, look_ahead(settled_network), finn)
@@ -254,7 +278,7 @@ _HANDLERS: Mapping[str, _Handler] = {
     "function": _Handler(_waiting, on_host=True),
     "max_pool": _Handler(pools.max_pool),
     "mean": _Handler(_waiting, on_host=True),
-    "multiply": _Handler(products.multiply, engine="ElementwiseMul_hls"),
+    "multiply": _Handler(joins.multiply, engine="ElementwiseMul_hls"),
     "pad": _Handler(pools.pad),
     "quantise": _Handler(_quantise),
     "relu": _Handler(_waiting),

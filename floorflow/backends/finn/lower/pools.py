@@ -8,11 +8,9 @@ from math import prod
 from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS
 from floorflow.backends.finn.lower.joins import without_host_steps
 from floorflow.backends.finn.lower.rewrite import BENDS, next_operation
-from floorflow.backends.finn.lower.state import NEEDS_NEWER_FINN, Lowering, Output, Wire
-from floorflow.backends.finn.lower.types import pool_sum
+from floorflow.backends.finn.lower.state import NEEDS_NEWER_FINN, Lowering, Output, Wire, pool_sum
 from floorflow.backends.finn.lower.windows import Window, padded, window_of, windows
 from floorflow.dataflow.model import Attributes
-from floorflow.network.datatype import BIPOLAR
 from floorflow.network.model import Operation
 
 _FLOAT_HINT = "Put the quantised activation before the pool, or right behind it."
@@ -41,7 +39,7 @@ def average_pool(lowering: Lowering, operation: Operation) -> Wire:
     wire = without_host_steps(lowering, operation, lowering.input_of(operation))
     if wire.host_only or any(step.type in BENDS for step in wire.pending):
         return wire.then(operation)
-    if wire.xnor or wire.datatype == BIPOLAR:
+    if wire.is_one_bit:
         raise lowering.refuse(operation, "it averages values of -1 and 1", "Quantise them to at least 2 bits.")
     window = window_of(lowering, operation, wire)
     if any(window.pads) and wire.pending:
@@ -85,7 +83,7 @@ def pad(lowering: Lowering, operation: Operation) -> Wire:
     wire = without_host_steps(lowering, operation, lowering.input_of(operation))
     if any(step.type not in BENDS for step in wire.pending):
         raise lowering.refuse(operation, "it pads float values", "Put the quantised activation before the padding.")
-    if wire.xnor or wire.datatype == BIPOLAR:
+    if wire.is_one_bit:
         raise lowering.refuse(operation, "it pads with 0, which a BIPOLAR stream cannot carry", "Use 2 bits.")
     pads = operation.integers("pads")
     border = (pads[0], pads[1], pads[2], pads[3]) if len(pads) == 4 else (pads[0], 0, pads[1], 0)
@@ -102,13 +100,8 @@ def _shape_behind(lowering: Lowering, operation: Operation, wire: Wire) -> tuple
 
 
 def _global_sum(lowering: Lowering, operation: Operation, wire: Wire) -> Wire:
-    attributes: Attributes = {
-        "NumChannels": wire.shape[-1],
-        "inputDataType": wire.datatype.name,
-        "numInputVectors": wire.shape[:-1],
-    }
     output = Output((1, 1, 1, wire.shape[-1]), pool_sum(wire.datatype, prod(wire.shape[1:-1])))
-    return lowering.add("GlobalAccPool_hls", operation, attributes, wire, output)
+    return lowering.add("GlobalAccPool_hls", operation, wire.attributes, wire, output)
 
 
 def _streams(window: Window, wire: Wire) -> bool:

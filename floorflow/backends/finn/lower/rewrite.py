@@ -1,10 +1,15 @@
-"""Questions that lowering asks of a Network, and the ways in which it rewrites one."""
+"""Questions that lowering asks of a Network before it meets the answers, and the ways in which it rewrites one.
+
+Thresholds on a tensor with one scale for all channels are the same in each, and one set is kept a lane. A layer's sums
+have not, as far as is known: its weights, its bias or the norm behind it may differ by channel.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from floorflow.network.datatype import BIPOLAR
 from floorflow.network.model import Network, Operation, Tensor
 
 LAYERS = ("conv", "fully_connected")
@@ -106,3 +111,120 @@ def rebuilt(network: Network, operations: Iterable[Operation], tensors: Iterable
 def renamed(operations: Iterable[Operation], names: Mapping[str, str]) -> tuple[Operation, ...]:
     """Return the operations reading other tensors."""
     return tuple(replace(o, inputs=tuple(names.get(name, name) for name in o.inputs)) for o in operations)
+
+
+_KEEP = (*MOVERS, *BENDS, "average_pool", "function", "mean", "split", "truncate")
+"""Operations that treat all channels alike."""
+
+
+def equal_channels(network: Network) -> frozenset[str]:
+    """Return the tensors whose values mean the same in every channel."""
+    alike = set(network.inputs)
+    known = grids(network)
+    for operation in network.operations:
+        read = alike.issuperset(operation.inputs)
+        if operation.type in _KEEP:
+            kept = read
+        elif operation.type == "quantise":
+            kept = has_one_scale(operation)
+        elif operation.type == "affine":
+            kept = read and operation.attributes.get("elements") == 1
+        else:
+            of_one_grid = len({known.get(name, name) for name in operation.inputs}) == 1
+            kept = operation.type in ("add", "concat") and read and of_one_grid
+        if kept:
+            alike.update(operation.outputs)
+    return frozenset(alike)
+
+
+def has_one_scale(quantiser: Operation) -> bool:
+    """Whether a quantiser's scale and zero point are single numbers that are known: a name stands in quotes.
+
+    A truncation keeps the scale of what it reads.
+    """
+    if quantiser.type == "truncate":
+        return True
+    grid = quantiser.text("grid")
+    return bool(grid) and "'" not in grid
+
+
+_CARRIERS = (*MOVERS, "concat")
+"""Operations through which -1 and 1 flow as they are."""
+
+
+@dataclass(frozen=True)
+class Lookahead:
+    """``thresholds`` maps a layer's output to the quantiser whose thresholds follow it at once.
+
+    ``absorbed`` holds the outputs of the operations that these thresholds take over, the quantiser's among them, and
+    ``xnor`` those of quantisers whose -1 and 1 are sent as 0 and 1 because only XNOR units read them. ``equal`` are
+    the tensors with one scale for all channels.
+    """
+
+    thresholds: Mapping[str, Operation]
+    absorbed: frozenset[str]
+    xnor: frozenset[str]
+    equal: frozenset[str]
+
+
+def look_ahead(network: Network) -> Lookahead:
+    """Find the thresholds and one-bit streams of a network."""
+    thresholds: dict[str, Operation] = {}
+    absorbed: set[str] = set()
+    for operation in network.operations:
+        path = steps_to_quantiser(network, operation, ("affine", *BENDS)) if operation.type in LAYERS else ()
+        if path:
+            thresholds[operation.outputs[0]] = path[-1]
+            absorbed.update(step.outputs[0] for step in path)
+    return Lookahead(thresholds, frozenset(absorbed), _xnor(network), equal_channels(network))
+
+
+def steps_to_quantiser(network: Network, start: Operation, passable: Collection[str]) -> tuple[Operation, ...]:
+    """Return what lies between an operation and the quantiser behind it, with that one; empty if there is none."""
+    path: list[Operation] = []
+    step = next_operation(network, start)
+    while step is not None:
+        path.append(step)
+        if step.type == "quantise":
+            return tuple(path)
+        if step.type not in passable:
+            return ()
+        step = next_operation(network, step)
+    return ()
+
+
+def _xnor(network: Network) -> frozenset[str]:
+    """Return the outputs of quantisers whose -1 and 1 only layers with weights of -1 and 1 read.
+
+    Where a concat joins several of them, all must be so or none is: a stream has one type.
+    """
+    quantisers = [o for o in network.operations if o.type == "quantise"]
+    good = {o.outputs[0] for o in quantisers if network.tensor(o.outputs[0]).datatype == BIPOLAR}
+    while True:
+        flowing = _flowing(network, good)
+        bad = {name for name in good if not _all_readers_take(network, name, flowing)}
+        if not bad:
+            return frozenset(good)
+        good -= bad
+
+
+def _flowing(network: Network, good: set[str]) -> set[str]:
+    """Return the tensors that nothing but the outputs in ``good`` reaches, and only moved."""
+    found = set(good)
+    for operation in network.operations:
+        if operation.type in _CARRIERS and found.issuperset(operation.inputs):
+            found.update(operation.outputs)
+    return found
+
+
+def _all_readers_take(network: Network, tensor: str, flowing: set[str]) -> bool:
+    """Whether a tensor only reaches XNOR layers, through tensors in ``flowing``."""
+    if tensor in network.outputs or tensor not in flowing:
+        return False
+    for reader in network.consumers(tensor):
+        if reader.type in _CARRIERS:
+            if not _all_readers_take(network, reader.outputs[0], flowing):
+                return False
+        elif reader.type not in LAYERS or network.weights(reader).datatype != BIPOLAR:
+            return False
+    return True

@@ -7,7 +7,6 @@ from math import prod
 
 from floorflow.backends.finn.lower.state import Lowering, Output, Wire
 from floorflow.dataflow.model import Attributes
-from floorflow.network.datatype import BIPOLAR
 from floorflow.network.model import Operation
 
 Pair = tuple[int, int]
@@ -62,11 +61,7 @@ class Window:
 def window_of(lowering: Lowering, operation: Operation, wire: Wire) -> Window:
     """Return an operation's window in two dimensions.
 
-    Raises
-    ------
-    InputError
-        If the image is not 1D or 2D, or the window is larger than the image.
-
+    Raises InputError if the image is not 1D or 2D, or the window is larger than the image.
     """
     if len(wire.shape) != 4 or len(operation.integers("kernel")) > 2:
         raise lowering.refuse(operation, f"it needs an image of one or two dimensions, not {wire.shape[1:]}")
@@ -105,8 +100,7 @@ def padded(lowering: Lowering, operation: Operation, wire: Wire, window: Window)
     attributes: Attributes = {
         "ImgDim": window.image,
         "Padding": window.pads,
-        "NumChannels": wire.shape[-1],
-        "inputDataType": wire.datatype.name,
+        **wire.attributes,
         "numInputVectors": 1,
     }
     return lowering.add("FMPadding_rtl", operation, attributes, wire, output)
@@ -114,7 +108,7 @@ def padded(lowering: Lowering, operation: Operation, wire: Wire, window: Window)
 
 def spread(lowering: Lowering, operation: Operation, wire: Wire) -> Wire:
     """Add FMPadding_Pixel_hls, which puts zeros between the pixels of an image."""
-    if wire.xnor or wire.datatype == BIPOLAR:
+    if wire.is_one_bit:
         reason = "it puts zeros between the pixels, which a BIPOLAR stream cannot carry"
         raise lowering.refuse(operation, reason, "Use 2-bit activations.")
     if len(wire.shape) != 4:
@@ -123,8 +117,7 @@ def spread(lowering: Lowering, operation: Operation, wire: Wire) -> Wire:
     attributes: Attributes = {
         "ImgDim": image,
         "Stride": stride,
-        "NumChannels": wire.shape[-1],
-        "inputDataType": wire.datatype.name,
+        **wire.attributes,
         "numInputVectors": 1,
     }
     height, width = (size + (size - 1) * (apart - 1) for size, apart in zip(image, stride, strict=True))

@@ -46,11 +46,7 @@ def flatten(file: OnnxFile) -> FlatGraph:
 
     In the kernels of a build FINN puts the partition before every name; that is left out where names stay unique.
 
-    Raises
-    ------
-    InputError
-        If a child is missing, broken or contains itself; names node and child.
-
+    Raises InputError if a child is missing, broken or contains itself; names node and child.
     """
     graph = _flatten(file, (resolved(Path(file.path)),))
     return replace(graph, nodes=_without_partitions(graph.nodes))
@@ -162,3 +158,31 @@ def _shapes(file: OnnxFile) -> dict[str, tuple[int, ...]]:
         if tensor_type.HasField("shape") and all(dim.dim_value > 0 for dim in tensor_type.shape.dim):
             shapes[value.name] = tuple(dim.dim_value for dim in tensor_type.shape.dim)
     return shapes
+
+
+def in_topological_order(flat: FlatGraph) -> tuple[Node, ...]:
+    """Return the nodes such that each follows what it reads; a sound file's order stays.
+
+    FINN appends FIFOs and converters where they come handy, so that not every file is sorted.
+
+    Raises InputError if nodes wait for each other in a cycle; names one.
+    """
+    makers = {name: node for node in flat.nodes for name in node.outputs}
+    ordered: dict[str, Node] = {}
+    for first in flat.nodes:
+        waiting, path = [first], {first.name}
+        while waiting:
+            node = waiting[-1]
+            needed = (makers[name] for name in node.inputs if name in makers)
+            missing = next((maker for maker in needed if maker.name not in ordered), None)
+            if missing is None:
+                ordered.setdefault(node.name, node)
+                path.discard(node.name)
+                waiting.pop()
+            elif missing.name in path:
+                message = f"{flat.path}: node '{missing.name}' ({missing.op_type}) waits for its own output"
+                raise InputError(message, "The graph has a cycle; save it again with FINN.")
+            else:
+                waiting.append(missing)
+                path.add(missing.name)
+    return tuple(ordered.values())

@@ -15,11 +15,10 @@ from math import prod
 import onnx
 
 from floorflow.backends.finn import names
-from floorflow.backends.finn.datatype import is_known
+from floorflow.backends.finn.attributes import is_known
 from floorflow.backends.finn.kinds.thresholding import EQUAL_THRESHOLDS
 from floorflow.backends.finn.read import ports
-from floorflow.backends.finn.read.file import FlatGraph, flatten
-from floorflow.backends.finn.read.order import in_topological_order
+from floorflow.backends.finn.read.file import FlatGraph, flatten, in_topological_order
 from floorflow.dataflow.model import HOST_PREFIX, AttributeValue, Stream
 from floorflow.errors import InputError
 from floorflow.network.onnx_file import Node, OnnxFile
@@ -107,12 +106,8 @@ def _passing(tensor: str, makers: Mapping[str, Node]) -> Iterator[Node]:
 def read_graph(file: OnnxFile) -> Graph:
     """Read a dataflow graph.
 
-    Raises
-    ------
-    InputError
-        If a child is missing, a stream has several readers, a shape is not stored, a FIFO passes on something else
-        than what reaches it, or a name cannot be a cell's.
-
+    Raises InputError if a child is missing, a stream has several readers, a shape is not stored, a FIFO passes on
+    something else than what reaches it, or a name cannot be a cell's.
     """
     flat = flatten(file)
     wiring = _Wiring(flat, in_topological_order(flat))
@@ -270,11 +265,7 @@ class _Wiring:
 def require_fitting(graph: Graph) -> None:
     """Refuse a graph in which a stream is missing, leads nowhere, or is not what its two engines say.
 
-    Raises
-    ------
-    InputError
-        With the engine, the stream and what each says.
-
+    Raises InputError: with the engine, the stream and what each says.
     """
     into = {(one.stream.target, one.stream.target_port): one for one in graph.streams}
     out_of = {(one.stream.source, one.stream.source_port): one for one in graph.streams}

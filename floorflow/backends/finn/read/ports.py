@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from floorflow.backends.finn.attributes import Reader
 from floorflow.backends.finn.kinds.pooling import max_pool_outputs
-from floorflow.backends.finn.lower.types import pool_sum
+from floorflow.backends.finn.lower.state import pool_sum
 from floorflow.backends.finn.names import family
 from floorflow.dataflow.model import Attributes
 from floorflow.errors import InputError

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from typing import Any
 
-from floorflow.backends.vivado import flat_text, hierarchy_text, hierarchy_xml
+from floorflow.backends.vivado.reports import is_flat_text, is_hierarchy_text, is_hierarchy_xml
 from floorflow.backends.vivado.timing import is_timing_summary
 from floorflow.reading import read_head
 
@@ -83,9 +83,9 @@ def role_of_json(file: str, text: str) -> str | None:
 
 def text_role(head: str) -> str | None:
     """Return which of Vivado's reports a text is, by its start."""
-    if hierarchy_text.recognises(head) or (hierarchy_xml.recognises(head) and "report_utilization" in head):
+    if is_hierarchy_text(head) or (is_hierarchy_xml(head) and "report_utilization" in head):
         return HIERARCHY
-    if flat_text.recognises(head):
+    if is_flat_text(head):
         return UTILISATION
     return TIMING if is_timing_summary(head) or "Timing Summary Report" in head else None
 

@@ -121,11 +121,7 @@ def one_build(folder: Path, *, by_vivado: bool = True) -> BuildFiles:
     (its reports in one, its graphs in another) that have no role twice. ``by_vivado``: reports of Vivado tell builds
     apart, too; reports of modules that were synthesised alone do not.
 
-    Raises
-    ------
-    InputError
-        If it holds several builds; names them.
-
+    Raises InputError if it holds several builds; names them.
     """
     files = files_below(folder)
     looked_at = sorted(files, key=lambda path: (len(path.parts), str(path)))
@@ -173,11 +169,7 @@ def _home(path: Path, folder: Path) -> Path:
 def _aside(folder: Path, homes: Mapping[Path, Mapping[str, Path]], once: Sequence[str]) -> list[Path]:
     """Return the folders that belong to other builds than the one at the top.
 
-    Raises
-    ------
-    InputError
-        If there are several, and none of them at the top.
-
+    Raises InputError if there are several, and none of them at the top.
     """
     results = {home: {role: path for role, path in held.items() if role in once} for home, held in homes.items()}
     results = _joined(folder, {home: held for home, held in results.items() if held})

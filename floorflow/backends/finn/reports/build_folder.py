@@ -13,23 +13,26 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from floorflow.backends.builds import Build, BuildFile, BuiltClock, BuiltNode
-from floorflow.backends.finn.reports import build_files, build_target, estimates, node_json, performance, synthesis
+from floorflow.backends.finn.reports import build_files, build_target, node_reports
 from floorflow.backends.finn.reports.build_contents import AMOUNTS, HIERARCHY, TIMING, UTILISATION
 from floorflow.backends.finn.reports.build_files import BuildFiles, one_build
-from floorflow.backends.finn.reports.build_versions import told_options
+from floorflow.backends.finn.reports.build_target import told_options
 from floorflow.backends.finn.reports.built_graph import BuiltGraph, chosen_graph, nodes_of
-from floorflow.backends.finn.reports.instances import node_of
-from floorflow.backends.finn.reports.node_rows import matched, node_rows_of, numbered_as_built, reported_nodes
+from floorflow.backends.finn.reports.instances import (
+    DESIGN,
+    matched,
+    node_of,
+    node_rows_of,
+    numbered_as_built,
+    reported_nodes,
+)
 from floorflow.backends.reports import Report, Row
-from floorflow.backends.vivado import read_vivado
-from floorflow.backends.vivado.vivado_text import part_of
+from floorflow.backends.vivado.reports import part_of, read_vivado
 from floorflow.errors import InputError, some
 from floorflow.reading import read_bytes, read_text
 from floorflow.resources import Resources
 
 Parsed = TypeVar("Parsed")
-DESIGN = "(top)"
-"""FINN's name of the whole design."""
 _MISSING = {
     "cycles": "estimate_layer_cycles.json is not there: FINN's cycles of single nodes are not known",
     "performance": "estimate_network_performance.json is not there: FINN's own interval and latency are not known",
@@ -77,7 +80,7 @@ class _Files:
 
     def figures(self, role: str) -> dict[str, Any]:
         """Return the JSON object of a role; empty if there is none."""
-        return self.parsed(role, performance.figures) or {}
+        return self.parsed(role, node_reports.figures) or {}
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -96,11 +99,7 @@ class _Files:
 def read_build(folder: Path) -> Build:
     """Read a build folder: its graph with what was built of it, or, without a graph, what its reports name.
 
-    Raises
-    ------
-    InputError
-        If it holds several builds, or none; names the builds, or what was looked for.
-
+    Raises InputError if it holds several builds, or none; names the builds, or what was looked for.
     """
     files, refused = _Files(one_build(folder)), list[str]()
     graph = chosen_graph(files.build, refused)
@@ -123,7 +122,7 @@ def read_build(folder: Path) -> Build:
         files.told(graph),
         _with_estimates(nodes, files),
         whole=whole,
-        alone=performance.out_of_context_use(files.figures("out of context")),
+        alone=node_reports.out_of_context_use(files.figures("out of context")),
         unmatched=tuple(row for row in unmatched if row.path != (DESIGN,)),
         missing=tuple(_missing(files, graph, rows, refused)),
         notes=(*files.build.notes, *notes),
@@ -144,13 +143,13 @@ def _nothing(folder: Path, refused: Sequence[str]) -> InputError:
 
 def _rows(files: _Files) -> tuple[Row, ...]:
     """Return what was built of every node: by FINN's own report, Vivado's with hierarchy, or any JSON there is."""
-    of_finn = files.parsed("synthesis", synthesis.read)
+    of_finn = files.parsed("synthesis", partial(node_reports.read_nodes, role="synthesis"))
     if of_finn is not None:
         return of_finn.rows
     report = files.vivado(HIERARCHY)
     if report is not None:
         return node_rows_of(report.rows, DESIGN)
-    return files.parsed(AMOUNTS, synthesis.amounts) or ()
+    return files.parsed(AMOUNTS, node_reports.amounts) or ()
 
 
 def _whole(files: _Files, rows: Iterable[Row]) -> Resources | None:
@@ -163,7 +162,7 @@ def _whole(files: _Files, rows: Iterable[Row]) -> Resources | None:
 
 
 def _foldings(files: _Files) -> Mapping[str, Mapping[str, Any]]:
-    held = files.parsed("folding", node_json.nodes) or {}
+    held = files.parsed("folding", node_reports.nodes) or {}
     return {node: entry for node, entry in held.items() if node != "Defaults"}
 
 
@@ -186,9 +185,9 @@ def _missing(files: _Files, graph: BuiltGraph | None, rows: Sequence[Row], refus
 
 def _with_estimates(nodes: Sequence[BuiltNode], files: _Files) -> tuple[BuiltNode, ...]:
     """Add what FINN's formulas say of each node, which they know by its name in the graph."""
-    report = files.parsed("estimates", partial(estimates.read, evidence=estimates.FINN))
+    report = files.parsed("estimates", partial(node_reports.read_nodes, role="estimates"))
     estimated = {row.path[-1]: row.resources for row in (report.rows if report else ())}
-    cycles = performance.layer_cycles(files.figures("cycles"))
+    cycles = node_reports.layer_cycles(files.figures("cycles"))
     plain = {node.name: node_of((node.name,))[1] for node in nodes}
     return tuple(
         replace(node, tool_estimate=estimated.get(plain[node.name]), tool_cycles=cycles.get(plain[node.name]))
@@ -199,8 +198,8 @@ def _with_estimates(nodes: Sequence[BuiltNode], files: _Files) -> tuple[BuiltNod
 def _with_figures(build: Build, files: _Files) -> Build:
     """Add what is known of the whole: rates, clock, part."""
     network, simulated = files.figures("performance"), files.figures("simulation")
-    interval = performance.number(network, "max_cycles") or max((n.tool_cycles or 0 for n in build.nodes), default=0)
-    latency = performance.number(network, "critical_path_cycles")
+    interval = node_reports.number(network, "max_cycles") or max((n.tool_cycles or 0 for n in build.nodes), default=0)
+    latency = node_reports.number(network, "critical_path_cycles")
     board, part = _target(files)
     clock = _clock(files, simulated)
     cut = TIMING in files.build.by_role and clock.worst_slack_ns is None
@@ -211,7 +210,7 @@ def _with_figures(build: Build, files: _Files) -> Build:
         else build.missing,
         tool_interval_cycles=round(interval) or None,
         tool_latency_cycles=None if latency is None else round(latency),
-        simulation=performance.simulation_of(simulated) if simulated else None,
+        simulation=node_reports.simulation_of(simulated) if simulated else None,
         clock=clock,
         board=board,
         part=part,
@@ -229,9 +228,11 @@ def _target(files: _Files) -> tuple[str, str]:
 
 def _clock(files: _Files, simulated: Mapping[str, Any]) -> BuiltClock:
     """Return the clock: slack from the routed design before that of out-of-context synthesis."""
-    held = performance.routed_clock(files.read(TIMING)[1]) if TIMING in files.build.by_role else BuiltClock()
+    held = node_reports.routed_clock(files.read(TIMING)[1]) if TIMING in files.build.by_role else BuiltClock()
     if held.worst_slack_ns is None:
-        alone = performance.out_of_context_clock(files.figures("out of context"))
+        alone = node_reports.out_of_context_clock(files.figures("out of context"))
         held = replace(alone, asked_mhz=held.asked_mhz or alone.asked_mhz)
-    asked = build_target.asked_clock_mhz(files.settings) or performance.simulated_clock_mhz(simulated) or held.asked_mhz
+    asked = (
+        build_target.asked_clock_mhz(files.settings) or node_reports.simulated_clock_mhz(simulated) or held.asked_mhz
+    )
     return BuiltClock(None if asked is None else round(asked, 6), held.worst_slack_ns)

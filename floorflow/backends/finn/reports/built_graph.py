@@ -10,21 +10,14 @@ from pathlib import Path
 from floorflow.backends.builds import BuiltNode, Role
 from floorflow.backends.finn import names
 from floorflow.backends.finn.read import ports
+from floorflow.backends.finn.read.dataflow import Source, read_source
+from floorflow.backends.finn.read.file import in_topological_order
 from floorflow.backends.finn.read.graph import Graph
-from floorflow.backends.finn.read.order import in_topological_order
-from floorflow.backends.finn.read.source import Source, read_source
 from floorflow.backends.finn.reports import build_files
 from floorflow.backends.finn.reports.build_files import BuildFiles
-from floorflow.backends.finn.reports.numbering import interchangeable_nodes
+from floorflow.backends.finn.reports.instances import ROLES, interchangeable_nodes
 from floorflow.errors import InputError
 from floorflow.network.onnx_file import Node, load
-
-_ROLES: tuple[tuple[str, Role], ...] = (
-    ("StreamingFIFO", "FIFO"),
-    ("StreamingDataWidthConverter", "converter"),
-    ("IODMA", "DMA"),
-)
-"""Kinds that pass data on, by the start of their op types."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +110,7 @@ def nodes_of(built: BuiltGraph) -> tuple[BuiltNode, ...]:
     found = []
     for node in in_topological_order(graph.flat):
         if node.name in engines:
-            kind, others = engines[node.name].kind, rivals.get(node.name, ())
+            kind, others = engines[node.name].kind, tuple(rivals.get(node.name, ()))
             found.append(BuiltNode(node.name, kind, "engine", engine=node.name, rivals=others))
         elif names.is_dataflow(node):
             found.append(_passing_node(node, channels.get(node.name)))
@@ -125,7 +118,7 @@ def nodes_of(built: BuiltGraph) -> tuple[BuiltNode, ...]:
 
 
 def _passing_node(node: Node, channel: str | None) -> BuiltNode:
-    role: Role = next((role for start, role in _ROLES if node.op_type.startswith(start)), "other")
+    role: Role = next((role for start, role in ROLES if node.op_type.startswith(start)), "other")
     passed = BuiltNode(node.name, node.op_type, role, channel=channel)
     if role == "FIFO":
         bits, depth = _fifo_bits(node), prod(ports.numbers(node.attributes, "depth"))

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.backends.finn.backend import BACKEND
-from floorflow.backends.finn.cost.bands import band, relative_band
+from floorflow.backends.finn.cost.calibrated import band, relative_band
 from floorflow.backends.finn.kinds.kind import priced
 from floorflow.backends.finn.kinds.registry import KINDS, kind_of
 from floorflow.backends.finn.options import FinnOptions

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from math import ceil, log2
 from pathlib import Path
@@ -16,10 +18,10 @@ from hypothesis import strategies as st
 
 from floorflow.backends.finn.cost.calibrated import coefficients
 from floorflow.backends.finn.cost.calibrated_values import CALIBRATED, MEASURED_BANDS
-from floorflow.backends.finn.cost.dma import dma_resources
 from floorflow.backends.finn.cost.estimated import ESTIMATED, Coefficients, WeightMemory
-from floorflow.backends.finn.cost.memory import BLOCK_SHAPES, auto_ram18, block_ram18
+from floorflow.backends.finn.cost.memory import BLOCK_SHAPES, auto_ram18, block_ram18, finn_weight_bram18
 from floorflow.backends.finn.folding.legal_foldings import legal_options
+from floorflow.backends.finn.kinds.boundary import dma_resources
 from floorflow.backends.finn.kinds.kind import Choice, priced
 from floorflow.backends.finn.kinds.registry import kind_of
 from floorflow.resources import Resources
@@ -93,8 +95,11 @@ def test_the_docs_hold_the_tables_that_the_program_prints(program: ModuleType, b
         assert page in text
 
 
+@pytest.mark.parametrize(
+    "chosen", ["pynq-labs", *(pytest.param(other, marks=pytest.mark.slow) for other in ("metafi", "kws"))]
+)
 def test_a_build_has_no_part_in_its_own_prediction_nor_have_others_of_its_origin_or_network(
-    program: ModuleType, builds: tuple, fits: dict
+    chosen: str, program: ModuleType, builds: tuple, fits: dict
 ) -> None:
     """But for the shell of a board, which builds of other networks tell, and reports."""
 
@@ -104,15 +109,11 @@ def test_a_build_has_no_part_in_its_own_prediction_nor_have_others_of_its_origin
             build, parts=parts, measured={name: 3 * amount for name, amount in build.measured.items() if amount}
         )
 
-    def unlike(chosen: Callable[[object], bool]) -> set[str]:
-        again = program.cross_validated(tuple(swollen(build) if chosen(build) else build for build in builds))
-        return {b.name for b in builds if again[b.name].parts(b, "LUT") != pytest.approx(fits[b.name].parts(b, "LUT"))}
-
-    assert unlike(lambda build: build.origin == "metafi") == {b.name for b in builds if b.origin != "metafi"}
-    assert unlike(lambda build: build.origin == "pynq-labs") == {
-        b.name for b in builds if b.origin != "pynq-labs" and b.network != "tfc"
-    }
-    assert unlike(lambda build: build.network == "kws") == {b.name for b in builds if b.origin != "FINN+"}
+    again = program.cross_validated(tuple(swollen(b) if chosen in (b.origin, b.network) else b for b in builds))
+    unlike = {b.name for b in builds if again[b.name].parts(b, "LUT") != pytest.approx(fits[b.name].parts(b, "LUT"))}
+    # Builds of one origin and of one network tell nothing of each other.
+    alike = {"metafi": ("metafi", ""), "pynq-labs": ("pynq-labs", "tfc"), "kws": ("FINN+", "")}[chosen]
+    assert unlike == {b.name for b in builds if b.origin != alike[0] and b.network != alike[1]}
 
 
 def test_builds_by_strangers_are_met_as_the_docs_say(builds: tuple, fits: dict) -> None:
@@ -346,3 +347,65 @@ def test_thresholds_that_hls_knows_cost_less_than_those_that_are_streamed() -> N
     )
     assert known.lut < 0.6 * streamed.lut
     assert known.ff > 255 * 22 / 4
+
+
+PART = technology_of("xczu7ev-ffvc1156-2-e")
+BUILT_AS = {"MVAU_hls": {"resType": "dsp", "ram_style_thresholds": "distributed"}}
+"""What Vivado made of ``auto``."""
+
+
+def instances() -> list[tuple[str, dict, Resources]]:
+    with gzip.open(Path(__file__).parents[1] / "vectors" / "metafi.jsonl.gz", "rt") as file:
+        rows = [json.loads(line) for line in file]
+    return [
+        (kind, {**attributes, **BUILT_AS.get(kind, {})}, Resources(lut, ff, bram18, 0, dsp))
+        for kind, attributes, lut, ff, bram18, dsp in rows
+    ]
+
+
+FINN = {"MVAU_hls": "plus"}
+"""Whose engine was built, where its price depends on that."""
+INSTANCES = instances()
+KINDS = sorted({kind for kind, *_ in INSTANCES})
+
+
+def pairs(op_type: str) -> list[tuple[Resources, Resources]]:
+    return [
+        (measured, kind_of(op_type).unit(attributes, FINN.get(op_type, "main")).own_resources(PART))
+        for kind, attributes, measured in INSTANCES
+        if kind == op_type
+    ]
+
+
+@pytest.mark.parametrize("op_type", [kind for kind in KINDS if kind != "Thresholding_rtl"])
+def test_sums_and_medians_of_logic_are_within_a_tenth(op_type: str) -> None:
+    found = pairs(op_type)
+    for name in ("lut", "ff"):
+        measured = [getattr(real, name) for real, _ in found]
+        modelled = [getattr(own, name) for _, own in found]
+        assert sum(modelled) == pytest.approx(sum(measured), rel=0.1)
+        assert 0.9 <= median(a / b for a, b in zip(measured, modelled, strict=True)) <= 1.1
+
+
+def test_thresholds_are_an_upper_bound() -> None:
+    assert all(own.lut >= real.lut for real, own in pairs("Thresholding_rtl"))
+
+
+def test_matrix_units_are_close_one_by_one() -> None:
+    found = pairs("MVAU_hls")
+    assert len(found) == 32
+    assert all(0.8 <= real.lut / own.lut <= 1.2 for real, own in found)
+    assert sum(own.bram18 for _, own in found) == pytest.approx(sum(real.bram18 for real, _ in found), rel=0.02)
+    assert sum(own.dsp for _, own in found) == pytest.approx(sum(real.dsp for real, _ in found), rel=0.06)
+
+
+def test_block_ram_is_counted_better_than_finn_does() -> None:
+    errors = {"own": 0, "finn": 0}
+    for kind, attributes, measured in INSTANCES:
+        if kind == "MVAU_hls":
+            lanes = attributes["PE"] * attributes["SIMD"]
+            depth = attributes["MW"] * attributes["MH"] // lanes
+            if depth >= 512:
+                errors["own"] += abs(block_ram18(3 * lanes, depth) - measured.bram18)
+                errors["finn"] += abs(finn_weight_bram18(3 * lanes, depth) - measured.bram18)
+    assert errors == {"own": 10, "finn": 27}

@@ -7,8 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floorflow.backends.finn.cost.memory import block_ram18, finn_depthwise_bram18, finn_weight_bram18
-from floorflow.backends.finn.cost.vectorised import ceiling, first_of, in_formulas, least, most, where, whole
+from floorflow.backends.finn.cost.memory import (
+    block_ram18,
+    ceiling,
+    finn_depthwise_bram18,
+    finn_weight_bram18,
+    first_of,
+    in_formulas,
+    least,
+    most,
+    where,
+    whole,
+)
 from floorflow.backends.finn.folding.legal_foldings import Port, Ports, front, legal_options
 from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Choice, divisors, priced
 from floorflow.backends.finn.kinds.registry import kind_of

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from floorflow.backends.finn.folding.legal_foldings import legal_options, options
 from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Choice, CostModel, priced
-from floorflow.backends.finn.kinds.registry import estimate, kind_of
+from floorflow.backends.finn.kinds.registry import kind_of
 from floorflow.dataflow.model import Engine, Option
 from floorflow.errors import InfeasibleError, InputError
 from floorflow.technology import Technology
 from tests.backends.finn.engines import BARE, ENGINES, WEIGHTED, engine
+from tests.backends.finn.estimates import estimate
 
 ZYNQ = Technology("7series", "DSP48E1", has_uram=False)
 ALVEO = Technology("ultrascale+", "DSP48E2", has_uram=True)

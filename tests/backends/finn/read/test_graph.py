@@ -9,11 +9,10 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from floorflow.backends.finn.folding.cost_table import CostTable
-from floorflow.backends.finn.folding.given_folding import given_folding_groups
+from floorflow.backends.finn.folding.cost_table import CostTable, given_folding_groups
+from floorflow.backends.finn.read.dataflow import Source, read_source
 from floorflow.backends.finn.read.graph import _nonsense
 from floorflow.backends.finn.read.ports import output_type
-from floorflow.backends.finn.read.source import Source, read_source
 from floorflow.dataflow.model import Dataflow
 from floorflow.errors import InputError
 from floorflow.technology import technology_of

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floorflow.backends.finn.folding.cost_table import CostTable
-from floorflow.backends.finn.folding.given_folding import given_folding_groups
-from floorflow.backends.finn.read.source import Source, read_source
+from floorflow.backends.finn.folding.cost_table import CostTable, given_folding_groups
+from floorflow.backends.finn.read.dataflow import Source, read_source
 from floorflow.errors import InputError
 from floorflow.technology import technology_of
 

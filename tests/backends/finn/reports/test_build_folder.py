@@ -1,4 +1,4 @@
-"""Build folders of FINN and FINN+ are understood as they are: flattened by somebody, or as FINN's output_dir."""
+"""Build folders of FINN and FINN+ as they are, flattened or as FINN's output_dir, and FINN's own reports."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import onnx
 import pytest
 
 from floorflow.backends.builds import BuiltNode, Simulation
-from floorflow.backends.finn.reports import build_target, performance
+from floorflow.backends.finn.reports import build_target, node_reports
 from floorflow.backends.finn.reports.build_folder import read_build
-from floorflow.backends.finn.reports.node_rows import matched, numbered_as_built
-from floorflow.backends.reports import Row
+from floorflow.backends.finn.reports.instances import matched, numbered_as_built
+from floorflow.backends.finn.reports.node_reports import read_nodes, read_report
+from floorflow.backends.reports import BuiltFoldings, Report, Row
 from floorflow.errors import InputError
 from floorflow.resources import Resources, total
+from tests.study import report_samples as samples
 from tests.study.audit.layouts import AUTO, CUSTOM, HANDOFF, TIMING, add_bitfile_step, output_dir
 
 GRAPHS = Path(__file__).parent.parent / "graphs"
@@ -185,14 +187,14 @@ def test_a_name_in_two_partitions_is_no_ones_without_its_partition() -> None:
 
 
 def test_one_simulated_frame_tells_no_interval_and_many_do() -> None:
-    assert performance.simulation_of({"N": 1, "cycles": 62, "latency_cycles": 61}) == Simulation(1, 61, None)
-    found = performance.simulation_of({"N": 1000, "cycles": 20_041, "latency_cycles": 61})
+    assert node_reports.simulation_of({"N": 1, "cycles": 62, "latency_cycles": 61}) == Simulation(1, 61, None)
+    found = node_reports.simulation_of({"N": 1000, "cycles": 20_041, "latency_cycles": 61})
     assert found == Simulation(1000, 61, 20.0)
 
 
 def test_timing_reports_tell_slack_and_the_shortest_period() -> None:
-    assert performance.routed_clock(TIMING) == performance.BuiltClock(100, -1.729)
-    out_of_context = performance.out_of_context_clock({"WNS": "1.5", "fmax_mhz": 1000 / 8.5})
+    assert node_reports.routed_clock(TIMING) == node_reports.BuiltClock(100, -1.729)
+    out_of_context = node_reports.out_of_context_clock({"WNS": "1.5", "fmax_mhz": 1000 / 8.5})
     assert (out_of_context.asked_mhz, out_of_context.worst_slack_ns) == (100, 1.5)
 
 
@@ -203,3 +205,44 @@ def test_the_part_is_told_by_settings_or_handoff() -> None:
     later = '<SYSTEMINFO BOARD="" DEVICE="xczu7ev" PACKAGE="ffvc1156" SPEEDGRADE="-2"/>'
     assert build_target.handed_off(later) == ("", "xczu7ev-ffvc1156-2")
     assert build_target.asked_clock_mhz({"synth_clk_period_ns": 5}) == 200
+
+
+MVAU = Resources(433, 437, 3, 1, 2)
+
+
+def test_figures_by_node_are_read() -> None:
+    assert read_nodes(samples.synthesis_json({"MVAU_hls_0": MVAU}), "r", "synthesis").rows[0].resources == MVAU
+    hls = {"MVAU_hls_0": {"BRAM_18K": "3", "FF": "578", "LUT": "997", "DSP48E": 0, "URAM": "0", "DSP": "1"}}
+    assert read_nodes(json.dumps(hls), "r", "estimates of HLS").rows[0].resources == Resources(997, 578, 3, 0, 1)
+    own = {"Thresholding_rtl_0": {"BRAM_18K": 0, "BRAM_efficiency": 1, "LUT": 40.0, "URAM": 0, "DSP": 0}}
+    assert read_nodes(json.dumps(own), "r", "estimates").rows[0].resources == Resources(40)
+
+
+MALFORMED = {
+    "json": ('{\n"a": {"LUT": 1,}\n}', "r:2: no JSON"),
+    "json list": ("[1]", "r:1: expected an object"),
+    "json twice": ('{\n"a": {"LUT": 1, "FF": 1},\n"a": {}}', "r:3: 'a' stands there twice"),
+    "json without FF": ('{"x": {"LUT": 1, "FF": 1},\n"a": {"LUT": 1}}', "r:2: a has no FF"),
+    "json amount": ('{\n"a": {"LUT": -1, "FF": 1}}', "r:2: a: LUT is '-1'"),
+}
+
+
+@pytest.mark.parametrize("title", MALFORMED)
+def test_malformed_reports_are_refused_with_file_and_line(title: str) -> None:
+    text, message = MALFORMED[title]
+    with pytest.raises(InputError, match=message):
+        read_nodes(text, "r", "synthesis")
+
+
+def test_files_are_told_by_their_names() -> None:
+    found = read_report("build/report/post_synth_resources.json", samples.synthesis_json({"MVAU_hls_0": MVAU}))
+    assert isinstance(found, Report)
+    assert found.file == "build/report/post_synth_resources.json"
+    assert read_report("build/time_per_step.json", "{}") is None
+
+
+def test_only_what_must_be_as_planned_is_read_of_a_built_folding() -> None:
+    config = {"Defaults": {}, "MVAU_hls_0": {"ram_style": "block", "SIMD": 3, "PE": 2}}
+    found = read_report("final_hw_config.json", json.dumps(config))
+    assert isinstance(found, BuiltFoldings)
+    assert found.foldings == {"Defaults": {}, "MVAU_hls_0": {"PE": 2, "SIMD": 3}}

@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from floorflow.backends.finn.backend import BACKEND
-from floorflow.backends.finn.in_phase import networks_in
-from floorflow.backends.finn.reports.instances import node_of
-from floorflow.backends.finn.reports.numbering import interchangeable
-from floorflow.backends.finn.step_data import foreseen
+from floorflow.backends.finn.reports.instances import interchangeable, node_of
+from floorflow.backends.finn.step_data import foreseen, networks_in
 from floorflow.backends.reports import SYNTHESIS, Report, Row
 from floorflow.facts import Plan, read_plan
 from floorflow.resources import Resources

@@ -1,1 +1,0 @@
-"""FINN's configuration files that a user may give: folding and styles of layers."""

@@ -1,1 +1,0 @@
-"""FINN as SAMO knew it: the estimators of its fork of 2022-03."""
