@@ -15,7 +15,6 @@ from importlib import import_module
 from math import inf
 from pathlib import Path
 from pkgutil import iter_modules
-from types import MappingProxyType
 from typing import Any, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -129,33 +128,57 @@ class Method(Protocol[Problem_contra, Allowed_contra, Answer_co]):
         """
 
 
-def method_names(*folders: str) -> tuple[str, ...]:
-    """Return the names of the methods in folders of this package, ``folding/methods`` for one: a file for each.
+def method_names(stage: str) -> tuple[str, ...]:
+    """Return the names of the methods of a stage, ``folding`` for one: a file for each.
 
     Nothing is imported, so that a wrong name can be refused before any solver is.
     """
-    paths = [str(Path(__file__).parent / folder) for folder in folders]
-    return tuple(sorted(module.name.replace("_", "-") for module in iter_modules(paths)))
+    return tuple(sorted(_modules_of(stage)))
+
+
+def _modules_of(stage: str) -> dict[str, str]:
+    """Return the modules of a stage's methods by name: floorflow's own, and those of papers that are there."""
+    package = Path(__file__).parent
+    folders = [package / stage / "methods", *sorted(package.glob(f"papers/*/{stage}"))]
+    return {
+        module.name.replace("_", "-"): ".".join(("floorflow", *folder.relative_to(package).parts, module.name))
+        for folder in folders
+        for module in iter_modules([str(folder)])
+    }
 
 
 @dataclass(frozen=True)
 class MethodNames:
-    """The value is the name of a method in one of these folders, or one of the back end's own."""
+    """The value is the name of a method of this stage, or one of the back end's own."""
 
-    folders: tuple[str, ...]
+    stage: str
     of_backend: bool = False
 
     @property
     def known(self) -> tuple[str, ...]:
         """The methods that are there."""
-        return method_names(*self.folders)
+        return method_names(self.stage)
 
 
-def methods_in(folder: str) -> Mapping[str, Any]:
-    """Return the methods of one such folder by name: what each file calls ``solve``."""
-    package = f"floorflow.{folder.replace('/', '.')}"
-    names = method_names(folder)
-    return MappingProxyType({name: import_module(f"{package}.{name.replace('-', '_')}").solve for name in names})
+class _Methods(Mapping[str, Any]):
+    """Methods by name, each imported when it is asked for: what its file calls ``solve``."""
+
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        self._modules = modules
+
+    def __getitem__(self, name: str) -> Any:
+        return import_module(self._modules[name]).solve
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._modules))
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+
+def methods_in(stage: str) -> Mapping[str, Any]:
+    """Return the methods of a stage by name: those in ``<stage>/methods`` and in ``papers/<paper>/<stage>``."""
+    return _Methods(_modules_of(stage))
 
 
 class WorkIsSpent(Exception):  # noqa: N818 - says how a search ended that had a limit, is no error

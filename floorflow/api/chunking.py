@@ -28,7 +28,7 @@ from floorflow.stats import method_names
 if TYPE_CHECKING:
     from floorflow.study.chunks.found import ChunkStudy
 
-CHUNK_METHODS = method_names("schedule/chunks/methods")
+CHUNK_METHODS = method_names("schedule/chunks")
 AREAS = "0.3:1.0:0.05"
 """The paper's, with the step that it does not say."""
 MOST_AREAS, MOST_REGIONS = 1000, 4

@@ -20,7 +20,7 @@ from floorflow.stats import method_names
 if TYPE_CHECKING:
     from floorflow.study.comparison import cases
 
-CASE_METHODS = method_names("schedule/methods")
+CASE_METHODS = method_names("schedule")
 DEFAULT_CASE_METHODS = ("exact", "rule", "annealing")
 
 

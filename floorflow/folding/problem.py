@@ -164,6 +164,14 @@ class FoldingUnknown:
         return sentence(self.refusal)
 
 
+@dataclass(frozen=True)
+class TooMany(FoldingUnknown):
+    """A method that tries every combination of rows tried none: there are more than it is allowed."""
+
+    combinations: int = 0
+    allowed: int = 0
+
+
 def fitting(
     group: OptionGroup, slot_limits: Sequence[tuple[str, Resources]], interval_cap: int | None = None
 ) -> OptionGroup:

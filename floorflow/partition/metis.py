@@ -25,7 +25,7 @@ Part = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class _Graph:
+class ModuleGraph:
     """Wires (M, M) between modules, with each module's smallest share of a slot (M,)."""
 
     arrays: ProblemArrays
@@ -45,43 +45,37 @@ class _Graph:
         return float(self.wires[module, list(part)].sum())
 
 
-def recursive_bipartition(arrays: ProblemArrays, seed: int, *, refine: bool = True) -> Integers | None:
-    """Return a legal slot index for every module (M,), or None if the heuristic finds none.
-
-    ``refine=False`` is the paper's plain recursion: no refinement of parts and no moves after the mapping.
-    """
-    if not arrays.takes.any(axis=1).all() or not len(arrays.names):
-        return np.zeros(0, dtype=np.int64) if not len(arrays.names) else None
-    assignment = bipartitioned(arrays, seed) if refine else _plainly(arrays, seed)
-    return assignment if assignment is not None and is_legal(arrays, assignment) else None
-
-
-def _plainly(arrays: ProblemArrays, seed: int) -> Integers | None:
-    graph = _graph(arrays)
-    parts = _split([tuple(range(len(arrays.names)))], graph, seed)
-    return assign_parts(parts, arrays) if all(graph.fits(part) for part in parts) else None
+def recursive_bipartition(arrays: ProblemArrays, seed: int) -> Integers | None:
+    """Return a legal slot index for every module (M,), or None if the heuristic finds none."""
+    if not len(arrays.names):
+        return np.zeros(0, dtype=np.int64)
+    if not arrays.takes.any(axis=1).all():
+        return None
+    assignment = bipartitioned(arrays, seed)
+    return assignment if is_legal(arrays, assignment) else None
 
 
 def bipartitioned(arrays: ProblemArrays, seed: int) -> Integers:
     """Return the assignment (M,) of least excess over the limits, then cost, that refinement reaches."""
-    graph = _graph(arrays)
-    parts = _split([tuple(range(len(arrays.names)))], graph, seed)
+    graph = module_graph(arrays)
+    parts = split([tuple(range(len(arrays.names)))], graph, seed)
     evaluator = MoveEvaluator(arrays)
     choices = [assign_parts(parts, arrays), assign_parts(_refined(parts, graph, seed), arrays)]
     return fm_refine(arrays, min(choices, key=evaluator.key))
 
 
-def _graph(arrays: ProblemArrays) -> _Graph:
+def module_graph(arrays: ProblemArrays) -> ModuleGraph:
+    """Return the modules with the wires between them."""
     count = len(arrays.names)
     directed = arrays.flow_matrix(arrays.wires)[:count, :count]
     need, limit = arrays.demand[:, None].astype(float), arrays.limit[None].astype(float)
     of_resources = np.where(need > 0, need / np.maximum(limit, 1e-9), 0.0).max(axis=2)
     of_area = arrays.cells / np.maximum(arrays.most_cells, 1)
     share = np.where(arrays.takes, np.maximum(of_resources, of_area), 1.0).min(axis=1)
-    return _Graph(arrays, directed + directed.T, np.minimum(share, 1.0))
+    return ModuleGraph(arrays, directed + directed.T, np.minimum(share, 1.0))
 
 
-def _split(parts: list[Part], graph: _Graph, seed: int) -> list[Part]:
+def split(parts: list[Part], graph: ModuleGraph, seed: int) -> list[Part]:
     """Bisect the heaviest part that fits no slot until all fit or as many parts as slots are there."""
     parts = list(parts)
     while len(parts) < len(graph.arrays.limit):
@@ -94,18 +88,18 @@ def _split(parts: list[Part], graph: _Graph, seed: int) -> list[Part]:
     return parts
 
 
-def _refined(parts: list[Part], graph: _Graph, seed: int) -> list[Part]:
+def _refined(parts: list[Part], graph: ModuleGraph, seed: int) -> list[Part]:
     """Alternate split and merge refinement until a whole round changes nothing."""
     for _ in range(len(graph.arrays.limit)):
         before = parts
         parts = _merge_refinement(_split_refinement(parts, graph), graph)
-        parts = _split(parts, graph, seed)
+        parts = split(parts, graph, seed)
         if sorted(parts) == sorted(before):
             break
     return parts
 
 
-def _split_refinement(parts: list[Part], graph: _Graph) -> list[Part]:
+def _split_refinement(parts: list[Part], graph: ModuleGraph) -> list[Part]:
     """Move modules from parts that fit no slot to neighbouring parts that take them, best gain in cut wires first."""
     members = [set(part) for part in parts]
     for index, bad in enumerate(members):
@@ -129,7 +123,7 @@ def _split_refinement(parts: list[Part], graph: _Graph) -> list[Part]:
     return [tuple(sorted(part)) for part in members]
 
 
-def _merge_refinement(parts: list[Part], graph: _Graph) -> list[Part]:
+def _merge_refinement(parts: list[Part], graph: ModuleGraph) -> list[Part]:
     """Merge the two parts with the most wires between them while the union of some pair fits a slot."""
     parts = list(parts)
     while True:
@@ -145,7 +139,7 @@ def _merge_refinement(parts: list[Part], graph: _Graph) -> list[Part]:
         parts = [part for k, part in enumerate(parts) if k not in pair] + [union]
 
 
-def _bisect(part: Part, graph: _Graph, seed: int) -> list[Part]:
+def _bisect(part: Part, graph: ModuleGraph, seed: int) -> list[Part]:
     inside = graph.wires[np.ix_(part, part)]
     starts, neighbours, edge_weights = [0], [], []
     for row in inside:

@@ -16,11 +16,11 @@ from floorflow.dataflow.options import OptionGroup
 from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
 from floorflow.folding.balance import Balance, layer_pairs
 from floorflow.folding.methods import METHODS
-from floorflow.folding.methods.brute import combinations
-from floorflow.folding.methods.brute import solve as brute
-from floorflow.folding.methods.cpsat import solve as cpsat
 from floorflow.folding.methods.exact import solve as exact
 from floorflow.folding.selection import Evaluator
+from floorflow.papers.coarse_grained.folding.cpsat import solve as cpsat
+from floorflow.papers.samo.folding.brute import combinations
+from floorflow.papers.samo.folding.brute import solve as brute
 from floorflow.resources import Resources, scarcity
 from tests.folding.test_exact import SILICON, coupled_problems, least_coupled, option, problem_of
 
@@ -148,11 +148,15 @@ def paper_layer(pixels: int, inputs: int, neurons: int) -> list[Option]:
     return [option(cycles, pixels * inputs * neurons // cycles // 64) for cycles in units]
 
 
+def balanced(problem: FoldingProblem, balance: Balance) -> FoldingProblem:
+    return replace(problem, couplings=(*problem.couplings, *balance.bars(problem.groups)))
+
+
 @pytest.mark.parametrize(("epsilon", "cycles"), [(None, 7056), (0.5, 7056), (0.34, 7056), (0.25, 7200), (0.15, 10800)])
 def test_balanced_rates_cost_what_they_do_in_the_papers_model(epsilon: float | None, cycles: int) -> None:
-    problem = balanced_cnv()
+    problem = paper_cnv()
     pairs = tuple((f"e{i}", f"e{i + 1}") for i in range(len(CNV) - 1))
-    answer = cpsat(problem, balance=Balance() if epsilon is None else Balance(pairs, epsilon))
+    answer = cpsat(balanced(problem, Balance() if epsilon is None else Balance(pairs, epsilon)))
     assert isinstance(answer, FoldingSolution)
     assert answer.interval_cycles == cycles
     if epsilon is not None:
@@ -162,17 +166,17 @@ def test_balanced_rates_cost_what_they_do_in_the_papers_model(epsilon: float | N
 
 def test_no_folding_of_cnv_is_balanced_to_a_tenth() -> None:
     pairs = tuple((f"e{i}", f"e{i + 1}") for i in range(len(CNV) - 1))
-    assert cpsat(balanced_cnv(), balance=Balance(pairs, 0.1)) == FoldingInfeasible(None)
+    assert cpsat(balanced(paper_cnv(), Balance(pairs, 0.1))) == FoldingInfeasible(None)
 
 
-def balanced_cnv() -> FoldingProblem:
+def paper_cnv() -> FoldingProblem:
     return problem_of([paper_layer(*layer) for layer in CNV], Resources(lut=10**6))
 
 
 def test_equally_scarce_foldings_are_told_apart_by_total_cycles() -> None:
     lazy = [option(8, 5), option(3, 5)]
     any_ratio = Balance((("e0", "e1"),), 1000.0)
-    answer = cpsat(problem_of([lazy, [option(8, 1)]], Resources(lut=100)), balance=any_ratio)
+    answer = cpsat(balanced(problem_of([lazy, [option(8, 1)]], Resources(lut=100)), any_ratio))
     assert isinstance(answer, FoldingSolution)
     assert answer.options["e0"].cycles == 3
 

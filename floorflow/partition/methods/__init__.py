@@ -32,7 +32,7 @@ class PartitionMethod(Protocol):
         """Return a solution, or a failure as a value; ``start`` is an assignment to begin from, legal or not."""
 
 
-METHODS: Mapping[str, PartitionMethod] = methods_in("partition/methods")
+METHODS: Mapping[str, PartitionMethod] = methods_in("partition")
 
 
 def partition(

@@ -8,6 +8,4 @@ from floorflow.placement.effort import Limits
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.stats import Method, methods_in
 
-METHODS: Mapping[str, Method[PlacementProblem, Limits, PlacementSolution | PlacementFailure]] = methods_in(
-    "placement/methods"
-)
+METHODS: Mapping[str, Method[PlacementProblem, Limits, PlacementSolution | PlacementFailure]] = methods_in("placement")

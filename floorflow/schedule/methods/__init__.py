@@ -18,4 +18,4 @@ class ScheduleMethod(Protocol):
 
 def schedule_methods() -> Mapping[str, ScheduleMethod]:
     """Return all methods by name."""
-    return methods_in("schedule/methods")
+    return methods_in("schedule")

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.dataflow.options import UNBUILDABLE
-from floorflow.folding.matching import matched
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
 from floorflow.folding.selection import Evaluator
+from floorflow.papers.samo.matching import matched
 
 Array = NDArray[np.int64]
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.folding.matching import matched
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
 from floorflow.folding.selection import Evaluator
+from floorflow.papers.samo.matching import matched
 
 Array = NDArray[np.int64]
 

@@ -14,21 +14,21 @@ cannot be solved (parallelism divides pixels, not channels; no objective; every 
                  cap[r]:          what engines and streams use <= budget[r]
     objective    first the interval, then the scarcity, then the sum of all engines' cycles
 
-A frame rate depends on the slowest layer only, so that balance is off unless it is asked for: it costs rate. Without
+A frame rate depends on the slowest layer only, so that balance is off unless the problem has it: it costs rate. Without
 it, rows that another beats whatever the neighbours choose are left out once the interval is known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
 from floorflow.dataflow.options import Coupling
-from floorflow.folding.balance import NO_BALANCE, Balance, barred
+from floorflow.folding.balance import barred
 from floorflow.folding.dominance import reduce_by_dominance
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
 from floorflow.folding.selection import Evaluator
@@ -43,14 +43,13 @@ DETERMINISTIC_LIMIT = 10.0
 
 
 def solve(
-    problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0, balance: Balance = NO_BALANCE
+    problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0
 ) -> FoldingSolution | FoldingInfeasible | FoldingUnknown:
     """Return the least scarce folding within an interval; without one, the shortest interval's least scarce.
 
-    With balance, options that another one beats in cycles and resources alike are not among the rows, so that the
-    answer is optimal over undominated options only.
+    Where rates are balanced, options that another one beats in cycles and resources alike are not among the rows, so
+    that the answer is optimal over undominated options only.
     """
-    problem = replace(problem, couplings=(*problem.couplings, *balance.bars(problem.groups)))
     proven = True
     if interval_cycles is None:
         rows = problem.rows_within(problem.intervals()[-1])

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
+from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown, TooMany
 from floorflow.folding.selection import Evaluator
 
 Array = NDArray[np.int64]
@@ -34,7 +34,8 @@ def solve(
     rows = problem.rows_within(_longest(problem, interval_cycles))
     count = prod(part.size for part in rows)
     if count > MOST_COMBINATIONS:
-        return FoldingUnknown(f"{count:.1e} combinations are more than {MOST_COMBINATIONS:.0e}, which brute tries")
+        reason = f"{count:.1e} combinations are more than {MOST_COMBINATIONS:.0e}, which brute tries"
+        return TooMany(reason, count, MOST_COMBINATIONS)
     search = _Search(problem, rows, shortest=interval_cycles is None)
     for first in range(0, count, _CHUNK):
         search.try_all(np.arange(first, min(first + _CHUNK, count)))

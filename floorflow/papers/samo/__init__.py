@@ -1,0 +1,1 @@
+"""SAMO: Montgomerie-Corcoran et al., streaming architecture mapping optimisation (2022)."""
