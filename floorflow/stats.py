@@ -1,4 +1,4 @@
-"""What solving methods are alike in: how they are found and called, what they weigh and did, what they say of it.
+"""What solving methods are alike in: how they are found and called, what they weigh and did, and what is remembered.
 
 Deterministic work is counted where nearly all of the time goes: in solvers, enumerations, prices, exchanges, analyses
 of FIFOs, partitions and draws of annealing. A unit is roughly a second of one core; counts depend on the input alone,
@@ -7,10 +7,10 @@ so that no clock decides what a run comes to.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from importlib import import_module
 from math import inf
 from pathlib import Path
@@ -179,6 +179,64 @@ class _Methods(Mapping[str, Any]):
 def methods_in(stage: str) -> Mapping[str, Any]:
     """Return the methods of a stage by name: those in ``<stage>/methods`` and in ``papers/<paper>/<stage>``."""
     return _Methods(_modules_of(stage))
+
+
+Answer = TypeVar("Answer")
+
+
+@dataclass
+class Memo:
+    """What a run was asked and has answered, by the `content` of the question; counts of what was and was not new."""
+
+    answers: dict[Hashable, Any] = field(default_factory=dict)
+    solved: int = 0
+    repeated: int = 0
+
+    def once(self, solve: Callable[[], Answer], *question: Any) -> Answer:
+        """Return what ``solve`` returns, or returned when the same was asked before."""
+        key = content(question)
+        if key in self.answers:
+            self.repeated += 1
+        else:
+            self.solved += 1
+            self.answers[key] = solve()
+        answer: Answer = self.answers[key]
+        return answer
+
+
+def content(value: Any) -> Hashable:
+    """Return what two values have in common if no question tells them apart, and hash it.
+
+    A dataclass is its type and every field that its comparison counts, so that a field which is added counts by itself.
+    Mappings and sequences are what they hold, in order, for solvers go by that; arrays are their numbers. What is none
+    of these and has no hash is equal to itself alone.
+    """
+    try:
+        hash(value)
+    except TypeError:
+        if is_dataclass(value):
+            return type(value), *(content(getattr(value, part.name)) for part in fields(value) if part.compare)
+        if isinstance(value, Mapping):
+            return Mapping, *((content(name), content(held)) for name, held in value.items())
+        if isinstance(value, (list, tuple)):
+            return type(value), *map(content, value)
+        if hasattr(value, "tobytes"):
+            return value.shape, value.dtype.str, value.tobytes()
+        return _Itself(value)
+    return value  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, eq=False)
+class _Itself:
+    """Something that is equal to nothing else; it is kept, so that nothing new can be taken for it."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
 
 
 class WorkIsSpent(Exception):  # noqa: N818 - says how a search ended that had a limit, is no error

@@ -2,7 +2,6 @@
 
 from floorflow.hardware import Edge
 from floorflow.partition.least_excess import worst
-from floorflow.partition.memo import PartitionMemo
 from floorflow.partition.methods import METHODS, partition
 from floorflow.partition.problem import (
     ModuleStream,
@@ -17,7 +16,6 @@ __all__ = [
     "Edge",
     "ModuleStream",
     "PartitionFailure",
-    "PartitionMemo",
     "PartitionProblem",
     "PartitionSolution",
     "SlotCapacity",

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floorflow.partition import PartitionFailure, PartitionMemo, PartitionProblem, PartitionSolution, partition
+from floorflow.partition import PartitionFailure, PartitionProblem, PartitionSolution, partition
 from floorflow.partition.arrays import arrays_of
 from floorflow.partition.bounds import cut_bounds, least_cost
 from floorflow.partition.effort import LIMITS
 from floorflow.partition.fm import is_legal
 from floorflow.partition.least_excess import least_excess, worst
 from floorflow.resources import Resources
+from floorflow.stats import Memo
 from tests.partition.problems import best_of_all, chain, everything, problems
 
 NO_SHORT_CUT = replace(LIMITS["default"], small=-1)
@@ -96,7 +97,7 @@ def test_a_start_must_name_every_module() -> None:
 
 
 def test_equal_problems_are_solved_once() -> None:
-    memo = PartitionMemo()
+    memo = Memo()
     first = partition(chain(6, 10, [40, 40]), memo=memo)
     assert partition(chain(6, 10, [40, 40]), memo=memo) is first
     assert (memo.solved, memo.repeated) == (1, 1)
@@ -106,7 +107,7 @@ def test_equal_problems_are_solved_once() -> None:
 
 
 def test_a_quick_answer_is_proven_later_and_is_the_start_of_that() -> None:
-    memo, problem = PartitionMemo(), chain(11, 10, [50, 40, 40])
+    memo, problem = Memo(), chain(11, 10, [50, 40, 40])
     quick = partition(problem, "auto", NO_SHORT_CUT, memo=memo, prove=False)
     assert isinstance(quick, PartitionSolution)
     assert (quick.stats.status, quick.stats.bound) == ("heuristic", None)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from floorflow.errors import Refusal, unproven
 from floorflow.partition.effort import LIMITS, Limits
 from floorflow.partition.infeasibility import obviously_infeasible
-from floorflow.partition.memo import Answered, PartitionMemo, key_of
 from floorflow.partition.problem import (
     PartitionAnswer,
     PartitionFailure,
@@ -17,7 +16,7 @@ from floorflow.partition.problem import (
     PartitionSolution,
     spanning_tree,
 )
-from floorflow.stats import SolveStats, count, methods_in
+from floorflow.stats import Memo, SolveStats, content, count, methods_in
 
 SOLVED_S, EDGE_S = 1e-2, 5e-4
 """Work of a problem beside its solvers and moves, and of each edge that it has."""
@@ -35,6 +34,21 @@ class PartitionMethod(Protocol):
 METHODS: Mapping[str, PartitionMethod] = methods_in("partition")
 
 
+@dataclass(frozen=True)
+class Answered:
+    """An answer, and whether the proof that the limits allow was tried, too."""
+
+    answer: PartitionAnswer
+    tried_to_prove: bool
+
+    @property
+    def is_final(self) -> bool:
+        """Whether no further work can change it: it is proven."""
+        if isinstance(self.answer, PartitionFailure):
+            return self.answer.proven
+        return self.answer.stats.status == "optimal"
+
+
 def partition(
     problem: PartitionProblem,
     method: str = "auto",
@@ -42,7 +56,7 @@ def partition(
     seed: int = 0,
     *,
     start: Mapping[str, int] | None = None,
-    memo: PartitionMemo | None = None,
+    memo: Memo | None = None,
     prove: bool = True,
 ) -> PartitionAnswer:
     """Assign every module to a slot with the method of that name.
@@ -63,8 +77,8 @@ def partition(
         return infeasibility
     if memo is None:
         return _solved(problem, method, limits, seed, start)
-    key = key_of(problem, method, replace(limits, prove=True), seed)
-    known = memo.answers.get(key)
+    key = content((problem, method, replace(limits, prove=True), seed))
+    known: Answered | None = memo.answers.get(key)
     if known is not None and _suffices(known, problem, limits, start):
         memo.repeated += 1
         return known.answer
