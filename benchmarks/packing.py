@@ -23,8 +23,8 @@ import numpy as np
 from floorflow.hardware import Device, Slot, free_cells, free_supply, load_platform
 from floorflow.placement import PlacedModule, PlacementProblem, PlacementSolution, Wire, least_cells, place
 from floorflow.placement.bounds.wires import needs_of
-from floorflow.placement.effort import LIMITS
 from floorflow.placement.methods.auto import solve
+from floorflow.placement.problem import LIMITS
 from floorflow.resources import Resources
 
 PLATFORMS = ("alveo-u250", "xcku5p", "zcu104")

@@ -23,9 +23,9 @@ from benchmarks.placement_cases import cases
 from floorflow.hardware import Rect
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place, stayed
 from floorflow.placement.bounds.wires import need_of
-from floorflow.placement.effort import LIMITS
+from floorflow.placement.fixed import whole_slots, without
+from floorflow.placement.problem import LIMITS
 from floorflow.placement.staying import place_near_with_bound
-from floorflow.placement.whole_slots import whole_slots, without
 from floorflow.resources import Resources
 
 GROWTH = 1.2

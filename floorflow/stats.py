@@ -181,7 +181,7 @@ def methods_in(stage: str) -> Mapping[str, Any]:
     return _Methods(_modules_of(stage))
 
 
-Answer = TypeVar("Answer")
+Solved = TypeVar("Solved")
 
 
 @dataclass
@@ -192,7 +192,7 @@ class Memo:
     solved: int = 0
     repeated: int = 0
 
-    def once(self, solve: Callable[[], Answer], *question: Any) -> Answer:
+    def once(self, solve: Callable[[], Solved], *question: Any) -> Solved:
         """Return what ``solve`` returns, or returned when the same was asked before."""
         key = content(question)
         if key in self.answers:
@@ -200,7 +200,7 @@ class Memo:
         else:
             self.solved += 1
             self.answers[key] = solve()
-        answer: Answer = self.answers[key]
+        answer: Solved = self.answers[key]
         return answer
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import floor
+from types import MappingProxyType
 
 from floorflow.errors import Refusal, sentence
 from floorflow.hardware import DirectedEdge, Edge, SlotGraph
@@ -250,3 +251,33 @@ def spanning_tree(problem: PartitionProblem) -> PartitionProblem:
     """
     tree = problem.graph.spanning_tree()
     return replace(problem, edges=tree.edges, fpgas=tree.fpgas)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """``work`` is in CP-SAT's deterministic units (one to three seconds each); the shares are of it.
+
+    What is not needed is not used. Sizes are modules times edges: up to ``small`` CP-SAT alone is tried first, up to
+    ``whole`` it gets all slots (above that it would find nothing), up to ``large`` slots are evened out.
+    Shares: ``quick`` small problems at once, ``legal`` the phase of least excess, ``bound`` cuts alone and jointly,
+    ``full`` all slots, ``fpgas`` links first, ``windows`` local search, ``first`` that where only a first answer is
+    asked for (not ``prove``), ``even`` evening out, ``reason`` each trial of why not.
+    """
+
+    work: float
+    small: int = 200
+    whole: int = 300
+    large: int = 4_000
+    quick: float = 0.1
+    legal: float = 0.5
+    bound: float = 8.0
+    full: float = 3.0
+    fpgas: float = 2.0
+    windows: float = 1.5
+    first: float = 0.3
+    even: float = 0.02
+    reason: float = 0.1
+    prove: bool = True
+
+
+LIMITS: Mapping[str, Limits] = MappingProxyType({"fast": Limits(0.3), "default": Limits(1.0), "best": Limits(20.0)})

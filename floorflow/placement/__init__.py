@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from floorflow.errors import InputError, Refusal
-from floorflow.placement.alike.placing import place_alike
+from floorflow.placement.alike import place_alike
 from floorflow.placement.congestion import RoutingMap
 from floorflow.placement.construction.slicing import pack_slot
-from floorflow.placement.effort import LIMITS
-from floorflow.placement.fixed import around, fixed_regions, with_fixed
+from floorflow.placement.fixed import around, fixed_regions, together, whole_slots, with_fixed, without
 from floorflow.placement.growth import HasRoom, cut_to_fabric, grown
 from floorflow.placement.methods import METHODS
 from floorflow.placement.problem import (
+    LIMITS,
     Effort,
     Pin,
     PlacedModule,
@@ -28,7 +28,6 @@ from floorflow.placement.problem import (
 from floorflow.placement.rectangles.area import least_cells
 from floorflow.placement.rectangles.candidate_rectangles import supply_at
 from floorflow.placement.staying import at_home, place_near, stayed
-from floorflow.placement.whole_slots import together, whole_slots, without
 from floorflow.stats import SolveStats
 
 

@@ -10,8 +10,8 @@ from floorflow.channels.cost_allocation import modules_between
 from floorflow.hardware import Fpga, Rect, bounding_box, stream_wires
 from floorflow.hardware.laguna import laguna_columns
 from floorflow.placement import Pin
-from floorflow.placement.ports.crossing_columns import BoundaryCrossing, crossing_columns
-from floorflow.placement.ports.on_edges import (
+from floorflow.placement.crossing_columns import BoundaryCrossing, crossing_columns
+from floorflow.placement.ports import (
     ModulePorts,
     Points,
     PortStream,

@@ -19,8 +19,7 @@ from floorflow.folding.balance import NO_BALANCE, Balance
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.hardware import Device, Platform, Slot, StatedPblock, free_supply, max_pblocks
 from floorflow.partition import PartitionProblem, partition
-from floorflow.partition.effort import LIMITS
-from floorflow.partition.problem import PartitionAnswer
+from floorflow.partition.problem import LIMITS, PartitionAnswer
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
 from floorflow.request import Request
 from floorflow.resources import Resources, scaled_down, total

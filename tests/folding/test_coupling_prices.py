@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
 from floorflow.folding.dominance import restricted_to
-from floorflow.folding.interface_classes import group_by_interface
-from floorflow.folding.pricing import Pricing
+from floorflow.folding.pricing import Pricing, group_by_interface
 from floorflow.folding.problem import FoldingProblem
 from floorflow.resources import Resources
 from tests.folding.pairwise import LOOSE, random_problems, use_of

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, fold_at_interval
-from floorflow.folding.interface_classes import group_by_interface
 from floorflow.folding.latency import least_latency
-from floorflow.folding.latency_bound import bound_latency, row_bounds
-from floorflow.folding.longest_path import EngineGraph, engine_graph_of
+from floorflow.folding.latency_bound import EngineGraph, bound_latency, engine_graph_of, row_bounds
+from floorflow.folding.pricing import group_by_interface
 from floorflow.resources import Resources
 from tests.folding.test_exact import coupled_problems, option, problem_of
 

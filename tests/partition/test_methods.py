@@ -16,13 +16,12 @@ from hypothesis import strategies as st
 from floorflow.hardware import Crossing, boundary_pairs
 from floorflow.partition import METHODS, Edge, PartitionProblem, PartitionSolution, partition
 from floorflow.partition.arrays import arrays_of
-from floorflow.partition.bounds import contracted
+from floorflow.partition.bounds import contracted, fpga_first
 from floorflow.partition.dp import contiguous
-from floorflow.partition.effort import LIMITS
+from floorflow.partition.exact import window_lns
 from floorflow.partition.fm import MoveEvaluator, fm_refine
-from floorflow.partition.fpga_first import fpga_first
 from floorflow.partition.ideals import MAX_IDEALS, ideals
-from floorflow.partition.window_lns import window_lns
+from floorflow.partition.problem import LIMITS
 from tests.partition.problems import best_of_all, chain, everything, problems
 
 
@@ -200,7 +199,7 @@ def test_answers_do_not_depend_on_the_hash_seed() -> None:
     code = (
         "from dataclasses import replace\n"
         "from floorflow.partition import METHODS, partition\n"
-        "from floorflow.partition.effort import LIMITS\n"
+        "from floorflow.partition.problem import LIMITS\n"
         "from tests.partition.problems import chain\n"
         "limits = replace(LIMITS['default'], small=-1)\n"
         "print([partition(chain(11, 10, [50, 40, 40]), m, limits) for m in sorted(METHODS)])\n"

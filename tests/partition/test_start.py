@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from floorflow.partition import PartitionFailure, PartitionProblem, PartitionSolution, partition
 from floorflow.partition.arrays import arrays_of
 from floorflow.partition.bounds import cut_bounds, least_cost
-from floorflow.partition.effort import LIMITS
 from floorflow.partition.fm import is_legal
-from floorflow.partition.least_excess import least_excess, worst
+from floorflow.partition.infeasibility import least_excess, worst
+from floorflow.partition.problem import LIMITS
 from floorflow.resources import Resources
 from floorflow.stats import Memo
 from tests.partition.problems import best_of_all, chain, everything, problems

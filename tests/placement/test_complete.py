@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from floorflow.hardware.geometry import Rect
 from floorflow.placement import Pin, PlacementSolution, Wire, place
 from floorflow.placement.bounds.wires import needs_of
-from floorflow.placement.improvement.complete import CompleteAnswer, solve_completely
-from floorflow.placement.layouts.layout import Layout, twice_hpwl
-from floorflow.placement.layouts.net_arrays import net_arrays
+from floorflow.placement.complete import CompleteAnswer, solve_completely
+from floorflow.placement.layout import Layout, net_arrays, twice_hpwl
 from floorflow.placement.problem import PlacementProblem
 from floorflow.placement.rectangles.candidate_rectangles import slot_grid
 from floorflow.placement.rectangles.legal_sides import LegalSides

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from floorflow.hardware import load_platform
 from floorflow.hardware.laguna import laguna_columns
 from floorflow.placement import Pin
-from floorflow.placement.ports.crossing_columns import BoundaryCrossing, crossing_columns
+from floorflow.placement.crossing_columns import BoundaryCrossing, crossing_columns
 
 COLUMNS = (10, 20, 30)
 

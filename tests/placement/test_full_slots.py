@@ -9,9 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from floorflow.placement import PlacementProblem
-from floorflow.placement.effort import LIMITS
-from floorflow.placement.full_slots import full_slots_bound
-from floorflow.placement.preparing import PreparedProblem, least_wirelength, prepare
+from floorflow.placement.preparing import PreparedProblem, full_slots_bound, least_wirelength, prepare
+from floorflow.placement.problem import LIMITS
 from floorflow.resources import Resources
 from tests.placement.small import brute_force, chain, device
 from tests.placement.test_trees import joined

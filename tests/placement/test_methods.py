@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 
 from floorflow.hardware.geometry import Rect
 from floorflow.placement import Pin, PlacementSolution, Wire, place
+from floorflow.placement.annealing import Cooling, anneal
 from floorflow.placement.bounds.wires import needs_of
 from floorflow.placement.construction.one_by_one import place_one_by_one
-from floorflow.placement.improvement.annealing import Cooling, anneal
-from floorflow.placement.layouts.layout import CandidateRectangles, Layout, SearchSpace, twice_hpwl
-from floorflow.placement.layouts.net_arrays import net_arrays
+from floorflow.placement.layout import CandidateRectangles, Layout, SearchSpace, net_arrays, twice_hpwl
 from floorflow.placement.problem import PlacementProblem
-from floorflow.placement.rectangles.candidate_rectangles import candidate_rectangles, slot_grid
-from floorflow.placement.rectangles.raster import Raster
+from floorflow.placement.rectangles.candidate_rectangles import Raster, candidate_rectangles, slot_grid
 from floorflow.resources import Resources
 from tests.placement.small import assert_legal, brute_force, chain, device, shape_rule
 

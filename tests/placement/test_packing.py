@@ -12,8 +12,8 @@ import numpy as np
 from floorflow.placement import PlacementFailure, PlacementSolution
 from floorflow.placement.bounds.wires import needs_of
 from floorflow.placement.construction.packing import pack
-from floorflow.placement.effort import LIMITS
 from floorflow.placement.methods.auto import solve
+from floorflow.placement.problem import LIMITS
 from floorflow.placement.rectangles.candidate_rectangles import IntArray, candidate_rectangles, slot_grid
 from tests.placement.test_scale import assert_counted_legal
 

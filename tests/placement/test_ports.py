@@ -14,15 +14,15 @@ from floorflow.assets import asset_folder, shipped
 from floorflow.hardware import Device, Rect
 from floorflow.hardware.device_file import read_device
 from floorflow.placement import Pin
-from floorflow.placement.ports.on_edges import (
+from floorflow.placement.ports import (
     ModulePorts,
     PortStream,
     fabric_edges,
     length_of,
     place_ports,
+    spread,
     whole_edges,
 )
-from floorflow.placement.ports.spreading import spread
 from floorflow.verify.hardware.geometry import Device as JudgesDevice
 
 A, B, C = Rect(0, 0, 20, 59), Rect(21, 0, 40, 59), Rect(0, 60, 40, 89)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from floorflow.hardware.geometry import Rect
 from floorflow.placement import PlacementFailure, PlacementSolution, at_home, grown, place, stayed
-from floorflow.placement.effort import LIMITS
+from floorflow.placement.problem import LIMITS
 from floorflow.placement.staying import PROVEN, WITHIN, most, place_near_with_bound
 from floorflow.resources import Resources
 from tests.placement.small import assert_legal, chain, device, most_staying

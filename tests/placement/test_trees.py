@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from benchmarks.placement_cases import FOLDER, read
 from floorflow.hardware.geometry import Rect
 from floorflow.placement import Pin, PlacementProblem, Wire
-from floorflow.placement.bounds.places import Places
 from floorflow.placement.bounds.stars import wires_bound
-from floorflow.placement.bounds.trees import trees_bound
+from floorflow.placement.bounds.trees import Places, trees_bound
 from floorflow.placement.bounds.wires import extent_of, legal_rectangles, needs_of, pin_bound
-from floorflow.placement.improvement.complete import solve_completely
-from floorflow.placement.layouts.net_arrays import net_arrays
+from floorflow.placement.complete import solve_completely
+from floorflow.placement.layout import net_arrays
 from floorflow.placement.rectangles.candidate_rectangles import slot_grid
 from floorflow.placement.rectangles.legal_sides import LegalSides
 from floorflow.resources import Resources

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from floorflow.errors import Refusal, unproven
-from floorflow.partition.effort import LIMITS, Limits
 from floorflow.partition.infeasibility import obviously_infeasible
 from floorflow.partition.problem import (
+    LIMITS,
+    Limits,
     PartitionAnswer,
     PartitionFailure,
     PartitionProblem,

@@ -7,18 +7,14 @@ from dataclasses import dataclass, replace
 
 from floorflow.errors import Refusal
 from floorflow.partition.arrays import Integers, ProblemArrays, arrays_of
-from floorflow.partition.bounds import cut_bounds, least_cost
+from floorflow.partition.bounds import cut_bounds, fpga_first, least_cost
 from floorflow.partition.dp import contiguous
-from floorflow.partition.effort import Limits
-from floorflow.partition.exact import CutBound, even_out
+from floorflow.partition.exact import CutBound, even_out, window_lns
 from floorflow.partition.exact import solve as solve_exactly
 from floorflow.partition.fm import MoveEvaluator, fm_refine, is_legal
-from floorflow.partition.fpga_first import fpga_first
-from floorflow.partition.infeasibility import explain_infeasibility
-from floorflow.partition.least_excess import LeastExcess, least_excess, worst
+from floorflow.partition.infeasibility import LeastExcess, explain_infeasibility, least_excess, worst
 from floorflow.partition.metis import bipartitioned, recursive_bipartition
-from floorflow.partition.problem import PartitionAnswer, PartitionFailure, PartitionProblem, PartitionSolution
-from floorflow.partition.window_lns import window_lns
+from floorflow.partition.problem import Limits, PartitionAnswer, PartitionFailure, PartitionProblem, PartitionSolution
 from floorflow.stats import SolveStats, Status
 
 

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from floorflow.hardware.slots import Slot
 from floorflow.placement.bounds.wires import Extent, Legal, least_twice_distance
-from floorflow.placement.layouts.net_arrays import NetArrays
+from floorflow.placement.layout import NetArrays
 from floorflow.placement.rectangles.candidate_rectangles import IntArray
 
 Floats = npt.NDArray[np.float64]

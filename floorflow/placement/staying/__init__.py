@@ -16,12 +16,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from floorflow.placement.effort import Limits
-from floorflow.placement.layouts.layout import Layout, twice_hpwl
+from floorflow.placement.fixed import at_home, stayed
+from floorflow.placement.layout import Layout, twice_hpwl
 from floorflow.placement.preparing import PreparedProblem, legal_sides_of, prepare, solution
-from floorflow.placement.problem import PlacementProblem, PlacementSolution
+from floorflow.placement.problem import Limits, PlacementProblem, PlacementSolution
 from floorflow.placement.rectangles.candidate_rectangles import aspect_of, sides_of
-from floorflow.placement.staying.homes import at_home, stayed
 from floorflow.placement.staying.most import FreeModules, MostStaying, most_that_stay
 from floorflow.placement.staying.search import WITHIN, Near
 from floorflow.stats import Status

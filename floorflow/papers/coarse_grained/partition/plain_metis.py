@@ -10,11 +10,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from floorflow.partition.arrays import Integers, ProblemArrays, arrays_of, heuristic
-from floorflow.partition.effort import Limits
 from floorflow.partition.fm import is_legal
-from floorflow.partition.metis import module_graph, split
-from floorflow.partition.problem import PartitionAnswer, PartitionProblem
-from floorflow.partition.slot_permutation import assign_parts
+from floorflow.partition.metis import assign_parts, module_graph, split
+from floorflow.partition.problem import Limits, PartitionAnswer, PartitionProblem
 
 
 def solve(

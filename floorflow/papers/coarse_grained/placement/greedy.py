@@ -9,10 +9,9 @@ import numpy as np
 
 from floorflow.placement.construction.one_by_one import place_one_by_one
 from floorflow.placement.construction.several_ways import construct_layouts
-from floorflow.placement.effort import Limits
-from floorflow.placement.layouts.layout import Layout
+from floorflow.placement.layout import Layout
 from floorflow.placement.preparing import failure, least_wirelength, method_name, prepare, solution
-from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution
+from floorflow.placement.problem import Limits, PlacementFailure, PlacementProblem, PlacementSolution
 
 
 def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolution | PlacementFailure:

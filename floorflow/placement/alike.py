@@ -1,34 +1,164 @@
 """Place groups of equal modules in windows that are alike, so that each group is one circuit, implemented once.
 
+Rectangles are alike if `can_relocate` allows to move what is made in one into another: equal sides over equal columns,
+with clock spines and edges between the same rows.
+
 1. Without the rule first: that says where modules would be, and is the answer where no group can be alike.
 2. For one group after another a kind of windows is chosen: a few kinds are tried, the shortest wires count. A group for
    which no kind leaves room for all modules is not alike, and the method says so.
 3. All is annealed; a module of a group takes only windows of its kind.
-4. Modules of groups change their windows where more ports lie on equal sides then, for `LONGER` of the wires at most.
+4. Modules of groups change their windows where more ports lie on equal sides then, for `LONGER` of the wires at most:
+   on the sides of its rectangle by which the straight lines from a module's middle to what its wires lead to leave it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
 from floorflow.hardware.geometry import Rect
-from floorflow.placement.alike.port_sides import unlike_ports
-from floorflow.placement.alike.windows import Windows, windows_of
+from floorflow.hardware.relocation import anchors
+from floorflow.placement.annealing import Cooling, anneal
+from floorflow.placement.bounds.wires import need_of
 from floorflow.placement.construction.several_ways import may_overlap
 from floorflow.placement.construction.shelves import repair_by_ejection
-from floorflow.placement.effort import Limits
-from floorflow.placement.improvement.annealing import Cooling, anneal
-from floorflow.placement.improvement.lns import improve
-from floorflow.placement.layouts.layout import CandidateRectangles, Layout, Occupied, SearchSpace, twice_hpwl
-from floorflow.placement.layouts.net_arrays import NetArrays, net_arrays
+from floorflow.placement.layout import (
+    CandidateRectangles,
+    Layout,
+    NetArrays,
+    Occupied,
+    SearchSpace,
+    net_arrays,
+    twice_hpwl,
+)
+from floorflow.placement.lns import improve
 from floorflow.placement.preparing import PreparedProblem, prepare, solution, wire_bound
-from floorflow.placement.problem import PlacementProblem, PlacementSolution, Region
-from floorflow.placement.rectangles.candidate_rectangles import compact, sides_of
-from floorflow.placement.rectangles.raster import Raster
+from floorflow.placement.problem import Limits, Pin, PlacementProblem, PlacementSolution, Region, Wire, point_of
+from floorflow.placement.rectangles.candidate_rectangles import (
+    IntArray,
+    Raster,
+    area_of,
+    candidate_rectangles,
+    compact,
+    overlaps,
+    sides_of,
+    slot_grid,
+)
+
+Side = Literal["left", "right", "below", "above"]
+
+
+def side_towards(rect: Rect, point: Pin) -> Side:
+    """Return by which side the straight line from a rectangle's middle to a point leaves it."""
+    middle = Pin.at_centre(rect)
+    x, y = point.x2 - middle.x2, point.y2 - middle.y2
+    if abs(x) * rect.rows >= abs(y) * rect.columns:
+        return "right" if x >= 0 else "left"
+    return "above" if y >= 0 else "below"
+
+
+def port_sides(module: str, regions: Mapping[str, Region], wires: Sequence[Wire]) -> tuple[Side, ...]:
+    """Return the sides of a module's ports: those that it reads first, then those that it writes, each as listed."""
+    rect = regions[module][0]
+    reads = [wire.source for wire in wires if wire.target == module]
+    writes = [wire.target for wire in wires if wire.source == module]
+    return tuple(side_towards(rect, point_of(end, regions)) for end in (*reads, *writes))
+
+
+def unlike_ports(groups: Sequence[Sequence[str]], regions: Mapping[str, Region], wires: Sequence[Wire]) -> int:
+    """Return how many ports of modules of the groups lie on another side than those of most of their group do.
+
+    Of modules with other numbers of ports than the first of their group none is compared.
+    """
+    unlike = 0
+    for group in groups:
+        sides = [port_sides(name, regions, wires) for name in group]
+        ports = [tuple(one) for one in zip(*(s for s in sides if len(s) == len(sides[0])), strict=True)]
+        unlike += sum(len(port) - max(map(port.count, port)) for port in ports)
+    return unlike
+
+
+LOOKED_AT = 60
+"""Kinds of windows, the most promising, of which all places are looked up."""
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """Rectangles that are alike: all that there are in the slots of a group, by slot, (n, 4) each."""
+
+    in_slot: dict[str, IntArray]
+
+    @property
+    def area(self) -> int:
+        """Columns times rows of each."""
+        return int(area_of(next(iter(self.in_slot.values())))[0])
+
+
+def windows_of(problem: PlacementProblem, group: Sequence[str], near: Mapping[str, Region], most: int) -> list[Windows]:
+    """Return kinds of windows that hold each of a group and have enough places apart, the most promising first.
+
+    Promising are small ones that lie near where the modules would be without the rule, which is ``near``.
+    """
+    slots = Counter(problem.modules[problem.index_of[name]].slot for name in group)
+    need = np.max([need_of(problem, problem.modules[problem.index_of[name]]) for name in group], axis=0)
+    kinds: dict[tuple[object, ...], list[Rect]] = defaultdict(list)
+    for name in slots:
+        grid = slot_grid(problem.device, problem.slot_of[name])
+        for row in compact(candidate_rectangles(grid, need), problem.max_aspect).tolist():
+            kinds[_kind(problem, Rect(*row))].append(Rect(*row))
+    ranked = sorted(kinds.values(), key=lambda rects: _promise(problem, group, near, rects))
+    found: list[Windows] = []
+    for rects in ranked[:LOOKED_AT]:
+        every = {name: _places(problem, name, rects[0]) for name in slots}
+        if all(_apart(every[name]) >= count for name, count in slots.items()):
+            found.append(Windows(every))
+            if len(found) == most:
+                break
+    return found
+
+
+def _kind(problem: PlacementProblem, rect: Rect) -> tuple[object, ...]:
+    """Return what is equal of rectangles that are alike, and of no others."""
+    cells, between = problem.device.cell_kinds, problem.device.row_boundaries
+    cut = cells[rect.bottom : rect.top + 1, rect.left : rect.right + 1]
+    return rect.columns, rect.rows, cut.tobytes(), between[rect.bottom : rect.top].tobytes()
+
+
+def _promise(
+    problem: PlacementProblem, group: Sequence[str], near: Mapping[str, Region], rects: Sequence[Rect]
+) -> tuple[float, Rect]:
+    """Order kinds: by how far modules would go, width by width, and what their windows take, both in bits by cells."""
+    sides = sides_of(rects)
+    centres = sides[:, :2] + sides[:, 2:]
+    cost = 0.0
+    for name in group:
+        point, bits = point_of(name, near), sum(wire.width_bits for wire in problem.wires if name in wire.modules)
+        distance = np.abs(centres - np.array([point.x2, point.y2])).sum(axis=1).min()
+        # A window that is wider pushes what lies beside it as far.
+        cost += bits * (float(distance) + 2 * (float(area_of(sides)[0]) ** 0.5))
+    return cost, rects[0]
+
+
+def _places(problem: PlacementProblem, slot: str, window: Rect) -> IntArray:
+    """Return all places, (n, 4), of a window in a slot."""
+    there = problem.slot_of[slot]
+    return sides_of(anchors(problem.device, window, there.region, there.keep_outs))
+
+
+def _apart(rects: IntArray) -> int:
+    """Return how many rectangles, taken from the lower left on, do not overlap: no more need there be."""
+    taken: list[int] = []
+    order: Iterable[int] = np.lexsort((rects[:, 0], rects[:, 1])).tolist()
+    for index in order:
+        if not overlaps(rects[index : index + 1], rects[taken]).any():
+            taken.append(index)
+    return len(taken)
+
 
 KINDS = 4
 """Kinds of windows that are tried for each group."""

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from floorflow.placement.layouts.layout import Layout
-from floorflow.placement.layouts.net_arrays import NetArrays
+from floorflow.placement.layout import Layout, NetArrays
 from floorflow.placement.rectangles.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, BoolArray, IntArray
 from floorflow.placement.rectangles.legal_sides import LegalSides
 
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
     Literal = cp_model.BoolVarT
-
-
 EXTENT = 1 << 14
 """More columns and rows than any device has."""
 CLOSED = 12

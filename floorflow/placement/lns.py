@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from floorflow.placement.layouts.layout import Layout, Occupied, SearchSpace, box_at, first_free, keys_of, twice_hpwl
+from floorflow.placement.layout import Layout, Occupied, SearchSpace, box_at, first_free, keys_of, twice_hpwl
 
 GROUPS = (2, 3, 4, 5, 6, 8)
 """How many modules are taken out at once, each number as often as it stands here."""

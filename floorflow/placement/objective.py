@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from floorflow.placement.congestion import Bins, RoutingMap, bins_on
-from floorflow.placement.layouts.net_arrays import NetArrays, net_arrays
+from floorflow.placement.layout import NetArrays, net_arrays
 from floorflow.placement.problem import PlacementProblem, Region, Terms, Weights, hpwl_of, point_of
 
 Floats = npt.NDArray[np.float64]
