@@ -10,12 +10,14 @@ import numpy as np
 
 from floorflow.errors import Refusal
 from floorflow.hardware.geometry import Rect
-from floorflow.placement.bounds.stars import Shapes, free_cells_by_row, wires_bound
+from floorflow.hardware.slots import Slot
 from floorflow.placement.bounds.trees import Places, trees_bound
 from floorflow.placement.bounds.wires import (
     Legal,
     extent_of,
     fits_nowhere,
+    least_cells,
+    least_twice_distance,
     legal_rectangles,
     needs_of,
     overfull,
@@ -92,12 +94,12 @@ def legal_sides_of(prepared: PreparedProblem, aspects: Sequence[float | None]) -
 
 
 def least_wirelength(prepared: PreparedProblem, aspects: Sequence[float | None]) -> float:
-    """Bound the wirelength over every legal rectangle of the allowed aspects."""
+    """Bound the wirelength over every legal rectangle of the allowed aspects: by each wire alone, and along trees."""
     problem, legal = prepared.problem, legal_of(prepared, aspects)
-    nets = net_arrays(problem)
-    to_pins = (pin_bound(module, nets.pins, bits) for module, bits in zip(legal, nets.pin_bits, strict=True))
-    slots = [problem.slot_of[module.slot] for module in problem.modules]
-    alone = wires_bound(nets, slots, legal, [extent_of(module) for module in legal]) + sum(to_pins)
+    nets, extents = net_arrays(problem), [extent_of(module) for module in legal]
+    alone = sum(pin_bound(module, nets.pins, bits) for module, bits in zip(legal, nets.pin_bits, strict=True))
+    for (a, b), bits in zip(nets.pairs.T.tolist(), nets.pair_bits.tolist(), strict=True):
+        alone += bits * least_twice_distance(extents[a], extents[b]) / 2
     if problem.draft:
         return alone
     return max(alone, trees_bound(nets, places_of(prepared, aspects, legal)))
@@ -193,6 +195,16 @@ def _full_slots(prepared: PreparedProblem, legal: Sequence[Legal]) -> Iterator[l
     for slot in problem.slots:
         modules = [number for number, module in enumerate(problem.modules) if module.slot == slot.name]
         if 2 <= len(modules) <= prepared.limits.full_slot_modules:
-            cells = sum(Shapes.of(legal[module]).cells for module in modules)
-            if cells >= FULL * int(free_cells_by_row(slot).sum()):
+            cells = sum(least_cells(legal[module]) for module in modules)
+            if cells >= FULL * _free_area(slot):
                 yield modules
+
+
+def _free_area(slot: Slot) -> int:
+    """Return the columns times rows of a slot that no keep-out covers."""
+    region = slot.region
+    free = np.ones((region.rows, region.columns), dtype=np.bool_)
+    for rect in slot.keep_outs:
+        columns = slice(max(rect.left - region.left, 0), max(rect.right + 1 - region.left, 0))
+        free[max(rect.bottom - region.bottom, 0) : max(rect.top + 1 - region.bottom, 0), columns] = False
+    return int(free.sum())
