@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import prod
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.backends.finn.roles import described
@@ -31,7 +31,6 @@ def shortest(problem: FoldingProblem) -> int | None:
     return next((i for i in problem.intervals() if least_coupled(problem, i) is not None), None)
 
 
-@settings(max_examples=40, deadline=None)
 @given(coupled_problems(), st.integers(1, 8))
 @pytest.mark.parametrize("name", ["exact", "brute", "cpsat"])
 def test_proving_methods_find_the_least_scarcity(name: str, problem: FoldingProblem, interval: int) -> None:
@@ -46,7 +45,6 @@ def test_proving_methods_find_the_least_scarcity(name: str, problem: FoldingProb
     assert scarcity(answer.resources, SILICON) == pytest.approx(expected)
 
 
-@settings(max_examples=40, deadline=None)
 @given(coupled_problems())
 @pytest.mark.parametrize("name", ["exact", "brute", "cpsat"])
 def test_proving_methods_find_the_shortest_interval(name: str, problem: FoldingProblem) -> None:
@@ -59,7 +57,6 @@ def test_proving_methods_find_the_shortest_interval(name: str, problem: FoldingP
     assert answer.stats.objective == pytest.approx(least_coupled(problem, expected))
 
 
-@settings(max_examples=25, deadline=None)
 @given(coupled_problems(), st.one_of(st.none(), st.integers(1, 8)))
 @pytest.mark.parametrize("name", HEURISTICS)
 def test_heuristics_keep_interval_and_budget_and_claim_no_proof(

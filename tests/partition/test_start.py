@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.partition import PartitionFailure, PartitionProblem, PartitionSolution, partition
@@ -23,7 +23,6 @@ NO_SHORT_CUT = replace(LIMITS["default"], small=-1)
 """Small problems too go the way of the large ones."""
 
 
-@settings(max_examples=40, deadline=None)
 @given(problems(8), st.randoms(use_true_random=False), st.booleans())
 def test_any_start_leads_to_a_legal_answer_no_worse(problem: PartitionProblem, random: object, prove: bool) -> None:
     start = {name: random.randrange(len(problem.slots)) for name in problem.demands}  # type: ignore[attr-defined]
@@ -43,7 +42,6 @@ def test_any_start_leads_to_a_legal_answer_no_worse(problem: PartitionProblem, r
         assert answer.stats.status != "optimal" or answer.stats.objective == expected
 
 
-@settings(max_examples=60, deadline=None)
 @given(problems(8))
 def test_least_excess_finds_what_is_legal_and_proves_the_rest(problem: PartitionProblem) -> None:
     arrays = arrays_of(problem)
@@ -56,7 +54,6 @@ def test_least_excess_finds_what_is_legal_and_proves_the_rest(problem: Partition
     assert is_legal(arrays, found.assignment) == (expected is not None) == (not found.proven_infeasible)
 
 
-@settings(max_examples=60, deadline=None)
 @given(problems(8, least_slots=2))
 def test_cuts_together_cost_no_more_than_the_best(problem: PartitionProblem) -> None:
     expected = best_of_all(problem, everything(problem))

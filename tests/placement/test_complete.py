@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.hardware.geometry import Rect
@@ -49,7 +49,6 @@ def keeps(rect: Rect, max_aspect: float | None) -> bool:
     return max_aspect is None or max(rect.columns / rect.rows, rect.rows / rect.columns) <= max_aspect
 
 
-@settings(max_examples=60, deadline=None)
 @given(DEMANDS, CORNERS, ASPECTS)
 def test_the_rules_admit_the_legal_rectangles_and_no_others(demand, corner, max_aspect) -> None:
     problem = walled([demand], corner, "CDCBCCICD")
@@ -61,7 +60,6 @@ def test_the_rules_admit_the_legal_rectangles_and_no_others(demand, corner, max_
     assert {tuple(row) for row in admitted.tolist()} == legal
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     st.lists(DEMANDS, min_size=2, max_size=3),
     CORNERS,

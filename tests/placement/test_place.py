@@ -35,7 +35,6 @@ def shares(die, parts):
     ]
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     LAYOUTS,
     st.integers(1, 3),
@@ -73,7 +72,6 @@ def test_small_problems_agree_with_brute_force(layout, steps, demands, blocked, 
         assert outcome.stats.bound <= least_of_shape
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(SMALL_DEMANDS, min_size=2, max_size=3), st.integers(1, 2))
 def test_the_bound_holds_across_slots(demands, steps):
     problem = chain(device("CDCB", steps, slr_count=2), demands)
@@ -86,7 +84,7 @@ def test_the_bound_holds_across_slots(demands, steps):
     assert least_of_shape is None or outcome.stats.bound <= least_of_shape
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     st.lists(st.floats(0.02, 0.14), min_size=1, max_size=6),
     st.lists(st.tuples(st.integers(0, 110), st.integers(0, 50)), max_size=2),

@@ -73,7 +73,7 @@ def test_pblocks_that_stay_do_not_grow():
     assert set(stayed(problem.previous, answer)) <= set(stayed(problem.previous, larger))
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(st.lists(st.integers(10, 300), min_size=2, max_size=6), st.integers(0, 5), st.floats(1.0, 1.6))
 def test_answers_are_legal_and_wires_within_their_limit(luts, grow, by):
     problem = chain(DIE, [Resources(lut=lut) for lut in luts])
@@ -92,7 +92,7 @@ def test_answers_are_legal_and_wires_within_their_limit(luts, grow, by):
         assert set(stayed(changed.previous, answer)) == homes
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(
     st.sampled_from(("CCCC", "CDCC", "CCIC")),
     st.lists(st.integers(10, 100), min_size=2, max_size=3),
@@ -122,7 +122,7 @@ def test_as_many_stay_as_can_and_that_is_proven(layout, luts, grow, by, max_aspe
     assert answer.stats.method.endswith(PROVEN)
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 @given(st.lists(st.integers(10, 100), min_size=3, max_size=3), st.integers(0, 2), st.floats(1.05, 2))
 def test_slot_by_slot_no_bound_is_too_low_and_answers_are_legal(luts, grow, by):
     problem = chain(device("CCC", 2, slr_count=2), [Resources(lut=lut) for lut in luts], max_aspect=None)

@@ -88,7 +88,6 @@ def test_three_layers_of_a_real_plan_have_a_higher_bound_than_each_wire_alone() 
     assert bound_of(problem, problem.max_aspect) > 1.2 * alone
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(DEMANDS, min_size=2, max_size=3),
     CORNERS,
@@ -110,7 +109,7 @@ def test_no_layout_of_a_few_modules_is_shorter(demands, corner, max_aspect, ends
     assert bound <= least + 1e-6
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     st.lists(DEMANDS, min_size=4, max_size=5),
     ASPECTS,
