@@ -195,7 +195,7 @@ def test_answers_do_not_depend_on_the_hash_seed() -> None:
         "from floorflow.partition import METHODS, partition\n"
         "from floorflow.partition.problem import LIMITS\n"
         "from tests.partition.problems import chain\n"
-        "limits = replace(LIMITS['default'], small=-1)\n"
+        "limits = replace(LIMITS['fast'], small=-1)\n"
         "print([partition(chain(11, 10, [50, 40, 40]), m, limits) for m in sorted(METHODS)])\n"
     )
     answers = {
