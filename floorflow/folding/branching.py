@@ -10,10 +10,9 @@ far, and is split in two by how many of some equal groups take some of their row
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,19 +171,10 @@ class BranchAndBoundResult:
     open_parts: tuple[tuple[list[Array], Array], ...] = ()
 
 
-class Enumerate(Protocol):
-    """Looks at all foldings within the budget that take some rows of each group and cost at most so much."""
+Enumerate = Callable[[Sequence[Array], Array, int], tuple[Sequence[int] | None, bool]]
+"""Looks at all foldings within the budget that take some rows of each group, at prices, and cost at most so much.
 
-    def __call__(self, rows: Sequence[Array], prices: Array, most: int) -> tuple[Sequence[int] | None, bool]:
-        """Return the cheapest one's rows (None: none was found), and whether it is the cheapest for sure."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """``most_nodes``: nodes after which the search ends with what it has; ``rounds``: prices tried before a split."""
-
-    most_nodes: int = MOST_NODES
-    rounds: int = ROUNDS
+Returns the cheapest one's rows (None: none was found), and whether it is the cheapest for sure."""
 
 
 def branch_and_bound(
@@ -194,13 +184,12 @@ def branch_and_bound(
     enumerate_: Enumerate,
     *,
     first: bool = False,
-    limits: Limits = Limits(),
 ) -> BranchAndBoundResult:
     """Search from the relaxation on for foldings that cost less than ``below``; ``first`` ends with any.
 
     ``enumerate_`` ends nodes in which few groups have a choice left.
     """
-    return _Search(knapsack, below, enumerate_, limits).run(lagrangian, first=first)
+    return _Search(knapsack, below, enumerate_).run(lagrangian, first=first)
 
 
 @dataclass
@@ -225,7 +214,7 @@ class _Node:
 class _Search:
     """One search: the best folding so far and the nodes that are open."""
 
-    def __init__(self, knapsack: Knapsack, below: int, enumerate_: Enumerate, limits: Limits) -> None:
+    def __init__(self, knapsack: Knapsack, below: int, enumerate_: Enumerate) -> None:
         self.knapsack, self.pricing, self.enumerate = knapsack, knapsack.pricing, enumerate_
         self.best: Array | None = None
         self.cost = below
@@ -234,8 +223,7 @@ class _Search:
         self.exchanged: set[bytes] = set()
         self.side_by_side = max(1, min(SIDE_BY_SIDE, MOST_ENTRIES // self.pricing.elimination.largest_table))
         self.nodes = self.made = 0
-        self.most_nodes = min(limits.most_nodes, max(1, MOST_WORK // len(knapsack.pricing.classes.rows)))
-        self.rounds = limits.rounds
+        self.most_nodes = min(MOST_NODES, max(1, MOST_WORK // len(knapsack.pricing.classes.rows)))
         self.open: list[tuple[int, int, _Node]] = []
         self.aside: list[_Node] = []
 
@@ -282,7 +270,7 @@ class _Search:
     def _bound(self, batch: list[_Node]) -> None:
         """Raise the bounds of nodes by better prices, all in step."""
         active = batch
-        for _ in range(self.rounds):
+        for _ in range(ROUNDS):
             if not active:
                 break
             rows, prices = self._priced(active, [node.trial for node in active])

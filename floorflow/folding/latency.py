@@ -17,7 +17,6 @@ objective    min latency >= start[e] + cycles of e for every e
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
@@ -27,7 +26,7 @@ from ortools.sat.python import cp_model
 from floorflow.folding.exact import FoldingAnswer, least_scarce
 from floorflow.folding.latency_bound import EngineGraph, LatencyBound, bound_latency, engine_graph_of, row_bounds
 from floorflow.folding.pricing import InterfaceClasses, group_by_interface
-from floorflow.folding.problem import FoldingProblem, FoldingSolution
+from floorflow.folding.problem import FoldingProblem, FoldingSolution, Rows
 from floorflow.folding.variable_elimination import Pair
 from floorflow.solver import run_cpsat
 from floorflow.stats import SolveStats, Status
@@ -37,39 +36,29 @@ Weighted = tuple[list[cp_model.IntVar], list[int]]
 """Variables and their factors: a sum."""
 
 
-@dataclass(frozen=True)
-class LatencySolution:
-    """CP-SAT's answer: the best selection found (positions in the rows), and a proven bound on the latency."""
-
-    selection: tuple[int, ...] | None
-    bound: int
-
-
 def solve_latency(
     classes: InterfaceClasses,
     graph: EngineGraph,
     budget: Array,
     *,
     within: tuple[int, int],
-    known: Sequence[int] | None,
-    limit: float,
-) -> LatencySolution:
-    """Look for the folding of least latency, ``within`` a least and a most.
+    known: Sequence[int],
+) -> tuple[tuple[int, ...] | None, int]:
+    """Look for the folding of least latency, ``within`` a least and a most; ``known`` is one that has the most.
 
-    ``known`` is the selection of one that has the most. ``bound`` is above the most if there is none, the least if
-    nothing was proven. ``limit`` is deterministic time.
+    Return the best selection found, positions in the rows, and a proven bound on the latency: above the most if there
+    is none, the least if nothing was proven.
     """
     least, most = within
     model = _Model(classes, graph, budget, least, most)
-    if known is not None:
-        model.hint(known)
-    status, solver = run_cpsat(model.model, 0, limit, linearization_level=2)
+    model.hint(known)
+    status, solver = run_cpsat(model.model, 0, DETERMINISTIC_LIMIT, linearization_level=2)
     if status == cp_model.INFEASIBLE:
-        return LatencySolution(None, most + 1)
+        return None, most + 1
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return LatencySolution(None, least)
+        return None, least
     selection = tuple([solver.boolean_value(x) for x in row].index(True) for row in model.rows)
-    return LatencySolution(selection, max(least, ceil(solver.best_objective_bound - 1e-6)))
+    return selection, max(least, ceil(solver.best_objective_bound - 1e-6))
 
 
 class _Model:
@@ -173,9 +162,6 @@ def _sum(terms: Weighted) -> cp_model.LinearExprT:
     return cp_model.LinearExpr.weighted_sum(*terms)
 
 
-Rows = tuple[int, ...]
-"""An index into the rows of each group."""
-
 SHARES = (0.0002, 0.002)
 """Shares by which a row may be above the bound to be looked at first."""
 LAST_MET = 20
@@ -194,11 +180,7 @@ def least_latency(problem: FoldingProblem, interval_cycles: int, most_rows: int 
     scarce = least_scarce(problem, interval_cycles, prove=False)
     if not isinstance(scarce, FoldingSolution):
         return scarce
-    return _Search(problem, interval_cycles, _rows_of(problem, scarce), most_rows).run()
-
-
-def _rows_of(problem: FoldingProblem, folding: FoldingSolution) -> Rows:
-    return tuple(group.rows.index(tuple(folding.options[name] for name in group.engines)) for group in problem.groups)
+    return _Search(problem, interval_cycles, problem.rows_of(scarce), most_rows).run()
 
 
 class _Search:
@@ -249,10 +231,10 @@ class _Search:
         classes = group_by_interface(self.problem, with_best)
         known = [int(np.flatnonzero(held == row)[0]) for held, row in zip(classes.rows, self.rows, strict=True)]
         within = (self.bound, self.latency)
-        answer = solve_latency(classes, self.graph, self.budget, within=within, known=known, limit=DETERMINISTIC_LIMIT)
-        self._take(classes, answer.selection)
+        selection, bound = solve_latency(classes, self.graph, self.budget, within=within, known=known)
+        self._take(classes, selection)
         if proves:
-            self.bound = min(self.latency, max(self.bound, answer.bound))
+            self.bound = min(self.latency, max(self.bound, bound))
 
     def _take(self, classes: InterfaceClasses, selection: Sequence[int] | None) -> None:
         if selection is not None:

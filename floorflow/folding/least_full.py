@@ -28,7 +28,7 @@ from floorflow.folding.exact import FoldingAnswer, least_scarce
 from floorflow.folding.lagrangian import FINENESS, Knapsack, rows_within_cost
 from floorflow.folding.local_search import LocalSearch
 from floorflow.folding.pricing import Pricing, group_by_interface
-from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution
+from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, Rows
 from floorflow.folding.selection import Evaluator
 from floorflow.folding.variable_elimination import FORBIDDEN
 from floorflow.resources import Resources
@@ -37,8 +37,6 @@ from floorflow.stats import SolveStats, Status
 
 Array = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Rows = tuple[int, ...]
-"""An index into the rows of each group."""
 
 STEPS = 40
 """Weights tried at most."""
@@ -107,7 +105,7 @@ class LeastScale:
 
     def know(self, folding: FoldingSolution) -> None:
         """Take note of a folding of the problem."""
-        self.add(rows_of(self.problem, folding), np.array(folding.resources.as_tuple(), dtype=np.int64))
+        self.add(self.problem.rows_of(folding), np.array(folding.resources.as_tuple(), dtype=np.int64))
 
     def raise_bound(self) -> bool:
         """Raise the bound by cutting planes; False if there is no folding at all, whatever the scale."""
@@ -232,11 +230,6 @@ def just_below(budget: Resources, scale: Fraction) -> Resources:
     return Resources(*(max(0, -floor(-scale * have) - 1) for have in budget.as_tuple()))
 
 
-def rows_of(problem: FoldingProblem, folding: FoldingSolution) -> Rows:
-    """Return the row of each group that a folding of the problem takes."""
-    return tuple(group.rows.index(tuple(folding.options[e] for e in group.engines)) for group in problem.groups)
-
-
 def _best_shares(seen: Sequence[Floats]) -> tuple[float, Floats]:
     """Return the highest bound that the foldings met so far allow, and the shares for it."""
     solver = linear_solver()
@@ -335,7 +328,7 @@ def least_scarce_of_least_full(problem: FoldingProblem, interval_cycles: int, *,
     if not isinstance(full, FoldingSolution):
         return full
     budget = nearly_as_full(problem, full)
-    known = rows_of(problem, full)
+    known = problem.rows_of(full)
     labels = label_setting.MOST_LABELS if branch else MOST_LABELS
     answer = least_scarce(problem.with_budget(budget), interval_cycles, branch=branch, known=known, most_labels=labels)
     return replace(answer, fullness=full.stats) if isinstance(answer, FoldingSolution) else answer

@@ -17,6 +17,9 @@ from floorflow.folding.balance import joinable
 from floorflow.resources import RESOURCE_NAMES, Resources, largest_share, shortfall
 from floorflow.stats import SolveStats
 
+Rows = tuple[int, ...]
+"""An index into the rows of each group."""
+
 
 @dataclass(frozen=True)
 class FoldingProblem:
@@ -98,6 +101,10 @@ class FoldingProblem:
         counted = [have if have and name != "FF" else 0 for name, have in zip(RESOURCE_NAMES, totals, strict=True)]
         scale = lcm(*(have for have in counted if have))
         return np.array([scale // have if have else 0 for have in counted], dtype=np.int64), scale
+
+    def rows_of(self, folding: FoldingSolution) -> Rows:
+        """Return the row of each group that a folding of the problem takes."""
+        return tuple(group.rows.index(tuple(folding.options[e] for e in group.engines)) for group in self.groups)
 
     def solution(
         self, rows: Sequence[int], use: Sequence[int] | NDArray[np.int64], stats: SolveStats

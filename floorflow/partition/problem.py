@@ -198,18 +198,6 @@ class PartitionProblem:
                 return False
         return True
 
-    def fullest(self, slot_of: Mapping[str, int]) -> Fraction:
-        """Largest share of its limit that any resource of any slot reaches, for a legal assignment."""
-        return max(
-            (
-                Fraction(use, limit)
-                for demand, slot in zip(self.slot_demands(slot_of), self.slots, strict=True)
-                for use, limit in zip(demand.as_tuple(), slot.limit.as_tuple(), strict=True)
-                if limit
-            ),
-            default=Fraction(0),
-        )
-
 
 @dataclass(frozen=True)
 class PartitionSolution:

@@ -61,7 +61,7 @@ def _placed(problem: PlacementProblem, method: str, seed: int) -> PlacementSolut
     """Place modules of which each gets a rectangle: near where they were, if they were anywhere."""
     limits = LIMITS[problem.effort]
     if problem.previous and problem.draft:
-        near = place_near(problem, limits, seed, None)
+        near, _ = place_near(problem, limits, seed, None)
         return near or METHODS[method](problem, limits, seed)
     # Pblocks that had grown may be longer than those that a search takes: no hints for one from scratch.
     found = METHODS[method](replace(problem, hints={}) if problem.previous else problem, limits, seed)
@@ -69,7 +69,7 @@ def _placed(problem: PlacementProblem, method: str, seed: int) -> PlacementSolut
         return place_alike(problem, limits, seed, found)
     if not problem.previous or isinstance(found, PlacementFailure):
         return found
-    return place_near(problem, limits, seed, found) or found
+    return place_near(problem, limits, seed, found)[0] or found
 
 
 __all__ = [

@@ -220,7 +220,7 @@ class _State:
         y = weights @ np.abs(tables.y[module] - at[:, 1:])
         sums, held = self.sums[candidates.raster], self.held[module]
         first, some = 0, None
-        if held >= 0 and self._is_free(sums, candidates.corners, held):
+        if held >= 0 and candidates.raster.is_free(sums, candidates.corners, held):
             limit = x.item(candidates.x.index.item(held)) + y.item(candidates.y.index.item(held))
             limit += REACH * temperature
             columns = (x <= limit - y.min()).nonzero()[0]
@@ -265,12 +265,6 @@ class _State:
         self.present[modules] = 1.0
         for module, one, taken in zip(modules, kept.held, kept.taken, strict=True):
             self.held[module], self.taken[module] = one, taken
-
-    @staticmethod
-    def _is_free(sums: Sums, corners: IntArray, one: int) -> bool:
-        high, left_high, low_right, low = corners[:, one].tolist()
-        at = sums.item
-        return bool(at(high) - at(left_high) == at(low_right) - at(low))
 
 
 def anneal(

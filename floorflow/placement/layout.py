@@ -293,9 +293,7 @@ class Occupied:
     def is_free(self, module: int, one: int) -> bool:
         """Whether a candidate of a waiting module overlaps none of those placed."""
         candidates = self.space.candidates[module]
-        high, left_high, low_right, low = candidates.corners[:, one].tolist()
-        at = self.sums[candidates.raster].item
-        return bool(at(high) - at(left_high) == at(low_right) - at(low))
+        return candidates.raster.is_free(self.sums[candidates.raster], candidates.corners, one)
 
 
 def parts_of(may_overlap: BoolArray) -> list[list[int]]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given
 
-from floorflow.folding.branching import Enumerate, Limits, branch_and_bound
+from floorflow.folding import branching
+from floorflow.folding.branching import Enumerate, branch_and_bound
 from floorflow.folding.dominance import Array, restricted_to
 from floorflow.folding.label_setting import cheapest_below
 from floorflow.folding.lagrangian import lagrangian_bound
@@ -69,9 +71,8 @@ def test_any_folding_will_do_if_asked_for_the_first(problem: FoldingProblem, bud
 @given(random_problems(), budgets)
 def test_a_search_that_ended_early_claims_no_more_than_it_proved(problem: FoldingProblem, budget: Array) -> None:
     best, knapsack = least_cost(problem, budget), knapsack_of(problem, budget)
-    found = branch_and_bound(
-        knapsack, lagrangian_bound(knapsack), knapsack.dearest + 1, give_up, limits=Limits(most_nodes=1, rounds=1)
-    )
+    with patch.multiple(branching, MOST_NODES=1, ROUNDS=1):
+        found = branch_and_bound(knapsack, lagrangian_bound(knapsack), knapsack.dearest + 1, give_up)
     if best is not None:
         assert found.bound <= best
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from floorflow.hardware.geometry import Rect
 from floorflow.placement import PlacementFailure, PlacementSolution, at_home, grown, place, stayed
 from floorflow.placement.problem import LIMITS
-from floorflow.placement.staying import PROVEN, WITHIN, most, place_near_with_bound
+from floorflow.placement.staying import PROVEN, WITHIN, most, place_near
 from floorflow.resources import Resources
 from tests.placement.small import assert_legal, chain, device, most_staying
 
@@ -112,7 +112,7 @@ def test_as_many_stay_as_can_and_that_is_proven(layout, luts, grow, by, max_aspe
     scratch = place(larger, METHOD)
     if isinstance(scratch, PlacementFailure):
         return
-    answer, bound = place_near_with_bound(replace(larger, previous=previous), LIMITS["default"], 0, scratch)
+    answer, bound = place_near(replace(larger, previous=previous), LIMITS["default"], 0, scratch)
     assert answer is not None
     longest = max(max(r.columns / r.rows, r.rows / r.columns) for (r,) in scratch.regions.values())
     aspect = max_aspect and next((one for one in (max_aspect, 2 * max_aspect) if longest <= one), None)
@@ -139,7 +139,7 @@ def test_slot_by_slot_no_bound_is_too_low_and_answers_are_legal(luts, grow, by):
         if isinstance(scratch, PlacementFailure):
             return
         changed = replace(changed, previous=previous)
-        answer, bound = place_near_with_bound(changed, LIMITS["default"], 0, scratch)
+        answer, bound = place_near(changed, LIMITS["default"], 0, scratch)
     longest = (1 + WITHIN) * scratch.hpwl
     assert answer is not None
     assert answer.hpwl <= longest + 1e-9

@@ -134,14 +134,19 @@ def narrowest(grid: SlotGrid, need: IntArray) -> IntArray:
     return np.minimum(best, n_right).astype(np.int64)
 
 
-def candidate_rectangles(grid: SlotGrid, need: IntArray) -> IntArray:
-    """Return, (n, 4), the narrowest rectangles clear of keep-outs, without those that contain another candidate."""
+def _narrowest_clear(grid: SlotGrid, need: IntArray) -> IntArray:
+    """Return, (n, 4), the narrowest rectangle of each span and left edge that has one, of those clear of keep-outs."""
     index = narrowest(grid, need)
-    span, left = np.nonzero(index < len(grid.rights))
+    span, left = (index < len(grid.rights)).nonzero()
     rects = np.column_stack(
         (grid.lefts[left], grid.spans[span, 0], grid.rights[index[span, left]], grid.spans[span, 1])
     )
-    rects = rects[~overlaps(rects, grid.keep_outs).any(axis=1)]
+    return rects[~overlaps(rects, grid.keep_outs).any(axis=1)] if len(grid.keep_outs) else rects
+
+
+def candidate_rectangles(grid: SlotGrid, need: IntArray) -> IntArray:
+    """Return, (n, 4), the narrowest rectangles clear of keep-outs, without those that contain another candidate."""
+    rects = _narrowest_clear(grid, need)
     rects = _smallest_of_each(rects, (LEFT, BOTTOM, RIGHT), rects[:, TOP])
     rects = _smallest_of_each(rects, (BOTTOM, RIGHT, TOP), -rects[:, LEFT])
     return _smallest_of_each(rects, (LEFT, RIGHT, TOP), -rects[:, BOTTOM])
@@ -149,13 +154,7 @@ def candidate_rectangles(grid: SlotGrid, need: IntArray) -> IntArray:
 
 def smallest_rectangle(grid: SlotGrid, need: IntArray, max_aspect: float | None) -> IntArray | None:
     """Return, (4,), the smallest of the narrowest rectangles clear of keep-outs within an aspect, None if none is."""
-    index = narrowest(grid, need)
-    span, left = (index < len(grid.rights)).nonzero()
-    rects = np.column_stack(
-        (grid.lefts[left], grid.spans[span, 0], grid.rights[index[span, left]], grid.spans[span, 1])
-    )
-    if len(grid.keep_outs):
-        rects = rects[~overlaps(rects, grid.keep_outs).any(axis=1)]
+    rects = _narrowest_clear(grid, need)
     if max_aspect is not None:
         rects = rects[aspect_of(rects) <= max_aspect]
     return rects[int(area_of(rects).argmin())] if len(rects) else None
@@ -282,6 +281,13 @@ class Raster:
         low_y = (rects[:, BOTTOM] // self.row_step - self.first_step) * (self.units + 1)
         high_y = ((rects[:, TOP] + 1) // self.row_step - self.first_step) * (self.units + 1)
         return np.stack((high_x + high_y, low_x + high_y, high_x + low_y, low_x + low_y))
+
+    @staticmethod
+    def is_free(sums: Sums, corners: IntArray, one: int) -> bool:
+        """Whether one of the rectangles with these corners holds no cell that is taken."""
+        high, left_high, low_right, low = corners[:, one].tolist()
+        at = sums.item
+        return bool(at(high) - at(left_high) == at(low_right) - at(low))
 
     @staticmethod
     def meets(sums: Sums, corners: IntArray) -> BoolArray:

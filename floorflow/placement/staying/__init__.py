@@ -33,20 +33,12 @@ PROVEN = ", the most that can be"
 
 def place_near(
     problem: PlacementProblem, limits: Limits, seed: int, scratch: PlacementSolution | None
-) -> PlacementSolution | None:
-    """Return a placement in which few modules leave their previous rectangles; None if none is near and short enough.
-
-    ``scratch``: the placement that counts as short, and whose bound holds; None of a draft.
-    """
-    return place_near_with_bound(problem, limits, seed, scratch)[0]
-
-
-def place_near_with_bound(
-    problem: PlacementProblem, limits: Limits, seed: int, scratch: PlacementSolution | None
 ) -> tuple[PlacementSolution | None, int]:
-    """Return what `place_near` does, and no more than how many modules can stay.
+    """Return a placement in which few modules leave their previous rectangles, and no more than how many can stay.
 
-    That holds for wires within their limit, and rectangles of the aspect that the placement from scratch needed.
+    None if no placement is near and short enough. ``scratch``: the placement that counts as short, and whose bound
+    holds; None of a draft. The number holds for wires within their limit, and rectangles of the aspect that the
+    placement from scratch needed.
     """
     prepared = prepare(problem, limits, "near")
     if not isinstance(prepared, PreparedProblem):
@@ -98,4 +90,4 @@ def _told(
     return replace(found, stats=replace(found.stats, method=told, bound=bound, status=status))
 
 
-__all__ = ["WITHIN", "at_home", "place_near", "place_near_with_bound", "stayed"]
+__all__ = ["WITHIN", "at_home", "place_near", "stayed"]
