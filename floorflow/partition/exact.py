@@ -20,7 +20,7 @@ from floorflow.partition.model import Model, build_model
 from floorflow.partition.problem import PartitionProblem
 from floorflow.solver import run_cpsat
 
-Status = Literal["optimal", "feasible", "infeasible", "unknown"]
+Verdict = Literal["optimal", "feasible", "infeasible", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class Outcome:
     ``work`` is what it took, in deterministic time units.
     """
 
-    status: Status
+    status: Verdict
     assignment: Integers | None
     bound: int
     work: float
 
 
-_STATUS: dict[int, Status] = {
+_STATUS: dict[int, Verdict] = {
     int(cp_model.OPTIMAL): "optimal",
     int(cp_model.FEASIBLE): "feasible",
     int(cp_model.INFEASIBLE): "infeasible",
@@ -82,7 +82,7 @@ def run_solver(model: Model, start: Integers | None, seed: int, limit: float) ->
         model.hint(start)
     # The full linear relaxation proves what the default and none leave at a bound of 0.
     answer, solver = run_cpsat(model.cp, seed, limit, linearization_level=2)
-    status: Status = _STATUS.get(int(answer), "unknown")
+    status: Verdict = _STATUS.get(int(answer), "unknown")
     assignment = model.read(solver) if status in ("optimal", "feasible") else None
     bound = max(0, ceil(solver.best_objective_bound - 1e-6))
     return Outcome(status, assignment, bound, float(solver.response_proto.deterministic_time))

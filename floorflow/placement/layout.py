@@ -86,7 +86,7 @@ NEVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class Centres:
     """Where the centres of candidates lie in one direction: ``twice`` (m,) the places, ``index`` (n,) that of each.
 
     Wirelength is a sum over both directions, so it is counted for the few places and looked up for the candidates.
@@ -96,7 +96,7 @@ class Places:
     index: IntArray
 
     @classmethod
-    def of(cls, twice: IntArray) -> Places:
+    def of(cls, twice: IntArray) -> Centres:
         """Find the places among twice the centres (n,)."""
         return cls(*np.unique(twice, return_inverse=True))
 
@@ -115,8 +115,8 @@ class CandidateRectangles:
     """
 
     rects: IntArray
-    x: Places
-    y: Places
+    x: Centres
+    y: Centres
     area: IntArray
     raster: Raster
     corners: IntArray
@@ -126,7 +126,7 @@ class CandidateRectangles:
     def of(cls, rects: IntArray, raster: Raster) -> CandidateRectangles:
         """Compute centres, areas and corners."""
         rects = rects[np.argsort(rects[:, LEFT] + rects[:, RIGHT], kind="stable")]
-        x, y = Places.of(rects[:, LEFT] + rects[:, RIGHT]), Places.of(rects[:, BOTTOM] + rects[:, TOP])
+        x, y = Centres.of(rects[:, LEFT] + rects[:, RIGHT]), Centres.of(rects[:, BOTTOM] + rects[:, TOP])
         first = np.searchsorted(x.index, np.arange(len(x.twice) + 1))
         return cls(rects, x, y, area_of(rects), raster, raster.corners(rects), first)
 

@@ -93,7 +93,13 @@ def better(objective: Objective, limits: Limits, *layouts: Layout) -> Layout:
 
 @dataclass(frozen=True)
 class Reaching:
-    """Such a step: ``space`` are the rectangles that annealing takes, of the ``aspects`` in force."""
+    """The last step where streams inside an SLR are still beyond their reach: first the reach, then the rest.
+
+    Annealing goes on from the best layout at a weight of the reach by which hardly anything else counts. Of many
+    modules what it finds is taken only if it costs little more: a register slice is cheaper than long wires. Of few
+    modules CP-SAT then looks, with the reach as a constraint, over all legal rectangles of the ``aspects`` in force: it
+    finds a layout if there is one, where the work suffices. ``space`` are the rectangles that annealing takes.
+    """
 
     prepared: PreparedProblem
     aspects: Sequence[float | None]

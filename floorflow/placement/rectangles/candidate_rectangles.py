@@ -230,6 +230,9 @@ Sums = npt.NDArray[np.int32]
 class Raster:
     """A slot's region in cells of one unit of columns by ``row_step`` rows, counted from its lower left corner.
 
+    Running sums of the cells that are taken tell of each of many rectangles in four look-ups whether it is free.
+    Comparing a module's thousands of candidates with every other module would cost as much as there are modules.
+
     No pblock edge cuts a unit, so that rectangles meet where their cells do. ``unit_of`` (device columns,) is the
     number, from 1 on, of the unit of a column; outside the region it is at most 0 or more than ``units``.
     """
