@@ -170,15 +170,12 @@ class LeastScale:
         if scale >= self.high:
             return True
         search.seek(np.floor(self.budget * scale).astype(np.int64))
-        for rows in sorted(self._selections, key=self._order)[:IMPROVED]:
+        for rows in sorted(self._selections, key=lambda rows: (self.scale_of[rows], rows))[:IMPROVED]:
             found = search.run(self._selections[rows], np.zeros(5, dtype=np.int64))
             if found is not None:
                 self._met(found)
                 return True
         return False
-
-    def _order(self, rows: Rows) -> tuple[Fraction, Rows]:
-        return self.scale_of[rows], rows
 
     def open_groups(self) -> int:
         """Return how many groups have a choice left that a folding of a lower scale may take."""
@@ -196,7 +193,9 @@ class LeastScale:
             high = self.high
             if self.low >= high or not isinstance(high, Fraction):
                 return
-            below = replace(self.problem, budget=just_below(self.problem.budget, high), weights=self._tuple())
+            below = replace(
+                self.problem, budget=just_below(self.problem.budget, high), weights=tuple(self.weights.tolist())
+            )
             answer = least_scarce(below, interval_cycles, branch=branch)
             if isinstance(answer, FoldingInfeasible):
                 self.low = high
@@ -207,9 +206,6 @@ class LeastScale:
             self.low = max(self.low, min(high, Fraction(int(answer.stats.bound or 0), max(1, worth))))
             if answer.stats.status != "optimal":
                 return
-
-    def _tuple(self) -> tuple[int, ...]:
-        return tuple(self.weights.tolist())
 
 
 def scale_of(use: Iterable[int], budget: Iterable[int]) -> Fraction | None:

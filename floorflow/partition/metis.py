@@ -178,17 +178,13 @@ def assign_parts(parts: Sequence[Sequence[int]], arrays: ProblemArrays) -> Integ
     part_of = np.zeros(len(arrays.names), dtype=np.int64)
     for index, part in enumerate(parts):
         part_of[list(part)] = index
-    fits = _fits(parts, arrays)
+    # (parts, S) whether a slot takes a whole part
+    fits = np.array([arrays.holds(part) for part in parts], dtype=bool)
     evaluator = MoveEvaluator(arrays)
     if perm(len(arrays.limit), len(parts)) <= _MAX_PERMUTATIONS:
         maps = _cheapest_maps(part_of, fits, arrays)
         return min((slots[part_of] for slots in maps), key=evaluator.key)
     return _improved_by_exchanges(_along_dataflow(part_of, fits, arrays), part_of, evaluator)
-
-
-def _fits(parts: Sequence[Sequence[int]], arrays: ProblemArrays) -> Flags:
-    """(parts, S) whether a slot takes a whole part."""
-    return np.array([arrays.holds(part) for part in parts], dtype=bool)
 
 
 def _quotient(part_of: Integers, count: int, arrays: ProblemArrays) -> Integers:

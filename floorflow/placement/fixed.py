@@ -8,7 +8,7 @@ no single rectangle get all that is free there. Others had a rectangle before, a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
 
@@ -125,7 +125,9 @@ def fixed_regions(problem: PlacementProblem) -> dict[str, Region] | Refusal:
         if rect.overlaps(beside):
             raise InputError(f"the pblocks that are fixed for {name} and {other} overlap")
     short = []
-    for module in _fixed(problem):
+    for module in problem.modules:
+        if module.name not in problem.fixed:
+            continue
         rect = problem.fixed[module.name]
         why = what_is_illegal(problem, problem.slot_of[module.slot], rect)
         if why:
@@ -147,10 +149,6 @@ def with_fixed(
 ) -> PlacementSolution:
     """Return the solution of all modules: of those that are fixed, and of the others around them."""
     return with_regions(problem, regions, others, f"{len(regions)} fixed")
-
-
-def _fixed(problem: PlacementProblem) -> Iterator[PlacedModule]:
-    return (module for module in problem.modules if module.name in problem.fixed)
 
 
 def at_home(problem: PlacementProblem) -> tuple[str, ...]:

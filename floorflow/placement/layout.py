@@ -53,13 +53,14 @@ class NetArrays:
         return cls(bits, pins, pin_bits, pairs, pair_bits, every, np.append(pair_bits, pin_bits[module, pin]))
 
     @cached_property
-    def _weights(self) -> npt.NDArray[np.float64]:
+    def weights(self) -> npt.NDArray[np.float64]:
+        """The widths of all ends, (k,), as fractions."""
         return self.end_bits.astype(np.float64)
 
     def twice_wire(self, places: npt.NDArray[np.float64]) -> float:
         """Return twice the wirelength of all ends at places (modules + pins, 2), given doubled."""
         first, second = self.ends
-        return float(self._weights @ np.abs(places[first] - places[second]).sum(axis=1))
+        return float(self.weights @ np.abs(places[first] - places[second]).sum(axis=1))
 
 
 def net_arrays(problem: PlacementProblem) -> NetArrays:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -87,14 +86,6 @@ class Objective:
         """Whether wirelength is all that counts."""
         return self.weights.congestion == 0 and (self.ways is None or self.weights.reach == 0)
 
-    @cached_property
-    def _bits(self) -> Floats:
-        return self.nets.end_bits.astype(np.float64)
-
-    def twice_wire(self, places: Floats) -> float:
-        """Return twice the wirelength."""
-        return self.nets.twice_wire(places)
-
     def twice_reach(self, places: Floats) -> float:
         """Return twice the weighted penalty for streams beyond their reach."""
         if self.ways is None or self.weights.reach == 0:
@@ -111,7 +102,7 @@ class Objective:
     def routing_map(self, places: Floats) -> RoutingMap:
         """Return the routing map."""
         first, second = self.nets.ends
-        return RoutingMap(self.bins.demand(places[first], places[second], self._bits), self.bins.capacity)
+        return RoutingMap(self.bins.demand(places[first], places[second], self.nets.weights), self.bins.capacity)
 
     def twice_others(self, places: Floats) -> float:
         """Return twice what is not wirelength."""
@@ -142,7 +133,7 @@ class Objective:
     def rank(self, boxes: npt.NDArray[np.int64]) -> tuple[int, float]:
         """Order complete layouts with boxes (n, 4): streams beyond their reach first, then twice the objective."""
         places = self._ends_of(boxes)
-        return self.beyond(places), self.weights.wire * self.twice_wire(places) + self.twice_others(places)
+        return self.beyond(places), self.weights.wire * self.nets.twice_wire(places) + self.twice_others(places)
 
 
 def counted(problem: PlacementProblem) -> Objective | None:

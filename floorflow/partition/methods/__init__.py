@@ -84,7 +84,9 @@ def partition(
         memo.repeated += 1
         return known.answer
     if known is not None and isinstance(known.answer, PartitionSolution):
-        start = _better(problem, known.answer.slot_of, start)
+        start = (
+            start if start is not None and _is_better(problem, start, known.answer.slot_of) else known.answer.slot_of
+        )
     memo.solved += 1
     answer = _solved(problem, method, limits, seed, start)
     memo.answers[key] = Answered(answer, limits.prove)
@@ -104,10 +106,6 @@ def _suffices(known: Answered, problem: PartitionProblem, limits: Limits, start:
 
 def _is_better(problem: PartitionProblem, start: Mapping[str, int], known: Mapping[str, int]) -> bool:
     return problem.is_legal(start) and problem.cost(start) < problem.cost(known)
-
-
-def _better(problem: PartitionProblem, known: Mapping[str, int], start: Mapping[str, int] | None) -> Mapping[str, int]:
-    return known if start is None or not _is_better(problem, start, known) else start
 
 
 def _solved(

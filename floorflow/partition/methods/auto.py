@@ -156,17 +156,13 @@ def _improve(problem: PartitionProblem, best: Best, seed: int, work: float) -> N
         best.offer(improved, f"{best.origin}+local search")
 
 
-def _is_large(problem: PartitionProblem, limits: Limits) -> bool:
-    return len(problem.demands) * len(problem.edges) > limits.large
-
-
 def finished(problem: PartitionProblem, best: Best, seed: int, limits: Limits) -> PartitionAnswer:
     """Even out the slots at the cost reached, and say what is proven."""
     arrays, assignment = best.arrays, best.assignment
     if assignment is None:
         return PartitionFailure((Refusal("partition limit"),))
     cost = arrays.cost(assignment)
-    if not _is_large(problem, limits) and limits.prove:
+    if limits.prove and len(problem.demands) * len(problem.edges) <= limits.large:
         best.offer(even_out(problem, arrays, assignment, seed, limits.work * limits.even), best.origin)
     status: Status = "optimal" if best.proven else "feasible"
     bound = float(min(cost, best.bound)) if limits.prove or best.proven else None

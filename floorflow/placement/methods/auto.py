@@ -110,14 +110,11 @@ class Reaching:
     def from_best(self, best: Layout) -> Layout:
         """Return a layout with fewer streams beyond their reach, if one is found; else the same."""
         best = self._better(best, self._annealed(best))
-        if self._beyond(best) and self.space.count <= self.prepared.limits.complete_modules:
+        if self.objective.rank(best.boxes)[0] and self.space.count <= self.prepared.limits.complete_modules:
             found = self._by_cpsat()
             if found is not None:
                 best = self._better(best, found, self._annealed(found))
         return best
-
-    def _beyond(self, layout: Layout) -> int:
-        return self.objective.rank(layout.boxes)[0]
 
     def _better(self, *layouts: Layout) -> Layout:
         return better(self.objective, self.prepared.limits, *layouts)
