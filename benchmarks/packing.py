@@ -127,7 +127,7 @@ def outcome(design: Design) -> tuple[bool, bool, float]:
     placed = isinstance(place(design.problem), PlacementSolution)
     seconds = time.process_time() - start
     tight = placed and design.area > 0.6
-    without = replace(LIMITS["default"], packing_rounds=0, improve_rounds=0)
+    without = replace(LIMITS["default"], packing_rounds=0, tight_rounds=0, every_rounds=0)
     return placed, tight and not isinstance(solve(design.problem, without, 0), PlacementSolution), seconds
 
 
