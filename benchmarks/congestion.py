@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.placement_cases import cases
 from floorflow.hardware.reach import reach_tiles
 from floorflow.placement import PlacementProblem, PlacementSolution, Weights, place
-from floorflow.placement.layouts.objective import Objective
+from floorflow.placement.objective import Objective
 from floorflow.stats import PlaceWeights
 
 USUAL = Weights(**PlaceWeights().as_dict())

@@ -23,8 +23,8 @@ import numpy as np
 from floorflow.hardware import Device, Slot, free_cells, free_supply, load_platform
 from floorflow.placement import PlacedModule, PlacementProblem, PlacementSolution, Wire, least_cells, place
 from floorflow.placement.bounds.wires import needs_of
-from floorflow.placement.effort import LIMITS
 from floorflow.placement.methods.auto import solve
+from floorflow.placement.problem import LIMITS
 from floorflow.resources import Resources
 
 PLATFORMS = ("alveo-u250", "xcku5p", "zcu104")
@@ -127,7 +127,7 @@ def outcome(design: Design) -> tuple[bool, bool, float]:
     placed = isinstance(place(design.problem), PlacementSolution)
     seconds = time.process_time() - start
     tight = placed and design.area > 0.6
-    without = replace(LIMITS["default"], packing_rounds=0, improve_rounds=0)
+    without = replace(LIMITS["default"], packing_rounds=0, tight_rounds=0, every_rounds=0)
     return placed, tight and not isinstance(solve(design.problem, without, 0), PlacementSolution), seconds
 
 

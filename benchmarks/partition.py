@@ -22,13 +22,13 @@ from floorflow.hardware import Crossing
 from floorflow.partition import (
     Edge,
     ModuleStream,
-    PartitionMemo,
     PartitionProblem,
     PartitionSolution,
     SlotCapacity,
     partition,
 )
 from floorflow.resources import Resources, total
+from floorflow.stats import Memo
 
 REAL = Path(__file__).parent / "data" / "partition"
 METHODS = ("plain-metis", "metis", "dp", "auto")
@@ -83,7 +83,7 @@ def real_problems(effort: str, seed: int) -> None:
     print("| problem | modules | slots | first | s | cost | bound | gap | status | method | s |")
     print("|" + "---|" * 11)
     for path in sorted(REAL.glob("*.json")):
-        problem, memo = read_problem(path), PartitionMemo()
+        problem, memo = read_problem(path), Memo()
         cells = [path.stem, str(len(problem.demands)), str(len(problem.slots))]
         for prove in (False, True):
             started = time.perf_counter()

@@ -29,10 +29,9 @@ from floorflow.hardware.geometry import Rect
 from floorflow.placement import PlacementProblem, PlacementSolution, Region, hpwl_of, place
 from floorflow.placement.bounds.wires import legal_rectangles, needs_of
 from floorflow.placement.construction.several_ways import Construction, construct_layouts
-from floorflow.placement.effort import LIMITS
-from floorflow.placement.full_slots import full_slots_bound
-from floorflow.placement.layouts.net_arrays import net_arrays
-from floorflow.placement.preparing import PreparedProblem, prepare
+from floorflow.placement.layout import net_arrays
+from floorflow.placement.preparing import PreparedProblem, full_slots_bound, prepare
+from floorflow.placement.problem import LIMITS
 from floorflow.placement.rectangles.candidate_rectangles import aspect_of, slot_grid
 
 LEAST = 3

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from benchmarks.placement_cases import cases
 from floorflow.hardware.geometry import bounding_box
 from floorflow.placement import Pin, PlacementSolution, place
-from floorflow.placement.ports.on_edges import PINS_PER_ROW, PortStream, end_point, length_of, place_ports, points_of
+from floorflow.placement.ports import PINS_PER_ROW, PortStream, end_point, length_of, place_ports, points_of
 from floorflow.placement.problem import point_of
 
 

@@ -33,7 +33,7 @@ from floorflow.hardware import Platform, load_platform
 from floorflow.network.model import Network, Operation
 from floorflow.placement import Pin, PlacedModule, PlacementProblem, PlacementSolution, place
 from floorflow.placement import Wire as PlacedWire
-from floorflow.placement.alike.port_sides import unlike_ports
+from floorflow.placement.alike import unlike_ports
 from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.verify.hardware.geometry import Device as Die

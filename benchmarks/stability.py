@@ -23,9 +23,9 @@ from benchmarks.placement_cases import cases
 from floorflow.hardware import Rect
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place, stayed
 from floorflow.placement.bounds.wires import need_of
-from floorflow.placement.effort import LIMITS
-from floorflow.placement.staying import place_near_with_bound
-from floorflow.placement.whole_slots import whole_slots, without
+from floorflow.placement.fixed import whole_slots, without
+from floorflow.placement.problem import LIMITS
+from floorflow.placement.staying import place_near
 from floorflow.resources import Resources
 
 GROWTH = 1.2
@@ -81,7 +81,7 @@ def rows(problem: PlacementProblem, every: int = 1) -> Iterator[Row | str]:
 def _row(problem: PlacementProblem, previous: Mapping[str, Rect], name: str, scratch: PlacementSolution) -> Row:
     started = time.process_time()
     asked = replace(problem, previous=previous)
-    near, most = place_near_with_bound(asked, LIMITS[asked.effort], 0, scratch)
+    near, most = place_near(asked, LIMITS[asked.effort], 0, scratch)
     seconds = time.process_time() - started
     found = near or scratch
     others = [other for other in stayed(previous, found) if other != name]

@@ -1,4 +1,4 @@
-"""What solving methods are alike in: how they are found and called, what they weigh and did, what they say of it.
+"""What solving methods are alike in: how they are found and called, what they weigh and did, and what is remembered.
 
 Deterministic work is counted where nearly all of the time goes: in solvers, enumerations, prices, exchanges, analyses
 of FIFOs, partitions and draws of annealing. A unit is roughly a second of one core; counts depend on the input alone,
@@ -7,15 +7,14 @@ so that no clock decides what a run comes to.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from importlib import import_module
 from math import inf
 from pathlib import Path
 from pkgutil import iter_modules
-from types import MappingProxyType
 from typing import Any, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -129,33 +128,115 @@ class Method(Protocol[Problem_contra, Allowed_contra, Answer_co]):
         """
 
 
-def method_names(*folders: str) -> tuple[str, ...]:
-    """Return the names of the methods in folders of this package, ``folding/methods`` for one: a file for each.
+def method_names(stage: str) -> tuple[str, ...]:
+    """Return the names of the methods of a stage, ``folding`` for one: a file for each.
 
     Nothing is imported, so that a wrong name can be refused before any solver is.
     """
-    paths = [str(Path(__file__).parent / folder) for folder in folders]
-    return tuple(sorted(module.name.replace("_", "-") for module in iter_modules(paths)))
+    return tuple(sorted(_modules_of(stage)))
+
+
+def _modules_of(stage: str) -> dict[str, str]:
+    """Return the modules of a stage's methods by name: floorflow's own, and those of papers that are there."""
+    package = Path(__file__).parent
+    folders = [package / stage / "methods", *sorted(package.glob(f"papers/*/{stage}"))]
+    return {
+        module.name.replace("_", "-"): ".".join(("floorflow", *folder.relative_to(package).parts, module.name))
+        for folder in folders
+        for module in iter_modules([str(folder)])
+    }
 
 
 @dataclass(frozen=True)
 class MethodNames:
-    """The value is the name of a method in one of these folders, or one of the back end's own."""
+    """The value is the name of a method of this stage, or one of the back end's own."""
 
-    folders: tuple[str, ...]
+    stage: str
     of_backend: bool = False
 
     @property
     def known(self) -> tuple[str, ...]:
         """The methods that are there."""
-        return method_names(*self.folders)
+        return method_names(self.stage)
 
 
-def methods_in(folder: str) -> Mapping[str, Any]:
-    """Return the methods of one such folder by name: what each file calls ``solve``."""
-    package = f"floorflow.{folder.replace('/', '.')}"
-    names = method_names(folder)
-    return MappingProxyType({name: import_module(f"{package}.{name.replace('-', '_')}").solve for name in names})
+class _Methods(Mapping[str, Any]):
+    """Methods by name, each imported when it is asked for: what its file calls ``solve``."""
+
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        self._modules = modules
+
+    def __getitem__(self, name: str) -> Any:
+        return import_module(self._modules[name]).solve
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._modules))
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+
+def methods_in(stage: str) -> Mapping[str, Any]:
+    """Return the methods of a stage by name: those in ``<stage>/methods`` and in ``papers/<paper>/<stage>``."""
+    return _Methods(_modules_of(stage))
+
+
+Solved = TypeVar("Solved")
+
+
+@dataclass
+class Memo:
+    """What a run was asked and has answered, by the `content` of the question; counts of what was and was not new."""
+
+    answers: dict[Hashable, Any] = field(default_factory=dict)
+    solved: int = 0
+    repeated: int = 0
+
+    def once(self, solve: Callable[[], Solved], *question: Any) -> Solved:
+        """Return what ``solve`` returns, or returned when the same was asked before."""
+        key = content(question)
+        if key in self.answers:
+            self.repeated += 1
+        else:
+            self.solved += 1
+            self.answers[key] = solve()
+        answer: Solved = self.answers[key]
+        return answer
+
+
+def content(value: Any) -> Hashable:
+    """Return what two values have in common if no question tells them apart, and hash it.
+
+    A dataclass is its type and every field that its comparison counts, so that a field which is added counts by itself.
+    Mappings and sequences are what they hold, in order, for solvers go by that; arrays are their numbers. What is none
+    of these and has no hash is equal to itself alone.
+    """
+    try:
+        hash(value)
+    except TypeError:
+        if is_dataclass(value):
+            return type(value), *(content(getattr(value, part.name)) for part in fields(value) if part.compare)
+        if isinstance(value, Mapping):
+            return Mapping, *((content(name), content(held)) for name, held in value.items())
+        if isinstance(value, (list, tuple)):
+            return type(value), *map(content, value)
+        if hasattr(value, "tobytes"):
+            return value.shape, value.dtype.str, value.tobytes()
+        return _Itself(value)
+    return value  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, eq=False)
+class _Itself:
+    """Something that is equal to nothing else; it is kept, so that nothing new can be taken for it."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
 
 
 class WorkIsSpent(Exception):  # noqa: N818 - says how a search ended that had a limit, is no error

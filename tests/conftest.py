@@ -28,8 +28,10 @@ from floorflow.verify.hardware.boards import Board
 from floorflow.view import render
 from tests.random_models import random_graph
 
-settings.register_profile("any-machine", deadline=None)  # a machine that does other work too is no fault of the code
-settings.load_profile("any-machine")
+# A machine that does other work too is no fault of the code: no deadline.
+settings.register_profile("few", deadline=None, max_examples=20)
+settings.register_profile("many", deadline=None, max_examples=200)
+settings.load_profile("few")
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
@@ -70,13 +72,26 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
         return Path(told.read_text())
 
 
-def pytest_configure() -> None:
-    """Let SIGHUP do what it does by default, also under `nohup`: what tests start is stopped by it."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Let SIGHUP do what it does by default, also under `nohup`; random families are large where slow tests run."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    if _is_slow_run(config):
+        settings.load_profile("many")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with writers that are forked, while this process is small, and go on with whole plans, which are long."""
+def _is_slow_run(config: pytest.Config) -> bool:
+    return config.getoption("markexpr") == "slow"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with writers that are forked, while this process is small, and go on with whole plans, which are long.
+
+    All random families are among the slow tests, with more examples.
+    """
+    for item in items if _is_slow_run(config) else ():
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker("slow")
     items.sort(key=lambda item: (item.path.name != "test_output_kills.py", item.path.parent != ROOT / "tests"))
 
 

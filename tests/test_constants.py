@@ -32,7 +32,7 @@ from floorflow.hardware import (
     reach,
     routing,
 )
-from floorflow.placement.layouts import objective
+from floorflow.placement import objective
 from floorflow.record import long_streams
 from floorflow.search.candidate import context
 from floorflow.search.policy import bargains, host_weights

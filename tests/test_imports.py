@@ -109,6 +109,11 @@ def test_every_package_is_under_the_rule() -> None:
     assert packages == set(ALLOWED) | OPEN_TO_ALL | DRIVERS
 
 
+def test_papers_are_imported_by_nobody() -> None:
+    for module, path in MODULES.items():
+        assert module[0] == "papers" or "papers" not in imported_packages(path), f"{path} imports papers"
+
+
 def test_few_files_stand_at_the_root() -> None:
     assert len(list(PACKAGE.glob("*.py"))) <= MOST_AT_THE_ROOT
 

@@ -24,7 +24,7 @@ from floorflow.reading import require_file
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.stats import method_names
 
-CHUNK_METHODS = method_names("papers/dpr/methods")
+CHUNK_METHODS = method_names("papers/dpr")
 AREAS = "0.3:1.0:0.05"
 """The paper's, with the step that it does not say."""
 MOST_AREAS, MOST_REGIONS = 1000, 4

@@ -16,7 +16,7 @@ from floorflow.reading import require_file
 from floorflow.request import RESOURCES_ALONE
 from floorflow.stats import method_names
 
-CASE_METHODS = method_names("papers/samo/methods")
+CASE_METHODS = method_names("papers/samo")
 DEFAULT_CASE_METHODS = ("exact", "rule", "annealing")
 
 

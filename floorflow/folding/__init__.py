@@ -4,32 +4,36 @@ A *group* is one engine or several tied ones; a *row* is a joint option of a gro
 At one interval the problem is a multiple-choice knapsack with several resources and with prices on pairs of neighbours.
 
     problem                groups, budget, couplings (what the stream between two rows costs); answers as values
-    coupling_prices        what streams add to rows and to pairs of rows
+    selection              what rows and selections use, streams included
     dominance              presolve: the rows at an interval that no other beats whatever the neighbours choose
-    interface_classes      rows by what their neighbours see of them: the widths of their ports
     variable_elimination   the cheapest selection of a graph with prices on nodes and on edges, for many prices at once
-    pricing                the cheapest selections and the min-marginals at prices on the resources
-    lagrangian             Lagrangian bound: prices on resources instead of limits (cutting_planes: which prices to try)
+    pricing                the cheapest selections and the min-marginals at prices on the resources, by ports' widths
+    lagrangian             Lagrangian bound: prices on resources instead of limits, sought by cutting planes
     label_setting          enumeration of all selections below a cost: closes the gap, or gives up
     local_search           better foldings next to a given one, by 1- and 2-exchanges
-    branching              branch and bound, where several resources bind at once (cardinality_branching: how to branch)
+    branching              branch and bound, where several resources bind at once
     exact                  least scarcity at an interval: Lagrangian bound, local search, label setting, branching
-    interval_search        which interval to try next, looking for the shortest
-    least_scale            the least scale of a budget that a folding keeps: bound, exchanges, proof
     least_full             the least largest share of the budget at an interval, then the least scarcity near that
-    latency                the least sum of cycles along the longest path (latency_bound, latency_model, longest_path)
+    latency                the least sum of cycles along the longest path (latency_bound)
+    fewest                 the fewest marked engines at an interval, such as those above a limit
+    balance                ties between the cycles of consecutive layers
     infeasible             how much larger the budget would have to be, and what fills it
-    methods                all methods by name: `exact` and the published ones (cpsat, rule, annealing, brute)
-    restriction            the problem with fewer rows
-    selection              adds up resources and cycles of a selection, for the published methods
+    methods                methods by name: `exact`, and the published ones of `floorflow.papers`
 """
 
 from floorflow.folding.exact import FeasibilityOracle, FoldingAnswer, least_scarce
 from floorflow.folding.infeasible import Shortage, shortage
-from floorflow.folding.interval_search import RATIO, shortest_interval
 from floorflow.folding.latency import least_latency
-from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown, fitting
-from floorflow.folding.restriction import restricted
+from floorflow.folding.problem import (
+    RATIO,
+    FoldingInfeasible,
+    FoldingProblem,
+    FoldingSolution,
+    FoldingUnknown,
+    fitting,
+    restricted,
+    shortest_interval,
+)
 
 __all__ = [
     "RATIO",

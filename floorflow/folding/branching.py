@@ -4,28 +4,138 @@ A node of the search is a part of all foldings: rows ruled out, and cardinality 
 equal engines use a row with few BRAMs". Networks repeat their blocks, and such a limit settles in two nodes what would
 take many that tell equal engines apart. It is one more limit with a price. Many nodes are bounded side by side, for
 `pricing` takes many prices at once; after that each loses the rows that cannot be in a better folding than the best so
-far.
+far, and is split in two by how many of some equal groups take some of their rows.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.folding.cardinality_branching import CardinalityLimit, EqualGroups, branch
-from floorflow.folding.cutting_planes import Cut, CuttingPlanes
-from floorflow.folding.lagrangian import FINENESS, MOST_SUM, Knapsack, LagrangianBound
+from floorflow.folding.lagrangian import FINENESS, MOST_SUM, Cut, CuttingPlanes, Knapsack, LagrangianBound
 from floorflow.folding.local_search import LocalSearch
 from floorflow.folding.pricing import Mask
 from floorflow.folding.variable_elimination import FORBIDDEN
 
 Array = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+SOME = 1e-6
+"""Share of a row in a fractional answer from which it counts."""
+LEAST_SCORE = 1e-9
+"""What a split must tell to be one."""
+OWN_COST = 0.1
+"""Weight of a resource's own cost, beside its price, in telling which rows differ most."""
+
+
+@dataclass(frozen=True)
+class CardinalityLimit:
+    """At most (``sign`` 1) or at least (-1) ``limit`` of the selected rows are among ``rows``."""
+
+    rows: Mask
+    """(size of the line,)"""
+    sign: int
+    limit: int
+    groups: int
+    """Groups that the rows are of, each of which takes one row."""
+    others: Mask
+    """The other rows of these groups."""
+
+    @cached_property
+    def positions(self) -> Array:
+        """Positions of the rows."""
+        return np.flatnonzero(self.rows)
+
+    def excess(self, selection: Array) -> float:
+        """Return by how many rows a selection breaks the limit, negative if it does not."""
+        return float(self.sign * (np.count_nonzero(self.rows[selection]) - self.limit))
+
+    def forbidden(self) -> Mask | None:
+        """Return the rows that none may take, if that is all that the limit says."""
+        if self.sign > 0 and self.limit == 0:
+            return self.rows
+        return self.others if self.sign < 0 and self.limit == self.groups else None
+
+
+class EqualGroups:
+    """Groups with equal rows make a set."""
+
+    def __init__(self, knapsack: Knapsack) -> None:
+        self.knapsack, pricing = knapsack, knapsack.pricing
+        known: dict[bytes, int] = {}
+        self.of = np.array([known.setdefault(use.tobytes(), len(known)) for use in pricing.classes.use])
+        """Set of each group."""
+        self.lines = [
+            pricing.begins[groups][:, None] + np.arange(len(pricing.classes.use[groups[0]]))
+            for groups in (np.flatnonzero(self.of == number) for number in range(len(known)))
+        ]
+        """For each set the positions of its groups' rows, (groups, rows)."""
+        self.shares = [pricing.use[line[0]] / np.maximum(knapsack.budget, 1) for line in self.lines]
+        """For each set what its rows use of the budget, (rows, 5)."""
+
+
+def branch(
+    equal_groups: EqualGroups, row_mask: Mask, fractional: Floats, prices: Array
+) -> tuple[CardinalityLimit, CardinalityLimit]:
+    """Return two limits, one of which every selection meets, that both exclude the fractional answer, if anything does.
+
+    ``fractional`` holds the share of each row in the relaxation's answer. Rows are told apart by the resource that
+    makes the largest difference at the prices.
+    """
+    pricing, budget = equal_groups.knapsack.pricing, equal_groups.knapsack.budget
+    value = prices * budget / FINENESS + OWN_COST * equal_groups.knapsack.weights * budget
+    value = np.sqrt(value / max(1.0, value.max())) + 0.01
+    best: tuple[float, int, Mask, float] | None = None
+    for number in np.unique(equal_groups.of[pricing.group[(fractional > SOME) & (fractional < 1 - SOME)]]).tolist():
+        line = equal_groups.lines[number]
+        best_split = _widest(equal_groups.shares[number] * value, fractional[line].sum(axis=0))
+        if best_split is not None and (best is None or best_split[0] > best[0]):
+            best = (best_split[0], number, *best_split[1:])
+    if best is None:
+        return _in_half(equal_groups, row_mask)
+    return _two_sides(pricing.size, equal_groups.lines[best[1]], best[2], best[3])
+
+
+def _widest(shares: Floats, count: Floats) -> tuple[float, Mask, float] | None:
+    """Return how much the best split of equal groups' rows tells, its lower part, and how often rows there are taken.
+
+    A split tells much where it leaves that number far from whole numbers, and where its parts differ much.
+    """
+    taken = np.flatnonzero(count > SOME)
+    order = shares[taken].argsort(axis=0, kind="stable")
+    amounts, selection = np.take_along_axis(shares[taken], order, axis=0), count[taken][order]
+    inside, spent = selection.cumsum(axis=0), (selection * amounts).cumsum(axis=0)
+    inside, rest, spent, left = inside[:-1], inside[-1] - inside[:-1], spent[:-1], spent[-1] - spent[:-1]
+    open_ = np.minimum(inside - np.floor(inside + SOME), np.ceil(inside - SOME) - inside)
+    score = np.where(amounts[1:] > amounts[:-1], open_ * (left / rest - spent / inside), 0.0).T
+    if not score.size or score.max() <= LEAST_SCORE:
+        return None
+    resource, at = divmod(int(score.argmax()), score.shape[1])
+    lower = shares[:, resource] <= (amounts[at, resource] + amounts[at + 1, resource]) / 2
+    return float(score[resource, at]), lower, float(count[lower].sum())
+
+
+def _two_sides(size: int, line: Array, lower: Mask, inside: float) -> tuple[CardinalityLimit, CardinalityLimit]:
+    rows, others = np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.bool_)
+    rows[line[:, lower]] = others[line[:, ~lower]] = True
+    most = int(np.floor(inside + SOME))
+    return CardinalityLimit(rows, 1, most, len(line), others), CardinalityLimit(rows, -1, most + 1, len(line), others)
+
+
+def _in_half(equal_groups: EqualGroups, row_mask: Mask) -> tuple[CardinalityLimit, CardinalityLimit]:
+    """Split the rows of the group that has most left."""
+    pricing = equal_groups.knapsack.pricing
+    left = np.add.reduceat(row_mask, pricing.begins[:-1], dtype=np.int64)
+    group = int(np.argmax(left))
+    line = np.arange(pricing.begins[group], pricing.begins[group + 1])[None]
+    lower = np.cumsum(row_mask[line[0]]) <= left[group] // 2
+    return _two_sides(pricing.size, line, lower, 0.5)
+
 
 MOST_NODES, MOST_WORK = 800, 80_000
 """Nodes after which the search ends with what it has; fewer in large networks, so many times their groups."""
@@ -61,19 +171,10 @@ class BranchAndBoundResult:
     open_parts: tuple[tuple[list[Array], Array], ...] = ()
 
 
-class Enumerate(Protocol):
-    """Looks at all foldings within the budget that take some rows of each group and cost at most so much."""
+Enumerate = Callable[[Sequence[Array], Array, int], tuple[Sequence[int] | None, bool]]
+"""Looks at all foldings within the budget that take some rows of each group, at prices, and cost at most so much.
 
-    def __call__(self, rows: Sequence[Array], prices: Array, most: int) -> tuple[Sequence[int] | None, bool]:
-        """Return the cheapest one's rows (None: none was found), and whether it is the cheapest for sure."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """``most_nodes``: nodes after which the search ends with what it has; ``rounds``: prices tried before a split."""
-
-    most_nodes: int = MOST_NODES
-    rounds: int = ROUNDS
+Returns the cheapest one's rows (None: none was found), and whether it is the cheapest for sure."""
 
 
 def branch_and_bound(
@@ -83,13 +184,12 @@ def branch_and_bound(
     enumerate_: Enumerate,
     *,
     first: bool = False,
-    limits: Limits = Limits(),
 ) -> BranchAndBoundResult:
     """Search from the relaxation on for foldings that cost less than ``below``; ``first`` ends with any.
 
     ``enumerate_`` ends nodes in which few groups have a choice left.
     """
-    return _Search(knapsack, below, enumerate_, limits).run(lagrangian, first=first)
+    return _Search(knapsack, below, enumerate_).run(lagrangian, first=first)
 
 
 @dataclass
@@ -104,7 +204,7 @@ class _Node:
     trial: Array
     """Prices to be tried next."""
     weights: Floats = field(default_factory=lambda: np.zeros(0))
-    """Of the cuts, as `cutting_planes.Ceiling` has them."""
+    """Of the cuts, as `lagrangian.Ceiling` has them."""
     planes: CuttingPlanes | None = None
     """The cuts as a programme, while the node is being bounded."""
     returns: int = 0
@@ -114,7 +214,7 @@ class _Node:
 class _Search:
     """One search: the best folding so far and the nodes that are open."""
 
-    def __init__(self, knapsack: Knapsack, below: int, enumerate_: Enumerate, limits: Limits) -> None:
+    def __init__(self, knapsack: Knapsack, below: int, enumerate_: Enumerate) -> None:
         self.knapsack, self.pricing, self.enumerate = knapsack, knapsack.pricing, enumerate_
         self.best: Array | None = None
         self.cost = below
@@ -123,8 +223,7 @@ class _Search:
         self.exchanged: set[bytes] = set()
         self.side_by_side = max(1, min(SIDE_BY_SIDE, MOST_ENTRIES // self.pricing.elimination.largest_table))
         self.nodes = self.made = 0
-        self.most_nodes = min(limits.most_nodes, max(1, MOST_WORK // len(knapsack.pricing.classes.rows)))
-        self.rounds = limits.rounds
+        self.most_nodes = min(MOST_NODES, max(1, MOST_WORK // len(knapsack.pricing.classes.rows)))
         self.open: list[tuple[int, int, _Node]] = []
         self.aside: list[_Node] = []
 
@@ -171,7 +270,7 @@ class _Search:
     def _bound(self, batch: list[_Node]) -> None:
         """Raise the bounds of nodes by better prices, all in step."""
         active = batch
-        for _ in range(self.rounds):
+        for _ in range(ROUNDS):
             if not active:
                 break
             rows, prices = self._priced(active, [node.trial for node in active])

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.dataflow.options import Coupling
-from floorflow.folding.coupling_prices import absorb_one_sided, between_groups, own_use, pair_prices
 from floorflow.folding.problem import FoldingProblem
+from floorflow.folding.selection import absorb_one_sided, between_groups, own_use, pair_prices
 from floorflow.folding.variable_elimination import Pair
 from floorflow.resources import RESOURCE_NAMES
 

@@ -27,13 +27,19 @@ from numpy.typing import NDArray
 from floorflow.folding.balance import joinable
 from floorflow.folding.branching import branch_and_bound
 from floorflow.folding.dominance import ReducedProblem, reduce_by_dominance, restricted_to
-from floorflow.folding.interface_classes import group_by_interface
-from floorflow.folding.interval_search import RATIO, first_index_to_try, shortest_interval
 from floorflow.folding.label_setting import MOST_LABELS, cheapest_below
 from floorflow.folding.lagrangian import FINENESS, Knapsack, LagrangianBound, lagrangian_bound, rows_within_cost
 from floorflow.folding.local_search import LocalSearch
-from floorflow.folding.pricing import Pricing
-from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
+from floorflow.folding.pricing import Pricing, group_by_interface
+from floorflow.folding.problem import (
+    RATIO,
+    FoldingInfeasible,
+    FoldingProblem,
+    FoldingSolution,
+    FoldingUnknown,
+    first_index_to_try,
+    shortest_interval,
+)
 from floorflow.folding.selection import Evaluator
 from floorflow.folding.variable_elimination import FORBIDDEN
 from floorflow.resources import RESOURCE_NAMES

@@ -9,9 +9,8 @@ import numpy as np
 from floorflow.dataflow.options import UNBUILDABLE
 from floorflow.errors import Refusal, sentence
 from floorflow.folding.dominance import reduce_by_dominance
-from floorflow.folding.interface_classes import group_by_interface
-from floorflow.folding.least_scale import LeastScale
-from floorflow.folding.pricing import Pricing
+from floorflow.folding.least_full import LeastScale
+from floorflow.folding.pricing import Pricing, group_by_interface
 from floorflow.folding.problem import FoldingProblem, FoldingSolution
 from floorflow.folding.selection import Evaluator
 from floorflow.resources import RESOURCE_NAMES, Resources

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import lcm
 
@@ -15,6 +16,9 @@ from floorflow.errors import InfeasibleError, Refusal, sentence
 from floorflow.folding.balance import joinable
 from floorflow.resources import RESOURCE_NAMES, Resources, largest_share, shortfall
 from floorflow.stats import SolveStats
+
+Rows = tuple[int, ...]
+"""An index into the rows of each group."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,10 @@ class FoldingProblem:
         scale = lcm(*(have for have in counted if have))
         return np.array([scale // have if have else 0 for have in counted], dtype=np.int64), scale
 
+    def rows_of(self, folding: FoldingSolution) -> Rows:
+        """Return the row of each group that a folding of the problem takes."""
+        return tuple(group.rows.index(tuple(folding.options[e] for e in group.engines)) for group in self.groups)
+
     def solution(
         self, rows: Sequence[int], use: Sequence[int] | NDArray[np.int64], stats: SolveStats
     ) -> FoldingSolution:
@@ -164,6 +172,14 @@ class FoldingUnknown:
         return sentence(self.refusal)
 
 
+@dataclass(frozen=True)
+class TooMany(FoldingUnknown):
+    """A method that tries every combination of rows tried none: there are more than it is allowed."""
+
+    combinations: int = 0
+    allowed: int = 0
+
+
 def fitting(
     group: OptionGroup, slot_limits: Sequence[tuple[str, Resources]], interval_cap: int | None = None
 ) -> OptionGroup:
@@ -222,3 +238,82 @@ def _fits_no_slot(
     )
     hint = "a larger platform or a narrower network"
     return InfeasibleError(f"proven infeasible by the cost model: {large}", hint=hint, refusals=(large,))
+
+
+RATIO = 1.2
+"""By which steps between intervals begin to grow where each is tried quickly."""
+
+
+def shortest_interval(
+    intervals: Sequence[int],
+    feasible: Callable[[int], bool],
+    start: int = 0,
+    tries: int | None = None,
+    ratio: float | None = None,
+    *,
+    within: float = 0.0,
+) -> int | None:
+    """Search ascending ``intervals`` for the first for which ``feasible`` holds, as if it were monotone.
+
+    ``start`` is an index below which nothing need be tried; the answer is expected near it. If it is not there, the
+    last interval tells whether there is one, steps grow from the start, and what lies between is bisected, in at
+    most so many ``tries`` and until the answer is ``within`` so small a share of what fails. Steps are of 1, 2, 4, ...
+    intervals, or by the ``ratio``, its square, that one's square, ...
+    Returns the least index for which ``feasible`` was seen to hold, None if the last one fails.
+    """
+    low, high, step, growing = start, len(intervals) - 1, 1, True
+    if start > high:
+        return None
+    if feasible(intervals[start]):
+        return start
+    if start == high or not feasible(intervals[high]):
+        return None
+    while high - low > 1 and tries != 0 and intervals[high] > (1 + within) * intervals[low]:
+        tries = None if tries is None else tries - 1
+        at = high
+        if growing:
+            at = low + step if ratio is None else bisect_left(intervals, intervals[low] * ratio**step, low + 1)
+        if at >= high:
+            growing, at = False, (low + high) // 2
+        if feasible(intervals[at]):
+            growing, high = False, at
+        else:
+            low, step = at, 2 * step
+    return high
+
+
+def first_index_to_try(problem: FoldingProblem) -> int:
+    """Return the index of the first of the problem's intervals that need be tried."""
+    return min(problem.first_possible(problem.intervals()), len(problem.intervals()) - 1)
+
+
+Mask = NDArray[np.bool_]
+
+
+def restricted(problem: FoldingProblem, keep: Sequence[Mask]) -> FoldingProblem:
+    """Return the problem with the marked rows of each group, (n_rows,) each, at least one; itself if these are all.
+
+    Groups that share their rows, and keep the same ones, go on sharing them.
+    """
+    if all(rows.all() for rows in keep):
+        return problem
+    shared: dict[tuple[int, bytes], OptionGroup] = {}
+    groups = []
+    for group, rows in zip(problem.groups, keep, strict=True):
+        first = shared.setdefault((id(group.rows), rows.tobytes()), group.subset(rows))
+        groups.append(group.subset(rows) if rows.all() else OptionGroup(group.engines, first.rows))
+    couplings = tuple(_between(c, keep[c.source], keep[c.target]) for c in problem.couplings)
+    return replace(problem, groups=tuple(groups), couplings=couplings)
+
+
+def _between(stream: Coupling, source: Mask, target: Mask) -> Coupling:
+    """Return the prices of a stream between the rows that are left."""
+    if source.all() and target.all():
+        return stream
+    sources, source_class = np.unique(stream.source_class[source], return_inverse=True)
+    targets, target_class = np.unique(stream.target_class[target], return_inverse=True)
+    left = np.ix_(sources, targets)
+    at_source = None if stream.at_source is None else stream.at_source[left]
+    return replace(
+        stream, use=stream.use[left], at_source=at_source, source_class=source_class, target_class=target_class
+    )

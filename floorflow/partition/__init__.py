@@ -1,8 +1,7 @@
 """Assign modules to the slots of one or more FPGAs within resources, SLL wires and link rates, at least wire cost."""
 
 from floorflow.hardware import Edge
-from floorflow.partition.least_excess import worst
-from floorflow.partition.memo import PartitionMemo
+from floorflow.partition.infeasibility import worst
 from floorflow.partition.methods import METHODS, partition
 from floorflow.partition.problem import (
     ModuleStream,
@@ -17,7 +16,6 @@ __all__ = [
     "Edge",
     "ModuleStream",
     "PartitionFailure",
-    "PartitionMemo",
     "PartitionProblem",
     "PartitionSolution",
     "SlotCapacity",

@@ -1,4 +1,8 @@
-"""Solve the CP-SAT model of the partition: cost first, then, at that cost, the least fullness of the fullest slot."""
+"""Solve the CP-SAT model of the partition: cost first, then, at that cost, the least fullness of the fullest slot.
+
+Where the model is too large for that, a large-neighbourhood search: the modules of a few neighbouring slots are
+assigned anew exactly, window by window.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,12 @@ from ortools.sat.python import cp_model
 
 from floorflow.partition.arrays import UNLIMITED, Integers, ProblemArrays
 from floorflow.partition.dp import SHARE_SCALE
+from floorflow.partition.fm import MoveEvaluator
 from floorflow.partition.model import Model, build_model
 from floorflow.partition.problem import PartitionProblem
 from floorflow.solver import run_cpsat
 
-Status = Literal["optimal", "feasible", "infeasible", "unknown"]
+Verdict = Literal["optimal", "feasible", "infeasible", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -25,13 +30,13 @@ class Outcome:
     ``work`` is what it took, in deterministic time units.
     """
 
-    status: Status
+    status: Verdict
     assignment: Integers | None
     bound: int
     work: float
 
 
-_STATUS: dict[int, Status] = {
+_STATUS: dict[int, Verdict] = {
     int(cp_model.OPTIMAL): "optimal",
     int(cp_model.FEASIBLE): "feasible",
     int(cp_model.INFEASIBLE): "infeasible",
@@ -77,7 +82,7 @@ def run_solver(model: Model, start: Integers | None, seed: int, limit: float) ->
         model.hint(start)
     # The full linear relaxation proves what the default and none leave at a bound of 0.
     answer, solver = run_cpsat(model.cp, seed, limit, linearization_level=2)
-    status: Status = _STATUS.get(int(answer), "unknown")
+    status: Verdict = _STATUS.get(int(answer), "unknown")
     assignment = model.read(solver) if status in ("optimal", "feasible") else None
     bound = max(0, ceil(solver.best_objective_bound - 1e-6))
     return Outcome(status, assignment, bound, float(solver.response_proto.deterministic_time))
@@ -97,3 +102,57 @@ def even_out(problem: PartitionProblem, arrays: ProblemArrays, start: Integers, 
     model.cp.minimize(fullest)
     assignment = run_solver(model, start, seed, limit).assignment
     return start if assignment is None else assignment
+
+
+_WINDOW_LIMITS = (0.05, 0.25, 1.0, 4.0)
+"""Deterministic time units for one window: all windows get the first, then what is left open gets the next."""
+
+_WINDOW_COST = 0.01
+"""Charged for every window, so that many easy ones end too."""
+
+_MOST_SLOTS = 4
+
+
+def window_lns(
+    problem: PartitionProblem, arrays: ProblemArrays, assignment: Integers, seed: int, limit: float
+) -> Integers:
+    """Return the best assignment found within about ``limit`` deterministic time units; never a worse one.
+
+    Windows of few slots come first; a window is solved again once one of its slots has changed. Windows that were not
+    solved to the end get more time once no other is left.
+    """
+    evaluator, windows = MoveEvaluator(arrays), _windows(problem)
+    key = evaluator.key(assignment)
+    tried = dict.fromkeys(windows, 0)  # how many of the limits each window has had since its slots last changed
+    while limit > 0:
+        used = set(assignment.tolist())
+        left = [w for w in windows if tried[w] < len(_WINDOW_LIMITS) and used & w]
+        window = min(left, key=lambda w: tried[w], default=None)
+        if window is None:
+            break
+        model = build_model(
+            problem, arrays, [window if slot in window else frozenset([slot]) for slot in assignment.tolist()]
+        )
+        model.cp.minimize(model.cost)
+        most = min(_WINDOW_LIMITS[tried[window]], limit)
+        outcome = run_solver(model, assignment, seed, most)
+        limit -= outcome.work + _WINDOW_COST
+        # All slots at once are tried shortly only: whoever needs more knows bounds that shorten it.
+        solved = outcome.status in {"optimal", "infeasible"} or len(window) == len(problem.slots)
+        tried[window] = len(_WINDOW_LIMITS) if solved else tried[window] + 1
+        if outcome.assignment is not None and (reached := evaluator.key(outcome.assignment)) < key:
+            differs = assignment != outcome.assignment
+            moved = set(assignment[differs].tolist()) | set(outcome.assignment[differs].tolist())
+            assignment, key = outcome.assignment, reached
+            tried |= {other: 0 for other in windows if other & moved and other != window}
+    return assignment
+
+
+def _windows(problem: PartitionProblem) -> list[frozenset[int]]:
+    """Return connected sets of 2 slots, then 3, then 4."""
+    pairs = [frozenset((edge.a, edge.b)) for edge in problem.edges]
+    windows, level = list(pairs), pairs
+    for _ in range(_MOST_SLOTS - 2):
+        level = list(dict.fromkeys(window | pair for window in level for pair in pairs if len(window & pair) == 1))
+        windows += level
+    return windows

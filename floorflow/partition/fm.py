@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from floorflow.partition.arrays import FF, UNLIMITED, Floats, Integers, ProblemArrays
-from floorflow.partition.passed_pairs import HOP_LIMIT
+from floorflow.partition.model import HOP_LIMIT
 from floorflow.stats import count
 
 MOVED_S = 3e-4

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import floor
+from types import MappingProxyType
 
 from floorflow.errors import Refusal, sentence
 from floorflow.hardware import DirectedEdge, Edge, SlotGraph
@@ -197,18 +198,6 @@ class PartitionProblem:
                 return False
         return True
 
-    def fullest(self, slot_of: Mapping[str, int]) -> Fraction:
-        """Largest share of its limit that any resource of any slot reaches, for a legal assignment."""
-        return max(
-            (
-                Fraction(use, limit)
-                for demand, slot in zip(self.slot_demands(slot_of), self.slots, strict=True)
-                for use, limit in zip(demand.as_tuple(), slot.limit.as_tuple(), strict=True)
-                if limit
-            ),
-            default=Fraction(0),
-        )
-
 
 @dataclass(frozen=True)
 class PartitionSolution:
@@ -250,3 +239,33 @@ def spanning_tree(problem: PartitionProblem) -> PartitionProblem:
     """
     tree = problem.graph.spanning_tree()
     return replace(problem, edges=tree.edges, fpgas=tree.fpgas)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """``work`` is in CP-SAT's deterministic units (one to three seconds each); the shares are of it.
+
+    What is not needed is not used. Sizes are modules times edges: up to ``small`` CP-SAT alone is tried first, up to
+    ``whole`` it gets all slots (above that it would find nothing), up to ``large`` slots are evened out.
+    Shares: ``quick`` small problems at once, ``legal`` the phase of least excess, ``bound`` cuts alone and jointly,
+    ``full`` all slots, ``fpgas`` links first, ``windows`` local search, ``first`` that where only a first answer is
+    asked for (not ``prove``), ``even`` evening out, ``reason`` each trial of why not.
+    """
+
+    work: float
+    small: int = 200
+    whole: int = 300
+    large: int = 4_000
+    quick: float = 0.1
+    legal: float = 0.5
+    bound: float = 8.0
+    full: float = 3.0
+    fpgas: float = 2.0
+    windows: float = 1.5
+    first: float = 0.3
+    even: float = 0.02
+    reason: float = 0.1
+    prove: bool = True
+
+
+LIMITS: Mapping[str, Limits] = MappingProxyType({"fast": Limits(0.3), "default": Limits(1.0), "best": Limits(20.0)})

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from floorflow.errors import InputError, Refusal
-from floorflow.placement.alike.placing import place_alike
+from floorflow.placement.alike import place_alike
 from floorflow.placement.congestion import RoutingMap
 from floorflow.placement.construction.slicing import pack_slot
-from floorflow.placement.effort import LIMITS
-from floorflow.placement.fixed import around, fixed_regions, with_fixed
+from floorflow.placement.fixed import around, fixed_regions, together, whole_slots, with_fixed, without
 from floorflow.placement.growth import HasRoom, cut_to_fabric, grown
 from floorflow.placement.methods import METHODS
 from floorflow.placement.problem import (
+    LIMITS,
     Effort,
     Pin,
     PlacedModule,
@@ -28,7 +28,6 @@ from floorflow.placement.problem import (
 from floorflow.placement.rectangles.area import least_cells
 from floorflow.placement.rectangles.candidate_rectangles import supply_at
 from floorflow.placement.staying import at_home, place_near, stayed
-from floorflow.placement.whole_slots import together, whole_slots, without
 from floorflow.stats import SolveStats
 
 
@@ -62,7 +61,7 @@ def _placed(problem: PlacementProblem, method: str, seed: int) -> PlacementSolut
     """Place modules of which each gets a rectangle: near where they were, if they were anywhere."""
     limits = LIMITS[problem.effort]
     if problem.previous and problem.draft:
-        near = place_near(problem, limits, seed, None)
+        near, _ = place_near(problem, limits, seed, None)
         return near or METHODS[method](problem, limits, seed)
     # Pblocks that had grown may be longer than those that a search takes: no hints for one from scratch.
     found = METHODS[method](replace(problem, hints={}) if problem.previous else problem, limits, seed)
@@ -70,7 +69,7 @@ def _placed(problem: PlacementProblem, method: str, seed: int) -> PlacementSolut
         return place_alike(problem, limits, seed, found)
     if not problem.previous or isinstance(found, PlacementFailure):
         return found
-    return place_near(problem, limits, seed, found) or found
+    return place_near(problem, limits, seed, found)[0] or found
 
 
 __all__ = [

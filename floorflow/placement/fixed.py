@@ -1,22 +1,92 @@
-"""Rectangles that modules must have: the others are placed around them, as around keep-outs.
+"""Modules whose region is known before the others are placed, around them as around keep-outs.
 
-Whether rectangles can be those of pblocks at all is a matter of input, and refused as such. That one does not hold its
-module is a proof that there is no placement.
+Some must have a rectangle. Whether rectangles can be those of pblocks at all is a matter of input, and refused as such;
+that one does not hold its module is a proof that there is no placement. Modules that have a slot to themselves and fit
+no single rectangle get all that is free there. Others had a rectangle before, and can stay in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
 
+import numpy as np
+
 from floorflow.errors import InputError, Refusal
+from floorflow.hardware.free_region import free_rectangles, free_supply
 from floorflow.hardware.geometry import Rect
+from floorflow.hardware.max_pblocks import max_pblocks
 from floorflow.hardware.slots import Slot
 from floorflow.placement.bounds.wires import need_of
-from floorflow.placement.problem import PlacedModule, PlacementProblem, PlacementSolution, Region
-from floorflow.placement.whole_slots import with_regions, without
-from floorflow.resources import RESOURCE_NAMES
+from floorflow.placement.preparing import solved, wire_bound
+from floorflow.placement.problem import (
+    PlacedModule,
+    PlacementProblem,
+    PlacementSolution,
+    Region,
+    Wire,
+    hpwl_of,
+    point_of,
+)
+from floorflow.resources import RESOURCE_NAMES, scaled_down
+
+
+def whole_slots(problem: PlacementProblem) -> dict[str, Region]:
+    """Return the regions, by module, of those that need all of their slot; none of one that even this does not hold."""
+    alone = Counter(module.slot for module in problem.modules)
+    return {
+        module.name: free_rectangles(problem.device, problem.slot_of[module.slot])
+        for module in problem.modules
+        if alone[module.slot] == 1 and _needs_all(problem, module)
+    }
+
+
+def without(problem: PlacementProblem, regions: Mapping[str, Region]) -> PlacementProblem:
+    """Return the problem of the other modules; their wires to those that have a region end in its middle."""
+
+    def shortened(wire: Wire) -> Wire:
+        source, target = (point_of(end, regions) if end in regions else end for end in (wire.source, wire.target))
+        return Wire(source, target, wire.width_bits)
+
+    wires = tuple(shortened(wire) for wire in problem.wires)
+    return replace(
+        problem,
+        modules=tuple(module for module in problem.modules if module.name not in regions),
+        wires=tuple(wire for wire in wires if wire.modules),
+        hints={name: rect for name, rect in problem.hints.items() if name not in regions},
+        fixed={name: rect for name, rect in problem.fixed.items() if name not in regions},
+        previous={name: rect for name, rect in problem.previous.items() if name not in regions},
+        alike=tuple(tuple(name for name in group if name not in regions) for group in problem.alike),
+    )
+
+
+def together(problem: PlacementProblem, regions: Mapping[str, Region], others: PlacementSolution) -> PlacementSolution:
+    """Return the solution of all modules: of those with a region, and of the others."""
+    told = f"{len(regions)} of {len(problem.modules)} modules over their whole slot"
+    return with_regions(problem, regions, others, told)
+
+
+def with_regions(
+    problem: PlacementProblem, regions: Mapping[str, Region], others: PlacementSolution, told: str
+) -> PlacementSolution:
+    """Return the solution of modules that have a region whatever is chosen, and of the others; ``told`` says which."""
+    found = {**others.regions, **regions}
+    placed = {module.name: found[module.name] for module in problem.modules}
+    # The wires that end at these modules alone are as long as they must be.
+    known = wire_bound(others, problem.weights) if problem.weights.wire else None
+    bound = None if known is None else known + hpwl_of(placed, problem.wires) - others.hpwl
+    return solved(problem, placed, bound, f"{others.stats.method}, {told}")
+
+
+def _needs_all(problem: PlacementProblem, module: PlacedModule) -> bool:
+    """Whether a module fits its slot's free region and no rectangle in it."""
+    device, slot = problem.device, problem.slot_of[module.slot]
+    fill, need = {name: problem.fill.get(name, 1.0) for name in RESOURCE_NAMES}, need_of(problem, module)
+    if any((need <= np.array(supply.as_tuple())).all() for supply in max_pblocks(device, slot)):
+        return False
+    return module.demand.fits(scaled_down(free_supply(device, slot), fill))
 
 
 def what_is_illegal(problem: PlacementProblem, slot: Slot, rect: Rect) -> str:
@@ -55,7 +125,9 @@ def fixed_regions(problem: PlacementProblem) -> dict[str, Region] | Refusal:
         if rect.overlaps(beside):
             raise InputError(f"the pblocks that are fixed for {name} and {other} overlap")
     short = []
-    for module in _fixed(problem):
+    for module in problem.modules:
+        if module.name not in problem.fixed:
+            continue
         rect = problem.fixed[module.name]
         why = what_is_illegal(problem, problem.slot_of[module.slot], rect)
         if why:
@@ -79,5 +151,21 @@ def with_fixed(
     return with_regions(problem, regions, others, f"{len(regions)} fixed")
 
 
-def _fixed(problem: PlacementProblem) -> Iterator[PlacedModule]:
-    return (module for module in problem.modules if module.name in problem.fixed)
+def at_home(problem: PlacementProblem) -> tuple[str, ...]:
+    """Return the modules that can stay in their previous rectangles, which hold them and clash with nothing."""
+    homes: dict[str, Rect] = {}
+    for module in problem.modules:
+        rect = problem.previous.get(module.name)
+        if rect is not None and _holds(problem, module, rect) and not any(map(rect.overlaps, homes.values())):
+            homes[module.name] = rect
+    return tuple(homes)
+
+
+def stayed(previous: Mapping[str, Rect], found: PlacementSolution) -> tuple[str, ...]:
+    """Return the modules that have exactly the rectangle that they had."""
+    return tuple(name for name, region in found.regions.items() if region == (previous.get(name),))
+
+
+def _holds(problem: PlacementProblem, module: PlacedModule, rect: Rect) -> bool:
+    slot = problem.slot_of[module.slot]
+    return not what_is_illegal(problem, slot, rect) and what_is_short(problem, module, rect) is None

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from floorflow.errors import Refusal
 from floorflow.hardware.geometry import Rect
-from floorflow.placement.bounds.places import Places
-from floorflow.placement.bounds.stars import wires_bound
-from floorflow.placement.bounds.trees import trees_bound
+from floorflow.hardware.slots import Slot
+from floorflow.placement.bounds.trees import Places, trees_bound
 from floorflow.placement.bounds.wires import (
     Legal,
     extent_of,
     fits_nowhere,
+    least_cells,
+    least_twice_distance,
     legal_rectangles,
     needs_of,
     overfull,
     pin_bound,
 )
+from floorflow.placement.complete import solve_completely
 from floorflow.placement.construction.several_ways import Construction
-from floorflow.placement.effort import Limits
-from floorflow.placement.layouts.layout import Layout
-from floorflow.placement.layouts.net_arrays import net_arrays
-from floorflow.placement.layouts.objective import evaluated
-from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution, Region, Weights
+from floorflow.placement.layout import Layout, NetArrays, net_arrays
+from floorflow.placement.objective import evaluated
+from floorflow.placement.problem import Limits, PlacementFailure, PlacementProblem, PlacementSolution, Region, Weights
 from floorflow.placement.rectangles.candidate_rectangles import IntArray, SlotGrid, candidate_rectangles, slot_grid
 from floorflow.placement.rectangles.legal_sides import LegalSides
 from floorflow.stats import SolveStats, Status
@@ -92,12 +94,12 @@ def legal_sides_of(prepared: PreparedProblem, aspects: Sequence[float | None]) -
 
 
 def least_wirelength(prepared: PreparedProblem, aspects: Sequence[float | None]) -> float:
-    """Bound the wirelength over every legal rectangle of the allowed aspects."""
+    """Bound the wirelength over every legal rectangle of the allowed aspects: by each wire alone, and along trees."""
     problem, legal = prepared.problem, legal_of(prepared, aspects)
-    nets = net_arrays(problem)
-    to_pins = (pin_bound(module, nets.pins, bits) for module, bits in zip(legal, nets.pin_bits, strict=True))
-    slots = [problem.slot_of[module.slot] for module in problem.modules]
-    alone = wires_bound(nets, slots, legal, [extent_of(module) for module in legal]) + sum(to_pins)
+    nets, extents = net_arrays(problem), [extent_of(module) for module in legal]
+    alone = sum(pin_bound(module, nets.pins, bits) for module, bits in zip(legal, nets.pin_bits, strict=True))
+    for (a, b), bits in zip(nets.pairs.T.tolist(), nets.pair_bits.tolist(), strict=True):
+        alone += bits * least_twice_distance(extents[a], extents[b]) / 2
     if problem.draft:
         return alone
     return max(alone, trees_bound(nets, places_of(prepared, aspects, legal)))
@@ -160,3 +162,52 @@ def failure(problem: PlacementProblem, built: Construction, name: str, *, proven
         refusal = Refusal("overlap", place=slot, proven=True, names=names)
         return PlacementFailure(refusal, SolveStats(name, "infeasible"))
     return PlacementFailure(Refusal("no room", place=slot, names=names), SolveStats(name, "heuristic"))
+
+
+FULL = 0.6
+"""Share of a slot's free cells that the least rectangles of its modules cover: below, trees alone say as much."""
+
+
+def full_slots_bound(prepared: PreparedProblem, aspects: Sequence[float | None]) -> float:
+    """Return a bound of the wirelength over every legal rectangle of the allowed aspects; 0 where the effort has none.
+
+    CP-SAT proves how short the wires inside full slots of few modules can be, and trees bound all others: modules that
+    fill a slot are not all near each other, which no bound knows that looks at some neighbours at a time. The wires
+    inside slots, those to pins from there, and the rest have no wire in common, so that their bounds add up.
+    The sum is below that of trees alone where CP-SAT has not work enough.
+    """
+    problem, limits = prepared.problem, prepared.limits
+    if problem.draft or not limits.full_slot_work or len(problem.modules) <= limits.complete_modules:
+        return 0.0
+    nets, legal, rules = net_arrays(problem), legal_of(prepared, aspects), legal_sides_of(prepared, aspects)
+    places, bits, pin_bits = places_of(prepared, aspects, legal), nets.bits.copy(), nets.pin_bits.copy()
+    total = 0.0
+    for modules in _full_slots(prepared, legal):
+        inside = NetArrays.of(bits[np.ix_(modules, modules)], nets.pins, pin_bits[modules])
+        meet, some = ~np.eye(len(modules), dtype=np.bool_), [rules[module] for module in modules]
+        answer = solve_completely(some, inside, meet, twice_known=None, work_limit=limits.full_slot_work, seed=0)
+        if answer.twice_bound / 2 > trees_bound(inside, [places[module] for module in modules]):
+            total += answer.twice_bound / 2
+            bits[np.ix_(modules, modules)], pin_bits[modules] = 0, 0
+    return total + trees_bound(NetArrays.of(bits, nets.pins, pin_bits), places)
+
+
+def _full_slots(prepared: PreparedProblem, legal: Sequence[Legal]) -> Iterator[list[int]]:
+    """Yield the modules of each slot that is full and has few."""
+    problem = prepared.problem
+    for slot in problem.slots:
+        modules = [number for number, module in enumerate(problem.modules) if module.slot == slot.name]
+        if 2 <= len(modules) <= prepared.limits.full_slot_modules:
+            cells = sum(least_cells(legal[module]) for module in modules)
+            if cells >= FULL * _free_area(slot):
+                yield modules
+
+
+def _free_area(slot: Slot) -> int:
+    """Return the columns times rows of a slot that no keep-out covers."""
+    region = slot.region
+    free = np.ones((region.rows, region.columns), dtype=np.bool_)
+    for rect in slot.keep_outs:
+        columns = slice(max(rect.left - region.left, 0), max(rect.right + 1 - region.left, 0))
+        free[max(rect.bottom - region.bottom, 0) : max(rect.top + 1 - region.bottom, 0), columns] = False
+    return int(free.sum())

@@ -93,7 +93,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The terms of the objective in bit-tiles, each without its weight (`floorflow.placement.layouts.objective`)."""
+    """The terms of the objective in bit-tiles, each without its weight (`floorflow.placement.objective`)."""
 
     wire: float
     reach: float
@@ -115,7 +115,7 @@ class PlacementProblem:
     rectangles, by module, from which the search may start. Of a ``draft`` little more is asked than that it is legal.
 
     ``fixed`` are rectangles that modules must have. ``previous`` are those that they had: as few as can be leave them
-    (`staying`). ``alike`` are groups of equal modules whose rectangles one circuit is to fit (`windows`).
+    (`staying`). ``alike`` are groups of equal modules whose rectangles one circuit is to fit (`alike`).
 
     ``reach_tiles``: columns and rows that a stream gets in one cycle, None if it does not matter. ``boundary_rows`` are
     the SLR boundaries at which streams have registers, as rows: between rows 239 and 240 lies 239.5.
@@ -257,3 +257,72 @@ def _require_unique(what: str, names: list[str]) -> None:
 def _require_known(what: str, name: str, known: Mapping[str, object] | Sequence[str]) -> None:
     if name not in known:
         raise InputError(f"{what} is '{name}', expected one of {', '.join(known)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much work an effort allows; none of it is wall time.
+
+    ``improve_rounds`` are for ten modules and one start of a draft. Else rounds of annealing are counted by module:
+    ``tight_rounds`` over the smallest rectangles, then ``every_rounds`` over those of every span. Up to
+    ``complete_limit`` legal rectangles in all, CP-SAT sees every one of them, for ``complete_work`` of its
+    deterministic seconds.
+    Where a slot's modules are not all placed by the constructions, each try to pack them has ``packing_rounds``.
+    Up to ``complete_modules`` modules CP-SAT then looks for anything shorter among all legal rectangles, for
+    ``proof_work`` seconds of its own count; of the processor's these are about three; up to
+    ``searched_modules`` for ``searched_work``. Up to ``ordered_modules`` it
+    looks for the best layout of the same order, for ``ordered_work`` each time that it found a better one.
+    For the bound of more than ``complete_modules`` it proves how short the wires inside each full slot of at most
+    ``full_slot_modules`` can be, for ``full_slot_work`` each (0: not at all).
+    """
+
+    repaired_starts: int
+    repair_rounds: int
+    improved_starts: int
+    improve_rounds: int
+    complete_limit: int = 4000
+    complete_work: float = 2.0
+    packing_rounds: int = 300
+    tight_rounds: int = 180
+    every_rounds: int = 80
+    complete_modules: int = 6
+    proof_work: float = 10.0
+    searched_modules: int = 9
+    searched_work: float = 0.6
+    ordered_modules: int = 12
+    ordered_work: float = 0.2
+    full_slot_modules: int = 6
+    full_slot_work: float = 0.0
+
+
+LIMITS: dict[Effort, Limits] = {
+    "fast": Limits(
+        2,
+        100,
+        1,
+        200,
+        packing_rounds=100,
+        tight_rounds=50,
+        every_rounds=20,
+        complete_modules=5,
+        proof_work=1.0,
+        searched_modules=5,
+        ordered_modules=5,
+    ),
+    "default": Limits(4, 400, 1, 400),
+    "best": Limits(
+        8,
+        2000,
+        2,
+        800,
+        complete_work=10.0,
+        packing_rounds=1000,
+        tight_rounds=1500,
+        every_rounds=700,
+        complete_modules=8,
+        proof_work=60.0,
+        ordered_modules=60,
+        ordered_work=5.0,
+        full_slot_work=3.0,
+    ),
+}

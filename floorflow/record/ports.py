@@ -11,8 +11,8 @@ from floorflow.facts import ColumnWires, PlacedPortEntry, SllColumnsEntry
 from floorflow.hardware import Fpga, Rect, bounding_box, stream_wires
 from floorflow.hardware.laguna import laguna_columns
 from floorflow.placement import Pin
-from floorflow.placement.ports.crossing_columns import BoundaryCrossing, crossing_columns
-from floorflow.placement.ports.on_edges import (
+from floorflow.placement.crossing_columns import BoundaryCrossing, crossing_columns
+from floorflow.placement.ports import (
     ModulePorts,
     Points,
     PortStream,

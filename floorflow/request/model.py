@@ -107,10 +107,10 @@ EngineShare = Annotated[
 ]
 MostProducts = Annotated[int | str, BeforeValidator(products)]
 FpgaCount = Annotated[int | Literal["auto"], BeforeValidator(fpga_count)]
-FoldMethod = Annotated[str, MethodNames(("folding/methods",), of_backend=True)]
+FoldMethod = Annotated[str, MethodNames("folding", of_backend=True)]
 """Folding methods that need the problem alone, and those of the back end."""
-PartitionMethod = Annotated[str, MethodNames(("partition/methods",))]
-PlaceMethod = Annotated[str, MethodNames(("placement/methods",))]
+PartitionMethod = Annotated[str, MethodNames("partition")]
+PlaceMethod = Annotated[str, MethodNames("placement")]
 Weighing = Annotated[PlaceWeights, READ_WEIGHTS]
 
 
@@ -521,7 +521,8 @@ def known_methods(field: str, backend: str = DEFAULT_BACKEND) -> tuple[str, ...]
 
 def default_methods(backend: str = DEFAULT_BACKEND) -> tuple[str, ...]:
     """Return the folding methods that are compared unless told: ``brute`` ends on small networks alone."""
-    return ("exact", "cpsat", *registration(backend).fold_methods, "rule", "annealing")
+    known = known_methods("fold_method", backend)
+    return tuple(n for n in ("exact", "cpsat", *registration(backend).fold_methods, "rule", "annealing") if n in known)
 
 
 def require_method(field: str, name: str, option: str, backend: str = DEFAULT_BACKEND) -> None:

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
 from floorflow.folding.dominance import Array, ReducedProblem, reduce_by_dominance
-from floorflow.folding.interface_classes import group_by_interface
 from floorflow.folding.lagrangian import Knapsack
-from floorflow.folding.pricing import Pricing
+from floorflow.folding.pricing import Pricing, group_by_interface
 from floorflow.folding.problem import FoldingProblem
 from floorflow.folding.variable_elimination import LARGEST_TABLE
 from floorflow.resources import Resources

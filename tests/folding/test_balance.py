@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.dataflow.options import OptionGroup
@@ -50,7 +50,6 @@ def least(problem: FoldingProblem, balance: Balance, interval: int) -> float | N
     return min(costs, default=None)
 
 
-@settings(max_examples=150, deadline=None)
 @given(coupled_problems(), SHARES, st.integers(1, 8), st.sampled_from([2, 20_000]))
 def test_the_least_scarce_balanced_folding_equals_brute_force(
     free: FoldingProblem, epsilon: float, interval: int, most: int
@@ -67,7 +66,6 @@ def test_the_least_scarce_balanced_folding_equals_brute_force(
         assert expected is None or (most == 2 and not isinstance(answer, FoldingInfeasible))
 
 
-@settings(max_examples=60, deadline=None)
 @given(coupled_problems(), SHARES, st.integers(1, 8))
 def test_a_probe_of_balanced_rates_bounds_what_it_does_not_find(
     free: FoldingProblem, epsilon: float, interval: int
@@ -83,7 +81,6 @@ def test_a_probe_of_balanced_rates_bounds_what_it_does_not_find(
     assert isinstance(oracle.least_scarce(interval), FoldingSolution) == (expected is not None)
 
 
-@settings(max_examples=40, deadline=None)
 @given(coupled_problems(), SHARES, st.integers(1, 8))
 def test_other_methods_keep_the_balance_too(free: FoldingProblem, epsilon: float, interval: int) -> None:
     problem, balance = balanced(free, epsilon)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
-from floorflow.folding.branching import Enumerate, Limits, branch_and_bound
+from floorflow.folding import branching
+from floorflow.folding.branching import Enumerate, branch_and_bound
 from floorflow.folding.dominance import Array, restricted_to
 from floorflow.folding.label_setting import cheapest_below
 from floorflow.folding.lagrangian import lagrangian_bound
@@ -32,7 +34,6 @@ def enumeration(problem: FoldingProblem, budget: Array) -> Enumerate:
 
 
 @pytest.mark.parametrize("enumerates", [False, True])
-@settings(max_examples=300, deadline=None)
 @given(random_problems(), budgets)
 def test_the_cheapest_folding_is_found_and_proven(enumerates: bool, problem: FoldingProblem, budget: Array) -> None:
     best, knapsack = least_cost(problem, budget), knapsack_of(problem, budget)
@@ -48,7 +49,6 @@ def test_the_cheapest_folding_is_found_and_proven(enumerates: bool, problem: Fol
     assert int(use @ WEIGHTS) == best == found.bound
 
 
-@settings(max_examples=100, deadline=None)
 @given(random_problems(), budgets)
 def test_only_what_costs_less_than_the_known_is_an_answer(problem: FoldingProblem, budget: Array) -> None:
     best, knapsack = least_cost(problem, budget), knapsack_of(problem, budget)
@@ -58,7 +58,6 @@ def test_only_what_costs_less_than_the_known_is_an_answer(problem: FoldingProble
         assert found.bound == best
 
 
-@settings(max_examples=100, deadline=None)
 @given(random_problems(), budgets)
 def test_any_folding_will_do_if_asked_for_the_first(problem: FoldingProblem, budget: Array) -> None:
     best, knapsack = least_cost(problem, budget), knapsack_of(problem, budget)
@@ -69,18 +68,15 @@ def test_any_folding_will_do_if_asked_for_the_first(problem: FoldingProblem, bud
         assert found.bound <= best
 
 
-@settings(max_examples=60, deadline=None)
 @given(random_problems(), budgets)
 def test_a_search_that_ended_early_claims_no_more_than_it_proved(problem: FoldingProblem, budget: Array) -> None:
     best, knapsack = least_cost(problem, budget), knapsack_of(problem, budget)
-    found = branch_and_bound(
-        knapsack, lagrangian_bound(knapsack), knapsack.dearest + 1, give_up, limits=Limits(most_nodes=1, rounds=1)
-    )
+    with patch.multiple(branching, MOST_NODES=1, ROUNDS=1):
+        found = branch_and_bound(knapsack, lagrangian_bound(knapsack), knapsack.dearest + 1, give_up)
     if best is not None:
         assert found.bound <= best
 
 
-@settings(max_examples=60, deadline=None)
 @given(random_problems(), budgets)
 def test_cut_edges_do_not_spoil_the_proof(problem: FoldingProblem, budget: Array) -> None:
     best = least_cost(problem, budget)
@@ -89,7 +85,6 @@ def test_cut_edges_do_not_spoil_the_proof(problem: FoldingProblem, budget: Array
     assert (None if found.selection is None else int(knapsack.pricing.total(found.selection) @ WEIGHTS)) == best
 
 
-@settings(max_examples=100, deadline=None)
 @given(random_problems(), budgets)
 def test_exchanges_lead_to_a_folding_within_the_budget_or_to_none(problem: FoldingProblem, budget: Array) -> None:
     knapsack = knapsack_of(problem, budget)

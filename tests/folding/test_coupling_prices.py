@@ -6,20 +6,18 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
 from floorflow.folding.dominance import restricted_to
-from floorflow.folding.interface_classes import group_by_interface
-from floorflow.folding.pricing import Pricing
+from floorflow.folding.pricing import Pricing, group_by_interface
 from floorflow.folding.problem import FoldingProblem
 from floorflow.resources import Resources
 from tests.folding.pairwise import LOOSE, random_problems, use_of
 
 
-@settings(max_examples=150, deadline=None)
 @given(random_problems(), st.integers(0, 2**32))
 def test_what_choices_among_some_rows_use_is_what_they_use_among_all(problem: FoldingProblem, seed: int) -> None:
     random = np.random.default_rng(seed)

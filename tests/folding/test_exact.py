@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.dataflow.model import Option
@@ -59,7 +59,6 @@ def brute_force(problem: FoldingProblem, interval: int) -> float | None:
     return min(costs, default=None)
 
 
-@settings(max_examples=150, deadline=None)
 @given(engines, budgets, st.integers(1, 8))
 def test_least_scarcity_equals_brute_force(options: list[list[Option]], budget: Resources, interval: int) -> None:
     problem = problem_of(options, budget)
@@ -76,7 +75,6 @@ def test_least_scarcity_equals_brute_force(options: list[list[Option]], budget: 
         assert answer.interval_cycles <= interval
 
 
-@settings(max_examples=60, deadline=None)
 @given(engines, budgets)
 def test_shortest_interval_equals_trying_them_all(options: list[list[Option]], budget: Resources) -> None:
     problem = problem_of(options, budget)
@@ -122,7 +120,6 @@ def couplings_between(groups: list[list[Option]], a: int, b: int) -> st.SearchSt
     return st.builds(lambda p, q, use: Coupling(a, b, p, q, use), *classes, table)
 
 
-@settings(max_examples=200, deadline=None)
 @given(coupled_problems(), st.integers(1, 8), st.sampled_from([None, *RESOURCE_NAMES]))
 def test_coupled_foldings_equal_brute_force(problem: FoldingProblem, interval: int, minimised: str | None) -> None:
     problem = replace(problem, minimised=minimised)
@@ -142,7 +139,6 @@ def test_coupled_foldings_equal_brute_force(problem: FoldingProblem, interval: i
     assert quick.stats.bound <= expected + 1e-9
 
 
-@settings(max_examples=100, deadline=None)
 @given(coupled_problems(), st.integers(1, 8), st.booleans())
 def test_without_branching_a_folding_is_found_wherever_there_is_one_and_nothing_too_much_is_claimed(
     problem: FoldingProblem, interval: int, enumerable: bool
@@ -185,7 +181,6 @@ def test_without_branching_none_is_done_where_a_folding_is_known() -> None:
             fold_at_interval(problem, 1)
 
 
-@settings(max_examples=60, deadline=None)
 @given(coupled_problems(), st.permutations(range(1, 9)))
 def test_probes_tell_what_can_be_folded_in_whatever_order_they_are_asked(
     problem: FoldingProblem, intervals: list[int]
@@ -204,7 +199,6 @@ def test_probes_tell_what_can_be_folded_in_whatever_order_they_are_asked(
             assert proven.stats.objective == proven.stats.bound == pytest.approx(least)
 
 
-@settings(max_examples=60, deadline=None)
 @given(coupled_problems(), st.permutations(range(1, 9)))
 def test_what_is_remembered_of_other_intervals_drops_no_other_rows(
     problem: FoldingProblem, intervals: list[int]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import floor
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.dataflow.options import UNBUILDABLE
@@ -19,7 +19,6 @@ def scaled(problem: FoldingProblem, scale: float) -> FoldingProblem:
     return problem.with_budget(Resources(*(floor(n * scale + 1e-6) for n in problem.budget.as_tuple())))
 
 
-@settings(max_examples=40, deadline=None)
 @given(coupled_problems(), st.integers(1, 8))
 def test_the_scale_fits_and_nothing_below_the_proven_one_does(problem: FoldingProblem, interval: int) -> None:
     if 0 in problem.budget.as_tuple() or not isinstance(fold_at_interval(problem, interval), FoldingInfeasible):

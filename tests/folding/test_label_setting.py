@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from floorflow.folding.dominance import Array
@@ -12,7 +12,6 @@ from floorflow.folding.problem import FoldingProblem
 from tests.folding.pairwise import WEIGHTS, budgets, knapsack_of, least_cost, prices, random_problems, reduced_of
 
 
-@settings(max_examples=200, deadline=None)
 @given(random_problems(), budgets, prices, st.integers(20, 400))
 def test_the_cheapest_folding_within_the_limit_is_found(
     problem: FoldingProblem, budget: Array, price: Array, most: int
@@ -34,7 +33,6 @@ def test_too_many_labels_are_not_called_complete(problem: FoldingProblem, budget
     assert not outcome.complete
 
 
-@settings(max_examples=100, deadline=None)
 @given(random_problems(), budgets)
 def test_prices_however_high_do_not_overflow(problem: FoldingProblem, budget: Array) -> None:
     best, reduced, knapsack = least_cost(problem, budget), reduced_of(problem), knapsack_of(problem, budget)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.folding.dominance import Array
@@ -22,7 +22,6 @@ from tests.folding.pairwise import (
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(random_problems(), budgets)
 def test_bound_and_answer_enclose_the_optimum(problem: FoldingProblem, budget: Array) -> None:
     best = least_cost(problem, budget)
@@ -39,7 +38,6 @@ def test_bound_and_answer_enclose_the_optimum(problem: FoldingProblem, budget: A
         assert int(use @ WEIGHTS) == lagrangian.cost
 
 
-@settings(max_examples=100, deadline=None)
 @given(random_problems(), budgets, st.lists(st.integers(0, 2**60), min_size=5, max_size=5), st.booleans())
 def test_prices_to_start_from_spoil_no_bound(
     problem: FoldingProblem, budget: Array, start: list[int], first: bool
@@ -52,7 +50,6 @@ def test_prices_to_start_from_spoil_no_bound(
         assert lagrangian.bound <= best
 
 
-@settings(max_examples=100, deadline=None)
 @given(random_problems(), budgets)
 def test_rows_struck_out_are_in_no_folding_within_the_cost(problem: FoldingProblem, budget: Array) -> None:
     knapsack = knapsack_of(problem, budget)
@@ -63,7 +60,6 @@ def test_rows_struck_out_are_in_no_folding_within_the_cost(problem: FoldingProbl
             assert all(row in left for left, row in zip(keep, rows, strict=True))
 
 
-@settings(max_examples=100, deadline=None)
 @given(random_problems(), budgets, prices)
 def test_least_prices_and_min_marginals_equal_those_of_all_selections(
     problem: FoldingProblem, budget: Array, price: Array

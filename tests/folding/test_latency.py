@@ -6,14 +6,13 @@ from dataclasses import replace
 from itertools import pairwise, product
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, fold_at_interval
-from floorflow.folding.interface_classes import group_by_interface
 from floorflow.folding.latency import least_latency
-from floorflow.folding.latency_bound import bound_latency, row_bounds
-from floorflow.folding.longest_path import EngineGraph, engine_graph_of
+from floorflow.folding.latency_bound import EngineGraph, bound_latency, engine_graph_of, row_bounds
+from floorflow.folding.pricing import group_by_interface
 from floorflow.resources import Resources
 from tests.folding.test_exact import coupled_problems, option, problem_of
 
@@ -84,19 +83,16 @@ def judge(problem: FoldingProblem, interval: int) -> None:
     assert (answer.stats.status, answer.stats.objective, answer.stats.bound) == ("optimal", expected, expected)
 
 
-@settings(max_examples=100, deadline=None)
 @given(coupled_problems(), st.integers(1, 8))
 def test_least_latency_of_a_chain_equals_brute_force(problem: FoldingProblem, interval: int) -> None:
     judge(chained(problem), interval)
 
 
-@settings(max_examples=150, deadline=None)
 @given(branched_problems(), st.integers(1, 8))
 def test_least_latency_with_branches_equals_brute_force(problem: FoldingProblem, interval: int) -> None:
     judge(problem, interval)
 
 
-@settings(max_examples=100, deadline=None)
 @given(branched_problems())
 def test_the_bound_and_its_margins_hold_before_anything_is_enumerated(problem: FoldingProblem) -> None:
     budget = np.array(problem.budget.as_tuple())

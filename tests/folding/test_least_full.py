@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution
@@ -24,7 +24,6 @@ def legal_uses(problem: FoldingProblem, interval: int) -> list[Resources]:
     return [use for use in uses if use.fits(problem.budget)]
 
 
-@settings(max_examples=200, deadline=None)
 @given(coupled_problems(), st.integers(1, 8))
 def test_the_least_largest_share_equals_brute_force(problem: FoldingProblem, interval: int) -> None:
     uses = legal_uses(problem, interval)
@@ -40,7 +39,6 @@ def test_the_least_largest_share_equals_brute_force(problem: FoldingProblem, int
     assert answer.stats.objective == answer.stats.bound == pytest.approx(float(least))
 
 
-@settings(max_examples=200, deadline=None)
 @given(coupled_problems(), st.integers(1, 8))
 def test_then_the_least_scarcity_within_one_per_cent_of_it_equals_brute_force(
     problem: FoldingProblem, interval: int

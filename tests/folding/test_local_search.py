@@ -6,7 +6,7 @@ from itertools import combinations, product
 from unittest.mock import patch
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
 from floorflow.folding import local_search
 from floorflow.folding.dominance import Array
@@ -19,7 +19,6 @@ FEW = 12
 """Selections that exchanges start from."""
 
 
-@settings(max_examples=100, deadline=None)
 @given(random_problems(), budgets)
 def test_rows_beside_neighbours_use_what_whole_selections_differ_in(problem: FoldingProblem, budget: Array) -> None:
     pricing = knapsack_of(problem, budget).pricing
@@ -37,7 +36,6 @@ def test_rows_beside_neighbours_use_what_whole_selections_differ_in(problem: Fol
                     assert (around.use[row] - around.use[own] == change).all()
 
 
-@settings(max_examples=100, deadline=None)
 @given(random_problems(), budgets)
 def test_what_is_remembered_changes_nothing(problem: FoldingProblem, budget: Array) -> None:
     knapsack = knapsack_of(problem, budget)
@@ -50,7 +48,6 @@ def test_what_is_remembered_changes_nothing(problem: FoldingProblem, budget: Arr
         assert found is None or afresh is None or (found == afresh).all()
 
 
-@settings(max_examples=100, deadline=None)
 @given(random_problems(most=4), budgets)
 def test_no_exchange_of_one_row_or_of_two_apart_helps_at_the_end(problem: FoldingProblem, budget: Array) -> None:
     knapsack = knapsack_of(problem, budget)

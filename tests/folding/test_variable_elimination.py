@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.folding.variable_elimination import FORBIDDEN, Array, Pair, plan_elimination, plan_sweep
@@ -36,7 +36,6 @@ def sums(graph: Graph, case: int) -> dict[tuple[int, ...], int]:
     }
 
 
-@settings(max_examples=150, deadline=None)
 @given(graphs())
 def test_least_sums_and_min_marginals_equal_those_of_all_choices(graph: Graph) -> None:
     sizes = [len(node) for node in graph[0]]
@@ -56,7 +55,6 @@ def test_least_sums_and_min_marginals_equal_those_of_all_choices(graph: Graph) -
                     assert margins[node][row, case] == expected or min(margins[node][row, case], expected) > 10**9
 
 
-@settings(max_examples=60, deadline=None)
 @given(graphs())
 def test_cut_edges_leave_a_lower_bound(graph: Graph) -> None:
     plan = plan_elimination([len(node) for node in graph[0]], graph[1], largest_table=6)

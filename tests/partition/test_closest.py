@@ -46,7 +46,7 @@ def tight(problem: PartitionProblem) -> PartitionProblem:
     return replace(problem, slots=tuple(replace(s, limit=limit, pblock_capacities=()) for s in problem.slots))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(suppress_health_check=[HealthCheck.filter_too_much])
 @given(problems(most_modules=5, least_slots=2).map(tight))
 def test_no_assignment_exceeds_limits_less(problem: PartitionProblem) -> None:
     assume(best_of_all(problem, everything(problem)) is None)

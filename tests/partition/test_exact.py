@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.partition import PartitionFailure, PartitionProblem, PartitionSolution, partition
 from tests.partition.problems import best_of_all, everything, problems
 
 
-@settings(max_examples=60, deadline=None)
 @given(problems(), st.sampled_from(["auto", "exact"]))
 def test_exact_cost_equals_brute_force(problem: PartitionProblem, method: str) -> None:
     expected = best_of_all(problem, everything(problem))

@@ -10,23 +10,21 @@ from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.hardware import Crossing, boundary_pairs
 from floorflow.partition import METHODS, Edge, PartitionProblem, PartitionSolution, partition
 from floorflow.partition.arrays import arrays_of
-from floorflow.partition.bounds import contracted
+from floorflow.partition.bounds import contracted, fpga_first
 from floorflow.partition.dp import contiguous
-from floorflow.partition.effort import LIMITS
+from floorflow.partition.exact import window_lns
 from floorflow.partition.fm import MoveEvaluator, fm_refine
-from floorflow.partition.fpga_first import fpga_first
 from floorflow.partition.ideals import MAX_IDEALS, ideals
-from floorflow.partition.window_lns import window_lns
+from floorflow.partition.problem import LIMITS
 from tests.partition.problems import best_of_all, chain, everything, problems
 
 
-@settings(max_examples=60, deadline=None)
 @given(problems(), st.sampled_from(["metis", "dp", "plain-metis"]))
 def test_heuristic_answers_are_legal_and_claim_no_proof(problem: PartitionProblem, method: str) -> None:
     answer = partition(problem, method)
@@ -39,7 +37,6 @@ def test_heuristic_answers_are_legal_and_claim_no_proof(problem: PartitionProble
         assert best_of_all(problem, everything(problem)) is None
 
 
-@settings(max_examples=100, deadline=None)
 @given(problems(least_slots=4))
 def test_dp_keeps_limits_where_slots_hang_off_the_path(problem: PartitionProblem) -> None:
     arrays = arrays_of(problem)
@@ -63,7 +60,6 @@ def contiguous_places(problem: PartitionProblem) -> np.ndarray:
     return np.array(found)
 
 
-@settings(max_examples=60, deadline=None)
 @given(problems(7, path=True, hops=1))
 def test_dp_on_a_path_is_the_best_contiguous_assignment_of_one_hop(problem: PartitionProblem) -> None:
     expected = best_of_all(problem, contiguous_places(problem))
@@ -72,7 +68,6 @@ def test_dp_on_a_path_is_the_best_contiguous_assignment_of_one_hop(problem: Part
     assert (None if assignment is None else arrays.cost(assignment)) == expected
 
 
-@settings(max_examples=40, deadline=None)
 @given(problems())
 def test_auto_is_never_worse_than_metis_or_dp(problem: PartitionProblem) -> None:
     # Small problems too go the way of the large ones: starts, local search, bounds, all slots at once.
@@ -95,7 +90,6 @@ def test_auto_is_never_worse_than_metis_or_dp(problem: PartitionProblem) -> None
         assert expected is None
 
 
-@settings(max_examples=60, deadline=None)
 @given(problems(), st.randoms(use_true_random=False))
 def test_moves_price_assignments_as_the_problem_does(problem: PartitionProblem, random: object) -> None:
     arrays = arrays_of(problem)
@@ -113,7 +107,6 @@ def test_moves_price_assignments_as_the_problem_does(problem: PartitionProblem, 
     assert evaluator.key(fm_refine(arrays, assignment)) <= evaluator.key(assignment)
 
 
-@settings(max_examples=60, deadline=None)
 @given(problems())
 def test_legal_assignments_stay_legal_when_slots_are_merged(problem: PartitionProblem) -> None:
     answer = partition(problem, "metis")
@@ -200,9 +193,9 @@ def test_answers_do_not_depend_on_the_hash_seed() -> None:
     code = (
         "from dataclasses import replace\n"
         "from floorflow.partition import METHODS, partition\n"
-        "from floorflow.partition.effort import LIMITS\n"
+        "from floorflow.partition.problem import LIMITS\n"
         "from tests.partition.problems import chain\n"
-        "limits = replace(LIMITS['default'], small=-1)\n"
+        "limits = replace(LIMITS['fast'], small=-1)\n"
         "print([partition(chain(11, 10, [50, 40, 40]), m, limits) for m in sorted(METHODS)])\n"
     )
     answers = {

@@ -6,23 +6,23 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from floorflow.partition import PartitionFailure, PartitionMemo, PartitionProblem, PartitionSolution, partition
+from floorflow.partition import PartitionFailure, PartitionProblem, PartitionSolution, partition
 from floorflow.partition.arrays import arrays_of
 from floorflow.partition.bounds import cut_bounds, least_cost
-from floorflow.partition.effort import LIMITS
 from floorflow.partition.fm import is_legal
-from floorflow.partition.least_excess import least_excess, worst
+from floorflow.partition.infeasibility import least_excess, worst
+from floorflow.partition.problem import LIMITS
 from floorflow.resources import Resources
+from floorflow.stats import Memo
 from tests.partition.problems import best_of_all, chain, everything, problems
 
 NO_SHORT_CUT = replace(LIMITS["default"], small=-1)
 """Small problems too go the way of the large ones."""
 
 
-@settings(max_examples=40, deadline=None)
 @given(problems(8), st.randoms(use_true_random=False), st.booleans())
 def test_any_start_leads_to_a_legal_answer_no_worse(problem: PartitionProblem, random: object, prove: bool) -> None:
     start = {name: random.randrange(len(problem.slots)) for name in problem.demands}  # type: ignore[attr-defined]
@@ -42,7 +42,6 @@ def test_any_start_leads_to_a_legal_answer_no_worse(problem: PartitionProblem, r
         assert answer.stats.status != "optimal" or answer.stats.objective == expected
 
 
-@settings(max_examples=60, deadline=None)
 @given(problems(8))
 def test_least_excess_finds_what_is_legal_and_proves_the_rest(problem: PartitionProblem) -> None:
     arrays = arrays_of(problem)
@@ -55,7 +54,6 @@ def test_least_excess_finds_what_is_legal_and_proves_the_rest(problem: Partition
     assert is_legal(arrays, found.assignment) == (expected is not None) == (not found.proven_infeasible)
 
 
-@settings(max_examples=60, deadline=None)
 @given(problems(8, least_slots=2))
 def test_cuts_together_cost_no_more_than_the_best(problem: PartitionProblem) -> None:
     expected = best_of_all(problem, everything(problem))
@@ -96,7 +94,7 @@ def test_a_start_must_name_every_module() -> None:
 
 
 def test_equal_problems_are_solved_once() -> None:
-    memo = PartitionMemo()
+    memo = Memo()
     first = partition(chain(6, 10, [40, 40]), memo=memo)
     assert partition(chain(6, 10, [40, 40]), memo=memo) is first
     assert (memo.solved, memo.repeated) == (1, 1)
@@ -106,7 +104,7 @@ def test_equal_problems_are_solved_once() -> None:
 
 
 def test_a_quick_answer_is_proven_later_and_is_the_start_of_that() -> None:
-    memo, problem = PartitionMemo(), chain(11, 10, [50, 40, 40])
+    memo, problem = Memo(), chain(11, 10, [50, 40, 40])
     quick = partition(problem, "auto", NO_SHORT_CUT, memo=memo, prove=False)
     assert isinstance(quick, PartitionSolution)
     assert (quick.stats.status, quick.stats.bound) == ("heuristic", None)

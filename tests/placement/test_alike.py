@@ -8,7 +8,7 @@ from floorflow.errors import InputError
 from floorflow.hardware import can_relocate
 from floorflow.hardware.geometry import Rect
 from floorflow.placement import Pin, PlacementSolution, Wire, place
-from floorflow.placement.alike.port_sides import port_sides, side_towards, unlike_ports
+from floorflow.placement.alike import port_sides, side_towards, unlike_ports
 from floorflow.resources import Resources
 from tests.placement.small import assert_legal, chain, device
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from floorflow.hardware.geometry import Rect
@@ -20,7 +20,6 @@ DEMANDS = st.builds(Resources, st.integers(0, 300), st.just(0), st.integers(0, 4
 PINS = st.lists(st.tuples(st.integers(-5, 25), st.integers(-5, 60), st.integers(1, 9)), min_size=1, max_size=3)
 
 
-@settings(max_examples=80, deadline=None)
 @given(DEMANDS, st.tuples(st.integers(0, 9), st.integers(0, 19)), PINS, st.sampled_from([None, 1.5, 3.0]))
 def test_sizes_centres_and_distances_to_pins_are_met_by_no_legal_rectangle(demand, corner, pins, max_aspect) -> None:
     x, y = corner

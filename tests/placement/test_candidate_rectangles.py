@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.hardware.geometry import Rect
@@ -22,7 +22,6 @@ DEMANDS = st.builds(Resources, st.integers(0, 300), st.just(0), st.integers(0, 6
 LAYOUTS = st.sampled_from(["CCCCC", "CDCBC", "CICDIC", "CICBICCICDI", "ICDICBCI"])
 
 
-@settings(max_examples=60, deadline=None)
 @given(LAYOUTS, st.integers(1, 4), DEMANDS, st.sampled_from([0.5, 0.85, 1.0]), st.booleans())
 def test_legal_rectangles_are_counted_and_each_contains_a_candidate(layout, steps, demand, fill, blocked):
     keep_outs = (Rect(1, 0, 1, 4),) if blocked else ()

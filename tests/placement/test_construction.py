@@ -12,10 +12,9 @@ from floorflow.placement import PlacedModule, PlacementProblem, Wire
 from floorflow.placement.bounds.wires import needs_of
 from floorflow.placement.construction.several_ways import _Builder, construct_layouts
 from floorflow.placement.construction.slicing import Slicer
-from floorflow.placement.effort import LIMITS
-from floorflow.placement.layouts.layout import Layout, Occupied, box_at, first_free, keys_of
-from floorflow.placement.rectangles.candidate_rectangles import candidate_rectangles, overlaps, slot_grid
-from floorflow.placement.rectangles.raster import Raster
+from floorflow.placement.layout import Layout, Occupied, box_at, first_free, keys_of
+from floorflow.placement.problem import LIMITS
+from floorflow.placement.rectangles.candidate_rectangles import Raster, candidate_rectangles, overlaps, slot_grid
 from floorflow.resources import Resources
 
 FILL = {"LUT": 0.85, "FF": 0.85}

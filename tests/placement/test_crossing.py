@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.placement import PlacementSolution, place
-from floorflow.placement.improvement.crossing import crossed
-from floorflow.placement.layouts.layout import Layout, parts_of
+from floorflow.placement.layout import Layout, parts_of
+from floorflow.placement.methods.auto import crossed
 from floorflow.resources import Resources
 from tests.placement.small import assert_legal, chain, device
 

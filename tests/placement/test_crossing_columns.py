@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.hardware import load_platform
 from floorflow.hardware.laguna import laguna_columns
 from floorflow.placement import Pin
-from floorflow.placement.ports.crossing_columns import BoundaryCrossing, crossing_columns
+from floorflow.placement.crossing_columns import BoundaryCrossing, crossing_columns
 
 COLUMNS = (10, 20, 30)
 
@@ -40,7 +40,6 @@ def test_more_wires_than_columns_have_are_refused() -> None:
         crossing_columns([crossing("s", 330, (0, 0), (0, 200))], 61, COLUMNS, 100)
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(0, 80), st.integers(0, 80)), min_size=1, max_size=3))
 def test_no_way_to_share_out_wires_is_shorter(rows: list[tuple[int, int, int]]) -> None:
     crossings = [crossing(str(n), wires, (a, 0), (b, 200)) for n, (wires, a, b) in enumerate(rows)]

@@ -86,7 +86,7 @@ def test_fixed_pblocks_do_not_grow():
     assert_legal(problem, larger)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.lists(st.integers(1, 90), min_size=3, max_size=3), st.integers(0, 3), st.integers(0, 40))
 def test_wires_are_between_the_bound_and_no_shorter_than_the_least(luts, step, x):
     die = device("CCDCC", 3)

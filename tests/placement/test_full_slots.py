@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from floorflow.placement import PlacementProblem
-from floorflow.placement.effort import LIMITS
-from floorflow.placement.full_slots import full_slots_bound
-from floorflow.placement.preparing import PreparedProblem, least_wirelength, prepare
+from floorflow.placement.preparing import PreparedProblem, full_slots_bound, least_wirelength, prepare
+from floorflow.placement.problem import LIMITS
 from floorflow.resources import Resources
 from tests.placement.small import brute_force, chain, device
 from tests.placement.test_trees import joined
@@ -28,7 +27,6 @@ def prepared(problem: PlacementProblem) -> PreparedProblem | None:
     return found if isinstance(found, PreparedProblem) else None
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.lists(DEMANDS, min_size=2, max_size=3), st.lists(ENDS, min_size=1, max_size=4), st.lists(PINS, max_size=2))
 def test_no_layout_is_shorter(demands, ends, pins) -> None:
     problem = joined(chain(device("CDCBCC", 3), demands), ends, pins)

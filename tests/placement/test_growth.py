@@ -4,7 +4,7 @@ import itertools
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.hardware.geometry import Rect
@@ -83,7 +83,6 @@ def test_a_pblock_over_several_rectangles_stays():
 parts = st.lists(st.tuples(st.integers(1, 90), st.integers(0, 4)), min_size=1, max_size=5)
 
 
-@settings(max_examples=60, deadline=None)
 @given(parts, st.floats(0.3, 1.0), st.booleans())
 def test_what_grows_stays_legal_and_contains_what_it_was(needs, share, held_out):
     demands = [Resources(lut=lut, bram18=bram) for lut, bram in needs]
@@ -102,7 +101,6 @@ def test_what_grows_stays_legal_and_contains_what_it_was(needs, share, held_out)
     assert after == grown(problem, before, tests, longer=LONGER, most=MOST)
 
 
-@settings(max_examples=40, deadline=None)
 @given(parts, st.floats(0.3, 0.9))
 def test_only_what_no_clear_rectangle_around_it_would_hold_is_short(needs, share):
     problem = chain(DIE, [Resources(lut=lut, bram18=bram) for lut, bram in needs])

@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 
 from floorflow.hardware.geometry import Rect
 from floorflow.placement import Pin, PlacementSolution, Wire, place
+from floorflow.placement.annealing import Cooling, anneal
 from floorflow.placement.bounds.wires import needs_of
 from floorflow.placement.construction.one_by_one import place_one_by_one
-from floorflow.placement.improvement.annealing import Cooling, anneal
-from floorflow.placement.layouts.layout import CandidateRectangles, Layout, SearchSpace, twice_hpwl
-from floorflow.placement.layouts.net_arrays import net_arrays
+from floorflow.placement.layout import CandidateRectangles, Layout, SearchSpace, net_arrays, twice_hpwl
 from floorflow.placement.problem import PlacementProblem
-from floorflow.placement.rectangles.candidate_rectangles import candidate_rectangles, slot_grid
-from floorflow.placement.rectangles.raster import Raster
+from floorflow.placement.rectangles.candidate_rectangles import Raster, candidate_rectangles, slot_grid
 from floorflow.resources import Resources
 from tests.placement.small import assert_legal, brute_force, chain, device, shape_rule
 
@@ -60,7 +58,7 @@ def test_annealing_returns_no_longer_layout_than_it_got_and_the_same_for_equal_s
     assert (hot.boxes == anneal(space, start, Cooling(30, 50.0, 50.0), 3).boxes).all()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.lists(DEMANDS, min_size=2, max_size=4), st.integers(0, 9), st.tuples(st.integers(0, 8), st.integers(0, 40)))
 def test_auto_is_never_longer_than_greedy(demands, bits, pin) -> None:
     problem = chain(device("CDCBCCICDC", 5), demands)
@@ -108,7 +106,7 @@ def test_greedy_says_where_one_by_one_found_no_room() -> None:
 
 
 @pytest.mark.parametrize("method", ["auto", "cpsat"])
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.lists(DEMANDS, min_size=2, max_size=3), st.tuples(st.integers(0, 8), st.integers(0, 40)))
 def test_what_is_called_optimal_is_the_least_of_its_shape(method, demands, pin) -> None:
     problem = chain(device("CDCBCC", 3), demands)

@@ -14,7 +14,7 @@ from floorflow.hardware.geometry import Rect
 from floorflow.hardware.reach import Way
 from floorflow.hardware.routing import FREE_SHARE, routing_capacity
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, grown, hpwl_of, place
-from floorflow.placement.layouts.objective import STREAM_BITS, evaluated
+from floorflow.placement.objective import STREAM_BITS, evaluated
 from floorflow.placement.preparing import solved
 from floorflow.placement.problem import Pin, Weights, Wire, point_of
 from floorflow.resources import Resources
@@ -67,7 +67,6 @@ def test_a_stream_counts_beyond_its_reach_whatever_its_width_and_each_of_several
     assert solved(problem, at, 0.0, "").beyond_reach == 2
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.integers(0, 59), st.integers(0, 29), st.integers(0, 59), st.integers(60, 89), st.integers(1, 80))
 def test_ways_over_boundaries_are_those_of_the_hardware(x: int, y: int, u: int, v: int, reach: int) -> None:
     die = device("ICCC" * 15, 6, 3)
@@ -135,14 +134,13 @@ NEEDS = st.lists(st.tuples(st.integers(1, 60), st.integers(0, 2)), min_size=2, m
 MORE_NEEDS = st.lists(st.tuples(st.integers(1, 60), st.integers(0, 2)), min_size=2, max_size=6)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(NEEDS, st.integers(2, 14), st.sampled_from([None, 3.0]), st.randoms(use_true_random=False))
 def test_no_stream_is_beyond_its_reach_where_one_need_not_be(needs, half_reach, max_aspect, chance) -> None:
     reaches_what_can_be_reached(needs, half_reach, max_aspect, chance)
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
 @given(MORE_NEEDS, st.integers(2, 14), st.sampled_from([None, 3.0]), st.randoms(use_true_random=False))
 def test_no_stream_of_up_to_six_modules_is_beyond_its_reach(needs, half_reach, max_aspect, chance) -> None:
     reaches_what_can_be_reached(needs, half_reach, max_aspect, chance)

@@ -12,8 +12,8 @@ import numpy as np
 from floorflow.placement import PlacementFailure, PlacementSolution
 from floorflow.placement.bounds.wires import needs_of
 from floorflow.placement.construction.packing import pack
-from floorflow.placement.effort import LIMITS
 from floorflow.placement.methods.auto import solve
+from floorflow.placement.problem import LIMITS
 from floorflow.placement.rectangles.candidate_rectangles import IntArray, candidate_rectangles, slot_grid
 from tests.placement.test_scale import assert_counted_legal
 
@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "benchmar
 
 from packing import Design, fitting_designs, random_design
 
-CONSTRUCTED = replace(LIMITS["default"], packing_rounds=0, improve_rounds=0)
+CONSTRUCTED = replace(LIMITS["default"], packing_rounds=0, tight_rounds=0, every_rounds=0)
 """What the constructions place by themselves."""
 TIGHT = random_design(1, 0.7, 0.86)
 """22 modules on 0.85 of what is free of an SLR half of which is the shell's."""
@@ -30,7 +30,9 @@ TIGHT = random_design(1, 0.7, 0.86)
 def test_designs_of_at_most_four_fifths_of_the_free_cells_are_placed() -> None:
     """Of few designs, `benchmarks/packing.py` counts hundreds."""
     designs = list(islice(fitting_designs(0, 0.7, 0.8), 8))
-    solutions = [solve(design.problem, replace(LIMITS["fast"], improve_rounds=0), 0) for design in designs]
+    solutions = [
+        solve(design.problem, replace(LIMITS["fast"], tight_rounds=0, every_rounds=0), 0) for design in designs
+    ]
     placed = [pair for pair in zip(designs, solutions, strict=True) if isinstance(pair[1], PlacementSolution)]
     for design, solution in placed:
         assert design.area <= 0.8

@@ -35,7 +35,6 @@ def shares(die, parts):
     ]
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     LAYOUTS,
     st.integers(1, 3),
@@ -73,7 +72,6 @@ def test_small_problems_agree_with_brute_force(layout, steps, demands, blocked, 
         assert outcome.stats.bound <= least_of_shape
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(SMALL_DEMANDS, min_size=2, max_size=3), st.integers(1, 2))
 def test_the_bound_holds_across_slots(demands, steps):
     problem = chain(device("CDCB", steps, slr_count=2), demands)
@@ -86,7 +84,7 @@ def test_the_bound_holds_across_slots(demands, steps):
     assert least_of_shape is None or outcome.stats.bound <= least_of_shape
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     st.lists(st.floats(0.02, 0.14), min_size=1, max_size=6),
     st.lists(st.tuples(st.integers(0, 110), st.integers(0, 50)), max_size=2),
@@ -242,7 +240,8 @@ def test_an_unknown_method_is_named():
 
 
 def test_equal_seeds_give_equal_answers(record_property):
-    problem = chain(BIG, shares(BIG, [0.07] * 10), effort="default")
+    # More modules than are annealed from end to end.
+    problem = chain(BIG, shares(BIG, [0.05] * 14))
     start = time.perf_counter()
     first = place(problem, seed=3)
     record_property("seconds", round(time.perf_counter() - start, 2))
@@ -250,7 +249,8 @@ def test_equal_seeds_give_equal_answers(record_property):
 
 
 def test_more_effort_is_legal_and_no_worse():
-    problem = chain(BIG, shares(BIG, [0.2, 0.1, 0.15]))
+    die = device("CICDICCICBICCIC" * 2, 6)
+    problem = chain(die, shares(die, [0.2, 0.1, 0.15]))
     fast, best = place(problem), place(replace(problem, effort="best"))
     assert_legal(problem, best)
     assert best.hpwl <= fast.hpwl
@@ -268,7 +268,7 @@ SCRIPT = """
 from floorflow.placement import place
 from tests.placement.small import chain, device
 from tests.placement.test_place import BIG, shares
-print(sorted(place(chain(BIG, shares(BIG, [0.11] * 7), effort="default"), seed=1).regions.items()))
+print(sorted(place(chain(BIG, shares(BIG, [0.11] * 7)), seed=1).regions.items()))
 """
 
 

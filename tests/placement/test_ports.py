@@ -7,22 +7,22 @@ from functools import cache
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.assets import asset_folder, shipped
 from floorflow.hardware import Device, Rect
 from floorflow.hardware.device_file import read_device
 from floorflow.placement import Pin
-from floorflow.placement.ports.on_edges import (
+from floorflow.placement.ports import (
     ModulePorts,
     PortStream,
     fabric_edges,
     length_of,
     place_ports,
+    spread,
     whole_edges,
 )
-from floorflow.placement.ports.spreading import spread
 from floorflow.verify.hardware.geometry import Device as JudgesDevice
 
 A, B, C = Rect(0, 0, 20, 59), Rect(21, 0, 40, 59), Rect(0, 60, 40, 89)
@@ -131,7 +131,6 @@ def rows_of_boxes(draw: st.DrawFn) -> tuple[dict[str, Rect], list[PortStream]]:
     return boxes, [stream(f"s{n}", a, b, width) for n, (a, b, width) in enumerate(pairs)]
 
 
-@settings(deadline=None)
 @given(rows_of_boxes())
 def test_each_end_has_one_port_in_its_box_and_none_overlap(case: tuple[dict[str, Rect], list[PortStream]]) -> None:
     boxes, streams = case
@@ -165,7 +164,6 @@ def test_fabric_is_what_the_judge_takes_for_it(die: str) -> None:
 
 @pytest.mark.parametrize("die", ["xc7z020", "xc7z045", "xczu7ev", "xczu5ev", "xczu3eg", "xczu9eg", "xcu250"])
 @given(st.data())
-@settings(max_examples=40)
 def test_no_pblock_ends_in_the_processor_and_no_port_lies_there(die: str, data: st.DataObject) -> None:
     device, judged = device_named(die), judges_device(die)
     left = data.draw(st.sampled_from(device.left_edges.tolist()))

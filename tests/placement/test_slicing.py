@@ -70,7 +70,7 @@ def test_hints_are_a_start_from_which_placement_succeeds() -> None:
         PlacedModule(name, "fpga0.SLR3", total(demand[m] for m in group)) for name, group in sorted(names.items())
     )
     hints = {name: groups[group] for name, group in names.items()}
-    again = PlacementProblem(problem.device, problem.slots, merged, (), FILL, hints=hints)
+    again = PlacementProblem(problem.device, problem.slots, merged, (), FILL, "fast", hints=hints)
     assert isinstance(place(again), PlacementSolution)
 
 
@@ -85,7 +85,7 @@ def test_a_hint_that_does_not_hold_its_module_is_not_taken() -> None:
         for module in problem.modules
         if module.name in hints
     )
-    again = PlacementProblem(problem.device, problem.slots, larger, (), FILL, hints=hints)
+    again = PlacementProblem(problem.device, problem.slots, larger, (), FILL, "fast", hints=hints)
     answer = place(again)
     assert isinstance(answer, PlacementSolution)
     assert_legal(again, {frozenset({name}): rect for name, region in answer.regions.items() for rect in region})

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from floorflow.hardware.geometry import Rect
 from floorflow.placement import PlacementFailure, PlacementSolution, at_home, grown, place, stayed
-from floorflow.placement.effort import LIMITS
-from floorflow.placement.staying import PROVEN, WITHIN, most, place_near_with_bound
+from floorflow.placement.problem import LIMITS
+from floorflow.placement.staying import PROVEN, WITHIN, most, place_near
 from floorflow.resources import Resources
 from tests.placement.small import assert_legal, chain, device, most_staying
 
@@ -73,7 +73,7 @@ def test_pblocks_that_stay_do_not_grow():
     assert set(stayed(problem.previous, answer)) <= set(stayed(problem.previous, larger))
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(st.lists(st.integers(10, 300), min_size=2, max_size=6), st.integers(0, 5), st.floats(1.0, 1.6))
 def test_answers_are_legal_and_wires_within_their_limit(luts, grow, by):
     problem = chain(DIE, [Resources(lut=lut) for lut in luts])
@@ -92,7 +92,7 @@ def test_answers_are_legal_and_wires_within_their_limit(luts, grow, by):
         assert set(stayed(changed.previous, answer)) == homes
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(
     st.sampled_from(("CCCC", "CDCC", "CCIC")),
     st.lists(st.integers(10, 100), min_size=2, max_size=3),
@@ -112,7 +112,7 @@ def test_as_many_stay_as_can_and_that_is_proven(layout, luts, grow, by, max_aspe
     scratch = place(larger, METHOD)
     if isinstance(scratch, PlacementFailure):
         return
-    answer, bound = place_near_with_bound(replace(larger, previous=previous), LIMITS["default"], 0, scratch)
+    answer, bound = place_near(replace(larger, previous=previous), LIMITS["default"], 0, scratch)
     assert answer is not None
     longest = max(max(r.columns / r.rows, r.rows / r.columns) for (r,) in scratch.regions.values())
     aspect = max_aspect and next((one for one in (max_aspect, 2 * max_aspect) if longest <= one), None)
@@ -122,7 +122,7 @@ def test_as_many_stay_as_can_and_that_is_proven(layout, luts, grow, by, max_aspe
     assert answer.stats.method.endswith(PROVEN)
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 @given(st.lists(st.integers(10, 100), min_size=3, max_size=3), st.integers(0, 2), st.floats(1.05, 2))
 def test_slot_by_slot_no_bound_is_too_low_and_answers_are_legal(luts, grow, by):
     problem = chain(device("CCC", 2, slr_count=2), [Resources(lut=lut) for lut in luts], max_aspect=None)
@@ -139,7 +139,7 @@ def test_slot_by_slot_no_bound_is_too_low_and_answers_are_legal(luts, grow, by):
         if isinstance(scratch, PlacementFailure):
             return
         changed = replace(changed, previous=previous)
-        answer, bound = place_near_with_bound(changed, LIMITS["default"], 0, scratch)
+        answer, bound = place_near(changed, LIMITS["default"], 0, scratch)
     longest = (1 + WITHIN) * scratch.hpwl
     assert answer is not None
     assert answer.hpwl <= longest + 1e-9

@@ -253,7 +253,7 @@ def test_depths_that_a_kept_folding_brings_are_lower_bounds() -> None:
     context, candidate = planned(Request(CNV, "alveo-u250", fps=1_000))
     streams = tuple(replace(s, fifo_words=100 if s.source_port == 0 else 0) for s in candidate.folded.dataflow.streams)
     dataflow = replace(candidate.folded.dataflow, streams=streams)
-    keeping = replace(context, dataflow=dataflow, request=context.request.changed(keep_folding=True), needs={})
+    keeping = replace(context, dataflow=dataflow, request=context.request.changed(keep_folding=True))
     folded = replace(candidate.folded, dataflow=dataflow)
     assert min(least_words(keeping, folded).values()) >= 100
     assert min(least_words(context, folded).values()) < 100

@@ -9,7 +9,7 @@ import pytest
 
 from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.dataflow.options import OptionGroup
-from floorflow.folding.least_scale import within
+from floorflow.folding.least_full import within
 from floorflow.request import Request
 from floorflow.resources import Resources, largest_share
 from floorflow.search.candidate.context import PlanningContext

@@ -19,7 +19,7 @@ class BandwidthMethod(Protocol):
 
 def bandwidth_methods() -> Mapping[str, BandwidthMethod]:
     """Return all methods by name."""
-    return methods_in("bandwidth/methods")
+    return methods_in("bandwidth")
 
 
 def solve_by(name: str, problem: BandwidthProblem, seed: int = 0) -> BandwidthAnswer:

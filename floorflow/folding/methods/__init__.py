@@ -15,6 +15,6 @@ from floorflow.stats import Method, methods_in
 FoldingMethod = Method[FoldingProblem, int | None, FoldingAnswer]
 """Folds a problem within an interval, or without one at the shortest that it can find."""
 
-METHODS: Mapping[str, FoldingMethod] = methods_in("folding/methods")
+METHODS: Mapping[str, FoldingMethod] = methods_in("folding")
 
 __all__ = ["METHODS", "FoldingMethod"]

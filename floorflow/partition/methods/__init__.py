@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from floorflow.errors import Refusal, unproven
-from floorflow.partition.effort import LIMITS, Limits
 from floorflow.partition.infeasibility import obviously_infeasible
-from floorflow.partition.memo import Answered, PartitionMemo, key_of
 from floorflow.partition.problem import (
+    LIMITS,
+    Limits,
     PartitionAnswer,
     PartitionFailure,
     PartitionProblem,
     PartitionSolution,
     spanning_tree,
 )
-from floorflow.stats import SolveStats, count, methods_in
+from floorflow.stats import Memo, SolveStats, content, count, methods_in
 
 SOLVED_S, EDGE_S = 1e-2, 5e-4
 """Work of a problem beside its solvers and moves, and of each edge that it has."""
@@ -32,7 +32,22 @@ class PartitionMethod(Protocol):
         """Return a solution, or a failure as a value; ``start`` is an assignment to begin from, legal or not."""
 
 
-METHODS: Mapping[str, PartitionMethod] = methods_in("partition/methods")
+METHODS: Mapping[str, PartitionMethod] = methods_in("partition")
+
+
+@dataclass(frozen=True)
+class Answered:
+    """An answer, and whether the proof that the limits allow was tried, too."""
+
+    answer: PartitionAnswer
+    tried_to_prove: bool
+
+    @property
+    def is_final(self) -> bool:
+        """Whether no further work can change it: it is proven."""
+        if isinstance(self.answer, PartitionFailure):
+            return self.answer.proven
+        return self.answer.stats.status == "optimal"
 
 
 def partition(
@@ -42,7 +57,7 @@ def partition(
     seed: int = 0,
     *,
     start: Mapping[str, int] | None = None,
-    memo: PartitionMemo | None = None,
+    memo: Memo | None = None,
     prove: bool = True,
 ) -> PartitionAnswer:
     """Assign every module to a slot with the method of that name.
@@ -63,13 +78,15 @@ def partition(
         return infeasibility
     if memo is None:
         return _solved(problem, method, limits, seed, start)
-    key = key_of(problem, method, replace(limits, prove=True), seed)
-    known = memo.answers.get(key)
+    key = content((problem, method, replace(limits, prove=True), seed))
+    known: Answered | None = memo.answers.get(key)
     if known is not None and _suffices(known, problem, limits, start):
         memo.repeated += 1
         return known.answer
     if known is not None and isinstance(known.answer, PartitionSolution):
-        start = _better(problem, known.answer.slot_of, start)
+        start = (
+            start if start is not None and _is_better(problem, start, known.answer.slot_of) else known.answer.slot_of
+        )
     memo.solved += 1
     answer = _solved(problem, method, limits, seed, start)
     memo.answers[key] = Answered(answer, limits.prove)
@@ -89,10 +106,6 @@ def _suffices(known: Answered, problem: PartitionProblem, limits: Limits, start:
 
 def _is_better(problem: PartitionProblem, start: Mapping[str, int], known: Mapping[str, int]) -> bool:
     return problem.is_legal(start) and problem.cost(start) < problem.cost(known)
-
-
-def _better(problem: PartitionProblem, known: Mapping[str, int], start: Mapping[str, int] | None) -> Mapping[str, int]:
-    return known if start is None or not _is_better(problem, start, known) else start
 
 
 def _solved(

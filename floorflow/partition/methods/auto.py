@@ -7,18 +7,14 @@ from dataclasses import dataclass, replace
 
 from floorflow.errors import Refusal
 from floorflow.partition.arrays import Integers, ProblemArrays, arrays_of
-from floorflow.partition.bounds import cut_bounds, least_cost
+from floorflow.partition.bounds import cut_bounds, fpga_first, least_cost
 from floorflow.partition.dp import contiguous
-from floorflow.partition.effort import Limits
-from floorflow.partition.exact import CutBound, even_out
+from floorflow.partition.exact import CutBound, even_out, window_lns
 from floorflow.partition.exact import solve as solve_exactly
 from floorflow.partition.fm import MoveEvaluator, fm_refine, is_legal
-from floorflow.partition.fpga_first import fpga_first
-from floorflow.partition.infeasibility import explain_infeasibility
-from floorflow.partition.least_excess import LeastExcess, least_excess, worst
+from floorflow.partition.infeasibility import LeastExcess, explain_infeasibility, least_excess, worst
 from floorflow.partition.metis import bipartitioned, recursive_bipartition
-from floorflow.partition.problem import PartitionAnswer, PartitionFailure, PartitionProblem, PartitionSolution
-from floorflow.partition.window_lns import window_lns
+from floorflow.partition.problem import Limits, PartitionAnswer, PartitionFailure, PartitionProblem, PartitionSolution
 from floorflow.stats import SolveStats, Status
 
 
@@ -160,17 +156,13 @@ def _improve(problem: PartitionProblem, best: Best, seed: int, work: float) -> N
         best.offer(improved, f"{best.origin}+local search")
 
 
-def _is_large(problem: PartitionProblem, limits: Limits) -> bool:
-    return len(problem.demands) * len(problem.edges) > limits.large
-
-
 def finished(problem: PartitionProblem, best: Best, seed: int, limits: Limits) -> PartitionAnswer:
     """Even out the slots at the cost reached, and say what is proven."""
     arrays, assignment = best.arrays, best.assignment
     if assignment is None:
         return PartitionFailure((Refusal("partition limit"),))
     cost = arrays.cost(assignment)
-    if not _is_large(problem, limits) and limits.prove:
+    if limits.prove and len(problem.demands) * len(problem.edges) <= limits.large:
         best.offer(even_out(problem, arrays, assignment, seed, limits.work * limits.even), best.origin)
     status: Status = "optimal" if best.proven else "feasible"
     bound = float(min(cost, best.bound)) if limits.prove or best.proven else None

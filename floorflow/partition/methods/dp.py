@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from floorflow.partition.arrays import arrays_of, heuristic
 from floorflow.partition.dp import contiguous
-from floorflow.partition.effort import Limits
-from floorflow.partition.problem import PartitionAnswer, PartitionProblem
+from floorflow.partition.problem import Limits, PartitionAnswer, PartitionProblem
 
 
 def solve(

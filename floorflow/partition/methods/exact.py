@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from floorflow.partition.arrays import arrays_of
-from floorflow.partition.effort import Limits
 from floorflow.partition.exact import solve as solve_exactly
 from floorflow.partition.infeasibility import explain_infeasibility
 from floorflow.partition.methods.auto import Best, finished
-from floorflow.partition.problem import PartitionAnswer, PartitionProblem
+from floorflow.partition.problem import Limits, PartitionAnswer, PartitionProblem
 
 
 def solve(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from floorflow.partition.arrays import arrays_of, heuristic
-from floorflow.partition.effort import Limits
 from floorflow.partition.metis import recursive_bipartition
-from floorflow.partition.problem import PartitionAnswer, PartitionProblem
+from floorflow.partition.problem import Limits, PartitionAnswer, PartitionProblem
 
 
 def solve(

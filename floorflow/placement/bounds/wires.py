@@ -85,6 +85,12 @@ def extent_of(legal: Legal) -> Extent:
     )
 
 
+def least_cells(legal: Legal) -> int:
+    """Return the least columns times rows of a module's legal rectangles."""
+    rows = legal.grid.spans[:, 1] - legal.grid.spans[:, 0] + 1
+    return int(((legal.low - legal.grid.lefts + 1) * rows[:, None])[legal.allowed].min())
+
+
 def pin_bound(legal: Legal, pins: IntArray, bits: IntArray) -> float:
     """Return the least sum over pins of bits times distance that the module's legal rectangles can have.
 

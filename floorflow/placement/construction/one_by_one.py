@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from floorflow.placement.layouts.layout import Layout, Occupied, SearchSpace
+from floorflow.placement.layout import Layout, Occupied, SearchSpace
 from floorflow.placement.rectangles.candidate_rectangles import IntArray
 
 Floats = npt.NDArray[np.float64]

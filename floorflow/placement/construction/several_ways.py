@@ -1,8 +1,8 @@
 """First layouts for the search: several orders and corners, shelves, slicing, and repair of what is incomplete.
 
-All modules are placed one by one first. Modules of slots that lie apart cannot meet, so only slots that are not whole
-in any layout get more: each by itself, the fullest first, beside what is placed elsewhere. Where one gets no room at
-all, nothing more is done for the others.
+All modules are placed one by one first, each where its wires are shortest. Modules of slots that lie apart cannot meet,
+so only slots that are not whole in any layout get more: each by itself, the fullest first, beside what is placed
+elsewhere. Where one gets no room at all, nothing more is done for the others.
 """
 
 from __future__ import annotations
@@ -13,23 +13,57 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from floorflow.placement.construction.nearest_first import construct_greedily
 from floorflow.placement.construction.packing import pack
 from floorflow.placement.construction.shelves import MAX_SHELVES, bands_of, repair_by_ejection, shelves
 from floorflow.placement.construction.slicing import sliced
-from floorflow.placement.effort import Limits
-from floorflow.placement.layouts.layout import CandidateRectangles, Layout, SearchSpace, parts_of, twice_hpwl
-from floorflow.placement.layouts.net_arrays import net_arrays
-from floorflow.placement.problem import PlacementProblem
+from floorflow.placement.layout import (
+    AREA_UNIT,
+    CandidateRectangles,
+    Keys,
+    Layout,
+    Occupied,
+    SearchSpace,
+    box_at,
+    first_free,
+    keys_of,
+    net_arrays,
+    parts_of,
+    twice_hpwl,
+)
+from floorflow.placement.problem import Limits, PlacementProblem
 from floorflow.placement.rectangles.candidate_rectangles import (
     BoolArray,
     IntArray,
+    Raster,
     area_of,
     aspect_of,
     compact,
     sides_of,
 )
-from floorflow.placement.rectangles.raster import Raster
+
+
+def construct_greedily(
+    space: SearchSpace, order: Sequence[int], anchor: tuple[int, int], start: Layout | None = None
+) -> Layout:
+    """Place the modules in order, each nearest to what it talks to; without wires, nearest to the anchor.
+
+    ``anchor`` is twice a column and twice a row; ``start`` has what lies elsewhere. Modules that fit nowhere stay
+    unplaced.
+    """
+    occupied = Occupied.by(space, Layout.empty(space.count) if start is None else start.copy())
+    for module in order:
+        candidates, layout = space.candidates[module], occupied.layout
+        if layout.placed[space.wired[module]].any() or space.nets.pin_bits[module].any():
+            keys = keys_of(space, layout, module, space.bits[module])
+        else:
+            x2, y2 = anchor
+            x, y = np.abs(candidates.x.twice - x2), np.abs(candidates.y.twice - y2)
+            keys = Keys(candidates, x * AREA_UNIT, y * AREA_UNIT)
+        best = first_free(occupied, module, keys)
+        if best is not None:
+            occupied.put(module, box_at(candidates, best))
+    return occupied.layout
+
 
 Part = tuple[int, ...]
 """Modules that may meet one another and none of the others: those of one slot, or of slots that overlap."""

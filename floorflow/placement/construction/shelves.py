@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from floorflow.placement.layouts.layout import AREA_UNIT, Layout, Occupied, SearchSpace, box_at, first_free, keys_of
+from floorflow.placement.layout import AREA_UNIT, Layout, Occupied, SearchSpace, box_at, first_free, keys_of
 from floorflow.placement.rectangles.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, IntArray, overlaps
 
 MAX_SHELVES = 8

@@ -18,7 +18,7 @@ from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.slots import Slot
 from floorflow.placement.bounds.wires import needs_of
-from floorflow.placement.layouts.layout import Layout
+from floorflow.placement.layout import Layout
 from floorflow.placement.problem import PlacementProblem
 from floorflow.placement.rectangles.candidate_rectangles import (
     BOTTOM,

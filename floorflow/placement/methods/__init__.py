@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from floorflow.placement.effort import Limits
-from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution
+from floorflow.placement.problem import Limits, PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.stats import Method, methods_in
 
-METHODS: Mapping[str, Method[PlacementProblem, Limits, PlacementSolution | PlacementFailure]] = methods_in(
-    "placement/methods"
-)
+METHODS: Mapping[str, Method[PlacementProblem, Limits, PlacementSolution | PlacementFailure]] = methods_in("placement")

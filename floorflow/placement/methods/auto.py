@@ -1,6 +1,6 @@
 """Method ``auto``: construct, repair if need be, improve, search with CP-SAT, bound.
 
-1. What is proven impossible is said at once (`bound`).
+1. What is proven impossible is said at once (`bounds`).
 2. Candidate rectangles, compact ones first; aspects are freed step by step where nothing fits otherwise.
 3. Several first layouts: modules one by one in several orders; for slots that are not whole in any, shelves, slicing,
    repair, and packing at last.
@@ -8,42 +8,131 @@
    slots, each slot takes the best of several runs. A draft is improved by a short large-neighbourhood search. Of few
    modules, of many at effort ``best``, CP-SAT finds the best layout of the same order; of few then of all (`complete`),
    which proves it where the work suffices. Where all legal rectangles are few and aspects are not limited, CP-SAT sees
-   every one and its bound counts. Else the bound is that of `bounds` and `full_slots`, over all rectangles of the
+   every one and its bound counts. Else the bound is that of `bounds` and full slots, over all rectangles of the
    aspects that the search was allowed.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from floorflow.placement.annealing import Cooling, anneal
 from floorflow.placement.bounds.wires import narrowest_rectangles
+from floorflow.placement.complete import CompleteAnswer, solve_completely
 from floorflow.placement.construction.one_by_one import place_one_by_one
 from floorflow.placement.construction.several_ways import Construction, construct_layouts
-from floorflow.placement.effort import Limits
-from floorflow.placement.full_slots import full_slots_bound
-from floorflow.placement.improvement.annealing import Cooling, anneal
-from floorflow.placement.improvement.complete import CompleteAnswer, solve_completely
-from floorflow.placement.improvement.crossing import crossed
-from floorflow.placement.improvement.lns import improve
-from floorflow.placement.improvement.reaching import Reaching, better
-from floorflow.placement.layouts.layout import CandidateRectangles, Layout, SearchSpace, parts_of, twice_hpwl
-from floorflow.placement.layouts.objective import Objective, counted
+from floorflow.placement.layout import CandidateRectangles, Layout, SearchSpace, parts_of, twice_hpwl
+from floorflow.placement.lns import improve
+from floorflow.placement.objective import Objective, counted
 from floorflow.placement.preparing import (
     PreparedProblem,
     failure,
+    full_slots_bound,
     least_wirelength,
     legal_sides_of,
     method_name,
     prepare,
     solution,
 )
-from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution
+from floorflow.placement.problem import Limits, PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.placement.rectangles.candidate_rectangles import count_rectangles
 from floorflow.placement.rectangles.legal_sides import LegalSides
+
+
+def crossed(groups: Sequence[Sequence[int]], layouts: Sequence[Layout], cost: Callable[[Layout], float]) -> Layout:
+    """Return the cheapest layout met when groups, in turn, take over what costs less of another layout.
+
+    It starts from each of the complete ``layouts`` and ends where no group can gain by following another.
+    """
+    return min((_descended(groups, start, layouts, cost) for start in layouts), key=cost)
+
+
+def _descended(
+    groups: Sequence[Sequence[int]], start: Layout, layouts: Sequence[Layout], cost: Callable[[Layout], float]
+) -> Layout:
+    layout, lowest, stuck = start, cost(start), False
+    while not stuck:
+        stuck = True
+        for group in groups:
+            for other in layouts:
+                trial = layout.copy()
+                trial.boxes[group] = other.boxes[group]
+                new = cost(trial)
+                if new < lowest:
+                    layout, lowest, stuck = trial, new, False
+    return layout
+
+
+STRICT = 1000.0
+"""Times the weight of the reach that annealing goes on with."""
+ROUNDS = 100
+"""Rounds of it by module."""
+HOT, COLD = (0.4, 0.02), 0.002
+"""First and last temperatures of its runs, as shares of the wirelength by module."""
+MOST_LONGER = 0.05
+"""Share by which the objective of many modules may rise for fewer streams beyond their reach: a slice is cheaper."""
+WORK = 5.0
+"""Deterministic seconds of CP-SAT."""
+
+
+def better(objective: Objective, limits: Limits, *layouts: Layout) -> Layout:
+    """Return the layout with fewest streams beyond their reach, at the least cost.
+
+    Of more modules than CP-SAT sees only among those that cost little more than the best.
+    """
+    ranks = [objective.rank(layout.boxes) for layout in layouts]
+    least = min(cost for _, cost in ranks)
+    few = len(layouts[0].boxes) <= limits.complete_modules
+    some = [(rank, number) for number, rank in enumerate(ranks) if few or rank[1] <= (1 + MOST_LONGER) * least]
+    return layouts[min(some)[1]]
+
+
+@dataclass(frozen=True)
+class Reaching:
+    """The last step where streams inside an SLR are still beyond their reach: first the reach, then the rest.
+
+    Annealing goes on from the best layout at a weight of the reach by which hardly anything else counts. Of many
+    modules what it finds is taken only if it costs little more: a register slice is cheaper than long wires. Of few
+    modules CP-SAT then looks, with the reach as a constraint, over all legal rectangles of the ``aspects`` in force: it
+    finds a layout if there is one, where the work suffices. ``space`` are the rectangles that annealing takes.
+    """
+
+    prepared: PreparedProblem
+    aspects: Sequence[float | None]
+    space: SearchSpace
+    objective: Objective
+    seed: int
+
+    def from_best(self, best: Layout) -> Layout:
+        """Return a layout with fewer streams beyond their reach, if one is found; else the same."""
+        best = self._better(best, self._annealed(best))
+        if self.objective.rank(best.boxes)[0] and self.space.count <= self.prepared.limits.complete_modules:
+            found = self._by_cpsat()
+            if found is not None:
+                best = self._better(best, found, self._annealed(found))
+        return best
+
+    def _better(self, *layouts: Layout) -> Layout:
+        return better(self.objective, self.prepared.limits, *layouts)
+
+    def _annealed(self, start: Layout) -> Layout:
+        weights, count = self.objective.weights, self.space.count
+        strict = replace(self.objective, weights=replace(weights, reach=STRICT * weights.reach))
+        coolings = [Cooling(ROUNDS * count, hot / count, COLD / count) for hot in HOT]
+        return self._better(*(anneal(self.space, start, cooling, self.seed, strict) for cooling in coolings))
+
+    def _by_cpsat(self) -> Layout | None:
+        """Return the shortest layout, as far as it is found, with no stream beyond its reach, if there is one."""
+        space, rules = self.space, legal_sides_of(self.prepared, self.aspects)
+        most = self.objective.most_inside
+        return solve_completely(
+            rules, space.nets, space.may_overlap, twice_known=None, work_limit=WORK, seed=self.seed, most=most
+        ).layout
+
 
 FEW = 12
 """Modules up to which it counts for more how they are level with each other than where they lie."""

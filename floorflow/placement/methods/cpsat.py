@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from floorflow.placement.effort import Limits
 from floorflow.placement.methods import auto
-from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution
+from floorflow.placement.problem import Limits, PlacementFailure, PlacementProblem, PlacementSolution
 
 WORK = 60.0
 """Deterministic seconds of CP-SAT."""

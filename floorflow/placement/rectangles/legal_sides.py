@@ -53,7 +53,7 @@ class LegalSides:
 
     @classmethod
     def of(cls, grid: SlotGrid, need: IntArray, max_aspect: float | None, row_step: int) -> LegalSides:
-        """Return the rules for what `bound.legal_rectangles` returns; ``grid`` must hold every legal span."""
+        """Return the rules for what `wires.legal_rectangles` returns; ``grid`` must hold every legal span."""
         bottoms, tops = grid.spans[:, 0] // row_step, (grid.spans[:, 1] + 1) // row_step
         bottom, top = int(bottoms.min()), int(tops.max())
         right = np.full((top - bottom + 1, top - bottom + 1, len(grid.lefts)), NEVER)

@@ -16,12 +16,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from floorflow.placement.effort import Limits
-from floorflow.placement.layouts.layout import Layout, twice_hpwl
+from floorflow.placement.fixed import at_home, stayed
+from floorflow.placement.layout import Layout, twice_hpwl
 from floorflow.placement.preparing import PreparedProblem, legal_sides_of, prepare, solution
-from floorflow.placement.problem import PlacementProblem, PlacementSolution
+from floorflow.placement.problem import Limits, PlacementProblem, PlacementSolution
 from floorflow.placement.rectangles.candidate_rectangles import aspect_of, sides_of
-from floorflow.placement.staying.homes import at_home, stayed
 from floorflow.placement.staying.most import FreeModules, MostStaying, most_that_stay
 from floorflow.placement.staying.search import WITHIN, Near
 from floorflow.stats import Status
@@ -34,20 +33,12 @@ PROVEN = ", the most that can be"
 
 def place_near(
     problem: PlacementProblem, limits: Limits, seed: int, scratch: PlacementSolution | None
-) -> PlacementSolution | None:
-    """Return a placement in which few modules leave their previous rectangles; None if none is near and short enough.
-
-    ``scratch``: the placement that counts as short, and whose bound holds; None of a draft.
-    """
-    return place_near_with_bound(problem, limits, seed, scratch)[0]
-
-
-def place_near_with_bound(
-    problem: PlacementProblem, limits: Limits, seed: int, scratch: PlacementSolution | None
 ) -> tuple[PlacementSolution | None, int]:
-    """Return what `place_near` does, and no more than how many modules can stay.
+    """Return a placement in which few modules leave their previous rectangles, and no more than how many can stay.
 
-    That holds for wires within their limit, and rectangles of the aspect that the placement from scratch needed.
+    None if no placement is near and short enough. ``scratch``: the placement that counts as short, and whose bound
+    holds; None of a draft. The number holds for wires within their limit, and rectangles of the aspect that the
+    placement from scratch needed.
     """
     prepared = prepare(problem, limits, "near")
     if not isinstance(prepared, PreparedProblem):
@@ -99,4 +90,4 @@ def _told(
     return replace(found, stats=replace(found.stats, method=told, bound=bound, status=status))
 
 
-__all__ = ["WITHIN", "at_home", "place_near", "place_near_with_bound", "stayed"]
+__all__ = ["WITHIN", "at_home", "place_near", "stayed"]

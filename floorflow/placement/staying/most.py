@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from floorflow.placement.improvement.complete import CompleteModel, solve_completely
-from floorflow.placement.layouts.layout import Layout, parts_of, twice_hpwl
-from floorflow.placement.layouts.net_arrays import NetArrays
+from floorflow.placement.complete import CompleteModel, solve_completely
+from floorflow.placement.layout import Layout, NetArrays, parts_of, twice_hpwl
 from floorflow.placement.rectangles.candidate_rectangles import BOTTOM, TOP, BoolArray, IntArray
 from floorflow.placement.rectangles.legal_sides import LegalSides
 

@@ -12,7 +12,8 @@ import numpy as np
 from floorflow.placement.bounds.wires import narrowest_rectangles
 from floorflow.placement.construction.several_ways import may_overlap
 from floorflow.placement.construction.shelves import repair_by_ejection
-from floorflow.placement.layouts.layout import (
+from floorflow.placement.fixed import at_home
+from floorflow.placement.layout import (
     AREA_UNIT,
     CandidateRectangles,
     Layout,
@@ -20,14 +21,12 @@ from floorflow.placement.layouts.layout import (
     SearchSpace,
     first_free,
     keys_of,
+    net_arrays,
     twice_hpwl,
 )
-from floorflow.placement.layouts.net_arrays import net_arrays
 from floorflow.placement.preparing import PreparedProblem
 from floorflow.placement.problem import PlacementProblem, PlacementSolution
-from floorflow.placement.rectangles.candidate_rectangles import BoolArray, IntArray, compact, overlaps, sides_of
-from floorflow.placement.rectangles.raster import Raster
-from floorflow.placement.staying.homes import at_home
+from floorflow.placement.rectangles.candidate_rectangles import BoolArray, IntArray, Raster, compact, overlaps, sides_of
 
 WITHIN = 0.05
 """Share by which the wires may be longer than those of a placement from scratch."""

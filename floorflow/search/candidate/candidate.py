@@ -99,15 +99,13 @@ def kept_words(channel: Channel, depths: Mapping[str, int]) -> int:
 
 
 def _full_rate_depths(context: PlanningContext, folded: FoldedDataflow) -> Mapping[str, int]:
-    slack = context.fifo_slack
-    name = "" if context.together is None else folded.dataflow.name
-    key = repr([slack, *((option.kind, option.folding, option.cycles) for option in folded.options.values())]) + name
-    if key not in context.needs:
-        found = full_rate(folded, slack=slack, known=context.backend)
-        if context.costs.tool_sizes_fifos and found.depths:
-            found = replace(found, depths=context.costs.tool_depths(folded, found.depths, context.backend))
-        context.needs[key] = found
-    return context.needs[key].depths
+    slack, costs, backend = context.fifo_slack, context.costs, context.backend
+
+    def depths() -> Mapping[str, int]:
+        found = full_rate(folded, slack=slack, known=backend).depths
+        return costs.tool_depths(folded, found, backend) if costs.tool_sizes_fifos and found else found
+
+    return context.memo.once(depths, folded, slack, costs, backend)
 
 
 def uses_of(context: PlanningContext, candidate: Candidate) -> Mapping[str, Use]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import floor, log10
@@ -18,19 +18,18 @@ from floorflow.folding import FoldingProblem, fold_at_interval, restricted
 from floorflow.folding.balance import NO_BALANCE, Balance
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.hardware import Device, Platform, Slot, StatedPblock, free_supply, max_pblocks
-from floorflow.partition import PartitionMemo, PartitionProblem, partition
-from floorflow.partition.effort import LIMITS
-from floorflow.partition.problem import PartitionAnswer
+from floorflow.partition import PartitionProblem, partition
+from floorflow.partition.problem import LIMITS, PartitionAnswer
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
 from floorflow.request import Request
 from floorflow.resources import Resources, scaled_down, total
 from floorflow.search.candidate.engine_limits import EngineLimits, Places
-from floorflow.search.candidate.fifo_sizing import FullRate
 from floorflow.search.candidate.limits import SearchLimits
 from floorflow.search.candidate.previous import NOT_BEFORE, Previous
 from floorflow.search.candidate.proposals import methods_of
 from floorflow.search.candidate.stated_pblocks import stated_pblocks
 from floorflow.search.candidate.together import Together
+from floorflow.stats import Memo
 
 
 @dataclass(frozen=True)
@@ -59,29 +58,14 @@ def solvers_of(request: Request, costs: Costs, limits: EngineLimits) -> Solvers:
             else method(problem, interval_cycles, seed)
         )
 
-    memo, way = PartitionMemo(), request.partition_method
+    memo, way = Memo(), request.partition_method
     work = replace(LIMITS[effort], work=LIMITS[effort].work * SEARCH_SHARE) if effort != "best" else LIMITS[effort]
     if request.tie_break == "fullness" and effort != "best":
         work = replace(work, windows=EVEN_WINDOWS)
-    placed: dict[Hashable, PlacementSolution | PlacementFailure] = {}
 
     def placing(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
         # What moves modules on one FPGA leaves the problems of the others as they were.
-        hints = tuple(sorted(problem.hints.items()))
-        key = (
-            tuple(slot.name for slot in problem.slots),
-            problem.modules,
-            problem.wires,
-            problem.effort,
-            hints,
-            problem.draft,
-            tuple(sorted(problem.fixed.items())),
-            tuple(sorted(problem.previous.items())),
-            problem.alike,
-        )
-        if key not in placed:
-            placed[key] = place(problem, request.place_method, seed)
-        return placed[key]
+        return memo.once(partial(place, problem, request.place_method, seed), problem)
 
     return Solvers(
         fold,
@@ -144,10 +128,8 @@ class PlanningContext:
     """The plan to stay near, if any."""
     together: Together | None = None
     """The networks, where several share the platform; ``dataflow`` holds the engines of all then."""
-    supplies: dict[Hashable, Resources] = field(default_factory=dict, compare=False, repr=False)
-    """What pblocks should hold, by what lies in them: worked out once for each."""
-    needs: dict[str, FullRate] = field(default_factory=dict, compare=False, repr=False)
-    """What full rate needs of FIFOs, by folding: worked out once for each."""
+    memo: Memo = field(default_factory=Memo, compare=False, repr=False)
+    """What pblocks should hold and what full rate needs of FIFOs: worked out once for each."""
 
     def within(self, limits: EngineLimits) -> PlanningContext:
         """Return the same with other limits on engines."""

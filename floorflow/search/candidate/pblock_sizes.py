@@ -83,13 +83,14 @@ def fullest_supply(request: Request, demand: Resources) -> Resources:
 def roomy_supply(context: PlanningContext, device: Device, use: Use) -> Resources:
     """Return the least supply with which a pblock has the room that its module should have."""
     request, demand = context.request, estimate_of(use)
-    key = (is_sized_hard(request, device), *((kind, use[kind]) for kind in sorted(use)))
-    if key not in context.supplies:
-        least = supply_at(demand, request.hard_fill(demand.lut) if key[0] else request.fullest_fill)
+    hard = is_sized_hard(request, device)
+
+    def wanted() -> Resources:
+        least = supply_at(demand, request.hard_fill(demand.lut) if hard else request.fullest_fill)
         outcome, confidence = judged_outcome(context, use), request.confidence_sought
-        wanted = least if confidence is None or not outcome.moments else outcome.supply(least, confidence)
-        context.supplies[key] = wanted
-    return context.supplies[key]
+        return least if confidence is None or not outcome.moments else outcome.supply(least, confidence)
+
+    return context.memo.once(wanted, hard, sorted(use.items()), request, context.costs)
 
 
 def least_supply(context: PlanningContext, device: Device, use: Use, *, tight: bool) -> Resources:

@@ -15,8 +15,8 @@ from floorflow.dataflow.model import Attributes, Dataflow
 from floorflow.errors import InputError, some
 from floorflow.folding import FoldingProblem, FoldingSolution, FoldingUnknown, shortest_interval
 from floorflow.folding.exact import FoldingAnswer
-from floorflow.folding.interval_search import first_index_to_try
 from floorflow.folding.methods import METHODS, FoldingMethod
+from floorflow.folding.problem import first_index_to_try
 from floorflow.folding.selection import Evaluator
 from floorflow.resources import shortfall
 from floorflow.search.candidate.engine_limits import EngineLimits

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.folding.least_scale import within
+from floorflow.folding.least_full import within
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, largest_share
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.hops import slots_in_reach

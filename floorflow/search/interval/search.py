@@ -318,7 +318,7 @@ class _Search:
         self.whatever_the_rate = True
         tried, own = self.run.trace, self.run.context
         # What was not to be placed is not to be placed at any rate either.
-        alike = replace(context, needs=own.needs, max_hops=self.context.max_hops, floorplans=own.floorplans)
+        alike = replace(context, memo=own.memo, max_hops=self.context.max_hops, floorplans=own.floorplans)
         self.run = SearchState(alike, self.run.progress)
         try:
             ended_by = self._fastest()

@@ -267,7 +267,7 @@ class _Run:
         stats = SolveStats(METHOD, "optimal" if proven else "feasible", cost, cost if proven else bound)
         alone = next((other.bound() for other in ways if other.sized is None), inf)
         sized = None if way.sized is None else with_needs(way.sized, _needs(way.sized, phases))
-        whole = replace(way.plans[0].context, platform=self.whole.platform, needs={})
+        whole = replace(way.plans[0].context, platform=self.whole.platform)
         sizes = sum(other.sized is not None for other in ways)
         return InRegions(whole, phases, steps, sized, stats, self.memory, alone, sizes, self._interrupted(ways))
 

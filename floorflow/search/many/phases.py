@@ -125,8 +125,7 @@ class _Run:
         stats = SolveStats(METHOD, "optimal" if proven else "feasible", cost, cost if proven else bound)
         alone = float(segments.lowest[0, plans.count] * us_per_cycle)
         phases = tuple(plans.planned[span] for span in spans)
-        shared = replace(plans.context, needs={})
-        return InPhases(shared, phases, stats, reconfiguration_us, self.memory, alone, plans.interrupted)
+        return InPhases(plans.context, phases, stats, reconfiguration_us, self.memory, alone, plans.interrupted)
 
     def _is_enough(self, cost: float, hoped: float, more: int) -> bool:
         """Whether a plan is so near to what may be hoped for, or so much was planned, that no more is."""

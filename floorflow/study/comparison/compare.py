@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any
 
@@ -18,8 +18,7 @@ from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProbl
 from floorflow.folding.balance import Balance, layer_pairs
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.folding.methods import FoldingMethod
-from floorflow.folding.methods.brute import MOST_COMBINATIONS, combinations
-from floorflow.folding.methods.cpsat import solve as cpsat
+from floorflow.folding.problem import TooMany
 from floorflow.request import Request
 from floorflow.resources import Resources, scarcity, total
 from floorflow.search.candidate.asked import settled
@@ -156,14 +155,15 @@ def compare(
 
 def _known(context: PlanningContext, epsilon: float | None) -> Mapping[str, FoldingMethod]:
     known = methods_of(context.costs, context.engine_limits, context.request.backend_options)
-    if epsilon is not None:
-        known["cpsat"] = _balanced(Balance(layer_pairs(context.dataflow), epsilon))
+    if epsilon is not None and "cpsat" in known:
+        known["cpsat"] = _balanced(known["cpsat"], Balance(layer_pairs(context.dataflow), epsilon))
     return known
 
 
-def _balanced(balance: Balance) -> FoldingMethod:
+def _balanced(solve: FoldingMethod, balance: Balance) -> FoldingMethod:
     def method(problem: FoldingProblem, interval_cycles: int | None, seed: int) -> FoldingAnswer:
-        return cpsat(problem, interval_cycles, seed, balance)
+        tied = replace(problem, couplings=(*problem.couplings, *balance.bars(problem.groups)))
+        return solve(tied, interval_cycles, seed)
 
     return method
 
@@ -174,7 +174,7 @@ def _entry(name: str, method: FoldingMethod, context: PlanningContext, interval:
     answer = method(problem, interval, context.request.seed)
     seconds = time.perf_counter() - started
     if not isinstance(answer, FoldingSolution):
-        return Entry(name, _refusal(name, answer, problem, interval), seconds)
+        return Entry(name, _refusal(answer), seconds)
     engines = total(option.resources for option in answer.options.values())
     return Entry(
         method=name,
@@ -201,11 +201,11 @@ def _foldings(context: PlanningContext, answer: FoldingSolution) -> dict[str, di
     return {name: {**option.folding, **more[name]} for name, option in answer.options.items()}
 
 
-def _refusal(name: str, answer: FoldingAnswer, problem: FoldingProblem, interval: int | None) -> str:
+def _refusal(answer: FoldingAnswer) -> str:
     if isinstance(answer, FoldingInfeasible):
         return f"proven infeasible: {answer}"
-    if name == "brute" and (count := combinations(problem, interval)) > MOST_COMBINATIONS:
-        return f"not tried: {count:.1e} combinations, {MOST_COMBINATIONS:.0e} allowed"
+    if isinstance(answer, TooMany):
+        return f"not tried: {answer.combinations:.1e} combinations, {answer.allowed:.0e} allowed"
     return f"none found: {answer}"
 
 

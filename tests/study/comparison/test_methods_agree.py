@@ -11,7 +11,7 @@ from floorflow.backends.finn.options import CostModelName
 from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.folding import FoldingProblem, FoldingSolution
 from floorflow.folding.methods import METHODS
-from floorflow.folding.methods.brute import MOST_COMBINATIONS, combinations
+from floorflow.papers.samo.folding.brute import MOST_COMBINATIONS, combinations
 from floorflow.request import Request
 from floorflow.search.candidate.preparing import prepare
 from tests.conftest import EXAMPLES

@@ -18,4 +18,4 @@ class ScheduleMethod(Protocol):
 
 def schedule_methods() -> Mapping[str, ScheduleMethod]:
     """Return all methods by name."""
-    return methods_in("papers/samo/methods")
+    return methods_in("papers/samo")

@@ -1,0 +1,1 @@
+"""Kwadjo, Tchinda and Bobda: coarse-grained floorplanning of streaming CNN applications on FPGAs."""

@@ -1,0 +1,1 @@
+"""Folding methods of the paper."""

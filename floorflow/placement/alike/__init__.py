@@ -1,1 +1,0 @@
-"""Equal modules in windows alike."""

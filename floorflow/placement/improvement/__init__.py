@@ -1,1 +1,0 @@
-"""Ways from a layout to a better one, and to the best."""

@@ -1,1 +1,0 @@
-"""Where all modules lie, what that costs, and what is free beside them."""

@@ -1,1 +1,0 @@
-"""Where on its edge a module's streams end, and by which Laguna columns they cross."""
