@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from floorflow.verify.xdc import Judged
-    from floorflow.view.contents.stated import StatedFloorplan
+    from floorflow.view.pictures.stated_floorplan import StatedFloorplan
 
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _OF_LIMITS = "give less in one check, or what `write_xdc` writes"
@@ -129,8 +129,8 @@ class FloorplanVerdict:
     @cached_property
     def scene(self) -> StatedFloorplan:
         """What the picture shows."""
-        from floorflow.view.contents.stated import StatedFinding, StatedFloorplan, StatedPblock
-        from floorflow.view.sheet.geometry import Box
+        from floorflow.view.box import Box
+        from floorflow.view.pictures.stated_floorplan import StatedFinding, StatedFloorplan, StatedPblock
 
         judged = self._judged
 

@@ -29,7 +29,7 @@ from floorflow.search.candidate import Candidate, least_words, route_delays
 from floorflow.search.context import PlanningContext
 from floorflow.search.fifo_sizing import Throughput
 from floorflow.search.preparing import prepare
-from floorflow.view.contents.names import rate_text
+from floorflow.view.names import rate_text
 from tests.channels.test_realise import SHORT, Prices, joining
 from tests.conftest import CNV, TFC
 from tests.random_models import random_graph

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.view.sheet.die import box_of
-from floorflow.view.sheet.geometry import Box, outside
+from floorflow.view.box import Box, outside
+from floorflow.view.die import box_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from math import ceil, floor, log10
+from math import ceil
 from typing import Any
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
@@ -15,13 +16,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from floorflow.view.contents.names import TIMES, frames_text
-from floorflow.view.pictures.folding import tick_text
-from floorflow.view.pictures.search import ticks
-from floorflow.view.sheet.geometry import POINTS_PER_INCH
-from floorflow.view.sheet.palette import BAR, CROSSING, INK, OPEN, QUIET, RULE
-from floorflow.view.sheet.sheet import drawing_settings
-from floorflow.view.sheet.text import clipped
+from floorflow.view.axis import spaced_ticks, tick_text, ticks
+from floorflow.view.charts import SIZE, TICK_SIZE, drawing_settings, dress, write_key, write_lines
+from floorflow.view.names import TIMES, frames_text
+from floorflow.view.palette import BAR, CROSSING, INK, OPEN, QUIET, RULE
 
 Pareto = Mapping[str, Any]
 """As `floorflow pareto` writes it."""
@@ -30,7 +28,6 @@ _SCARCITY = "scarcity"
 _WIDTH, _HEIGHT, _COLUMN_GAP, _ROW_GAP = 2.95, 2.25, 1.05, 0.5
 _LEFT, _RIGHT, _TOP, _BOTTOM = 0.72, 0.62, 1.4, 1.12
 """In inches: a panel, what lies between panels, the margins of the sheet."""
-_TITLE_SIZE, _SIZE, _TICK_SIZE, _KEY_SIZE = 12, 8.5, 7.5, 8
 _MOST_SHARES = 6
 _BETWEEN, _BELOW, _REFERENCE = "#cfe3f3", "#eceef0", "#7a8088"
 _HATCHED: Mapping[str, Any] = {"facecolor": _BELOW, "edgecolor": "#b4b9c0", "hatch": "////", "linewidth": 0.0}
@@ -177,9 +174,8 @@ class _Panel:
         _set_ticks(axes, axes.xaxis, {cycles: tick_text(cycles) for cycles in spaced_ticks(*_span(self.pareto))})
         _set_ticks(axes, axes.yaxis, {amount: tick_text(amount) for amount in amount_axis.ticks()})
         axes.grid(color=RULE, linewidth=0.4)
-        axes.set_axisbelow(True)
         if bottom:
-            axes.set_xlabel("interval in cycles; shorter is faster", fontsize=_SIZE, color=QUIET)
+            axes.set_xlabel("interval in cycles; shorter is faster", fontsize=SIZE, color=QUIET)
         if top:
             self._add_rates()
         if self.budget:
@@ -197,7 +193,7 @@ class _Panel:
         per_s = self.pareto["clock_mhz"] * 1e6
         rates = spaced_ticks(per_s / last, per_s / first)
         _set_ticks(upper, upper.xaxis, {per_s / rate: tick_text(rate) for rate in rates})
-        upper.text(1.02, 1.03, "frames/s", fontsize=_TICK_SIZE, color=QUIET, transform=upper.transAxes, ha="left")
+        upper.text(1.02, 1.03, "frames/s", fontsize=TICK_SIZE, color=QUIET, transform=upper.transAxes, ha="left")
 
     def _write_title(self, above: float) -> None:
         """Write the front's name, and its ends."""
@@ -206,20 +202,12 @@ class _Panel:
         ends = [self._amount(point["value"]) for point in self.points[:: max(1, len(self.points) - 1)]]
         text = " to ".join(dict.fromkeys(ends)) or "no folding found"
         text = f"summed shares: {text}" if self.front["objective"] == _SCARCITY else text
-        self.axes.annotate(text, (1, 1), (0, above), fontsize=_SIZE, color=QUIET, ha="right", **place)
+        self.axes.annotate(text, (1, 1), (0, above), fontsize=SIZE, color=QUIET, ha="right", **place)
 
     def _amount(self, value: float) -> str:
         if self.front["objective"] == _SCARCITY:
             return f"{value:.4f}"
         return f"{value:,}" + (f" ({value / self.budget:.1%})" if self.budget else "")
-
-
-def spaced_ticks(first: float, last: float) -> tuple[float, ...]:
-    """Return round numbers between two, few enough to be written side by side below a panel."""
-    leads = (1.0, 2.0, 5.0) if last / first < 100 else (1.0, 3.0) if last / first < 10**4 else (1.0,)
-    powers = range(floor(log10(first)), ceil(log10(last)) + 1)
-    found = (lead * 10.0**power for power in powers for lead in leads)
-    return tuple(number for number in found if first <= number <= last)
 
 
 def _span(pareto: Pareto) -> tuple[float, float]:
@@ -235,52 +223,41 @@ def _set_ticks(axes: Axes, axis: Axis, labels: Mapping[float, str], colour: str 
     axis.set_major_locator(FixedLocator(list(labels)))
     axis.set_major_formatter(FixedFormatter(list(labels.values())))
     axis.set_minor_locator(NullLocator())
-    axis.set_tick_params(labelsize=_TICK_SIZE, color=RULE, labelcolor=colour, length=2.5)
-    for spine in axes.spines.values():
-        spine.set_color(RULE)
+    dress(axes)
+    axis.set_tick_params(labelcolor=colour)
 
 
 def _write_header(figure: Figure, pareto: Pareto) -> None:
-    width, height = figure.get_size_inches()
     board = pareto["platform"] if pareto["fpgas"] == 1 else f"{pareto['fpgas']} {TIMES} {pareto['platform']}"
     clock_mhz, first = pareto["clock_mhz"], pareto["bound_cycles"]
     points = max(len(front["points"]) for front in pareto["fronts"])
     fastest = f"no folding is faster than {first:,} cycles = {frames_text(clock_mhz * 1e6 / first)} frames/s"
-    lines = (
-        f"{pareto['network']} on {board}: what a frame rate costs",
-        f"{fastest}   ·   {clock_mhz:g} MHz   ·   costs {pareto['costs']}   ·   {points} intervals",
-        "each is minimised alone, within the limits of all; converters and FIFOs counted, floorplans not tried",
+    write_lines(
+        figure,
+        _LEFT,
+        (f"{pareto['network']} on {board}: what a frame rate costs", 0.33),
+        (f"{fastest}   ·   {clock_mhz:g} MHz   ·   costs {pareto['costs']}   ·   {points} intervals", 0.55),
+        ("each is minimised alone, within the limits of all; converters and FIFOs counted, floorplans not tried", 0.73),
     )
-    room = (width - _LEFT - _RIGHT) * POINTS_PER_INCH
-    for index, (line, below) in enumerate(zip(lines, (0.33, 0.55, 0.73), strict=True)):
-        size = _SIZE if index else _TITLE_SIZE
-        style: dict[str, Any] = {"color": QUIET} if index else {"color": INK, "weight": "bold"}
-        text = clipped(line, room if index else room * 0.88, size)
-        figure.text(_LEFT / width, 1 - below / height, text, fontsize=size, **style)
 
 
 def _write_key(figure: Figure, pareto: Pareto) -> None:
     statuses = {point["status"] for front in pareto["fronts"] for point in front["points"]}
-    entries: list[tuple[Line2D | Patch, str]] = [
-        (_sample(_PROVEN, color=BAR, linewidth=1.5, linestyle="-"), "found, and proven the least"),
-        (Patch(facecolor=_BETWEEN), "between two points the least lies here"),
-        (Patch(facecolor=_BELOW), "no folding is here"),
-        (_sample(_OTHER), "in the folding of least scarcity"),
-        (_sample(_BUDGET), "limit of the platform"),
-        (_sample(_FASTEST), "fastest folding"),
-        (Patch(**_HATCHED), "interval proven impossible"),
+    open_ = {**_UNPROVEN, "color": OPEN, "linestyle": "-"}
+    handles: list[Artist] = [
+        _line("found, and proven the least", **{**_PROVEN, "color": BAR, "linewidth": 1.5, "linestyle": "-"}),
+        *([_line("found; the least lies on the bar", **open_)] if "feasible" in statuses else []),
+        Patch(facecolor=_BETWEEN, label="between two points the least lies here"),
+        Patch(facecolor=_BELOW, label="no folding is here"),
+        _line("in the folding of least scarcity", **_OTHER),
+        _line("limit of the platform", **_BUDGET),
+        _line("fastest folding", **_FASTEST),
+        Patch(**_HATCHED, label="interval proven impossible"),
+        *([_line("neither found nor proven impossible", **_NOTHING)] if "unknown" in statuses else []),
     ]
-    if "feasible" in statuses:
-        entries.insert(1, (_sample(_UNPROVEN, color=OPEN, linestyle="-"), "found; the least lies on the bar"))
-    if "unknown" in statuses:
-        entries.append((_sample(_NOTHING), "neither found nor proven impossible"))
-    width, height = figure.get_size_inches()
-    figure.legend(
-        handles=[handle for handle, _ in entries], labels=[text for _, text in entries], loc="lower left",
-        bbox_to_anchor=(_LEFT / width, 0.08 / height), ncols=3 if width < 10 else 4, fontsize=_KEY_SIZE, frameon=False,
-        borderaxespad=0, columnspacing=1.6, handlelength=2.4,
-    )  # fmt: skip
+    columns = 3 if figure.get_size_inches()[0] < 10 else 4
+    write_key(figure, handles, _LEFT, ncols=columns, fontsize=8, columnspacing=1.6, handlelength=2.4)
 
 
-def _sample(style: Mapping[str, Any], **other: Any) -> Line2D:
-    return Line2D([], [], **{**style, **other})
+def _line(label: str, **style: Any) -> Line2D:
+    return Line2D([], [], label=label, **style)
