@@ -1,17 +1,34 @@
-"""Find the label that fits into each module's rectangle: as much of number, name and folding as there is room for."""
+"""Texts on the die: the label that fits into each module's rectangle, and what enters and leaves at its ports."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from floorflow.view.box import Box, Point
-from floorflow.view.scene import ModuleView
-from floorflow.view.sheet import Sheet
+from floorflow.view.channels import LinkPort
+from floorflow.view.palette import LINK
+from floorflow.view.scene import ModuleView, Scene
+from floorflow.view.sheet import Frame, Sheet
+from floorflow.view.streams import OUTSIDE_COLOURS
 from floorflow.view.text import Occupied, block_size, shortened
 
 _PADDING = 3.0
 """Points between a label's text and the edge of its box."""
+_PORT_SIZE = 6.8
+_MOST = 2
+"""Neighbours named beside a port in one direction; of more only the number is given."""
+_MOST_ENDS, _MOST_WIDTH = 6, 130.0
+"""Ends outside that are named beside a mark, and points that a name may take."""
+_MARKS = {"host": "diamond", "memory": "square", "phase": "pentagon"}
+_MARK = 7.0
+"""Points across a mark."""
+_NEAR = 50.0
+"""Points from an edge of the die within which a port's text stands outside that edge."""
+_REACH = 18.0
+"""Points between the die's edge and a text outside it: the strip of the clock regions' numbers."""
+_STRIP = 54.0
+"""Points that a text there may take with its box: beyond lie the use of the slots and the table of modules."""
 
 Wording = tuple[tuple[str, ...], float]
 """Lines of a label and their font size."""
@@ -109,3 +126,127 @@ def number_wordings(number: int) -> Iterator[Wording]:
     """Go from a large number to a small one."""
     for size in (8.0, 7.0, 6.0, 5.0):
         yield (str(number),), size
+
+
+@dataclass(frozen=True)
+class _Port:
+    """A port that streams use: their ends' names, what is written of them, its area and the mark's box in points."""
+
+    names: tuple[str, ...]
+    lines: tuple[str, ...]
+    area: Box
+    mark: Box
+    colour: str
+    kind: str
+
+
+def draw_port_marks(
+    sheet: Sheet, frame: Frame, scene: Scene, occupied: Occupied, *, links: bool = True
+) -> dict[str, Box]:
+    """Mark the ports that streams use and write beside them which; return the mark in points by a stream's end."""
+    ports = _ports(frame, scene, links=links)
+    for port in ports:
+        occupied.take(port.mark)
+    middles = {module.name: frame.place(module.box).centre for module in scene.modules}
+    pairs = [pair for s in scene.streams for pair in ((s.source, s.target), (s.target, s.source))]
+    for port in ports:
+        sheet.rectangle(port.area, edge=port.colour, width=1.6, z=8)
+        sheet.mark(port.mark.centre, port.kind, 5.5, fill=port.colour, edge="white", z=14)
+        far_ends = [middles[far] for near, far in pairs if near in port.names and far in middles]
+        _write(sheet, frame, port, far_ends, occupied)
+    return {name: port.mark for port in ports for name in port.names}
+
+
+def _ports(frame: Frame, scene: Scene, *, links: bool) -> list[_Port]:
+    """Return the ports in use; of those in one place the later stand beside the first."""
+    ports: list[_Port] = []
+    width_bits = _outside_bits(scene)
+    for kind, colour in OUTSIDE_COLOURS.items():
+        own = {name: bits for name, bits in width_bits.items() if scene.outside[name].kind == kind}
+        if own:
+            area = frame.place(scene.host_port)
+            mark = _free_mark(area, ports)
+            ports.append(_Port(tuple(own), _outside_lines(own), area, mark, colour, _MARKS[kind]))
+    if links and scene.ports and scene.link_port is not None:
+        area = frame.place(scene.link_port)
+        names = tuple(port.name for port in scene.ports)
+        ports.append(_Port(names, link_lines(scene.ports), area, _free_mark(area, ports), LINK, "diamond"))
+    return ports
+
+
+def _outside_bits(scene: Scene) -> dict[str, int]:
+    """Return the bits of all streams of each end outside by its text."""
+    width_bits: dict[str, int] = {}
+    for stream in scene.streams:
+        for end in (stream.source, stream.target):
+            if end in scene.outside:
+                width_bits[end] = width_bits.get(end, 0) + stream.width_bits
+    return dict(sorted(width_bits.items()))
+
+
+def _outside_lines(width_bits: Mapping[str, int]) -> tuple[str, ...]:
+    """Name ends outside with their bits: two lines each, one if they are many, of very many only the first."""
+    ends = [(shortened(name, _MOST_WIDTH, _PORT_SIZE), f"{bits} bit") for name, bits in width_bits.items()]
+    if len(ends) <= _MOST:
+        return tuple(line for end in ends for line in end)
+    rest = [f"and {len(ends) - _MOST_ENDS} more"] if len(ends) > _MOST_ENDS else []
+    return (*(f"{name}  {bits}" for name, bits in ends[:_MOST_ENDS]), *rest)
+
+
+def _free_mark(area: Box, ports: Sequence[_Port]) -> Box:
+    """Return the middle of an area, or the first place above it that no other mark takes."""
+    x, y = area.centre
+    steps = (Box.around(x, y + 2 * _MARK * step, _MARK, _MARK) for step in range(len(ports) + 1))
+    return next(mark for mark in steps if not any(port.mark.overlaps(mark) for port in ports))
+
+
+def link_lines(ports: Sequence[LinkPort]) -> tuple[str, ...]:
+    """Name each neighbour and its load, or of many only how many they are."""
+    lines: list[str] = []
+    for direction in ("from", "to"):
+        group = [port for port in ports if port.name.startswith(f"{direction} ")]
+        if len(group) > _MOST:
+            lines += [f"{direction} {len(group)} FPGAs", f"{sum(port.gbps for port in group):.3g} Gb/s"]
+        else:
+            lines += [line for port in group for line in (port.name, f"{port.gbps:.3g} Gb/s")]
+    return tuple(lines)
+
+
+def _write(sheet: Sheet, frame: Frame, port: _Port, far_ends: Sequence[Point], occupied: Occupied) -> None:
+    """Write what uses a port at a free place off its streams, the nearest such, with a line to its mark."""
+    width, height = block_size(port.lines, _PORT_SIZE, bold=True)
+    x, y = port.mark.centre
+    places = list(_places(frame.die, port.mark.centre, width + 2 * _PADDING, height + _PADDING))
+    free = [place for place in places if occupied.free(place, 1.5)] or places
+    box = min(free, key=lambda place: _lines_hidden(place, port.mark.centre, far_ends))
+    occupied.take(box)
+    nearest = min(max(x, box.left), box.right), min(max(y, box.bottom), box.top)
+    sheet.line((x, y), nearest, colour=port.colour, width=1.2, z=12.5)
+    plate = {"fill": "white", "edge": port.colour, "width": 0.6, "pad": 1.0}
+    sheet.sign(box, "\n".join(port.lines), _PORT_SIZE, colour=port.colour, plate=plate, z=13)
+
+
+def _lines_hidden(place: Box, mark: Point, far_ends: Sequence[Point]) -> int:
+    """Count the straight lines from a mark to far ends that a place would hide."""
+    shares = [step / 60 for step in range(61)]
+    lines = ([(mark[0] + t * (x - mark[0]), mark[1] + t * (y - mark[1])) for t in shares] for x, y in far_ends)
+    return sum(
+        any(place.left <= x <= place.right and place.bottom <= y <= place.top for x, y in line) for line in lines
+    )
+
+
+def _places(die: Box, mark: Point, width: float, height: float) -> Iterator[Box]:
+    """Yield places for a text, the best first: outside the edge that the mark is near, then around the mark."""
+    x, y = mark
+    fits = width <= _STRIP
+    outside = [die.left - _REACH - width / 2] * (fits and x - die.left < _NEAR)
+    outside += [die.right + _REACH + width / 2] * (fits and die.right - x < _NEAR)
+    for step in sorted(range(-12, 13), key=lambda step: (abs(step), step)):
+        for centre_x in outside:
+            yield Box.around(centre_x, y + 4 * step, width, height)
+    for distance in range(1, 40):
+        reach = _MARK / 2 + 3 * distance
+        for step_x, step_y in ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1)):
+            place = Box.around(x + step_x * (reach + width / 2), y + step_y * (reach + height / 2), width, height)
+            if die.holds(place):
+                yield place

@@ -76,11 +76,16 @@ def _ramp(name: str, count: int, ends: tuple[float, float]) -> tuple[Colour, ...
     colours = []
     for index in range(count):
         pale = 0.62 if index % 2 else 0.30
-        channels = ramp(first + (last - first) * index / max(count - 1, 1))[:3]
-        colours.append(to_hex([float(channel) * (1 - pale) + pale for channel in channels]))
+        red, green, blue, _ = ramp(first + (last - first) * index / max(count - 1, 1))
+        colours.append(to_hex((_pale(red, pale), _pale(green, pale), _pale(blue, pale))))
     return tuple(colours)
 
 
 def darker(colour: Colour, share: float = 0.55) -> Colour:
     """Return the colour with its brightness multiplied by ``share``."""
-    return to_hex([channel * share for channel in to_rgb(colour)])
+    red, green, blue = to_rgb(colour)
+    return to_hex((red * share, green * share, blue * share))
+
+
+def _pale(channel: float, white: float) -> float:
+    return float(channel) * (1 - white) + white

@@ -24,7 +24,7 @@ HATCHES = {
     ".": "M1.5 2h1M5.5 6h1",
 }
 """Lines of a tile of 8 points a side."""
-_MARKS = {
+_MARKS: dict[str, list[Point]] = {
     "square": [(-1, -1), (1, -1), (1, 1), (-1, 1)],
     "diamond": [(0, -1.4), (1.4, 0), (0, 1.4), (-1.4, 0)],
     "cross": [(-1, -0.5), (-0.5, 0), (-1, 0.5), (-0.5, 1), (0, 0.5), (0.5, 1), (1, 0.5), (0.5, 0), (1, -0.5), (0.5, -1),
@@ -163,6 +163,12 @@ class Sheet:
             at = f'x="{_n(x)}" y="{self._y(first - number * step)}"'
             words = f'<text {at} font-size="{_n(size)}" fill="{colour}"{anchor}{weight}{turn}>{escape(line)}</text>'
             self.shapes.append(Shape("text", box, style, words, z))
+
+    def sign(
+        self, box: Box, text: str, size: float, *, colour: Colour, plate: Style | None = None, z: float = 20.0
+    ) -> None:
+        """Write bold text in the middle of a box."""
+        self.write(*box.centre, text, size, colour=colour, bold=True, align="middle", middle=True, plate=plate, z=z)
 
     def svg(self) -> str:
         """Return the sheet as SVG."""

@@ -237,8 +237,7 @@ def label_crossings(sheet: Sheet, lines: Sequence[StreamLine], boundaries: Seque
             places = (Box.around(float(path[n, 0]), float(path[n, 1]), width + 3, height) for n in nearest)
             box = occupied.take_first(places, 4.0)
             if box is not None:
-                style = {"colour": CROSSING, "bold": True, "align": "middle", "middle": True, "plate": plate}
-                sheet.write(*box.centre, text, 6.5, **style)
+                sheet.sign(box, text, 6.5, colour=CROSSING, plate=plate)
 
 
 def draw_edge_ports(sheet: Sheet, frame: Frame, ports: Sequence[EdgePort]) -> None:

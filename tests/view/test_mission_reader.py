@@ -11,9 +11,9 @@ import pytest
 
 import floorflow.view
 from floorflow.errors import InputError
-from floorflow.view.axis import time_text
 from floorflow.view.channels import outside_end
 from floorflow.view.names import TIMES, engines_by_id, module_networks, platform_text, read_networks
+from floorflow.view.parts import time_text
 from floorflow.view.pictures.folding import read_bars
 from floorflow.view.pictures.search import read_search
 from floorflow.view.pictures.timeline import read_timeline

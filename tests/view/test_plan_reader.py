@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from floorflow.view.axis import Axis, spaced_ticks
 from floorflow.view.box import Box
-from floorflow.view.modules import Contents, read_contents
 from floorflow.view.names import frames_text
+from floorflow.view.parts import Axis, spaced_ticks
 from floorflow.view.pictures.folding import read_bars
 from floorflow.view.pictures.search import read_search, read_trace
-from floorflow.view.scene import read_scene
+from floorflow.view.scene import Contents, read_contents, read_scene
 from floorflow.view.slots import Use, read_slot_chain
 from floorflow.view.text import text_width, wrapped
 from tests.view.fake_plan import CAP, fake_plan

@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from floorflow.view.axis import tick_text
 from floorflow.view.charts import POINTS_PER_INCH, SIZE, TICK_SIZE, drawing_settings, dress, write_lines
 from floorflow.view.palette import BAR, CROSSING, INK, LINK, MEMORY, OPEN, QUIET, RULE, TRACK
+from floorflow.view.parts import tick_text
 from floorflow.view.text import shortened, text_width
 
 Audit = Mapping[str, Any]

@@ -11,7 +11,7 @@ from floorflow.view.background import PBLOCK_STYLES, die_key, draw_background, d
 from floorflow.view.box import Box
 from floorflow.view.channels import CrossingView
 from floorflow.view.die import Die, die_of
-from floorflow.view.labels import module_wordings, number_wordings, place_labels
+from floorflow.view.labels import draw_port_marks, module_wordings, number_wordings, place_labels
 from floorflow.view.names import Plan, module_networks
 from floorflow.view.palette import (
     CROSSING,
@@ -35,7 +35,6 @@ from floorflow.view.parts import (
     legend_height,
     write_head,
 )
-from floorflow.view.ports import draw_port_marks
 from floorflow.view.scene import ModuleView, RegionView, Scene, read_scene
 from floorflow.view.sheet import Frame, Sheet, Style
 from floorflow.view.streams import (
@@ -208,7 +207,7 @@ def _name_region(sheet: Sheet, area: Box, region: RegionView, occupied: Occupied
     if box is not None:
         colour = _REGION if region.here else QUIET
         plate: Style = {"fill": "white", "edge": colour, "width": 0.6, "pad": 1.4}
-        sheet.write(*box.centre, text, 7.0, colour=colour, bold=True, align="middle", middle=True, plate=plate, z=12.5)
+        sheet.sign(box, text, 7.0, colour=colour, plate=plate, z=12.5)
 
 
 def _draw_slots(layout: _Layout, scene: Scene, die: Die) -> None:

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from floorflow.view.axis import Axis
 from floorflow.view.box import Box
 from floorflow.view.names import Plan, all_engines, network_in, phase_text, platform_text, reached_text
 from floorflow.view.palette import BAR, CROSSING, QUIET
-from floorflow.view.parts import MARGIN, write_head
+from floorflow.view.parts import MARGIN, Axis, write_head
 from floorflow.view.sheet import Sheet
 from floorflow.view.text import shortened, text_width
 
@@ -37,12 +36,6 @@ def folding_chart(plan: Plan, phase: int = 0, network: str | None = None) -> She
     """Draw horizontal bars of the cycles of a network's engines, in dataflow order, against the interval.
 
     Without ``network`` the first of the phase is drawn.
-
-    Raises
-    ------
-    InputError
-        If that network is not in the phase.
-
     """
     entry = network_in(plan, phase, network)
     bars, left_out = read_bars(plan, entry)

@@ -15,10 +15,10 @@ from matplotlib.ticker import PercentFormatter
 from numpy.typing import NDArray
 
 from floorflow.errors import InputError
-from floorflow.view.axis import time_text, time_unit
 from floorflow.view.charts import POINTS_PER_INCH, SIZE, drawing_settings, dress, write_key, write_lines
 from floorflow.view.names import Plan, network_names, networks_text, platform_text
 from floorflow.view.palette import BAR, CROSSING, DOUBT, INK, OPEN, QUIET, Colour, darker, network_colours
+from floorflow.view.parts import time_text, time_unit
 from floorflow.view.text import clipped
 
 Shared = dict[str, Any]
@@ -61,14 +61,7 @@ def _colour_of(number: int) -> Colour:
 
 
 def memory_chart(plan: Plan) -> Figure:
-    """Draw the bandwidth by network over one period, and when each of its frames is worked on.
-
-    Raises
-    ------
-    InputError
-        If the plan has no schedule of the memory.
-
-    """
+    """Draw the bandwidth by network over one period, and when each of its frames is worked on."""
     shared = schedule_of(plan)
     lanes = _LANE * len(shared["networks"])
     height = _TOP + _STACK + _BETWEEN + lanes + _BOTTOM
@@ -171,14 +164,7 @@ def frames_of(shared: Shared, network: dict[str, Any]) -> list[tuple[float, floa
 
 
 def rates_chart(plan: Plan) -> Figure:
-    """Draw each network's rates over its target: by the schedule, without one, and what was asked for.
-
-    Raises
-    ------
-    InputError
-        If the plan has no schedule of the memory.
-
-    """
+    """Draw each network's rates over its target: by the schedule, without one, and what was asked for."""
     shared = schedule_of(plan)
     networks = shared["networks"]
     body = _RATES_ROW * len(networks)
@@ -228,14 +214,7 @@ def _draw_rates_of(axes: Axes, network: dict[str, Any], colour: Colour, y: int) 
 
 
 def joint_front_chart(plan: Plan) -> Figure:
-    """Draw the least error of all networks together over the share of the limits that their engines may use.
-
-    Raises
-    ------
-    InputError
-        If the plan has no schedule of the memory.
-
-    """
+    """Draw the least error of all networks together over the share of the limits that their engines may use."""
     shared = schedule_of(plan)
     with drawing_settings():
         figure = Figure(figsize=(9.4, 4.1), facecolor="white")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from floorflow.view.background import die_key, draw_background
 from floorflow.view.box import Box
 from floorflow.view.die import Die, die_of
+from floorflow.view.labels import draw_port_marks
 from floorflow.view.links import Gutters, Row, rows_of
 from floorflow.view.names import Plan, fpga_names
 from floorflow.view.palette import LINK, QUIET, Colour
 from floorflow.view.parts import MARGIN, draw_key, draw_legend, legend_height, write_head
 from floorflow.view.pictures.floorplan import colours_of, draw_modules
-from floorflow.view.ports import draw_port_marks
 from floorflow.view.scene import Scene, read_scene
 from floorflow.view.sheet import Frame, Sheet
 from floorflow.view.slots import LinkView, read_slot_chain
@@ -135,9 +135,9 @@ def _write_link(sheet: Sheet, link: LinkView, start: Box, occupied: Occupied) ->
     there, back = link.loads
     lines = (link.name, f"→ {there}", *([f"← {back}"] if link.streams[1] else []))
     width, height = block_size(lines, 7, bold=True)
-    x, y = start.right + 6 + width / 2, start.centre[1] + 6 + height / 2
-    occupied.take(Box.around(x, y, width, height))
-    sheet.write(x, y, "\n".join(lines), 7, align="middle", middle=True, colour=LINK, bold=True)
+    box = Box.around(start.right + 6 + width / 2, start.centre[1] + 6 + height / 2, width, height)
+    occupied.take(box)
+    sheet.sign(box, "\n".join(lines), 7, colour=LINK)
 
 
 def _write_name(sheet: Sheet, view: _View, board: str) -> None:

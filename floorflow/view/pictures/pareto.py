@@ -16,10 +16,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from floorflow.view.axis import spaced_ticks, tick_text, ticks
 from floorflow.view.charts import SIZE, TICK_SIZE, drawing_settings, dress, write_key, write_lines
 from floorflow.view.names import TIMES, frames_text
 from floorflow.view.palette import BAR, CROSSING, INK, OPEN, QUIET, RULE
+from floorflow.view.parts import spaced_ticks, tick_text, ticks
 
 Pareto = Mapping[str, Any]
 """As `floorflow pareto` writes it."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from floorflow.errors import InputError
-from floorflow.view.axis import Axis
 from floorflow.view.box import Box
 from floorflow.view.names import (
     Plan,
@@ -20,7 +19,7 @@ from floorflow.view.names import (
     shared_fps,
 )
 from floorflow.view.palette import BAR, CROSSING, INK, OPEN, QUIET, RULE
-from floorflow.view.parts import MARGIN, Entry, draw_key
+from floorflow.view.parts import MARGIN, Axis, Entry, draw_key
 from floorflow.view.sheet import Sheet, Style
 from floorflow.view.text import clipped, text_width, wrapped
 
@@ -135,12 +134,6 @@ def search_chart(plan: Plan, network: str | None = None) -> Sheet:
     """Draw the intervals tried for a network in the order of the search, on a logarithmic axis, with bound and choice.
 
     Without ``network`` the plan's first is drawn.
-
-    Raises
-    ------
-    InputError
-        If the plan has no network of that name.
-
     """
     searched = read_search(plan, network)
     shown, left_out = read_trace(searched)

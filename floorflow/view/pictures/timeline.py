@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from floorflow.errors import InputError
-from floorflow.view.axis import Axis, time_text, time_unit
 from floorflow.view.box import Box
 from floorflow.view.names import Plan, frames_text, network_names, networks_in, networks_text, platform_text
 from floorflow.view.palette import BAR, QUIET, RULE, TRACK, darker, network_colours
-from floorflow.view.parts import MARGIN, draw_key, write_head
+from floorflow.view.parts import MARGIN, Axis, draw_key, time_text, time_unit, write_head
 from floorflow.view.sheet import Sheet, Style
 from floorflow.view.text import shortened
 
@@ -98,14 +97,7 @@ def read_timeline(plan: Plan) -> TimelineView:
 
 
 def timeline_chart(plan: Plan) -> Sheet:
-    """Draw each phase's loading and running over one period, with what each network in it takes of the run.
-
-    Raises
-    ------
-    InputError
-        If the plan has no schedule: only one phase.
-
-    """
+    """Draw each phase's loading and running over one period, with what each network in it takes of the run."""
     return _chart(read_timeline(plan), several=len(plan["networks"]) > 1)
 
 

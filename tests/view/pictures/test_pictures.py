@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import sys
@@ -15,18 +14,17 @@ from floorflow.errors import InputError
 from floorflow.hardware import load_platform
 from floorflow.view.channels import LinkPort
 from floorflow.view.die import ABSENT
-from floorflow.view.files import charts, png_bytes, render, svg_bytes
+from floorflow.view.files import charts, render, svg_bytes
+from floorflow.view.labels import link_lines
 from floorflow.view.palette import BAR, COLUMN_COLOURS, CROSSING, LINK, STREAM
 from floorflow.view.pictures.floorplan import floorplan
 from floorflow.view.pictures.folding import folding_chart
 from floorflow.view.pictures.overview import overview
-from floorflow.view.pictures.pareto import pareto_chart
 from floorflow.view.pictures.partition import partition_chart
 from floorflow.view.pictures.search import search_chart
-from floorflow.view.ports import link_lines
 from tests.view.drawn import misplaced, shapes_of, texts_of, written
 from tests.view.fake_plan import fake_plan
-from tests.view.pictures.test_pareto import six
+from tests.view.two_fpgas import two_fpgas
 
 if TYPE_CHECKING:
     from floorflow.hardware.platform import Platform
@@ -118,25 +116,10 @@ def test_render_gives_png_and_svg_of_every_picture_and_leaves_matplotlib_alone(p
     assert render(fake_plan(pynq, 4), pynq) == files, "the same bytes"
 
 
-def two_fpgas() -> str:
-    """Return the digest of pictures of two FPGAs, as SVG to save time, and one as PNG."""
-    platform = load_platform("alveo-u250", fpgas=2)
-    plan = fake_plan(platform, 9)
-    figures = (
-        search_chart(plan),
-        floorplan(plan, platform, "fpga1"),
-        overview(plan, platform),
-        partition_chart(plan),
-        pareto_chart(six()),
-    )
-    files = [svg_bytes(figure) for figure in figures]
-    return hashlib.sha256(b"".join([*files, png_bytes(files[0]), png_bytes(files[-1])])).hexdigest()
-
-
 def test_bytes_are_equal_in_another_process_with_another_hash_seed() -> None:
     script = (
         "import matplotlib; matplotlib.rcParams.update({'text.antialiased': False, 'savefig.facecolor': 'red'});"
-        "from tests.view.pictures.test_pictures import two_fpgas; print(two_fpgas())"
+        "from tests.view.two_fpgas import two_fpgas; print(two_fpgas())"
     )
     environment = {**os.environ, "PYTHONHASHSEED": "4711"}
     command = [sys.executable, "-c", script]
