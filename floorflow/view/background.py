@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import product
 
 from floorflow.view.box import Box
-from floorflow.view.die import ABSENT, FABRIC, Die
+from floorflow.view.die import ABSENT, FABRIC, Die, Frame
 from floorflow.view.palette import COLUMN_COLOURS, INK, QUIET, RULE, Colour, darker
 from floorflow.view.parts import Entry
-from floorflow.view.sheet import Dashes, Frame, Sheet, Style
+from floorflow.view.sheet import Dashes, Sheet, Style
 from floorflow.view.text import Occupied, block_size
 
 STATIC_STYLE: Style = {"fill": "#c9ccd1", "edge": "#6b7078", "hatch": "/", "width": 0.6}

@@ -41,7 +41,8 @@ def figure_svg(figure: Figure) -> str:
     stream = StringIO()
     with drawing_settings():
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": "floorflow"})
-    return stream.getvalue()
+    # Without this, spaces beside one another would be one where the SVG is shown.
+    return stream.getvalue().replace("<svg ", '<svg xml:space="preserve" ', 1)
 
 
 def write_lines(figure: Figure, left: float, *lines: tuple[str, float]) -> None:

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from floorflow.errors import InputError
-from floorflow.view.box import Box, outside
+from floorflow.view.box import Box, Point, outside
 
 if TYPE_CHECKING:
     from floorflow.hardware.device import Device
@@ -72,6 +72,29 @@ class Die:
     def slr_at(self, row: float) -> str:
         """Return the SLR that a row lies in."""
         return next(name for name, slr in self.slrs if slr.bottom <= row < slr.top)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where a die lies on its sheet, in points, and how many columns and rows it has."""
+
+    die: Box
+    columns: int
+    rows: int
+
+    @classmethod
+    def of(cls, die: Die, left: float, top: float, width: float, height: float | None = None) -> Frame:
+        """Return where a die lies whose upper left corner is there; it is as high as it is drawn unless stated."""
+        height = width * die.proportion if height is None else height
+        return cls(Box(left, top - height, left + width, top), die.column_count, die.row_count)
+
+    def point(self, x: float, y: float) -> Point:
+        """Take a point from grid units to points."""
+        return self.die.left + x * self.die.width / self.columns, self.die.bottom + y * self.die.height / self.rows
+
+    def place(self, box: Box) -> Box:
+        """Take a box from grid units to points."""
+        return Box(*self.point(box.left, box.bottom), *self.point(box.right, box.top))
 
 
 def die_of(platform: Platform, fpga: str) -> Die:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from floorflow.view.box import Box, Point
 from floorflow.view.channels import LinkPort
+from floorflow.view.die import Frame
 from floorflow.view.palette import LINK
 from floorflow.view.scene import ModuleView, Scene
-from floorflow.view.sheet import Frame, Sheet
+from floorflow.view.sheet import Sheet
 from floorflow.view.streams import OUTSIDE_COLOURS
 from floorflow.view.text import Occupied, block_size, shortened
 
@@ -147,13 +148,10 @@ def draw_port_marks(
     ports = _ports(frame, scene, links=links)
     for port in ports:
         occupied.take(port.mark)
-    middles = {module.name: frame.place(module.box).centre for module in scene.modules}
-    pairs = [pair for s in scene.streams for pair in ((s.source, s.target), (s.target, s.source))]
     for port in ports:
         sheet.rectangle(port.area, edge=port.colour, width=1.6, z=8)
         sheet.mark(port.mark.centre, port.kind, 5.5, fill=port.colour, edge="white", z=14)
-        far_ends = [middles[far] for near, far in pairs if near in port.names and far in middles]
-        _write(sheet, frame, port, far_ends, occupied)
+        _write_port(sheet, frame, scene, port, occupied)
     return {name: port.mark for port in ports for name in port.names}
 
 
@@ -212,27 +210,27 @@ def link_lines(ports: Sequence[LinkPort]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _write(sheet: Sheet, frame: Frame, port: _Port, far_ends: Sequence[Point], occupied: Occupied) -> None:
+def _write_port(sheet: Sheet, frame: Frame, scene: Scene, port: _Port, occupied: Occupied) -> None:
     """Write what uses a port at a free place off its streams, the nearest such, with a line to its mark."""
     width, height = block_size(port.lines, _PORT_SIZE, bold=True)
     x, y = port.mark.centre
+    middles = {module.name: frame.place(module.box).centre for module in scene.modules}
+    ends = [pair for s in scene.streams for pair in ((s.source, s.target), (s.target, s.source))]
+    far_ends = [middles[far] for near, far in ends if near in port.names and far in middles]
+    shares = [step / 60 for step in range(61)]
+    lines = [[(x + t * (far_x - x), y + t * (far_y - y)) for t in shares] for far_x, far_y in far_ends]
+
+    def lines_hidden(box: Box) -> int:
+        hides = ((box.left <= px <= box.right and box.bottom <= py <= box.top for px, py in line) for line in lines)
+        return sum(map(any, hides))
+
     places = list(_places(frame.die, port.mark.centre, width + 2 * _PADDING, height + _PADDING))
-    free = [place for place in places if occupied.free(place, 1.5)] or places
-    box = min(free, key=lambda place: _lines_hidden(place, port.mark.centre, far_ends))
+    box = min([place for place in places if occupied.free(place, 1.5)] or places, key=lines_hidden)
     occupied.take(box)
     nearest = min(max(x, box.left), box.right), min(max(y, box.bottom), box.top)
     sheet.line((x, y), nearest, colour=port.colour, width=1.2, z=12.5)
     plate = {"fill": "white", "edge": port.colour, "width": 0.6, "pad": 1.0}
     sheet.sign(box, "\n".join(port.lines), _PORT_SIZE, colour=port.colour, plate=plate, z=13)
-
-
-def _lines_hidden(place: Box, mark: Point, far_ends: Sequence[Point]) -> int:
-    """Count the straight lines from a mark to far ends that a place would hide."""
-    shares = [step / 60 for step in range(61)]
-    lines = ([(mark[0] + t * (x - mark[0]), mark[1] + t * (y - mark[1])) for t in shares] for x, y in far_ends)
-    return sum(
-        any(place.left <= x <= place.right and place.bottom <= y <= place.top for x, y in line) for line in lines
-    )
 
 
 def _places(die: Box, mark: Point, width: float, height: float) -> Iterator[Box]:

@@ -21,7 +21,7 @@ HATCHES = {
     "/": "M-2 2L2 -2M0 8L8 0M6 10L10 6",
     "\\": "M-2 6L2 10M0 0L8 8M6 -2L10 2",
     "x": "M0 8L8 0M0 0L8 8",
-    ".": "M1.5 2h1M5.5 6h1",
+    ".": "M1.4 1.8h1.2m-1.2 .4h1.2M5.4 5.8h1.2m-1.2 .4h1.2",
 }
 """Lines of a tile of 8 points a side."""
 _MARKS: dict[str, list[Point]] = {
@@ -244,20 +244,3 @@ def _around(points: Sequence[Point]) -> Box:
 def _n(number: float) -> str:
     """Write a number of points with two decimals at most."""
     return f"{number:.2f}".rstrip("0").rstrip(".")
-
-
-@dataclass(frozen=True)
-class Frame:
-    """Where a die lies on its sheet, in points, and how many columns and rows it has."""
-
-    die: Box
-    columns: int
-    rows: int
-
-    def point(self, x: float, y: float) -> Point:
-        """Take a point from grid units to points."""
-        return self.die.left + x * self.die.width / self.columns, self.die.bottom + y * self.die.height / self.rows
-
-    def place(self, box: Box) -> Box:
-        """Take a box from grid units to points."""
-        return Box(*self.point(box.left, box.bottom), *self.point(box.right, box.top))

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from floorflow.view.box import Box, Point
 from floorflow.view.channels import EdgePort, StreamView
-from floorflow.view.die import Die
+from floorflow.view.die import Die, Frame
 from floorflow.view.palette import BAR, CROSSING, INK, LINK, LONGEST, MEMORY, OTHER_PHASE, STREAM
 from floorflow.view.parts import Entry
 from floorflow.view.scene import Scene
-from floorflow.view.sheet import Frame, Sheet, Style
+from floorflow.view.sheet import Sheet, Style
 from floorflow.view.text import Occupied, block_size
 
 Path = NDArray[np.float64]

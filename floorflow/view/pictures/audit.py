@@ -8,7 +8,6 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from floorflow.view.charts import POINTS_PER_INCH, SIZE, TICK_SIZE, drawing_settings, dress, write_lines
@@ -77,45 +76,32 @@ def _draw_totals(axes: Axes, audit: Audit) -> None:
     entry, what = (design, "whole design") if _both(design) else (network, "network without shell and DMA")
     silicon = audit["target"]["silicon"]
     rows = [name for name in entry["built"] if entry["built"][name] or entry["predicted"][name]]
+    axes.barh([y + side for y in range(len(rows)) for side in (-0.19, 0.19)], 1.0, height=0.32, color=TRACK, zorder=1)
+    for side, offset, colour in (("built", 0.19, INK), ("predicted", -0.19, BAR)):
+        shares = []
+        for name in rows:
+            whole = (silicon or {}).get(name) or max(entry["built"][name], entry["predicted"][name])
+            shares.append(min(entry[side][name] / whole, 1.0))
+        heights = [len(rows) - 1 - place + offset for place in range(len(rows))]
+        axes.barh(heights, shares, height=0.32, color=colour, zorder=2, label=side)
     for place, name in enumerate(rows):
-        built, said = entry["built"][name], entry["predicted"][name]
-        whole = (silicon or {}).get(name) or max(built, said)
-        for offset, amount, colour in ((0.19, built, INK), (-0.19, said, BAR)):
-            y = len(rows) - 1 - place + offset
-            axes.barh(y, 1.0, height=0.32, color=TRACK, zorder=1)
-            axes.barh(y, min(amount / whole, 1.0), height=0.32, color=colour, zorder=2)
-        y = len(rows) - 1 - place
+        y, error = len(rows) - 1 - place, entry["error"][name]
+        off = "none built" if error is None else f"{error:+.1%}"
+        doubtful = error is not None and abs(error) > 0.15
+        amounts = f"{entry['built'][name]:,} built, {entry['predicted'][name]:,} predicted"
         axes.text(-0.008, y, name, ha="right", va="center", fontsize=SIZE, color=INK)
-        error = entry["error"][name]
-        text = "none built" if error is None else f"{error:+.1%}"
-        axes.text(1.012, y, text, va="center", fontsize=SIZE, color=_colour_of(error), weight="bold")
-        told = f"{built:,} built, {said:,} predicted"
-        axes.text(1.125, y, told, va="center", fontsize=SIZE, color=INK)
+        axes.text(1.012, y, off, va="center", fontsize=SIZE, color=CROSSING if doubtful else QUIET, weight="bold")
+        axes.text(1.125, y, amounts, va="center", fontsize=SIZE, color=INK)
     axes.set_xlim(0, 1.0)
     axes.set_ylim(-0.6, len(rows) - 0.4)
     of = f"share of the {audit['target']['part']}" if silicon else "share of the larger"
     axes.set_title(f"The {what}, {of}", loc="left", fontsize=9.5, color=INK, weight="bold", pad=4)
-    key = [
-        Line2D([], [], color=colour, linewidth=5, label=label) for colour, label in ((INK, "built"), (BAR, "predicted"))
-    ]
-    axes.legend(
-        handles=key,
-        loc="lower right",
-        bbox_to_anchor=(1.0, 0.99),
-        ncols=2,
-        frameon=False,
-        fontsize=TICK_SIZE,
-        borderpad=0,
-    )
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=2, frameon=False, fontsize=TICK_SIZE, borderpad=0)
     axes.axis("off")
 
 
 def _both(entry: Mapping[str, Any]) -> bool:
     return entry["built"] is not None and entry["predicted"] is not None
-
-
-def _colour_of(error: float | None) -> str:
-    return QUIET if error is None or abs(error) <= 0.15 else CROSSING
 
 
 def _draw_nodes(axes: Axes, nodes: Sequence[Mapping[str, Any]]) -> None:
@@ -127,48 +113,46 @@ def _draw_nodes(axes: Axes, nodes: Sequence[Mapping[str, Any]]) -> None:
     for factors, colour in ((_WIDE, "#f1f3f5"), (_NARROW, "#dfe5ea")):
         axes.fill_between(line, [factors[0] * x for x in line], [factors[1] * x for x in line], color=colour, zorder=0)
     axes.plot(line, line, color=QUIET, linewidth=0.8, zorder=1)
-    for node in known:
-        _draw_node(axes, node)
+    for role in (*_OF_ROLE, *sorted({node["role"] for node in known} - _OF_ROLE.keys())):
+        own = [node for node in known if node["role"] == role]
+        if own:
+            _draw_role(axes, role, own)
     _label_worst(axes, known, low, high)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(low, high)
     axes.set_ylim(low, high)
-    _dress_log(axes, low, high)
+    ticks = [10.0**power for power in range(10) if low <= 10.0**power <= high]
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(FixedLocator(ticks))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(FuncFormatter(lambda amount, _: tick_text(amount)))
+    dress(axes)
+    axes.grid(color=RULE, linewidth=0.4)
     axes.set_title("LUTs of every node", loc="left", fontsize=9.5, color=INK, weight="bold", pad=16)
     _write_above(axes, "above the line: too dear; whiskers: the cost model's own band", 0.0)
     axes.set_xlabel("built", fontsize=SIZE, color=QUIET)
     axes.set_ylabel("predicted", fontsize=SIZE, color=QUIET)
-    roles = [role for role in _OF_ROLE if any(node["role"] == role for node in known)]
-    key = [_key_mark(role, _count(known, role)) for role in roles]
-    axes.legend(handles=key, loc="lower right", frameon=False, fontsize=TICK_SIZE, handletextpad=0.2)
+    axes.legend(loc="lower right", frameon=False, fontsize=TICK_SIZE, handletextpad=0.2)
+
+
+def _draw_role(axes: Axes, role: str, nodes: Sequence[Mapping[str, Any]]) -> None:
+    """Draw the nodes of a role, each with the cost model's band."""
+    colour, marker = _OF_ROLE.get(role, _OTHER)
+    amounts = [(max(node["built"]["LUT"], _LEAST), max(node["predicted"]["LUT"], _LEAST)) for node in nodes]
+    for (built, said), node in zip(amounts, nodes, strict=True):
+        if node["band"] is not None:
+            low, high = node["band"]["LUT"]
+            axes.vlines(built, max(said * low, _LEAST), said * high, color=colour, linewidth=0.8, alpha=0.45, zorder=2)
+    label = f"{len(nodes):,} {_WORDS.get(role, role)}{'s' if len(nodes) > 1 else ''}" if role in _OF_ROLE else None
+    axes.plot(*zip(*amounts, strict=True), marker=marker, color=colour, linestyle="none", markersize=5, mec="white",
+              mew=0.4, zorder=3, label=label)  # fmt: skip
 
 
 def _write_above(axes: Axes, text: str, left: float) -> None:
     """Write a quiet line right above a panel, beginning at a share of its width."""
     above: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
     axes.annotate(text, (left, 1), (0, 5), fontsize=TICK_SIZE, color=QUIET, **above)
-
-
-def _key_mark(role: str, label: str) -> Line2D:
-    colour, marker = _OF_ROLE[role]
-    return Line2D([], [], color=colour, marker=marker, linestyle="none", markersize=5, label=label)
-
-
-def _count(nodes: Sequence[Mapping[str, Any]], role: str) -> str:
-    count = sum(1 for node in nodes if node["role"] == role)
-    return f"{count:,} {_WORDS.get(role, role)}{'s' if count > 1 else ''}"
-
-
-def _draw_node(axes: Axes, node: Mapping[str, Any]) -> None:
-    colour, marker = _OF_ROLE.get(node["role"], _OTHER)
-    built, said = (max(node[side]["LUT"], _LEAST) for side in ("built", "predicted"))
-    if node["band"] is not None:
-        low, high = node["band"]["LUT"]
-        axes.plot(
-            [built, built], [max(said * low, _LEAST), said * high], color=colour, linewidth=0.8, alpha=0.45, zorder=2
-        )
-    axes.plot(built, said, marker=marker, color=colour, markersize=5, mec="white", mew=0.4, zorder=3)
 
 
 def _label_worst(axes: Axes, nodes: Sequence[Mapping[str, Any]], low: float, high: float) -> None:
@@ -192,16 +176,6 @@ def _left_of_it(name: str, place: float, *, above: bool) -> bool:
     width = _SCATTER[2] * _WIDTH * POINTS_PER_INCH
     needed = text_width(name, TICK_SIZE) + 8
     return place * width > needed if above else (1 - place) * width < needed
-
-
-def _dress_log(axes: Axes, low: float, high: float) -> None:
-    ticks = [10.0**power for power in range(10) if low <= 10.0**power <= high]
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(FixedLocator(ticks))
-        axis.set_minor_locator(NullLocator())
-        axis.set_major_formatter(FuncFormatter(lambda amount, _: tick_text(amount)))
-    dress(axes)
-    axes.grid(color=RULE, linewidth=0.4)
 
 
 def _difference(node: Mapping[str, Any], resource: str = "LUT") -> int:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from floorflow.hardware.ranges import range_rect
 from floorflow.view.background import PLATE, RESERVED_STYLE, die_key, draw_background, label_area
 from floorflow.view.box import Box
-from floorflow.view.die import Die, box_of, die_of
+from floorflow.view.die import Die, Frame, box_of, die_of
 from floorflow.view.palette import BAR, DOUBT, LINK, MEMORY, QUIET
 from floorflow.view.parts import MARGIN, Entry, draw_key, write_head
-from floorflow.view.sheet import Frame, Sheet, Style
+from floorflow.view.sheet import Sheet, Style
 from floorflow.view.text import Occupied, block_size, wrapped
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def empty_board(platform: Platform, fpga: str = "fpga0") -> Sheet:
     left, below = (width - die_width) / 2, MARGIN + _KEY + 14
     doubt = wrapped(board.doubt, width - 2 * MARGIN, 8, 3) if board.doubt else ()
     sheet = Sheet(width, below + height + 46 + _ROW * (len(head) + len(doubt)))
-    frame = Frame(Box(left, below, left + die_width, below + height), die.column_count, die.row_count)
+    frame = Frame.of(die, left, below + height, die_width)
     y = write_head(sheet, f"{board.name} ({board.part}, {board.clock_mhz:g} MHz)", *head) - 6
     for number, line in enumerate(doubt):
         sheet.write(MARGIN, y - number * _ROW, line, 8, colour=DOUBT, bold=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from floorflow.view.background import PBLOCK_STYLES, die_key, draw_background, draw_holes, label_background
 from floorflow.view.box import Box
 from floorflow.view.channels import CrossingView
-from floorflow.view.die import Die, die_of
+from floorflow.view.die import Die, Frame, die_of
 from floorflow.view.labels import draw_port_marks, module_wordings, number_wordings, place_labels
 from floorflow.view.names import Plan, module_networks
 from floorflow.view.palette import (
@@ -36,7 +36,7 @@ from floorflow.view.parts import (
     write_head,
 )
 from floorflow.view.scene import ModuleView, RegionView, Scene, read_scene
-from floorflow.view.sheet import Frame, Sheet, Style
+from floorflow.view.sheet import Sheet, Style
 from floorflow.view.streams import (
     draw_edge_ports,
     draw_stream_lines,
@@ -137,7 +137,7 @@ def _lay_out(scene: Scene, die: Die, table_height: float) -> _Layout:
     header = _HEADER + (_NOTE if scene.note else 0) + legend_height(scene.networks)
     return _Layout(
         sheet=Sheet(right + _TABLE_WIDTH + MARGIN, top + header),
-        frame=Frame(Box(left, top - die_height, left + die_width, top), die.column_count, die.row_count),
+        frame=Frame.of(die, left, top, die_width),
         slots=Box(MARGIN, MARGIN + _KEY, MARGIN + _SLOTS_WIDTH, top),
         table=Box(right, MARGIN + _KEY, right + _TABLE_WIDTH, top),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from floorflow.view.background import die_key, draw_background
 from floorflow.view.box import Box
-from floorflow.view.die import Die, die_of
+from floorflow.view.die import Die, Frame, die_of
 from floorflow.view.labels import draw_port_marks
 from floorflow.view.links import Gutters, Row, rows_of
 from floorflow.view.names import Plan, fpga_names
@@ -16,7 +16,7 @@ from floorflow.view.palette import LINK, QUIET, Colour
 from floorflow.view.parts import MARGIN, draw_key, draw_legend, legend_height, write_head
 from floorflow.view.pictures.floorplan import colours_of, draw_modules
 from floorflow.view.scene import Scene, read_scene
-from floorflow.view.sheet import Frame, Sheet
+from floorflow.view.sheet import Sheet
 from floorflow.view.slots import LinkView, read_slot_chain
 from floorflow.view.streams import draw_stream_lines, stream_key, stream_lines_between
 from floorflow.view.text import Occupied, block_size, shortened, text_width
@@ -115,8 +115,7 @@ def _lay_out(dies: Sequence[Die], lane: float, header: float) -> tuple[Sheet, li
     for index, row in enumerate(numbers):
         top = sheet.height - header - _NAME - index * pitch
         for left, number in zip(lefts, row, strict=False):
-            die, size = dies[number], sizes[number]
-            frames.append(Frame(Box(left, top - size[1], left + size[0], top), die.column_count, die.row_count))
+            frames.append(Frame.of(dies[number], left, top, *sizes[number]))
         rows.append(Row(row, MARGIN + _SIDE - _PORT, top - height, sheet.width))
     return sheet, frames, rows
 

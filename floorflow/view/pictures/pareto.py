@@ -47,6 +47,14 @@ class AmountAxis:
     high: float
     has_zero: bool
 
+    def scale(self, axes: Axes) -> None:
+        """Set scale and limits."""
+        if self.has_zero:
+            axes.set_yscale("symlog", linthresh=1.0, linscale=0.4)
+        else:
+            axes.set_yscale("log")
+        axes.set_ylim(self.low, self.high)
+
     def ticks(self) -> tuple[float, ...]:
         """Return round amounts along the axis."""
         above = ticks(1.0 if self.has_zero else self.low, self.high)
@@ -72,8 +80,8 @@ def pareto_chart(pareto: Pareto) -> Figure:
         figure = Figure(figsize=(width, height), facecolor="white")
         for index, front in enumerate(fronts):
             row, column = divmod(index, columns)
-            corner = _LEFT + column * (_WIDTH + _COLUMN_GAP), height - _TOP - _HEIGHT - row * (_HEIGHT + _ROW_GAP)
-            box = corner[0] / width, corner[1] / height, _WIDTH / width, _HEIGHT / height
+            left, bottom = _LEFT + column * (_WIDTH + _COLUMN_GAP), height - _TOP - _HEIGHT - row * (_HEIGHT + _ROW_GAP)
+            box = left / width, bottom / height, _WIDTH / width, _HEIGHT / height
             panel = _Panel(figure.add_axes(box), pareto, front)
             panel.draw()
             panel.dress(top=row == 0, bottom=index + columns >= len(fronts))
@@ -118,7 +126,9 @@ class _Panel:
 
     def draw(self) -> None:
         """Draw what is ruled out, the budget, the least scarce foldings' use, and the front."""
-        self._set_axes(self.axes)
+        self.axes.set_xscale("log")
+        self.axes.set_xlim(*_span(self.pareto))
+        self.amount_axis().scale(self.axes)
         ruled_out = [point["interval_cycles"] for point in self.front["points"] if point["status"] == "infeasible"]
         first = self.pareto["bound_cycles"]
         self.axes.axvspan(_span(self.pareto)[0], max(first, *ruled_out, 0), zorder=1.8, **_HATCHED)
@@ -133,19 +143,6 @@ class _Panel:
         for point in self.front["points"]:
             if point["status"] == "unknown":
                 self.axes.plot(point["interval_cycles"], 0.04, transform=below, zorder=6, **_NOTHING)
-
-    def _set_axes(self, axes: Axes, *, x: bool = True, y: bool = True) -> None:
-        """Set scale and limits of this panel's axes, or of one axis of a twin, which shares the other."""
-        amount_axis = self.amount_axis()
-        if x:
-            axes.set_xscale("log")
-            axes.set_xlim(*_span(self.pareto))
-        if y and amount_axis.has_zero:
-            axes.set_yscale("symlog", linthresh=1.0, linscale=0.4)
-        elif y:
-            axes.set_yscale("log")
-        if y:
-            axes.set_ylim(amount_axis.low, amount_axis.high)
 
     def _draw_bounds(self) -> None:
         """Shade what no folding reaches, and where between two points the front may still run."""
@@ -177,23 +174,17 @@ class _Panel:
         if bottom:
             axes.set_xlabel("interval in cycles; shorter is faster", fontsize=SIZE, color=QUIET)
         if top:
-            self._add_rates()
+            first, last = _span(self.pareto)
+            upper, per_s = axes.secondary_xaxis("top"), self.pareto["clock_mhz"] * 1e6
+            rates = spaced_ticks(per_s / last, per_s / first)
+            _set_ticks(upper, upper.xaxis, {per_s / rate: tick_text(rate) for rate in rates})
+            axes.text(1.02, 1.03, "frames/s", fontsize=TICK_SIZE, color=QUIET, transform=axes.transAxes, ha="left")
         if self.budget:
             right = axes.twinx()
-            self._set_axes(right, x=False)
+            amount_axis.scale(right)
             shares = {share * self.budget: f"{share * 100:g}%" for share in amount_axis.shares(self.budget)}
             _set_ticks(right, right.yaxis, shares, CROSSING)
         self._write_title(20.0 if top else 5.0)
-
-    def _add_rates(self) -> None:
-        """Write frames a second along the top."""
-        first, last = _span(self.pareto)
-        upper = self.axes.twiny()
-        self._set_axes(upper, y=False)
-        per_s = self.pareto["clock_mhz"] * 1e6
-        rates = spaced_ticks(per_s / last, per_s / first)
-        _set_ticks(upper, upper.xaxis, {per_s / rate: tick_text(rate) for rate in rates})
-        upper.text(1.02, 1.03, "frames/s", fontsize=TICK_SIZE, color=QUIET, transform=upper.transAxes, ha="left")
 
     def _write_title(self, above: float) -> None:
         """Write the front's name, and its ends."""

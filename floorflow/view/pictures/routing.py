@@ -11,12 +11,12 @@ from matplotlib.colors import to_hex
 
 from floorflow.view.background import draw_holes
 from floorflow.view.box import Box
-from floorflow.view.die import Die, die_of
+from floorflow.view.die import Die, Frame, die_of
 from floorflow.view.names import Plan
 from floorflow.view.palette import CROSSING, INK, QUIET, RULE, Colour
 from floorflow.view.parts import MARGIN, draw_key, write_head
 from floorflow.view.scene import Scene, read_scene
-from floorflow.view.sheet import Frame, Sheet
+from floorflow.view.sheet import Sheet
 
 if TYPE_CHECKING:
     from floorflow.hardware.platform import Platform
@@ -40,7 +40,7 @@ def routing_chart(plan: Plan, platform: Platform, fpga: str, phase: int = 0) -> 
     width = min(_DIE_WIDTH, _DIE_HEIGHT / die.proportion)
     left, bottom, height = MARGIN + (_DIE_WIDTH - width) / 2, MARGIN + _LEGEND, width * die.proportion
     sheet = Sheet(2 * MARGIN + _DIE_WIDTH, bottom + height + _HEADER)
-    frame = Frame(Box(left, bottom, left + width, bottom + height), die.column_count, die.row_count)
+    frame = Frame.of(die, left, bottom + height, width)
     _draw_bins(sheet, frame, die, found)
     draw_holes(sheet, frame, die)
     _draw_outlines(sheet, frame, scene, die)

@@ -32,7 +32,7 @@ _MOST_ROWS = 48
 _LEAST_SPAN = 4.0
 """The axis reaches at least over this factor, so that round numbers lie on it."""
 _VERDICTS: dict[str, tuple[str, Style]] = {
-    "legal": ("circle", {"fill": BAR, "size": 6.5}),
+    "legal": ("circle", {"fill": BAR, "size": 7.5}),
     "not found within the limit": ("diamond", {"fill": "white", "edge": OPEN, "width": 1.0, "size": 5.5}),
     "proven infeasible": ("cross", {"fill": CROSSING, "size": 7.5}),
 }

@@ -14,11 +14,11 @@ from floorflow.view.background import (
     label_background,
 )
 from floorflow.view.box import Box
-from floorflow.view.die import Die, silicon_of
+from floorflow.view.die import Die, Frame, silicon_of
 from floorflow.view.labels import name_wordings, place_labels
 from floorflow.view.palette import DOUBT, INK, OPEN, QUIET, Colour, darker, module_colours
 from floorflow.view.parts import MARGIN, Entry, draw_key, write_head
-from floorflow.view.sheet import Frame, Sheet, Style
+from floorflow.view.sheet import Sheet, Style
 from floorflow.view.text import Occupied, shortened, wrapped
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def stated_floorplan(stated: StatedFloorplan, device: Device) -> Sheet:
     top = MARGIN + _KEY + max(die_height + 16, _ROW * (len(lines) + 1))
     sheet = Sheet(2 * MARGIN + 2 * _GUTTER + _DIE_WIDTH + _TEXTS, top + _HEADER)
     left = MARGIN + _GUTTER
-    frame = Frame(Box(left, top - die_height, left + _DIE_WIDTH, top), die.column_count, die.row_count)
+    frame = Frame.of(die, left, top, _DIE_WIDTH)
     _draw_die(sheet, frame, die, stated, colours)
     write_head(sheet, stated.title, stated.subtitle)
     _write_lines(sheet, left + _DIE_WIDTH + _GUTTER, top, lines)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from floorflow.errors import InputError
 from floorflow.view.box import Box
@@ -53,18 +54,8 @@ class StepView:
         return _HEAD + _LANE * len(self.runs) + _BETWEEN
 
 
-@dataclass(frozen=True)
-class TimelineView:
-    """A period of several phases: what is said of it, its length, and the steps."""
-
-    title: str
-    batch: int
-    period_us: float
-    steps: tuple[StepView, ...]
-
-
-def read_timeline(plan: Plan) -> TimelineView:
-    """Read the schedule.
+def read_timeline(plan: Plan) -> tuple[StepView, ...]:
+    """Read the steps of the schedule.
 
     Raises
     ------
@@ -92,13 +83,14 @@ def read_timeline(plan: Plan) -> TimelineView:
         region = plan["phases"][number].get("region") or ""
         steps.append(StepView(step["phase"], start_us, step["load_us"], run_start_us, step["run_us"], region, runs))
         done_us = run_start_us + step["run_us"]
-    title = f"Timeline of {networks_text(names)} on {platform_text(plan)}"
-    return TimelineView(title, batch, schedule["period_us"], tuple(steps))
+    return tuple(steps)
 
 
 def timeline_chart(plan: Plan) -> Sheet:
     """Draw each phase's loading and running over one period, with what each network in it takes of the run."""
-    return _chart(read_timeline(plan), several=len(plan["networks"]) > 1)
+    steps, names = read_timeline(plan), network_names(plan)
+    title = f"Timeline of {networks_text(names)} on {platform_text(plan)}"
+    return _chart(title, plan["schedule"], steps, several=len(names) > 1)
 
 
 def partitions_chart(plan: Plan) -> Sheet:
@@ -111,20 +103,21 @@ def partitions_chart(plan: Plan) -> Sheet:
         steps.append(StepView(part["name"], start_us, part["load_us"], run_start_us, part["run_us"], "", (run,)))
         start_us = run_start_us + part["run_us"]
     title = f"Timeline of {name} on {plan['platform']['name']}"
-    return _chart(TimelineView(title, plan["batch"], plan["period_us"], tuple(steps)), several=False)
+    return _chart(title, plan, steps, several=False)
 
 
-def _chart(timeline: TimelineView, *, several: bool) -> Sheet:
-    body, period_us = sum(step.height for step in timeline.steps), timeline.period_us
+def _chart(title: str, schedule: Mapping[str, Any], steps: Sequence[StepView], *, several: bool) -> Sheet:
+    """Draw steps; ``schedule`` has the batch and the period."""
+    body, period_us = sum(step.height for step in steps), schedule["period_us"]
     left, bottom = MARGIN + _NAMES, MARGIN + _KEY + _AXIS
     sheet = Sheet(left + _PLOT + _GAP + _TEXT + MARGIN, bottom + body + _HEADER)
-    write_head(sheet, timeline.title, _subtitle(timeline.batch, period_us, timeline.steps))
+    write_head(sheet, title, _subtitle(schedule["batch"], period_us, steps))
     area = Box(left, bottom, left + _PLOT, bottom + body)
     unit, size_us = time_unit(period_us)
     Axis(area, 0.0, period_us / size_us).draw(sheet, f"time in {unit}, one period")
     sheet.rectangle(area, edge=RULE, z=3)
     top = area.top
-    for step in timeline.steps:
+    for step in steps:
         _draw_step(sheet, Axis(area, 0.0, period_us), step, top, several=several)
         top -= step.height
     lane = "what each network takes of it, in the network's colour" if several else "what the network takes of it"
