@@ -19,8 +19,8 @@ _PADDING = 3.0
 _PORT_SIZE = 6.8
 _MOST = 2
 """Neighbours named beside a port in one direction; of more only the number is given."""
-_MOST_ENDS, _MOST_WIDTH = 6, 130.0
-"""Ends outside that are named beside a mark, and points that a name may take."""
+_MOST_ENDS, _MOST_WIDTH, _SMALL_WIDTH = 6, 130.0, 94.0
+"""Ends outside that are named beside a mark, and points that a name may take; the last beside a small die."""
 _MARKS = {"host": "diamond", "memory": "square", "phase": "pentagon"}
 _MARK = 7.0
 """Points across a mark."""
@@ -142,20 +142,23 @@ class _Port:
 
 
 def draw_port_marks(
-    sheet: Sheet, frame: Frame, scene: Scene, occupied: Occupied, *, links: bool = True
+    sheet: Sheet, frame: Frame, scene: Scene, occupied: Occupied, *, small: bool = False
 ) -> dict[str, Box]:
-    """Mark the ports that streams use and write beside them which; return the mark in points by a stream's end."""
-    ports = _ports(frame, scene, links=links)
+    """Mark the ports that streams use and write beside them which; return the mark in points by a stream's end.
+
+    On a ``small`` die those of links are left out, and texts stand outside it.
+    """
+    ports = _ports(frame, scene, small=small)
     for port in ports:
         occupied.take(port.mark)
     for port in ports:
         sheet.rectangle(port.area, edge=port.colour, width=1.6, z=8)
         sheet.mark(port.mark.centre, port.kind, 5.5, fill=port.colour, edge="white", z=14)
-        _write_port(sheet, frame, scene, port, occupied)
+        _write_port(sheet, frame, scene, port, occupied, small=small)
     return {name: port.mark for port in ports for name in port.names}
 
 
-def _ports(frame: Frame, scene: Scene, *, links: bool) -> list[_Port]:
+def _ports(frame: Frame, scene: Scene, *, small: bool) -> list[_Port]:
     """Return the ports in use; of those in one place the later stand beside the first."""
     ports: list[_Port] = []
     width_bits = _outside_bits(scene)
@@ -164,8 +167,17 @@ def _ports(frame: Frame, scene: Scene, *, links: bool) -> list[_Port]:
         if own:
             area = frame.place(scene.host_port)
             mark = _free_mark(area, ports)
-            ports.append(_Port(tuple(own), _outside_lines(own), area, mark, colour, _MARKS[kind]))
-    if links and scene.ports and scene.link_port is not None:
+            ports.append(
+                _Port(
+                    tuple(own),
+                    _outside_lines(own, _SMALL_WIDTH if small else _MOST_WIDTH),
+                    area,
+                    mark,
+                    colour,
+                    _MARKS[kind],
+                )
+            )
+    if not small and scene.ports and scene.link_port is not None:
         area = frame.place(scene.link_port)
         names = tuple(port.name for port in scene.ports)
         ports.append(_Port(names, link_lines(scene.ports), area, _free_mark(area, ports), LINK, "diamond"))
@@ -182,9 +194,9 @@ def _outside_bits(scene: Scene) -> dict[str, int]:
     return dict(sorted(width_bits.items()))
 
 
-def _outside_lines(width_bits: Mapping[str, int]) -> tuple[str, ...]:
+def _outside_lines(width_bits: Mapping[str, int], most_width: float) -> tuple[str, ...]:
     """Name ends outside with their bits: two lines each, one if they are many, of very many only the first."""
-    ends = [(shortened(name, _MOST_WIDTH, _PORT_SIZE), f"{bits} bit") for name, bits in width_bits.items()]
+    ends = [(shortened(name, 0.9 * most_width, _PORT_SIZE), f"{bits} bit") for name, bits in width_bits.items()]
     if len(ends) <= _MOST:
         return tuple(line for end in ends for line in end)
     rest = [f"and {len(ends) - _MOST_ENDS} more"] if len(ends) > _MOST_ENDS else []
@@ -210,7 +222,7 @@ def link_lines(ports: Sequence[LinkPort]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _write_port(sheet: Sheet, frame: Frame, scene: Scene, port: _Port, occupied: Occupied) -> None:
+def _write_port(sheet: Sheet, frame: Frame, scene: Scene, port: _Port, occupied: Occupied, *, small: bool) -> None:
     """Write what uses a port at a free place off its streams, the nearest such, with a line to its mark."""
     width, height = block_size(port.lines, _PORT_SIZE, bold=True)
     x, y = port.mark.centre
@@ -224,7 +236,8 @@ def _write_port(sheet: Sheet, frame: Frame, scene: Scene, port: _Port, occupied:
         hides = ((box.left <= px <= box.right and box.bottom <= py <= box.top for px, py in line) for line in lines)
         return sum(map(any, hides))
 
-    places = list(_places(frame.die, port.mark.centre, width + 2 * _PADDING, height + _PADDING))
+    beside = (1.1 * _SMALL_WIDTH, frame.die.width, 2 * _PADDING) if small else (_STRIP, _NEAR, _REACH)
+    places = list(_places(frame.die, port.mark.centre, (width + 2 * _PADDING, height + _PADDING), beside))
     box = min([place for place in places if occupied.free(place, 1.5)] or places, key=lines_hidden)
     occupied.take(box)
     nearest = min(max(x, box.left), box.right), min(max(y, box.bottom), box.top)
@@ -233,18 +246,20 @@ def _write_port(sheet: Sheet, frame: Frame, scene: Scene, port: _Port, occupied:
     sheet.sign(box, "\n".join(port.lines), _PORT_SIZE, colour=port.colour, plate=plate, z=13)
 
 
-def _places(die: Box, mark: Point, width: float, height: float) -> Iterator[Box]:
-    """Yield places for a text, the best first: outside the edge that the mark is near, then around the mark."""
-    x, y = mark
-    fits = width <= _STRIP
-    outside = [die.left - _REACH - width / 2] * (fits and x - die.left < _NEAR)
-    outside += [die.right + _REACH + width / 2] * (fits and die.right - x < _NEAR)
+def _places(die: Box, mark: Point, size: Point, beside: tuple[float, float, float]) -> Iterator[Box]:
+    """Yield places for a text, the best first: outside the edge that the mark is near, then around the mark.
+
+    ``beside`` the die: the most width of a text there, how near an edge its mark is, and how far off that it stands.
+    """
+    (x, y), (width, height), (strip, near, reach) = mark, size, beside
+    sides = (x - die.left, die.left - reach - width / 2), (die.right - x, die.right + reach + width / 2)
+    outside = [centre for distance, centre in sorted(sides) if width <= strip and distance < near]
     for step in sorted(range(-12, 13), key=lambda step: (abs(step), step)):
         for centre_x in outside:
             yield Box.around(centre_x, y + 4 * step, width, height)
     for distance in range(1, 40):
-        reach = _MARK / 2 + 3 * distance
+        away = _MARK / 2 + 3 * distance
         for step_x, step_y in ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1)):
-            place = Box.around(x + step_x * (reach + width / 2), y + step_y * (reach + height / 2), width, height)
+            place = Box.around(x + step_x * (away + width / 2), y + step_y * (away + height / 2), width, height)
             if die.holds(place):
                 yield place

@@ -28,10 +28,12 @@ from floorflow.view.names import (
     Plan,
     engines_by_id,
     headline,
+    module_networks,
     modules_in_order,
     rate_text,
     read_networks,
 )
+from floorflow.view.palette import Colour, colours_by_network, module_colours
 from floorflow.view.slots import SlotView, read_slots
 from floorflow.view.text import shortened, text_width
 
@@ -96,6 +98,7 @@ class ModuleView:
     lut: int
     fill: Mapping[str, float]
     style: str
+    colour: Colour
 
     @property
     def box(self) -> Box:
@@ -194,6 +197,12 @@ def read_scene(plan: Plan, fpga: str, phase: int = 0) -> Scene:
     )
 
 
+def colours_in_order(plan: Plan, phase: int) -> tuple[Colour, ...]:
+    """Return the colours of all modules in dataflow order: one ramp, or one for each network of several."""
+    networks = module_networks(plan, phase)
+    return colours_by_network(networks) if len(plan["networks"]) > 1 else module_colours(len(networks))
+
+
 def _read_regions(plan: Plan, fpga: str, phase: int) -> Iterator[RegionView]:
     here = plan["phases"][phase].get("region")
     for region in (plan.get("reconfigurable") or {"regions": []})["regions"]:
@@ -203,7 +212,7 @@ def _read_regions(plan: Plan, fpga: str, phase: int) -> Iterator[RegionView]:
 
 
 def _read_modules(plan: Plan, fpga: str, phase: int) -> Iterator[ModuleView]:
-    content = plan["phases"][phase]
+    content, colours = plan["phases"][phase], colours_in_order(plan, phase)
     for number, module in enumerate(modules_in_order(plan, phase), start=1):
         pblock = content["floorplan"][fpga]["pblocks"].get(module["name"])
         if pblock is not None:
@@ -217,6 +226,7 @@ def _read_modules(plan: Plan, fpga: str, phase: int) -> Iterator[ModuleView]:
                 lut=int(demand["LUT"]),
                 fill={name: demand[name] / supply[name] for name in RESOURCE_NAMES if supply[name]},
                 style=content["constraint_styles"][pblock["slot"]],
+                colour=colours[number - 1],
             )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,17 +11,14 @@ from floorflow.view.box import Box
 from floorflow.view.channels import CrossingView
 from floorflow.view.die import Die, Frame, die_of
 from floorflow.view.labels import draw_port_marks, module_wordings, number_wordings, place_labels
-from floorflow.view.names import Plan, module_networks
+from floorflow.view.names import Plan
 from floorflow.view.palette import (
     CROSSING,
     DOUBT,
     LINK,
     QUIET,
     RULE,
-    Colour,
-    colours_by_network,
     darker,
-    module_colours,
 )
 from floorflow.view.parts import (
     BAR_KEY,
@@ -97,33 +93,21 @@ def floorplan(plan: Plan, platform: Platform, fpga: str, phase: int = 0) -> Shee
     """
     scene, die = read_scene(plan, fpga, phase), die_of(platform, fpga)
     rows = _table(scene)
-    layout, colours = _lay_out(scene, die, ROW * (len(rows) + 2)), colours_of(plan, scene, phase)
+    layout = _lay_out(scene, die, ROW * (len(rows) + 2))
     sheet, frame = layout.sheet, layout.frame
-    _draw_die(sheet, frame, scene, die, colours)
+    _draw_die(sheet, frame, scene, die)
     top = write_head(sheet, scene.title, scene.subtitle)
     if scene.note:
         sheet.write(MARGIN, top - 6, scene.note, 9, bold=True, colour=DOUBT)
         top -= _NOTE
     draw_legend(sheet, top + 1, scene.networks)
     _draw_slots(layout, scene, die)
-    _draw_table(sheet, layout.table, scene, rows, colours)
+    _draw_table(sheet, layout.table, scene, rows)
     styles = {module.style for module in scene.modules}
     below = draw_key(sheet, MARGIN + _KEY - 14, [*die_key([die], styles), *stream_key([scene], [die])])
     said = [BAR_KEY, _FILL_KEY, *([_REGION_KEY] if scene.regions else []), *way_texts(scene)]
     sheet.write(MARGIN, below, "   ·   ".join(said), 7, colour=QUIET)
     return sheet
-
-
-def colours_of(plan: Plan, scene: Scene, phase: int) -> dict[str, Colour]:
-    """Return the modules' colours; the ramp runs over the modules of all FPGAs."""
-    ramp = colours_in_order(plan, phase)
-    return {module.name: ramp[module.number - 1] for module in scene.modules}
-
-
-def colours_in_order(plan: Plan, phase: int) -> tuple[Colour, ...]:
-    """Return the colours of all modules in dataflow order: one ramp, or one for each network of several."""
-    networks = module_networks(plan, phase)
-    return colours_by_network(networks) if len(plan["networks"]) > 1 else module_colours(len(networks))
 
 
 def _lay_out(scene: Scene, die: Die, table_height: float) -> _Layout:
@@ -143,12 +127,12 @@ def _lay_out(scene: Scene, die: Die, table_height: float) -> _Layout:
     )
 
 
-def _draw_die(sheet: Sheet, frame: Frame, scene: Scene, die: Die, colours: Mapping[str, Colour]) -> None:
+def _draw_die(sheet: Sheet, frame: Frame, scene: Scene, die: Die) -> None:
     draw_background(sheet, frame, die)
     _draw_regions(sheet, frame, scene)
     occupied = Occupied()
     port_marks = draw_port_marks(sheet, frame, scene, occupied)
-    labels = draw_modules(sheet, frame, scene, die, colours, occupied=occupied, names=True)
+    labels = draw_modules(sheet, frame, scene, die, occupied, names=True)
     for region in scene.regions:
         _name_region(sheet, frame.place(region.box), region, occupied)
     label_background(sheet, frame, die, occupied)
@@ -160,19 +144,12 @@ def _draw_die(sheet: Sheet, frame: Frame, scene: Scene, die: Die, colours: Mappi
 
 
 def draw_modules(
-    sheet: Sheet,
-    frame: Frame,
-    scene: Scene,
-    die: Die,
-    colours: Mapping[str, Colour],
-    *,
-    occupied: Occupied,
-    names: bool,
+    sheet: Sheet, frame: Frame, scene: Scene, die: Die, occupied: Occupied, *, names: bool
 ) -> dict[str, Box]:
     """Draw the modules' pblocks and labels, with or without names; return the labels' boxes by module."""
     for module in scene.modules:
         boxes = [frame.place(box) for box in module.boxes]
-        area, outline = PBLOCK_STYLES[module.style].of(colours[module.name])
+        area, outline = PBLOCK_STYLES[module.style].of(module.colour)
         sheet.shape(boxes, **area, z=5, name=module.name)
         sheet.shape(boxes, **outline, z=6)
     draw_holes(sheet, frame, die)
@@ -252,7 +229,7 @@ def _in_dataflow(item: CrossingView) -> tuple[int, int]:
     return int(source) if source.isdigit() else 0, int(target) if target.isdigit() else sys.maxsize
 
 
-def _draw_table(sheet: Sheet, area: Box, scene: Scene, rows: list[Row], colours: Mapping[str, Colour]) -> None:
+def _draw_table(sheet: Sheet, area: Box, scene: Scene, rows: list[Row]) -> None:
     """Draw the table of modules and crossings into ``area`` (points), top down."""
     headings = _HEADINGS | ({"engines": f"engines, {scene.parallelism}"} if scene.parallelism else {})
     for name, x in _COLUMNS.items():
@@ -263,7 +240,7 @@ def _draw_table(sheet: Sheet, area: Box, scene: Scene, rows: list[Row], colours:
     for index, row in enumerate(rows, start=1):
         y = area.top - 8 - index * ROW
         if isinstance(row, ModuleView):
-            _draw_module(sheet, area.left, y, row, colours[row.name])
+            _draw_module(sheet, area.left, y, row)
         elif isinstance(row, CrossingView):
             # Bold letters are about a tenth wider.
             ends = shortened(" → ".join(row.ends), 0.9 * (_COLUMNS["operations"] - _COLUMNS["name"] - 4), _SIZE)
@@ -278,9 +255,9 @@ def _draw_table(sheet: Sheet, area: Box, scene: Scene, rows: list[Row], colours:
             sheet.write(text_left, y, shortened(row[1], area.right - text_left, _SIZE), _SIZE, colour=QUIET)
 
 
-def _draw_module(sheet: Sheet, left: float, y: float, module: ModuleView, colour: Colour) -> None:
+def _draw_module(sheet: Sheet, left: float, y: float, module: ModuleView) -> None:
     swatch = Box(left, y - 2.4, left + 19, y + 7.6)
-    sheet.rectangle(swatch, fill=colour, edge=darker(colour), width=0.7, z=15)
+    sheet.rectangle(swatch, fill=module.colour, edge=darker(module.colour), width=0.7, z=15)
     sheet.write(swatch.centre[0], y, str(module.number), _SIZE, bold=True, align="middle")
     columns, contents = _COLUMNS, module.contents
     cells = {

@@ -12,9 +12,9 @@ from floorflow.view.die import Die, Frame, die_of
 from floorflow.view.labels import draw_port_marks
 from floorflow.view.links import Gutters, Row, rows_of
 from floorflow.view.names import Plan, fpga_names
-from floorflow.view.palette import LINK, QUIET, Colour
+from floorflow.view.palette import LINK, QUIET
 from floorflow.view.parts import MARGIN, draw_key, draw_legend, legend_height, write_head
-from floorflow.view.pictures.floorplan import colours_of, draw_modules
+from floorflow.view.pictures.floorplan import draw_modules
 from floorflow.view.scene import Scene, read_scene
 from floorflow.view.sheet import Sheet
 from floorflow.view.slots import LinkView, read_slot_chain
@@ -24,7 +24,7 @@ from floorflow.view.text import Occupied, block_size, shortened, text_width
 if TYPE_CHECKING:
     from floorflow.hardware.platform import Platform
 
-_HEADER, _KEY, _SIDE, _DIE_WIDTH, _GAP, _NAME = 62.0, 46.0, 56.0, 200.0, 112.0, 18.0
+_HEADER, _KEY, _SIDE, _DIE_WIDTH, _GAP, _NAME = 62.0, 46.0, 110.0, 200.0, 112.0, 18.0
 """Title, key, room for the host's streams, width of a die, between two dies, an FPGA's name; in points."""
 _LEAST_COLUMN = 150.0
 """Points for an FPGA's name, board and number of modules, where its die is smaller."""
@@ -72,20 +72,18 @@ def overview(plan: Plan, platform: Platform, phase: int = 0) -> Sheet:
             _write_link(sheet, link, start, occupied)
     for name, view in views.items():
         _write_name(sheet, view, chain.boards.get(name, ""))
-        _draw_view(sheet, view, colours_of(plan, view.scene, phase), slots, occupied)
+        _draw_view(sheet, view, slots, occupied)
     styles = {module.style for scene in scenes for module in scene.modules}
     draw_key(sheet, MARGIN + _KEY - 18, [*die_key(dies, styles), *stream_key(scenes, dies)])
     return sheet
 
 
-def _draw_view(
-    sheet: Sheet, view: _View, colours: Mapping[str, Colour], slots: Mapping[str, Box], occupied: Occupied
-) -> None:
+def _draw_view(sheet: Sheet, view: _View, slots: Mapping[str, Box], occupied: Occupied) -> None:
     """Draw a die with its modules' numbers and its streams."""
     scene, die, frame = view.scene, view.die, view.frame
     draw_background(sheet, frame, die, numbered=False)
-    ends = draw_port_marks(sheet, frame, scene, occupied, links=False)
-    ends |= draw_modules(sheet, frame, scene, die, colours, occupied=occupied, names=False)
+    ends = draw_port_marks(sheet, frame, scene, occupied, small=True)
+    ends |= draw_modules(sheet, frame, scene, die, occupied, names=False)
     for port in scene.ports:
         slot = slots[port.slot]
         ends[port.name] = Box.around(slot.left if port.at_left else slot.right, slot.centre[1], 1, 1)

@@ -175,7 +175,9 @@ class _Panel:
             axes.set_xlabel("interval in cycles; shorter is faster", fontsize=SIZE, color=QUIET)
         if top:
             first, last = _span(self.pareto)
-            upper, per_s = axes.secondary_xaxis("top"), self.pareto["clock_mhz"] * 1e6
+            upper, per_s = axes.twiny(), self.pareto["clock_mhz"] * 1e6
+            upper.set_xscale("log")
+            upper.set_xlim(first, last)
             rates = spaced_ticks(per_s / last, per_s / first)
             _set_ticks(upper, upper.xaxis, {per_s / rate: tick_text(rate) for rate in rates})
             axes.text(1.02, 1.03, "frames/s", fontsize=TICK_SIZE, color=QUIET, transform=axes.transAxes, ha="left")

@@ -20,7 +20,7 @@ from floorflow.view.parts import (
     legend_height,
     write_head,
 )
-from floorflow.view.pictures.floorplan import colours_in_order
+from floorflow.view.scene import colours_in_order
 from floorflow.view.sheet import Sheet
 from floorflow.view.slots import BoundaryView, LinkView, SlotChainView, SlotView, Use, read_slot_chain
 from floorflow.view.streams import OUTSIDE_COLOURS

@@ -59,7 +59,7 @@ def routing_chart(plan: Plan, platform: Platform, fpga: str, phase: int = 0) -> 
 
 def _scale(found: Map) -> float:
     """Return what the darkest colour stands for: half of the capacity, or the peak if that is more."""
-    return max(float(found["peak"]), found["capacity"] / 2, 1.0)
+    return max(float(found["peak"]), float(found["capacity"]) / 2, 1.0)
 
 
 def _colour(share: float) -> Colour:
