@@ -25,7 +25,7 @@ from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.search.candidate.progress import SILENT
 from floorflow.verify import platforms
 from floorflow.verify.hardware.boards import Board
-from floorflow.view import render
+from floorflow.view.files import render
 from tests.random_models import random_graph
 
 # A machine that does other work too is no fault of the code: no deadline.

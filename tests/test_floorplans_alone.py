@@ -15,9 +15,9 @@ from floorflow.facts import read_plan
 from floorflow.hardware.load import load_platform
 from floorflow.verify.hardware.geometry import Rectangle
 from floorflow.verify.hardware.grid import Grid
-from floorflow.view.contents.plan_reader import read_scene
+from floorflow.view.box import Box
 from floorflow.view.pictures.floorplan import floorplan
-from floorflow.view.sheet.geometry import Box
+from floorflow.view.scene import read_scene
 from tests.built_kernels import built, write
 from tests.conftest import EXAMPLES
 
@@ -98,7 +98,7 @@ def test_both_pictures_name_the_same_areas(cnv_on_pynq: Path, tmp_path: Path) ->
     new = bound(cnv_on_pynq, tmp_path)
     plan = read_plan(new / "plan.json")
     figure = floorplan(plan.model_dump(by_alias=True), load_platform("pynq-z1"), "fpga0")
-    names = {artist.get_gid() for artist in figure.axes[0].get_children()} - {None}
+    names = {shape.name for shape in figure.shapes} - {""}
     verdict = judged(new, "fpga0", plan.platform.fpgas[0].part)
     svg = verdict.picture.svg.decode()
     assert names

@@ -7,14 +7,13 @@ import re
 from pathlib import Path
 
 import pytest
-from matplotlib.text import Text
 from typer.testing import CliRunner
 
 from floorflow.assets import asset_folder
 from floorflow.cli.main import app
 from floorflow.hardware import load_platform
 from floorflow.verify import check
-from floorflow.view import floorplan
+from floorflow.view.pictures.floorplan import floorplan
 from tests.conftest import TFC
 
 
@@ -33,7 +32,7 @@ def test_the_warning_is_in_summary_report_plan_and_picture_unless_the_file_says_
     assert result.exit_code == 0, result.stderr
     plan = json.loads((out / "plan.json").read_text())
     figure = floorplan(plan, load_platform(tmp_path / "mine.yaml"), "fpga0")
-    drawn = " ".join(text.get_text() for text in figure.findobj(Text))
+    drawn = " ".join(text.text for text in figure.texts)
     shown = [result.stdout + result.stderr, (out / "report.txt").read_text(), " ".join(plan["warnings"]), drawn]
     fields = "shell, infrastructure, host_port"
     assert [fields in " ".join(where.split()) for where in shown] == [not stated] * 4

@@ -15,10 +15,9 @@ from floorflow.importing import whole_imports
 from floorflow.reading import read_bytes
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from floorflow.verify.xdc import Judged
-    from floorflow.view.contents.stated import StatedFloorplan
+    from floorflow.view.pictures.stated_floorplan import StatedFloorplan
+    from floorflow.view.sheet import Sheet
 
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _OF_LIMITS = "give less in one check, or what `write_xdc` writes"
@@ -117,7 +116,7 @@ class FloorplanVerdict:
         """The die with its pblocks and where the findings are, drawn when it is first asked for."""
         return Picture("floorplan", drawn(self._draw))
 
-    def _draw(self) -> Figure:
+    def _draw(self) -> Sheet:
         with whole_imports():
             from floorflow.assets import asset_folder
             from floorflow.hardware.device_file import read_device
@@ -129,8 +128,8 @@ class FloorplanVerdict:
     @cached_property
     def scene(self) -> StatedFloorplan:
         """What the picture shows."""
-        from floorflow.view.contents.stated import StatedFinding, StatedFloorplan, StatedPblock
-        from floorflow.view.sheet.geometry import Box
+        from floorflow.view.box import Box
+        from floorflow.view.pictures.stated_floorplan import StatedFinding, StatedFloorplan, StatedPblock
 
         judged = self._judged
 

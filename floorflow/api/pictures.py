@@ -14,9 +14,8 @@ from floorflow.output import require_no_file, write_file
 from floorflow.reading import read_bytes
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from floorflow.hardware import Platform
+    from floorflow.view.files import Drawing
 
 FOLDER = "plots/"
 """Where pictures lie in a plan's folder."""
@@ -144,18 +143,20 @@ def _name(stem: str) -> str:
     return _SEARCH + stem[len(_TRACE) :] if stem.startswith(_TRACE) else stem
 
 
-def drawn(draw: Callable[[], Figure]) -> Content:
-    """Return a picture that is drawn when it is first asked for; matplotlib is loaded only then."""
-    figures: list[Figure] = []
+def drawn(draw: Callable[[], Drawing]) -> Content:
+    """Return a picture that is drawn when it is first asked for; what draws and writes it is loaded only then."""
+    written: dict[str, bytes] = {}
 
     def content(ending: str) -> bytes:
         with whole_imports():
-            from floorflow.view.pictures.files import png_bytes, svg_bytes
+            from floorflow.view.files import png_bytes, svg_bytes
 
         with _DRAWING:
-            if not figures:
-                figures.append(draw())
-            return png_bytes(figures[0]) if ending == "png" else svg_bytes(figures[0])
+            if not written:
+                written["svg"] = svg_bytes(draw())
+            if ending not in written:
+                written[ending] = png_bytes(written["svg"])
+            return written[ending]
 
     return content
 
@@ -165,7 +166,7 @@ def pictures_of(plan: Mapping[str, Any], platform: Callable[[], Platform]) -> Pi
 
     def contents() -> Mapping[str, Content]:
         with whole_imports():
-            from floorflow.view.pictures.files import charts
+            from floorflow.view.files import charts
 
         return {stem: drawn(draw) for stem, draw in charts(plan, platform()).items()}
 

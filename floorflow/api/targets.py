@@ -13,9 +13,8 @@ from floorflow.errors import InputError
 from floorflow.importing import whole_imports
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from floorflow import hardware
+    from floorflow.view.sheet import Sheet
 
 DEFAULTS: Mapping[str, Any] = {"fpgas": 1, "clock_mhz": None, "link": None, "topology": "chain", "host_port": None}
 """What a platform is unless told."""
@@ -61,7 +60,7 @@ class Platform:
     def picture(self, fpga: str = "fpga0") -> Picture:
         """Return a picture of an FPGA before anything is planned on it: columns, clock regions, shell and ports."""
 
-        def draw() -> Figure:
+        def draw() -> Sheet:
             with whole_imports():
                 from floorflow.view.pictures.empty_board import empty_board
 

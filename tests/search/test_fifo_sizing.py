@@ -30,7 +30,7 @@ from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.fifo_sizing import Throughput
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.interval import search
-from floorflow.view.contents.names import rate_text
+from floorflow.view.names import rate_text
 from tests.channels.test_realise import SHORT, Prices, joining
 from tests.conftest import CNV, TFC
 from tests.random_models import random_graph

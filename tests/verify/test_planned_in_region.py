@@ -40,7 +40,7 @@ def test_modules_are_children_of_the_regions_pblock(out: Path) -> None:
 
 def test_the_picture_shows_the_region_with_the_modules_inside(plan: Plan) -> None:
     figure = floorplan(json.loads(plan.to_json()), load_platform("pynq-z1", 1), "fpga0", 1)
-    texts = [text.get_text() for axes in figure.axes for text in axes.texts]
+    texts = [text.text for text in figure.texts]
     assert "region r0" in texts
     assert any("reconfigurable region" in text for text in texts)
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.view.sheet.die import box_of
-from floorflow.view.sheet.geometry import Box, outside
+from floorflow.view.box import Box, outside
+from floorflow.view.die import box_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -315,29 +315,17 @@ def usable(slot: Slot) -> Rect:
 
 
 def cut(area: Rect, parts: int, chance: random.Random) -> list[Rect]:
-    """Cut an area into rectangles by halving the longer side, and leave some of each unused."""
-    if parts == 1:
-        width, height = (
-            int(area.columns * chance.uniform(0.7, 0.97)),
-            int(area.rows * chance.uniform(0.7, 0.97)),
-        )
-        width, height = max(width, 1), max(height, 1)
-        return [Rect(area.left, area.bottom, area.left + width - 1, area.bottom + height - 1)]
-    first = parts // 2
-    share = min(max(first / parts + chance.uniform(-0.12, 0.12), 0.15), 0.85)
-    if area.columns * 1.2 > area.rows:
-        middle = area.left + max(int(area.columns * share), 1)
-        pieces = (
-            Rect(area.left, area.bottom, middle - 1, area.top),
-            Rect(middle, area.bottom, area.right, area.top),
-        )
-    else:
-        middle = area.bottom + max(int(area.rows * share), 1)
-        pieces = (
-            Rect(area.left, area.bottom, area.right, middle - 1),
-            Rect(area.left, middle, area.right, area.top),
-        )
-    return cut(pieces[0], first, chance) + cut(pieces[1], parts - first, chance)
+    """Cut an area into rows of rectangles about as high as wide, and leave some of each unused."""
+    rows = max(round((parts * area.rows / (1.2 * area.columns)) ** 0.5), 1)
+    counts = [len(range(row, parts, rows)) for row in range(min(rows, parts))]
+    height, found = area.rows // len(counts), []
+    for row, count in enumerate(counts):
+        width = area.columns // count
+        for column in range(count):
+            left, bottom = area.left + column * width, area.bottom + row * height
+            right, top = (int(size * chance.uniform(0.7, 0.97)) or 1 for size in (width, height))
+            found.append(Rect(left, bottom, left + right - 1, bottom + top - 1))
+    return found
 
 
 def _channels(part: _Part, chance: random.Random) -> list[dict[str, Any]]:

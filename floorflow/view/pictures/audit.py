@@ -8,14 +8,12 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from floorflow.view.pictures.folding import tick_text
-from floorflow.view.sheet.geometry import POINTS_PER_INCH
-from floorflow.view.sheet.palette import BAR, CROSSING, INK, LINK, MEMORY, OPEN, QUIET, RULE, TRACK
-from floorflow.view.sheet.sheet import drawing_settings
-from floorflow.view.sheet.text import clipped, shortened, text_width
+from floorflow.view.charts import POINTS_PER_INCH, SIZE, TICK_SIZE, drawing_settings, dress, write_lines
+from floorflow.view.palette import BAR, CROSSING, INK, LINK, MEMORY, OPEN, QUIET, RULE, TRACK
+from floorflow.view.parts import tick_text
+from floorflow.view.text import shortened, text_width
 
 Audit = Mapping[str, Any]
 """As `floorflow audit` writes it."""
@@ -29,7 +27,6 @@ _TOTALS = (0.065, 0.725, 0.63, 0.155)
 _MOST_BARS, _MOST_SECOND, _MOST_LABELS = 16, 4, 5
 _BETWEEN_BARS = 0.115
 """Height between the two panels of bars, as a share of the figure."""
-_TITLE_SIZE, _SIZE, _SMALL = 13, 8.5, 7.5
 _OF_ROLE: Mapping[str, tuple[str, str]] = {
     "engine": (BAR, "o"),
     "FIFO": (OPEN, "s"),
@@ -66,13 +63,11 @@ def audit_chart(audit: Audit) -> Figure:
 
 def _write_header(figure: Figure, audit: Audit) -> None:
     target = audit["target"]
-    title = f"{audit['build']}: built, and predicted by floorflow"
-    most = 0.88 * _WIDTH * POINTS_PER_INCH
-    figure.text(0.065, 0.952, clipped(title, most, _TITLE_SIZE), fontsize=_TITLE_SIZE, color=INK, weight="bold")
     costs = ", ".join(str(audit["options"][name]) for name in ("costs", "finn") if name in audit["options"])
     clock, nodes = audit["clock"]["used_mhz"], len(audit["nodes"])
     under = f"{nodes:,} nodes on {target['name']} ({target['part']}), {clock:g} MHz; costs: {costs}"
-    figure.text(0.065, 0.922, clipped(under, most, _SIZE), fontsize=_SIZE, color=QUIET)
+    title = f"{audit['build']}: built, and predicted by floorflow"
+    write_lines(figure, 0.065 * _WIDTH, (title, 0.36), (under, 0.59))
 
 
 def _draw_totals(axes: Axes, audit: Audit) -> None:
@@ -81,39 +76,32 @@ def _draw_totals(axes: Axes, audit: Audit) -> None:
     entry, what = (design, "whole design") if _both(design) else (network, "network without shell and DMA")
     silicon = audit["target"]["silicon"]
     rows = [name for name in entry["built"] if entry["built"][name] or entry["predicted"][name]]
+    axes.barh([y + side for y in range(len(rows)) for side in (-0.19, 0.19)], 1.0, height=0.32, color=TRACK, zorder=1)
+    for side, offset, colour in (("built", 0.19, INK), ("predicted", -0.19, BAR)):
+        shares = []
+        for name in rows:
+            whole = (silicon or {}).get(name) or max(entry["built"][name], entry["predicted"][name])
+            shares.append(min(entry[side][name] / whole, 1.0))
+        heights = [len(rows) - 1 - place + offset for place in range(len(rows))]
+        axes.barh(heights, shares, height=0.32, color=colour, zorder=2, label=side)
     for place, name in enumerate(rows):
-        built, said = entry["built"][name], entry["predicted"][name]
-        whole = (silicon or {}).get(name) or max(built, said)
-        for offset, amount, colour in ((0.19, built, INK), (-0.19, said, BAR)):
-            y = len(rows) - 1 - place + offset
-            axes.barh(y, 1.0, height=0.32, color=TRACK, zorder=1)
-            axes.barh(y, min(amount / whole, 1.0), height=0.32, color=colour, zorder=2)
-        y = len(rows) - 1 - place
-        axes.text(-0.008, y, name, ha="right", va="center", fontsize=_SIZE, color=INK)
-        error = entry["error"][name]
-        text = "none built" if error is None else f"{error:+.1%}"
-        axes.text(1.012, y, text, va="center", fontsize=_SIZE, color=_colour_of(error), weight="bold")
-        told = f"{built:,} built, {said:,} predicted"
-        axes.text(1.125, y, told, va="center", fontsize=_SIZE, color=INK)
+        y, error = len(rows) - 1 - place, entry["error"][name]
+        off = "none built" if error is None else f"{error:+.1%}"
+        doubtful = error is not None and abs(error) > 0.15
+        amounts = f"{entry['built'][name]:,} built, {entry['predicted'][name]:,} predicted"
+        axes.text(-0.008, y, name, ha="right", va="center", fontsize=SIZE, color=INK)
+        axes.text(1.012, y, off, va="center", fontsize=SIZE, color=CROSSING if doubtful else QUIET, weight="bold")
+        axes.text(1.125, y, amounts, va="center", fontsize=SIZE, color=INK)
     axes.set_xlim(0, 1.0)
     axes.set_ylim(-0.6, len(rows) - 0.4)
     of = f"share of the {audit['target']['part']}" if silicon else "share of the larger"
     axes.set_title(f"The {what}, {of}", loc="left", fontsize=9.5, color=INK, weight="bold", pad=4)
-    key = [
-        Line2D([], [], color=colour, linewidth=5, label=label) for colour, label in ((INK, "built"), (BAR, "predicted"))
-    ]
-    axes.legend(
-        handles=key, loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=2, frameon=False, fontsize=_SMALL, borderpad=0
-    )
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=2, frameon=False, fontsize=TICK_SIZE, borderpad=0)
     axes.axis("off")
 
 
 def _both(entry: Mapping[str, Any]) -> bool:
     return entry["built"] is not None and entry["predicted"] is not None
-
-
-def _colour_of(error: float | None) -> str:
-    return QUIET if error is None or abs(error) <= 0.15 else CROSSING
 
 
 def _draw_nodes(axes: Axes, nodes: Sequence[Mapping[str, Any]]) -> None:
@@ -125,48 +113,46 @@ def _draw_nodes(axes: Axes, nodes: Sequence[Mapping[str, Any]]) -> None:
     for factors, colour in ((_WIDE, "#f1f3f5"), (_NARROW, "#dfe5ea")):
         axes.fill_between(line, [factors[0] * x for x in line], [factors[1] * x for x in line], color=colour, zorder=0)
     axes.plot(line, line, color=QUIET, linewidth=0.8, zorder=1)
-    for node in known:
-        _draw_node(axes, node)
+    for role in (*_OF_ROLE, *sorted({node["role"] for node in known} - _OF_ROLE.keys())):
+        own = [node for node in known if node["role"] == role]
+        if own:
+            _draw_role(axes, role, own)
     _label_worst(axes, known, low, high)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(low, high)
     axes.set_ylim(low, high)
-    _dress_log(axes, low, high)
+    ticks = [10.0**power for power in range(10) if low <= 10.0**power <= high]
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(FixedLocator(ticks))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(FuncFormatter(lambda amount, _: tick_text(amount)))
+    dress(axes)
+    axes.grid(color=RULE, linewidth=0.4)
     axes.set_title("LUTs of every node", loc="left", fontsize=9.5, color=INK, weight="bold", pad=16)
     _write_above(axes, "above the line: too dear; whiskers: the cost model's own band", 0.0)
-    axes.set_xlabel("built", fontsize=_SIZE, color=QUIET)
-    axes.set_ylabel("predicted", fontsize=_SIZE, color=QUIET)
-    roles = [role for role in _OF_ROLE if any(node["role"] == role for node in known)]
-    key = [_key_mark(role, _count(known, role)) for role in roles]
-    axes.legend(handles=key, loc="lower right", frameon=False, fontsize=_SMALL, handletextpad=0.2)
+    axes.set_xlabel("built", fontsize=SIZE, color=QUIET)
+    axes.set_ylabel("predicted", fontsize=SIZE, color=QUIET)
+    axes.legend(loc="lower right", frameon=False, fontsize=TICK_SIZE, handletextpad=0.2)
+
+
+def _draw_role(axes: Axes, role: str, nodes: Sequence[Mapping[str, Any]]) -> None:
+    """Draw the nodes of a role, each with the cost model's band."""
+    colour, marker = _OF_ROLE.get(role, _OTHER)
+    amounts = [(max(node["built"]["LUT"], _LEAST), max(node["predicted"]["LUT"], _LEAST)) for node in nodes]
+    for (built, said), node in zip(amounts, nodes, strict=True):
+        if node["band"] is not None:
+            low, high = node["band"]["LUT"]
+            axes.vlines(built, max(said * low, _LEAST), said * high, color=colour, linewidth=0.8, alpha=0.45, zorder=2)
+    label = f"{len(nodes):,} {_WORDS.get(role, role)}{'s' if len(nodes) > 1 else ''}" if role in _OF_ROLE else None
+    axes.plot(*zip(*amounts, strict=True), marker=marker, color=colour, linestyle="none", markersize=5, mec="white",
+              mew=0.4, zorder=3, label=label)  # fmt: skip
 
 
 def _write_above(axes: Axes, text: str, left: float) -> None:
     """Write a quiet line right above a panel, beginning at a share of its width."""
     above: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    axes.annotate(text, (left, 1), (0, 5), fontsize=_SMALL, color=QUIET, **above)
-
-
-def _key_mark(role: str, label: str) -> Line2D:
-    colour, marker = _OF_ROLE[role]
-    return Line2D([], [], color=colour, marker=marker, linestyle="none", markersize=5, label=label)
-
-
-def _count(nodes: Sequence[Mapping[str, Any]], role: str) -> str:
-    count = sum(1 for node in nodes if node["role"] == role)
-    return f"{count:,} {_WORDS.get(role, role)}{'s' if count > 1 else ''}"
-
-
-def _draw_node(axes: Axes, node: Mapping[str, Any]) -> None:
-    colour, marker = _OF_ROLE.get(node["role"], _OTHER)
-    built, said = (max(node[side]["LUT"], _LEAST) for side in ("built", "predicted"))
-    if node["band"] is not None:
-        low, high = node["band"]["LUT"]
-        axes.plot(
-            [built, built], [max(said * low, _LEAST), said * high], color=colour, linewidth=0.8, alpha=0.45, zorder=2
-        )
-    axes.plot(built, said, marker=marker, color=colour, markersize=5, mec="white", mew=0.4, zorder=3)
+    axes.annotate(text, (left, 1), (0, 5), fontsize=TICK_SIZE, color=QUIET, **above)
 
 
 def _label_worst(axes: Axes, nodes: Sequence[Mapping[str, Any]], low: float, high: float) -> None:
@@ -181,32 +167,15 @@ def _label_worst(axes: Axes, nodes: Sequence[Mapping[str, Any]], low: float, hig
         left = _left_of_it(node["name"], log(built / low) / log(high / low), above=above)
         axes.annotate(
             node["name"], (built, said), (-6 if left else 6, 5 if above else -9), textcoords="offset points",
-            ha="right" if left else "left", fontsize=_SMALL, color=INK, zorder=5,
+            ha="right" if left else "left", fontsize=TICK_SIZE, color=INK, zorder=5,
         )  # fmt: skip
 
 
 def _left_of_it(name: str, place: float, *, above: bool) -> bool:
     """Return whether a label goes to the left of its mark: away from the diagonal if there is room, else beyond it."""
     width = _SCATTER[2] * _WIDTH * POINTS_PER_INCH
-    needed = text_width(name, _SMALL) + 8
+    needed = text_width(name, TICK_SIZE) + 8
     return place * width > needed if above else (1 - place) * width < needed
-
-
-def _dress_log(axes: Axes, low: float, high: float) -> None:
-    ticks = [10.0**power for power in range(10) if low <= 10.0**power <= high]
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(FixedLocator(ticks))
-        axis.set_minor_locator(NullLocator())
-        axis.set_major_formatter(FuncFormatter(lambda amount, _: tick_text(amount)))
-    _dress(axes)
-    axes.grid(color=RULE, linewidth=0.4)
-
-
-def _dress(axes: Axes) -> None:
-    axes.set_axisbelow(True)
-    axes.tick_params(labelsize=_SMALL, color=RULE, labelcolor=QUIET, length=2.5)
-    for spine in axes.spines.values():
-        spine.set_color(RULE)
 
 
 def _difference(node: Mapping[str, Any], resource: str = "LUT") -> int:
@@ -257,10 +226,10 @@ def _draw_differences(axes: Axes, nodes: Sequence[Mapping[str, Any]], resource: 
         rows.append((f"{len(others):,} other{'s' if len(others) > 1 else ''}", sum(others), ""))
     for place, (name, amount, relative) in enumerate(rows):
         axes.barh(place, amount, height=0.62, color=_MORE if amount > 0 else _LESS, zorder=3)
-        label = shortened(name, 0.185 * _WIDTH * POINTS_PER_INCH, _SMALL)
+        label = shortened(name, 0.185 * _WIDTH * POINTS_PER_INCH, TICK_SIZE)
         at: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center"}
-        axes.annotate(label, (0, place), (-6, 0), ha="right", fontsize=_SMALL, color=INK, **at)
-        axes.annotate(f"{amount:+,}{relative}", (1, place), (6, 0), fontsize=_SMALL, color=INK, **at)
+        axes.annotate(label, (0, place), (-6, 0), ha="right", fontsize=TICK_SIZE, color=INK, **at)
+        axes.annotate(f"{amount:+,}{relative}", (1, place), (6, 0), fontsize=TICK_SIZE, color=INK, **at)
     amounts = [amount for _, amount, _ in rows]
     least, most_of_all = min(*amounts, 0, 0), max(*amounts, 0, 0)
     margin = 0.04 * ((most_of_all - least) or 1)
@@ -270,7 +239,7 @@ def _draw_differences(axes: Axes, nodes: Sequence[Mapping[str, Any]], resource: 
     axes.set_yticks([])
     axes.xaxis.set_major_formatter(FuncFormatter(lambda amount, _: _signed(amount)))
     axes.locator_params(axis="x", nbins=4)
-    _dress(axes)
+    dress(axes)
     axes.grid(axis="x", color=RULE, linewidth=0.4)
     net = sum(_difference(node, resource) for node in nodes)
     above: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
@@ -311,7 +280,7 @@ def _write_footer(figure: Figure, audit: Audit) -> None:
         f"First frame in cycles: {predicted} predicted, {measured} simulated. Worst slack {slack}{fmax}",
     )
     for place, line in enumerate(lines):
-        figure.text(0.065, 0.05 - 0.025 * place, line, fontsize=_SIZE, color=INK)
+        figure.text(0.065, 0.05 - 0.025 * place, line, fontsize=SIZE, color=INK)
 
 
 def _told(amount: float | None) -> str:

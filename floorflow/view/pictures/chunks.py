@@ -10,12 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from floorflow.view.sheet.palette import BAR, CROSSING, INK, QUIET, RULE
-from floorflow.view.sheet.sheet import drawing_settings
+from floorflow.view.charts import SIZE, TITLE_SIZE, drawing_settings
+from floorflow.view.palette import BAR, CROSSING, INK, QUIET, RULE
 
 Content = Mapping[str, Any]
 """As `floorflow chunks --json` prints it."""
-_SIZE, _TITLE_SIZE = 8.5, 12
 
 
 def time_chart(content: Content) -> Figure:
@@ -35,7 +34,7 @@ def time_chart(content: Content) -> Figure:
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
         axes.yaxis.set_minor_formatter(NullFormatter())
-        axes.set_ylabel("ms a batch", fontsize=_SIZE)
+        axes.set_ylabel("ms a batch", fontsize=SIZE)
         _finish(axes)
         return figure
 
@@ -53,8 +52,8 @@ def composition_chart(content: Content) -> Figure:
         axes.bar(places, loads, width, bottom=runs, color=RULE, label="loading that is waited for")
         for point, place in zip(found, places, strict=True):
             text = str(len(point["dynamic"]["chunks"]))
-            axes.annotate(text, (place, point["dynamic"]["ms"]), ha="center", va="bottom", fontsize=_SIZE)
-        axes.set_ylabel("ms a batch", fontsize=_SIZE)
+            axes.annotate(text, (place, point["dynamic"]["ms"]), ha="center", va="bottom", fontsize=SIZE)
+        axes.set_ylabel("ms a batch", fontsize=SIZE)
         _finish(axes)
         return figure
 
@@ -62,13 +61,13 @@ def composition_chart(content: Content) -> Figure:
 def _sheet(title: str) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     axes = figure.subplots()
-    axes.set_title(title, fontsize=_TITLE_SIZE, loc="left", color=INK)
-    axes.set_xlabel("% of the board's resources", fontsize=_SIZE)
+    axes.set_title(title, fontsize=TITLE_SIZE, loc="left", color=INK)
+    axes.set_xlabel("% of the board's resources", fontsize=SIZE)
     return figure, axes
 
 
 def _finish(axes: Axes) -> None:
-    axes.tick_params(labelsize=_SIZE)
+    axes.tick_params(labelsize=SIZE)
     axes.spines[["top", "right"]].set_visible(False)
     if axes.get_legend_handles_labels()[0]:
-        axes.legend(fontsize=_SIZE, frameon=False)
+        axes.legend(fontsize=SIZE, frameon=False)

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-from floorflow.view.contents.names import frames_text
-from floorflow.view.sheet.palette import BAR, CROSSING, INK, LINK, OPEN, QUIET, RULE
-from floorflow.view.sheet.sheet import drawing_settings
+from floorflow.view.charts import SIZE, drawing_settings, dress, write_lines
+from floorflow.view.names import frames_text
+from floorflow.view.palette import BAR, CROSSING, INK, LINK, OPEN, QUIET, RULE
 
 Comparison = Mapping[str, Any]
 """As `floorflow compare` writes it."""
@@ -26,7 +26,7 @@ _STYLES: tuple[tuple[str, str], ...] = (
     ("X", "#5f6368"),
 )
 """Marker and colour of each method in turn; markers alone tell them apart."""
-_KEY_SIZE, _SIZE = 8, 8.5
+_KEY_SIZE = 8
 
 
 def comparison_chart(comparison: Comparison) -> Figure:
@@ -49,7 +49,10 @@ def comparison_chart(comparison: Comparison) -> Figure:
                 row["interval_cycles"], row["scarcity"], label=_label(row), zorder=5, mew=0.7, mec="white", **style
             )
         _draw_first(axes, comparison)
-        _dress(axes, comparison)
+        _dress(axes)
+        title = f"{comparison['network']} on {comparison['platform']}: folding methods"
+        conditions = f"costs {comparison['costs']}, {comparison['clock_mhz']:g} MHz; converters and FIFOs counted"
+        write_lines(figure, 0.83, (title, 0.36), (conditions, 0.6))
         _write_key(figure, axes, comparison)
         return figure
 
@@ -81,7 +84,7 @@ def _draw_first(axes: Axes, comparison: Comparison) -> None:
             axes.axvline(comparison[key], color=colour, linewidth=1.0, linestyle="--", zorder=2, label=text)
 
 
-def _dress(axes: Axes, comparison: Comparison) -> None:
+def _dress(axes: Axes) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.margins(x=0.08, y=0.12)
@@ -90,16 +93,10 @@ def _dress(axes: Axes, comparison: Comparison) -> None:
         axis.set_minor_formatter(NullFormatter())
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axes.tick_params(labelsize=_SIZE, colors=QUIET)
+    dress(axes)
     axes.grid(color=RULE, linewidth=0.4)
-    axes.set_xlabel("interval in cycles (logarithmic); shorter is faster", fontsize=_SIZE, color=QUIET)
-    axes.set_ylabel("scarcity: shares of LUT, BRAM18, URAM and DSP, summed", fontsize=_SIZE, color=QUIET)
-    for spine in axes.spines.values():
-        spine.set_color(RULE)
-    title = f"{comparison['network']} on {comparison['platform']}: folding methods"
-    axes.figure.text(0.08, 0.93, title, fontsize=12, color=INK, weight="bold")
-    conditions = f"costs {comparison['costs']}, {comparison['clock_mhz']:g} MHz; converters and FIFOs counted"
-    axes.figure.text(0.08, 0.885, conditions, fontsize=_SIZE, color=QUIET)
+    axes.set_xlabel("interval in cycles (logarithmic); shorter is faster", fontsize=SIZE, color=QUIET)
+    axes.set_ylabel("scarcity: shares of LUT, BRAM18, URAM and DSP, summed", fontsize=SIZE, color=QUIET)
 
 
 def _write_key(figure: Figure, axes: Axes, comparison: Comparison) -> None:

@@ -5,29 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from floorflow.hardware.ranges import range_rect
-from floorflow.view.draw.background import RESERVED_STYLE, draw_background, label_area
-from floorflow.view.pictures.floorplan import draw_die_key, proportion_of
-from floorflow.view.sheet.die import Die, box_of, die_of
-from floorflow.view.sheet.geometry import Box
-from floorflow.view.sheet.palette import BAR, DOUBT, INK, LINK, MEMORY, QUIET
-from floorflow.view.sheet.sheet import Frame, Sheet, drawing_settings, new_sheet
-from floorflow.view.sheet.text import Occupied, block_size, shortened, text_width, wrapped
+from floorflow.view.background import PLATE, RESERVED_STYLE, die_key, draw_background, label_area
+from floorflow.view.box import Box
+from floorflow.view.die import Die, Frame, box_of, die_of
+from floorflow.view.palette import BAR, DOUBT, LINK, MEMORY, QUIET
+from floorflow.view.parts import MARGIN, Entry, draw_key, write_head
+from floorflow.view.sheet import Sheet, Style
+from floorflow.view.text import Occupied, block_size, wrapped
 
 if TYPE_CHECKING:
     from floorflow.hardware.platform import Fpga, Platform
 
-_MARGIN, _LABELS, _KEY, _ROW, _STRIP = 18.0, 84.0, 46.0, 11.0, 24.0
-"""Points: around all, for the ports' names at each side, the key, a line, the clock regions' numbers."""
+_LABELS, _KEY, _ROW, _STRIP = 84.0, 46.0, 12.0, 24.0
+"""Points: for the ports' names at each side, the key, a line of the head, the clock regions' numbers."""
 _DIE_WIDTH, _DIE_HEIGHT = 520.0, 640.0
 """Points that the die may take."""
 _NAME, _DETAIL = 7.6, 6.4
 _KINDS = {"host": (BAR, "where the host's streams end"), "memory": (MEMORY, "memory"), "link": (LINK, "links")}
-_KEPT_FREE: dict[str, Any] = {**RESERVED_STYLE, "hatch": "..", "alpha": 0.6, "linewidth": 0.5, "zorder": 2.4}
+_KEPT_FREE: Style = {**RESERVED_STYLE, "hatch": ".", "opacity": 0.6, "width": 0.5}
 """What is kept free for the controller of a memory channel at which the host's streams do not end."""
 _RESOURCES = ("LUT", "FF", "BRAM18", "URAM", "DSP")
 
@@ -38,7 +36,8 @@ class _Port:
 
     kind: str
     areas: tuple[Box, ...]
-    lines: tuple[str, ...]
+    name: str
+    detail: str
 
     @property
     def around(self) -> Box:
@@ -51,7 +50,7 @@ class _Port:
         )
 
 
-def empty_board(platform: Platform, fpga: str = "fpga0") -> Figure:
+def empty_board(platform: Platform, fpga: str = "fpga0") -> Sheet:
     """Draw an FPGA of a platform without a plan.
 
     Raises
@@ -62,27 +61,27 @@ def empty_board(platform: Platform, fpga: str = "fpga0") -> Figure:
     """
     die = die_of(platform, fpga)
     held = next(item for item in platform.fpgas if item.name == fpga)
-    with drawing_settings():
-        head = list(_head(held))
-        die_width = min(_DIE_WIDTH, _DIE_HEIGHT / proportion_of(die))
-        height = die_width * proportion_of(die)
-        left = _MARGIN + _LABELS + _STRIP + (_DIE_WIDTH - die_width) / 2
-        width = 2 * (_MARGIN + _LABELS + _STRIP) + _DIE_WIDTH
-        below = _MARGIN + _KEY + 14
-        doubt = wrapped(held.board.doubt, width - 2 * _MARGIN, 8, 3) if held.board.doubt else ()
-        sheet = new_sheet(width, below + height + 46 + _ROW * (len(head) + len(doubt)))
-        frame = Frame(Box(left, below, left + die_width, below + height), die.column_count, die.row_count)
-        _draw_head(sheet, held, head, doubt)
-        draw_background(sheet, frame, die)
-        kept_free = [frame.place(box) for box in _kept_free(held)]
-        for area in kept_free:
-            sheet.rectangle(area, **_KEPT_FREE)
-        occupied, ports = Occupied(), _ports(held, frame)
-        _draw_ports(sheet, frame, ports, occupied)
-        _label_slrs(sheet, frame, die, ports, occupied)
-        _label_static(sheet, frame, die, occupied)
-        _draw_key(sheet, die, ports, kept_free=bool(kept_free))
-        return sheet.figure
+    board, head = held.board, list(_head(held))
+    die_width = min(_DIE_WIDTH, _DIE_HEIGHT / die.proportion)
+    height = die_width * die.proportion
+    width = 2 * (MARGIN + _LABELS + _STRIP) + _DIE_WIDTH
+    left, below = (width - die_width) / 2, MARGIN + _KEY + 14
+    doubt = wrapped(board.doubt, width - 2 * MARGIN, 8, 3) if board.doubt else ()
+    sheet = Sheet(width, below + height + 46 + _ROW * (len(head) + len(doubt)))
+    frame = Frame.of(die, left, below + height, die_width)
+    y = write_head(sheet, f"{board.name} ({board.part}, {board.clock_mhz:g} MHz)", *head) - 6
+    for number, line in enumerate(doubt):
+        sheet.write(MARGIN, y - number * _ROW, line, 8, colour=DOUBT, bold=True)
+    draw_background(sheet, frame, die)
+    kept_free = [frame.place(box) for box in _kept_free(held)]
+    for area in kept_free:
+        sheet.rectangle(area, **_KEPT_FREE, z=2.4)
+    occupied, ports = Occupied(), _ports(held, frame)
+    _draw_ports(sheet, frame, ports, occupied)
+    _label_slrs(sheet, frame, die, ports, occupied)
+    _label_static(sheet, frame, die, occupied)
+    draw_key(sheet, MARGIN + _KEY - 14, [*die_key([die]), *_key(ports, kept_free=bool(kept_free))])
+    return sheet
 
 
 def _head(fpga: Fpga) -> Iterator[str]:
@@ -95,24 +94,12 @@ def _head(fpga: Fpga) -> Iterator[str]:
         yield f"{slot.slr}: available {', '.join(told)}"
 
 
-def _draw_head(sheet: Sheet, fpga: Fpga, head: Sequence[str], doubt: Sequence[str]) -> None:
-    title = f"{fpga.board.name} ({fpga.board.part}, {fpga.board.clock_mhz:g} MHz)"
-    sheet.write(_MARGIN, sheet.height - 24, shortened(title, 0.85 * (sheet.width - 2 * _MARGIN), 13), 13, weight="bold")
-    y = sheet.height - 38
-    for line in head:
-        sheet.write(_MARGIN, y, line, 8, color=QUIET)
-        y -= _ROW
-    for line in doubt:
-        sheet.write(_MARGIN, y, line, 8, color=DOUBT, weight="bold")
-        y -= _ROW
-
-
 def _ports(fpga: Fpga, frame: Frame) -> list[_Port]:
     """Return the ports of host, memory channels and links; channels of one name are one, the host's beside them."""
     board, found = fpga.board, []
     host = frame.place(box_of(fpga.host_port))
     at = f"memory {board.host_memory}" if board.host_memory else f"in {board.host_slr}"
-    found.append(_Port("host", (host,), ("host", at)))
+    found.append(_Port("host", (host,), "host", at))
     groups: dict[str, list[tuple[str, Box]]] = {}
     for memory in board.memories:
         if memory.port is not None:
@@ -123,10 +110,10 @@ def _ports(fpga: Fpga, frame: Frame) -> list[_Port]:
             )
     for name, members in groups.items():
         count = f"[0] to [{len(members) - 1}]" if len(members) > 1 else ""
-        found.append(_Port("memory", tuple(box for _, box in members), (f"{name}{count}", f"in {members[0][0]}")))
+        found.append(_Port("memory", tuple(box for _, box in members), f"{name}{count}", f"in {members[0][0]}"))
     if board.link is not None:
         for kind, rect in sorted(board.link.ports.items()):
-            found.append(_Port("link", (frame.place(box_of(rect)),), (kind, f"in {board.link.slr}")))
+            found.append(_Port("link", (frame.place(box_of(rect)),), kind, f"in {board.link.slr}"))
     return found
 
 
@@ -142,8 +129,8 @@ def _draw_ports(sheet: Sheet, frame: Frame, ports: Sequence[_Port], occupied: Oc
     for port in ports:
         colour = _KINDS[port.kind][0]
         for area in port.areas:
-            style = {"linewidth": 0.8 if len(port.areas) > 1 else 1.5, "zorder": 8 if port.kind != "host" else 9}
-            sheet.rectangle(area, fill=False, edgecolor=colour, **style)
+            width, z = 0.8 if len(port.areas) > 1 else 1.5, 8 if port.kind != "host" else 9
+            sheet.rectangle(area, edge=colour, width=width, z=z)
     middle = frame.die.centre[0]
     for at_left in (True, False):
         here = [port for port in ports if (port.around.centre[0] < middle) == at_left]
@@ -168,15 +155,14 @@ def _draw_name(sheet: Sheet, frame: Frame, port: _Port, y: float, *, at_left: bo
     """Write a port's name in the margin and lead a line to the port's nearest edge; return the x of its ends."""
     colour, area = _KINDS[port.kind][0], port.around
     x = frame.die.left - _STRIP if at_left else frame.die.right + _STRIP
-    align = "right" if at_left else "left"
-    name, detail = port.lines
-    sheet.write(x, y + 1, name, _NAME, color=colour, weight="bold", ha=align)
-    sheet.write(x, y - 7.5, detail, _DETAIL, color=QUIET, ha=align)
+    align = "end" if at_left else "start"
+    sheet.write(x, y + 1, port.name, _NAME, colour=colour, bold=True, align=align)
+    sheet.write(x, y - 7.5, port.detail, _DETAIL, colour=QUIET, align=align)
     end = area.left if at_left else area.right
     target = (end, min(max(y, area.bottom), area.top))
     gap = 3 if at_left else -3
-    sheet.line((x + gap, y), target, color=colour, linewidth=0.9, zorder=10)
-    sheet.axes.plot(*target, marker="o", markersize=2.6, color=colour, zorder=11)
+    sheet.line((x + gap, y), target, colour=colour, width=0.9, z=10)
+    sheet.mark(target, "circle", 2.6, fill=colour, z=11)
     return x, target[0]
 
 
@@ -190,8 +176,7 @@ def _label_slrs(sheet: Sheet, frame: Frame, die: Die, ports: Sequence[_Port], oc
         places = [Box(area.left + 5, top - height - 3, area.left + 9 + width, top) for top in tops]
         clear = (one for one in places if occupied.free(one) and not any(one.overlaps(area, 1) for area in outlines))
         place = next(clear, places[0])
-        patch = {"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
-        sheet.write(place.left + 2, place.bottom + 3, name, 9, color=INK, weight="bold", bbox=patch)
+        sheet.write(place.left + 2, place.bottom + 3, name, 9, bold=True, plate=PLATE)
         occupied.take(place)
 
 
@@ -200,23 +185,15 @@ def _label_static(sheet: Sheet, frame: Frame, die: Die, occupied: Occupied) -> N
     for _, slr in die.slrs:
         here = [box for box in die.static if slr.holds(box)]
         if here:
-            largest = max(here, key=lambda box: (box.width * box.height, -box.left, -box.bottom))
+            largest = max(here, key=lambda box: (box.area, -box.left, -box.bottom))
             label_area(sheet, frame.place(largest), "static shell", occupied)
     for name, box in die.reserved:
         label_area(sheet, frame.place(box), name, occupied)
 
 
-def _draw_key(sheet: Sheet, die: Die, ports: Sequence[_Port], *, kept_free: bool) -> None:
-    area = Box(_MARGIN, _MARGIN, sheet.width - _MARGIN, _MARGIN + _KEY - 6)
-    y = draw_die_key(sheet, area, [die], linked=False, outside=(), styles=(), streams=False)
-    x = _MARGIN
+def _key(ports: Sequence[_Port], *, kept_free: bool) -> Iterator[Entry]:
     if kept_free:
-        text = "kept free for a controller if the host's streams end there"
-        sheet.rectangle(Box(x, y - 1.5, x + 19, y + 6.5), **_KEPT_FREE)
-        sheet.write(x + 23, y, text, 7)
-        x += 23 + text_width(text, 7) + 13
+        yield "kept free for a controller if the host's streams end there", "area", _KEPT_FREE
     for kind in dict.fromkeys(port.kind for port in ports):
         colour, text = _KINDS[kind]
-        sheet.rectangle(Box(x, y - 1.5, x + 19, y + 6.5), fill=False, edgecolor=colour, linewidth=1.5, zorder=5)
-        sheet.write(x + 23, y, f"port: {text}", 7)
-        x += 23 + text_width(f"port: {text}", 7) + 13
+        yield f"port: {text}", "area", {"edge": colour, "width": 1.5}

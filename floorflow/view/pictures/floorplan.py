@@ -1,55 +1,73 @@
-"""The floorplan of one FPGA as a figure: silicon, modules in dataflow order, streams, table and key."""
+"""The floorplan of one FPGA: silicon, modules in dataflow order, streams, use of slots, table of modules and key."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
-from floorflow.view.contents.names import Plan
-from floorflow.view.contents.networks import module_networks
-from floorflow.view.contents.plan_reader import read_scene
-from floorflow.view.contents.scene import Scene, StreamView
-from floorflow.view.draw.background import draw_background, draw_holes, label_background
-from floorflow.view.draw.labels import Label, place_labels
-from floorflow.view.draw.legend import draw_legend, legend_height
-from floorflow.view.draw.margins import (
-    FILL_KEY,
-    MODULE_TABLE_WIDTH,
-    draw_key,
-    draw_module_table,
-    draw_slots,
-    module_table_height,
-    slots_height,
-)
-from floorflow.view.draw.pblocks import PBLOCK_STYLES
-from floorflow.view.draw.port_marks import draw_port_marks
-from floorflow.view.draw.regions import REGION_KEY, draw_regions, name_regions
-from floorflow.view.draw.streams import Reach, Stops, StreamLine, draw_stream_lines, label_crossings, stream_line
-from floorflow.view.draw.use_bars import BAR_KEY
-from floorflow.view.draw.way_marks import draw_edge_ports, draw_way_marks, way_keys
-from floorflow.view.sheet.die import FABRIC, Die, die_of
-from floorflow.view.sheet.geometry import Box
-from floorflow.view.sheet.palette import (
-    COLUMN_COLOURS,
+from floorflow.view.background import PBLOCK_STYLES, die_key, draw_background, draw_holes, label_background
+from floorflow.view.box import Box
+from floorflow.view.channels import CrossingView
+from floorflow.view.die import Die, Frame, die_of
+from floorflow.view.labels import draw_port_marks, module_wordings, number_wordings, place_labels
+from floorflow.view.names import Plan
+from floorflow.view.palette import (
+    CROSSING,
     DOUBT,
-    INK,
+    LINK,
     QUIET,
-    Colour,
-    colours_by_network,
-    module_colours,
+    RULE,
+    darker,
 )
-from floorflow.view.sheet.sheet import Frame, Sheet, drawing_settings, new_sheet
-from floorflow.view.sheet.text import Occupied
+from floorflow.view.parts import (
+    BAR_KEY,
+    BAR_ROW,
+    MARGIN,
+    ROW,
+    draw_bars,
+    draw_key,
+    draw_legend,
+    legend_height,
+    write_head,
+)
+from floorflow.view.scene import ModuleView, RegionView, Scene, read_scene
+from floorflow.view.sheet import Sheet, Style
+from floorflow.view.streams import (
+    draw_edge_ports,
+    draw_stream_lines,
+    draw_way_marks,
+    label_crossings,
+    stream_key,
+    stream_lines_between,
+    way_texts,
+)
+from floorflow.view.text import Occupied, block_size, shortened
 
 if TYPE_CHECKING:
     from floorflow.hardware.platform import Platform
 
-_MARGIN, _SLOTS_WIDTH, _GUTTER, _DIE_WIDTH = 18.0, 136.0, 66.0, (410.0, 600.0)
+_SLOTS_WIDTH, _GUTTER, _DIE_WIDTH, _TABLE_WIDTH = 136.0, 66.0, (410.0, 600.0), 592.0
 _HEADER, _NOTE, _KEY, _AXIS = 50.0, 14.0, 42.0, 16.0
 """Heights of title, note below it, key and clock-region numbers, in points; the die's width is between two values."""
+_SIZE = 7.2
+_MAX_CROSSINGS = 14
+_COLUMNS = {"name": 24.0, "operations": 138.0, "engines": 286.0, "LUT": 484.0, "fill": 528.0, "tightest": 536.0}
+"""Where the table's columns begin, or end for the right-aligned ``LUT`` and ``fill``."""
+_HEADINGS = {
+    "name": "module",
+    "operations": "operations of the network",
+    "engines": "engines",
+    "LUT": "LUT",
+    "fill": "pblock fill",
+    "tightest": "fullest",
+}
+_FILL_KEY = "pblock fill: share of the LUTs inside it that the module needs; fullest: its scarcest resource"
+_REGION_KEY = "hatched: reconfigurable region (firm: that of this phase)"
+_REGION = "#7a3e9d"
+
+Row = ModuleView | CrossingView | tuple[str, str]
+"""What a line of the table of modules shows; of a text whether it is a ``slot``, a ``note`` or a ``gap``."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +77,10 @@ class _Layout:
     sheet: Sheet
     frame: Frame
     slots: Box
-    module_table: Box
+    table: Box
 
 
-def floorplan(plan: Plan, platform: Platform, fpga: str, phase: int = 0) -> Figure:
+def floorplan(plan: Plan, platform: Platform, fpga: str, phase: int = 0) -> Sheet:
     """Draw the floorplan of one FPGA.
 
     ``plan`` is plan.json as a plain dict (`docs/plan.md`), ``phase`` an index into its ``phases``.
@@ -74,190 +92,182 @@ def floorplan(plan: Plan, platform: Platform, fpga: str, phase: int = 0) -> Figu
 
     """
     scene, die = read_scene(plan, fpga, phase), die_of(platform, fpga)
-    with drawing_settings():
-        layout = _lay_out(scene, die)
-        colours = colours_of(plan, scene, phase)
-        _draw_die(layout, scene, die, colours)
-        _draw_margins(layout, scene, die, colours)
-        return layout.sheet.figure
+    rows = _table(scene)
+    layout = _lay_out(scene, die, ROW * (len(rows) + 2))
+    sheet, frame = layout.sheet, layout.frame
+    _draw_die(sheet, frame, scene, die)
+    top = write_head(sheet, scene.title, scene.subtitle)
+    if scene.note:
+        sheet.write(MARGIN, top - 6, scene.note, 9, bold=True, colour=DOUBT)
+        top -= _NOTE
+    draw_legend(sheet, top + 1, scene.networks)
+    _draw_slots(layout, scene, die)
+    _draw_table(sheet, layout.table, scene, rows)
+    styles = {module.style for module in scene.modules}
+    below = draw_key(sheet, MARGIN + _KEY - 14, [*die_key([die], styles), *stream_key([scene], [die])])
+    said = [BAR_KEY, _FILL_KEY, *([_REGION_KEY] if scene.regions else []), *way_texts(scene)]
+    sheet.write(MARGIN, below, "   ·   ".join(said), 7, colour=QUIET)
+    return sheet
 
 
-def colours_of(plan: Plan, scene: Scene, phase: int) -> dict[str, Colour]:
-    """Return the modules' colours; the ramp runs over the modules of all FPGAs."""
-    ramp = colours_in_order(plan, phase)
-    return {module.name: ramp[module.number - 1] for module in scene.modules}
-
-
-def colours_in_order(plan: Plan, phase: int) -> tuple[Colour, ...]:
-    """Return the colours of all modules in dataflow order: one ramp, or one for each network of several."""
-    networks = module_networks(plan, phase)
-    return colours_by_network(networks) if len(plan["networks"]) > 1 else module_colours(len(networks))
-
-
-def _lay_out(scene: Scene, die: Die) -> _Layout:
+def _lay_out(scene: Scene, die: Die, table_height: float) -> _Layout:
     """Give the die the height of the table of modules, within limits that keep the sheet readable on a screen."""
-    proportion = proportion_of(die)
-    die_width = min(max(module_table_height(scene) / proportion, _DIE_WIDTH[0]), _DIE_WIDTH[1])
-    die_height = die_width * proportion
-    body = max(die_height + _AXIS, module_table_height(scene), slots_height(scene.slots))
-    width = _MARGIN + _SLOTS_WIDTH + _GUTTER + die_width + _GUTTER + MODULE_TABLE_WIDTH + _MARGIN
-    top = _MARGIN + _KEY + body
-    left = _MARGIN + _SLOTS_WIDTH + _GUTTER
+    die_width = min(max(table_height / die.proportion, _DIE_WIDTH[0]), _DIE_WIDTH[1])
+    die_height = die_width * die.proportion
+    slots_height = sum(9 + 9.5 + len(slot.use) * BAR_ROW + 11 for slot in scene.slots)
+    top = MARGIN + _KEY + max(die_height + _AXIS, table_height, slots_height)
+    left = MARGIN + _SLOTS_WIDTH + _GUTTER
     right = left + die_width + _GUTTER
+    header = _HEADER + (_NOTE if scene.note else 0) + legend_height(scene.networks)
     return _Layout(
-        sheet=new_sheet(width, top + _HEADER + (_NOTE if scene.note else 0) + legend_height(scene.networks)),
-        frame=Frame(Box(left, top - die_height, left + die_width, top), die.column_count, die.row_count),
-        slots=Box(_MARGIN, top - body, _MARGIN + _SLOTS_WIDTH, top),
-        module_table=Box(right, top - body, right + MODULE_TABLE_WIDTH, top),
+        sheet=Sheet(right + _TABLE_WIDTH + MARGIN, top + header),
+        frame=Frame.of(die, left, top, die_width),
+        slots=Box(MARGIN, MARGIN + _KEY, MARGIN + _SLOTS_WIDTH, top),
+        table=Box(right, MARGIN + _KEY, right + _TABLE_WIDTH, top),
     )
 
 
-def proportion_of(die: Die) -> float:
-    """Return height over width of a die as drawn: its own, within limits that suit a screen."""
-    return min(max(die.height_over_width, 0.7), 1.8)
-
-
-def _draw_die(layout: _Layout, scene: Scene, die: Die, colours: Mapping[str, Colour]) -> None:
-    sheet, frame = layout.sheet, layout.frame
+def _draw_die(sheet: Sheet, frame: Frame, scene: Scene, die: Die) -> None:
     draw_background(sheet, frame, die)
-    draw_regions(sheet, frame, scene.regions)
+    _draw_regions(sheet, frame, scene)
     occupied = Occupied()
     port_marks = draw_port_marks(sheet, frame, scene, occupied)
-    labels = draw_modules(sheet, frame, scene, die, colours, occupied=occupied, names=True)
-    name_regions(sheet, frame, scene.regions, occupied)
+    labels = draw_modules(sheet, frame, scene, die, occupied, names=True)
+    for region in scene.regions:
+        _name_region(sheet, frame.place(region.box), region, occupied)
     label_background(sheet, frame, die, occupied)
-    stream_lines = stream_lines_between(scene, die, frame, labels | port_marks)
-    draw_stream_lines(sheet, stream_lines)
+    lines = stream_lines_between(scene, die, frame, labels | port_marks)
+    draw_stream_lines(sheet, lines)
     draw_edge_ports(sheet, frame, scene.edge_ports)
-    draw_way_marks(sheet, stream_lines, occupied)
-    label_crossings(sheet, stream_lines, [frame.place(box).top for _, box in die.slrs[:-1]], occupied)
+    draw_way_marks(sheet, lines, occupied)
+    label_crossings(sheet, lines, [frame.place(box).top for _, box in die.slrs[:-1]], occupied)
 
 
 def draw_modules(
-    sheet: Sheet,
-    frame: Frame,
-    scene: Scene,
-    die: Die,
-    colours: Mapping[str, Colour],
-    *,
-    occupied: Occupied,
-    names: bool,
+    sheet: Sheet, frame: Frame, scene: Scene, die: Die, occupied: Occupied, *, names: bool
 ) -> dict[str, Box]:
     """Draw the modules' pblocks and labels, with or without names; return the labels' boxes by module."""
     for module in scene.modules:
-        boxes, colour = [frame.place(box) for box in module.boxes], colours[module.name]
-        style = PBLOCK_STYLES[module.style]
-        patch = sheet.shape(boxes, **style.area(colour), zorder=5)
-        patch.set_gid(module.name)
-        sheet.shape(boxes, **style.outline(colour), zorder=6)
+        boxes = [frame.place(box) for box in module.boxes]
+        area, outline = PBLOCK_STYLES[module.style].of(module.colour)
+        sheet.shape(boxes, **area, z=5, name=module.name)
+        sheet.shape(boxes, **outline, z=6)
     draw_holes(sheet, frame, die)
-    areas = [(module, frame.place(module.box)) for module in scene.modules]
-    labels = place_labels(areas, occupied, names=names)
+    placed = [
+        (module.number, frame.place(module.box), module_wordings(module) if names else number_wordings(module.number))
+        for module in scene.modules
+    ]
+    labels = place_labels(placed, occupied)
     for label in labels.values():
-        draw_label(sheet, label)
-    return {name: label.box for name, label in labels.items()}
+        label.draw(sheet)
+    return {module.name: labels[module.number].box for module in scene.modules}
 
 
-def draw_label(sheet: Sheet, label: Label) -> None:
-    """Draw a label in its box, with a line to where it belongs if that is elsewhere."""
-    if label.leader is not None:
-        sheet.line(label.leader, label.box.centre, color=INK, linewidth=0.6, zorder=12)
-    patch = {
-        "boxstyle": "round,pad=0.22",
-        "facecolor": "white",
-        "edgecolor": "#6b7078",
-        "linewidth": 0.5,
+def _draw_regions(sheet: Sheet, frame: Frame, scene: Scene) -> None:
+    """Hatch what each reconfigurable region owns and outline all of it."""
+    for region in scene.regions:
+        colour = _REGION if region.here else QUIET
+        boxes = [frame.place(box) for box in region.boxes]
+        sheet.shape(boxes, fill=colour, hatch="\\", hatch_colour=colour, opacity=0.07, hatch_opacity=0.45, z=4.5)
+        dashes = () if region.here else (4.0, 2.0)
+        sheet.rectangle(frame.place(region.box), edge=colour, width=1.8, dashes=dashes, z=6.5)
+
+
+def _name_region(sheet: Sheet, area: Box, region: RegionView, occupied: Occupied) -> None:
+    """Write a region's name at a corner inside it, or above or below it, if there is room."""
+    text = f"region {region.name}"
+    width, height = block_size((text,), 7.0)
+    left, right = area.left + width / 2 + 5, area.right - width / 2 - 5
+    inside = [(x, y) for y in (area.top - height, area.bottom + height) for x in (left, right, area.centre[0])]
+    beyond = [(x, y) for y in (area.top + height, area.bottom - height) for x in (left, right)]
+    box = occupied.take_first(Box.around(x, y, width + 4, height + 4) for x, y in (*inside, *beyond))
+    if box is not None:
+        colour = _REGION if region.here else QUIET
+        plate: Style = {"fill": "white", "edge": colour, "width": 0.6, "pad": 1.4}
+        sheet.sign(box, text, 7.0, colour=colour, plate=plate, z=12.5)
+
+
+def _draw_slots(layout: _Layout, scene: Scene, die: Die) -> None:
+    """Draw beside each SLR how much of what its slots offer is used, and how much may be."""
+    sheet, left, right, below = layout.sheet, layout.slots.left, layout.slots.right, layout.slots.top
+    slrs = {name: layout.frame.place(box).top for name, box in die.slrs}
+    for name, top in sorted(slrs.items(), key=lambda item: -item[1]):
+        y = min(top, below) - 9
+        for slot in (item for item in scene.slots if item.slr == name):
+            sheet.write(left, y, shortened(slot.label, right - left, 10), 10, bold=True)
+            style = f"; {PBLOCK_STYLES[slot.style].slot}" if slot.modules else ""
+            count = f"{len(slot.modules)} module{'s' * (len(slot.modules) != 1)}{style}"
+            sheet.write(left, y - 9.5, count, 6.2, colour=QUIET)
+            below = draw_bars(sheet, left, right, y - 9.5, slot.use) - 11
+            y = below - 9
+
+
+def _table(scene: Scene) -> list[Row]:
+    """Return the lines of the table of modules, top slot first, then crossings."""
+    rows: list[Row] = []
+    for slot in scene.slots:
+        rows.append(("slot", slot.name))
+        rows += [module for module in scene.modules if module.slot == slot.name]
+        rows += [("note", f"{name}  (infrastructure, {lut:,} LUT)") for name, lut in slot.infrastructure]
+        rows.append(("gap", ""))
+    if scene.crossings:
+        ranked = sorted(
+            scene.crossings, key=lambda item: (not item.by_link, -item.width_bits, item.source, item.target)
+        )
+        shown = set(ranked[:_MAX_CROSSINGS])
+        places = "slots and over links" if scene.ports else "slots"
+        rows.append(("slot", f"streams between {places}: {len(ranked)}"))
+        rows += [item for item in sorted(scene.crossings, key=_in_dataflow) if item in shown]
+        if len(ranked) > _MAX_CROSSINGS:
+            rows.append(("note", f"and {len(ranked) - _MAX_CROSSINGS} narrower ones, all in plan.json"))
+    return rows
+
+
+def _in_dataflow(item: CrossingView) -> tuple[int, int]:
+    """Order streams by where they begin, then by where they end: the host's inputs first, its outputs last."""
+    source, target = item.ends
+    return int(source) if source.isdigit() else 0, int(target) if target.isdigit() else sys.maxsize
+
+
+def _draw_table(sheet: Sheet, area: Box, scene: Scene, rows: list[Row]) -> None:
+    """Draw the table of modules and crossings into ``area`` (points), top down."""
+    headings = _HEADINGS | ({"engines": f"engines, {scene.parallelism}"} if scene.parallelism else {})
+    for name, x in _COLUMNS.items():
+        align = "end" if name in ("LUT", "fill") else "start"
+        sheet.write(area.left + x, area.top - 8, headings[name], 6.5, colour=QUIET, align=align)
+    labels = {slot.name: slot.label for slot in scene.slots}
+    text_left = area.left + _COLUMNS["name"]
+    for index, row in enumerate(rows, start=1):
+        y = area.top - 8 - index * ROW
+        if isinstance(row, ModuleView):
+            _draw_module(sheet, area.left, y, row)
+        elif isinstance(row, CrossingView):
+            # Bold letters are about a tenth wider.
+            ends = shortened(" → ".join(row.ends), 0.9 * (_COLUMNS["operations"] - _COLUMNS["name"] - 4), _SIZE)
+            slots = " → ".join(slot if row.by_link else labels[slot] for slot in (row.source, row.target))
+            sheet.write(text_left, y, ends, _SIZE, colour=LINK if row.by_link else CROSSING, bold=True)
+            load = f"{slots}:  {row.width_bits} bit,  {row.gbps:.3g} Gb/s"
+            sheet.write(area.left + _COLUMNS["operations"], y, load, _SIZE)
+        elif row[0] == "slot":
+            sheet.write(area.left, y, row[1], 7.8, bold=True)
+            sheet.line((area.left, y - 2.6), (area.right, y - 2.6), colour=RULE, width=0.6)
+        elif row[0] == "note":
+            sheet.write(text_left, y, shortened(row[1], area.right - text_left, _SIZE), _SIZE, colour=QUIET)
+
+
+def _draw_module(sheet: Sheet, left: float, y: float, module: ModuleView) -> None:
+    swatch = Box(left, y - 2.4, left + 19, y + 7.6)
+    sheet.rectangle(swatch, fill=module.colour, edge=darker(module.colour), width=0.7, z=15)
+    sheet.write(swatch.centre[0], y, str(module.number), _SIZE, bold=True, align="middle")
+    columns, contents = _COLUMNS, module.contents
+    cells = {
+        "name": shortened(module.name, columns["operations"] - columns["name"] - 6, _SIZE),
+        "operations": contents.operations_text(columns["engines"] - columns["operations"] - 6, _SIZE),
+        "tightest": f"{module.tightest} {module.fill.get(module.tightest, 0.0):.0%}",
     }
-    plain = len(label.lines) == 1 and not label.turned
-    style: dict[str, Any] = {"ha": "center", "va": "center_baseline" if plain else "center", "zorder": 13}
-    rotation = 90 if label.turned else 0
-    text = "\n".join(label.lines)
-    sheet.write(*label.box.centre, text, label.size, bbox=patch, rotation=rotation, linespacing=1.1, **style)
-
-
-def stream_lines_between(
-    scene: Scene, die: Die, frame: Frame, ends: Mapping[str, Box], scale: float = 1.0
-) -> tuple[StreamLine, ...]:
-    """Lead the streams from module to module and port, whose boxes are in points.
-
-    A stream that only passes from link to link at one port has no line on the die.
-    """
-    modules = {module.name: _slr_at(die, module.box) for module in scene.modules}
-    links = {port.name for port in scene.ports}
-
-    def reach(stream: StreamView) -> Reach:
-        if not links.isdisjoint((stream.source, stream.target)):
-            return "link"
-        slrs = {modules.get(end, _slr_at(die, scene.host_port)) for end in (stream.source, stream.target)}
-        if len(slrs) > 1:
-            return "fpga"
-        outside = [scene.outside[end] for end in (stream.source, stream.target) if end in scene.outside]
-        return outside[0].kind if outside else "slr"
-
-    return tuple(
-        stream_line(stream, ends, reach(stream), scale, stops_of(stream, die, frame))
-        for stream in scene.streams
-        if stream.source in ends and stream.target in ends and ends[stream.source] != ends[stream.target]
-    )
-
-
-def stops_of(stream: StreamView, die: Die, frame: Frame) -> Stops:
-    """Return what a stream passes on the die, in points."""
-    tops = {name: slr.top for name, slr in die.slrs}
-    ports = [None if port is None else frame.point(*port.point) for port in stream.ports]
-    slls = tuple(frame.point(sll.x, tops[sll.slr]) for sll in stream.slls)
-    return Stops(ports[0], slls, ports[1])
-
-
-def _slr_at(die: Die, box: Box) -> str:
-    return next(name for name, slr in die.slrs if slr.bottom <= box.bottom < slr.top)
-
-
-def _draw_margins(layout: _Layout, scene: Scene, die: Die, colours: Mapping[str, Colour]) -> None:
-    sheet, frame = layout.sheet, layout.frame
-    sheet.write(_MARGIN, sheet.height - 24, scene.title, 14, weight="bold")
-    sheet.write(_MARGIN, sheet.height - 39, scene.subtitle, 9, color=QUIET)
-    legend_top = sheet.height - 45
-    if scene.note:
-        sheet.write(_MARGIN, sheet.height - 39 - _NOTE, scene.note, 9, weight="bold", color=DOUBT)
-        legend_top -= _NOTE
-    draw_legend(sheet, _MARGIN, legend_top, scene.networks)
-    draw_slots(sheet, layout.slots, scene.slots, {name: frame.place(box) for name, box in die.slrs})
-    draw_module_table(sheet, layout.module_table, scene, colours)
-    key = Box(_MARGIN, _MARGIN, sheet.width - _MARGIN, _MARGIN + _KEY - 6)
-    styles = {module.style for module in scene.modules}
-    below = draw_die_key(sheet, key, [die], linked=bool(scene.ports), outside=outside_kinds(scene), styles=styles)
-    told = [BAR_KEY, FILL_KEY, *([REGION_KEY] if scene.regions else []), *way_keys(scene)]
-    sheet.write(_MARGIN, below, "   ·   ".join(told), 7, color=QUIET)
-
-
-def outside_kinds(scene: Scene) -> set[str]:
-    """Return the kinds of ends outside that the streams of an FPGA have."""
-    ends = {end for stream in scene.streams for end in (stream.source, stream.target)}
-    return {scene.outside[end].kind for end in ends & scene.outside.keys()}
-
-
-def draw_die_key(
-    sheet: Sheet,
-    area: Box,
-    dies: Sequence[Die],
-    *,
-    linked: bool,
-    outside: Collection[str],
-    styles: Collection[str],
-    streams: bool = True,
-) -> float:
-    """Draw the key of what occurs on the dies; return where the next line is."""
-    present = {kind for die in dies for row in die.kinds for kind in row} - {FABRIC}
-    return draw_key(
-        sheet,
-        area,
-        kinds=[kind for kind in COLUMN_COLOURS if kind in present],
-        has_static=any(die.static for die in dies),
-        has_reserved=any(die.reserved for die in dies),
-        crosses=any(len(die.slrs) > 1 for die in dies),
-        outside=outside,
-        linked=linked,
-        styles=styles,
-        streams=streams,
-    )
+    for name, text in cells.items():
+        sheet.write(left + columns[name], y, text, _SIZE)
+    engines = contents.engines_text(columns["LUT"] - 36 - columns["engines"], _SIZE)
+    sheet.write(left + columns["engines"], y, engines, _SIZE, colour=QUIET)
+    sheet.write(left + columns["LUT"], y, f"{module.lut:,}", _SIZE, align="end")
+    sheet.write(left + columns["fill"], y, f"{module.fill.get('LUT', 0.0):.0%}", _SIZE, align="end")

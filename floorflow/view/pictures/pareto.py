@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from math import ceil, floor, log10
+from math import ceil
 from typing import Any
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
@@ -15,13 +16,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from floorflow.view.contents.names import TIMES, frames_text
-from floorflow.view.pictures.folding import tick_text
-from floorflow.view.pictures.search import ticks
-from floorflow.view.sheet.geometry import POINTS_PER_INCH
-from floorflow.view.sheet.palette import BAR, CROSSING, INK, OPEN, QUIET, RULE
-from floorflow.view.sheet.sheet import drawing_settings
-from floorflow.view.sheet.text import clipped
+from floorflow.view.charts import SIZE, TICK_SIZE, drawing_settings, dress, write_key, write_lines
+from floorflow.view.names import TIMES, frames_text
+from floorflow.view.palette import BAR, CROSSING, INK, OPEN, QUIET, RULE
+from floorflow.view.parts import spaced_ticks, tick_text, ticks
 
 Pareto = Mapping[str, Any]
 """As `floorflow pareto` writes it."""
@@ -30,7 +28,6 @@ _SCARCITY = "scarcity"
 _WIDTH, _HEIGHT, _COLUMN_GAP, _ROW_GAP = 2.95, 2.25, 1.05, 0.5
 _LEFT, _RIGHT, _TOP, _BOTTOM = 0.72, 0.62, 1.4, 1.12
 """In inches: a panel, what lies between panels, the margins of the sheet."""
-_TITLE_SIZE, _SIZE, _TICK_SIZE, _KEY_SIZE = 12, 8.5, 7.5, 8
 _MOST_SHARES = 6
 _BETWEEN, _BELOW, _REFERENCE = "#cfe3f3", "#eceef0", "#7a8088"
 _HATCHED: Mapping[str, Any] = {"facecolor": _BELOW, "edgecolor": "#b4b9c0", "hatch": "////", "linewidth": 0.0}
@@ -49,6 +46,14 @@ class AmountAxis:
     low: float
     high: float
     has_zero: bool
+
+    def scale(self, axes: Axes) -> None:
+        """Set scale and limits."""
+        if self.has_zero:
+            axes.set_yscale("symlog", linthresh=1.0, linscale=0.4)
+        else:
+            axes.set_yscale("log")
+        axes.set_ylim(self.low, self.high)
 
     def ticks(self) -> tuple[float, ...]:
         """Return round amounts along the axis."""
@@ -75,8 +80,8 @@ def pareto_chart(pareto: Pareto) -> Figure:
         figure = Figure(figsize=(width, height), facecolor="white")
         for index, front in enumerate(fronts):
             row, column = divmod(index, columns)
-            corner = _LEFT + column * (_WIDTH + _COLUMN_GAP), height - _TOP - _HEIGHT - row * (_HEIGHT + _ROW_GAP)
-            box = corner[0] / width, corner[1] / height, _WIDTH / width, _HEIGHT / height
+            left, bottom = _LEFT + column * (_WIDTH + _COLUMN_GAP), height - _TOP - _HEIGHT - row * (_HEIGHT + _ROW_GAP)
+            box = left / width, bottom / height, _WIDTH / width, _HEIGHT / height
             panel = _Panel(figure.add_axes(box), pareto, front)
             panel.draw()
             panel.dress(top=row == 0, bottom=index + columns >= len(fronts))
@@ -121,7 +126,9 @@ class _Panel:
 
     def draw(self) -> None:
         """Draw what is ruled out, the budget, the least scarce foldings' use, and the front."""
-        self._set_axes(self.axes)
+        self.axes.set_xscale("log")
+        self.axes.set_xlim(*_span(self.pareto))
+        self.amount_axis().scale(self.axes)
         ruled_out = [point["interval_cycles"] for point in self.front["points"] if point["status"] == "infeasible"]
         first = self.pareto["bound_cycles"]
         self.axes.axvspan(_span(self.pareto)[0], max(first, *ruled_out, 0), zorder=1.8, **_HATCHED)
@@ -136,19 +143,6 @@ class _Panel:
         for point in self.front["points"]:
             if point["status"] == "unknown":
                 self.axes.plot(point["interval_cycles"], 0.04, transform=below, zorder=6, **_NOTHING)
-
-    def _set_axes(self, axes: Axes, *, x: bool = True, y: bool = True) -> None:
-        """Set scale and limits of this panel's axes, or of one axis of a twin, which shares the other."""
-        amount_axis = self.amount_axis()
-        if x:
-            axes.set_xscale("log")
-            axes.set_xlim(*_span(self.pareto))
-        if y and amount_axis.has_zero:
-            axes.set_yscale("symlog", linthresh=1.0, linscale=0.4)
-        elif y:
-            axes.set_yscale("log")
-        if y:
-            axes.set_ylim(amount_axis.low, amount_axis.high)
 
     def _draw_bounds(self) -> None:
         """Shade what no folding reaches, and where between two points the front may still run."""
@@ -177,27 +171,22 @@ class _Panel:
         _set_ticks(axes, axes.xaxis, {cycles: tick_text(cycles) for cycles in spaced_ticks(*_span(self.pareto))})
         _set_ticks(axes, axes.yaxis, {amount: tick_text(amount) for amount in amount_axis.ticks()})
         axes.grid(color=RULE, linewidth=0.4)
-        axes.set_axisbelow(True)
         if bottom:
-            axes.set_xlabel("interval in cycles; shorter is faster", fontsize=_SIZE, color=QUIET)
+            axes.set_xlabel("interval in cycles; shorter is faster", fontsize=SIZE, color=QUIET)
         if top:
-            self._add_rates()
+            first, last = _span(self.pareto)
+            upper, per_s = axes.twiny(), self.pareto["clock_mhz"] * 1e6
+            upper.set_xscale("log")
+            upper.set_xlim(first, last)
+            rates = spaced_ticks(per_s / last, per_s / first)
+            _set_ticks(upper, upper.xaxis, {per_s / rate: tick_text(rate) for rate in rates})
+            axes.text(1.02, 1.03, "frames/s", fontsize=TICK_SIZE, color=QUIET, transform=axes.transAxes, ha="left")
         if self.budget:
             right = axes.twinx()
-            self._set_axes(right, x=False)
+            amount_axis.scale(right)
             shares = {share * self.budget: f"{share * 100:g}%" for share in amount_axis.shares(self.budget)}
             _set_ticks(right, right.yaxis, shares, CROSSING)
         self._write_title(20.0 if top else 5.0)
-
-    def _add_rates(self) -> None:
-        """Write frames a second along the top."""
-        first, last = _span(self.pareto)
-        upper = self.axes.twiny()
-        self._set_axes(upper, y=False)
-        per_s = self.pareto["clock_mhz"] * 1e6
-        rates = spaced_ticks(per_s / last, per_s / first)
-        _set_ticks(upper, upper.xaxis, {per_s / rate: tick_text(rate) for rate in rates})
-        upper.text(1.02, 1.03, "frames/s", fontsize=_TICK_SIZE, color=QUIET, transform=upper.transAxes, ha="left")
 
     def _write_title(self, above: float) -> None:
         """Write the front's name, and its ends."""
@@ -206,20 +195,12 @@ class _Panel:
         ends = [self._amount(point["value"]) for point in self.points[:: max(1, len(self.points) - 1)]]
         text = " to ".join(dict.fromkeys(ends)) or "no folding found"
         text = f"summed shares: {text}" if self.front["objective"] == _SCARCITY else text
-        self.axes.annotate(text, (1, 1), (0, above), fontsize=_SIZE, color=QUIET, ha="right", **place)
+        self.axes.annotate(text, (1, 1), (0, above), fontsize=SIZE, color=QUIET, ha="right", **place)
 
     def _amount(self, value: float) -> str:
         if self.front["objective"] == _SCARCITY:
             return f"{value:.4f}"
         return f"{value:,}" + (f" ({value / self.budget:.1%})" if self.budget else "")
-
-
-def spaced_ticks(first: float, last: float) -> tuple[float, ...]:
-    """Return round numbers between two, few enough to be written side by side below a panel."""
-    leads = (1.0, 2.0, 5.0) if last / first < 100 else (1.0, 3.0) if last / first < 10**4 else (1.0,)
-    powers = range(floor(log10(first)), ceil(log10(last)) + 1)
-    found = (lead * 10.0**power for power in powers for lead in leads)
-    return tuple(number for number in found if first <= number <= last)
 
 
 def _span(pareto: Pareto) -> tuple[float, float]:
@@ -235,52 +216,41 @@ def _set_ticks(axes: Axes, axis: Axis, labels: Mapping[float, str], colour: str 
     axis.set_major_locator(FixedLocator(list(labels)))
     axis.set_major_formatter(FixedFormatter(list(labels.values())))
     axis.set_minor_locator(NullLocator())
-    axis.set_tick_params(labelsize=_TICK_SIZE, color=RULE, labelcolor=colour, length=2.5)
-    for spine in axes.spines.values():
-        spine.set_color(RULE)
+    dress(axes)
+    axis.set_tick_params(labelcolor=colour)
 
 
 def _write_header(figure: Figure, pareto: Pareto) -> None:
-    width, height = figure.get_size_inches()
     board = pareto["platform"] if pareto["fpgas"] == 1 else f"{pareto['fpgas']} {TIMES} {pareto['platform']}"
     clock_mhz, first = pareto["clock_mhz"], pareto["bound_cycles"]
     points = max(len(front["points"]) for front in pareto["fronts"])
     fastest = f"no folding is faster than {first:,} cycles = {frames_text(clock_mhz * 1e6 / first)} frames/s"
-    lines = (
-        f"{pareto['network']} on {board}: what a frame rate costs",
-        f"{fastest}   ·   {clock_mhz:g} MHz   ·   costs {pareto['costs']}   ·   {points} intervals",
-        "each is minimised alone, within the limits of all; converters and FIFOs counted, floorplans not tried",
+    write_lines(
+        figure,
+        _LEFT,
+        (f"{pareto['network']} on {board}: what a frame rate costs", 0.33),
+        (f"{fastest}   ·   {clock_mhz:g} MHz   ·   costs {pareto['costs']}   ·   {points} intervals", 0.55),
+        ("each is minimised alone, within the limits of all; converters and FIFOs counted, floorplans not tried", 0.73),
     )
-    room = (width - _LEFT - _RIGHT) * POINTS_PER_INCH
-    for index, (line, below) in enumerate(zip(lines, (0.33, 0.55, 0.73), strict=True)):
-        size = _SIZE if index else _TITLE_SIZE
-        style: dict[str, Any] = {"color": QUIET} if index else {"color": INK, "weight": "bold"}
-        text = clipped(line, room if index else room * 0.88, size)
-        figure.text(_LEFT / width, 1 - below / height, text, fontsize=size, **style)
 
 
 def _write_key(figure: Figure, pareto: Pareto) -> None:
     statuses = {point["status"] for front in pareto["fronts"] for point in front["points"]}
-    entries: list[tuple[Line2D | Patch, str]] = [
-        (_sample(_PROVEN, color=BAR, linewidth=1.5, linestyle="-"), "found, and proven the least"),
-        (Patch(facecolor=_BETWEEN), "between two points the least lies here"),
-        (Patch(facecolor=_BELOW), "no folding is here"),
-        (_sample(_OTHER), "in the folding of least scarcity"),
-        (_sample(_BUDGET), "limit of the platform"),
-        (_sample(_FASTEST), "fastest folding"),
-        (Patch(**_HATCHED), "interval proven impossible"),
+    open_ = {**_UNPROVEN, "color": OPEN, "linestyle": "-"}
+    handles: list[Artist] = [
+        _line("found, and proven the least", **{**_PROVEN, "color": BAR, "linewidth": 1.5, "linestyle": "-"}),
+        *([_line("found; the least lies on the bar", **open_)] if "feasible" in statuses else []),
+        Patch(facecolor=_BETWEEN, label="between two points the least lies here"),
+        Patch(facecolor=_BELOW, label="no folding is here"),
+        _line("in the folding of least scarcity", **_OTHER),
+        _line("limit of the platform", **_BUDGET),
+        _line("fastest folding", **_FASTEST),
+        Patch(**_HATCHED, label="interval proven impossible"),
+        *([_line("neither found nor proven impossible", **_NOTHING)] if "unknown" in statuses else []),
     ]
-    if "feasible" in statuses:
-        entries.insert(1, (_sample(_UNPROVEN, color=OPEN, linestyle="-"), "found; the least lies on the bar"))
-    if "unknown" in statuses:
-        entries.append((_sample(_NOTHING), "neither found nor proven impossible"))
-    width, height = figure.get_size_inches()
-    figure.legend(
-        handles=[handle for handle, _ in entries], labels=[text for _, text in entries], loc="lower left",
-        bbox_to_anchor=(_LEFT / width, 0.08 / height), ncols=3 if width < 10 else 4, fontsize=_KEY_SIZE, frameon=False,
-        borderaxespad=0, columnspacing=1.6, handlelength=2.4,
-    )  # fmt: skip
+    columns = 3 if figure.get_size_inches()[0] < 10 else 4
+    write_key(figure, handles, _LEFT, ncols=columns, fontsize=8, columnspacing=1.6, handlelength=2.4)
 
 
-def _sample(style: Mapping[str, Any], **other: Any) -> Line2D:
-    return Line2D([], [], **{**style, **other})
+def _line(label: str, **style: Any) -> Line2D:
+    return Line2D([], [], label=label, **style)

@@ -1,130 +1,165 @@
-"""The timeline as a figure: how the phases of a plan are loaded and run, one after the other, over one period."""
+"""The timeline: how the phases of a plan are loaded and run, one after the other, over one period."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from matplotlib.figure import Figure
+from floorflow.errors import InputError
+from floorflow.view.box import Box
+from floorflow.view.names import Plan, frames_text, network_names, networks_in, networks_text, platform_text
+from floorflow.view.palette import BAR, QUIET, RULE, TRACK, darker, network_colours
+from floorflow.view.parts import MARGIN, Axis, draw_key, time_text, time_unit, write_head
+from floorflow.view.sheet import Sheet, Style
+from floorflow.view.text import shortened
 
-from floorflow.view.contents.names import Plan
-from floorflow.view.contents.timeline import (
-    RunView,
-    StepView,
-    TimelineView,
-    read_partitions,
-    read_timeline,
-    time_text,
-    time_unit,
-)
-from floorflow.view.pictures.folding import CyclesAxis
-from floorflow.view.sheet.geometry import Box
-from floorflow.view.sheet.palette import BAR, QUIET, RULE, TRACK, Colour, darker, network_colours
-from floorflow.view.sheet.sheet import Sheet, drawing_settings, new_sheet
-from floorflow.view.sheet.text import clipped, shortened, text_width
-
-_MARGIN, _HEADER, _AXIS, _KEY = 20.0, 62.0, 32.0, 16.0
-"""Margins, title, axis and key in points."""
+_HEADER, _AXIS, _KEY = 62.0, 32.0, 16.0
+"""Title, axis and key in points."""
 _NAMES, _PLOT, _TEXT, _GAP = 170.0, 420.0, 200.0, 10.0
 """Widths of names, of the plot, and of the times right of it, and what lies between, in points."""
 _HEAD, _LANE, _SIZE, _BETWEEN = 15.0, 12.0, 7.5, 10.0
 """Heights of a step's first line and of a network's, font size, and what lies between steps, in points."""
-_LOADING: dict[str, Any] = {"facecolor": "#f4dfc0", "edgecolor": "#b07800", "hatch": "////", "linewidth": 0.6}
+_LOADING: Style = {"fill": "#f4dfc0", "edge": "#b07800", "hatch": "/", "width": 0.6}
 
 
-def timeline_chart(plan: Plan) -> Figure:
-    """Draw each phase's loading and running over one period, with what each network in it takes of the run.
+@dataclass(frozen=True)
+class RunView:
+    """A network in a step: its place among the plan's, its interval, and how long it works on the batch."""
+
+    number: int
+    name: str
+    interval_cycles: int
+    run_us: float
+
+
+@dataclass(frozen=True)
+class StepView:
+    """A phase in a period: when it begins to load and to run, how long each takes, and the networks in it.
+
+    ``region``: that it is loaded into, if it is one.
+    """
+
+    phase: str
+    start_us: float
+    load_us: float
+    run_start_us: float
+    run_us: float
+    region: str
+    runs: tuple[RunView, ...]
+
+    @property
+    def height(self) -> float:
+        """Height in the picture in points."""
+        return _HEAD + _LANE * len(self.runs) + _BETWEEN
+
+
+def read_timeline(plan: Plan) -> tuple[StepView, ...]:
+    """Read the steps of the schedule.
 
     Raises
     ------
     InputError
-        If the plan has no schedule: only one phase.
+        If the plan has none.
 
     """
-    return _chart(read_timeline(plan), several=len(plan["networks"]) > 1)
+    schedule, names = plan["schedule"], network_names(plan)
+    if schedule is None:
+        raise InputError("plan.json: schedule is null", hint="a plan of one phase has no timeline")
+    batch, clock_mhz = schedule["batch"], plan["options"]["clock_mhz"]
+    phases = {phase["name"]: number for number, phase in enumerate(plan["phases"])}
+    steps: list[StepView] = []
+    done_us = 0.0
+    for step in schedule["steps"]:
+        number = phases[step["phase"]]
+        runs = tuple(
+            RunView(names.index(entry["network"]), entry["network"], entry["interval_cycles"],
+                    batch * entry["interval_cycles"] / clock_mhz)
+            for entry in networks_in(plan, number)
+        )  # fmt: skip
+        load_us, begins = step.get("load_start_us"), step.get("run_start_us")
+        start_us = done_us if load_us is None else load_us
+        run_start_us = start_us + step["load_us"] if begins is None else begins
+        region = plan["phases"][number].get("region") or ""
+        steps.append(StepView(step["phase"], start_us, step["load_us"], run_start_us, step["run_us"], region, runs))
+        done_us = run_start_us + step["run_us"]
+    return tuple(steps)
 
 
-def partitions_chart(plan: Plan) -> Figure:
-    """Draw the same of the partitions in schedule.json."""
-    return _chart(read_partitions(plan), several=False)
+def timeline_chart(plan: Plan) -> Sheet:
+    """Draw each phase's loading and running over one period, with what each network in it takes of the run."""
+    steps, names = read_timeline(plan), network_names(plan)
+    title = f"Timeline of {networks_text(names)} on {platform_text(plan)}"
+    return _chart(title, plan["schedule"], steps, several=len(names) > 1)
 
 
-def _chart(timeline: TimelineView, *, several: bool) -> Figure:
-    with drawing_settings():
-        body = sum(_height(step) for step in timeline.steps)
-        width = 2 * _MARGIN + _NAMES + _PLOT + _GAP + _TEXT
-        sheet = new_sheet(width, _MARGIN + _KEY + _AXIS + body + _HEADER)
-        sheet.write(_MARGIN, sheet.height - 25, clipped(timeline.title, width * 0.86, 13), 13, weight="bold")
-        sheet.write(_MARGIN, sheet.height - 41, timeline.subtitle, 8.5, color=QUIET)
-        left, bottom = _MARGIN + _NAMES, _MARGIN + _KEY + _AXIS
-        area = Box(left, bottom, left + _PLOT, bottom + body)
-        _draw_axis(sheet, area, timeline)
-        top = area.top
-        for step in timeline.steps:
-            _draw_step(sheet, area, step, top, timeline.period_us, several=several)
-            top -= _height(step)
-        _draw_key(sheet, several=several)
-        return sheet.figure
+def partitions_chart(plan: Plan) -> Sheet:
+    """Draw the same of the partitions in schedule.json: a network on a platform of resources alone."""
+    steps: list[StepView] = []
+    start_us, name = 0.0, plan["network"]["name"]
+    for part in plan["partitions"]:
+        run = RunView(0, name, part["interval_cycles"], part["run_us"])
+        run_start_us = start_us + part["load_us"]
+        steps.append(StepView(part["name"], start_us, part["load_us"], run_start_us, part["run_us"], "", (run,)))
+        start_us = run_start_us + part["run_us"]
+    title = f"Timeline of {name} on {plan['platform']['name']}"
+    return _chart(title, plan, steps, several=False)
 
 
-def _height(step: StepView) -> float:
-    return _HEAD + _LANE * len(step.runs) + _BETWEEN
+def _chart(title: str, schedule: Mapping[str, Any], steps: Sequence[StepView], *, several: bool) -> Sheet:
+    """Draw steps; ``schedule`` has the batch and the period."""
+    body, period_us = sum(step.height for step in steps), schedule["period_us"]
+    left, bottom = MARGIN + _NAMES, MARGIN + _KEY + _AXIS
+    sheet = Sheet(left + _PLOT + _GAP + _TEXT + MARGIN, bottom + body + _HEADER)
+    write_head(sheet, title, _subtitle(schedule["batch"], period_us, steps))
+    area = Box(left, bottom, left + _PLOT, bottom + body)
+    unit, size_us = time_unit(period_us)
+    Axis(area, 0.0, period_us / size_us).draw(sheet, f"time in {unit}, one period")
+    sheet.rectangle(area, edge=RULE, z=3)
+    top = area.top
+    for step in steps:
+        _draw_step(sheet, Axis(area, 0.0, period_us), step, top, several=several)
+        top -= step.height
+    lane = "what each network takes of it, in the network's colour" if several else "what the network takes of it"
+    running: Style = {"fill": TRACK, "edge": RULE}
+    texts = (("loading the phase", _LOADING), ("running it on the batch", running), (lane, {"fill": BAR}))
+    draw_key(sheet, MARGIN - 2, [(text, "area", style) for text, style in texts])
+    return sheet
 
 
-def _draw_axis(sheet: Sheet, area: Box, timeline: TimelineView) -> None:
-    unit, size_us = time_unit(timeline.period_us)
-    axis = CyclesAxis(0.0, timeline.period_us / size_us, area.width, decades=False)
-    for tick in axis.ticks():
-        x = area.left + axis.at(tick)
-        sheet.line((x, area.bottom), (x, area.top), color=RULE, linewidth=0.5, zorder=1)
-        sheet.write(x, area.bottom - 10, f"{tick:g}", 6.5, color=QUIET, ha="center")
-    sheet.rectangle(area, fill=False, edgecolor=RULE, linewidth=0.8, zorder=3)
-    sheet.write(area.left, area.bottom - 22, f"time in {unit}, one period", 6.8, color=QUIET)
+def _subtitle(batch: int, period_us: float, steps: Sequence[StepView]) -> str:
+    # A load that hides behind a run takes no time of its own.
+    loading_us = period_us - sum(step.run_us for step in steps)
+    return (
+        f"batch {batch:,} frame{'s' * (batch != 1)}   ·   period {time_text(period_us)}   ·   "
+        f"{frames_text(batch * 1e6 / period_us)} frames/s   ·   loading takes {loading_us / period_us:.1%} of the time"
+    )
 
 
-def _draw_step(sheet: Sheet, area: Box, step: StepView, top: float, period_us: float, *, several: bool) -> None:
+def _draw_step(sheet: Sheet, axis: Axis, step: StepView, top: float, *, several: bool) -> None:
     """Draw a phase: its name, the hatched load, the run, and a lane for each network of it."""
-    scale = area.width / period_us
-    start, loaded = area.left + step.start_us * scale, area.left + (step.start_us + step.load_us) * scale
-    begun, text_left = area.left + step.run_start_us * scale, area.right + _GAP
-    done = begun + step.run_us * scale
-    bottom = top - _height(step)
-    sheet.line((_MARGIN, bottom), (sheet.width - _MARGIN, bottom), color=RULE, linewidth=0.4, zorder=1)
-    high, low = top - _BETWEEN / 2, bottom + _BETWEEN / 2
+    area, bottom = axis.area, top - step.height
+    text_left = area.right + _GAP
+    sheet.line((MARGIN, bottom), (sheet.width - MARGIN, bottom), colour=RULE, width=0.4)
+
+    def between(start_us: float, length_us: float, low: float, high: float) -> Box:
+        left = axis.at(start_us)
+        return Box(left, low, max(axis.at(start_us + length_us), left + 0.8), high)
+
+    low, high = bottom + _BETWEEN / 2, top - _BETWEEN / 2
     if step.load_us > 0:
-        sheet.rectangle(Box(start, low, max(loaded, start + 0.8), high), zorder=4, **_LOADING)
-    sheet.rectangle(Box(begun, low, max(done, begun + 0.8), high), facecolor=TRACK, edgecolor="none", zorder=2)
+        sheet.rectangle(between(step.start_us, step.load_us, low, high), z=4, **_LOADING)
+    sheet.rectangle(between(step.run_start_us, step.run_us, low, high), fill=TRACK, z=2)
     y = high - _HEAD / 2
     where = f" in {step.region}" if step.region else ""
-    phase = shortened(f"phase {step.phase}{where}", _NAMES * 0.85, 9)
-    sheet.write(_MARGIN, y, phase, 9, va="center_baseline", weight="bold")
+    sheet.write(MARGIN, y, shortened(f"phase {step.phase}{where}", _NAMES * 0.85, 9), 9, middle=True, bold=True)
     times = f"load {time_text(step.load_us)}, run {time_text(step.run_us)}"
-    sheet.write(text_left, y, times, _SIZE, va="center_baseline", weight="bold")
+    sheet.write(text_left, y, times, _SIZE, middle=True, bold=True)
     for run in step.runs:
         y -= _LANE
-        box = Box(begun, y - 0.36 * _LANE, max(begun + run.run_us * scale, begun + 0.8), y + 0.36 * _LANE)
-        colour = _colour(run) if several else BAR
-        edge = darker(colour) if isinstance(colour, tuple) else "none"
-        sheet.rectangle(box, facecolor=colour, edgecolor=edge, linewidth=0.6, zorder=5)
-        name = shortened(run.name, _NAMES - 14, _SIZE)
-        sheet.write(_MARGIN + 8, y, name, _SIZE, va="center_baseline")
+        colour = network_colours(run.number, 3)[0] if several else BAR
+        box = between(step.run_start_us, run.run_us, y - 0.36 * _LANE, y + 0.36 * _LANE)
+        sheet.rectangle(box, fill=colour, edge=darker(colour) if several else None, width=0.6, z=5)
+        sheet.write(MARGIN + 8, y, shortened(run.name, _NAMES - 14, _SIZE), _SIZE, middle=True)
         text = f"{time_text(run.run_us)}, interval {run.interval_cycles:,} cycles"
-        sheet.write(text_left + 8, y, text, _SIZE, va="center_baseline", color=QUIET)
-
-
-def _colour(run: RunView) -> Colour:
-    """Return the middle of the network's colours."""
-    return network_colours(run.number, 3)[0]
-
-
-def _draw_key(sheet: Sheet, *, several: bool) -> None:
-    x, y = _MARGIN, _MARGIN - 2
-    entries: list[tuple[dict[str, Any], str]] = [
-        (_LOADING, "loading the phase"),
-        ({"facecolor": TRACK, "edgecolor": RULE}, "running it on the batch"),
-    ]
-    lane = "what each network takes of it, in the network's colour" if several else "what the network takes of it"
-    entries.append(({"facecolor": BAR, "edgecolor": "none"}, lane))
-    for style, text in entries:
-        sheet.rectangle(Box(x, y - 1.5, x + 19, y + 6.5), **{"linewidth": 0.5, **style}, zorder=5)
-        sheet.write(x + 23, y, text, 7)
-        x += 23 + text_width(text, 7) + 14
+        sheet.write(text_left + 8, y, text, _SIZE, middle=True, colour=QUIET)

@@ -20,10 +20,7 @@ from floorflow.search.candidate.progress import SILENT
 from floorflow.search.interval.search import SearchResult, search
 from floorflow.search.many.at_memory import networks_at_memory, search_at_memory
 from floorflow.several import SeveralOptions, SeveralRequest
-from floorflow.view.contents.sharing import read_memory
-from floorflow.view.pictures.joint_front import joint_front_chart
-from floorflow.view.pictures.memory import memory_chart
-from floorflow.view.pictures.memory_rates import rates_chart
+from floorflow.view.pictures.memory import frames_of, joint_front_chart, memory_chart, rates_chart, used_gbs
 from tests.conftest import EXAMPLES, TFC
 
 SEVERAL = EXAMPLES / "several"
@@ -176,13 +173,11 @@ def plan() -> dict[str, Any]:
 
 
 def test_what_is_drawn_of_the_memory_never_exceeds_what_is_planned_with(plan: dict[str, Any]) -> None:
-    view = read_memory(plan)
-    pieces = [piece for network in view.networks for piece in network.transfers]
-    for moment in sorted(piece.start_us for piece in pieces):
-        used = sum(p.gbs for p in pieces if p.start_us <= moment + 1e-6 and p.end_us > moment + 1e-6)
-        assert used <= view.bandwidth_gbs * (1 + 1e-6)
-    for network in view.networks:
-        assert {piece.frame for piece in network.transfers} == set(range(network.repetitions))
+    shared = plan["memory_schedule"]
+    _, used = used_gbs(shared)
+    assert np.sum(used, axis=0).max() <= shared["bandwidth_gbs"] * (1 + 1e-6)
+    for network in shared["networks"]:
+        assert {frame for _, _, frame in frames_of(shared, network)} == set(range(network["repetitions"]))
 
 
 def test_a_network_has_the_same_colour_in_all_pictures_and_its_rates_stand_there(plan: dict[str, Any]) -> None:

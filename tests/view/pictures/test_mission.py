@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from colorsys import rgb_to_hls
-from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_rgb
 
 from floorflow.errors import InputError
 from floorflow.hardware import load_platform
-from floorflow.view import floorplan, folding_chart, overview, partition_chart, render, search_chart, timeline_chart
-from floorflow.view.pictures.files import _Charts
-from floorflow.view.pictures.overview import die_sizes
-from floorflow.view.sheet.die import die_of
-from floorflow.view.sheet.palette import BAR, MEMORY, OTHER_PHASE, colours_by_network
+from floorflow.view.die import die_of
+from floorflow.view.files import charts, free_name
+from floorflow.view.palette import BAR, MEMORY, OTHER_PHASE, TRACK, colours_by_network
+from floorflow.view.pictures.floorplan import floorplan
+from floorflow.view.pictures.folding import folding_chart
+from floorflow.view.pictures.overview import die_sizes, overview
+from floorflow.view.pictures.partition import partition_chart
+from floorflow.view.pictures.search import search_chart
+from floorflow.view.pictures.timeline import timeline_chart
 from tests.verify.two_by_two import two_by_two
-from tests.view.drawn import misplaced, written
+from tests.view.drawn import misplaced, shapes_of, texts_of, written
 from tests.view.fake_plan import fake_mission, fake_plan
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from floorflow.hardware.platform import Platform
-
-
-def texts_of(figure: Figure) -> list[str]:
-    return [text for text, _ in written(figure)]
 
 
 @pytest.mark.parametrize(("fpgas", "modules"), [(1, 12), (2, 60)])
@@ -52,19 +49,23 @@ def test_titles_name_networks_and_phase(ku5p: Platform) -> None:
 
 
 def test_each_network_has_a_family_of_colours_and_a_line_in_the_legend(ku5p: Platform) -> None:
-    hues = [{round(rgb_to_hls(*colour)[0], 1) for colour in colours_by_network([number] * 5)} for number in range(4)]
+    hues = [
+        {round(rgb_to_hls(*to_rgb(colour))[0], 1) for colour in colours_by_network([number] * 5)} for number in range(4)
+    ]
     assert len(set.union(*hues)) == sum(len(family) for family in hues)
     texts = texts_of(floorplan(fake_mission(ku5p), ku5p, "fpga0"))
     assert any(text.startswith("modules 1 to 6   ·   interval ") for text in texts)
     assert any(text.startswith("modules 7 to 10   ·   interval ") for text in texts)
 
 
+MARKS = {"diamond": BAR, "square": MEMORY, "pentagon": OTHER_PHASE}
+
+
 def test_host_memory_and_other_phases_have_a_mark_each_with_their_names(ku5p: Platform) -> None:
     figure = floorplan(fake_mission(ku5p), ku5p, "fpga0")
-    marks = {to_hex(line.get_color()): line for line in figure.axes[0].lines if line.get_marker() in {"D", "s", "p"}}
-    assert marks.keys() == {BAR, MEMORY, OTHER_PHASE}
-    places = {(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in marks.values()}
-    assert len(places) == 3
+    marks = {kind: shapes_of(figure, kind, fill=colour) for kind, colour in MARKS.items()}
+    assert [len(own) for own in marks.values()] == [1, 1, 1]
+    assert len({own[0].box.centre for own in marks.values()}) == 3
     drawn = " ".join(texts_of(figure))
     for name in ("resnet18/host in0", "mobile/host in0", "resnet18/memory features", "mobile/phase p1/scores"):
         assert name in drawn
@@ -75,15 +76,12 @@ def test_a_missions_pictures_carry_network_and_phase_in_their_names(pynq: Platfo
     for phase in ("p0", "p1"):
         stems |= {f"folding_resnet18_{phase}", f"folding_mobile_{phase}"}
         stems |= {f"partition_{phase}", f"floorplan_fpga0_{phase}", f"routing_fpga0_{phase}"}
-    files = render(fake_mission(pynq), pynq)
-    assert set(files) == {f"plots/{stem}.{kind}" for stem in stems for kind in ("png", "svg")}
+    assert set(charts(fake_mission(pynq), pynq)) == stems
 
 
-def test_pictures_whose_names_would_be_the_same_are_all_kept(ku5p: Platform) -> None:
-    charts = _Charts()
-    charts.add(partial(folding_chart, fake_plan(ku5p, 1)), "folding", "a", "b_c")
-    charts.add(partial(folding_chart, fake_plan(ku5p, 1)), "folding", "a_b", "c")
-    assert len(charts.by_name) == 2
+def test_pictures_whose_names_would_be_the_same_are_all_kept() -> None:
+    first = free_name((), "folding", "a", "b_c")
+    assert free_name((first,), "folding", "a_b", "c") != first
 
 
 def test_the_timeline_draws_times_to_scale(ku5p: Platform) -> None:
@@ -91,10 +89,12 @@ def test_the_timeline_draws_times_to_scale(ku5p: Platform) -> None:
     figure = timeline_chart(plan)
     assert misplaced(figure) == []
     period_us = plan["schedule"]["period_us"]
-    loads = [patch for patch in figure.axes[0].patches if patch.get_hatch()][:2]
-    frame = max(figure.axes[0].patches, key=lambda patch: patch.get_width())
-    for patch, step in zip(loads, plan["schedule"]["steps"], strict=True):
-        assert patch.get_width() / frame.get_width() == pytest.approx(step["load_us"] / period_us)
+    loads = [shape.box for shape in shapes_of(figure, "rect", hatch="/") if shape.z == 4]
+    runs = [shape.box for shape in shapes_of(figure, "rect", fill=TRACK) if shape.z == 2]
+    frame = next(shape.box for shape in figure.shapes if shape.kind == "rect" and shape.z == 3)
+    for load, run, step in zip(loads[::2], runs, plan["schedule"]["steps"], strict=True):
+        assert load.width / frame.width == pytest.approx(step["load_us"] / period_us)
+        assert run.width / frame.width == pytest.approx(step["run_us"] / period_us)
     assert {"phase p0", "phase p1", "load 9.5 ms"} <= {text.split(",")[0] for text in texts_of(figure)}
 
 
@@ -125,7 +125,7 @@ def test_slots_that_share_an_slr_are_drawn_one_above_the_other(halves: Platform)
     for figure in (floorplan(plan, halves, "fpga0"), partition_chart(plan)):
         assert misplaced(figure) == []
         texts = dict(written(figure))
-        assert texts["attic"].y0 > texts["fpga0.SLR0"].y1
+        assert texts["attic"].bottom > texts["fpga0.SLR0"].top
 
 
 def test_a_boundary_to_a_slot_elsewhere_in_the_stack_is_named(u250: Platform) -> None:

@@ -5,21 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from matplotlib.collections import LineCollection
-from matplotlib.colors import to_hex
 
-from floorflow.view.contents.plan_reader import read_scene
-from floorflow.view.draw.streams import Stops, stream_line
+from floorflow.view.box import Box
+from floorflow.view.palette import CROSSING, LONGEST
 from floorflow.view.pictures.floorplan import floorplan
 from floorflow.view.pictures.overview import overview
-from floorflow.view.sheet.geometry import Box
-from floorflow.view.sheet.palette import LONGEST
-from tests.view.drawn import misplaced, written
+from floorflow.view.scene import read_scene
+from floorflow.view.streams import Stops, stream_line
+from tests.view.drawn import misplaced, shapes_of, texts_of
 from tests.view.fake_plan import fake_plan
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from floorflow.hardware.platform import Platform
 
 HOMES = ("fpga0.SLR0", "fpga0.SLR2", "fpga0.SLR2")
@@ -59,15 +55,11 @@ def with_ports(platform: Platform) -> dict[str, Any]:
     return plan
 
 
-def marks(figure: Figure, marker: str) -> int:
-    return sum(line.get_marker() == marker for line in figure.axes[0].lines)
-
-
 def test_a_stream_is_read_with_its_ports_and_the_columns_in_which_it_crosses(u250: Platform) -> None:
     scene = read_scene(with_ports(u250), "fpga0")
     (stream,) = (s for s in scene.streams if (s.source, s.target) == ("a", "b"))
     assert [port.side for port in stream.ports if port is not None] == ["right", "left"]
-    assert [(sll.slr, sll.x) for sll in stream.slls] == [("SLR0", 97.5), ("SLR1", 41.5)]
+    assert list(stream.slls) == [("SLR0", 97.5), ("SLR1", 41.5)]
     assert stream.slices == 2
 
 
@@ -76,7 +68,7 @@ def test_the_first_of_the_plans_longest_streams_stands_out_with_its_length(u250:
     scene = read_scene(plan, "fpga0")
     (longest,) = (stream for stream in scene.streams if stream.longest)
     assert (longest.source, longest.target) == ("a", "b")
-    told = " ".join(text for text, _ in written(floorplan(plan, u250, "fpga0")))
+    told = " ".join(texts_of(floorplan(plan, u250, "fpga0")))
     assert "yellow: longest stream, 1,234 columns and rows (reach 240, 2 slices)" in told
 
 
@@ -84,31 +76,25 @@ def test_no_stream_is_yellow_where_the_plan_names_none(u250: Platform) -> None:
     plan = with_ports(u250)
     plan["phases"][0]["floorplan"]["fpga0"]["longest"] = []
     assert not any(stream.longest for stream in read_scene(plan, "fpga0").streams)
-    assert "yellow" not in " ".join(text for text, _ in written(floorplan(plan, u250, "fpga0")))
+    assert "yellow" not in " ".join(texts_of(floorplan(plan, u250, "fpga0")))
 
 
 def test_marks_and_their_meaning_stand_in_the_picture_and_no_text_on_another(u250: Platform) -> None:
     plan = with_ports(u250)
     figure = floorplan(plan, u250, "fpga0")
     assert misplaced(figure) == []
-    told = " ".join(text for text, _ in written(figure))
+    told = " ".join(texts_of(figure))
     assert all(word in told for word in ("port of a stream", "Laguna column of", "register slice", "longest stream"))
-    assert marks(figure, "o") == 2
-    assert marks(figure, "s") == 2
-    glow = [c for c in figure.axes[0].collections if to_hex(c.get_edgecolor()[0]) == LONGEST.lower()]
-    assert len(glow) == 1
+    assert len(shapes_of(figure, "circle", edge=CROSSING)) == 2
+    assert len(shapes_of(figure, "square")) == 2
+    assert len(shapes_of(figure, "line", edge=LONGEST)) == 1
+    assert shapes_of(overview(plan, u250), "line", edge=LONGEST) == []
 
 
 def test_a_plan_without_ports_has_no_marks(u250: Platform) -> None:
     figure = floorplan(fake_plan(u250, 3, names=("a", "b", "c"), homes=HOMES), u250, "fpga0")
-    assert "port of a stream" not in " ".join(text for text, _ in written(figure))
-    assert marks(figure, "o") == marks(figure, "s") == 0
-
-
-def test_the_overview_glows_nowhere(u250: Platform) -> None:
-    collections = overview(with_ports(u250), u250).axes[0].collections
-    lines = [c for c in collections if isinstance(c, LineCollection)]
-    assert all(to_hex(colour) != LONGEST.lower() for c in lines for colour in c.get_colors())
+    assert "port of a stream" not in " ".join(texts_of(figure))
+    assert shapes_of(figure, "circle") == shapes_of(figure, "square") == []
 
 
 def test_a_line_passes_its_stops(u250: Platform) -> None:

@@ -1,1 +1,0 @@
-"""What pictures show, read from plan.json: a scene for each FPGA, and the chain of slots of all."""

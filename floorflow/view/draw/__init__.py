@@ -1,1 +1,0 @@
-"""Parts of pictures, drawn on a sheet."""

@@ -1,0 +1,284 @@
+"""Read from plan.json (as a plain dict, `docs/plan.md`) what one FPGA's picture shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from floorflow.errors import InputError
+from floorflow.resources import RESOURCE_NAMES
+from floorflow.view.box import Box
+from floorflow.view.channels import (
+    CrossingView,
+    EdgePort,
+    LinkPort,
+    OutsideEnd,
+    StreamView,
+    outside_ends,
+    read_crossings,
+    read_edge_ports,
+    read_link_ports,
+    read_longest,
+    read_streams,
+)
+from floorflow.view.names import (
+    TIMES,
+    NetworkView,
+    Plan,
+    engines_by_id,
+    headline,
+    module_networks,
+    modules_in_order,
+    rate_text,
+    read_networks,
+)
+from floorflow.view.palette import Colour, colours_by_network, module_colours
+from floorflow.view.slots import SlotView, read_slots
+from floorflow.view.text import shortened, text_width
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a module holds, as text; its core engines and their operations come first, of these those with weights.
+
+    A module ``is_merged`` if it holds more than one core engine with weights: then ``engine_texts`` count its engines
+    by label, and ``operations`` are in dataflow order.
+    """
+
+    engine_texts: tuple[str, ...]
+    operations: tuple[str, ...]
+    engine_count: int
+    is_merged: bool
+
+    @property
+    def headline(self) -> str:
+        """The one thing to say of the module: its core engine's folding, or how many engines it holds."""
+        return f"{self.engine_count} engines" if self.is_merged else next(iter(self.engine_texts), "")
+
+    def operations_text(self, width: float, size: float) -> str:
+        """Name the operations in at most ``width`` points: their range if merged, else two at most."""
+        names = self.operations
+        if self.is_merged and len(names) > 1:
+            return _joined((names[0], names[-1]), " to ", "", width, size)
+        rest = f" +{len(names) - 2} more" if len(names) > 2 else ""
+        return _joined(names[:2], ", ", rest, width, size)
+
+    def layer_text(self, width: float, size: float) -> str:
+        """Name what to look for on the die: the core engine's operation, or the range if merged."""
+        return (
+            self.operations_text(width, size) if self.is_merged else _joined(self.operations[:1], "", "", width, size)
+        )
+
+    def engines_text(self, width: float, size: float) -> str:
+        """Name the engines in at most ``width`` points, whole words only: ``conv 8x16, window, +2 more``."""
+        start = f"{self.engine_count} engines: " if self.is_merged else ""
+        more = "kinds" if self.is_merged else "more"
+        for count in range(len(self.engine_texts), 0, -1):
+            rest = len(self.engine_texts) - count
+            text = start + ", ".join((*self.engine_texts[:count], *([f"+{rest} {more}"] if rest else [])))
+            if text_width(text, size) <= width:
+                return text
+        return f"{self.engine_count} engines"
+
+
+@dataclass(frozen=True)
+class ModuleView:
+    """One module with a pblock. ``number`` counts in dataflow order over all FPGAs, from 1.
+
+    ``boxes``, in grid units, do not overlap; ``fill`` is demand over supply of the pblock for the resources that it
+    holds. ``style``: how its slot is constrained.
+    """
+
+    number: int
+    name: str
+    slot: str
+    boxes: tuple[Box, ...]
+    contents: Contents
+    lut: int
+    fill: Mapping[str, float]
+    style: str
+    colour: Colour
+
+    @property
+    def box(self) -> Box:
+        """The largest of its boxes: where it is labelled, and streams end."""
+        return max(self.boxes, key=lambda box: box.area)
+
+    @property
+    def tightest(self) -> str:
+        """The resource that fills the pblock most."""
+        return max(RESOURCE_NAMES, key=lambda name: self.fill.get(name, 0.0))
+
+
+@dataclass(frozen=True)
+class RegionView:
+    """A reconfigurable region: all of it, the parts that belong to it, and whether the phase is loaded into it."""
+
+    name: str
+    box: Box
+    boxes: tuple[Box, ...]
+    here: bool
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Everything the plan says about one FPGA in one phase."""
+
+    fpga: str
+    title: str
+    subtitle: str
+    networks: tuple[NetworkView, ...]
+    """Empty where the plan has one: then the subtitle says its rate."""
+    parallelism: str
+    """What the numbers of core engines count: names joined by a multiplication sign, or nothing."""
+    modules: tuple[ModuleView, ...]
+    streams: tuple[StreamView, ...]
+    ports: tuple[LinkPort, ...]
+    crossings: tuple[CrossingView, ...]
+    slots: tuple[SlotView, ...]
+    outside: Mapping[str, OutsideEnd]
+    """By its text, each end outside the engines that a stream of this phase has."""
+    host_port: Box
+    """Where streams from and to ends outside enter and leave, in grid units."""
+    link_port: Box | None
+    """Where streams over links enter and leave."""
+    note: str
+    """What the board's file leaves open, and is taken for granted."""
+    regions: tuple[RegionView, ...]
+    """Those of this FPGA, that of the phase and others."""
+    edge_ports: tuple[EdgePort, ...]
+    """The ports of all modules."""
+    longest: Mapping[str, Any] | None
+    """What the plan says of the stream whose registers lie furthest apart; None where it knows none."""
+
+    @property
+    def outside_kinds(self) -> set[str]:
+        """The kinds of ends outside that the streams have."""
+        ends = {end for stream in self.streams for end in (stream.source, stream.target)}
+        return {self.outside[end].kind for end in ends & self.outside.keys()}
+
+
+def read_scene(plan: Plan, fpga: str, phase: int = 0) -> Scene:
+    """Read everything that the picture of one FPGA shows.
+
+    Raises
+    ------
+    InputError
+        If the plan has no floorplan of that FPGA.
+
+    """
+    floorplans, channels = plan["phases"][phase]["floorplan"], plan["phases"][phase]["channels"]
+    if fpga not in floorplans:
+        known = ", ".join(sorted(floorplans)) or "none"
+        raise InputError(
+            f"plan.json: phases[{phase}].floorplan has no '{fpga}'; it has: {known}", hint="name one of these"
+        )
+    entry = next(item for item in plan["platform"]["fpgas"] if item["name"] == fpga)
+    unstated = ", ".join(entry.get("unstated", ()))
+    return Scene(
+        fpga=fpga,
+        title=headline(plan, f"{entry['board']}, {fpga}", phase),
+        subtitle=rate_text(plan, phase),
+        networks=read_networks(plan, phase),
+        parallelism=parallelism_text(plan, phase),
+        modules=tuple(_read_modules(plan, fpga, phase)),
+        streams=read_streams(plan, fpga, phase),
+        ports=read_link_ports(plan, fpga, phase),
+        crossings=read_crossings(plan, fpga, phase),
+        slots=read_slots(plan, fpga, phase),
+        outside=outside_ends(channel[end] for channel in channels for end in ("source", "target")),
+        host_port=Box.of_cells(entry["host_port"]),
+        link_port=None if entry["link_port"] is None else Box.of_cells(entry["link_port"]),
+        note=f"not stated in the board's file, so nothing is reserved for it: {unstated}" if unstated else "",
+        regions=tuple(_read_regions(plan, fpga, phase)),
+        edge_ports=tuple(read_edge_ports(plan, fpga, phase).values()),
+        longest=read_longest(plan, fpga, phase),
+    )
+
+
+def colours_in_order(plan: Plan, phase: int) -> tuple[Colour, ...]:
+    """Return the colours of all modules in dataflow order: one ramp, or one for each network of several."""
+    networks = module_networks(plan, phase)
+    return colours_by_network(networks) if len(plan["networks"]) > 1 else module_colours(len(networks))
+
+
+def _read_regions(plan: Plan, fpga: str, phase: int) -> Iterator[RegionView]:
+    here = plan["phases"][phase].get("region")
+    for region in (plan.get("reconfigurable") or {"regions": []})["regions"]:
+        if region["fpga"] == fpga:
+            owned = tuple(map(Box.of_cells, region["owned"]))
+            yield RegionView(region["name"], Box.of_cells(region["rectangle"]), owned, region["name"] == here)
+
+
+def _read_modules(plan: Plan, fpga: str, phase: int) -> Iterator[ModuleView]:
+    content, colours = plan["phases"][phase], colours_in_order(plan, phase)
+    for number, module in enumerate(modules_in_order(plan, phase), start=1):
+        pblock = content["floorplan"][fpga]["pblocks"].get(module["name"])
+        if pblock is not None:
+            demand, supply = pblock["demand"], pblock["supply"]
+            yield ModuleView(
+                number=number,
+                name=module["name"],
+                slot=pblock["slot"],
+                boxes=tuple(map(Box.of_cells, pblock["rectangles"])),
+                contents=read_contents(plan, phase, module["engines"]),
+                lut=int(demand["LUT"]),
+                fill={name: demand[name] / supply[name] for name in RESOURCE_NAMES if supply[name]},
+                style=content["constraint_styles"][pblock["slot"]],
+                colour=colours[number - 1],
+            )
+
+
+def _joined(names: Sequence[str], between: str, after: str, width: float, size: float) -> str:
+    """Join names, each shortened in its middle to the same width if they do not fit."""
+    whole = between.join(names) + after
+    if not names or text_width(whole, size) <= width:
+        return whole
+    room = (width - text_width(between * (len(names) - 1) + after, size)) / len(names)
+    return between.join(shortened(name, room, size) for name in names) + after
+
+
+def read_contents(plan: Plan, phase: int, engines: Sequence[str]) -> Contents:
+    """Read what a module of these engines holds."""
+    known = engines_by_id(plan)
+    inside = [(known[name], _folded(plan, phase, name)) for name in engines]
+    foremost = min((_rank(engine) for engine, _ in inside), default=0)
+    core_first = sorted(inside, key=lambda pair: _rank(pair[0]) > foremost)
+    is_merged = sum(_rank(engine) == 0 for engine, _ in inside) > 1
+    if is_merged:
+        labels = [engine["label"] for engine, _ in core_first]
+        core = {engine["label"] for engine, _ in inside if _rank(engine) == 0}
+        commonest = sorted(dict.fromkeys(labels), key=lambda label: (label not in core, -labels.count(label)))
+        engine_texts = tuple(f"{labels.count(label)} {label}" for label in commonest)
+    else:
+        engine_texts = tuple(dict.fromkeys(_engine_text(engine, folding) for engine, folding in core_first))
+    operations = dict.fromkeys(engine["operation"] for engine, _ in (inside if is_merged else core_first))
+    return Contents(engine_texts, tuple(operations), len(engines), is_merged)
+
+
+def parallelism_text(plan: Plan, phase: int) -> str:
+    """Return what the numbers of the phase's core engines count, of the one with the most, or nothing."""
+    core = (name for name, engine in engines_by_id(plan).items() if engine["role"] == "core")
+    names = [[str(part["name"]) for part in _folded(plan, phase, name).get("parallelism", ())] for name in core]
+    longest: list[str] = max(names, key=len, default=[])
+    return TIMES.join(longest)
+
+
+def _folded(plan: Plan, phase: int, engine: str) -> Mapping[str, Any]:
+    """Return how an engine is folded in a phase; nothing if it does not run there."""
+    foldings = (network["folding"]["engines"] for network in plan["phases"][phase]["networks"])
+    return next((engines[engine] for engines in foldings if engine in engines), {})
+
+
+def _rank(engine: Mapping[str, Any]) -> int:
+    """Order engines by what a reader looks for: core engines with weights, other core engines, the rest."""
+    if engine["role"] != "core":
+        return 2
+    return 0 if engine["weight_bits"] else 1
+
+
+def _engine_text(engine: Mapping[str, Any], folding: Mapping[str, Any]) -> str:
+    """Return an engine's label, of a core engine with its parallelism."""
+    values = [str(part["value"]) for part in folding.get("parallelism", ())] if engine["role"] == "core" else []
+    return " ".join([engine["label"], *([TIMES.join(values)] if values else [])])

@@ -1,1 +1,0 @@
-"""The sheet that pictures are drawn on: boxes, texts, colours, silicon."""
