@@ -65,6 +65,11 @@ def shipped(kind: PlatformFile) -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in (asset_folder("platforms") / kind).glob("*.yaml")))
 
 
+def shipped_file(kind: PlatformFile, name: str) -> Path:
+    """Return where the file of a shipped board, device or kind of link lies, or would lie."""
+    return asset_folder("platforms") / kind / f"{name}.yaml"
+
+
 def is_path(text: str) -> bool:
     """Whether a platform's or a link's name is meant as the path of a user's own file."""
     return "/" in text or Path(text).suffix in {".yaml", ".yml"}
@@ -105,14 +110,7 @@ def bare_part(text: str) -> BarePart | None:
 
 
 def require_platform(text: str) -> None:
-    """Refuse what is no board, no file and no part.
-
-    Raises
-    ------
-    PlatformError
-        As `board_path`.
-
-    """
+    """Refuse what is no board, no file and no part, as `board_path` does."""
     if not is_bare(text):
         board_path(text)
 
@@ -133,7 +131,7 @@ def board_path(text: str) -> Path:
     """
     found = matching(text, shipped("boards"))
     if len(found) == 1:
-        return asset_folder("platforms") / "boards" / f"{found[0]}.yaml"
+        return shipped_file("boards", found[0])
     if found:
         message = f"platform '{text}' may be {' or '.join(found)}"
         raise PlatformError(message, hint="give more of the name")
@@ -201,7 +199,7 @@ def link_path(text: str) -> Path:
 
     """
     if text.lower() in shipped("links"):
-        return asset_folder("platforms") / "links" / f"{text.lower()}.yaml"
+        return shipped_file("links", text.lower())
     if is_path(text):
         return _existing(text, "--link")
     known = ", ".join(shipped("links"))

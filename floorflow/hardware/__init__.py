@@ -2,10 +2,7 @@
 
 from floorflow.hardware.areas import StatedPblock, stated_pblock, with_keep_outs
 from floorflow.hardware.board import Board, BoardInfrastructure, BoardLink, Memory, Shell
-from floorflow.hardware.boundary_pairs import BoundaryPair, boundary_pairs
 from floorflow.hardware.catalogue import known_links, known_platforms
-from floorflow.hardware.configuration import bitstream_bytes
-from floorflow.hardware.confined import confined, gaps
 from floorflow.hardware.crossing import (
     Crossing,
     Route,
@@ -18,18 +15,24 @@ from floorflow.hardware.crossing import (
 from floorflow.hardware.device import Device, SiteType, Slr
 from floorflow.hardware.device_file import read_device
 from floorflow.hardware.doubts import DoubtfulFact, assumed_facts, doubts_of
-from floorflow.hardware.free_region import free_cells, free_rectangles, free_supply
+from floorflow.hardware.free_region import (
+    clear_rectangles,
+    confined,
+    free_cells,
+    free_rectangles,
+    free_supply,
+    gaps,
+    max_pblocks,
+)
 from floorflow.hardware.geometry import Rect, bounding_box
 from floorflow.hardware.links import TOPOLOGIES, Link
 from floorflow.hardware.load import described_fpgas, load_platform
-from floorflow.hardware.max_pblocks import clear_rectangles, max_pblocks
 from floorflow.hardware.new_board import new_board
 from floorflow.hardware.platform import Fpga, Platform, SllBoundary
 from floorflow.hardware.ranges import anchor, count_sites, parse_ranges, range_rect, ranges, resources_of_sites
-from floorflow.hardware.reconfigurable import RegionGrid, region_grid
+from floorflow.hardware.reconfigurable import RegionGrid, bitstream_bytes, region_grid
 from floorflow.hardware.relocation import anchors, can_relocate
-from floorflow.hardware.route_steps import RouteStep
-from floorflow.hardware.slot_graph import DirectedEdge, Edge, SlotGraph
+from floorflow.hardware.slot_graph import BoundaryPair, DirectedEdge, Edge, RouteStep, SlotGraph, boundary_pairs
 from floorflow.hardware.slots import Infrastructure, Slot
 
 __all__ = [

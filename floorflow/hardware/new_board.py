@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from floorflow.assets import PARTS, BarePart, asset_folder, bare_part, how_to_bring
+from floorflow.assets import PARTS, BarePart, bare_part, how_to_bring, shipped_file
 from floorflow.errors import PlatformError
 from floorflow.hardware.device import Device
 from floorflow.hardware.device_file import read_device
@@ -90,7 +90,7 @@ def new_board(name: str, part: str) -> str:
 
 def board_text(name: str, found: BarePart) -> str:
     """Return the text of a board's file for a part whose die is known."""
-    path = asset_folder("platforms") / "devices" / f"{found.device}.yaml"
+    path = shipped_file("devices", found.device)
     device = read_device(read_text(path), str(path))
     port = _processor_port(device)
     assumed = ["part"] * found.assumed + ["clock_mhz"] + ["host_port"] * (port is not None)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, GetPydanticSchema, ValidationError
+from pydantic_core.core_schema import no_info_after_validator_function
 
 from floorflow import reading
 from floorflow.errors import PlatformError
@@ -54,6 +56,13 @@ class FileModel(BaseModel):
 
 
 Model = TypeVar("Model", bound=FileModel)
+
+
+def read_as(written: Any, make: Callable[[Any], Any]) -> GetPydanticSchema:
+    """Let a field hold what is made of its value in a file, which is of the type ``written``."""
+    return GetPydanticSchema(
+        lambda _, handler: no_info_after_validator_function(make, handler.generate_schema(written))
+    )
 
 
 def read_text(path: Path) -> str:

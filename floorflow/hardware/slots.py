@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from floorflow.errors import PlatformError
 from floorflow.hardware.board import HOST, Board, BoardInfrastructure, Shell
@@ -43,19 +43,10 @@ class Infrastructure:
     reserved: Rect | None
 
 
-@dataclass(frozen=True)
-class SlrRemainder:
-    """What the shell leaves of one SLR of a board, before infrastructure; ``static`` are the shell's rectangles."""
+def remainders(board: Board, device: Device, file: str) -> tuple[Slot, ...]:
+    """Return what the shell leaves of each SLR, bottom to top: slots of no FPGA, before infrastructure.
 
-    slr: str
-    region: Rect
-    static: tuple[Rect, ...]
-    capacity: Resources
-    available: Resources
-
-
-def remainders(board: Board, device: Device, file: str) -> tuple[SlrRemainder, ...]:
-    """Return what the shell leaves of each SLR, bottom to top; ``file`` is the board's, for messages.
+    ``file`` is the board's, for messages.
 
     Raises
     ------
@@ -104,7 +95,7 @@ def fpga_infrastructure(
 
 
 def fpga_slots(
-    fpga: str, remaining: Sequence[SlrRemainder], infrastructure: Sequence[Infrastructure], file: str
+    fpga: str, remaining: Sequence[Slot], infrastructure: Sequence[Infrastructure], file: str
 ) -> tuple[Slot, ...]:
     """Return the slots of one FPGA, bottom to top, less its infrastructure; ``file`` is the board's, for messages.
 
@@ -156,16 +147,16 @@ def _rect_in(device: Device, slr: str, text: str, file: str, field: str) -> Rect
     return rect
 
 
-def _remainder(slr: str, shell: Shell | None, device: Device, file: str) -> SlrRemainder:
+def _remainder(slr: str, shell: Shell | None, device: Device, file: str) -> Slot:
     region = device.slr_region(slr)
     capacity = device.resources(region)
     if shell is None:
-        return SlrRemainder(slr, region, (), capacity, capacity)
+        return Slot("", "", slr, region, (), capacity, capacity)
     static = tuple(_static_rects(shell, slr, device, file))
-    return SlrRemainder(slr, region, static, capacity, _beside_shell(shell, slr, device, capacity))
+    return Slot("", "", slr, region, static, capacity, _beside_shell(shell, slr, device, capacity))
 
 
-def _slot(fpga: str, remaining: SlrRemainder, infrastructure: Sequence[Infrastructure], file: str) -> Slot:
+def _slot(fpga: str, remaining: Slot, infrastructure: Sequence[Infrastructure], file: str) -> Slot:
     name = slot_name(fpga, remaining.slr)
     here = [item for item in infrastructure if item.slot == name]
     reserved = [item.reserved for item in here if item.reserved is not None]
@@ -173,8 +164,8 @@ def _slot(fpga: str, remaining: SlrRemainder, infrastructure: Sequence[Infrastru
     fits = min(available.as_tuple()) >= 0
     names = ", ".join(item.name for item in here)
     require(fits, file, "infrastructure", f"{name} cannot hold {names}: {available.as_dict()} would remain")
-    keep_outs = tuple(sorted((*reserved, *remaining.static)))
-    return Slot(name, fpga, remaining.slr, remaining.region, keep_outs, remaining.capacity, available)
+    keep_outs = tuple(sorted((*reserved, *remaining.keep_outs)))
+    return replace(remaining, name=name, fpga=fpga, keep_outs=keep_outs, available=available)
 
 
 def _static_rects(shell: Shell, slr: str, device: Device, file: str) -> list[Rect]:

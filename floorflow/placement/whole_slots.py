@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from floorflow.hardware.free_region import free_rectangles, free_supply
-from floorflow.hardware.max_pblocks import max_pblocks
+from floorflow.hardware.free_region import free_rectangles, free_supply, max_pblocks
 from floorflow.placement.bounds.wires import need_of
 from floorflow.placement.preparing import solved, wire_bound
 from floorflow.placement.problem import (

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from floorflow.channels.cost_allocation import modules_between
 from floorflow.hardware import Fpga, Rect, bounding_box, stream_wires
-from floorflow.hardware.laguna import laguna_columns
+from floorflow.hardware.routing import laguna_columns
 from floorflow.placement import Pin
 from floorflow.placement.ports.crossing_columns import BoundaryCrossing, crossing_columns
 from floorflow.placement.ports.on_edges import (

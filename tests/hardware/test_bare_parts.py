@@ -10,7 +10,7 @@ import yaml
 from floorflow.assets import PARTS, asset_folder, bare_part, is_bare, link_path
 from floorflow.errors import PlatformError
 from floorflow.hardware import Rect, assumed_facts, doubts_of, load_platform
-from floorflow.hardware.catalogue import device_path
+from floorflow.hardware.catalogue import file_named_in
 from floorflow.resources import Resources
 
 DEVICES = asset_folder("platforms") / "devices"
@@ -133,7 +133,7 @@ def test_a_link_and_a_die_are_answered_with_the_file_too(tmp_path: Path, monkeyp
     assert caught.value.hint.startswith("did you mean aurora-100g?")
     (tmp_path / "xc7a35t.yaml").write_text("part: xc7a35t\n")
     with pytest.raises(PlatformError) as caught:
-        device_path("xc7a35t", tmp_path / "board.yaml")
+        file_named_in(tmp_path / "board.yaml", "devices", "xc7a35t", "device")
     assert caught.value.hint == f"there is {tmp_path / 'xc7a35t.yaml'}; say xc7a35t.yaml"
 
 

@@ -77,7 +77,7 @@ def platform_of_graph(graph: SlotGraph) -> Platform:
         if edge.crossing.kind == "sll":
             group = [group[edge.a] if g == group[edge.b] else g for g in group]
     names = [f"s{(7 * i) % 10}x{i}" for i in range(graph.slots)]
-    board = Board("b", "xcku5p-x", "d", 100, 1, "SLR0", None, 2, None, "{engine}", None, (), None)
+    board = Board.model_construct(part="xcku5p-x", clock_mhz=100, max_fpgas=1, host_slr="SLR0", crossing_registers=2)
     fpgas = []
     for number, g in enumerate(dict.fromkeys(group)):
         own = [i for i, other in enumerate(group) if other == g]

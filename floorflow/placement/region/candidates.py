@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.hardware.configuration import PADDING_FRAMES
 from floorflow.hardware.grid import IntArray
-from floorflow.hardware.reconfigurable import RegionGrid
+from floorflow.hardware.reconfigurable import PADDING_FRAMES, RegionGrid
 
 
 @dataclass(frozen=True, eq=False)

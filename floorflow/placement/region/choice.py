@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from floorflow.errors import InfeasibleError, LimitError
 from floorflow.hardware import Rect, ranges
-from floorflow.hardware.configuration import bitstream_bytes, frame_facts
 from floorflow.hardware.grid import IntArray
+from floorflow.hardware.reconfigurable import bitstream_bytes, frame_facts
 from floorflow.placement.region.candidates import Candidates, candidates, smallest
 from floorflow.placement.region.infeasible import refusal_alone, refusal_together
 from floorflow.placement.region.problem import RegionNeed, RegionProblem
