@@ -47,11 +47,7 @@ A part that is sold with less than its die holds, such as xczu4ev, is none of th
 def asset_folder(name: str) -> Path:
     """Return the folder ``platforms`` or ``tcl``.
 
-    Raises
-    ------
-    FileNotFoundError
-        If neither the wheel nor a source tree holds it (a broken installation).
-
+    FileNotFoundError if neither the wheel nor a source tree holds it (a broken installation).
     """
     package = Path(__file__).resolve().parent
     for candidate in (package / "_assets" / name, package.parent / name):
@@ -123,11 +119,7 @@ def is_bare(text: str) -> bool:
 def board_path(text: str) -> Path:
     """Return the board file for a name, a whole part of one such as ``u250``, or a path; case does not count.
 
-    Raises
-    ------
-    PlatformError
-        If the name is unknown (with the nearest names), or fits several boards.
-
+    PlatformError if the name is unknown (with the nearest names), or fits several boards.
     """
     found = matching(text, shipped("boards"))
     if len(found) == 1:
@@ -192,11 +184,7 @@ def _like(name: Path) -> list[Path]:
 def link_path(text: str) -> Path:
     """Return the file of a kind of link: a shipped one by its name, or a user's by its path.
 
-    Raises
-    ------
-    PlatformError
-        If the kind is unknown.
-
+    PlatformError if the kind is unknown.
     """
     if text.lower() in shipped("links"):
         return shipped_file("links", text.lower())

@@ -45,11 +45,7 @@ def network_name(model: Path) -> str:
 def read_rates(value: Any, option: str) -> dict[str, float]:
     """Return rates in frames a second by network, from a mapping or from ``NAME=RATE`` settings.
 
-    Raises
-    ------
-    InputError
-        If a setting has no name, a rate is no number above 0, or a name comes twice.
-
+    InputError if a setting has no name, a rate is no number above 0, or a name comes twice.
     """
     if value is None:
         return {}
@@ -119,11 +115,7 @@ class SeveralRequest:
 
     ``names`` are those of the networks, in the same order.
 
-    Raises
-    ------
-    InputError
-        If two networks have one name, a rate is of none of them, or an option is for one network only.
-
+    InputError if two networks have one name, a rate is of none of them, or an option is for one network only.
     """
 
     names: tuple[str, ...]

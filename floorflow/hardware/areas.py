@@ -36,11 +36,7 @@ def with_keep_outs(platform: Platform, areas: Sequence[str], option: str = "--ke
     Rows are widened to where pblocks may begin and end. What the sites hold is not available, unless the shell or an
     area for infrastructure has them already.
 
-    Raises
-    ------
-    InputError
-        If an area is no range of a device, or of an FPGA that there is.
-
+    InputError if an area is no range of a device, or of an FPGA that there is.
     """
     found = platform
     for area in areas:

@@ -49,11 +49,7 @@ class BoardWithDie:
 def with_die(board: Board, text: str, path: Path) -> BoardWithDie:
     """Return a board with its die; ``text`` is the board's file, which lies at ``path``.
 
-    Raises
-    ------
-    PlatformError
-        If the die's file is malformed, or a file of the user's bears the name of one that ships.
-
+    PlatformError if the die's file is malformed, or a file of the user's bears the name of one that ships.
     """
     die_path = file_named_in(path, "devices", board.device, "device")
     device_text = read_text(die_path)
@@ -67,11 +63,7 @@ def with_die(board: Board, text: str, path: Path) -> BoardWithDie:
 def read_link(path: Path) -> tuple[LinkKind, str]:
     """Return the kind of link that a file describes, and the file's text.
 
-    Raises
-    ------
-    PlatformError
-        If a field is missing, unknown or malformed, or the file bears the name of one that ships.
-
+    PlatformError if a field is missing, unknown or malformed, or the file bears the name of one that ships.
     """
     text = read_text(path)
     kind = parse(LinkKind, text, str(path))

@@ -47,11 +47,7 @@ def file_named_in(file: Path, kind: PlatformFile, text: str, field: str) -> Path
     In the folder of a plan, where that file lies in ``boards/`` or ``platforms/``, it is the copy in the folder of its
     kind.
 
-    Raises
-    ------
-    PlatformError
-        If the name is unknown, or the path of a board or link that of no file.
-
+    PlatformError if the name is unknown, or the path of a board or link that of no file.
     """
     if text in shipped(kind):
         return shipped_file(kind, text)

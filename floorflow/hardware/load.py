@@ -76,11 +76,7 @@ def _described(text: str, path: Path) -> int:
 def require_described(path: str | Path, count: int, fpgas: int | str) -> None:
     """Refuse another number of FPGAs than a platform file describes.
 
-    Raises
-    ------
-    PlatformError
-        If they differ; ``auto`` is another number, too.
-
+    PlatformError if they differ; ``auto`` is another number, too.
     """
     if fpgas != count:
         has = f"the file describes {count} FPGA{'s' if count > 1 else ''}"

@@ -73,11 +73,7 @@ cell_pattern: "finn_design_i/{{engine}}"
 def new_board(name: str, part: str) -> str:
     """Return the text of a board's file for a part, such as ``xck26-sfvc784-2LV-c``, or a name of one.
 
-    Raises
-    ------
-    PlatformError
-        If no die is known for the part, or the name is none for a board.
-
+    PlatformError if no die is known for the part, or the name is none for a board.
     """
     if re.fullmatch(NAME, name) is None:
         raise PlatformError(f"board '{name}': expected small letters, digits, '.', '_' and '-'", "such as my-board")

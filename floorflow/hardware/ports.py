@@ -29,11 +29,7 @@ def link_port(board: Board, device: Device) -> Rect | None:
 def check_ports(board: Board, device: Device, file: str) -> None:
     """Check that each port that the board's file gives lies inside its SLR, which must exist.
 
-    Raises
-    ------
-    PlatformError
-        If a port leaves it.
-
+    PlatformError if a port leaves it.
     """
     ports = [("host_port", board.host_port, board.host_slr)] if not board.memories else []
     ports += [(f"memories.{memory.name}.port", memory.port, memory.slr) for memory in board.memories]
@@ -53,11 +49,7 @@ def _right_edge(device: Device, slr: str) -> Rect:
 def at_host_port(board: Board, name: str | None, file: str) -> Board:
     """Return a board whose host streams end at a memory channel; None: where its file says, at the first.
 
-    Raises
-    ------
-    PlatformError
-        If the board has no such channel.
-
+    PlatformError if the board has no such channel.
     """
     if name is None:
         return board

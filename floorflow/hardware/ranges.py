@@ -105,11 +105,7 @@ def _tallest(rows: list[_Row], start: int) -> int:
 def parse_range(device: Device, text: str) -> SiteBox:
     """Read ``SLICE_X0Y0:SLICE_X9Y9``, one site, or ``CLOCKREGION_X0Y0:CLOCKREGION_X3Y3``.
 
-    Raises
-    ------
-    PlatformError
-        If the text is no range, or a corner does not exist on the device.
-
+    PlatformError if the text is no range, or a corner does not exist on the device.
     """
     corners = [_CORNER.fullmatch(part) for part in text.split(":")]
     matches = [corner for corner in corners if corner is not None]
@@ -145,11 +141,7 @@ def _nearest(device: Device, name: str, x: int, y: int) -> list[str]:
 def range_rect(device: Device, text: str) -> Rect:
     """Return the columns and CLB rows that a range spans, from its first tile to its last.
 
-    Raises
-    ------
-    PlatformError
-        As `parse_range`.
-
+    PlatformError as `parse_range`.
     """
     box = parse_range(device, text)
     if box.site == "CLOCKREGION":
@@ -169,11 +161,7 @@ def parse_ranges(device: Device, texts: Iterable[str]) -> dict[str, SiteMask]:
     -------
     Site type to (Y numbers, X numbers) bool, for the types that are named.
 
-    Raises
-    ------
-    PlatformError
-        As `parse_range`.
-
+    PlatformError as `parse_range`.
     """
     named: dict[str, SiteMask] = {}
     for text in texts:

@@ -49,11 +49,7 @@ class _File(FileModel):
 def resource_platform(name: str) -> ResourcePlatform:
     """Return the platform of a name that begins with ``samo:``.
 
-    Raises
-    ------
-    InputError
-        If there is none of that name.
-
+    InputError if there is none of that name.
     """
     path = asset_folder("platforms") / "samo.yaml"
     known = parse(_File, path.read_text(encoding="utf-8"), str(path)).platforms

@@ -48,11 +48,7 @@ def remainders(board: Board, device: Device, file: str) -> tuple[Slot, ...]:
 
     ``file`` is the board's, for messages.
 
-    Raises
-    ------
-    PlatformError
-        If board and die contradict each other.
-
+    PlatformError if board and die contradict each other.
     """
     _check_names(board, device, file)
     return tuple(_remainder(slr.name, board.shell, device, file) for slr in device.slrs)
@@ -77,11 +73,7 @@ def fpga_infrastructure(
 
     It is FPGA ``number`` of ``count``.
 
-    Raises
-    ------
-    PlatformError
-        If a reserved range does not exist in its SLR.
-
+    PlatformError if a reserved range does not exist in its SLR.
     """
     own = (item for item in board.placed_infrastructure if item.stands_on(number, count))
     slots = {slot_name(fpga, slr.name) for slr in device.slrs}
@@ -99,11 +91,7 @@ def fpga_slots(
 ) -> tuple[Slot, ...]:
     """Return the slots of one FPGA, bottom to top, less its infrastructure; ``file`` is the board's, for messages.
 
-    Raises
-    ------
-    PlatformError
-        If infrastructure and link cores need more than the shell leaves.
-
+    PlatformError if infrastructure and link cores need more than the shell leaves.
     """
     return tuple(_slot(fpga, slr, infrastructure, file) for slr in remaining)
 

@@ -81,11 +81,7 @@ class OnnxFile:
 def load(path: Path) -> OnnxFile:
     """Read a file; weights kept outside the file are not needed and not read.
 
-    Raises
-    ------
-    InputError
-        If the file is missing, empty, cut off, not ONNX or holds no graph.
-
+    InputError if the file is missing, empty, cut off, not ONNX or holds no graph.
     """
     data = _contents(path)
     model = _parse(path, data)

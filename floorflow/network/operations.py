@@ -239,11 +239,7 @@ def is_layer(node: Node) -> bool:
 def translate(node: Node, facts: Facts) -> Translation:
     """Return what a node on the data path becomes, after `check_supported`.
 
-    Raises
-    ------
-    InputError
-        If this use of the operator is not supported; names file, node, operator and reason.
-
+    InputError if this use of the operator is not supported; names file, node, operator and reason.
     """
     table = _QUANTISERS if is_quantiser(node) else _STANDARD
     _, translator = table[node.op_type]
@@ -253,11 +249,7 @@ def translate(node: Node, facts: Facts) -> Translation:
 def check_supported(node: Node, facts: Facts) -> None:
     """Refuse an operator that floorflow does not read, or a node that ONNX's own rules forbid.
 
-    Raises
-    ------
-    InputError
-        Names file, node and operator.
-
+    InputError names file, node and operator.
     """
     if is_quantiser(node):
         return

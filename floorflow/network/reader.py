@@ -73,11 +73,7 @@ def partial_network(file: OnnxFile, bits: FloatBits = EIGHT_BITS) -> Network:
 
     The network has no operations if too little is known behind an obstacle.
 
-    Raises
-    ------
-    InputError
-        If the file is broken.
-
+    InputError if the file is broken.
     """
     try:
         source, declared = to_qonnx(file, bits), annotated(file)

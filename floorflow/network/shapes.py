@@ -41,11 +41,7 @@ def infer_shapes(source: OnnxFile) -> tuple[dict[str, tuple[int, ...]], tuple[st
 def infer(source: OnnxFile) -> tuple[dict[str, tuple[int, ...]], onnx.ModelProto, tuple[str, ...]]:
     """Return shapes, a copy in which small constants that were computed are initialisers, and notes on the batch.
 
-    Raises
-    ------
-    InputError
-        If an input has no shape, or a dynamic dimension other than the batch.
-
+    InputError if an input has no shape, or a dynamic dimension other than the batch.
     """
     model, notes = as_planned(source)
     shapes = _inferred(source, model)
@@ -141,11 +137,7 @@ def _without_batch(tensor: onnx.TensorProto, batches: Collection[str]) -> onnx.T
 def shape_of(shapes: Mapping[str, tuple[int, ...]], name: str, source: OnnxFile, node: str) -> tuple[int, ...]:
     """Return a tensor's shape.
 
-    Raises
-    ------
-    UnknownShapeError
-        If inference could not derive it; names file, node and tensor.
-
+    UnknownShapeError if inference could not derive it; names file, node and tensor.
     """
     if name not in shapes:
         raise UnknownShapeError(

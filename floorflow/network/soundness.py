@@ -42,11 +42,7 @@ _QONNX = ("onnx.brevitas", "finn.custom_op.general", "qonnx.custom_op.")
 def check(path: str, model: onnx.ModelProto, opset: int) -> None:
     """Refuse a graph that no reader could make sense of.
 
-    Raises
-    ------
-    InputError
-        Names file and node, tensor or initialiser, and what was expected.
-
+    InputError names file and node, tensor or initialiser, and what was expected.
     """
     problem = next(chain(_problems_of_versions(model), _problems(model.graph, opset)), None)
     if problem is not None:

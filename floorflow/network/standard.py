@@ -35,11 +35,7 @@ _FLAGS = ("ceil_mode", "count_include_pad", "keepdims", "transA", "transB")
 def check_standard(source: OnnxFile) -> None:
     """Refuse a file of which nodes, inputs or declared shapes contradict ONNX's standard.
 
-    Raises
-    ------
-    InputError
-        Names file and nodes, all of them at once.
-
+    InputError names file and nodes, all of them at once.
     """
     _check_opset(source)
     _check_inputs(source)

@@ -69,11 +69,7 @@ def recover(folder: Path) -> None:
 
     Nothing is done that the user's own state folder does not tell of.
 
-    Raises
-    ------
-    InputError
-        If the disk refuses, or another run keeps writing there.
-
+    InputError if the disk refuses, or another run keeps writing there.
     """
     if folder.is_dir() and has_journal(out := folder.resolve()):
         with _refusals(out), held_alone(out, PATIENCE_S):
@@ -228,11 +224,7 @@ def _require_writable(folder: Path) -> None:
 
     A file without a name leaves nothing behind, whatever ends the process; not every file system has them.
 
-    Raises
-    ------
-    OSError
-        If nothing can be written there.
-
+    OSError if nothing can be written there.
     """
     with suppress(AttributeError, OSError):
         os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o600))

@@ -50,11 +50,7 @@ class Sized:
 def analyse(problem: RateProblem, depths: Depths) -> Rates:
     """Return interval, latencies and deadlock of a pipeline whose FIFOs have these depths.
 
-    Raises
-    ------
-    LimitError
-        If the frames find no steady interval, or bursts are too long for the depths.
-
+    LimitError if the frames find no steady interval, or bursts are too long for the depths.
     """
     graph = FifoGraph(problem)
     blocked = deadlock(graph, depths)
@@ -100,11 +96,7 @@ def blocked(problem: RateProblem, depths: Depths, work: Work | None = None) -> t
 def first_frame(problem: RateProblem, depths: Depths, work: Work | None = None) -> tuple[int, int]:
     """Return first-word and first-frame latency in cycles, without the interval; the depths must not deadlock.
 
-    Raises
-    ------
-    LimitError
-        If bursts are too long for the depths, or that takes more than ``work``.
-
+    LimitError if bursts are too long for the depths, or that takes more than ``work``.
     """
     timed = run_self_timed(FifoGraph(problem, work), depths, most_frames=1)
     return timed.first_word_cycles, timed.first_frame_cycles

@@ -150,11 +150,7 @@ class FifoGraph:
     def complete(self, depths: Depths) -> tuple[int, ...]:
         """Return the depth of every FIFO, fixed ones included.
 
-        Raises
-        ------
-        InputError
-            If a depth is missing.
-
+        InputError if a depth is missing.
         """
         chosen = []
         for fifo in self.problem.fifos:

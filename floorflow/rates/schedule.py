@@ -139,11 +139,7 @@ class Waits:
 def busiest(graph: FifoGraph, period: int) -> int:
     """Return the actor with the most cycles.
 
-    Raises
-    ------
-    InfeasibleError
-        If it has more cycles than the period.
-
+    InfeasibleError if it has more cycles than the period.
     """
     actors = graph.problem.actors
     position = max(range(len(actors)), key=lambda p: actors[p].cycles)
@@ -156,11 +152,7 @@ def busiest(graph: FifoGraph, period: int) -> int:
 def anchored(graph: FifoGraph, period: int, space: Sequence[Sequence[Precedences]], *, backward: bool) -> Waits | None:
     """Return the waits relative to the busiest actor, or None if no schedule has that period.
 
-    Raises
-    ------
-    InfeasibleError
-        If that actor alone has more cycles than the period.
-
+    InfeasibleError if that actor alone has more cycles than the period.
     """
     waits = Waits(graph, period, backward, busiest(graph, period))
     waits.start()

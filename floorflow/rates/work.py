@@ -26,11 +26,7 @@ class Work:
     def spend(self, bursts: int) -> None:
         """Count one update of so many bursts.
 
-        Raises
-        ------
-        LimitError
-            If the limit is passed.
-
+        LimitError if the limit is passed.
         """
         count(STEP_S * (UPDATE_STEPS + bursts))
         self.left -= UPDATE_STEPS + bursts

@@ -452,11 +452,7 @@ class Request(BaseModel):
 
         Without ``model`` that is not looked for: it was read before.
 
-        Raises
-        ------
-        InputError
-            The first that is missing, or no file.
-
+        InputError: the first that is missing, or no file.
         """
         if model:
             require_file(self.model)

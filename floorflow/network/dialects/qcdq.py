@@ -60,11 +60,7 @@ class _Graph:
 def rewrite(source: OnnxFile) -> OnnxFile:
     """Return the file with a Quant for each quantiser.
 
-    Raises
-    ------
-    InputError
-        If a quantiser does not say to which integers; names file and node.
-
+    InputError if a quantiser does not say to which integers; names file and node.
     """
     if not any(_is(node, *_OPERATORS) for node in source.nodes):
         return source

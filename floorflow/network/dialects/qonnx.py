@@ -11,11 +11,7 @@ from floorflow.network.standard import check_standard
 def to_qonnx(source: OnnxFile, bits: FloatBits) -> OnnxFile:
     """Return the file as channels-first QONNX; ``bits`` are for a network without quantisers.
 
-    Raises
-    ------
-    InputError
-        If a node of a dialect cannot be read, or breaks ONNX's standard; names file, node and reason.
-
+    InputError if a node of a dialect cannot be read, or breaks ONNX's standard; names file, node and reason.
     """
     for rewrite in (thresholds.rewrite, channels_last.spelled_out, qlinear.rewrite, qcdq.rewrite):
         source = rewrite(source)

@@ -117,11 +117,7 @@ class Rewriting:
 def require_inputs(source: OnnxFile, counts: Mapping[str, int], domains: tuple[str, ...]) -> None:
     """Check that every node of a dialect's operators has the inputs that its rewriting reads, and an output.
 
-    Raises
-    ------
-    InputError
-        Names file and nodes.
-
+    InputError names file and nodes.
     """
     obstacles = Obstacles()
     for node in source.nodes:

@@ -60,11 +60,7 @@ class _Graph:
 def rewrite(source: OnnxFile) -> OnnxFile:
     """Return the file with a Quant for each MultiThreshold and each annotated weight of a layer.
 
-    Raises
-    ------
-    InputError
-        If its layers are no layers any more; says which of FINN's models to give.
-
+    InputError if its layers are no layers any more; says which of FINN's models to give.
     """
     own = [node for node in source.nodes if node.domain in QONNX_DOMAINS]
     between = [f"'{node.name}' ({node.op_type})" for node in own if node.op_type in _BETWEEN_STEPS]
