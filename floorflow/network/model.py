@@ -16,13 +16,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from floorflow.network.datatype import DataType
     from floorflow.network.obstacles import Obstacle
 
 Value = int | str | tuple[int, ...]
+Held = TypeVar("Held", int, str, tuple[int, ...])
 
 
 @dataclass(frozen=True)
@@ -55,23 +56,20 @@ class Operation:
 
     def integer(self, key: str) -> int:
         """Return an attribute that holds one integer."""
-        value = self.attributes[key]
-        if not isinstance(value, int):
-            raise TypeError(f"attribute '{key}' of '{self.name}' is {value!r}, not an integer")
-        return value
+        return self._held(key, int, "an integer")
 
     def integers(self, key: str) -> tuple[int, ...]:
         """Return an attribute that holds a tuple of integers."""
-        value = self.attributes[key]
-        if not isinstance(value, tuple):
-            raise TypeError(f"attribute '{key}' of '{self.name}' is {value!r}, not a tuple")
-        return value
+        return self._held(key, tuple, "a tuple")
 
     def text(self, key: str) -> str:
         """Return an attribute that holds a string."""
+        return self._held(key, str, "a string")
+
+    def _held(self, key: str, kind: type[Held], expected: str) -> Held:
         value = self.attributes[key]
-        if not isinstance(value, str):
-            raise TypeError(f"attribute '{key}' of '{self.name}' is {value!r}, not a string")
+        if not isinstance(value, kind):
+            raise TypeError(f"attribute '{key}' of '{self.name}' is {value!r}, not {expected}")
         return value
 
 

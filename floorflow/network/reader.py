@@ -25,7 +25,8 @@ from floorflow.network.operations import (
     quantised_type,
     translate,
 )
-from floorflow.network.shapes import QONNX_DOMAIN, UNNAMED_DOMAINS, infer_shapes
+from floorflow.network.shapes import QONNX_DOMAIN, infer
+from floorflow.network.soundness import STANDARD_DOMAINS
 
 _RAW_STAYS_RAW = ("", "affine", "flatten", "max_pool", "pad", "split", "upsample")
 """Types of operations that leave an input without quantiser as it is, for the host to scale."""
@@ -79,14 +80,14 @@ def partial_network(file: OnnxFile, bits: FloatBits = EIGHT_BITS) -> Network:
         source, declared = to_qonnx(file, bits), annotated(file)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise InputError(f"{file.path}: the graph makes no sense ({error})", _CHECK) from error
-    unnamed = [f"'{node.name}'" for node in source.nodes if is_quantiser(node) and node.domain in UNNAMED_DOMAINS]
+    unnamed = [f"'{node.name}'" for node in source.nodes if is_quantiser(node) and node.domain in STANDARD_DOMAINS]
     _check_layers(source)
     facts, obstacles = Facts(source, {}, find_constants(source)), Obstacles(list(source.obstacles))
     live = _live_tensors(source)
     nodes = [node for node in source.nodes if not live.isdisjoint(node.outputs)]
     try:
         supported = {node.name for node in nodes if _is_supported(node, facts, obstacles)}
-        facts.shapes, notes = infer_shapes(source)
+        facts.shapes, _, notes = infer(source)
         for value in source.inputs:
             stored = _INPUT_TYPES.get(value.type.tensor_type.elem_type, _EIGHT_BITS)
             facts.types[value.name] = declared.get(value.name, stored)

@@ -16,7 +16,6 @@ from floorflow.network.dialects.rewriting import (
     Rewriting,
     integer_type,
     makers_of,
-    optional,
     require_inputs,
 )
 from floorflow.network.facts import Facts, find_constants
@@ -115,7 +114,7 @@ def _dequantise(rewriting: Rewriting, graph: _Graph, node: Node) -> None:
     if name not in graph.facts.constants or graph.quantises(clip.inputs[0] if clip else name):
         rewriting.add(node.name, "Identity", [name], node.outputs[0])
         return
-    stored = integer_type(graph.source, graph.makers, optional(node.inputs, 2)) or integer_type(
+    stored = integer_type(graph.source, graph.makers, node.optional(2)) or integer_type(
         graph.source, graph.makers, name
     )
     if stored is None:
@@ -126,7 +125,7 @@ def _dequantise(rewriting: Rewriting, graph: _Graph, node: Node) -> None:
 
 def _made_by(rewriting: Rewriting, graph: _Graph, node: Node) -> DataType:
     """Return the type that a QuantizeLinear makes: its zero point's."""
-    zero = optional(node.inputs, 2)
+    zero = node.optional(2)
     if not zero:
         return _UINT8
     datatype = integer_type(graph.source, graph.makers, zero)
@@ -152,7 +151,7 @@ def _clipped(rewriting: Rewriting, graph: _Graph, node: Node, datatype: DataType
 
 
 def _bound(graph: _Graph, node: Node, position: int, attribute: str, default: int) -> int:
-    name = optional(node.inputs, position)
+    name = node.optional(position)
     if name:
         return int(graph.facts.number(name, node, f"the {attribute} of its bounds"))
     return int(node.attributes.get(attribute, default))
@@ -160,7 +159,7 @@ def _bound(graph: _Graph, node: Node, position: int, attribute: str, default: in
 
 def _quant_inputs(node: Node) -> list[str]:
     """Return data, scale and zero point; Quant takes a scale for an absent zero point just as well."""
-    return [node.inputs[0], node.inputs[1], optional(node.inputs, 2) or node.inputs[1]]
+    return [node.inputs[0], node.inputs[1], node.optional(2) or node.inputs[1]]
 
 
 def _is(node: Node, *op_types: str) -> bool:
@@ -181,5 +180,5 @@ def _notes(graph: _Graph) -> list[str]:
 
 
 def _is_shifted(graph: _Graph, node: Node) -> bool:
-    value = graph.facts.value(optional(node.inputs, 2)) if optional(node.inputs, 2) else None
+    value = graph.facts.value(node.optional(2)) if node.optional(2) else None
     return value is not None and bool(value.any())
