@@ -2,10 +2,9 @@
 
 from floorflow.rates.analysis import Rates, Sized, analyse, blocked, first_frame, keeps, peak_words, size
 from floorflow.rates.deadlock import Blocked
-from floorflow.rates.fifo_graph import Depths
+from floorflow.rates.fifo_graph import Depths, Work
 from floorflow.rates.pipeline import Actors, RouteDelay, rate_problem
 from floorflow.rates.problem import Actor, Fifo, Moves, RateProblem, cut, moves, repeated
-from floorflow.rates.work import Work
 
 __all__ = [
     "Actor",

@@ -7,12 +7,11 @@ from fractions import Fraction
 
 from floorflow.rates.deadlock import Blocked, deadlock
 from floorflow.rates.depths import keeps_period, shortest_period, smallest_depths
-from floorflow.rates.fifo_graph import Depths, FifoGraph
-from floorflow.rates.occupancy import most_words_seen
+from floorflow.rates.fifo_graph import Depths, FifoGraph, Work
 from floorflow.rates.problem import RateProblem
 from floorflow.rates.schedule_depths import schedule_depths
 from floorflow.rates.self_timed import run_frames, run_self_timed
-from floorflow.rates.work import Work
+from floorflow.rates.words import most_words_seen
 from floorflow.stats import count
 
 SIZED_S = 1.5e-3

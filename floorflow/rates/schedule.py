@@ -93,15 +93,9 @@ class Waits:
         for precedences in self._pending[actor]:
             shift = precedences.frames * self.period
             if self.backward:
-                starts, bursts = precedences.by_tail
-                asked = np.maximum.reduceat(
-                    self.x[precedences.head][precedences.head_bursts] + precedences.weights, starts
-                )
+                bursts, asked = precedences.at_tails(self.x[precedences.head])
             else:
-                starts, bursts = precedences.by_head
-                asked = np.maximum.reduceat(
-                    self.x[precedences.tail][precedences.tail_bursts] + precedences.weights, starts
-                )
+                bursts, asked = precedences.at_heads(self.x[precedences.tail])
             x[bursts] = np.maximum(x[bursts], asked - shift)
         self._pending[actor] = []
         if np.array_equal(x, self.x[actor]):

@@ -79,8 +79,7 @@ def _after(waits: Ints, cycles: int) -> Ints:
 
 
 def _raise(head: Ints, tail: Ints, precedences: Precedences) -> None:
-    starts, bursts = precedences.by_head
-    asked = np.maximum.reduceat(tail[precedences.tail_bursts] + precedences.weights, starts)
+    bursts, asked = precedences.at_heads(tail)
     head[bursts] = np.maximum(head[bursts], asked)
 
 

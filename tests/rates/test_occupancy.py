@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.rates import Actor, Fifo, RateProblem, peak_words, size
-from floorflow.rates.occupancy import most_words
 from floorflow.rates.precedence import space_precedences
 from floorflow.rates.problem import Ints
-from floorflow.rates.words import Words
+from floorflow.rates.words import Words, most_words
 from tests.rates.graphs import moves, random_problem
 from tests.rates.stepping import Machine
 
