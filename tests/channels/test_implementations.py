@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.channels import Channel
-from floorflow.dataflow.implementations import Circuits, Likeness, likenesses, reuse
+from floorflow.channels.implementations import Circuits, Likeness, likenesses, reuse
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.dataflow.modules import Module
 from floorflow.resources import Resources
