@@ -192,9 +192,7 @@ def _require_goals_of_several(request: Request) -> None:
         f"--fold-method {request.fold_method}": request.fold_method != "exact",
         "--keep-folding": request.keep_folding,
     }
-    for option, given in refused.items():
-        if given:
-            raise InputError(f"{option}: only a plan of one network has it", hint="leave it out, or plan one network")
+    _refuse(refused, "only a plan of one network has it", "leave it out, or plan one network")
 
 
 def refuse_memory_options(given: Iterable[str], backend: str) -> None:
@@ -218,6 +216,11 @@ def _require_goals_at_memory(request: Request) -> None:
         f"--fold-method {request.fold_method}": request.fold_method != "exact",
         "--risk": request.risk is not None,
     }
-    for option, given in refused.items():
-        if given:
-            raise InputError(f"{option}: networks that share the memory of one board do not have it", "leave it out")
+    _refuse(refused, "networks that share the memory of one board do not have it", "leave it out")
+
+
+def _refuse(options: Mapping[str, bool], why: str, hint: str) -> None:
+    """Refuse the first of some options that is given."""
+    option = next((option for option, given in options.items() if given), None)
+    if option is not None:
+        raise InputError(f"{option}: {why}", hint)
