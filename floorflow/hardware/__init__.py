@@ -1,7 +1,7 @@
 """Devices, boards and platforms: what the hardware offers, read from ``platforms/``."""
 
 from floorflow.hardware.areas import StatedPblock, stated_pblock, with_keep_outs
-from floorflow.hardware.board import Board, BoardInfrastructure, BoardLink, Memory, Shell
+from floorflow.hardware.board import Board, Memory
 from floorflow.hardware.catalogue import known_links, known_platforms
 from floorflow.hardware.crossing import (
     Crossing,
@@ -12,9 +12,9 @@ from floorflow.hardware.crossing import (
     padded_width_bits,
     stream_wires,
 )
-from floorflow.hardware.device import Device, SiteType, Slr
+from floorflow.hardware.device import Device
 from floorflow.hardware.device_file import read_device
-from floorflow.hardware.doubts import DoubtfulFact, assumed_facts, doubts_of
+from floorflow.hardware.doubts import assumed_facts, doubts_of
 from floorflow.hardware.free_region import (
     clear_rectangles,
     confined,
@@ -29,8 +29,8 @@ from floorflow.hardware.links import TOPOLOGIES, Link
 from floorflow.hardware.load import described_fpgas, load_platform
 from floorflow.hardware.new_board import new_board
 from floorflow.hardware.platform import Fpga, Platform, SllBoundary
-from floorflow.hardware.ranges import anchor, count_sites, parse_ranges, range_rect, ranges, resources_of_sites
-from floorflow.hardware.reconfigurable import RegionGrid, bitstream_bytes, region_grid
+from floorflow.hardware.ranges import anchor, parse_ranges, ranges, resources_of_sites
+from floorflow.hardware.reconfigurable import bitstream_bytes, region_grid
 from floorflow.hardware.relocation import anchors, can_relocate
 from floorflow.hardware.slot_graph import BoundaryPair, DirectedEdge, Edge, RouteStep, SlotGraph, boundary_pairs
 from floorflow.hardware.slots import Infrastructure, Slot
@@ -38,13 +38,10 @@ from floorflow.hardware.slots import Infrastructure, Slot
 __all__ = [
     "TOPOLOGIES",
     "Board",
-    "BoardInfrastructure",
-    "BoardLink",
     "BoundaryPair",
     "Crossing",
     "Device",
     "DirectedEdge",
-    "DoubtfulFact",
     "Edge",
     "Fpga",
     "Infrastructure",
@@ -52,15 +49,11 @@ __all__ = [
     "Memory",
     "Platform",
     "Rect",
-    "RegionGrid",
     "Route",
     "RouteStep",
-    "Shell",
-    "SiteType",
     "SllBoundary",
     "Slot",
     "SlotGraph",
-    "Slr",
     "StatedPblock",
     "anchor",
     "anchors",
@@ -73,7 +66,6 @@ __all__ = [
     "can_relocate",
     "clear_rectangles",
     "confined",
-    "count_sites",
     "described_fpgas",
     "doubts_of",
     "free_cells",
@@ -88,7 +80,6 @@ __all__ = [
     "new_board",
     "padded_width_bits",
     "parse_ranges",
-    "range_rect",
     "ranges",
     "read_device",
     "region_grid",

@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,23 +108,17 @@ class RegionGrid:
 
     def owned_rectangles(self, first: int, last: int, bottom: int, top: int) -> tuple[Rect, ...]:
         """Return disjoint rectangles, bottom to top, of what a region there owns."""
-        runs = [tuple(self._runs(row, first, last)) for row in range(bottom, top + 1)]
-        rects, start = [], 0
-        for number in range(1, len(runs) + 1):
-            if number == len(runs) or runs[number] != runs[start]:
-                rects += [self.rect(a, b, bottom + start, bottom + number - 1) for a, b in runs[start]]
-                start = number
+        rects: list[Rect] = []
+        for runs, alike in groupby(range(bottom, top + 1), lambda row: tuple(self._runs(row, first, last))):
+            rows = list(alike)
+            rects += [self.rect(a, b, rows[0], rows[-1]) for a, b in runs]
         return tuple(rects)
 
     def _runs(self, row: int, first: int, last: int) -> Iterator[tuple[int, int]]:
-        start = None
-        for unit in range(first, last + 2):
-            here = unit <= last and bool(self.owned[row, unit])
-            if here and start is None:
-                start = unit
-            elif not here and start is not None:
-                yield start, unit - 1
-                start = None
+        for owned, run in groupby(range(first, last + 1), lambda unit: bool(self.owned[row, unit])):
+            units = list(run)
+            if owned:
+                yield units[0], units[-1]
 
 
 def region_grid(device: Device, keep_outs: Iterable[Rect] = ()) -> RegionGrid:
