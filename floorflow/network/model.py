@@ -16,14 +16,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from floorflow.network.datatype import DataType
     from floorflow.network.obstacles import Obstacle
 
 Value = int | str | tuple[int, ...]
-Held = TypeVar("Held", int, str, tuple[int, ...])
 
 
 @dataclass(frozen=True)
@@ -56,20 +55,23 @@ class Operation:
 
     def integer(self, key: str) -> int:
         """Return an attribute that holds one integer."""
-        return self._held(key, int, "an integer")
+        value = self.attributes[key]
+        if not isinstance(value, int):
+            raise TypeError(f"attribute '{key}' of '{self.name}' is {value!r}, not an integer")
+        return value
 
     def integers(self, key: str) -> tuple[int, ...]:
         """Return an attribute that holds a tuple of integers."""
-        return self._held(key, tuple, "a tuple")
+        value = self.attributes[key]
+        if not isinstance(value, tuple):
+            raise TypeError(f"attribute '{key}' of '{self.name}' is {value!r}, not a tuple")
+        return value
 
     def text(self, key: str) -> str:
         """Return an attribute that holds a string."""
-        return self._held(key, str, "a string")
-
-    def _held(self, key: str, kind: type[Held], expected: str) -> Held:
         value = self.attributes[key]
-        if not isinstance(value, kind):
-            raise TypeError(f"attribute '{key}' of '{self.name}' is {value!r}, not {expected}")
+        if not isinstance(value, str):
+            raise TypeError(f"attribute '{key}' of '{self.name}' is {value!r}, not a string")
         return value
 
 
