@@ -44,12 +44,8 @@ _NO_NAME = "its name is not UTF-8; rename it, or use a locale with UTF-8"
 def read_bytes(path: Path, kind: FileKind, hint: str, error: type[InputError] = InputError) -> bytes:
     """Return what a file holds.
 
-    Raises
-    ------
-    InputError
-        Or ``error``, if the file is missing, no regular file, larger than its kind may be, cannot be read, or has a
-        name that no file of a plan could repeat.
-
+    InputError, or ``error``, if the file is missing, no regular file, larger than its kind may be, cannot be read, or
+    has a name that no file of a plan could repeat.
     """
     try:
         require_utf8(path.name)

@@ -49,12 +49,8 @@ def with_keep_outs(platform: Platform, areas: Sequence[str], option: str = "--ke
 def stated_pblock(platform: Platform, area: str, told: str) -> StatedPblock:
     """Return where a pblock is to lie; ``told`` is what messages begin with.
 
-    Raises
-    ------
-    InputError
-        If the area is no range, names no FPGA among several, lies in no single SLR, touches the shell or a keep-out, or
-        cuts columns or rows that no pblock may part.
-
+    InputError if the area is no range, names no FPGA among several, lies in no single SLR, touches the shell or a
+    keep-out, or cuts columns or rows that no pblock may part.
     """
     name, text = _parted(area)
     fpgas = _named(platform, name, told)

@@ -17,7 +17,7 @@ from floorflow.hardware.links import Link, LinkWithCores
 from floorflow.hardware.platform import Fpga, Platform, SllBoundary
 from floorflow.hardware.ports import check_ports
 from floorflow.hardware.reading import parse, read_text, require
-from floorflow.hardware.slots import Infrastructure, Slot, fpga_infrastructure, fpga_slots, remainders, slot_name
+from floorflow.hardware.slots import Infrastructure, Slot, fpga_infrastructure, remainders, slot_name, slot_of
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,8 @@ def check_clock(clock_mhz: float | None) -> None:
 def assembled(name: str, boards: Sequence[BoardWithDie], links: Sequence[LinkWithCores]) -> Platform:
     """Join FPGAs ``fpga0``, ``fpga1``, ...; FPGAs that are one value share their `Device`.
 
-    Raises
-    ------
-    PlatformError
-        If a board and its die contradict each other, or infrastructure and link cores need more than a slot has.
-
+    PlatformError if a board and its die contradict each other, or infrastructure and link cores need more than a slot
+    has.
     """
     placed: list[Fpga] = []
     infrastructure: list[Infrastructure] = []
@@ -100,7 +97,7 @@ def assembled(name: str, boards: Sequence[BoardWithDie], links: Sequence[LinkWit
         fpga, board, device = f"fpga{number}", each.board, each.device
         remaining = each.remainders  # refuses what contradicts the die, before anything is asked of it
         here = fpga_infrastructure(fpga, board, device, each.file, links, number=number, count=len(boards))
-        slots = fpga_slots(fpga, remaining, here, each.file)
+        slots = tuple(slot_of(fpga, slr, here, each.file) for slr in remaining)
         placed.append(Fpga(fpga, board, device, slots))
         infrastructure += here
         boundaries += (

@@ -362,11 +362,8 @@ class Board(BoardFile):
 def read_board(text: str, file: str) -> Board:
     """Return the board that ``text``, the content of ``file``, describes.
 
-    Raises
-    ------
-    PlatformError
-        If a field is missing, unknown or malformed. Whether the board fits its die is checked by ``load_platform``.
-
+    PlatformError if a field is missing, unknown or malformed. Whether the board fits its die is checked by
+    ``load_platform``.
     """
     model = parse(BoardFile, text, file)
     stated = {*model.model_fields_set, *(["host_port"] if model.memories else [])}

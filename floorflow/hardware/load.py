@@ -34,12 +34,8 @@ def load_platform(
     ``host_port`` is the memory channel at which the host's streams end on the first FPGA and on the last, the first of
     the board's unless given.
 
-    Raises
-    ------
-    PlatformError
-        If a name is unknown, a file is malformed, board and die contradict each other, the board has no such memory
-        channel, or the boards cannot be joined so.
-
+    PlatformError if a name is unknown, a file is malformed, board and die contradict each other, the board has no such
+    memory channel, or the boards cannot be joined so.
     """
     text, path = board_source(str(name_or_path))
     check_clock(clock_mhz)

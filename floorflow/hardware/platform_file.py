@@ -66,11 +66,8 @@ def described_platform(text: str, path: Path, clock_mhz: float | None, host_port
 
     ``host_port`` is a memory channel of the first board and of the last.
 
-    Raises
-    ------
-    PlatformError
-        If a field is not as expected, boards of different families are mixed, or links cannot be as the file has them.
-
+    PlatformError if a field is not as expected, boards of different families are mixed, or links cannot be as the file
+    has them.
     """
     file, model = str(path), parse(PlatformModel, text, str(path))
     require(model.name not in known_platforms(), file, "name", f"'{model.name}' is a board that ships; choose another")

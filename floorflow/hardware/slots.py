@@ -86,16 +86,6 @@ def fpga_infrastructure(
     return (*(_infrastructure(fpga, item, device, file) for item in own), *cores)
 
 
-def fpga_slots(
-    fpga: str, remaining: Sequence[Slot], infrastructure: Sequence[Infrastructure], file: str
-) -> tuple[Slot, ...]:
-    """Return the slots of one FPGA, bottom to top, less its infrastructure; ``file`` is the board's, for messages.
-
-    PlatformError if infrastructure and link cores need more than the shell leaves.
-    """
-    return tuple(_slot(fpga, slr, infrastructure, file) for slr in remaining)
-
-
 def _check_names(board: Board, device: Device, file: str) -> None:
     """Check that part and die are of one architecture and that every SLR that is named exists."""
     architecture = technology_of(board.part).architecture
@@ -144,7 +134,11 @@ def _remainder(slr: str, shell: Shell | None, device: Device, file: str) -> Slot
     return Slot("", "", slr, region, static, capacity, _beside_shell(shell, slr, device, capacity))
 
 
-def _slot(fpga: str, remaining: Slot, infrastructure: Sequence[Infrastructure], file: str) -> Slot:
+def slot_of(fpga: str, remaining: Slot, infrastructure: Sequence[Infrastructure], file: str) -> Slot:
+    """Return the slot of an FPGA that the shell leaves, less its infrastructure; ``file`` is the board's, for messages.
+
+    PlatformError if infrastructure and link cores need more than the shell leaves.
+    """
     name = slot_name(fpga, remaining.slr)
     here = [item for item in infrastructure if item.slot == name]
     reserved = [item.reserved for item in here if item.reserved is not None]

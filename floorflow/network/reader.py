@@ -48,12 +48,8 @@ _INPUT_TYPES: Mapping[int, DataType] = {
 def read(path: str | Path, bits: FloatBits = EIGHT_BITS) -> Network:
     """Read a network; weights count by shape and datatype only. ``bits`` are for one without quantisers.
 
-    Raises
-    ------
-    InputError
-        If the file is missing or broken, a shape is dynamic, a layer is not quantised or an operator is not
-        supported; the message names file and nodes, all of them at once.
-
+    InputError if the file is missing or broken, a shape is dynamic, a layer is not quantised or an operator is not
+    supported; the message names file and nodes, all of them at once.
     """
     return network_from(load(Path(path)), bits)
 

@@ -44,12 +44,8 @@ def require_free(out: Path, *, force: bool, later: Collection[str] = ()) -> None
     What a killed run left behind is undone first. ``later``: files that are to be added to what is written first, and
     folders of such, which end in /; something of the user's in their place is refused as well.
 
-    Raises
-    ------
-    InputError
-        If ``out`` is a file or cannot be written; if it is not empty and ``force`` is not set; with ``force`` if it has
-        no run.json of ours, is a mount point or somebody's home; if a hidden folder that we would need is not ours.
-
+    InputError if ``out`` is a file or cannot be written; if it is not empty and ``force`` is not set; with ``force`` if
+    it has no run.json of ours, is a mount point or somebody's home; if a hidden folder that we would need is not ours.
     """
     out = _resolved(out)
     if out.exists() and not out.is_dir():

@@ -29,11 +29,8 @@ SHALLOW_WORDS = 33
 def schedule_depths(graph: FifoGraph, period: int) -> tuple[int, ...]:
     """Return depths, by FIFO, with which the period is kept.
 
-    Raises
-    ------
-    InfeasibleError
-        If an actor has more cycles than the period, or FIFOs of fixed depth do not hold what this schedule stores.
-
+    InfeasibleError if an actor has more cycles than the period, or FIFOs of fixed depth do not hold what this schedule
+    stores.
     """
     first_source = graph.order[0]
     trials = []

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from floorflow.assets import asset_folder
 from floorflow.errors import PlatformError
-from floorflow.hardware.device_file import read_device
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.ranges import (
     anchor,
@@ -17,14 +15,10 @@ from floorflow.hardware.ranges import (
     ranges,
     resources_of_sites,
 )
+from tests.hardware.conftest import PARTS, device_of
 from tests.random_family import random_family
 
-PARTS = ["xc7z020", "xc7z045", "xcku5p", "xcu250", "xcu280", "xcu50", "xcu55c"]
-PARTS += ["xcvu3p", "xcvu9p", "xczu3eg", "xczu5ev", "xczu7ev", "xczu9eg"]
-DEVICES = {
-    name: read_device((asset_folder("platforms") / "devices" / f"{name}.yaml").read_text(encoding="utf-8"), name)
-    for name in PARTS
-}
+DEVICES = {name: device_of(name) for name in PARTS}
 
 
 @st.composite

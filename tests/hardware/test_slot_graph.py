@@ -15,6 +15,7 @@ from floorflow.hardware.platform import Fpga, Platform, SllBoundary
 from floorflow.hardware.slots import Slot
 from floorflow.resources import ZERO
 from floorflow.verify.hardware import routes
+from tests.random_family import seeds
 
 
 def random_graph(seed: int) -> SlotGraph:
@@ -48,7 +49,7 @@ def rank(graph: SlotGraph, source: int, route: tuple[DirectedEdge, ...]) -> tupl
     return kinds.count("link"), kinds.count("sll"), graph.slots_on(source, route)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_a_route_is_the_best_of_all_by_links_boundaries_and_slots_in_order(seed: int) -> None:
     graph = random_graph(seed)
     for source in range(graph.slots):
@@ -102,7 +103,7 @@ def judged(platform: Platform) -> routes.Roads:
     return routes.roads(slots, [(b.lower, b.upper) for b in platform.boundaries], links)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_check_derives_the_same_routes_whatever_slots_are_called(seed: int) -> None:
     platform = platform_of_graph(random_graph(seed))
     roads = judged(platform)
