@@ -1,7 +1,7 @@
 """Devices, boards and platforms: what the hardware offers, read from ``platforms/``."""
 
 from floorflow.hardware.areas import StatedPblock, stated_pblock, with_keep_outs
-from floorflow.hardware.board import Board, Memory
+from floorflow.hardware.board import Board, BoardLink, Memory
 from floorflow.hardware.catalogue import known_links, known_platforms
 from floorflow.hardware.crossing import (
     Crossing,
@@ -38,6 +38,7 @@ from floorflow.hardware.slots import Infrastructure, Slot
 __all__ = [
     "TOPOLOGIES",
     "Board",
+    "BoardLink",
     "BoundaryPair",
     "Crossing",
     "Device",

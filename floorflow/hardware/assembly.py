@@ -74,8 +74,10 @@ def read_link(path: Path) -> tuple[LinkKind, str]:
 def link_between(near: int, far: int, source: BoardLink, target: BoardLink) -> LinkWithCores:
     """Return the link of two FPGAs, the lower number first, as their boards have its two ends."""
     ends = slot_name(f"fpga{near}", source.slr), slot_name(f"fpga{far}", target.slr)
-    quality = source.gbps, source.latency_us, source.assumed, source.reliable
-    return LinkWithCores(Link(f"fpga{near}-fpga{far}", source.kind, *ends, *quality), source.core)
+    link = Link(
+        f"fpga{near}-fpga{far}", source.kind, *ends, source.gbps, source.latency_us, source.assumed, source.reliable
+    )
+    return LinkWithCores(link, source.core)
 
 
 def check_clock(clock_mhz: float | None) -> None:

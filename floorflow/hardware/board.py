@@ -137,12 +137,12 @@ class Memory(FileModel):
     @property
     def controller(self) -> Resources | None:
         """What the controller takes."""
-        return self.held and self.held.resources
+        return None if self.held is None else self.held.resources
 
     @property
     def reserved(self) -> str | None:
         """The range that is kept free for the controller."""
-        return self.held and self.held.reserved
+        return None if self.held is None else self.held.reserved
 
 
 class Reconfiguration(FileModel):

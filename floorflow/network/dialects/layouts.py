@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from floorflow.network.dialects.rewriting import STANDARD_DOMAINS
 from floorflow.network.facts import Facts
 from floorflow.network.onnx_file import Node
 from floorflow.network.shapes import QUANTISERS
+from floorflow.network.soundness import STANDARD_DOMAINS
 
 Shape = tuple[int, ...]
 Carrier = Callable[["Layout"], "Layout | None"]

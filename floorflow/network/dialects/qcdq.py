@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from floorflow.errors import some
 from floorflow.network.datatype import DataType, integer, smallest
 from floorflow.network.dialects.rewriting import (
-    STANDARD_DOMAINS,
     Rewriting,
     integer_type,
     makers_of,
@@ -20,6 +19,7 @@ from floorflow.network.dialects.rewriting import (
 )
 from floorflow.network.facts import Facts, find_constants
 from floorflow.network.onnx_file import Node, OnnxFile
+from floorflow.network.soundness import STANDARD_DOMAINS
 
 _DOMAINS = (*STANDARD_DOMAINS, "com.microsoft")
 _OPERATORS = {"QuantizeLinear": 2, "DequantizeLinear": 2, "DynamicQuantizeLinear": 1}

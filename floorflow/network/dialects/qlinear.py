@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from floorflow.network.dialects.rewriting import STANDARD_DOMAINS, Rewriting, require_inputs
+from floorflow.network.dialects.rewriting import Rewriting, require_inputs
 from floorflow.network.facts import find_constants
 from floorflow.network.onnx_file import Node, OnnxFile
+from floorflow.network.soundness import STANDARD_DOMAINS
 
 _PLANE = (1, 1)
 """The kernel of a global pool, as far as its rank goes."""
