@@ -26,7 +26,7 @@ import yaml
 
 from floorflow.backends.backend import backend_named
 from floorflow.channels import Channel
-from floorflow.dataflow.implementations import Circuits, likenesses, reuse
+from floorflow.channels.implementations import Circuits, likenesses, reuse
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.dataflow.modules import Module, Wire, cluster
 from floorflow.hardware import Platform, load_platform

@@ -47,11 +47,7 @@ A part that is sold with less than its die holds, such as xczu4ev, is none of th
 def asset_folder(name: str) -> Path:
     """Return the folder ``platforms`` or ``tcl``.
 
-    Raises
-    ------
-    FileNotFoundError
-        If neither the wheel nor a source tree holds it (a broken installation).
-
+    FileNotFoundError if neither the wheel nor a source tree holds it (a broken installation).
     """
     package = Path(__file__).resolve().parent
     for candidate in (package / "_assets" / name, package.parent / name):
@@ -63,6 +59,11 @@ def asset_folder(name: str) -> Path:
 def shipped(kind: PlatformFile) -> tuple[str, ...]:
     """Return the names of the boards, devices or kinds of link that ship with floorflow."""
     return tuple(sorted(path.stem for path in (asset_folder("platforms") / kind).glob("*.yaml")))
+
+
+def shipped_file(kind: PlatformFile, name: str) -> Path:
+    """Return where the file of a shipped board, device or kind of link lies, or would lie."""
+    return asset_folder("platforms") / kind / f"{name}.yaml"
 
 
 def is_path(text: str) -> bool:
@@ -105,14 +106,7 @@ def bare_part(text: str) -> BarePart | None:
 
 
 def require_platform(text: str) -> None:
-    """Refuse what is no board, no file and no part.
-
-    Raises
-    ------
-    PlatformError
-        As `board_path`.
-
-    """
+    """Refuse what is no board, no file and no part, as `board_path` does."""
     if not is_bare(text):
         board_path(text)
 
@@ -125,15 +119,11 @@ def is_bare(text: str) -> bool:
 def board_path(text: str) -> Path:
     """Return the board file for a name, a whole part of one such as ``u250``, or a path; case does not count.
 
-    Raises
-    ------
-    PlatformError
-        If the name is unknown (with the nearest names), or fits several boards.
-
+    PlatformError if the name is unknown (with the nearest names), or fits several boards.
     """
     found = matching(text, shipped("boards"))
     if len(found) == 1:
-        return asset_folder("platforms") / "boards" / f"{found[0]}.yaml"
+        return shipped_file("boards", found[0])
     if found:
         message = f"platform '{text}' may be {' or '.join(found)}"
         raise PlatformError(message, hint="give more of the name")
@@ -194,14 +184,10 @@ def _like(name: Path) -> list[Path]:
 def link_path(text: str) -> Path:
     """Return the file of a kind of link: a shipped one by its name, or a user's by its path.
 
-    Raises
-    ------
-    PlatformError
-        If the kind is unknown.
-
+    PlatformError if the kind is unknown.
     """
     if text.lower() in shipped("links"):
-        return asset_folder("platforms") / "links" / f"{text.lower()}.yaml"
+        return shipped_file("links", text.lower())
     if is_path(text):
         return _existing(text, "--link")
     known = ", ".join(shipped("links"))

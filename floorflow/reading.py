@@ -44,12 +44,8 @@ _NO_NAME = "its name is not UTF-8; rename it, or use a locale with UTF-8"
 def read_bytes(path: Path, kind: FileKind, hint: str, error: type[InputError] = InputError) -> bytes:
     """Return what a file holds.
 
-    Raises
-    ------
-    InputError
-        Or ``error``, if the file is missing, no regular file, larger than its kind may be, cannot be read, or has a
-        name that no file of a plan could repeat.
-
+    InputError, or ``error``, if the file is missing, no regular file, larger than its kind may be, cannot be read, or
+    has a name that no file of a plan could repeat.
     """
     try:
         require_utf8(path.name)
@@ -105,11 +101,7 @@ def read_text(
 def read_json(path: Path, kind: FileKind, hint: str, **options: Any) -> Any:
     """Return what a JSON file holds; ``options`` are those of `json.loads`.
 
-    Raises
-    ------
-    InputError
-        As `read_text`, and if it is no JSON, lies too deep in itself, or has a key twice in one object.
-
+    InputError as `read_text`, and if it is no JSON, lies too deep in itself, or has a key twice in one object.
     """
     return parse_json(read_text(path, kind, hint), str(path), hint, **options)
 
@@ -143,11 +135,7 @@ def _no_number(name: str) -> Any:
 def files_below(folder: Path) -> list[Path]:
     """Return all regular files below a folder, by their paths; links to folders are not followed.
 
-    Raises
-    ------
-    InputError
-        If the folder, or one below it, cannot be read.
-
+    InputError if the folder, or one below it, cannot be read.
     """
 
     def refuse(problem: OSError) -> None:
@@ -186,11 +174,7 @@ def exists(path: Path) -> bool:
 def require_file(path: Path, hint: str, option: str = "", error: type[InputError] = InputError) -> None:
     """Refuse the path of no regular file; ``option`` is told before it.
 
-    Raises
-    ------
-    InputError
-        Or ``error``: says what stands there instead, or why that cannot be told.
-
+    InputError, or ``error``: says what stands there instead, or why that cannot be told.
     """
     try:
         mode = os.stat(path).st_mode  # noqa: PTH116  (as above)
@@ -208,11 +192,7 @@ def resolved(path: Path) -> Path:
 def require_folder(path: Path, expected: str) -> None:
     """Refuse what is no folder that can be listed; ``expected`` says what is.
 
-    Raises
-    ------
-    InputError
-        Says what stands there instead, or why that cannot be told.
-
+    InputError says what stands there instead, or why that cannot be told.
     """
     try:
         mode = os.stat(path).st_mode  # noqa: PTH116  (takes a name with a zero byte for a ValueError, too)
@@ -228,11 +208,7 @@ def require_folder(path: Path, expected: str) -> None:
 def require_nameable(path: Path, hint: str) -> None:
     """Refuse a path at which nothing can be made: too long a name, links in a circle, a file on the way.
 
-    Raises
-    ------
-    InputError
-        Says why.
-
+    InputError says why.
     """
     if any(len(os.fsencode(part)) > _LONGEST_NAME for part in path.parts):
         raise InputError(f"{shown(path)}: cannot be written: a name in it is too long", hint)

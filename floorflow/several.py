@@ -45,11 +45,7 @@ def network_name(model: Path) -> str:
 def read_rates(value: Any, option: str) -> dict[str, float]:
     """Return rates in frames a second by network, from a mapping or from ``NAME=RATE`` settings.
 
-    Raises
-    ------
-    InputError
-        If a setting has no name, a rate is no number above 0, or a name comes twice.
-
+    InputError if a setting has no name, a rate is no number above 0, or a name comes twice.
     """
     if value is None:
         return {}
@@ -119,11 +115,7 @@ class SeveralRequest:
 
     ``names`` are those of the networks, in the same order.
 
-    Raises
-    ------
-    InputError
-        If two networks have one name, a rate is of none of them, or an option is for one network only.
-
+    InputError if two networks have one name, a rate is of none of them, or an option is for one network only.
     """
 
     names: tuple[str, ...]
@@ -200,9 +192,7 @@ def _require_goals_of_several(request: Request) -> None:
         f"--fold-method {request.fold_method}": request.fold_method != "exact",
         "--keep-folding": request.keep_folding,
     }
-    for option, given in refused.items():
-        if given:
-            raise InputError(f"{option}: only a plan of one network has it", hint="leave it out, or plan one network")
+    _refuse(refused, "only a plan of one network has it", "leave it out, or plan one network")
 
 
 def refuse_memory_options(given: Iterable[str], backend: str) -> None:
@@ -226,6 +216,11 @@ def _require_goals_at_memory(request: Request) -> None:
         f"--fold-method {request.fold_method}": request.fold_method != "exact",
         "--risk": request.risk is not None,
     }
-    for option, given in refused.items():
-        if given:
-            raise InputError(f"{option}: networks that share the memory of one board do not have it", "leave it out")
+    _refuse(refused, "networks that share the memory of one board do not have it", "leave it out")
+
+
+def _refuse(options: Mapping[str, bool], why: str, hint: str) -> None:
+    """Refuse the first of some options that is given."""
+    option = next((option for option, given in options.items() if given), None)
+    if option is not None:
+        raise InputError(f"{option}: {why}", hint)

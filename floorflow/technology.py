@@ -41,11 +41,7 @@ FAMILIES = (
 def require_known_family(part: str) -> None:
     """Check that a part's name belongs to a family.
 
-    Raises
-    ------
-    PlatformError
-        If it does not; the message names the families.
-
+    PlatformError if it does not; the message names the families.
     """
     if not any(family.match(part.lower()) for family in (_SEVEN, _ULTRASCALE, _VERSAL)):
         raise PlatformError(

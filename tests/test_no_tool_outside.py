@@ -5,14 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 
 from floorflow.backends.finn.kinds.registry import KINDS
 from floorflow.backends.finn.names import FOLDING_ATTRIBUTES, HARDWARE_ATTRIBUTES, family
+from tests.sources import trees
 
-PACKAGE = Path(__file__).resolve().parents[1] / "floorflow"
 OWN = ("backends/finn/", "verify/finn/")
 PLAIN_WORDS = {
     "dtype",
@@ -50,9 +47,8 @@ def docstrings(tree: ast.AST) -> set[int]:
     return {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
 
 
-def findings(path: Path) -> Iterator[str]:
+def findings(tree: ast.Module) -> Iterator[str]:
     """Yield what a file says of FINN in its strings and imports; docstrings may explain."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     explained = docstrings(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("floorflow.backends.finn"):
@@ -61,25 +57,17 @@ def findings(path: Path) -> Iterator[str]:
             yield from (f"line {node.lineno}: {found!r}" for found in FORBIDDEN.findall(node.value))
 
 
-def place_of(path: Path) -> str:
-    return path.relative_to(PACKAGE).as_posix()
+def test_nothing_of_finn_is_named_outside_its_back_end() -> None:
+    elsewhere = {name: tree for name, tree in trees().items() if not name.startswith(OWN)}
+    assert [f"{name}: {found}" for name, tree in elsewhere.items() for found in findings(tree)] == []
 
 
-ELSEWHERE = [path for path in sorted(PACKAGE.rglob("*.py")) if not place_of(path).startswith(OWN)]
-
-
-@pytest.mark.parametrize("path", ELSEWHERE, ids=place_of)
-def test_nothing_of_finn_is_named_outside_its_back_end(path: Path) -> None:
-    assert list(findings(path)) == []
-
-
-def test_the_scan_sees_what_it_looks_for(tmp_path: Path) -> None:
-    file = tmp_path / "file.py"
-    file.write_text(
+def test_the_scan_sees_what_it_looks_for() -> None:
+    text = (
         '"""MVAU is explained here."""\nfrom floorflow.backends.finn.names import family\n'
         'A = "MVAU_hls"\nB = f"{A} has PE"\nC = "finn/folding_config.json"\nD = "a pad, PEAK and MVAUX"\n'
     )
-    assert list(findings(file)) == [
+    assert list(findings(ast.parse(text))) == [
         "line 2: imports floorflow.backends.finn.names",
         "line 3: 'MVAU_hls'",
         "line 5: 'folding_config.json'",

@@ -18,6 +18,7 @@ from floorflow.output import write_file
 from floorflow.reading import MOST_BYTES, read_bytes, read_json, read_text
 from tests.command_line import floorflow
 from tests.conftest import TFC
+from tests.sources import texts
 
 REPO = Path(__file__).resolve().parent.parent
 OWN_FILES = {
@@ -194,12 +195,11 @@ def test_an_error_of_the_system_that_names_a_file_is_no_internal_one(monkeypatch
 
 
 def test_nobody_else_opens_a_file_of_the_user() -> None:
-    package, found = REPO / "floorflow", set()
-    for path in sorted(package.rglob("*.py")):
-        name = path.relative_to(package).as_posix()
-        lines = path.read_text(encoding="utf-8").splitlines()
-        if any(OPENS.search(line) for line in lines if "def open" not in line):
-            found.add(name)
+    found = {
+        name
+        for name, text in texts().items()
+        if any(OPENS.search(line) for line in text.splitlines() if "def open" not in line)
+    }
     mine = {name for name in found if not any(name == own or name.startswith(f"{own}/") for own in OWN_FILES)}
     assert not mine, f"{sorted(mine)} open files by themselves, not by floorflow.reading"
 

@@ -98,11 +98,11 @@ def test_flow_plan_says_what_the_command_line_says(tmp_path: Path) -> None:
         assert str(refused.value) in shown.stderr
 
 
-@pytest.mark.parametrize("name", sorted(set(Request.model_fields) - {"model"}))
-def test_every_field_is_an_option_of_plan(name: str) -> None:
+def test_every_field_is_an_option_of_plan() -> None:
     shown = CliRunner().invoke(app, ["plan", "--help"], env={"COLUMNS": "200"}).stdout
-    assert f"{option_of(name)} " in shown
-    assert Request.model_fields[name].description
+    for name in set(Request.model_fields) - {"model"}:
+        assert f"{option_of(name)} " in shown
+        assert Request.model_fields[name].description
 
 
 def test_the_plan_keeps_the_request_without_paths_and_planning_again_reads_it_back(tmp_path: Path) -> None:

@@ -1,9 +1,16 @@
 """Realise the streams between folded engines: widths, converters, FIFOs and crossing registers."""
 
-from floorflow.channels.convertible import not_convertible
 from floorflow.channels.coupling_prices import StreamPrices, couplings
 from floorflow.channels.fifo_styles import choose_styles
-from floorflow.channels.realise import Channel, ChannelCosts, PartialPlacement, choices_of, connect, port_widths_bits
+from floorflow.channels.realise import (
+    Channel,
+    ChannelCosts,
+    PartialPlacement,
+    choices_of,
+    connect,
+    not_convertible,
+    port_widths_bits,
+)
 
 __all__ = [
     "Channel",

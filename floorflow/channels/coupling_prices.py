@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import cache, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,8 +69,7 @@ class StreamPrices:
         self._ports: dict[tuple[int, int], tuple[OptionTable, _Widths, _Array]] = {}
         self._tables: dict[_Key, _Array] = {}
         self._joints: dict[tuple[_Widths, _Widths | None], _Joint] = {}
-        self._converters: dict[tuple[int, int], tuple[int, ...] | None] = {}
-        self._fifos: dict[tuple[int, int, bool], tuple[int, ...]] = {}
+        self._converter, self._fifo = cache(self._made_converter), cache(self._made_fifo)
 
     def couplings(self, dataflow: Dataflow, groups: Sequence[OptionGroup]) -> tuple[Coupling, ...]:
         """Return the price of every stream by the rows of the groups at its ends, in the order of the streams."""
@@ -135,32 +134,25 @@ class StreamPrices:
             self._joints[key] = _Joint(converters, convertible, tuple(widths.tolist()), width_class, at_target)
         return self._joints[key]
 
-    def _converter(self, source_bits: int, target_bits: int) -> tuple[int, ...] | None:
+    def _made_converter(self, source_bits: int, target_bits: int) -> tuple[int, ...] | None:
         """Return a converter's resources; None if it cannot be built."""
-        key = source_bits, target_bits
-        if key not in self._converters:
-            buildable = self.costs.convertible(*key)
-            made = ZERO if source_bits == target_bits or not buildable else self.costs.converter_resources(*key)
-            self._converters[key] = made.as_tuple() if buildable else None
-        return self._converters[key]
+        if not self.costs.convertible(source_bits, target_bits):
+            return None
+        differs = source_bits != target_bits
+        return (self.costs.converter_resources(source_bits, target_bits) if differs else ZERO).as_tuple()
 
     def _depth_words(self, stream: Stream, width_bits: int, wait: Fraction) -> int:
         """Return the least depth that holds what waits at a join and what the FIFO held when it was sized."""
         held = self.held_bits.get(stream.channel, 0)
         return max(least_depth_words(stream, width_bits, wait), -(-held // width_bits))
 
-    def _fifo(self, width_bits: int, depth_words: int, at_end: bool) -> tuple[int, ...]:
+    def _made_fifo(self, width_bits: int, depth_words: int, at_end: bool) -> tuple[int, ...]:
         """Return the resources of a FIFO by the rule of the prices; whether it is at an end of the network."""
-        key = width_bits, depth_words, at_end
-        if key not in self._fifos:
-            choices_of = self.costs.end_fifo_choices if at_end else self.costs.fifo_choices
-            choices = choices_of(width_bits, depth_words)
-            if self.prices is None:
-                # One word more may be shift registers, of fewer flip-flops than registers.
-                for depth in (depth_words + 1, max(depth_words, DEEPER_WORDS)):
-                    choices += choices_of(width_bits, depth)
-                taken = reduce(Resources.least, (choice.resources for choice in choices))
-            else:
-                taken = cheapest(choices, self.prices).resources
-            self._fifos[key] = taken.as_tuple()
-        return self._fifos[key]
+        choices_of = self.costs.end_fifo_choices if at_end else self.costs.fifo_choices
+        choices = choices_of(width_bits, depth_words)
+        if self.prices is not None:
+            return cheapest(choices, self.prices).resources.as_tuple()
+        # One word more may be shift registers, of fewer flip-flops than registers.
+        for depth in (depth_words + 1, max(depth_words, DEEPER_WORDS)):
+            choices += choices_of(width_bits, depth)
+        return reduce(Resources.least, (choice.resources for choice in choices)).as_tuple()

@@ -6,16 +6,16 @@ have the larger of the two widths.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
 from typing import Protocol
 
-from floorflow.channels.route_delay import words_on_routes
-from floorflow.channels.window_fill import waits
+from floorflow.channels.window_fill import waits, words_on_routes
 from floorflow.dataflow.fifo import FifoChoice, Prices, of_style
-from floorflow.dataflow.model import CUT_PREFIX, FoldedDataflow, Stream, is_outside
+from floorflow.dataflow.model import CUT_PREFIX, Dataflow, FoldedDataflow, Stream, is_outside
+from floorflow.dataflow.options import OptionGroup
 from floorflow.hardware import Route, stream_wires
 from floorflow.resources import ZERO, Resources
 
@@ -212,3 +212,14 @@ def port_widths_bits(stream: Stream, folded: FoldedDataflow) -> tuple[int, int]:
     if stream.to_outside:
         return source, source
     return source, folded.options[stream.target].input_widths_bits[stream.target_port]
+
+
+def not_convertible(dataflow: Dataflow, groups: Sequence[OptionGroup], costs: ChannelCosts) -> Iterator[str]:
+    """Yield the channels, with their two widths, that no converter can join; ``groups`` have a row each."""
+    options = {name: option for group in groups for name, option in zip(group.engines, group.rows[0], strict=True)}
+    folded = FoldedDataflow(dataflow, options)
+    for stream in dataflow.streams:
+        if not (stream.from_outside or stream.to_outside):
+            source, target = port_widths_bits(stream, folded)
+            if not costs.convertible(source, target):
+                yield f"{stream.channel} ({source} to {target} bit)"

@@ -146,11 +146,7 @@ class Dataflow:
 
         A stream that is cut ends outside, at ``cut:<its channel>``.
 
-        Raises
-        ------
-        InputError
-            If no engine is named, one that the network has not, or one twice.
-
+        InputError if no engine is named, one that the network has not, or one twice.
         """
         inside = self._named(engines)
         near = (stream for stream in self.streams if stream.source in inside or stream.target in inside)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from floorflow.facts import Amounts, FoldedEntry, LoadEntry, ParallelismEntry, PhaseEntry, Plan
 from floorflow.hardware import Platform, free_supply
-from floorflow.resources import RESOURCE_NAMES, Resources, scaled_down, total
+from floorflow.request import limits_of, pblock_limit
+from floorflow.resources import RESOURCE_NAMES, Resources, total
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,6 @@ class SlotUse:
 
 def slot_uses(plan: Plan, phase: PhaseEntry, platform: Platform) -> tuple[SlotUse, ...]:
     """Return the use of every slot in a phase, crossing registers and slices included, in the platform's order."""
-    options = plan.options
-    cap, fill = options.cap.model_dump(), options.fullest_fill if options.keep_granularity else options.whole_slot_fill
     demand = {slot.name: total(_shares(phase, slot.name)) for slot in platform.slots}
     devices = {fpga.name: fpga.device for fpga in platform.fpgas}
     available = {slot.name: resources(slot.available) for slot in plan.slots_in(phase)}
@@ -45,8 +44,8 @@ def slot_uses(plan: Plan, phase: PhaseEntry, platform: Platform) -> tuple[SlotUs
         SlotUse(
             slot.name,
             demand[slot.name],
-            scaled_down(available[slot.name], cap),
-            scaled_down(drawable[slot.name], fill),
+            limits_of(plan.options, available[slot.name]),
+            pblock_limit(plan.options, drawable[slot.name]),
         )
         for slot in platform.slots
     )

@@ -1,11 +1,8 @@
 """Devices, boards and platforms: what the hardware offers, read from ``platforms/``."""
 
 from floorflow.hardware.areas import StatedPblock, stated_pblock, with_keep_outs
-from floorflow.hardware.board import Board, BoardInfrastructure, BoardLink, Memory, Shell
-from floorflow.hardware.boundary_pairs import BoundaryPair, boundary_pairs
+from floorflow.hardware.board import Board, BoardLink, Memory
 from floorflow.hardware.catalogue import known_links, known_platforms
-from floorflow.hardware.configuration import bitstream_bytes
-from floorflow.hardware.confined import confined, gaps
 from floorflow.hardware.crossing import (
     Crossing,
     Route,
@@ -15,33 +12,37 @@ from floorflow.hardware.crossing import (
     padded_width_bits,
     stream_wires,
 )
-from floorflow.hardware.device import Device, SiteType, Slr
+from floorflow.hardware.device import Device
 from floorflow.hardware.device_file import read_device
-from floorflow.hardware.doubts import DoubtfulFact, assumed_facts, doubts_of
-from floorflow.hardware.free_region import free_cells, free_rectangles, free_supply
+from floorflow.hardware.doubts import assumed_facts, doubts_of
+from floorflow.hardware.free_region import (
+    clear_rectangles,
+    confined,
+    free_cells,
+    free_rectangles,
+    free_supply,
+    gaps,
+    max_pblocks,
+)
 from floorflow.hardware.geometry import Rect, bounding_box
 from floorflow.hardware.links import TOPOLOGIES, Link
 from floorflow.hardware.load import described_fpgas, load_platform
-from floorflow.hardware.max_pblocks import clear_rectangles, max_pblocks
 from floorflow.hardware.new_board import new_board
 from floorflow.hardware.platform import Fpga, Platform, SllBoundary
-from floorflow.hardware.ranges import anchor, count_sites, parse_ranges, range_rect, ranges, resources_of_sites
-from floorflow.hardware.reconfigurable import RegionGrid, region_grid
+from floorflow.hardware.ranges import anchor, parse_ranges, ranges, resources_of_sites
+from floorflow.hardware.reconfigurable import bitstream_bytes, region_grid
 from floorflow.hardware.relocation import anchors, can_relocate
-from floorflow.hardware.route_steps import RouteStep
-from floorflow.hardware.slot_graph import DirectedEdge, Edge, SlotGraph
+from floorflow.hardware.slot_graph import BoundaryPair, DirectedEdge, Edge, RouteStep, SlotGraph, boundary_pairs
 from floorflow.hardware.slots import Infrastructure, Slot
 
 __all__ = [
     "TOPOLOGIES",
     "Board",
-    "BoardInfrastructure",
     "BoardLink",
     "BoundaryPair",
     "Crossing",
     "Device",
     "DirectedEdge",
-    "DoubtfulFact",
     "Edge",
     "Fpga",
     "Infrastructure",
@@ -49,15 +50,11 @@ __all__ = [
     "Memory",
     "Platform",
     "Rect",
-    "RegionGrid",
     "Route",
     "RouteStep",
-    "Shell",
-    "SiteType",
     "SllBoundary",
     "Slot",
     "SlotGraph",
-    "Slr",
     "StatedPblock",
     "anchor",
     "anchors",
@@ -70,7 +67,6 @@ __all__ = [
     "can_relocate",
     "clear_rectangles",
     "confined",
-    "count_sites",
     "described_fpgas",
     "doubts_of",
     "free_cells",
@@ -85,7 +81,6 @@ __all__ = [
     "new_board",
     "padded_width_bits",
     "parse_ranges",
-    "range_rect",
     "ranges",
     "read_device",
     "region_grid",

@@ -6,7 +6,7 @@ where it is of one FPGA among several. It is the rectangle from its first tile t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,9 +14,8 @@ import numpy as np
 from floorflow.errors import InputError, PlatformError
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
-from floorflow.hardware.grid import SiteMask
 from floorflow.hardware.platform import Fpga, Platform
-from floorflow.hardware.ranges import parse_range, parse_ranges, range_rect, ranges, resources_of_sites
+from floorflow.hardware.ranges import parse_range, parse_ranges, range_rect, ranges, resources_of_sites, sites_inside
 from floorflow.hardware.slots import Slot
 from floorflow.resources import Resources
 
@@ -36,11 +35,7 @@ def with_keep_outs(platform: Platform, areas: Sequence[str], option: str = "--ke
     Rows are widened to where pblocks may begin and end. What the sites hold is not available, unless the shell or an
     area for infrastructure has them already.
 
-    Raises
-    ------
-    InputError
-        If an area is no range of a device, or of an FPGA that there is.
-
+    InputError if an area is no range of a device, or of an FPGA that there is.
     """
     found = platform
     for area in areas:
@@ -54,12 +49,8 @@ def with_keep_outs(platform: Platform, areas: Sequence[str], option: str = "--ke
 def stated_pblock(platform: Platform, area: str, told: str) -> StatedPblock:
     """Return where a pblock is to lie; ``told`` is what messages begin with.
 
-    Raises
-    ------
-    InputError
-        If the area is no range, names no FPGA among several, lies in no single SLR, touches the shell or a keep-out, or
-        cuts columns or rows that no pblock may part.
-
+    InputError if the area is no range, names no FPGA among several, lies in no single SLR, touches the shell or a
+    keep-out, or cuts columns or rows that no pblock may part.
     """
     name, text = _parted(area)
     fpgas = _named(platform, name, told)
@@ -115,10 +106,9 @@ def _drawable(device: Device, rect: Rect, kind: str) -> Rect | None:
 
 
 def _between_edges(device: Device, rect: Rect) -> Rect | None:
-    lefts, rights = (edges.tolist() for edges in (device.left_edges, device.right_edges))
-    left = next((column for column in lefts if column >= rect.left), rect.right + 1)
-    right = next((column for column in reversed(rights) if column <= rect.right), rect.left - 1)
-    return Rect(left, rect.bottom, right, rect.top) if left <= right else None
+    lefts = device.left_edges[device.left_edges >= rect.left].tolist()
+    rights = device.right_edges[device.right_edges <= rect.right].tolist()
+    return Rect(lefts[0], rect.bottom, rights[-1], rect.top) if lefts and rights and lefts[0] <= rights[-1] else None
 
 
 def _nearest(device: Device, rect: Rect) -> Rect:
@@ -146,26 +136,10 @@ def _without(fpga: Fpga, slot: Slot, rect: Rect) -> Slot:
     region, device = slot.region, fpga.device
     here = Rect(rect.left, max(rect.bottom, region.bottom), rect.right, min(rect.top, region.top))
     static = fpga.board.shell.static.get(slot.slr, ()) if fpga.board.shell else ()
-    known = _joined([parse_ranges(device, static), *(sites_inside(device, hole) for hole in slot.keep_outs)])
-    new = {name: mask & ~known.get(name, np.zeros_like(mask)) for name, mask in sites_inside(device, here).items()}
+    shells, new = parse_ranges(device, static), {}
+    for name in device.site_types:
+        known = [sites_inside(device, name, hole) for hole in slot.keep_outs]
+        taken = np.logical_or.reduce([*known, shells.get(name, np.zeros_like(device.site_masks[name]))])
+        new[name] = sites_inside(device, name, here) & ~taken
     left = (slot.available - resources_of_sites(device, new)).most(Resources())
     return replace(slot, keep_outs=tuple(sorted((*slot.keep_outs, here))), available=left)
-
-
-def sites_inside(device: Device, rect: Rect) -> dict[str, SiteMask]:
-    """Return the sites of each type whose tiles lie wholly in a rectangle: (Y numbers, X numbers) bool."""
-    found = {}
-    for name, kind in device.site_types.items():
-        columns, lowest = np.array(kind.columns), device.site_tiles[name] * kind.tile_rows
-        in_rows = (lowest >= rect.bottom) & (lowest + kind.tile_rows - 1 <= rect.top)
-        in_columns = (columns >= rect.left) & (columns <= rect.right)
-        found[name] = np.outer(in_rows, in_columns) & device.site_masks[name]
-    return found
-
-
-def _joined(masks: Iterable[dict[str, SiteMask]]) -> dict[str, SiteMask]:
-    joined: dict[str, SiteMask] = {}
-    for each in masks:
-        for name, mask in each.items():
-            joined[name] = joined.get(name, np.zeros_like(mask)) | mask
-    return joined

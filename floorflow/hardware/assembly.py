@@ -1,23 +1,23 @@
-"""Boards as their files describe them, and the platform that they make once it is known what joins them."""
+"""Boards and links as their files describe them, and the platform that they make once it is known what joins them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
 from floorflow.errors import PlatformError
-from floorflow.hardware.board import Board
-from floorflow.hardware.catalogue import check_name_is_free, device_path
+from floorflow.hardware.board import Board, BoardLink, LinkKind
+from floorflow.hardware.catalogue import check_name_is_free, file_named_in
 from floorflow.hardware.device import Device
 from floorflow.hardware.device_file import read_device
-from floorflow.hardware.links import LinkWithCores
+from floorflow.hardware.links import Link, LinkWithCores
 from floorflow.hardware.platform import Fpga, Platform, SllBoundary
 from floorflow.hardware.ports import check_ports
-from floorflow.hardware.reading import read_text, require
-from floorflow.hardware.slots import Infrastructure, SlrRemainder, fpga_infrastructure, fpga_slots, remainders
+from floorflow.hardware.reading import parse, read_text, require
+from floorflow.hardware.slots import Infrastructure, Slot, fpga_infrastructure, remainders, slot_name, slot_of
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class BoardWithDie:
     files: Mapping[str, str]
 
     @cached_property
-    def remainders(self) -> tuple[SlrRemainder, ...]:
+    def remainders(self) -> tuple[Slot, ...]:
         """What the shell leaves of each SLR, once it is sure that board and die do not contradict each other."""
         found = remainders(self.board, self.device, self.file)
         check_ports(self.board, self.device, self.file)
@@ -49,19 +49,35 @@ class BoardWithDie:
 def with_die(board: Board, text: str, path: Path) -> BoardWithDie:
     """Return a board with its die; ``text`` is the board's file, which lies at ``path``.
 
-    Raises
-    ------
-    PlatformError
-        If the die's file is malformed, or a file of the user's bears the name of one that ships.
-
+    PlatformError if the die's file is malformed, or a file of the user's bears the name of one that ships.
     """
-    die_path = device_path(board.device, path)
+    die_path = file_named_in(path, "devices", board.device, "device")
     device_text = read_text(die_path)
     device = read_device(device_text, str(die_path))
     check_name_is_free("boards", board.name, text, path)
     check_name_is_free("devices", device.part, device_text, die_path)
     files = {f"boards/{board.name}.yaml": text, f"devices/{device.part}.yaml": device_text}
-    return BoardWithDie(replace(board, device=device.part), device, str(path), files)
+    return BoardWithDie(board.model_copy(update={"device": device.part}), device, str(path), files)
+
+
+def read_link(path: Path) -> tuple[LinkKind, str]:
+    """Return the kind of link that a file describes, and the file's text.
+
+    PlatformError if a field is missing, unknown or malformed, or the file bears the name of one that ships.
+    """
+    text = read_text(path)
+    kind = parse(LinkKind, text, str(path))
+    check_name_is_free("links", kind.name, text, path)
+    return kind, text
+
+
+def link_between(near: int, far: int, source: BoardLink, target: BoardLink) -> LinkWithCores:
+    """Return the link of two FPGAs, the lower number first, as their boards have its two ends."""
+    ends = slot_name(f"fpga{near}", source.slr), slot_name(f"fpga{far}", target.slr)
+    link = Link(
+        f"fpga{near}-fpga{far}", source.kind, *ends, source.gbps, source.latency_us, source.assumed, source.reliable
+    )
+    return LinkWithCores(link, source.core)
 
 
 def check_clock(clock_mhz: float | None) -> None:
@@ -73,20 +89,17 @@ def check_clock(clock_mhz: float | None) -> None:
 def assembled(name: str, boards: Sequence[BoardWithDie], links: Sequence[LinkWithCores]) -> Platform:
     """Join FPGAs ``fpga0``, ``fpga1``, ...; FPGAs that are one value share their `Device`.
 
-    Raises
-    ------
-    PlatformError
-        If a board and its die contradict each other, or infrastructure and link cores need more than a slot has.
-
+    PlatformError if a board and its die contradict each other, or infrastructure and link cores need more than a slot
+    has.
     """
     placed: list[Fpga] = []
     infrastructure: list[Infrastructure] = []
     boundaries: list[SllBoundary] = []
     for number, each in enumerate(boards):
         fpga, board, device = f"fpga{number}", each.board, each.device
-        remaining = each.remainders
+        remaining = each.remainders  # refuses what contradicts the die, before anything is asked of it
         here = fpga_infrastructure(fpga, board, device, each.file, links, number=number, count=len(boards))
-        slots = fpga_slots(fpga, remaining, here, each.file)
+        slots = tuple(slot_of(fpga, slr, here, each.file) for slr in remaining)
         placed.append(Fpga(fpga, board, device, slots))
         infrastructure += here
         boundaries += (

@@ -97,11 +97,7 @@ class DeviceModel(FileModel):
 def read_device(text: str, file: str) -> Device:
     """Return the device that ``text``, the content of ``file``, describes.
 
-    Raises
-    ------
-    PlatformError
-        If a field is missing, unknown or malformed, or the file contradicts itself.
-
+    PlatformError if a field is missing, unknown or malformed, or the file contradicts itself.
     """
     model = parse(DeviceModel, text, file)
     _check_layouts(model, file)

@@ -1,19 +1,22 @@
-"""All that pblocks can use of a slot, as a union of rectangles.
+"""All that pblocks can use of a slot: the largest clear rectangles, the whole free region, and a part of it alone.
 
-A slot beside a shell is seldom a rectangle, so its largest clear one holds less than the slot does. Vivado's pblocks
-take several ranges: one over the whole free region holds everything that any pblocks there can hold together.
+A slot beside a shell is seldom a rectangle, so its largest clear one, which bounds a module in a pblock of one
+rectangle, holds less than the slot does. Vivado's pblocks take several ranges: one over the whole free region holds
+everything that any pblocks there can hold together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby, pairwise, product
 
 import numpy as np
 
 from floorflow.hardware.device import Device
-from floorflow.hardware.geometry import Rect
+from floorflow.hardware.geometry import Rect, bounding_box
 from floorflow.hardware.grid import IntArray
+from floorflow.hardware.platform import Fpga, Platform
 from floorflow.hardware.slots import Slot
 from floorflow.resources import Resources, total
 
@@ -78,3 +81,73 @@ def _runs(device: Device, slot: Slot, holes: Iterable[Rect]) -> list[tuple[int, 
         else:
             runs.append((left, right))
     return runs
+
+
+def clear_rectangles(device: Device, slot: Slot) -> tuple[Rect, ...]:
+    """Return the maximal rectangles with legal edges inside the slot that touch no keep-out.
+
+    A maximal one is bounded by the region or by keep-outs on every side, so trying all their sides finds them all.
+    """
+    region, holes = slot.region, slot.keep_outs
+    sides = product(
+        {region.left, *(hole.right + 1 for hole in holes)},
+        {region.bottom, *(hole.top + 1 for hole in holes)},
+        {region.right, *(hole.left - 1 for hole in holes)},
+        {region.top, *(hole.bottom - 1 for hole in holes)},
+    )
+    snapped = {rect for corners in sides for rect in _legal(device, *corners)}
+    clear = {r for r in snapped if region.contains(r) and not any(r.overlaps(hole) for hole in holes)}
+    return tuple(sorted(r for r in clear if not any(o.contains(r) for o in clear if o != r)))
+
+
+def max_pblocks(device: Device, slot: Slot) -> tuple[Resources, ...]:
+    """Return what each of the slot's maximal clear rectangles holds, without those that another one exceeds."""
+    supplies = {device.resources(rect) for rect in clear_rectangles(device, slot)}
+    kept = (s for s in supplies if not any(s.fits(other) for other in supplies if other != s))
+    return tuple(sorted(kept, key=Resources.as_tuple))
+
+
+def _legal(device: Device, left: int, bottom: int, right: int, top: int) -> Iterable[Rect]:
+    """Shrink to the nearest edges at which a pblock may start and end; nothing if none remain."""
+    lefts = device.left_edges[device.left_edges >= left]
+    rights = device.right_edges[device.right_edges <= right]
+    step = device.row_step
+    low, high = -(-bottom // step) * step, (top + 1) // step * step - 1
+    if np.size(lefts) and np.size(rights) and lefts[0] <= rights[-1] and low <= high:
+        yield Rect(int(lefts[0]), low, int(rights[-1]), high)
+
+
+def confined(platform: Platform, owned: Mapping[str, Sequence[Rect]]) -> Platform:
+    """Return the platform whose slots, by name, have but these disjoint rectangles; slots without any keep all.
+
+    What is available is what the rectangles hold, or what the slot has if that is less: the static part lies outside.
+    """
+    fpgas = tuple(
+        replace(fpga, slots=tuple(_confined(fpga, slot, owned.get(slot.name, ())) for slot in fpga.slots))
+        for fpga in platform.fpgas
+    )
+    return replace(platform, fpgas=fpgas)
+
+
+def _confined(fpga: Fpga, slot: Slot, owned: Sequence[Rect]) -> Slot:
+    if not owned:
+        return slot
+    region = bounding_box(owned)
+    supply: Resources = total(fpga.device.resources(rect) for rect in owned)
+    kept = {rect for rect in slot.keep_outs if rect.overlaps(region)}
+    keep_outs = tuple(sorted({*kept, *gaps(region, owned)}))
+    return replace(slot, region=region, keep_outs=keep_outs, available=supply.least(slot.capacity))
+
+
+def gaps(region: Rect, owned: Sequence[Rect]) -> tuple[Rect, ...]:
+    """Return disjoint rectangles of what lies in a rectangle and in none of some disjoint others inside it."""
+    cuts = sorted({region.bottom, region.top + 1, *(r.bottom for r in owned), *(r.top + 1 for r in owned)})
+    found = []
+    for bottom, after in pairwise(cuts):
+        here = sorted((r.left, r.right) for r in owned if r.bottom <= bottom and r.top >= after - 1)
+        column = region.left
+        for left, right in [*here, (region.right + 1, region.right + 1)]:
+            if left > column:
+                found.append(Rect(column, bottom, left - 1, after - 1))
+            column = right + 1
+    return tuple(found)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from itertools import chain
 from typing import get_args
 
 from floorflow.assets import Topology
@@ -54,10 +56,5 @@ def most_fpgas(topology: Topology, max_links: int | None, most: int) -> int:
     most = min(most, 2) if topology == "pair" else most
     if max_links is None:
         return most
-    return next((count - 1 for count in range(2, most + 1) if _degree(topology, count) > max_links), most)
-
-
-def _degree(topology: Topology, count: int) -> int:
-    """Return how many links end at the FPGA with the most."""
-    ends = [number for pair in joined(topology, count) for number in pair]
-    return max(ends.count(number) for number in range(count))
+    degrees = {count: Counter(chain(*joined(topology, count))) for count in range(2, most + 1)}
+    return next((count - 1 for count, ends in degrees.items() if max(ends.values()) > max_links), most)

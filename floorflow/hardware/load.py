@@ -5,19 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from floorflow.assets import Topology, is_path
+from floorflow.assets import Topology, board_path, is_path, link_path
 from floorflow.errors import PlatformError
-from floorflow.hardware.assembly import assembled, check_clock, with_die
-from floorflow.hardware.board import Board, BoardLink
-from floorflow.hardware.board_file import read_board
-from floorflow.hardware.catalogue import board_path, board_source, link_path
-from floorflow.hardware.link_file import read_link
-from floorflow.hardware.links import TOPOLOGIES, Link, LinkWithCores, joined, most_fpgas
-from floorflow.hardware.memories import at_host_port
+from floorflow.hardware.assembly import assembled, check_clock, link_between, read_link, with_die
+from floorflow.hardware.board import Board, BoardLink, read_board
+from floorflow.hardware.catalogue import board_source
+from floorflow.hardware.links import TOPOLOGIES, joined, most_fpgas
 from floorflow.hardware.platform import Platform
 from floorflow.hardware.platform_file import PLATFORM_SCHEMA, PlatformModel, described_platform
+from floorflow.hardware.ports import at_host_port
 from floorflow.hardware.reading import declared_schema, parse, read_text
-from floorflow.hardware.slots import slot_name
 
 
 def load_platform(
@@ -37,12 +34,8 @@ def load_platform(
     ``host_port`` is the memory channel at which the host's streams end on the first FPGA and on the last, the first of
     the board's unless given.
 
-    Raises
-    ------
-    PlatformError
-        If a name is unknown, a file is malformed, board and die contradict each other, the board has no such memory
-        channel, or the boards cannot be joined so.
-
+    PlatformError if a name is unknown, a file is malformed, board and die contradict each other, the board has no such
+    memory channel, or the boards cannot be joined so.
     """
     text, path = board_source(str(name_or_path))
     check_clock(clock_mhz)
@@ -55,9 +48,11 @@ def load_platform(
     _check_fpgas(board, count, topology, str(path))
     whole = with_die(board, text, path)
     most = board.max_fpgas if board.link is None else most_fpgas(topology, board.link.max_links, board.max_fpgas)
-    board = replace(whole.board, max_fpgas=most)
+    board = whole.board.model_copy(update={"max_fpgas": most})
     each = replace(whole, board=board, files={**whole.files, **core_files})
-    platform = assembled(board.name, [each] * count, _equal_links(board.link, topology, count))
+    pairs = [] if board.link is None else joined(topology, count)
+    links = [link_between(near, far, board.link, board.link) for near, far in pairs if board.link]
+    platform = assembled(board.name, [each] * count, links)
     return replace(platform, asked_mhz=clock_mhz)
 
 
@@ -77,11 +72,7 @@ def _described(text: str, path: Path) -> int:
 def require_described(path: str | Path, count: int, fpgas: int | str) -> None:
     """Refuse another number of FPGAs than a platform file describes.
 
-    Raises
-    ------
-    PlatformError
-        If they differ; ``auto`` is another number, too.
-
+    PlatformError if they differ; ``auto`` is another number, too.
     """
     if fpgas != count:
         has = f"the file describes {count} FPGA{'s' if count > 1 else ''}"
@@ -110,29 +101,7 @@ def _with_link(board: Board, name_or_path: str | None, file: str) -> tuple[Board
             hint="take a board with links, or add the field to a file of your own, see platforms/README.md",
         )
     kind, text = read_link(link_path(name_or_path))
-    return replace(board, link=kind.in_place_of(board.link)), {f"links/{kind.name}.yaml": text}
-
-
-def _equal_links(link: BoardLink | None, topology: Topology, count: int) -> tuple[LinkWithCores, ...]:
-    """Return the links ``fpga0-fpga1``, ... of equal boards; none without a kind of link."""
-    if link is None:
-        return ()
-    return tuple(
-        LinkWithCores(
-            Link(
-                name=f"fpga{near}-fpga{far}",
-                kind=link.kind,
-                source=slot_name(f"fpga{near}", link.slr),
-                target=slot_name(f"fpga{far}", link.slr),
-                gbps=link.gbps,
-                latency_us=link.latency_us,
-                assumed=link.assumed,
-                reliable=link.reliable,
-            ),
-            link.core,
-        )
-        for near, far in joined(topology, count)
-    )
+    return board.model_copy(update={"link": kind.in_place_of(board.link)}), {f"links/{kind.name}.yaml": text}
 
 
 def _check_fpgas(board: Board, fpgas: int, topology: Topology, file: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from floorflow.assets import PARTS, BarePart, asset_folder, bare_part, how_to_bring
+from floorflow.assets import PARTS, BarePart, bare_part, how_to_bring, shipped_file
 from floorflow.errors import PlatformError
 from floorflow.hardware.device import Device
 from floorflow.hardware.device_file import read_device
@@ -73,11 +73,7 @@ cell_pattern: "finn_design_i/{{engine}}"
 def new_board(name: str, part: str) -> str:
     """Return the text of a board's file for a part, such as ``xck26-sfvc784-2LV-c``, or a name of one.
 
-    Raises
-    ------
-    PlatformError
-        If no die is known for the part, or the name is none for a board.
-
+    PlatformError if no die is known for the part, or the name is none for a board.
     """
     if re.fullmatch(NAME, name) is None:
         raise PlatformError(f"board '{name}': expected small letters, digits, '.', '_' and '-'", "such as my-board")
@@ -90,7 +86,7 @@ def new_board(name: str, part: str) -> str:
 
 def board_text(name: str, found: BarePart) -> str:
     """Return the text of a board's file for a part whose die is known."""
-    path = asset_folder("platforms") / "devices" / f"{found.device}.yaml"
+    path = shipped_file("devices", found.device)
     device = read_device(read_text(path), str(path))
     port = _processor_port(device)
     assumed = ["part"] * found.assumed + ["clock_mhz"] + ["host_port"] * (port is not None)

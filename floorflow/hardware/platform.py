@@ -13,8 +13,7 @@ from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.links import Link
 from floorflow.hardware.ports import host_port, link_port
-from floorflow.hardware.route_steps import RouteStep, route_steps
-from floorflow.hardware.slot_graph import Edge, SlotGraph
+from floorflow.hardware.slot_graph import Edge, RouteStep, SlotGraph, route_steps
 from floorflow.hardware.slots import Infrastructure, Slot
 from floorflow.resources import Resources, total
 from floorflow.technology import Technology

@@ -11,16 +11,13 @@ import networkx as nx
 from pydantic import Field
 
 from floorflow.errors import PlatformError
-from floorflow.hardware.assembly import BoardWithDie, assembled, with_die
-from floorflow.hardware.board import BoardLink
-from floorflow.hardware.board_file import MOST_FPGAS, Name, SlrName, read_board
+from floorflow.hardware.assembly import BoardWithDie, assembled, link_between, read_link, with_die
+from floorflow.hardware.board import MOST_FPGAS, BoardLink, LinkKind, Name, SlrName, read_board
 from floorflow.hardware.catalogue import check_name_is_free, file_named_in, known_platforms
-from floorflow.hardware.link_file import LinkKind, read_link
-from floorflow.hardware.links import Link, LinkWithCores
-from floorflow.hardware.memories import at_host_port
+from floorflow.hardware.links import LinkWithCores
 from floorflow.hardware.platform import Platform
+from floorflow.hardware.ports import at_host_port
 from floorflow.hardware.reading import FileModel, parse, read_text, require
-from floorflow.hardware.slots import slot_name
 
 PLATFORM_SCHEMA = "floorflow-platform/1"
 FpgaName = Annotated[str, Field(pattern=r"^fpga(0|[1-9][0-9]*)$")]
@@ -69,11 +66,8 @@ def described_platform(text: str, path: Path, clock_mhz: float | None, host_port
 
     ``host_port`` is a memory channel of the first board and of the last.
 
-    Raises
-    ------
-    PlatformError
-        If a field is not as expected, boards of different families are mixed, or links cannot be as the file has them.
-
+    PlatformError if a field is not as expected, boards of different families are mixed, or links cannot be as the file
+    has them.
     """
     file, model = str(path), parse(PlatformModel, text, str(path))
     require(model.name not in known_platforms(), file, "name", f"'{model.name}' is a board that ships; choose another")
@@ -171,21 +165,22 @@ def _check_joins(joins: Sequence[_Join], count: int, file: str) -> None:
 def _joined_board(number: int, each: BoardWithDie, joins: Sequence[_Join], file: str) -> BoardWithDie:
     """Return an FPGA's board with the kind of link that ends there."""
     here = [join for join in joins if number in (join.lower, join.upper)]
-    links = [_board_link(f"fpga{number}", each, join, file) for join in here]
+    links = [_board_link(number, each, join, file) for join in here]
     own = each.board.link
     if own is not None and own.max_links is not None and len(here) > own.max_links:
         most = f"{len(here)} links end at fpga{number}, its board allows {own.max_links} ({each.file}: link)"
         raise PlatformError(f"{file}: {here[own.max_links].field}: {most}", hint="take out a link, or another board")
-    board = replace(each.board, link=links[0] if links else own)
+    board = each.board.model_copy(update={"link": links[0] if links else own})
     for join, link in zip(here, links, strict=True):
         same = link.port == links[0].port
         require(same, file, join.field, f"all links of fpga{number} must leave it at one port of one SLR")
     return replace(each, board=board)
 
 
-def _board_link(fpga: str, each: BoardWithDie, join: _Join, file: str) -> BoardLink:
+def _board_link(number: int, each: BoardWithDie, join: _Join, file: str) -> BoardLink:
     """Return how a board is joined by a link: it ends where the board's file says or else the platform's."""
-    field, slr = f"{join.field}.ends", join.ends.get(fpga)
+    field, fpga = f"{join.field}.ends", f"fpga{number}"
+    slr = join.ends.get(fpga)
     if each.board.link is not None:
         require(slr is None, file, field, f"links of {fpga} end in {each.board.link.slr}, its board's file says")
         return join.kind.in_place_of(each.board.link)
@@ -200,10 +195,5 @@ def _board_link(fpga: str, each: BoardWithDie, join: _Join, file: str) -> BoardL
 
 
 def _link(join: _Join, boards: Sequence[BoardWithDie], file: str) -> LinkWithCores:
-    """Return a link between two boards as their own files have them."""
-    fpgas = [(f"fpga{number}", boards[number]) for number in (join.lower, join.upper)]
-    source, target = (slot_name(fpga, _board_link(fpga, each, join, file).slr) for fpga, each in fpgas)
-    kind = join.kind
-    return LinkWithCores(
-        Link(join.name, kind.name, source, target, kind.gbps, kind.latency_us, kind.assumed, kind.reliable), kind.core
-    )
+    numbers = join.lower, join.upper
+    return link_between(*numbers, *(_board_link(number, boards[number], join, file) for number in numbers))

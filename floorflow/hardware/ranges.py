@@ -69,15 +69,20 @@ def anchor(device: Device, *rects: Rect) -> str:
 
 def _rows(device: Device, name: str, rect: Rect) -> Iterator[_Row]:
     """Yield the rows of existing sites in a rectangle, from bottom to top; rows without any are left out."""
+    mask = sites_inside(device, name, rect)
+    for y in np.flatnonzero(mask.any(axis=1)).tolist():
+        existing = np.flatnonzero(mask[y])
+        yield _Row(y, int(existing[0]), int(existing[-1]))
+
+
+def sites_inside(device: Device, name: str, rect: Rect) -> SiteMask:
+    """Return the existing sites of a type whose tiles lie wholly in a rectangle: (Y numbers, X numbers) bool."""
     kind = device.site_types[name]
-    columns = np.array(kind.columns)
-    inside = np.flatnonzero((columns >= rect.left) & (columns <= rect.right))
-    lowest = device.site_tiles[name] * kind.tile_rows
-    whole = np.flatnonzero((lowest >= rect.bottom) & (lowest + kind.tile_rows - 1 <= rect.top))
-    for y in whole.tolist():
-        existing = inside[device.site_masks[name][y, inside]]
-        if existing.size:
-            yield _Row(y, int(existing[0]), int(existing[-1]))
+    columns, lowest = np.array(kind.columns), device.site_tiles[name] * kind.tile_rows
+    in_rows = (lowest >= rect.bottom) & (lowest + kind.tile_rows - 1 <= rect.top)
+    in_columns = (columns >= rect.left) & (columns <= rect.right)
+    found: SiteMask = np.outer(in_rows, in_columns) & device.site_masks[name]
+    return found
 
 
 def _boxes(name: str, rows: list[_Row]) -> Iterator[SiteBox]:
@@ -105,11 +110,7 @@ def _tallest(rows: list[_Row], start: int) -> int:
 def parse_range(device: Device, text: str) -> SiteBox:
     """Read ``SLICE_X0Y0:SLICE_X9Y9``, one site, or ``CLOCKREGION_X0Y0:CLOCKREGION_X3Y3``.
 
-    Raises
-    ------
-    PlatformError
-        If the text is no range, or a corner does not exist on the device.
-
+    PlatformError if the text is no range, or a corner does not exist on the device.
     """
     corners = [_CORNER.fullmatch(part) for part in text.split(":")]
     matches = [corner for corner in corners if corner is not None]
@@ -145,11 +146,7 @@ def _nearest(device: Device, name: str, x: int, y: int) -> list[str]:
 def range_rect(device: Device, text: str) -> Rect:
     """Return the columns and CLB rows that a range spans, from its first tile to its last.
 
-    Raises
-    ------
-    PlatformError
-        As `parse_range`.
-
+    PlatformError as `parse_range`.
     """
     box = parse_range(device, text)
     if box.site == "CLOCKREGION":
@@ -161,41 +158,23 @@ def range_rect(device: Device, text: str) -> Rect:
 
 
 def parse_ranges(device: Device, texts: Iterable[str]) -> dict[str, SiteMask]:
-    """Return which existing sites a list of ranges names; a site named twice counts once.
+    """Return which existing sites ranges name, (Y numbers, X numbers) bool for each type that they do.
 
-    A clock-region range names the sites of every type in it, LAGUNA included.
-
-    Returns
-    -------
-    Site type to (Y numbers, X numbers) bool, for the types that are named.
-
-    Raises
-    ------
-    PlatformError
-        As `parse_range`.
-
+    A clock-region range names the sites of every type in it, LAGUNA included; a site named twice counts once.
+    PlatformError as `parse_range`.
     """
     named: dict[str, SiteMask] = {}
     for text in texts:
         box = parse_range(device, text)
         if box.site == "CLOCKREGION":
             rect = range_rect(device, text)
-            parts = {name: _inside(device, name, rect) for name in device.site_types}
+            parts = {name: sites_inside(device, name, rect) for name in device.site_types}
         else:
             parts = {box.site: np.zeros_like(device.site_masks[box.site])}
             parts[box.site][box.bottom : box.top + 1, box.left : box.right + 1] = True
         for name, part in parts.items():
             named[name] = named.get(name, np.zeros_like(part)) | (part & device.site_masks[name])
     return {name: mask for name, mask in sorted(named.items()) if mask.any()}
-
-
-def _inside(device: Device, name: str, rect: Rect) -> SiteMask:
-    """Return the numbers, existing or not, whose tiles lie in a rectangle of whole clock regions."""
-    kind = device.site_types[name]
-    columns, lowest = np.array(kind.columns), device.site_tiles[name] * kind.tile_rows
-    in_rows = (lowest >= rect.bottom) & (lowest <= rect.top)
-    in_columns = (columns >= rect.left) & (columns <= rect.right)
-    return np.outer(in_rows, in_columns)
 
 
 def count_sites(masks: Mapping[str, SiteMask]) -> dict[str, int]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, GetPydanticSchema, ValidationError
+from pydantic_core.core_schema import no_info_after_validator_function
 
 from floorflow import reading
 from floorflow.errors import PlatformError
@@ -30,11 +32,7 @@ class Loader(_SafeLoader):  # type: ignore[misc]  # the C loader has no types
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         """Return a mapping as Python knows it.
 
-        Raises
-        ------
-        yaml.YAMLError
-            If a key stands in it twice.
-
+        yaml.YAMLError if a key stands in it twice.
         """
         seen: dict[tuple[str, str], Any] = {}
         for key, _ in node.value:
@@ -56,14 +54,17 @@ class FileModel(BaseModel):
 Model = TypeVar("Model", bound=FileModel)
 
 
+def read_as(written: Any, make: Callable[[Any], Any]) -> GetPydanticSchema:
+    """Let a field hold what is made of its value in a file, which is of the type ``written``."""
+    return GetPydanticSchema(
+        lambda _, handler: no_info_after_validator_function(make, handler.generate_schema(written))
+    )
+
+
 def read_text(path: Path) -> str:
     """Return a platform file's text.
 
-    Raises
-    ------
-    PlatformError
-        If the file is missing, not UTF-8 text, or larger than any such file.
-
+    PlatformError if the file is missing, not UTF-8 text, or larger than any such file.
     """
     return reading.read_text(path, "platform", "give the path of a platform's YAML file", PlatformError)
 
@@ -71,11 +72,7 @@ def read_text(path: Path) -> str:
 def parse(model: type[Model], text: str, file: str) -> Model:
     """Return the model that ``text``, the content of ``file``, describes.
 
-    Raises
-    ------
-    PlatformError
-        If the text is not YAML or a field is missing, unknown or not as expected.
-
+    PlatformError if the text is not YAML or a field is missing, unknown or not as expected.
     """
     data = _loaded(text, file)
     try:
@@ -106,11 +103,7 @@ def _loaded(text: str, file: str) -> Any:
 def _require_plain(text: str) -> None:
     """Refuse text that would exhaust the loader, which recurses, or whoever follows its aliases.
 
-    Raises
-    ------
-    yaml.YAMLError
-        If collections lie too deep in each other, or there are too many values.
-
+    yaml.YAMLError if collections lie too deep in each other, or there are too many values.
     """
     sizes, anchored = [0], dict[str | None, int]()
     open_anchors: list[str | None] = []

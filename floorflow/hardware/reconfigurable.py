@@ -6,18 +6,24 @@ edge between them splits them; on UltraScale+ one INT column serves both neighbo
 three. Frames are a clock region high on both families, so that less height would load no faster, and on 7 series
 RESET_AFTER_RECONFIG needs it. The processor is never inside. Clock, I/O and configuration columns may be, as a gap: the
 region's pblock names none of their sites.
+
+Frames and bytes of a bitstream. Source, 7 series: frames of each column in Project X-Ray's ``part.json`` of Zynq-7000
+(CLB 36, DSP 28, BRAM 28 and 128 of contents), 101 words a frame (UG470). With two frames of padding a row and block
+type they add up to the 10,008 frames of the whole xc7z020, whose 32,364,512 bits (UG585) leave 583 words of commands.
+Source, UltraScale+: byteman (CLB 16, INT 76, DSP 8, BRAM 6, URAM 9), 93 words a frame (UG570); 256 frames of BRAM
+contents are assumed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.hardware.configuration import unit_frames
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.grid import IntArray, Tile
@@ -27,6 +33,49 @@ FABRIC = ("clb", "dsp", "bram", "uram")
 """Kinds of columns that a region may own."""
 _SIDE = re.compile(r"(?:CLBLL|CLBLM|DSP|BRAM)_([LR])\b")
 """Tile types of 7 series, with the side of the INT pair on which they stand."""
+
+
+@dataclass(frozen=True)
+class FrameFacts:
+    """Frames of one column in one row of clock regions, by kind; ``contents`` are those of a BRAM column's data."""
+
+    words: int
+    frames: Mapping[str, int]
+    contents: int
+    assumed: bool
+
+
+_FACTS = {
+    # A clock or VFRAME column has 30, a configuration column 36: the most of what a region may span.
+    "7series": FrameFacts(101, {"clb": 36, "dsp": 28, "bram": 28, "other": 36}, 128, assumed=False),
+    "ultrascale+": FrameFacts(
+        93,
+        {"clb": 16, "interconnect": 76, "dsp": 8, "bram": 6, "uram": 9, "laguna": 16, "other": 12},
+        256,
+        assumed=True,
+    ),
+}
+PADDING_FRAMES = 2
+"""Frames after the last of a row of clock regions, for each of the two block types."""
+COMMAND_WORDS = 583
+"""Words of a bitstream beside its frames: those of the whole xc7z020, an upper bound for a part of it."""
+
+
+def frame_facts(device: Device) -> FrameFacts:
+    """Return the frames of a die's columns."""
+    return _FACTS[device.architecture]
+
+
+def unit_frames(device: Device, tiles: Iterable[Tile]) -> int:
+    """Return the frames of neighbouring columns in one row of clock regions."""
+    facts = frame_facts(device)
+    return sum(facts.frames.get(tile.kind, 0) + (facts.contents if tile.kind == "bram" else 0) for tile in tiles)
+
+
+def bitstream_bytes(device: Device, frames: int, clock_region_rows: int) -> int:
+    """Return the bytes of a bitstream of so many frames in so many rows of clock regions, at most."""
+    padded = frames + 2 * PADDING_FRAMES * clock_region_rows
+    return 4 * (padded * frame_facts(device).words + COMMAND_WORDS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,23 +108,17 @@ class RegionGrid:
 
     def owned_rectangles(self, first: int, last: int, bottom: int, top: int) -> tuple[Rect, ...]:
         """Return disjoint rectangles, bottom to top, of what a region there owns."""
-        runs = [tuple(self._runs(row, first, last)) for row in range(bottom, top + 1)]
-        rects, start = [], 0
-        for number in range(1, len(runs) + 1):
-            if number == len(runs) or runs[number] != runs[start]:
-                rects += [self.rect(a, b, bottom + start, bottom + number - 1) for a, b in runs[start]]
-                start = number
+        rects: list[Rect] = []
+        for runs, alike in groupby(range(bottom, top + 1), lambda row: tuple(self._runs(row, first, last))):
+            rows = list(alike)
+            rects += [self.rect(a, b, rows[0], rows[-1]) for a, b in runs]
         return tuple(rects)
 
     def _runs(self, row: int, first: int, last: int) -> Iterator[tuple[int, int]]:
-        start = None
-        for unit in range(first, last + 2):
-            here = unit <= last and bool(self.owned[row, unit])
-            if here and start is None:
-                start = unit
-            elif not here and start is not None:
-                yield start, unit - 1
-                start = None
+        for owned, run in groupby(range(first, last + 1), lambda unit: bool(self.owned[row, unit])):
+            units = list(run)
+            if owned:
+                yield units[0], units[-1]
 
 
 def region_grid(device: Device, keep_outs: Iterable[Rect] = ()) -> RegionGrid:

@@ -10,8 +10,8 @@ from pydantic import Field
 from floorflow.assets import asset_folder
 from floorflow.errors import InputError, some
 from floorflow.hardware.reading import FileModel, parse
-from floorflow.request import RESOURCES_ALONE
-from floorflow.resources import Resources, scaled_down
+from floorflow.request import RESOURCES_ALONE, Request, limits_of
+from floorflow.resources import Resources
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class ResourcePlatform:
     load_us: float
     resources: Resources
 
-    def limits(self, cap: dict[str, float] | None) -> Resources:
+    def limits(self, request: Request) -> Resources:
         """Return what a design may use: all, unless a cap was asked for."""
-        return self.resources if cap is None else scaled_down(self.resources, cap)
+        return limits_of(request, self.resources) if "cap" in request.model_fields_set else self.resources
 
 
 class _Entry(FileModel):
@@ -49,11 +49,7 @@ class _File(FileModel):
 def resource_platform(name: str) -> ResourcePlatform:
     """Return the platform of a name that begins with ``samo:``.
 
-    Raises
-    ------
-    InputError
-        If there is none of that name.
-
+    InputError if there is none of that name.
     """
     path = asset_folder("platforms") / "samo.yaml"
     known = parse(_File, path.read_text(encoding="utf-8"), str(path)).platforms

@@ -1,10 +1,13 @@
-"""What a bin of the die offers to streams: long wires that cross its tiles, less what is left to other nets.
+"""What a die offers to streams: long wires over the tiles of a bin, and Laguna columns from one SLR to the next.
 
 UltraScale+: eight wires of length 12 start in each interconnect tile in each of the four directions (RapidWright names
 them ``EE12_BEG0`` to ``EE12_BEG7``; 12 rows upwards, 6 interconnect tiles sideways), so that 2 x 8 x 6 cross a side of
 a tile and 2 x 8 x 12 its top. 7 series (names of Project X-Ray): ``EE4BEG0-3`` and ``NN6BEG0-3``, with 12 and 18 long
 lines. Shorter wires count as the cells' own. Versal has no public numbers that could be found: those of UltraScale+ are
 assumed. That half of the long wires are left to streams is assumed on all: no public measurement was found.
+
+On UltraScale+ all wires between SLRs (SLLs) start and end in Laguna tiles, which take the place of a CLB column in the
+rows of clock regions at the boundary: 1,440 wires a column and boundary (60 tiles of 4 sites of 6).
 """
 
 from __future__ import annotations
@@ -15,7 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from floorflow.hardware.board import Board
 from floorflow.hardware.device import Device
+from floorflow.hardware.ranges import parse_range, range_rect
 from floorflow.technology import Architecture
 
 BIN_TILES = 15
@@ -68,3 +73,41 @@ def routing_capacity(device: Device) -> npt.NDArray[np.float64]:
     for row in range(device.row_count):
         capacity[:, row // BIN_TILES] += of_layout[device.layouts[row // device.rows_per_clock_region]]
     return capacity
+
+
+@dataclass(frozen=True, slots=True)
+class LagunaColumns:
+    """The columns of one SLR boundary in which a design may cross, and the wires of each.
+
+    ``row2`` is twice the boundary's row: it lies between two CLB rows.
+    """
+
+    row2: int
+    columns: tuple[int, ...]
+    wires_per_column: int
+
+
+def laguna_columns(board: Board, device: Device) -> tuple[LagunaColumns, ...]:
+    """Return the columns of each SLR boundary, bottom to top.
+
+    They are those of which the shell keeps no Laguna site beside the boundary; should they have fewer wires than the
+    board's file says, all.
+    """
+    silicon = sorted({*device.site_types["LAGUNA"].columns}) if device.sll_wires else []
+    found = []
+    for number, wires in enumerate(device.sll_wires):
+        boundary = device.slrs[number].top
+        each, usable = wires // len(silicon), wires if board.sll_wires is None else board.sll_wires[number]
+        kept = _kept(board, device, boundary)
+        free = [column for column in silicon if column not in kept]
+        found.append(LagunaColumns(2 * boundary + 1, tuple(free if len(free) * each >= usable else silicon), each))
+    return tuple(found)
+
+
+def _kept(board: Board, device: Device, boundary: int) -> set[int]:
+    """Return the columns of the shell's clock regions and Laguna ranges in the clock regions beside a boundary."""
+    rows = device.rows_per_clock_region
+    texts = [] if board.shell is None else [text for own in board.shell.static.values() for text in own]
+    boxes = [range_rect(device, text) for text in texts if parse_range(device, text).site in ("LAGUNA", "CLOCKREGION")]
+    beside = [box for box in boxes if box.bottom <= boundary + rows and box.top > boundary - rows]
+    return {column for box in beside for column in range(box.left, box.right + 1)}

@@ -2,15 +2,23 @@
 
 Slots are their positions in the platform's order. Nothing is assumed of the graph: an FPGA's slots need not be a chain,
 and links may make rings. ``floorflow check`` derives routes with its own code.
+
+A stream over b boundaries of one FPGA passes b (b - 1) / 2 pairs of them, which make it dear or are forbidden. With one
+unit of cost for each boundary and one for each pair a wire costs b (b + 1) / 2, as
+`floorflow.hardware.crossing.boundaries_cost` has it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
+from itertools import combinations, groupby, pairwise
+from typing import Literal
+
+import networkx as nx
 
 from floorflow.hardware.crossing import Crossing, boundaries_cost
 
@@ -54,12 +62,9 @@ class SlotGraph:
         """For each edge the number that it shares with the boundaries of the same FPGA; -1 for a link."""
         if self.fpgas:
             return self.fpgas
-        group = list(range(self.slots))
-        boundaries = [edge for edge in self.edges if edge.crossing.kind == "sll"]
-        for edge in boundaries:
-            joined, old = group[edge.a], group[edge.b]
-            group = [joined if other == old else other for other in group]
-        return tuple(group[edge.a] if edge.crossing.kind == "sll" else -1 for edge in self.edges)
+        graph = nx.Graph((edge.a, edge.b) for edge in self.edges if edge.crossing.kind == "sll")
+        fpga_of = {slot: min(joined) for joined in nx.connected_components(graph) for slot in joined}
+        return tuple(fpga_of[edge.a] if edge.crossing.kind == "sll" else -1 for edge in self.edges)
 
     @property
     def is_tree(self) -> bool:
@@ -156,3 +161,84 @@ class SlotGraph:
                     link = self.edges[step[0]].crossing.kind == "link"
                     heappush(waiting, (links + link, boundaries + (not link), (*passed, slot), (*route, step)))
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class RouteStep:
+    """A part of the route between two slots: a run of SLR boundaries inside one FPGA, or one link.
+
+    ``crossings`` are the boundaries crossed, or the link; ``link`` is the link's name, None for a run. ``joints`` name
+    the two slots of each crossing as the platform does: lower and upper at a boundary, source and target of a link.
+    """
+
+    kind: Literal["sll", "link"]
+    source: str
+    target: str
+    crossings: tuple[Crossing, ...]
+    link: str | None
+    joints: tuple[tuple[str, str], ...]
+
+    @property
+    def hops(self) -> int:
+        """Number of boundaries crossed, 1 for a link."""
+        return len(self.crossings)
+
+
+def route_steps(graph: SlotGraph, names: Sequence[str], source: int, target: int) -> Iterator[RouteStep]:
+    """Yield the steps from slot to slot, in order; ``names`` are those of the graph's slots."""
+    route = graph.route(source, target)
+    passed = [
+        (graph.edges[k], ends) for (k, _), ends in zip(route, pairwise(graph.slots_on(source, route)), strict=True)
+    ]
+    # Links stay single: each has a name of its own, boundaries of a run share the empty one.
+    for _, run in groupby(passed, key=lambda step: step[0].name if step[0].crossing.kind == "link" else ""):
+        edges, ends = zip(*run, strict=True)
+        yield RouteStep(
+            edges[0].crossing.kind,
+            names[ends[0][0]],
+            names[ends[-1][1]],
+            tuple(edge.crossing for edge in edges),
+            edges[0].name if edges[0].crossing.kind == "link" else None,
+            tuple((names[edge.a], names[edge.b]) for edge in edges),
+        )
+
+
+@dataclass(frozen=True)
+class BoundaryPair:
+    """Two SLR boundaries of one FPGA, as edges.
+
+    ``outer`` are the slots on either side of both: behind the first, and behind the second, seen from between them.
+    ``allowed``: whether a stream may cross both.
+    """
+
+    first: int
+    second: int
+    outer: tuple[frozenset[int], frozenset[int]]
+    allowed: bool
+
+    def is_passed(self, source: int, target: int) -> bool:
+        """Whether a stream between two slots crosses both."""
+        one, other = self.outer
+        return (source in one and target in other) or (source in other and target in one)
+
+
+def boundary_pairs(graph: SlotGraph, max_hops: int | None) -> tuple[BoundaryPair, ...]:
+    """Return the pairs of a tree; of those that no stream may cross both only the nearest, which imply the rest."""
+    found = []
+    numbered = [(k, fpga) for k, fpga in enumerate(graph.fpga_of_edge) if fpga >= 0]
+    for (j, fpga), (k, other) in combinations(numbered, 2):
+        if fpga != other:
+            continue
+        outer = _behind(graph, j, k), _behind(graph, k, j)
+        ends = [(graph.edges[j].a, graph.edges[j].b), (graph.edges[k].a, graph.edges[k].b)]
+        near, far = (next(slot for slot in pair if slot in side) for pair, side in zip(ends, outer, strict=True))
+        apart = graph.boundaries_passed(near, far)[fpga]
+        if max_hops is None or apart <= max_hops + 1:
+            found.append(BoundaryPair(j, k, outer, max_hops is None or apart <= max_hops))
+    return tuple(found)
+
+
+def _behind(graph: SlotGraph, edge: int, other: int) -> frozenset[int]:
+    """Return the slots on that side of an edge on which the other edge is not."""
+    side = graph.beyond[edge]
+    return side if graph.edges[other].a not in side else frozenset(range(graph.slots)) - side

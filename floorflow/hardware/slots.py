@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from floorflow.errors import PlatformError
 from floorflow.hardware.board import HOST, Board, BoardInfrastructure, Shell
@@ -43,25 +43,12 @@ class Infrastructure:
     reserved: Rect | None
 
 
-@dataclass(frozen=True)
-class SlrRemainder:
-    """What the shell leaves of one SLR of a board, before infrastructure; ``static`` are the shell's rectangles."""
+def remainders(board: Board, device: Device, file: str) -> tuple[Slot, ...]:
+    """Return what the shell leaves of each SLR, bottom to top: slots of no FPGA, before infrastructure.
 
-    slr: str
-    region: Rect
-    static: tuple[Rect, ...]
-    capacity: Resources
-    available: Resources
+    ``file`` is the board's, for messages.
 
-
-def remainders(board: Board, device: Device, file: str) -> tuple[SlrRemainder, ...]:
-    """Return what the shell leaves of each SLR, bottom to top; ``file`` is the board's, for messages.
-
-    Raises
-    ------
-    PlatformError
-        If board and die contradict each other.
-
+    PlatformError if board and die contradict each other.
     """
     _check_names(board, device, file)
     return tuple(_remainder(slr.name, board.shell, device, file) for slr in device.slrs)
@@ -86,11 +73,7 @@ def fpga_infrastructure(
 
     It is FPGA ``number`` of ``count``.
 
-    Raises
-    ------
-    PlatformError
-        If a reserved range does not exist in its SLR.
-
+    PlatformError if a reserved range does not exist in its SLR.
     """
     own = (item for item in board.placed_infrastructure if item.stands_on(number, count))
     slots = {slot_name(fpga, slr.name) for slr in device.slrs}
@@ -101,20 +84,6 @@ def fpga_infrastructure(
         if slot in slots and joined.core is not None
     ]
     return (*(_infrastructure(fpga, item, device, file) for item in own), *cores)
-
-
-def fpga_slots(
-    fpga: str, remaining: Sequence[SlrRemainder], infrastructure: Sequence[Infrastructure], file: str
-) -> tuple[Slot, ...]:
-    """Return the slots of one FPGA, bottom to top, less its infrastructure; ``file`` is the board's, for messages.
-
-    Raises
-    ------
-    PlatformError
-        If infrastructure and link cores need more than the shell leaves.
-
-    """
-    return tuple(_slot(fpga, slr, infrastructure, file) for slr in remaining)
 
 
 def _check_names(board: Board, device: Device, file: str) -> None:
@@ -156,16 +125,20 @@ def _rect_in(device: Device, slr: str, text: str, file: str, field: str) -> Rect
     return rect
 
 
-def _remainder(slr: str, shell: Shell | None, device: Device, file: str) -> SlrRemainder:
+def _remainder(slr: str, shell: Shell | None, device: Device, file: str) -> Slot:
     region = device.slr_region(slr)
     capacity = device.resources(region)
     if shell is None:
-        return SlrRemainder(slr, region, (), capacity, capacity)
+        return Slot("", "", slr, region, (), capacity, capacity)
     static = tuple(_static_rects(shell, slr, device, file))
-    return SlrRemainder(slr, region, static, capacity, _beside_shell(shell, slr, device, capacity))
+    return Slot("", "", slr, region, static, capacity, _beside_shell(shell, slr, device, capacity))
 
 
-def _slot(fpga: str, remaining: SlrRemainder, infrastructure: Sequence[Infrastructure], file: str) -> Slot:
+def slot_of(fpga: str, remaining: Slot, infrastructure: Sequence[Infrastructure], file: str) -> Slot:
+    """Return the slot of an FPGA that the shell leaves, less its infrastructure; ``file`` is the board's, for messages.
+
+    PlatformError if infrastructure and link cores need more than the shell leaves.
+    """
     name = slot_name(fpga, remaining.slr)
     here = [item for item in infrastructure if item.slot == name]
     reserved = [item.reserved for item in here if item.reserved is not None]
@@ -173,8 +146,8 @@ def _slot(fpga: str, remaining: SlrRemainder, infrastructure: Sequence[Infrastru
     fits = min(available.as_tuple()) >= 0
     names = ", ".join(item.name for item in here)
     require(fits, file, "infrastructure", f"{name} cannot hold {names}: {available.as_dict()} would remain")
-    keep_outs = tuple(sorted((*reserved, *remaining.static)))
-    return Slot(name, fpga, remaining.slr, remaining.region, keep_outs, remaining.capacity, available)
+    keep_outs = tuple(sorted((*reserved, *remaining.keep_outs)))
+    return replace(remaining, name=name, fpga=fpga, keep_outs=keep_outs, available=available)
 
 
 def _static_rects(shell: Shell, slr: str, device: Device, file: str) -> list[Rect]:

@@ -62,11 +62,7 @@ def smallest(low: int, high: int) -> DataType:
 def named(name: str) -> DataType:
     """Return the type of that QONNX name.
 
-    Raises
-    ------
-    ValueError
-        If the name is none of ``INT<n>``, ``UINT<n>``, BIPOLAR, BINARY, TERNARY, FLOAT32.
-
+    ValueError if the name is none of ``INT<n>``, ``UINT<n>``, BIPOLAR, BINARY, TERNARY, FLOAT32.
     """
     for known in (BIPOLAR, BINARY, TERNARY, FLOAT32):
         if name == known.name:

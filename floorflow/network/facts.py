@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import onnx
 from onnx import numpy_helper
 
@@ -83,7 +84,7 @@ def find_constants(source: OnnxFile) -> frozenset[str]:
     """Return the names of all tensors that do not depend on the data."""
     constants = set(source.initialisers)
     for node in source.nodes:
-        if node.op_type in _CONSTANT_SOURCES or (node.inputs and _all_in(node.inputs, constants)):
+        if node.op_type in _CONSTANT_SOURCES or (node.inputs and constants.issuperset(filter(None, node.inputs))):
             constants.update(node.outputs)
     return frozenset(constants)
 
@@ -93,10 +94,6 @@ def keeps_type(node: Node) -> bool:
     return node.op_type in _TYPE_KEEPING
 
 
-def _all_in(names: Iterable[str], known: set[str]) -> bool:
-    return all(not name or name in known for name in names)
-
-
 def _constant(node: Node) -> Any | None:
     """Return the array of a Constant node."""
     if node.op_type != "Constant":
@@ -104,11 +101,7 @@ def _constant(node: Node) -> Any | None:
     for key in _CONSTANT_ATTRIBUTES:
         if key in node.attributes:
             value = node.attributes[key]
-            return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else _array(value)
+            if isinstance(value, onnx.TensorProto):
+                return numpy_helper.to_array(value)
+            return np.atleast_1d(np.asarray(value, dtype=np.float64))
     return None
-
-
-def _array(value: float | Iterable[float]) -> Any:
-    """Return an array of a plain number or list."""
-    values = list(value) if isinstance(value, Iterable) else [value]
-    return numpy_helper.to_array(onnx.helper.make_tensor("value", onnx.TensorProto.DOUBLE, [len(values)], values))

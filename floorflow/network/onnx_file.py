@@ -20,7 +20,7 @@ from floorflow.reading import read_bytes
 
 EXPORT_HINT = "Export the network as QONNX, for example with Brevitas' export_qonnx."
 
-_SMALL_ELEMENTS = 64
+SMALL_ELEMENTS = 64
 """Larger tensors are weights, whose values are never looked at."""
 
 _DEFAULT_OPSET = 13
@@ -45,6 +45,20 @@ class Node:
     outputs: tuple[str, ...]
     attributes: Mapping[str, Any]
     proto: onnx.NodeProto
+
+    def optional(self, position: int) -> str:
+        """Return an input that may be absent, then an empty name."""
+        return self.inputs[position] if len(self.inputs) > position else ""
+
+    def integers(self, key: str) -> tuple[int, ...]:
+        """Return an attribute of integers, empty if it is absent or none."""
+        value = self.attributes.get(key)
+        return tuple(item for item in value if isinstance(item, int)) if isinstance(value, tuple) else ()
+
+    def integer(self, key: str, default: int) -> int:
+        """Return an attribute that is one integer, the default if it is absent or none."""
+        value = self.attributes.get(key, default)
+        return value if isinstance(value, int) else default
 
 
 @dataclass(frozen=True)
@@ -81,11 +95,7 @@ class OnnxFile:
 def load(path: Path) -> OnnxFile:
     """Read a file; weights kept outside the file are not needed and not read.
 
-    Raises
-    ------
-    InputError
-        If the file is missing, empty, cut off, not ONNX or holds no graph.
-
+    InputError if the file is missing, empty, cut off, not ONNX or holds no graph.
     """
     data = _contents(path)
     model = _parse(path, data)
@@ -105,7 +115,7 @@ def load(path: Path) -> OnnxFile:
 
 
 def _opset(model: onnx.ModelProto) -> int:
-    versions = (entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx"))
+    versions = (entry.version for entry in model.opset_import if entry.domain in soundness.STANDARD_DOMAINS)
     return next(versions, _DEFAULT_OPSET)
 
 
@@ -225,7 +235,7 @@ def _check_makers(path: Path, graph: onnx.GraphProto) -> None:
 
 def is_small(tensor: onnx.TensorProto) -> bool:
     """Whether a tensor may be a shape or a bit width, and lies in the file."""
-    return tensor.data_location != onnx.TensorProto.EXTERNAL and prod(tensor.dims) <= _SMALL_ELEMENTS
+    return tensor.data_location != onnx.TensorProto.EXTERNAL and prod(tensor.dims) <= SMALL_ELEMENTS
 
 
 def _nodes(graph: onnx.GraphProto) -> Iterator[Node]:

@@ -7,12 +7,13 @@ from math import prod
 
 from onnx import checker
 
-from floorflow.network import layers, pools, shaping
+from floorflow.network import layers, shaping
 from floorflow.network.datatype import BIPOLAR, FLOAT32, DataType, integer, smallest
 from floorflow.network.facts import Facts
 from floorflow.network.layers import Translation
 from floorflow.network.onnx_file import Node
 from floorflow.network.shapes import QONNX_DOMAIN, QONNX_DOMAINS
+from floorflow.network.soundness import STANDARD_DOMAINS
 
 Translator = Callable[[Node, Facts], Translation]
 
@@ -175,42 +176,27 @@ _QUANTISERS: Mapping[str, tuple[str, Translator]] = {
 
 _STANDARD: Mapping[str, tuple[str, Translator]] = {
     **dict.fromkeys(_FUNCTIONS, ("function", _function)),
-    "Add": ("add", _add),
-    "ArgMax": ("top_k", _top_k),
-    "AveragePool": ("average_pool", pools.average_pool),
-    "BatchNormalization": ("affine", _affine),
-    "Cast": ("", shaping.same),
+    **dict.fromkeys(("Cast", "Dropout", "Identity"), ("", shaping.same)),
+    **dict.fromkeys(("Flatten", "Reshape", "Squeeze", "Unsqueeze"), ("flatten", shaping.reshape)),
+    **dict.fromkeys(("AveragePool", "GlobalAveragePool", "ReduceMean"), ("average_pool", layers.average_pool)),
+    **dict.fromkeys(("GlobalMaxPool", "MaxPool", "ReduceMax"), ("max_pool", layers.max_pool)),
+    **dict.fromkeys(("BatchNormalization", "Div", "Sub"), ("affine", _affine)),
+    **dict.fromkeys(("Add", "Sum"), ("add", _add)),
+    **dict.fromkeys(("ArgMax", "TopK"), ("top_k", _top_k)),
+    **dict.fromkeys(("LogSoftmax", "Softmax"), ("softmax", _softmax)),
+    **dict.fromkeys(("Resize", "Upsample"), ("upsample", layers.resize)),
     "Clip": ("clip", _clip),
     "Concat": ("concat", shaping.concat),
     "Conv": ("conv", layers.conv),
     "ConvTranspose": ("conv", layers.conv_transpose),
-    "Div": ("affine", _affine),
-    "Dropout": ("", shaping.same),
-    "Flatten": ("flatten", shaping.reshape),
     "Gemm": ("fully_connected", layers.gemm),
-    "GlobalAveragePool": ("average_pool", pools.average_pool),
-    "GlobalMaxPool": ("max_pool", pools.max_pool),
-    "Identity": ("", shaping.same),
-    "LogSoftmax": ("softmax", _softmax),
     "MatMul": ("fully_connected", layers.matmul),
-    "MaxPool": ("max_pool", pools.max_pool),
     "Mul": ("affine", _multiply),
     "Pad": ("pad", shaping.pad),
-    "ReduceMax": ("max_pool", pools.max_pool),
-    "ReduceMean": ("average_pool", pools.average_pool),
     "Relu": ("relu", _relu),
-    "Reshape": ("flatten", shaping.reshape),
-    "Resize": ("upsample", pools.resize),
     "Selu": ("clip", _selu),
-    "Softmax": ("softmax", _softmax),
     "Split": ("split", shaping.split),
-    "Squeeze": ("flatten", shaping.reshape),
-    "Sub": ("affine", _affine),
-    "Sum": ("add", _add),
-    "TopK": ("top_k", _top_k),
     "Transpose": ("flatten", shaping.transpose),
-    "Unsqueeze": ("flatten", shaping.reshape),
-    "Upsample": ("upsample", pools.resize),
 }
 """ONNX's operators that are read: the type of operation that each mostly becomes (empty: its input), and how."""
 
@@ -228,7 +214,7 @@ def is_quantiser(node: Node) -> bool:
 
 def is_read(node: Node) -> bool:
     """Whether a node is one of ONNX's operators that are read."""
-    return node.domain in ("", "ai.onnx") and node.op_type in _STANDARD
+    return node.domain in STANDARD_DOMAINS and node.op_type in _STANDARD
 
 
 def is_layer(node: Node) -> bool:
@@ -239,11 +225,7 @@ def is_layer(node: Node) -> bool:
 def translate(node: Node, facts: Facts) -> Translation:
     """Return what a node on the data path becomes, after `check_supported`.
 
-    Raises
-    ------
-    InputError
-        If this use of the operator is not supported; names file, node, operator and reason.
-
+    InputError if this use of the operator is not supported; names file, node, operator and reason.
     """
     table = _QUANTISERS if is_quantiser(node) else _STANDARD
     _, translator = table[node.op_type]
@@ -253,11 +235,7 @@ def translate(node: Node, facts: Facts) -> Translation:
 def check_supported(node: Node, facts: Facts) -> None:
     """Refuse an operator that floorflow does not read, or a node that ONNX's own rules forbid.
 
-    Raises
-    ------
-    InputError
-        Names file, node and operator.
-
+    InputError names file, node and operator.
     """
     if is_quantiser(node):
         return

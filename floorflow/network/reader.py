@@ -25,7 +25,8 @@ from floorflow.network.operations import (
     quantised_type,
     translate,
 )
-from floorflow.network.shapes import QONNX_DOMAIN, UNNAMED_DOMAINS, infer_shapes
+from floorflow.network.shapes import QONNX_DOMAIN, infer
+from floorflow.network.soundness import STANDARD_DOMAINS
 
 _RAW_STAYS_RAW = ("", "affine", "flatten", "max_pool", "pad", "split", "upsample")
 """Types of operations that leave an input without quantiser as it is, for the host to scale."""
@@ -47,12 +48,8 @@ _INPUT_TYPES: Mapping[int, DataType] = {
 def read(path: str | Path, bits: FloatBits = EIGHT_BITS) -> Network:
     """Read a network; weights count by shape and datatype only. ``bits`` are for one without quantisers.
 
-    Raises
-    ------
-    InputError
-        If the file is missing or broken, a shape is dynamic, a layer is not quantised or an operator is not
-        supported; the message names file and nodes, all of them at once.
-
+    InputError if the file is missing or broken, a shape is dynamic, a layer is not quantised or an operator is not
+    supported; the message names file and nodes, all of them at once.
     """
     return network_from(load(Path(path)), bits)
 
@@ -73,24 +70,20 @@ def partial_network(file: OnnxFile, bits: FloatBits = EIGHT_BITS) -> Network:
 
     The network has no operations if too little is known behind an obstacle.
 
-    Raises
-    ------
-    InputError
-        If the file is broken.
-
+    InputError if the file is broken.
     """
     try:
         source, declared = to_qonnx(file, bits), annotated(file)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise InputError(f"{file.path}: the graph makes no sense ({error})", _CHECK) from error
-    unnamed = [f"'{node.name}'" for node in source.nodes if is_quantiser(node) and node.domain in UNNAMED_DOMAINS]
+    unnamed = [f"'{node.name}'" for node in source.nodes if is_quantiser(node) and node.domain in STANDARD_DOMAINS]
     _check_layers(source)
     facts, obstacles = Facts(source, {}, find_constants(source)), Obstacles(list(source.obstacles))
     live = _live_tensors(source)
     nodes = [node for node in source.nodes if not live.isdisjoint(node.outputs)]
     try:
         supported = {node.name for node in nodes if _is_supported(node, facts, obstacles)}
-        facts.shapes, notes = infer_shapes(source)
+        facts.shapes, _, notes = infer(source)
         for value in source.inputs:
             stored = _INPUT_TYPES.get(value.type.tensor_type.elem_type, _EIGHT_BITS)
             facts.types[value.name] = declared.get(value.name, stored)

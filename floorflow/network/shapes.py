@@ -1,5 +1,6 @@
 """Shapes of every tensor, by ONNX's own shape inference on a copy in which quantisers are Identity.
 
+Exporters leave arithmetic on shapes in a graph, by Shape, Gather, Unsqueeze, Concat and their kind: it is folded.
 Large initialisers become inputs of the copy: their sizes matter, their values do not. Inference and the folding of
 shape arithmetic take turns until nothing is left to fold.
 """
@@ -8,19 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from math import prod
+from typing import Any
 
 import onnx
-from onnx import helper, numpy_helper, shape_inference
+from onnx import TensorProto, helper, numpy_helper, shape_inference
+from onnx.reference import ReferenceEvaluator
 
 from floorflow.errors import InputError
 from floorflow.network.obstacles import UnknownShapeError
-from floorflow.network.onnx_file import OnnxFile, is_small
-from floorflow.network.shape_arithmetic import fold
-from floorflow.network.soundness import MOST_PIXELS, expected_size, is_size
+from floorflow.network.onnx_file import SMALL_ELEMENTS, OnnxFile, is_small
+from floorflow.network.soundness import MOST_PIXELS, STANDARD_DOMAINS, expected_size, is_size
 
 QONNX_DOMAIN = "qonnx.custom_op.general"
-UNNAMED_DOMAINS = ("", "ai.onnx")
-QONNX_DOMAINS = ("onnx.brevitas", "finn.custom_op.general", QONNX_DOMAIN, *UNNAMED_DOMAINS)
+QONNX_DOMAINS = ("onnx.brevitas", "finn.custom_op.general", QONNX_DOMAIN, *STANDARD_DOMAINS)
 """The three spellings of QONNX's domain that exporters have used, and what is left where a tool has dropped it.
 
 ONNX has no operators of these names itself."""
@@ -31,25 +32,38 @@ QUANTISERS = ("Quant", "IntQuant", "BipolarQuant", "Trunc")
 _INITIALISERS_ARE_NO_INPUTS = 4
 """The IR version from which on inference looks at initialisers that are not listed as inputs."""
 
+_FOLDED = (
+    "Add",
+    "Cast",
+    "Ceil",
+    "Concat",
+    "Constant",
+    "Div",
+    "Floor",
+    "Gather",
+    "Identity",
+    "Mul",
+    "Range",
+    "ReduceProd",
+    "Slice",
+    "Squeeze",
+    "Sub",
+    "Unsqueeze",
+)
+"""Operators that exporters compute shapes with."""
 
-def infer_shapes(source: OnnxFile) -> tuple[dict[str, tuple[int, ...]], tuple[str, ...]]:
-    """Return the shape of every tensor that inference resolves, and notes on the batch; raises what `infer` does."""
-    shapes, _, notes = infer(source)
-    return shapes, notes
+_MALFORMED = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
+"""What the reference evaluator raises on nodes that make no sense; they stay as they are."""
 
 
 def infer(source: OnnxFile) -> tuple[dict[str, tuple[int, ...]], onnx.ModelProto, tuple[str, ...]]:
     """Return shapes, a copy in which small constants that were computed are initialisers, and notes on the batch.
 
-    Raises
-    ------
-    InputError
-        If an input has no shape, or a dynamic dimension other than the batch.
-
+    InputError if an input has no shape, or a dynamic dimension other than the batch.
     """
     model, notes = as_planned(source)
     shapes = _inferred(source, model)
-    while fold(model, shapes):
+    while _fold(model, shapes):
         shapes = _inferred(source, model)
     return shapes, model, notes
 
@@ -141,11 +155,7 @@ def _without_batch(tensor: onnx.TensorProto, batches: Collection[str]) -> onnx.T
 def shape_of(shapes: Mapping[str, tuple[int, ...]], name: str, source: OnnxFile, node: str) -> tuple[int, ...]:
     """Return a tensor's shape.
 
-    Raises
-    ------
-    UnknownShapeError
-        If inference could not derive it; names file, node and tensor.
-
+    UnknownShapeError if inference could not derive it; names file, node and tensor.
     """
     if name not in shapes:
         raise UnknownShapeError(
@@ -159,3 +169,52 @@ def shape_of(shapes: Mapping[str, tuple[int, ...]], name: str, source: OnnxFile,
             "Export the network with the shapes that it is to have.",
         )
     return shapes[name]
+
+
+def _fold(model: onnx.ModelProto, shapes: Mapping[str, tuple[int, ...]]) -> bool:
+    """Replace nodes of small known values by initialisers, in place; return whether there were any."""
+    graph = model.graph
+    values = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    kept = []
+    for node in graph.node:
+        value = _value(model, node, values, shapes)
+        if value is None:
+            kept.append(node)
+            continue
+        values[node.output[0]] = value
+        graph.initializer.append(numpy_helper.from_array(value, node.output[0]))
+    folded = len(kept) < len(graph.node)
+    del graph.node[:]
+    graph.node.extend(kept)
+    return folded
+
+
+def _is_short(start: Any, limit: Any, delta: Any) -> bool:
+    """Whether a Range is that of a shape; others are not computed, as they may have any length."""
+    first, last, step = (float(value.flat[0]) if value.size == 1 else 0.0 for value in (start, limit, delta))
+    return step != 0 and 0 <= (last - first) / step <= SMALL_ELEMENTS
+
+
+def _value(
+    model: onnx.ModelProto, node: onnx.NodeProto, values: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]
+) -> Any | None:
+    """Return the value of a node that computes part of a shape, None if it is not known or is none."""
+    if node.op_type == "Shape" and not node.attribute and node.input[0] in shapes:
+        sizes = shapes[node.input[0]]
+        return numpy_helper.to_array(helper.make_tensor("sizes", TensorProto.INT64, [len(sizes)], sizes))
+    if node.op_type not in _FOLDED or not all(not name or name in values for name in node.input):
+        return None
+    if node.op_type == "Range" and not _is_short(*(values[name] for name in node.input)):
+        return None
+    names = [name for name in node.input if name]
+    inputs = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(values[name].dtype), None) for name in names
+    ]
+    graph = helper.make_graph([node], "value", inputs, [onnx.ValueInfoProto(name=node.output[0])])
+    single = helper.make_model(graph, opset_imports=model.opset_import, ir_version=model.ir_version)
+    try:
+        results: Any = ReferenceEvaluator(single).run(None, {name: values[name] for name in names})
+    except _MALFORMED:
+        return None
+    result = results[0]
+    return result if getattr(result, "size", SMALL_ELEMENTS + 1) <= SMALL_ELEMENTS else None

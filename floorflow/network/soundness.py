@@ -35,18 +35,16 @@ _LEAST_INPUTS: Mapping[str, int] = {
 }
 """Inputs of operators in QONNX's domains, of which ONNX knows nothing; any other has one."""
 _MOST_VERSION = 1000
-_STANDARD, _FINN = ("", "ai.onnx"), "finn.custom_op.fpgadataflow"
+STANDARD_DOMAINS = ("", "ai.onnx")
+"""Of ONNX's own operators."""
+_FINN = "finn.custom_op.fpgadataflow"
 _QONNX = ("onnx.brevitas", "finn.custom_op.general", "qonnx.custom_op.")
 
 
 def check(path: str, model: onnx.ModelProto, opset: int) -> None:
     """Refuse a graph that no reader could make sense of.
 
-    Raises
-    ------
-    InputError
-        Names file and node, tensor or initialiser, and what was expected.
-
+    InputError names file and node, tensor or initialiser, and what was expected.
     """
     problem = next(chain(_problems_of_versions(model), _problems(model.graph, opset)), None)
     if problem is not None:
@@ -139,7 +137,7 @@ def _arity(node: onnx.NodeProto, opset: int) -> tuple[int, int]:
     """Return how many inputs and outputs a node must have."""
     if node.domain.startswith(_QONNX):
         return _LEAST_INPUTS.get(node.op_type, 1), 1
-    if node.domain not in _STANDARD:
+    if node.domain not in STANDARD_DOMAINS:
         return int(node.domain.startswith(_FINN)), 1
     try:
         schema = defs.get_schema(node.op_type, opset, "")

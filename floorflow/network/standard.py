@@ -18,6 +18,7 @@ from floorflow.network.facts import find_constants
 from floorflow.network.obstacles import Obstacle, Obstacles
 from floorflow.network.onnx_file import Node, OnnxFile
 from floorflow.network.shapes import QONNX_DOMAINS, QUANTISERS, as_planned, as_standard
+from floorflow.network.soundness import STANDARD_DOMAINS
 
 Sizes = tuple["int | None", ...]
 """A shape, None where a size is not known."""
@@ -25,7 +26,6 @@ Shapes = Mapping[str, Sizes]
 
 _HINT = "The file breaks ONNX's rules: correct the export, and check it with onnx.checker and onnxruntime."
 _NODE_ERROR = re.compile(r"\(op_type:[^,]*, node name: (.*?)\): \[ShapeInferenceError\] (.*)")
-_STANDARD = ("", "ai.onnx")
 _AUTO_PADS = ("", "NOTSET", "SAME_LOWER", "SAME_UPPER", "VALID")
 _POOLS = ("AveragePool", "LpPool", "MaxPool")
 _CONVOLUTIONS = ("Conv", "ConvTranspose")
@@ -35,11 +35,7 @@ _FLAGS = ("ceil_mode", "count_include_pad", "keepdims", "transA", "transB")
 def check_standard(source: OnnxFile) -> None:
     """Refuse a file of which nodes, inputs or declared shapes contradict ONNX's standard.
 
-    Raises
-    ------
-    InputError
-        Names file and nodes, all of them at once.
-
+    InputError names file and nodes, all of them at once.
     """
     _check_opset(source)
     _check_inputs(source)
@@ -98,7 +94,7 @@ class _Broken(Obstacles):
 
 
 def _check_opset(source: OnnxFile) -> None:
-    versions = [entry.version for entry in source.model.opset_import if entry.domain in _STANDARD]
+    versions = [entry.version for entry in source.model.opset_import if entry.domain in STANDARD_DOMAINS]
     newest: int = onnx.defs.onnx_opset_version()
     if not versions:
         raise InputError(f"{source.path}: the file does not say which version of ONNX's operators it uses", _OPSET_HINT)
@@ -123,26 +119,21 @@ def _check_inputs(source: OnnxFile) -> None:
 
 def _attribute_faults(node: Node) -> Iterator[str]:
     """Yield what is wrong with attributes of ONNX's own operators by themselves."""
-    if node.domain not in _STANDARD:
+    if node.domain not in STANDARD_DOMAINS:
         return
     if node.attributes.get("auto_pad", "NOTSET") not in _AUTO_PADS:
         yield f"auto_pad '{node.attributes['auto_pad']}' is none of {', '.join(filter(None, _AUTO_PADS))}"
     for key in ("kernel_shape", "strides", "dilations"):
-        if any(size < 1 for size in _sizes(node, key)):
-            yield f"{key} {_sizes(node, key)} must be positive"
-    if node.op_type in (*_POOLS, *_CONVOLUTIONS) and any(size < 0 for size in _sizes(node, "pads")):
-        yield f"negative pads {_sizes(node, 'pads')}: a window can only add pixels"
+        if any(size < 1 for size in node.integers(key)):
+            yield f"{key} {node.integers(key)} must be positive"
+    if node.op_type in (*_POOLS, *_CONVOLUTIONS) and any(size < 0 for size in node.integers("pads")):
+        yield f"negative pads {node.integers('pads')}: a window can only add pixels"
     for key in _FLAGS:
         if key in node.attributes and node.attributes[key] not in (0, 1):
             yield f"{key} is {node.attributes[key]}; expected 0 or 1"
-    order = _sizes(node, "perm") if node.op_type == "Transpose" else ()
+    order = node.integers("perm") if node.op_type == "Transpose" else ()
     if sorted(order) != list(range(len(order))):
         yield f"perm {order} is no order of {len(order)} axes"
-
-
-def _sizes(node: Node, key: str) -> tuple[int, ...]:
-    value = node.attributes.get(key)
-    return tuple(item for item in value if isinstance(item, int)) if isinstance(value, tuple) else ()
 
 
 def _inferred(model: onnx.ModelProto) -> tuple[Shapes, Mapping[str, str]]:
@@ -172,7 +163,7 @@ def _declared(value: onnx.ValueInfoProto) -> Sizes:
 
 def _shape_faults(node: Node, shapes: Shapes) -> Iterator[str]:
     """Yield how a node's attributes and parameters contradict the shapes that it reads."""
-    if node.inputs and node.outputs and node.domain in (*_STANDARD, *QONNX_DOMAINS):
+    if node.inputs and node.outputs and node.domain in QONNX_DOMAINS:
         for check in _CHECKS.get(node.op_type, ()):
             yield from check(node, shapes)
 
@@ -183,8 +174,8 @@ def _window(node: Node, shapes: Shapes) -> Iterator[str]:
         return
     spatial = len(data) - 2
     for key, count in (("kernel_shape", 1), ("strides", 1), ("dilations", 1), ("pads", 2)):
-        if key in node.attributes and len(_sizes(node, key)) != count * spatial:
-            yield f"{key} {_sizes(node, key)} does not fit an input of {spatial} dimensions, {_text(data)}"
+        if key in node.attributes and len(node.integers(key)) != count * spatial:
+            yield f"{key} {node.integers(key)} does not fit an input of {spatial} dimensions, {_text(data)}"
 
 
 def _kernel(node: Node, shapes: Shapes) -> Iterator[str]:
@@ -196,7 +187,7 @@ def _kernel(node: Node, shapes: Shapes) -> Iterator[str]:
     if len(weights) != len(data):
         yield f"its weights {_text(weights)} do not fit an input of {_text(data)}"
         return
-    kernel = _sizes(node, "kernel_shape")
+    kernel = node.integers("kernel_shape")
     if kernel and None not in weights and kernel != weights[2:]:
         yield f"kernel_shape {kernel} contradicts its weights of {_text(weights)}"
     transposed = node.op_type == "ConvTranspose"
@@ -226,7 +217,7 @@ def _per_channel(
     node: Node, shapes: Shapes, positions: tuple[int, ...] | range, channels: int, what: str
 ) -> Iterator[str]:
     for position in positions:
-        name = node.inputs[position] if len(node.inputs) > position else ""
+        name = node.optional(position)
         if name in shapes and None not in shapes[name] and shapes[name] != (channels,):
             yield f"its {what} '{name}' of {_text(shapes[name])} has not one value for each of {channels} channels"
 
@@ -234,7 +225,7 @@ def _per_channel(
 def _moved(node: Node, shapes: Shapes) -> Iterator[str]:
     """Compare what a node that only moves elements reads with what it leaves."""
     before, behind = (shapes.get(name) for name in (node.inputs[0], node.outputs[0]))
-    order = _sizes(node, "perm")
+    order = node.integers("perm")
     if before is None:
         return
     if node.op_type == "Transpose" and order and len(order) != len(before):
@@ -253,7 +244,7 @@ def _gemm(node: Node, shapes: Shapes) -> Iterator[str]:
     if None not in inner and inner[0] != inner[1]:
         yield f"it multiplies {_text(left)} by {_text(right)}: inner sizes {inner[0]} and {inner[1]} differ"
     result = (left[1 if node.attributes.get("transA") else 0], right[0 if node.attributes.get("transB") else 1])
-    bias = shapes.get(node.inputs[2]) if len(node.inputs) > 2 and node.inputs[2] else None
+    bias = shapes.get(node.optional(2)) if node.optional(2) else None
     if bias is not None and not _broadcasts(bias, result):
         yield f"its bias '{node.inputs[2]}' of {_text(bias)} cannot be added to {_text(result)}"
 

@@ -56,11 +56,7 @@ class Change:
     def undo(self, out: Path, workshop: Path) -> None:
         """Move everything back, from wherever `do` or an earlier `undo` was ended; what the user did since is kept.
 
-        Raises
-        ------
-        InputError
-            If a link leads by now to where a file was.
-
+        InputError if a link leads by now to where a file was.
         """
         for name, digest in self.new.items():
             if not (new_in(workshop) / name).exists() and os.path.lexists(out / name):
@@ -95,11 +91,7 @@ def planned_change(
 
     Of an earlier file without a digest nobody knows whether it was edited, so it is kept as one that was.
 
-    Raises
-    ------
-    InputError
-        If a new file, or a folder of one, would lie on something that no run of ours wrote.
-
+    InputError if a new file, or a folder of one, would lie on something that no run of ours wrote.
     """
     refuse_foreign(out, new, earlier)
     held = {name: sha256(out / name) for name in earlier if is_plain_file(out, name)}
@@ -120,11 +112,7 @@ def planned_change(
 def refuse_foreign(out: Path, new: Collection[str], earlier: Collection[str]) -> None:
     """Refuse new files that would lie on something that is not of an earlier run; a name that ends in / is a folder.
 
-    Raises
-    ------
-    InputError
-        If one would.
-
+    InputError if one would.
     """
     folders = {*folders_of(new), *(name.rstrip("/") for name in new if name.endswith("/"))}
     for name in sorted({*(name.rstrip("/") for name in new), *folders} - set(earlier)):

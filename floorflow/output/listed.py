@@ -34,11 +34,7 @@ def is_inside(name: str) -> bool:
 def read_run(folder: Path) -> Mapping[str, Any] | None:
     """Return what run.json holds; None where there is none.
 
-    Raises
-    ------
-    InputError
-        If it is no plain file, or no JSON object.
-
+    InputError if it is no plain file, or no JSON object.
     """
     path = folder / RUN_FILE
     if not is_plain_file(folder, RUN_FILE):
@@ -61,11 +57,7 @@ def listed_files(folder: Path) -> dict[str, str | None] | None:
 
     An older floorflow wrote no digests: then they are None.
 
-    Raises
-    ------
-    InputError
-        If run.json is not ours, a name in it leads out of the folder, or to what is no plain file.
-
+    InputError if run.json is not ours, a name in it leads out of the folder, or to what is no plain file.
     """
     run = read_run(folder)
     if run is None:
@@ -89,11 +81,7 @@ def run_digest(run: Mapping[str, Any]) -> str:
 def run_file_digest(folder: Path) -> str | None:
     """Return the SHA-256 of the file run.json, which is ours; None where it was edited, or nobody knows.
 
-    Raises
-    ------
-    InputError
-        If it is another program's, or lists a hidden file, of which floorflow writes none.
-
+    InputError if it is another program's, or lists a hidden file, of which floorflow writes none.
     """
     path, run = folder / RUN_FILE, read_run(folder) or {}
     versions = run.get("versions")
@@ -108,11 +96,7 @@ def run_file_digest(folder: Path) -> str | None:
 def is_plain_file(folder: Path, name: str) -> bool:
     """Tell whether a plain file has a name; False where nothing has.
 
-    Raises
-    ------
-    InputError
-        If a link leads there, or it is a folder or a device.
-
+    InputError if a link leads there, or it is a folder or a device.
     """
     path, parts = folder, name.split("/")
     for number, part in enumerate(parts, 1):

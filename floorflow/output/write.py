@@ -44,12 +44,8 @@ def require_free(out: Path, *, force: bool, later: Collection[str] = ()) -> None
     What a killed run left behind is undone first. ``later``: files that are to be added to what is written first, and
     folders of such, which end in /; something of the user's in their place is refused as well.
 
-    Raises
-    ------
-    InputError
-        If ``out`` is a file or cannot be written; if it is not empty and ``force`` is not set; with ``force`` if it has
-        no run.json of ours, is a mount point or somebody's home; if a hidden folder that we would need is not ours.
-
+    InputError if ``out`` is a file or cannot be written; if it is not empty and ``force`` is not set; with ``force`` if
+    it has no run.json of ours, is a mount point or somebody's home; if a hidden folder that we would need is not ours.
     """
     out = _resolved(out)
     if out.exists() and not out.is_dir():
@@ -69,11 +65,7 @@ def recover(folder: Path) -> None:
 
     Nothing is done that the user's own state folder does not tell of.
 
-    Raises
-    ------
-    InputError
-        If the disk refuses, or another run keeps writing there.
-
+    InputError if the disk refuses, or another run keeps writing there.
     """
     if folder.is_dir() and has_journal(out := folder.resolve()):
         with _refusals(out), held_alone(out, PATIENCE_S):
@@ -228,11 +220,7 @@ def _require_writable(folder: Path) -> None:
 
     A file without a name leaves nothing behind, whatever ends the process; not every file system has them.
 
-    Raises
-    ------
-    OSError
-        If nothing can be written there.
-
+    OSError if nothing can be written there.
     """
     with suppress(AttributeError, OSError):
         os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o600))

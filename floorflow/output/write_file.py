@@ -13,11 +13,7 @@ from floorflow.errors import InputError
 def require_no_file(path: Path, *, force: bool) -> None:
     """Refuse a path at which something stands, unless forced and it is a plain file; called before the work starts.
 
-    Raises
-    ------
-    InputError
-        If so, or if its folder is none.
-
+    InputError if so, or if its folder is none.
     """
     if os.path.lexists(path) and not (force and path.is_file() and not path.is_symlink()):
         raise InputError(
@@ -30,11 +26,7 @@ def require_no_file(path: Path, *, force: bool) -> None:
 def write_file(path: Path, data: bytes, *, force: bool) -> None:
     """Write a file; one that is there is replaced only with ``force``, by one step.
 
-    Raises
-    ------
-    InputError
-        As `require_no_file` does, or if the disk refuses.
-
+    InputError as `require_no_file` does, or if the disk refuses.
     """
     require_no_file(path, force=force)
     try:

@@ -15,9 +15,8 @@ from itertools import combinations
 import numpy as np
 
 from floorflow.errors import InputError, Refusal
-from floorflow.hardware.free_region import free_rectangles, free_supply
+from floorflow.hardware.free_region import free_rectangles, free_supply, max_pblocks
 from floorflow.hardware.geometry import Rect
-from floorflow.hardware.max_pblocks import max_pblocks
 from floorflow.hardware.slots import Slot
 from floorflow.placement.bounds.wires import need_of
 from floorflow.placement.preparing import solved, wire_bound

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from floorflow.errors import InfeasibleError, LimitError, Refusal, sentence
 from floorflow.hardware import Device, Rect, Slot, ranges
-from floorflow.hardware.configuration import PADDING_FRAMES, bitstream_bytes, frame_facts
 from floorflow.hardware.grid import IntArray
-from floorflow.hardware.reconfigurable import RegionGrid, region_grid
+from floorflow.hardware.reconfigurable import PADDING_FRAMES, RegionGrid, bitstream_bytes, frame_facts, region_grid
 from floorflow.request import HARD_FILL
 from floorflow.resources import RESOURCE_NAMES, Resources, total
 from floorflow.stats import SolveStats

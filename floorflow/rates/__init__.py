@@ -1,11 +1,10 @@
 """Rates of a pipeline with bounded FIFOs: interval, latency, smallest depths, deadlocks. Knows no kind of engine."""
 
-from floorflow.rates.analysis import Rates, Sized, analyse, blocked, first_frame, keeps, peak_words, size
+from floorflow.rates.analysis import Sized, analyse, blocked, first_frame, keeps, peak_words, size
 from floorflow.rates.deadlock import Blocked
-from floorflow.rates.fifo_graph import Depths
+from floorflow.rates.fifo_graph import Depths, Work
 from floorflow.rates.pipeline import Actors, RouteDelay, rate_problem
-from floorflow.rates.problem import Actor, Fifo, Moves, RateProblem, cut, moves, repeated
-from floorflow.rates.work import Work
+from floorflow.rates.problem import Actor, Fifo, Moves, RateProblem, moves, repeated
 
 __all__ = [
     "Actor",
@@ -15,13 +14,11 @@ __all__ = [
     "Fifo",
     "Moves",
     "RateProblem",
-    "Rates",
     "RouteDelay",
     "Sized",
     "Work",
     "analyse",
     "blocked",
-    "cut",
     "first_frame",
     "keeps",
     "moves",

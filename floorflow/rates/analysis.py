@@ -7,12 +7,11 @@ from fractions import Fraction
 
 from floorflow.rates.deadlock import Blocked, deadlock
 from floorflow.rates.depths import keeps_period, shortest_period, smallest_depths
-from floorflow.rates.fifo_graph import Depths, FifoGraph
-from floorflow.rates.occupancy import most_words_seen
+from floorflow.rates.fifo_graph import Depths, FifoGraph, Work
 from floorflow.rates.problem import RateProblem
 from floorflow.rates.schedule_depths import schedule_depths
 from floorflow.rates.self_timed import run_frames, run_self_timed
-from floorflow.rates.work import Work
+from floorflow.rates.words import most_words_seen
 from floorflow.stats import count
 
 SIZED_S = 1.5e-3
@@ -50,11 +49,7 @@ class Sized:
 def analyse(problem: RateProblem, depths: Depths) -> Rates:
     """Return interval, latencies and deadlock of a pipeline whose FIFOs have these depths.
 
-    Raises
-    ------
-    LimitError
-        If the frames find no steady interval, or bursts are too long for the depths.
-
+    LimitError if the frames find no steady interval, or bursts are too long for the depths.
     """
     graph = FifoGraph(problem)
     blocked = deadlock(graph, depths)
@@ -100,11 +95,7 @@ def blocked(problem: RateProblem, depths: Depths, work: Work | None = None) -> t
 def first_frame(problem: RateProblem, depths: Depths, work: Work | None = None) -> tuple[int, int]:
     """Return first-word and first-frame latency in cycles, without the interval; the depths must not deadlock.
 
-    Raises
-    ------
-    LimitError
-        If bursts are too long for the depths, or that takes more than ``work``.
-
+    LimitError if bursts are too long for the depths, or that takes more than ``work``.
     """
     timed = run_self_timed(FifoGraph(problem, work), depths, most_frames=1)
     return timed.first_word_cycles, timed.first_frame_cycles

@@ -64,11 +64,7 @@ class _Search:
 def smallest_depths(graph: FifoGraph, period: int) -> tuple[int, ...]:
     """Return the smallest depths that keep a period, by FIFO (see the module's text for what is smallest).
 
-    Raises
-    ------
-    InfeasibleError
-        If no depths keep that period.
-
+    InfeasibleError if no depths keep that period.
     """
     search = _Search(graph, period)
     fifos = graph.problem.fifos
@@ -83,11 +79,7 @@ def shortest_period(graph: FifoGraph) -> int:
 
     It is that of the slowest actor, or of the slowest team of actors that FIFOs of fixed depth tie together.
 
-    Raises
-    ------
-    InfeasibleError
-        If FIFOs of fixed depth deadlock.
-
+    InfeasibleError if FIFOs of fixed depth deadlock.
     """
     return max(ceil(_team_interval(graph, team)) for team in graph.teams)
 

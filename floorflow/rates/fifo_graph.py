@@ -1,19 +1,50 @@
-"""The graph of actors and FIFOs with its precedences ready: who is beside which FIFO, and in which order data flows."""
+"""The graph of actors and FIFOs with its precedences ready: who is beside which FIFO, and in which order data flows.
+
+How much an analysis of it may do is a count of steps, the same on every machine.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from floorflow.errors import InputError
+import networkx as nx
+
+from floorflow.errors import InputError, LimitError, Refusal
 from floorflow.rates.precedence import Precedences, data_precedences, space_precedences
 from floorflow.rates.problem import RateProblem
 from floorflow.rates.words import Words
-from floorflow.rates.work import Work
+from floorflow.stats import count
 
 Depths = Mapping[str, int]
 """Depth of every FIFO in words, by name."""
+STEP_S = 1e-8
+"""Work of a step."""
+UPDATE_STEPS = 1_000
+"""Steps that an update of one actor counts beside one for each of its bursts: about what a call costs."""
+
+
+@dataclass
+class Work:
+    """Steps that are left of ``limit``. Near the shortest interval of given depths waits can grow one by one."""
+
+    limit: int
+    left: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.left = self.limit
+
+    def spend(self, bursts: int) -> None:
+        """Count one update of so many bursts.
+
+        LimitError if the limit is passed.
+        """
+        count(STEP_S * (UPDATE_STEPS + bursts))
+        self.left -= UPDATE_STEPS + bursts
+        if self.left < 0:
+            stopped = Refusal("analysis steps", "steps", allowed=self.limit)
+            raise LimitError(str(stopped), hint="take deeper FIFOs, or a coarser folding", refusals=(stopped,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,43 +124,35 @@ class FifoGraph:
     @cached_property
     def levels(self) -> tuple[int, ...]:
         """Largest number of FIFOs of free depth on a path to each actor; a fixed FIFO ties its ends to one level."""
-        team = self._teams()
-        joined = [
-            (team[source], team[target])
-            for fifo, (source, target) in zip(self.problem.fifos, self.ends, strict=True)
-            if fifo.depth_words is None
-        ]
-        followers: dict[int, list[int]] = {name: [] for name in team}
-        waiting = dict.fromkeys(team, 0)
-        for source, target in joined:
-            followers[source].append(target)
-            waiting[target] += 1
-        level = dict.fromkeys(team, 0)
-        ready = [name for name in level if not waiting[name]]
-        for name in ready:
-            for follower in followers[name]:
-                level[follower] = max(level[follower], level[name] + 1)
-                waiting[follower] -= 1
-                if not waiting[follower]:
-                    ready.append(follower)
-        if len(ready) < len(level):
+        team = self._team_of
+        graph = nx.DiGraph((team[a], team[b]) for a, b in self._ends_of(fixed=False))
+        graph.add_nodes_from(team)
+        if not nx.is_directed_acyclic_graph(graph):
             raise InputError("the FIFOs of a rate problem run in a circle; fix the depth of one that closes it")
+        level = {name: number for number, names in enumerate(nx.topological_generations(graph)) for name in names}
         return tuple(level[name] for name in team)
 
     @cached_property
     def teams(self) -> tuple[tuple[int, ...], ...]:
         """Actors joined by FIFOs of fixed depth, each actor in one team."""
-        team = self._teams()
-        return tuple(tuple(a for a, name in enumerate(team) if name == number) for number in sorted(set(team)))
+        return tuple(sorted(tuple(sorted(team)) for team in nx.connected_components(self._fixed)))
 
-    def _teams(self) -> list[int]:
-        """Give actors joined by FIFOs of fixed depth one number, the least of theirs."""
-        team = list(range(len(self.problem.actors)))
-        for fifo, (source, target) in zip(self.problem.fifos, self.ends, strict=True):
-            if fifo.depth_words is not None and team[source] != team[target]:
-                least, other = sorted((team[source], team[target]))
-                team = [least if name == other else name for name in team]
-        return team
+    @cached_property
+    def _fixed(self) -> nx.Graph:
+        graph = nx.Graph(self._ends_of(fixed=True))
+        graph.add_nodes_from(range(len(self.problem.actors)))
+        return graph
+
+    @cached_property
+    def _team_of(self) -> tuple[int, ...]:
+        """The least actor of each one's team."""
+        least = {actor: team[0] for team in self.teams for actor in team}
+        return tuple(least[actor] for actor in range(len(least)))
+
+    def _ends_of(self, *, fixed: bool) -> Iterator[tuple[int, int]]:
+        """Yield the ends of the FIFOs whose depth is fixed, or is not."""
+        pairs = zip(self.problem.fifos, self.ends, strict=True)
+        return (ends for fifo, ends in pairs if (fifo.depth_words is not None) == fixed)
 
     @cached_property
     def order(self) -> tuple[int, ...]:
@@ -150,11 +173,7 @@ class FifoGraph:
     def complete(self, depths: Depths) -> tuple[int, ...]:
         """Return the depth of every FIFO, fixed ones included.
 
-        Raises
-        ------
-        InputError
-            If a depth is missing.
-
+        InputError if a depth is missing.
         """
         chosen = []
         for fifo in self.problem.fifos:

@@ -54,11 +54,7 @@ def rate_problem(
     the engine on the narrower. Hosts send and take a word every cycle. ``bursts`` bounds the bursts a frame by making
     them longer, which may deepen FIFOs by some words; None keeps the patterns' own.
 
-    Raises
-    ------
-    InputError
-        If the pattern of an engine's kind is unknown.
-
+    InputError if the pattern of an engine's kind is unknown.
     """
     engines = {engine.name: engine for engine in folded.dataflow.engines}
     ends = _ends(folded)

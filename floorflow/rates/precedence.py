@@ -28,17 +28,26 @@ class Precedences:
     frames: int
 
     @cached_property
-    def by_head(self) -> tuple[Ints, Ints]:
-        """First row of each head burst, and those bursts."""
+    def _by_head(self) -> tuple[Ints, Ints]:
         return _groups(self.head_bursts)
 
     @cached_property
-    def by_tail(self) -> tuple[Ints, Ints]:
-        """First row of each tail burst, and those bursts."""
+    def _by_tail(self) -> tuple[Ints, Ints]:
         return _groups(self.tail_bursts)
+
+    def at_heads(self, tail: Ints) -> tuple[Ints, Ints]:
+        """Return the head's bursts and the least x of each within a frame, from the x of the tail's bursts."""
+        starts, bursts = self._by_head
+        return bursts, np.maximum.reduceat(tail[self.tail_bursts] + self.weights, starts)
+
+    def at_tails(self, head: Ints) -> tuple[Ints, Ints]:
+        """Return the tail's bursts and the least -x of each within a frame, from the -x of the head's bursts."""
+        starts, bursts = self._by_tail
+        return bursts, np.maximum.reduceat(head[self.head_bursts] + self.weights, starts)
 
 
 def _groups(bursts: Ints) -> tuple[Ints, Ints]:
+    """Return the first row of each burst, and those bursts."""
     starts = np.concatenate(([0], np.flatnonzero(np.diff(bursts)) + 1))
     return starts, bursts[starts]
 

@@ -93,15 +93,9 @@ class Waits:
         for precedences in self._pending[actor]:
             shift = precedences.frames * self.period
             if self.backward:
-                starts, bursts = precedences.by_tail
-                asked = np.maximum.reduceat(
-                    self.x[precedences.head][precedences.head_bursts] + precedences.weights, starts
-                )
+                bursts, asked = precedences.at_tails(self.x[precedences.head])
             else:
-                starts, bursts = precedences.by_head
-                asked = np.maximum.reduceat(
-                    self.x[precedences.tail][precedences.tail_bursts] + precedences.weights, starts
-                )
+                bursts, asked = precedences.at_heads(self.x[precedences.tail])
             x[bursts] = np.maximum(x[bursts], asked - shift)
         self._pending[actor] = []
         if np.array_equal(x, self.x[actor]):
@@ -139,11 +133,7 @@ class Waits:
 def busiest(graph: FifoGraph, period: int) -> int:
     """Return the actor with the most cycles.
 
-    Raises
-    ------
-    InfeasibleError
-        If it has more cycles than the period.
-
+    InfeasibleError if it has more cycles than the period.
     """
     actors = graph.problem.actors
     position = max(range(len(actors)), key=lambda p: actors[p].cycles)
@@ -156,11 +146,7 @@ def busiest(graph: FifoGraph, period: int) -> int:
 def anchored(graph: FifoGraph, period: int, space: Sequence[Sequence[Precedences]], *, backward: bool) -> Waits | None:
     """Return the waits relative to the busiest actor, or None if no schedule has that period.
 
-    Raises
-    ------
-    InfeasibleError
-        If that actor alone has more cycles than the period.
-
+    InfeasibleError if that actor alone has more cycles than the period.
     """
     waits = Waits(graph, period, backward, busiest(graph, period))
     waits.start()

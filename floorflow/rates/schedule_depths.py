@@ -15,10 +15,10 @@ import numpy as np
 
 from floorflow.errors import InfeasibleError
 from floorflow.rates.fifo_graph import FifoGraph
-from floorflow.rates.occupancy import most_words
 from floorflow.rates.precedence import Precedences
 from floorflow.rates.problem import Ints
 from floorflow.rates.schedule import UNREACHED, Waits, busiest
+from floorflow.rates.words import most_words
 
 ROUNDS = 3
 """Rounds of moves between neighbours."""
@@ -29,11 +29,8 @@ SHALLOW_WORDS = 33
 def schedule_depths(graph: FifoGraph, period: int) -> tuple[int, ...]:
     """Return depths, by FIFO, with which the period is kept.
 
-    Raises
-    ------
-    InfeasibleError
-        If an actor has more cycles than the period, or FIFOs of fixed depth do not hold what this schedule stores.
-
+    InfeasibleError if an actor has more cycles than the period, or FIFOs of fixed depth do not hold what this schedule
+    stores.
     """
     first_source = graph.order[0]
     trials = []
@@ -139,16 +136,14 @@ def _extremes(graph: FifoGraph, x: list[Ints], actor: int, period: int) -> list[
     soonest = np.full_like(x[actor], UNREACHED)
     for fifo in graph.consumed[actor]:
         precedences = graph.data[fifo]
-        starts, bursts = precedences.by_head
-        asked = np.maximum.reduceat(x[precedences.tail][precedences.tail_bursts] + precedences.weights, starts)
+        bursts, asked = precedences.at_heads(x[precedences.tail])
         soonest[bursts] = np.maximum(soonest[bursts], asked)
     soonest = np.maximum.accumulate(soonest)
     latest = np.full_like(x[actor], -UNREACHED)
     for fifo in graph.produced[actor]:
         precedences = graph.data[fifo]
-        starts, bursts = precedences.by_tail
-        allowed = np.minimum.reduceat(x[precedences.head][precedences.head_bursts] - precedences.weights, starts)
-        latest[bursts] = np.minimum(latest[bursts], allowed)
+        bursts, asked = precedences.at_tails(-x[precedences.head])
+        latest[bursts] = np.minimum(latest[bursts], -asked)
     latest = np.minimum.accumulate(latest[::-1])[::-1]
     return [np.maximum(soonest, soonest[-1] + slack), np.minimum(latest, latest[0] - slack)]
 

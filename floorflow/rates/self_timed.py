@@ -35,11 +35,7 @@ class SelfTimedRun:
 def run_self_timed(graph: FifoGraph, depths: Depths, most_frames: int = 200) -> SelfTimedRun:
     """Run frames until they repeat; ``most_frames`` of 1 gives the latencies only. The depths must not deadlock.
 
-    Raises
-    ------
-    LimitError
-        If frames do not repeat within ``most_frames``, or bursts are too long for the depths.
-
+    LimitError if frames do not repeat within ``most_frames``, or bursts are too long for the depths.
     """
     space = [graph.space(fifo, depth) for fifo, depth in enumerate(graph.complete(depths))]
     memory = max((precedences.frames for rows in space for precedences in rows), default=0) + 1
@@ -83,8 +79,7 @@ def _after(waits: Ints, cycles: int) -> Ints:
 
 
 def _raise(head: Ints, tail: Ints, precedences: Precedences) -> None:
-    starts, bursts = precedences.by_head
-    asked = np.maximum.reduceat(tail[precedences.tail_bursts] + precedences.weights, starts)
+    bursts, asked = precedences.at_heads(tail)
     head[bursts] = np.maximum(head[bursts], asked)
 
 

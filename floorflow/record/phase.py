@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from floorflow.channels.cost_allocation import modules_between
+from floorflow.channels.implementations import Likeness
 from floorflow.dataflow.bands import outcome_of
-from floorflow.dataflow.implementations import Likeness
 from floorflow.facts import (
     FloorplanEntry,
     HopsEntry,

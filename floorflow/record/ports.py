@@ -9,7 +9,7 @@ from functools import cached_property
 from floorflow.channels.cost_allocation import modules_between
 from floorflow.facts import ColumnWires, PlacedPortEntry, SllColumnsEntry
 from floorflow.hardware import Fpga, Rect, bounding_box, stream_wires
-from floorflow.hardware.laguna import laguna_columns
+from floorflow.hardware.routing import laguna_columns
 from floorflow.placement import Pin
 from floorflow.placement.crossing_columns import BoundaryCrossing, crossing_columns
 from floorflow.placement.ports import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from floorflow.dataflow.implementations import Circuits, Likeness, likenesses
+from floorflow.channels.implementations import Circuits, Likeness, likenesses
 from floorflow.hardware import Device, can_relocate
 from floorflow.placement import Region
 from floorflow.record.part import Part, PhaseRun

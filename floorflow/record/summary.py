@@ -19,7 +19,8 @@ from floorflow.facts import (
     SummaryEntry,
     slots_in,
 )
-from floorflow.resources import RESOURCE_NAMES, Resources, scaled_down
+from floorflow.request import limits_of
+from floorflow.resources import RESOURCE_NAMES, Resources
 
 
 def summary(
@@ -94,12 +95,11 @@ def _fullness(
     options: Options, platform: PlatformEntry, phases: Sequence[PhaseEntry], regions: ReconfigurableEntry | None
 ) -> FullnessEntry | None:
     """Return the largest share of a slot's limit; the first of equal ones, None where nothing is used."""
-    caps = options.cap.as_dict()
     found: FullnessEntry | None = None
     for phase in phases:
         for slot in slots_in(regions, phase.region, platform.slots):
             available = Resources.from_dict(slot.available.model_dump())
-            limits = scaled_down(available, caps).as_dict()
+            limits = limits_of(options, available).as_dict()
             for name in RESOURCE_NAMES:
                 used = round(phase.partition.utilisation[slot.name][name] * available.as_dict()[name])
                 share = used / limits[name] if limits[name] else 0.0

@@ -18,6 +18,7 @@ from floorflow.request.choices import (
     Objective,
     TieBreak,
 )
+from floorflow.request.limits import limits_of, pblock_limit
 from floorflow.request.model import (
     Request,
     default_methods,
@@ -56,7 +57,9 @@ __all__ = [
     "at_width",
     "default_methods",
     "known_methods",
+    "limits_of",
     "option_of",
+    "pblock_limit",
     "preset_value",
     "products_from",
     "require_method",

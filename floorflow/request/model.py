@@ -28,21 +28,8 @@ from floorflow.assets import Topology, is_path, link_path, require_platform
 from floorflow.errors import InputError, PlatformError
 from floorflow.plugins import DEFAULT_BACKEND, BackendOptions, options_in_words, registration
 from floorflow.presets import CHANGES, DEFAULT_PRESET, PRESET_FIELDS, Preset
+from floorflow.request import choices
 from floorflow.request.choices import (
-    DEFAULT_BATCH,
-    DEFAULT_CAP,
-    DEFAULT_CONFIDENCE,
-    DEFAULT_FILL,
-    DEFAULT_MAX_ENGINE_SHARE,
-    DEFAULT_MAX_PRODUCTS,
-    HARD_FILL,
-    LARGE_LUT,
-    LARGE_LUT_FILL,
-    LEAST_ENGINE_LIMITS,
-    MOST_BATCH,
-    MOST_EPSILON,
-    MOST_FPGAS,
-    MOST_REGIONS,
     RESOURCES_ALONE,
     Bargains,
     ConstraintStyle,
@@ -148,7 +135,7 @@ class Request(BaseModel):
     regions: Annotated[int | None, GOAL] = Field(
         None,
         ge=1,
-        le=MOST_REGIONS,
+        le=choices.MOST_REGIONS,
         description="Regions that take turns, with --reconfigure partial: one is loaded while another runs; 1 if not "
         "given.",
     )
@@ -162,8 +149,9 @@ class Request(BaseModel):
     batch: Annotated[int | None, GOAL] = Field(
         None,
         ge=1,
-        le=MOST_BATCH,
-        description=f"Frames a run, with --reconfigure; {DEFAULT_BATCH} if not given, 1 with --objective latency.",
+        le=choices.MOST_BATCH,
+        description=f"Frames a run, with --reconfigure; {choices.DEFAULT_BATCH} if not given, "
+        "1 with --objective latency.",
     )
     preset: Annotated[Preset, GOAL] = Field(
         DEFAULT_PRESET,
@@ -172,7 +160,7 @@ class Request(BaseModel):
     )
 
     fpgas: Annotated[FpgaCount, PLATFORM] = Field(1, description="Number of FPGAs, or auto: the least that will do.")
-    max_fpgas: Annotated[int, PLATFORM] = Field(MOST_FPGAS, ge=1, description="Most FPGAs that auto may take.")
+    max_fpgas: Annotated[int, PLATFORM] = Field(choices.MOST_FPGAS, ge=1, description="Most FPGAs that auto may take.")
     link: Annotated[str | None, PLATFORM] = Field(
         None, description="Kind of link, or YAML file of one, instead of the board's own."
     )
@@ -185,15 +173,15 @@ class Request(BaseModel):
     )
 
     cap: Annotated[Cap, BUDGET] = Field(
-        Fractions(**DEFAULT_CAP),
-        description=f"Share of a slot the design may use, e.g. LUT=0.75; repeatable ({listed(DEFAULT_CAP)}).",
+        Fractions(**choices.DEFAULT_CAP),
+        description=f"Share of a slot the design may use, e.g. LUT=0.75; repeatable ({listed(choices.DEFAULT_CAP)}).",
     )
     fill: Annotated[Fill, BUDGET] = Field(
         SomeFractions(),
         description="How full one pblock may be, e.g. LUT=0.9, whatever its likelihood to fit; repeatable.",
     )
     confidence: Annotated[Confidence, BUDGET] = Field(
-        DEFAULT_CONFIDENCE,
+        choices.DEFAULT_CONFIDENCE,
         description="How likely each pblock is to hold its module, by the costs' errors, or none: by fills alone.",
     )
 
@@ -205,14 +193,14 @@ class Request(BaseModel):
     )
 
     max_products: Annotated[MostProducts, BUDGET] = Field(
-        DEFAULT_MAX_PRODUCTS,
+        choices.DEFAULT_MAX_PRODUCTS,
         description="Most products that an engine of high-level synthesis forms at once, "
         "by the bits of its wider operand from which they hold; one number for all widths, or none.",
     )
     max_engine_share: Annotated[EngineShare, BUDGET] = Field(
-        Fractions(**DEFAULT_MAX_ENGINE_SHARE),
+        Fractions(**choices.DEFAULT_MAX_ENGINE_SHARE),
         description="Share of a slot that one engine may take, e.g. LUT=0.3; repeatable, or none "
-        f"({listed({name: DEFAULT_MAX_ENGINE_SHARE[name] for name in LEAST_ENGINE_LIMITS})}).",
+        f"({listed({name: choices.DEFAULT_MAX_ENGINE_SHARE[name] for name in choices.LEAST_ENGINE_LIMITS})}).",
     )
 
     backend: Annotated[str, ENGINES] = Field(DEFAULT_BACKEND, description="Tool whose engines the network becomes.")
@@ -232,7 +220,10 @@ class Request(BaseModel):
         None, description="Keep the folding of this file of the back end; FINN's: as ApplyConfig reads."
     )
     epsilon: Annotated[float | None, FOLDING] = Field(
-        None, ge=0, le=MOST_EPSILON, description="Most by which cycles of consecutive layers differ, times the lesser."
+        None,
+        ge=0,
+        le=choices.MOST_EPSILON,
+        description="Most by which cycles of consecutive layers differ, times the lesser.",
     )
 
     granularity: Annotated[Granularity, FLOORPLAN] = Field("stage", description="What gets one pblock.")
@@ -412,7 +403,7 @@ class Request(BaseModel):
     @property
     def frames(self) -> int:
         """Frames of a batch, with partitions in time."""
-        return self.batch or (1 if self.objective == "latency" else DEFAULT_BATCH)
+        return self.batch or (1 if self.objective == "latency" else choices.DEFAULT_BATCH)
 
     @property
     def bargains_sought(self) -> Bargains:
@@ -427,7 +418,7 @@ class Request(BaseModel):
     @property
     def fullest_fill(self) -> dict[str, float]:
         """How full a rectangle may be at all."""
-        return self.fill.over(DEFAULT_FILL)
+        return self.fill.over(choices.DEFAULT_FILL)
 
     @property
     def whole_slot_fill(self) -> dict[str, float]:
@@ -436,8 +427,8 @@ class Request(BaseModel):
 
     def hard_fill(self, lut: int) -> dict[str, float]:
         """Return how full a hard pblock of a module of so many LUTs may be where there is room."""
-        large = {"LUT": LARGE_LUT_FILL} if lut > LARGE_LUT else {}
-        return self.fill.over({**HARD_FILL, **large})
+        large = {"LUT": choices.LARGE_LUT_FILL} if lut > choices.LARGE_LUT else {}
+        return self.fill.over({**choices.HARD_FILL, **large})
 
     def fixed_fpgas(self, command: str) -> int:
         """Return the number of FPGAs for a command that cannot seek it."""
@@ -452,11 +443,7 @@ class Request(BaseModel):
 
         Without ``model`` that is not looked for: it was read before.
 
-        Raises
-        ------
-        InputError
-            The first that is missing, or no file.
-
+        InputError: the first that is missing, or no file.
         """
         if model:
             require_file(self.model)

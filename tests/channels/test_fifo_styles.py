@@ -17,6 +17,7 @@ from floorflow.dataflow.options import OptionGroup
 from floorflow.resources import ZERO, Resources, total
 from floorflow.technology import technology_of
 from tests.channels.test_realise import folded
+from tests.random_family import seeds
 
 PRICES = (1 / 200_000, 1 / 400_000, 1 / 600, 1 / 100, 0.0)
 FINN = CostTable(technology_of("xcku5p-ffvd900-2-i"))
@@ -68,7 +69,7 @@ def use_of(channels: Sequence[Channel], costs: ChannelCosts, styles: Mapping[str
     return total(choice.resources for style, choices in rows for choice in choices if choice.style == style)
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", seeds())
 def test_styles_are_the_best_of_all_choices(seed: int) -> None:
     rng = random.Random(seed)
     costs, channels = Styled(seed), fifos(rng, rng.randint(1, 6))

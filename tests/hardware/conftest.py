@@ -88,7 +88,7 @@ def _sites_of(data: dict[str, Any], name: str) -> RawSites:
 
 @cache
 def raw_die(part: str) -> RawDie:
-    data = yaml.load(Path(DEVICES / f"{part}.yaml").read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+    data = yaml.load(Path(DEVICES / f"{part}.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     return RawDie(data, {name: _sites_of(data, name) for name in data["site_columns"]})
 
 

@@ -5,22 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
 from floorflow.assets import PARTS, asset_folder, bare_part, is_bare, link_path
 from floorflow.errors import PlatformError
 from floorflow.hardware import Rect, assumed_facts, doubts_of, load_platform
-from floorflow.hardware.catalogue import device_path
-from floorflow.resources import Resources
-
-DEVICES = asset_folder("platforms") / "devices"
+from floorflow.hardware.catalogue import file_named_in
+from tests.hardware.conftest import DEVICES, raw_die
 
 
 @pytest.mark.parametrize("name", PARTS)
 def test_every_part_has_the_silicon_that_is_published_for_its_die(name: str) -> None:
     bare = bare_part(name)
     assert bare is not None
-    data = yaml.safe_load((DEVICES / f"{bare.device}.yaml").read_text(encoding="utf-8"))
+    data = raw_die(bare.device).data
     official = {key: value for key, value in data["official_totals"].items() if key != "LUTRAM"}
     platform = load_platform(bare.part)
     assert {key: platform.silicon.as_dict()[key] for key in official} == official
@@ -133,7 +130,7 @@ def test_a_link_and_a_die_are_answered_with_the_file_too(tmp_path: Path, monkeyp
     assert caught.value.hint.startswith("did you mean aurora-100g?")
     (tmp_path / "xc7a35t.yaml").write_text("part: xc7a35t\n")
     with pytest.raises(PlatformError) as caught:
-        device_path("xc7a35t", tmp_path / "board.yaml")
+        file_named_in(tmp_path / "board.yaml", "devices", "xc7a35t", "device")
     assert caught.value.hint == f"there is {tmp_path / 'xc7a35t.yaml'}; say xc7a35t.yaml"
 
 
@@ -177,9 +174,3 @@ def test_a_fact_that_is_called_assumed_must_be_stated(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(PlatformError, match="memories is called assumed, but not stated"):
         load_platform(tmp_path / "mine.yaml")
-
-
-def test_silicon_is_that_of_the_board_with_the_same_die() -> None:
-    assert (
-        load_platform("xczu7ev").silicon == load_platform("zcu104").silicon == Resources(230400, 460800, 624, 96, 1728)
-    )

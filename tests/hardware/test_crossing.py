@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from floorflow.hardware import Crossing, Route, boundary_crossing, link_crossing, load_platform, stream_wires
@@ -11,7 +9,7 @@ from floorflow.hardware import Crossing, Route, boundary_crossing, link_crossing
 
 @pytest.mark.parametrize("registers", [0, 2, 8, 16])
 def test_each_register_stage_of_a_board_takes_a_cycle_and_two_words(registers: int) -> None:
-    board = replace(load_platform("alveo-u250").fpgas[0].board, crossing_registers=registers)
+    board = load_platform("alveo-u250").fpgas[0].board.model_copy(update={"crossing_registers": registers})
     crossing = boundary_crossing(board, wires=100)
     assert (crossing.wires, crossing.registers, crossing.cycles, crossing.cost) == (100, registers, registers, 1)
     assert crossing.words_in_flight(words_per_frame=7, interval_cycles=1000) == 2 * registers

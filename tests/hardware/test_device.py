@@ -50,7 +50,7 @@ def test_every_clock_region_holds_what_the_source_counted(device, raw):
 
 
 def test_random_rectangles_agree_with_a_walk_over_the_raw_tiles(device, raw):
-    rects = random_rects(device, 30)
+    rects = random_rects(device, 20)
     counted = device.resources_of(rects)
     for row, rect in zip(counted.tolist(), rects.tolist(), strict=True):
         assert row == list(raw.resources(Rect(*rect)).values()), rect

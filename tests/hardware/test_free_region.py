@@ -4,7 +4,6 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-from hypothesis import given, settings
 
 from floorflow.hardware import (
     Rect,
@@ -19,6 +18,7 @@ from floorflow.hardware import (
 from floorflow.hardware.ranges import count_sites, parse_ranges
 from tests.hardware.conftest import raw_die
 from tests.hardware.test_max_pblocks import KU5P, REGION, U250, clear_by_search, slots
+from tests.random_family import random_family
 
 
 def cells_of(rects):
@@ -29,8 +29,7 @@ def cells_of(rects):
     return cells
 
 
-@settings(deadline=None, max_examples=40)
-@given(slot=slots)
+@random_family(slot=slots)
 def test_the_free_region_is_the_union_of_all_legal_rectangles(slot):
     legal = clear_by_search(KU5P.device, slot)
     found = free_rectangles(KU5P.device, slot)
@@ -40,8 +39,7 @@ def test_the_free_region_is_the_union_of_all_legal_rectangles(slot):
     assert free_cells(KU5P.device, slot) == cells_of(legal).sum()
 
 
-@settings(deadline=None, max_examples=20)
-@given(slot=slots)
+@random_family(slot=slots)
 def test_the_supply_is_that_of_the_tiles_that_some_legal_rectangle_holds(slot):
     sites = raw_die(KU5P.device.part).sites
     cells = cells_of(clear_by_search(KU5P.device, slot))

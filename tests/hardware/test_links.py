@@ -1,15 +1,14 @@
-"""Topologies, kinds of link, and the route of a stream where links make rings."""
+"""Topologies and kinds of link; `test_slot_graph` has the routes."""
 
 from __future__ import annotations
 
-from itertools import pairwise, permutations
 from pathlib import Path
 
 import pytest
 import yaml
 
 from floorflow.errors import PlatformError
-from floorflow.hardware import TOPOLOGIES, Platform, known_links, load_platform
+from floorflow.hardware import Platform, known_links, load_platform
 from floorflow.hardware.links import joined, most_fpgas
 from floorflow.resources import Resources
 
@@ -47,24 +46,6 @@ def test_topologies_join_neighbours_first(topology, count, expected):
 )
 def test_ends_of_links_bound_the_number_of_fpgas(topology, max_links, expected):
     assert most_fpgas(topology, max_links, 16) == expected
-
-
-def best_route(pairs, first, last, count):
-    """Return the fewest links and lowest numbers by trying all simple paths."""
-    inner = [n for n in range(count) if n not in (first, last)]
-    routes = [(first, *middle, last) for size in range(count - 1) for middle in permutations(inner, size)]
-    both = {*pairs, *((b, a) for a, b in pairs)}
-    return min((r for r in routes if both.issuperset(pairwise(r))), key=lambda r: (len(r), r))
-
-
-@pytest.mark.parametrize("topology", [t for t in TOPOLOGIES if t != "pair"])
-def test_a_route_takes_the_fewest_links_and_then_the_lowest_numbers(topology):
-    platform = load_platform("xcku5p", 6, topology=topology)
-    for first in range(6):
-        for last in range(6):
-            steps = platform.route_steps(f"fpga{first}.SLR0", f"fpga{last}.SLR0")
-            passed = [first, *(int(step.target[4]) for step in steps)]
-            assert first == last or tuple(passed) == best_route(joined(topology, 6), first, last, 6)
 
 
 def test_the_hub_of_a_star_has_a_core_for_every_link():

@@ -3,7 +3,7 @@ import pytest
 from floorflow.assets import asset_folder
 from floorflow.errors import PlatformError
 from floorflow.hardware import SllBoundary, known_platforms, load_platform
-from floorflow.hardware.board_file import read_board
+from floorflow.hardware.board import read_board
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.slots import Infrastructure
 from floorflow.resources import Resources, total

@@ -2,12 +2,9 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floorflow.assets import asset_folder
 from floorflow.errors import PlatformError
-from floorflow.hardware.device_file import read_device
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.ranges import (
     anchor,
@@ -18,13 +15,10 @@ from floorflow.hardware.ranges import (
     ranges,
     resources_of_sites,
 )
+from tests.hardware.conftest import PARTS, device_of
+from tests.random_family import random_family
 
-PARTS = ["xc7z020", "xc7z045", "xcku5p", "xcu250", "xcu280", "xcu50", "xcu55c"]
-PARTS += ["xcvu3p", "xcvu9p", "xczu3eg", "xczu5ev", "xczu7ev", "xczu9eg"]
-DEVICES = {
-    name: read_device((asset_folder("platforms") / "devices" / f"{name}.yaml").read_text(encoding="utf-8"), name)
-    for name in PARTS
-}
+DEVICES = {name: device_of(name) for name in PARTS}
 
 
 @st.composite
@@ -41,8 +35,7 @@ def rectangles(draw):
     return device, Rect(left, bottom, right, top)
 
 
-@settings(max_examples=250, deadline=None)
-@given(rectangles())
+@random_family(rectangles())
 def test_ranges_name_exactly_the_sites_of_the_rectangle(load_raw, drawn):
     device, rect = drawn
     masks = parse_ranges(device, ranges(device, rect))
@@ -53,15 +46,13 @@ def test_ranges_name_exactly_the_sites_of_the_rectangle(load_raw, drawn):
     assert "LAGUNA" not in masks
 
 
-@settings(max_examples=150, deadline=None)
-@given(rectangles())
+@random_family(rectangles())
 def test_ranges_hold_the_resources_of_the_rectangle(drawn):
     device, rect = drawn
     assert resources_of_sites(device, parse_ranges(device, ranges(device, rect))) == device.resources(rect)
 
 
-@settings(max_examples=150, deadline=None)
-@given(rectangles())
+@random_family(rectangles())
 def test_corners_exist(load_raw, drawn):
     device, rect = drawn
     for text in ranges(device, rect):
@@ -70,8 +61,7 @@ def test_corners_exist(load_raw, drawn):
         assert corners <= load_raw(device.part).sites[name].inside(rect)
 
 
-@settings(max_examples=100, deadline=None)
-@given(rectangles())
+@random_family(rectangles())
 def test_the_anchor_is_the_lowest_then_leftmost_slice(load_raw, drawn):
     device, rect = drawn
     slices = load_raw(device.part).sites["SLICE"].inside(rect)

@@ -15,6 +15,7 @@ from floorflow.hardware.platform import Fpga, Platform, SllBoundary
 from floorflow.hardware.slots import Slot
 from floorflow.resources import ZERO
 from floorflow.verify.hardware import routes
+from tests.random_family import seeds
 
 
 def random_graph(seed: int) -> SlotGraph:
@@ -48,7 +49,7 @@ def rank(graph: SlotGraph, source: int, route: tuple[DirectedEdge, ...]) -> tupl
     return kinds.count("link"), kinds.count("sll"), graph.slots_on(source, route)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_a_route_is_the_best_of_all_by_links_boundaries_and_slots_in_order(seed: int) -> None:
     graph = random_graph(seed)
     for source in range(graph.slots):
@@ -77,7 +78,7 @@ def platform_of_graph(graph: SlotGraph) -> Platform:
         if edge.crossing.kind == "sll":
             group = [group[edge.a] if g == group[edge.b] else g for g in group]
     names = [f"s{(7 * i) % 10}x{i}" for i in range(graph.slots)]
-    board = Board("b", "xcku5p-x", "d", 100, 1, "SLR0", None, 2, None, "{engine}", None, (), None)
+    board = Board.model_construct(part="xcku5p-x", clock_mhz=100, max_fpgas=1, host_slr="SLR0", crossing_registers=2)
     fpgas = []
     for number, g in enumerate(dict.fromkeys(group)):
         own = [i for i, other in enumerate(group) if other == g]
@@ -102,7 +103,7 @@ def judged(platform: Platform) -> routes.Roads:
     return routes.roads(slots, [(b.lower, b.upper) for b in platform.boundaries], links)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_check_derives_the_same_routes_whatever_slots_are_called(seed: int) -> None:
     platform = platform_of_graph(random_graph(seed))
     roads = judged(platform)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import onnx
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
@@ -19,6 +18,7 @@ from floorflow.errors import InputError
 from floorflow.network import FloatBits, Network, read
 from floorflow.technology import technology_of
 from tests.network.twins import to_channels_last, to_qcdq
+from tests.random_family import random_family, seeds
 from tests.random_models import random_chain, random_graph
 
 PART = technology_of("xczu7ev-ffvc1156-2-e")
@@ -47,7 +47,7 @@ def assert_twins(one: Dataflow, other: Dataflow) -> None:
     assert one.streams == other.streams
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(100, few=10))
 @pytest.mark.parametrize("make", [random_chain, random_graph])
 def test_qcdq_reads_as_its_qonnx_twin(make, seed: int, tmp_path: Path) -> None:
     model = make(seed)
@@ -62,7 +62,7 @@ def test_channels_last_reads_as_its_channels_first_twin(make, dialect: str, inpu
     assert_twins(dataflow_of(model, tmp_path), dataflow_of(to_channels_last(model, dialect, input_too), tmp_path))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(50, few=5))
 @pytest.mark.parametrize("dialect", ["keras", "qonnx"])
 @pytest.mark.parametrize("make", [random_chain, random_graph])
 def test_random_networks_read_alike_channels_last(make, dialect: str, seed: int, tmp_path: Path) -> None:
@@ -321,8 +321,7 @@ DIALECTS = {
 
 
 @pytest.mark.parametrize("name", sorted(DIALECTS))
-@settings(max_examples=40, deadline=None)
-@given(damage=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=4))
+@random_family(damage=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=4))
 def test_damaged_files_of_a_dialect_end_in_a_network_or_an_input_error(
     name: str, damage: list[tuple[float, int]], folder: Path
 ) -> None:

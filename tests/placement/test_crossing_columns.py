@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.hardware import load_platform
-from floorflow.hardware.laguna import laguna_columns
+from floorflow.hardware.routing import laguna_columns
 from floorflow.placement import Pin
 from floorflow.placement.crossing_columns import BoundaryCrossing, crossing_columns
 

@@ -9,13 +9,15 @@ from tests.rates.stepping import DEADLOCK, simulate
 
 GRAPHS = 200
 GROUPS = 10
+groups = pytest.mark.parametrize("group", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, GROUPS))])
+"""Every tenth graph, from the first on in each run."""
 
 
 def widest_first(problem: RateProblem) -> list[str]:
     return [f.name for f in sorted(problem.fifos, key=lambda f: (-f.width_bits, f.name))]
 
 
-@pytest.mark.parametrize("group", range(GROUPS))
+@groups
 def test_interval_latency_and_depths_equal_the_stepped_pipeline(group: int) -> None:
     for seed in range(group, GRAPHS, GROUPS):
         problem = random_problem(seed).single_steps()
@@ -26,7 +28,7 @@ def test_interval_latency_and_depths_equal_the_stepped_pipeline(group: int) -> N
         assert (seen.first_word_cycles, seen.first_frame_cycles) == first_frame(problem, sized.depths)
 
 
-@pytest.mark.parametrize("group", range(GROUPS))
+@groups
 def test_one_word_less_loses_the_rate(group: int) -> None:
     binding = 0
     for seed in range(group, GRAPHS, GROUPS):
@@ -43,7 +45,7 @@ def test_one_word_less_loses_the_rate(group: int) -> None:
     assert binding > GRAPHS // GROUPS
 
 
-@pytest.mark.parametrize("group", range(GROUPS))
+@groups
 def test_no_depths_of_narrower_fifos_would_allow_a_wide_one_to_be_smaller(group: int) -> None:
     for seed in range(group, GRAPHS // 2, GROUPS):
         problem = random_problem(seed).single_steps()
@@ -55,7 +57,7 @@ def test_no_depths_of_narrower_fifos_would_allow_a_wide_one_to_be_smaller(group:
                 assert simulate(problem, {**chosen, name: chosen[name] - 1}).interval_cycles > sized.interval_cycles
 
 
-@pytest.mark.parametrize("group", range(GROUPS))
+@groups
 def test_depths_of_longer_bursts_and_of_one_schedule_keep_the_rate(group: int) -> None:
     bits = {"smallest": 0, "schedule": 0, "bursts": 0}
     for seed in range(group, GRAPHS, GROUPS):

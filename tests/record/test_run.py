@@ -26,7 +26,7 @@ def runs() -> list[PhaseRun]:
     """Return two networks, each in a phase of its own."""
     request = Request(TFC, "pynq-z1", effort="fast", fps=1000)
     context = prepare(read(request), request, 1)
-    fpgas = tuple(replace(f, board=replace(f.board, unstated=("shell",))) for f in context.platform.fpgas)
+    fpgas = tuple(replace(f, board=f.board.model_copy(update={"unstated": ("shell",)})) for f in context.platform.fpgas)
     context = replace(context, platform=replace(context.platform, fpgas=fpgas))
     found = replace(search(context), repair="fewer pblocks")
     names = ("left", "right")

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 import floorflow.verify
 from floorflow.verify.finn.attributes import FOLDING_ATTRIBUTES
 from floorflow.verify.finn.cycles import CYCLES
@@ -17,6 +15,7 @@ from floorflow.verify.finn.files import FLOORPLAN_FILE, FOLDING_FILE
 from floorflow.verify.finn.judge import findings
 from floorflow.verify.finn.styles import PREFERENCE, STYLE_FILE
 from floorflow.verify.judge import ANSWERS
+from tests.sources import PACKAGE, trees
 
 VERIFY = Path(floorflow.verify.__file__).parent
 CORE = sorted(path for path in VERIFY.rglob("*.py") if "finn" not in path.relative_to(VERIFY).parts)
@@ -27,7 +26,7 @@ READS = {"number", "numbers", "pair", "has", "texts", "choice", "parallelism", "
 
 
 def constants(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(trees()[path.relative_to(PACKAGE).as_posix()]):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 
@@ -37,7 +36,7 @@ def attributes_of_finn() -> set[str]:
     """Names of attributes that FINN's part reads, and those of its foldings."""
     found = {name for _, names in FOLDING_ATTRIBUTES for name in names} | {PREFERENCE}
     for path in (VERIFY / "finn").glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(trees()[path.relative_to(PACKAGE).as_posix()]):
             if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in READS:
                 found |= {a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)}
     return found - {"auto"}  # the default of some, no attribute
@@ -47,16 +46,15 @@ def test_the_scan_finds_attributes() -> None:
     assert {"MW", "IFMChannels", "PE", "mem_mode", "depthwise", "NumChannels"} <= attributes_of_finn()
 
 
-@pytest.mark.parametrize("path", CORE, ids=lambda path: path.relative_to(VERIFY).as_posix())
-def test_the_core_names_nothing_of_finn(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
+def test_the_core_names_nothing_of_finn() -> None:
     layers = {kind.rpartition("_")[0] for kind in CYCLES}
-    words = {*re.findall(r"\w+", text)}
-    assert not words & {*CYCLES, *layers}
-    assert not {*constants(path)} & (attributes_of_finn() | {*findings})
-    assert not any(name in text for name in (FOLDING_FILE, STYLE_FILE, "finn/"))
-    assert FLOORPLAN_FILE not in text
-    assert path.name == NAMES_IT or "finn" not in text.lower()
+    for path in CORE:
+        text = path.read_text(encoding="utf-8")
+        words = {*re.findall(r"\w+", text)}
+        assert not words & {*CYCLES, *layers}, path
+        assert not {*constants(path)} & (attributes_of_finn() | {*findings}), path
+        assert not any(name in text for name in (FOLDING_FILE, STYLE_FILE, "finn/", FLOORPLAN_FILE)), path
+        assert path.name == NAMES_IT or "finn" not in text.lower(), path
 
 
 def test_the_document_lists_the_findings_and_the_answers() -> None:

@@ -8,8 +8,23 @@
 * ``floats``: a network without any quantiser gets a Quant of a chosen width before every layer.
 """
 
+from __future__ import annotations
+
+from floorflow.network.dialects import channels_last, floats, qcdq, qlinear, thresholds
 from floorflow.network.dialects.floats import EIGHT_BITS, FloatBits
-from floorflow.network.dialects.qonnx import to_qonnx
 from floorflow.network.dialects.thresholds import annotated
+from floorflow.network.onnx_file import OnnxFile
+from floorflow.network.standard import check_standard
 
 __all__ = ["EIGHT_BITS", "FloatBits", "annotated", "to_qonnx"]
+
+
+def to_qonnx(source: OnnxFile, bits: FloatBits) -> OnnxFile:
+    """Return the file as channels-first QONNX; ``bits`` are for a network without quantisers.
+
+    InputError if a node of a dialect cannot be read, or breaks ONNX's standard; names file, node and reason.
+    """
+    for rewrite in (thresholds.rewrite, channels_last.spelled_out, qlinear.rewrite, qcdq.rewrite):
+        source = rewrite(source)
+    check_standard(source)
+    return floats.rewrite(channels_last.channels_first(source), bits)

@@ -26,7 +26,7 @@ from floorflow.network.dialects.layouts import (
     reduced_axes,
     solve,
 )
-from floorflow.network.dialects.rewriting import Rewriting, integer_of, integers, makers_of, optional, require_inputs
+from floorflow.network.dialects.rewriting import Rewriting, makers_of, require_inputs
 from floorflow.network.facts import Facts, find_constants
 from floorflow.network.onnx_file import Node, OnnxFile, rewritten
 from floorflow.network.shapes import QUANTISERS, infer
@@ -83,10 +83,10 @@ def _rank(makers: Mapping[str, Node], declared: Mapping[str, int], node: Node) -
     seen: set[str] = set()
     while node.name not in seen:
         seen.add(node.name)
-        kernel, order = integers(node, "kernel_shape"), integers(node, "perm")
+        kernel, order = node.integers("kernel_shape"), node.integers("perm")
         if kernel or order:
             return len(kernel) + 2 if kernel else len(order)
-        name = optional(node.inputs, 0)
+        name = node.optional(0)
         if declared.get(name):
             return declared[name]
         node = makers.get(name, node)
@@ -202,7 +202,7 @@ def _turn(turning: _Turning, node: Node) -> None:
         turning.rewriting.keep(node)
     elif node.op_type == "Shape":
         sizes = turning.facts.shapes[node.inputs[0]]
-        part = sizes[integer_of(node, "start", 0) : integer_of(node, "end", len(sizes))]
+        part = sizes[node.integer("start", 0) : node.integer("end", len(sizes))]
         turning.rewriting.integers(node.outputs[0], part)
     elif node.op_type in _TURNERS and not turning.facts.constants.issuperset(node.outputs):
         _TURNERS[node.op_type](turning, node)
@@ -248,7 +248,7 @@ def _reduce(turning: _Turning, node: Node) -> None:
     places = tuple(place for place in range(layout.rank) if place not in kept)
     keeps = len(facts.shapes[output]) == len(layout.axes) or turning.layout(output).rank == layout.rank
     attributes = {"keepdims": int(keeps)}
-    if turning.opset >= _AXES_AS_INPUT or (node.op_type == "ReduceSum" and not integers(node, "axes")):
+    if turning.opset >= _AXES_AS_INPUT or (node.op_type == "ReduceSum" and not node.integers("axes")):
         turning.rewriting.changed(node, [name, turning.rewriting.integers(f"{output} axes", places)], **attributes)
     else:
         turning.rewriting.changed(node, [name], axes=places, **attributes)
@@ -257,14 +257,14 @@ def _reduce(turning: _Turning, node: Node) -> None:
 def _along(turning: _Turning, node: Node, default: int) -> None:
     """Turn the axis that a node works along."""
     layout = turning.layout(node.outputs[0])
-    axis = layout.axes[integer_of(node, "axis", default) % len(layout.axes)]
+    axis = layout.axes[node.integer("axis", default) % len(layout.axes)]
     turning.rewriting.changed(node, axis=axis)
 
 
 def _pad(turning: _Turning, node: Node) -> None:
     """Turn the pads, of all axes or of those that are named."""
     layout, facts = turning.layout(node.inputs[0]), turning.facts
-    amounts = integers(node, "pads") or constant_integers(facts, node, 1)
+    amounts = node.integers("pads") or constant_integers(facts, node, 1)
     named = constant_integers(facts, node, 3) or tuple(range(len(layout.axes)))
     if len(amounts) != 2 * len(named):
         turning.rewriting.keep(node)
@@ -299,8 +299,8 @@ def _resize(turning: _Turning, node: Node) -> None:
 def _slice(turning: _Turning, node: Node) -> None:
     """Turn the axes of a Slice, the first ones if it names none."""
     layout, facts = turning.layout(node.inputs[0]), turning.facts
-    starts = integers(node, "starts") or constant_integers(facts, node, 1)
-    axes = integers(node, "axes") or constant_integers(facts, node, 3) or tuple(range(len(starts)))
+    starts = node.integers("starts") or constant_integers(facts, node, 1)
+    axes = node.integers("axes") or constant_integers(facts, node, 3) or tuple(range(len(starts)))
     places = tuple(layout.axes[axis % len(layout.axes)] for axis in axes)
     if len(node.inputs) < 3:
         turning.rewriting.changed(node, axes=places)

@@ -10,12 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from floorflow.network.datatype import DataType, integer
-from floorflow.network.dialects.rewriting import STANDARD_DOMAINS, Rewriting
+from floorflow.network.dialects.rewriting import Rewriting, weights_of
 from floorflow.network.facts import Facts, find_constants
 from floorflow.network.onnx_file import Node, OnnxFile
 from floorflow.network.shapes import QONNX_DOMAINS, QUANTISERS
 
-_LAYERS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 _OTHER_QUANTISERS = ("MultiThreshold", "FloatQuant")
 _MOVING = (
     *("AveragePool", "Concat", "Dropout", "Flatten", "GlobalAveragePool", "GlobalMaxPool", "Identity", "MaxPool"),
@@ -69,7 +68,7 @@ def rewrite(source: OnnxFile, bits: FloatBits) -> OnnxFile:
     if any(_quantises(node) for node in source.nodes):
         note = "--weight-bits and --activation-bits have no effect: the network has quantisers of its own"
         return Rewriting(source, list(source.model.graph.node), notes=[note]).finish() if bits.asked else source
-    if not any(_is_layer(node) for node in source.nodes):
+    if not any(map(weights_of, source.nodes)):
         return source
     weight_bits, activation_bits = (width or _DEFAULT_BITS for width in (bits.weights, bits.activations))
     note = (
@@ -92,13 +91,9 @@ def _quantises(node: Node) -> bool:
     return (node.domain in QONNX_DOMAINS and node.op_type in QUANTISERS) or node.op_type in _OTHER_QUANTISERS
 
 
-def _is_layer(node: Node) -> bool:
-    return node.domain in STANDARD_DOMAINS and node.op_type in _LAYERS and len(node.inputs) > 1
-
-
 def _walk(floats: _Floats, node: Node) -> None:
     """Keep a node, a layer with quantised inputs, and note what its results are."""
-    if _is_layer(node):
+    if weights_of(node):
         for position, name in enumerate(node.inputs[:2]):
             node.proto.input[position] = _quantised(floats, name)
     floats.rewriting.keep(node)

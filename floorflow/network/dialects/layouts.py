@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from floorflow.network.dialects.rewriting import STANDARD_DOMAINS, integer_of, integers
 from floorflow.network.facts import Facts
 from floorflow.network.onnx_file import Node
 from floorflow.network.shapes import QUANTISERS
+from floorflow.network.soundness import STANDARD_DOMAINS
 
 Shape = tuple[int, ...]
 Carrier = Callable[["Layout"], "Layout | None"]
@@ -156,7 +156,7 @@ def _by_use(facts: Facts, node: Node) -> tuple[str, Layout | None]:
     elif len(source) == len(target) == _PLANE_RANK and node.op_type in ("Pad", "Resize", "Upsample"):
         used = {axis for axis in range(_PLANE_RANK) if source[axis] != target[axis]}
     elif len(source) == _PLANE_RANK and node.op_type in ("Concat", "Split"):
-        used = {1, 2, 3} - {integer_of(node, "axis", 0) % _PLANE_RANK}
+        used = {1, 2, 3} - {node.integer("axis", 0) % _PLANE_RANK}
     layouts = {frozenset({1, 2}): Layout.last(_PLANE_RANK), frozenset({2, 3}): Layout.plain(_PLANE_RANK)}
     return name, layouts.get(frozenset(used))
 
@@ -255,21 +255,21 @@ def _moved(layout: Layout, paired: list[tuple[int, int]], rank: int) -> Layout |
 
 def _named_axes(facts: Facts, node: Node, rank: int) -> frozenset[int]:
     """Return the axes that a Squeeze or Unsqueeze names."""
-    axes = integers(node, "axes") or constant_integers(facts, node, 1)
+    axes = node.integers("axes") or constant_integers(facts, node, 1)
     return frozenset(axis % rank for axis in axes) if node.op_type.endswith("queeze") else frozenset()
 
 
 def permutation(node: Node, rank: int) -> Shape:
     """Return the order of a Transpose, which reverses the axes if it has none."""
-    return integers(node, "perm") or tuple(reversed(range(rank)))
+    return node.integers("perm") or tuple(reversed(range(rank)))
 
 
 def reduced_axes(facts: Facts, node: Node) -> set[int] | None:
     """Return the axes that a node reduces, None if they are all or not known."""
     rank = len(facts.shapes[node.inputs[0]])
     if node.op_type.startswith("Arg"):
-        return {integer_of(node, "axis", 0) % rank}
-    axes = integers(node, "axes") or constant_integers(facts, node, 1)
+        return {node.integer("axis", 0) % rank}
+    axes = node.integers("axes") or constant_integers(facts, node, 1)
     return {axis % rank for axis in axes} or None
 
 

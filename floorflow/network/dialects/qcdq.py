@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from floorflow.errors import some
 from floorflow.network.datatype import DataType, integer, smallest
 from floorflow.network.dialects.rewriting import (
-    STANDARD_DOMAINS,
     Rewriting,
     integer_type,
     makers_of,
-    optional,
     require_inputs,
 )
 from floorflow.network.facts import Facts, find_constants
 from floorflow.network.onnx_file import Node, OnnxFile
+from floorflow.network.soundness import STANDARD_DOMAINS
 
 _DOMAINS = (*STANDARD_DOMAINS, "com.microsoft")
 _OPERATORS = {"QuantizeLinear": 2, "DequantizeLinear": 2, "DynamicQuantizeLinear": 1}
@@ -60,11 +59,7 @@ class _Graph:
 def rewrite(source: OnnxFile) -> OnnxFile:
     """Return the file with a Quant for each quantiser.
 
-    Raises
-    ------
-    InputError
-        If a quantiser does not say to which integers; names file and node.
-
+    InputError if a quantiser does not say to which integers; names file and node.
     """
     if not any(_is(node, *_OPERATORS) for node in source.nodes):
         return source
@@ -119,7 +114,7 @@ def _dequantise(rewriting: Rewriting, graph: _Graph, node: Node) -> None:
     if name not in graph.facts.constants or graph.quantises(clip.inputs[0] if clip else name):
         rewriting.add(node.name, "Identity", [name], node.outputs[0])
         return
-    stored = integer_type(graph.source, graph.makers, optional(node.inputs, 2)) or integer_type(
+    stored = integer_type(graph.source, graph.makers, node.optional(2)) or integer_type(
         graph.source, graph.makers, name
     )
     if stored is None:
@@ -130,7 +125,7 @@ def _dequantise(rewriting: Rewriting, graph: _Graph, node: Node) -> None:
 
 def _made_by(rewriting: Rewriting, graph: _Graph, node: Node) -> DataType:
     """Return the type that a QuantizeLinear makes: its zero point's."""
-    zero = optional(node.inputs, 2)
+    zero = node.optional(2)
     if not zero:
         return _UINT8
     datatype = integer_type(graph.source, graph.makers, zero)
@@ -156,7 +151,7 @@ def _clipped(rewriting: Rewriting, graph: _Graph, node: Node, datatype: DataType
 
 
 def _bound(graph: _Graph, node: Node, position: int, attribute: str, default: int) -> int:
-    name = optional(node.inputs, position)
+    name = node.optional(position)
     if name:
         return int(graph.facts.number(name, node, f"the {attribute} of its bounds"))
     return int(node.attributes.get(attribute, default))
@@ -164,7 +159,7 @@ def _bound(graph: _Graph, node: Node, position: int, attribute: str, default: in
 
 def _quant_inputs(node: Node) -> list[str]:
     """Return data, scale and zero point; Quant takes a scale for an absent zero point just as well."""
-    return [node.inputs[0], node.inputs[1], optional(node.inputs, 2) or node.inputs[1]]
+    return [node.inputs[0], node.inputs[1], node.optional(2) or node.inputs[1]]
 
 
 def _is(node: Node, *op_types: str) -> bool:
@@ -185,5 +180,5 @@ def _notes(graph: _Graph) -> list[str]:
 
 
 def _is_shifted(graph: _Graph, node: Node) -> bool:
-    value = graph.facts.value(optional(node.inputs, 2)) if optional(node.inputs, 2) else None
+    value = graph.facts.value(node.optional(2)) if node.optional(2) else None
     return value is not None and bool(value.any())

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from floorflow.network.dialects.rewriting import STANDARD_DOMAINS, Rewriting, integers, optional, require_inputs
+from floorflow.network.dialects.rewriting import Rewriting, require_inputs
 from floorflow.network.facts import find_constants
 from floorflow.network.onnx_file import Node, OnnxFile
+from floorflow.network.soundness import STANDARD_DOMAINS
 
 _PLANE = (1, 1)
 """The kernel of a global pool, as far as its rank goes."""
@@ -19,21 +20,17 @@ _DOMAINS = (*STANDARD_DOMAINS, "com.microsoft")
 
 def rewrite(source: OnnxFile) -> OnnxFile:
     """Return the file with plain layers between quantisers."""
-    if not any(_rewriter(node) for node in source.nodes):
+    own = {node.name for node in source.nodes if node.domain in _DOMAINS and node.op_type in _OPERATORS}
+    if not own:
         return source
-    require_inputs(source, _LEAST_INPUTS, _DOMAINS)
+    require_inputs(source, {name: least for name, (_, least) in _OPERATORS.items()}, _DOMAINS)
     rewriting, constants = Rewriting(source), find_constants(source)
     for node in source.nodes:
-        rewrite_node = _rewriter(node)
-        if rewrite_node:
-            rewrite_node(rewriting, node, constants)
+        if node.name in own:
+            _OPERATORS[node.op_type][0](rewriting, node, constants)
         else:
             rewriting.keep(node)
     return rewriting.finish()
-
-
-def _rewriter(node: Node) -> Callable[[Rewriting, Node, frozenset[str]], None] | None:
-    return _REWRITERS.get(node.op_type) if node.domain in _DOMAINS else None
 
 
 def _qlinear_layer(rewriting: Rewriting, node: Node, constants: frozenset[str]) -> None:
@@ -47,7 +44,7 @@ def _qgemm(rewriting: Rewriting, node: Node, constants: frozenset[str]) -> None:
     """Rewrite (a, a scale, a zero, b, b scale, b zero, bias, y scale, y zero); without the last two y is a float."""
     inputs = [_read(rewriting, node, position, constants) for position in (0, 3)]
     bias = [name for name in node.inputs[6:7] if name]
-    if optional(node.inputs, 7):
+    if node.optional(7):
         _quantised(rewriting, node, "Gemm", [*inputs, *bias], (7, 8))
     else:
         rewriting.like(node, "Gemm", [*inputs, *bias], node.outputs[0])
@@ -69,7 +66,7 @@ def _integer_layer(rewriting: Rewriting, node: Node, constants: frozenset[str]) 
     one = rewriting.constant(f"{node.outputs[0]} scale", 1.0)
     weights = node.inputs[1]
     if weights in constants:
-        scale_and_zero = [one, *filter(None, [optional(node.inputs, 3)])]
+        scale_and_zero = [one, *filter(None, [node.optional(3)])]
         weights = f"{node.outputs[0]} weights"
         rewriting.add(f"{node.name}_weights", "DequantizeLinear", [node.inputs[1], *scale_and_zero], weights)
     rewriting.like(node, op_type, [data, weights], node.outputs[0])
@@ -77,7 +74,7 @@ def _integer_layer(rewriting: Rewriting, node: Node, constants: frozenset[str]) 
 
 def _read(rewriting: Rewriting, node: Node, position: int, constants: frozenset[str]) -> str:
     """Return an operand; a constant one passes a DequantizeLinear, which says what its integers are."""
-    name, scale, zero = node.inputs[position], node.inputs[position + 1], optional(node.inputs, position + 2)
+    name, scale, zero = node.inputs[position], node.inputs[position + 1], node.optional(position + 2)
     if name not in constants:
         return name
     made = f"{name} in {node.outputs[0]}"
@@ -92,7 +89,7 @@ def _quantised(rewriting: Rewriting, node: Node, op_type: str, inputs: list[str]
     """
     made = f"{node.outputs[0]} sums"
     if node.attributes.get("channels_last"):
-        order = [0, *range(2, len(integers(node, "kernel_shape") or _PLANE) + 2), 1]
+        order = [0, *range(2, len(node.integers("kernel_shape") or _PLANE) + 2), 1]
         turned = f"{inputs[0]} channels first at {node.name}"
         back = [order.index(axis) for axis in range(len(order))]
         inputs = [rewriting.add(f"{node.name} input", "Transpose", [inputs[0]], turned, perm=back), *inputs[1:]]
@@ -101,35 +98,22 @@ def _quantised(rewriting: Rewriting, node: Node, op_type: str, inputs: list[str]
         rewriting.add(f"{node.name} output", "Transpose", [sums], made, perm=order)
     else:
         rewriting.like(node, op_type, inputs, made, drop=("channels_last",))
-    scale, zero = (optional(node.inputs, position) for position in result)
+    scale, zero = (node.optional(position) for position in result)
     parameters = [name for name in (scale, zero) if name]
     rewriting.add(f"{node.name}_quantised", "QuantizeLinear", [made, *parameters], node.outputs[0])
 
 
-_REWRITERS: Mapping[str, Callable[[Rewriting, Node, frozenset[str]], None]] = {
-    "ConvInteger": _integer_layer,
-    "MatMulInteger": _integer_layer,
-    "QGemm": _qgemm,
-    "QLinearAdd": _qlinear_layer,
-    "QLinearAveragePool": _qlinear_pool,
-    "QLinearConcat": _qlinear_concat,
-    "QLinearConv": _qlinear_layer,
-    "QLinearGlobalAveragePool": _qlinear_pool,
-    "QLinearMatMul": _qlinear_layer,
-    "QLinearMul": _qlinear_layer,
+_Rewriter = Callable[[Rewriting, Node, frozenset[str]], None]
+_OPERATORS: Mapping[str, tuple[_Rewriter, int]] = {
+    "ConvInteger": (_integer_layer, 2),
+    "MatMulInteger": (_integer_layer, 2),
+    "QGemm": (_qgemm, 5),
+    "QLinearAdd": (_qlinear_layer, 2),
+    "QLinearAveragePool": (_qlinear_pool, 4),
+    "QLinearConcat": (_qlinear_concat, 5),
+    "QLinearConv": (_qlinear_layer, 8),
+    "QLinearGlobalAveragePool": (_qlinear_pool, 4),
+    "QLinearMatMul": (_qlinear_layer, 8),
+    "QLinearMul": (_qlinear_layer, 2),
 }
-"""Which rewriting an operator needs."""
-
-_LEAST_INPUTS = {
-    "ConvInteger": 2,
-    "MatMulInteger": 2,
-    "QGemm": 5,
-    "QLinearAdd": 2,
-    "QLinearAveragePool": 4,
-    "QLinearConcat": 5,
-    "QLinearConv": 8,
-    "QLinearGlobalAveragePool": 4,
-    "QLinearMatMul": 8,
-    "QLinearMul": 2,
-}
-"""Inputs that none of an operator's nodes can do without; those of additions are optional in between."""
+"""How an operator is rewritten, and the inputs that no node of it can do without; additions have others in between."""

@@ -13,8 +13,9 @@ from floorflow.network.datatype import DataType, integer
 from floorflow.network.obstacles import Obstacle, ObstacleError, Obstacles
 from floorflow.network.onnx_file import Node, OnnxFile, rewritten
 from floorflow.network.shapes import QONNX_DOMAIN
+from floorflow.network.soundness import STANDARD_DOMAINS
 
-STANDARD_DOMAINS = ("", "ai.onnx")
+_LAYERS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 
 _WIDTHS = {
     "INT2": integer(2, signed=True),
@@ -117,11 +118,7 @@ class Rewriting:
 def require_inputs(source: OnnxFile, counts: Mapping[str, int], domains: tuple[str, ...]) -> None:
     """Check that every node of a dialect's operators has the inputs that its rewriting reads, and an output.
 
-    Raises
-    ------
-    InputError
-        Names file and nodes.
-
+    InputError names file and nodes.
     """
     obstacles = Obstacles()
     for node in source.nodes:
@@ -148,25 +145,13 @@ def integer_type(source: OnnxFile, makers: Mapping[str, Node], name: str) -> Dat
             return _INTEGERS.get(node.attributes["value"].data_type)
         if node.op_type == "Cast":
             return _INTEGERS.get(node.attributes.get("to", TensorProto.UNDEFINED))
-        name = optional(node.inputs, 0)
+        name = node.optional(0)
     if name in source.initialisers:
         return _INTEGERS.get(source.initialisers[name].data_type)
     declared = (value.type.tensor_type.elem_type for value in source.inputs if value.name == name)
     return _INTEGERS.get(next(declared, TensorProto.UNDEFINED))
 
 
-def integers(node: Node, key: str) -> tuple[int, ...]:
-    """Return an attribute of integers, empty if it is absent or none."""
-    value = node.attributes.get(key)
-    return tuple(item for item in value if isinstance(item, int)) if isinstance(value, tuple) else ()
-
-
-def integer_of(node: Node, key: str, default: int) -> int:
-    """Return an attribute that is one integer, the default if it is absent or none."""
-    value = node.attributes.get(key, default)
-    return value if isinstance(value, int) else default
-
-
-def optional(inputs: tuple[str, ...], position: int) -> str:
-    """Return an input that may be absent, then an empty name."""
-    return inputs[position] if len(inputs) > position else ""
+def weights_of(node: Node) -> str:
+    """Return the name of a layer's weights, empty for other nodes."""
+    return node.optional(1) if node.domain in STANDARD_DOMAINS and node.op_type in _LAYERS else ""

@@ -14,7 +14,7 @@ from math import prod
 
 from floorflow.errors import InputError, some
 from floorflow.network.datatype import BIPOLAR, DataType, integer, named, smallest
-from floorflow.network.dialects.rewriting import STANDARD_DOMAINS, Rewriting, require_inputs
+from floorflow.network.dialects.rewriting import Rewriting, require_inputs, weights_of
 from floorflow.network.facts import Facts, find_constants
 from floorflow.network.onnx_file import Node, OnnxFile
 from floorflow.network.shapes import QONNX_DOMAINS, QUANTISERS
@@ -24,7 +24,6 @@ ANNOTATION = "finn_datatype"
 _OPERATORS = {"MultiThreshold": 2}
 _BETWEEN_STEPS = ("Im2Col", "MaxPoolNHWC", "QuantAvgPool2d", "XnorPopcountMatMul")
 """QONNX's operators that layers become on the way to FINN's engines."""
-_LAYERS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 _OF_MANY_VALUES = re.compile(r"(?:SCALEDINT|FIXED)<([1-9][0-9]*)(?:,-?[0-9]+)?>")
 _SCALES = ("Add", "Div", "Mul", "Sub")
 _WIDEST, _WHOLE = 32, 1e-3
@@ -60,11 +59,7 @@ class _Graph:
 def rewrite(source: OnnxFile) -> OnnxFile:
     """Return the file with a Quant for each MultiThreshold and each annotated weight of a layer.
 
-    Raises
-    ------
-    InputError
-        If its layers are no layers any more; says which of FINN's models to give.
-
+    InputError if its layers are no layers any more; says which of FINN's models to give.
     """
     own = [node for node in source.nodes if node.domain in QONNX_DOMAINS]
     between = [f"'{node.name}' ({node.op_type})" for node in own if node.op_type in _BETWEEN_STEPS]
@@ -83,7 +78,7 @@ def rewrite(source: OnnxFile) -> OnnxFile:
     rewriting = graph.rewriting
     made: dict[str, str] = {}
     for node in source.nodes:
-        stored = _weights(node)
+        stored = weights_of(node)
         if node in own and node.op_type in _OPERATORS:
             rewriting.obstacles.tried(partial(_thresholds, graph, node), partial(rewriting.keep, node))
             continue
@@ -113,7 +108,7 @@ def _stored_weights(source: OnnxFile) -> Mapping[str, DataType | None]:
     """Return the types of constant weights that no quantiser makes, None where no annotation tells one."""
     types, constants = annotated(source), find_constants(source)
     quantised = {name for node in source.nodes if node.op_type in QUANTISERS for name in node.outputs}
-    weights = dict.fromkeys(map(_weights, source.nodes))
+    weights = dict.fromkeys(map(weights_of, source.nodes))
     return {name: types.get(name) for name in weights if name in constants and name not in quantised}
 
 
@@ -131,12 +126,6 @@ def _refused(source: OnnxFile, what: str, names: list[str]) -> InputError:
     return InputError(
         f"{source.path}: this is FINN's model between two of its steps, with {what}: {some(names)}", _HINT
     )
-
-
-def _weights(node: Node) -> str:
-    """Return the name of a layer's weights, empty for other nodes."""
-    is_layer = node.domain in STANDARD_DOMAINS and node.op_type in _LAYERS and len(node.inputs) > 1
-    return node.inputs[1] if is_layer else ""
 
 
 def _quantised(rewriting: Rewriting, name: str, datatype: DataType) -> str:

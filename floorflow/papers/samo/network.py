@@ -68,9 +68,8 @@ def network_problem(request: Request, source: Source | None = None) -> tuple[Sch
     if request.platform.startswith(RESOURCES_ALONE):
         device = resource_platform(request.platform)
         whole = priced(source or read(request), phase_request(request.changed(platform=device.board)), 1)
-        cap = request.cap.as_dict() if "cap" in request.model_fields_set else None
         clock_mhz = request.clock_mhz or device.clock_mhz
-        on = _Device(device.name, device.limits(cap), device.memory_gbps, device.load_us, clock_mhz)
+        on = _Device(device.name, device.limits(request), device.memory_gbps, device.load_us, clock_mhz)
         groups = tuple(fitting(group, ((device.name, on.limits),)) for group in whole.groups)
     else:
         whole = priced(source or read(settled(request)), phase_request(settled(request)), 1)

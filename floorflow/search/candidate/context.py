@@ -21,7 +21,7 @@ from floorflow.hardware import Device, Platform, Slot, StatedPblock, free_supply
 from floorflow.partition import PartitionProblem, partition
 from floorflow.partition.problem import LIMITS, PartitionAnswer
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
-from floorflow.request import Request
+from floorflow.request import Request, limits_of
 from floorflow.resources import Resources, scaled_down, total
 from floorflow.search.candidate.engine_limits import EngineLimits, Places
 from floorflow.search.candidate.limits import SearchLimits
@@ -172,17 +172,12 @@ class PlanningContext:
 
 
 def slot_limits(platform: Platform, request: Request) -> dict[str, Resources]:
-    """Return what the design may use of each slot: cap x available, and no more than its pblocks can hold together.
-
-    Modules that may not be joined never have a pblock over all that is free there.
-    """
-    fill = request.fullest_fill if request.keep_granularity else request.whole_slot_fill
-    limits = {}
-    for fpga in platform.fpgas:
-        for slot in fpga.slots:
-            drawable = scaled_down(free_supply(fpga.device, slot), fill)
-            limits[slot.name] = scaled_down(slot.available, request.cap.as_dict()).least(drawable)
-    return limits
+    """Return what the design may use of each slot: cap x available, and no more than its pblocks can hold together."""
+    return {
+        slot.name: limits_of(request, slot.available, free_supply(fpga.device, slot))
+        for fpga in platform.fpgas
+        for slot in fpga.slots
+    }
 
 
 def largest_pblocks(platform: Platform, request: Request) -> dict[str, tuple[Resources, ...]]:

@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from floorflow.folding import FoldingSolution
 from floorflow.folding.least_full import fullness
-from floorflow.resources import Resources, scaled_down, total
+from floorflow.request import limits_of
+from floorflow.resources import Resources, total
 from floorflow.search.candidate.candidate import Candidate, slot_demands
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.interval.evenly import engines_alone
@@ -46,8 +47,7 @@ def fullness_of(run: SearchState, candidate: Candidate, *, bounded: bool) -> Ful
 
 def cap_limits(context: PlanningContext) -> dict[str, Resources]:
     """Return cap x available of every slot; the search may keep less, where pblocks hold less."""
-    cap = context.request.cap.as_dict()
-    return {slot.name: scaled_down(slot.available, cap) for slot in context.platform.slots}
+    return {slot.name: limits_of(context.request, slot.available) for slot in context.platform.slots}
 
 
 def _stats(method: str, share: Fraction, bound: float) -> SolveStats:

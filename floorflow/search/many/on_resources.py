@@ -68,7 +68,7 @@ def search_on_resources(request: Request, source: Source, progress: Progress) ->
 
     """
     device = resource_platform(request.platform)
-    limits = device.limits(request.cap.as_dict() if "cap" in request.model_fields_set else None)
+    limits = device.limits(request)
     with progress.stage("lowering"):
         clock_mhz = request.clock_mhz or device.clock_mhz
         asked = phase_request(request.changed(platform=device.board, clock_mhz=clock_mhz))

@@ -10,7 +10,7 @@ from pathlib import Path
 from floorflow.assets import board_path, matching, shipped
 from floorflow.backends.builds import Build
 from floorflow.hardware import Infrastructure, load_platform
-from floorflow.hardware.board_file import read_board
+from floorflow.hardware.board import read_board
 from floorflow.hardware.reading import read_text
 from floorflow.resources import Resources, total
 from floorflow.technology import Technology, require_known_family, technology_of

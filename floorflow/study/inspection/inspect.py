@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from floorflow.backends.backend import Source, backend_named
-from floorflow.dataflow.folding_range import FoldingRange, folding_ranges
 from floorflow.dataflow.model import Attributes, Dataflow, Engine
+from floorflow.dataflow.options import FoldingRange, folding_ranges
 from floorflow.errors import FloorflowError, InputError
 from floorflow.network import Network
 from floorflow.request import Request

@@ -9,52 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Protocol
 
+from floorflow.channels.realise import Channel
 from floorflow.dataflow.model import Attributes, FoldedDataflow, Stream
 from floorflow.dataflow.modules import Module
 
 Signature = tuple[Hashable, ...]
-
-
-class RealisedStream(Protocol):
-    """What a circuit has of a stream: widths, a converter and a FIFO, and the engines that they stand beside."""
-
-    @property
-    def stream(self) -> Stream:
-        """The stream itself."""
-
-    @property
-    def source_width_bits(self) -> int:
-        """What the producer writes."""
-
-    @property
-    def target_width_bits(self) -> int:
-        """What the consumer reads."""
-
-    @property
-    def width_bits(self) -> int:
-        """Of the wires between the two."""
-
-    @property
-    def converter(self) -> str | None:
-        """Kind of the width converter."""
-
-    @property
-    def fifo_depth_words(self) -> int:
-        """Depth of the FIFO."""
-
-    @property
-    def fifo_style(self) -> str:
-        """Memory of the FIFO."""
-
-    @property
-    def fifo_engine(self) -> str:
-        """Whose module holds the FIFO."""
-
-    @property
-    def converter_engine(self) -> str:
-        """Whose module holds the converter."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +41,7 @@ class Circuits:
 
     modules: Sequence[Module]
     folded: FoldedDataflow
-    channels: Sequence[RealisedStream]
+    channels: Sequence[Channel]
     in_logic: Mapping[str, str]
     names: Mapping[str, str] = field(default_factory=dict)
 
@@ -155,7 +115,7 @@ def _sorted(attributes: Attributes) -> Signature:
     return tuple(sorted((name, repr(value)) for name, value in attributes.items()))
 
 
-def _surroundings(module: Module, channels: Sequence[RealisedStream]) -> Signature:
+def _surroundings(module: Module, channels: Sequence[Channel]) -> Signature:
     """Return what of each stream at the module's engines is made inside it, and how wide the wires are that leave."""
     by_name = {channel.stream.channel: channel for channel in channels}
 
