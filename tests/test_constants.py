@@ -45,14 +45,15 @@ from floorflow.verify import (
     hops,
     outcomes,
     phase_facts,
-    plan_structure,
+    records,
     room,
     slices,
     solver_claims,
-    sums,
+    verify,
 )
 from floorflow.verify import host_weights as judged_weights
 from floorflow.verify import routing as judged_routing
+from floorflow.verify import schema as judged_schema
 from floorflow.verify.finn import foldings, styles
 from floorflow.verify.finn import judge as finn_judge
 from floorflow.verify.finn.parts import is_versal
@@ -150,17 +151,17 @@ CHECK: dict[str, Any] = {
     "reach_tiles_mhz": slices.TILES_AND_MHZ,
     "slice_words": slices.SLICE_WORDS,
     "longest_listed": slices.LISTED,
-    "plan_schema": plan_structure.SCHEMA,
+    "plan_schema": verify.SCHEMA,
     "board_schema": boards.BOARD_SCHEMA,
     "device_schema": geometry.DEVICE_SCHEMA,
     "link_schema": boards.LINK_SCHEMA,
     "platform_schema": judged_file.PLATFORM_FILE_SCHEMA,
-    "resources": plan_structure.RESOURCE_NAMES,
+    "resources": records.RESOURCE_NAMES,
     "scarce_resources": solver_claims.SCARCE,
     "topologies": topology.TOPOLOGIES,
     "objectives": solver_claims.OBJECTIVES,
     "tie_breaks": fullness.TIE_BREAKS,
-    "presets": plan_structure.PRESETS,
+    "presets": tuple(judged_schema.scalars()["preset"]["enum"]),
     "may_be_none": boards.MAY_BE_NONE,
     "fifo_words_inside": fifos.DEPTH_INSIDE_A_MODULE,
     "fifo_words_between": fifos.DEPTH_BETWEEN_MODULES,
@@ -176,7 +177,7 @@ CHECK: dict[str, Any] = {
     "rate_tolerance": solver_claims.RATE_TOLERANCE,
     "bargains": judged_bargains.LESS,
     "finest_epsilon": judged_balance.FINEST_EPSILON,
-    "rounding": sums.ROUNDING,
+    "rounding": records.ROUNDING,
     "most_hls_stream_bits": foldings.MAX_HLS_STREAM_BITS,
     "most_hls_input_fold": foldings.MAX_HLS_INPUT_FOLD,
     "rtl_bits": (styles._LEAST_BITS, styles._PREFERRED_BITS, styles._MOST_BITS),
@@ -195,7 +196,7 @@ CHECK: dict[str, Any] = {
     "long_wire_share": judged_routing.FREE_SHARE,
     "long_wires": judged_routing.LONG_WIRES,
     "long_wires_7series": judged_routing.LONG_WIRES_7,
-    "constraint_styles": plan_structure.STYLES,
+    "constraint_styles": tuple(judged_schema.scalars()["style"]["enum"]),
     "tenth_deviations": outcomes.TENTH_DEVIATIONS,
     "most_told": outcomes.MOST_TOLD,
     "memory_modes": foldings.MEMORY_MODES,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from floorflow.verify.ends import End, engine_id
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
 
 

@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 
 from floorflow.verify.files.reader import NUMBER_LIMIT
 from floorflow.verify.judge import Files, Judge, NoJudgeError, Row, find_judge
-from floorflow.verify.plan_structure import RESOURCE_NAMES
-from floorflow.verify.templates import Record, is_count
+from floorflow.verify.records import RESOURCE_NAMES, Record, is_count
 from floorflow.verify.violations import VIOLATIONS, Findings
 
 Value = TypeVar("Value")

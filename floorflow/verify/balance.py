@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from floorflow.verify.engines import PlannedEngine
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
 
 FINEST_EPSILON = 10_000

@@ -10,36 +10,13 @@ import hashlib
 from floorflow.verify.files.reader import Folder
 from floorflow.verify.fullness import cap_limits
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.plan_structure import AMOUNTS, COUNT, FLAG, NUMBER, RESOURCE_NAMES, TEXT
-from floorflow.verify.sums import add, slot_totals
-from floorflow.verify.templates import Nullable, Record, departures
+from floorflow.verify.records import RESOURCE_NAMES, Record, add
+from floorflow.verify.schema import departures
+from floorflow.verify.sums import slot_totals
 from floorflow.verify.violations import Findings, close
 
 EXTRAS, EXTRAS_SCHEMA = "extras.json", "floorflow-extras/1"
 WHERE = f"{EXTRAS}: bargains"
-FIGURES = {
-    "slot": TEXT,
-    "resource": TEXT,
-    "share": NUMBER,
-    "engine": TEXT,
-    "engine_resource": TEXT,
-    "amount": COUNT,
-    "resources": AMOUNTS,
-    "hpwl": Nullable(NUMBER),
-}
-BARGAINS = {
-    "planned": FLAG,
-    "beside": [TEXT],
-    "now": FIGURES,
-    "rows": [{"less": NUMBER, "fps": NUMBER, "interval_cycles": Nullable(COUNT), "figures": Nullable(FIGURES)}],
-}
-TEMPLATE = {
-    "schema": TEXT,
-    "plan_sha256": TEXT,
-    "without_limits": Nullable({"bound_cycles": COUNT, "options": [TEXT]}),
-    "bargains": Nullable(BARGAINS),
-    "left_out": [{"what": TEXT, "less": [NUMBER], "option": TEXT}],
-}
 LESS = (0.01, 0.02, 0.05, 0.1, 0.2)
 """Shares of the rate that are given up."""
 ROUNDED = 1e-3
@@ -55,7 +32,7 @@ def check_extras(folder: Folder, plan: Record, phases: list[PhaseFacts], finding
     told = folder.json(EXTRAS, findings)
     if told is None:
         return
-    problems = list(departures(told, TEMPLATE, "")) or (
+    problems = list(departures(told, "extras_file")) or (
         [] if told["schema"] == EXTRAS_SCHEMA else [("schema", f"is {told['schema']!r:.60}, expected {EXTRAS_SCHEMA}")]
     )
     for where, message in problems:

@@ -9,8 +9,7 @@ from floorflow.verify.ends import is_outside
 from floorflow.verify.graphs import has_cycle
 from floorflow.verify.hardware.routes import links_on
 from floorflow.verify.phase_facts import PhaseFacts, stream_wires
-from floorflow.verify.plan_structure import RESOURCE_NAMES
-from floorflow.verify.templates import Record
+from floorflow.verify.records import RESOURCE_NAMES, Record
 from floorflow.verify.violations import Findings
 
 FIFO_THAT_EXISTS = 3

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from floorflow.verify.ends import End
 from floorflow.verify.graphs import has_cycle
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
 
 Node = tuple[str, ...]

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from floorflow.verify.phase_facts import PhaseFacts, stream_wires
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
 
 LINK_TOLERANCE = 1e-9

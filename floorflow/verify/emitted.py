@@ -14,8 +14,8 @@ from floorflow.verify.files.script import read_tcl
 from floorflow.verify.files.tcl import TclProblem
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.plan_structure import is_plain_name
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
+from floorflow.verify.schema import is_a
 from floorflow.verify.violations import Findings
 
 Reader = Callable[[str, str, str, Findings], Stated]
@@ -164,7 +164,7 @@ def check_left_overs(folder: Folder, plan: Record, phases: Sequence[PhaseFacts],
 def _check_network_folders(folder: Folder, plan: Record, phase: PhaseFacts, findings: Findings) -> None:
     """Judge that the back end's folders, one for each network if the plan has several, are of this phase's networks."""
     backend = plan["options"]["backend"]
-    if len(plan["networks"]) == 1 or not is_plain_name(backend):
+    if len(plan["networks"]) == 1 or not is_a("plain_name", backend):
         return
     place = f"{phase_prefix(plan, phase)}{backend}/"
     known = tuple(f"{place}{network}/" for network in phase.parts)

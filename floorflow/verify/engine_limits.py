@@ -7,9 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from floorflow.verify.engines import PlannedEngine
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.plan_structure import RESOURCE_NAMES
-from floorflow.verify.sums import ROUNDING
-from floorflow.verify.templates import Record
+from floorflow.verify.records import RESOURCE_NAMES, ROUNDING, Record
 from floorflow.verify.violations import Findings
 
 LEAST_ALLOWED = {"LUT": 20_000, "DSP": 128}

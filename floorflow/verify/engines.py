@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from floorflow.verify.backend_answers import EngineFacts
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 
 
 @dataclass(frozen=True, slots=True)

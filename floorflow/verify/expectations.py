@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from floorflow.verify.hardware.routes import Slot
 from floorflow.verify.outcomes import Need, Outcomes
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.plan_structure import RESOURCE_NAMES
-from floorflow.verify.templates import Record
+from floorflow.verify.records import RESOURCE_NAMES, Record
 from floorflow.verify.violations import Findings
 
 

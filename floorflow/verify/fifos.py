@@ -9,7 +9,7 @@ from floorflow.verify.ends import is_outside
 from floorflow.verify.hardware.routes import Link, Route, links_on
 from floorflow.verify.joins import join_fills, words_in
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
 
 DEPTH_INSIDE_A_MODULE = 2

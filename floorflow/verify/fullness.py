@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.plan_structure import RESOURCE_NAMES
+from floorflow.verify.records import RESOURCE_NAMES, Amounts, Record, add, amounts, limit_of
 from floorflow.verify.solver_claims import check_stats
-from floorflow.verify.sums import Amounts, add, amounts, limit_of, slot_totals
-from floorflow.verify.templates import Record
+from floorflow.verify.sums import slot_totals
 from floorflow.verify.violations import Findings, close
 
 TIE_BREAKS = ("fullness", "scarcity")

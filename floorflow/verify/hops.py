@@ -9,8 +9,8 @@ from typing import Any
 from floorflow.verify.edge_loads import overloaded
 from floorflow.verify.hardware.routes import RouteStep, Slot, links_on
 from floorflow.verify.phase_facts import PhaseFacts, stream_wires
-from floorflow.verify.sums import add, amounts, excess, limit_of, slot_totals
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record, add, amounts, excess, limit_of
+from floorflow.verify.sums import slot_totals
 from floorflow.verify.violations import Findings
 
 HOPS_UNLESS_ASKED = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
 
 WORTH = 0.9

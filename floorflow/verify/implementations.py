@@ -9,7 +9,7 @@ from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.geometry import Device, Rectangle
 from floorflow.verify.hardware.relocation import moves_onto
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
 
 

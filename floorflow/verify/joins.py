@@ -13,7 +13,7 @@ from fractions import Fraction
 from floorflow.verify.ends import is_outside
 from floorflow.verify.graphs import topological_order
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 
 _ROOT = "outside:"
 """What is outside, taken as one place, as the root of the graph: no engine's name."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.sums import amounts
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record, amounts
 from floorflow.verify.violations import Findings
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings, close
 
 BYTES_PER_US = 1000.0

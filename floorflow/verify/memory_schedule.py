@@ -12,9 +12,8 @@ from math import floor
 
 from floorflow.verify.memory_rates import check_rates
 from floorflow.verify.phase_facts import PhaseFacts
+from floorflow.verify.records import ROUNDING, Record
 from floorflow.verify.solver_claims import check_stats
-from floorflow.verify.sums import ROUNDING
-from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
 
 BURST_EFFICIENCY = 0.9

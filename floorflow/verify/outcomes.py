@@ -12,9 +12,7 @@ from functools import cached_property
 from math import ceil, erfc, floor, hypot, sqrt
 
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.plan_structure import RESOURCE_NAMES
-from floorflow.verify.sums import Amounts, add, amounts
-from floorflow.verify.templates import Record
+from floorflow.verify.records import RESOURCE_NAMES, Amounts, Record, add, amounts
 
 TENTH_DEVIATIONS = 1.2816
 """Standard deviations of a normal distribution from its mean to its upper tenth."""

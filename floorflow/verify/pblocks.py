@@ -23,11 +23,11 @@ from floorflow.verify.hardware.routes import Slot
 from floorflow.verify.outcomes import Outcomes
 from floorflow.verify.phase_facts import PhaseFacts
 from floorflow.verify.placed_ports import check_ports
+from floorflow.verify.records import Amounts, Record, add, amounts
 from floorflow.verify.room import Block, Rules, check_room, check_styles
 from floorflow.verify.routing import check_objective
 from floorflow.verify.sll_columns import check_sll_columns
-from floorflow.verify.sums import Amounts, add, amounts, module_totals
-from floorflow.verify.templates import Record
+from floorflow.verify.sums import module_totals
 from floorflow.verify.violations import Findings
 from floorflow.verify.wirelength import wires_on
 

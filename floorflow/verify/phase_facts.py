@@ -11,7 +11,7 @@ from floorflow.verify.backend_answers import BackEnd
 from floorflow.verify.ends import End, is_outside, read_end
 from floorflow.verify.engines import PlannedEngine
 from floorflow.verify.hardware.routes import NO_ROADS, Link, Roads, Route, Slot
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 
 SLL_HEADER_WIRES = 2
 """Wires of a stream besides its data: valid and ready."""

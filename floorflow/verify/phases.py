@@ -12,7 +12,7 @@ from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.routes import Slot, roads
 from floorflow.verify.judge import Judge
 from floorflow.verify.phase_facts import PhaseFacts, links_of, slots_of
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.geometry import Device, Rectangle
 from floorflow.verify.phase_facts import PhaseFacts, stream_wires
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
 from floorflow.verify.wirelength import port_of
 

@@ -10,9 +10,7 @@ from pathlib import PurePosixPath
 from floorflow.verify.asked_areas import areas_on
 from floorflow.verify.files.reader import Folder, shipped_file
 from floorflow.verify.hardware.boards import (
-    BOARD,
     BOARD_SCHEMA,
-    LINK,
     LINK_SCHEMA,
     PER,
     Board,
@@ -20,10 +18,9 @@ from floorflow.verify.hardware.boards import (
     fpga_name,
     spelt_out,
 )
-from floorflow.verify.hardware.geometry import DEVICE, DEVICE_SCHEMA, Device
+from floorflow.verify.hardware.geometry import DEVICE_SCHEMA, Device
 from floorflow.verify.hardware.links import check_links, slot_in
 from floorflow.verify.hardware.platform_file import (
-    PLATFORM_FILE,
     PLATFORM_FILE_SCHEMA,
     Join,
     described_by,
@@ -33,9 +30,8 @@ from floorflow.verify.hardware.platform_file import (
     own_name,
 )
 from floorflow.verify.phase_facts import slr_number
-from floorflow.verify.plan_structure import RESOURCE_NAMES
-from floorflow.verify.sums import amounts
-from floorflow.verify.templates import Record, departures
+from floorflow.verify.records import RESOURCE_NAMES, Record, amounts
+from floorflow.verify.schema import departures
 from floorflow.verify.violations import Findings
 
 MAX_REGION_ROWS = 1000
@@ -52,14 +48,14 @@ def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, B
         if joins is None:
             return {}
     elif plan["options"]["link"] is not None:
-        kind = _well_formed(folder, f"links/{plan['options']['link']}", LINK, LINK_SCHEMA, findings)
+        kind = _well_formed(folder, f"links/{plan['options']['link']}", "link_file", LINK_SCHEMA, findings)
         if kind is None:
             return {}
     boards: dict[str, Board] = {}
     devices: dict[str, Device] = {}
     for number, fpga in enumerate(fpgas):
-        board = _well_formed(folder, f"boards/{fpga['board']}", BOARD, BOARD_SCHEMA, findings, judged=spelt_out)
-        die = _well_formed(folder, f"devices/{fpga['device']}", DEVICE, DEVICE_SCHEMA, findings)
+        board = _well_formed(folder, f"boards/{fpga['board']}", "board_file", BOARD_SCHEMA, findings, judged=spelt_out)
+        die = _well_formed(folder, f"devices/{fpga['device']}", "device_file", DEVICE_SCHEMA, findings)
         if board is None or die is None:
             continue
         device = devices.setdefault(fpga["device"], Device(die))
@@ -83,7 +79,7 @@ def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, B
 
 def _joins(folder: Folder, file: str, fpgas: list[Record], findings: Findings) -> tuple[Join, ...] | None:
     """Return the links of a platform file, after judging that its boards are the plan's; None if it cannot be read."""
-    content = _well_formed(folder, file.removesuffix(".yaml"), PLATFORM_FILE, PLATFORM_FILE_SCHEMA, findings)
+    content = _well_formed(folder, file.removesuffix(".yaml"), "platform_file", PLATFORM_FILE_SCHEMA, findings)
     if content is None:
         return None
     where, boards = f"platform/{file}", [own_name(fpga["board"]) for fpga in content["fpgas"]]
@@ -91,7 +87,7 @@ def _joins(folder: Folder, file: str, fpgas: list[Record], findings: Findings) -
     findings.expect("platform-mismatch", where, "boards", [fpga["board"] for fpga in fpgas], boards)
     kinds: dict[str, Record] = {}
     for name in kinds_of(content):
-        kind = _well_formed(folder, f"links/{name}", LINK, LINK_SCHEMA, findings)
+        kind = _well_formed(folder, f"links/{name}", "link_file", LINK_SCHEMA, findings)
         if kind is not None:
             findings.expect("platform-mismatch", f"platform/links/{name}.yaml", "name", name, kind["name"])
             kinds[name] = kind
@@ -141,18 +137,18 @@ def _check_link(board: Board) -> None:
 def _well_formed(
     folder: Folder,
     name: str,
-    template: Record,
+    record: str,
     schema: str,
     findings: Findings,
     *,
     judged: Callable[[Record], Record] = dict,
 ) -> Record | None:
-    """Return a file's content if ``judged`` of it has the structure of the template."""
+    """Return a file's content if ``judged`` of it has the structure of a record."""
     where = f"platform/{name}.yaml"
     content = folder.yaml(where, findings)
     if content is None:
         return None
-    problems = list(departures(judged(content) if isinstance(content, dict) else content, template, ""))
+    problems = list(departures(judged(content) if isinstance(content, dict) else content, record))
     if not problems and content["schema"] != schema:
         problems = [("schema", f"is {content['schema']}, expected {schema}")]
     for place, message in problems:

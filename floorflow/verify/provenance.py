@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
 
 

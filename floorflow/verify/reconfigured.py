@@ -9,23 +9,14 @@ from floorflow.verify.ends import End
 from floorflow.verify.files.reader import Folder
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.phase_facts import PhaseFacts
+from floorflow.verify.records import Record
 from floorflow.verify.schedule import in_regions, is_reconfigured
+from floorflow.verify.schema import departures, records
 from floorflow.verify.solver_claims import check_stats
-from floorflow.verify.templates import Record, Scalar, departures, is_count
 from floorflow.verify.violations import Findings
 
 BUFFERS = "buffers.json"
 BUFFERS_SCHEMA = "floorflow-buffers/1"
-_COUNT = Scalar("a non-negative integer", is_count)
-_TEXT = Scalar("a string", lambda value: isinstance(value, str))
-_ROW = {
-    "buffer": _TEXT,
-    "channel": _TEXT,
-    "width_bits": _COUNT,
-    "words_per_frame": _COUNT,
-    "bytes_per_batch": _COUNT,
-    "phases": [_TEXT],
-}
 
 
 def check_reconfigured(
@@ -120,8 +111,7 @@ def _check_buffers(
     content = folder.json(name, findings)
     if content is None:
         return
-    template = {"schema": _TEXT, "phase": _TEXT, "batch": _COUNT, "loads": [_ROW], "stores": [_ROW]}
-    faults = list(departures(content, template, name))
+    faults = list(departures(content, "buffers_file", name))
     for where, message in faults:
         findings.add("wrong-buffers", where, message)
     if faults:
@@ -143,6 +133,6 @@ def _check_buffers(
             for channel in phase.channels
             if _is_in_memory(phase.end(channel, side))
         ]
-        stated = [{field: row[field] for field in _ROW} for row in content[key]]
+        stated = [{field: row[field] for field in records()["buffer_row"]} for row in content[key]]
         if stated != rows:
             findings.add("wrong-buffers", f"{name} {key}", "they are not those of the phase's channels")

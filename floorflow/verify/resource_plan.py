@@ -12,17 +12,15 @@ from floorflow.verify.files.reader import SCHEDULE, Folder, PhaseFolder
 from floorflow.verify.judge import Judge
 from floorflow.verify.phase_facts import PhaseFacts
 from floorflow.verify.phases import folded_engines
-from floorflow.verify.plan_structure import RESOURCE_NAMES
 from floorflow.verify.reconfigured import check_once
-from floorflow.verify.resource_plan_structure import RESOURCE_PLAN, RESOURCE_PLAN_SCHEMA
+from floorflow.verify.records import RESOURCE_NAMES, Record, add, amounts, excess, limit_of
 from floorflow.verify.resource_platforms import stated_platform
+from floorflow.verify.schema import departures
 from floorflow.verify.solver_claims import check_stats
-from floorflow.verify.sums import add, amounts, excess, limit_of
-from floorflow.verify.templates import Record, departures
 from floorflow.verify.throughput import check_engine
 from floorflow.verify.violations import Findings
 
-REPORT = "report.txt"
+REPORT, RESOURCE_PLAN_SCHEMA = "report.txt", "floorflow-schedule/1"
 
 
 def is_resource_plan(folder: Folder) -> bool:
@@ -67,7 +65,7 @@ def _read(folder: Folder, findings: Findings) -> Record | None:
     plan = folder.json(SCHEDULE, findings)
     if plan is None:
         return None
-    problems = list(departures(plan, RESOURCE_PLAN, ""))
+    problems = list(departures(plan, "schedule_file"))
     if not problems and plan["schema"] != RESOURCE_PLAN_SCHEMA:
         problems = [("schema", f"is {plan['schema']!r:.60}, this floorflow reads {RESOURCE_PLAN_SCHEMA}")]
     if not problems and not plan["partitions"]:

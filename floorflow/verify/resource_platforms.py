@@ -5,22 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from floorflow.verify.files.reader import Folder, shipped_file
-from floorflow.verify.plan_structure import NUMBER, TEXT
-from floorflow.verify.templates import MapOf, Record, departures
+from floorflow.verify.records import Record
+from floorflow.verify.schema import departures
 from floorflow.verify.violations import Findings
 
 PREFIX, FILE = "samo:", "samo.yaml"
-_NAMES = ("LUT", "FF", "BRAM18", "DSP")
-_TEMPLATE = {
-    "platforms": MapOf({"board": TEXT, "memory_gbps": NUMBER, "ms": NUMBER, "resources": dict.fromkeys(_NAMES, NUMBER)})
-}
 
 
 def stated_platform(name: str, findings: Findings) -> Record | None:
     """Return what the shipped file says of a platform, with ``part``; None after reporting that it says nothing."""
     path = shipped_file("platforms", FILE)
     content = None if path is None else _yaml(path, findings)
-    faults = [] if content is None else list(departures(content, _TEMPLATE, FILE))
+    faults = [] if content is None else list(departures(content, "samo_file", FILE))
     for where, message in faults:
         findings.add("platform-malformed", where, message)
     if content is None or faults:

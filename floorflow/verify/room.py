@@ -14,9 +14,7 @@ from floorflow.verify.hardware.floor import Floor
 from floorflow.verify.hardware.geometry import Rectangle
 from floorflow.verify.hardware.routes import Slot
 from floorflow.verify.outcomes import NEAR, Outcomes
-from floorflow.verify.plan_structure import RESOURCE_NAMES
-from floorflow.verify.sums import Amounts, excess, limit_of
-from floorflow.verify.templates import Record
+from floorflow.verify.records import RESOURCE_NAMES, Amounts, Record, excess, limit_of
 from floorflow.verify.violations import Findings
 
 RECTANGLE_FILL = {"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0}

@@ -10,9 +10,8 @@ from math import floor
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.geometry import Device
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.plan_structure import TERMS
+from floorflow.verify.records import TERMS, Record
 from floorflow.verify.slices import TILES_AND_MHZ
-from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
 from floorflow.verify.wirelength import Wire
 

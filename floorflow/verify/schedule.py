@@ -5,7 +5,7 @@ Phases in regions fill their pipelines once a batch (Seyoum et al., eq. 5); othe
 
 from __future__ import annotations
 
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
 
 KINDS = ("reconfigure",)

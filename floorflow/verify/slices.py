@@ -13,9 +13,8 @@ from floorflow.verify.ends import is_outside
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.geometry import Rectangle
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.plan_structure import RESOURCE_NAMES
-from floorflow.verify.sums import amounts, limit_of, slot_totals
-from floorflow.verify.templates import Record
+from floorflow.verify.records import RESOURCE_NAMES, Record, amounts, limit_of
+from floorflow.verify.sums import slot_totals
 from floorflow.verify.violations import Findings
 
 TILES_AND_MHZ = 60_000

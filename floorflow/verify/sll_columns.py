@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.routes import Slot
 from floorflow.verify.phase_facts import PhaseFacts, stream_wires
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
 
 

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 
 from floorflow.verify.graphs import critical_path
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.plan_structure import RESOURCE_NAMES, TERMS
+from floorflow.verify.records import RESOURCE_NAMES, TERMS, Record
 from floorflow.verify.summary import frames_per_second, parts_of
-from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings, close
 
 STATUSES = ("optimal", "feasible", "heuristic")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from floorflow.verify.memory_rates import frames_of
-from floorflow.verify.plan_structure import RESOURCE_NAMES
-from floorflow.verify.templates import Record
+from floorflow.verify.records import RESOURCE_NAMES, Record
 from floorflow.verify.violations import Findings
 
 

@@ -2,45 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 
 from floorflow.verify.graphs import quotient, rings
 from floorflow.verify.phase_facts import PhaseFacts, stream_wires
-from floorflow.verify.plan_structure import RESOURCE_NAMES
-from floorflow.verify.templates import Record
+from floorflow.verify.records import RESOURCE_NAMES, Amounts, add, amounts, excess, limit_of
 from floorflow.verify.violations import Findings
-
-Amounts = dict[str, int]
-
-ROUNDING = 1e-9
-"""Added before a limit is rounded down, so that 0.7 x 10 is 7."""
-
-
-def amounts(entry: Record) -> Amounts:
-    """Return the five resources of an entry, and nothing else."""
-    return {name: entry[name] for name in RESOURCE_NAMES}
-
-
-def add(first: Amounts, second: Amounts) -> Amounts:
-    """Sum of two amounts."""
-    return {name: first[name] + second[name] for name in RESOURCE_NAMES}
-
-
-def limit_of(fractions: dict[str, float], whole: Amounts) -> Amounts:
-    """Largest whole amount under a cap or fill; a fraction outside [0, 1], reported elsewhere, counts as its end."""
-    within = {name: min(1.0, max(0.0, fractions[name])) for name in RESOURCE_NAMES}
-    return {name: math.floor(within[name] * whole[name] + ROUNDING) for name in RESOURCE_NAMES}
-
-
-def excess(demand: Amounts, limit: Amounts) -> str:
-    """Describe every resource of which more is needed than allowed; empty if all fits."""
-    over = [name for name in RESOURCE_NAMES if demand[name] > limit[name]]
-    return ", ".join(f"{name} needs {demand[name]}, limit {limit[name]}" for name in over)
-
-
-def _zero() -> Amounts:
-    return dict.fromkeys(RESOURCE_NAMES, 0)
 
 
 def check_membership(phase: PhaseFacts, findings: Findings) -> None:
@@ -83,7 +50,7 @@ def _check_holders(phase: PhaseFacts, findings: Findings) -> None:
 
 def module_totals(phase: PhaseFacts) -> dict[str, Amounts]:
     """Sum up every module's engines, FIFOs and converters."""
-    totals = {name: _zero() for name in phase.modules}
+    totals = {name: amounts({}) for name in phase.modules}
     for engine, module in phase.module_of.items():
         if engine in phase.folded:
             totals[module] = add(totals[module], amounts(phase.folded[engine].folding["resources"]))
@@ -111,7 +78,7 @@ def check_sums(phase: PhaseFacts, findings: Findings) -> None:
 
 def slot_totals(phase: PhaseFacts) -> dict[str, Amounts]:
     """Sum up every slot's modules, its share of the crossing registers, and its register slices."""
-    totals = {name: _zero() for name in phase.slots}
+    totals = {name: amounts({}) for name in phase.slots}
     for name, total in module_totals(phase).items():
         slot = phase.slot_of_module(name)
         if slot is not None:
@@ -147,7 +114,7 @@ def check_slots(phase: PhaseFacts, cap: dict[str, float], findings: Findings) ->
 
 def check_budgets(phase: PhaseFacts, cap: dict[str, float], findings: Findings) -> None:
     """Check that no folding was allowed more than all slots' limits together, and that no bound is negative."""
-    limits = _zero()
+    limits = amounts({})
     for slot in phase.slots.values():
         limits = add(limits, limit_of(cap, amounts(slot.entry["available"])))
     for network, part in phase.parts.items():

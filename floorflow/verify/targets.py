@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import floor
 
+from floorflow.verify.records import Record
 from floorflow.verify.solver_claims import RATE_TOLERANCE, check_stats
 from floorflow.verify.summary import parts_of
-from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
 
 HALF = 0.5

@@ -11,7 +11,7 @@ from floorflow.verify.engines import PlannedEngine
 from floorflow.verify.graphs import critical_path
 from floorflow.verify.hardware.routes import links_on
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
 
 Edge = tuple[str, str, float]

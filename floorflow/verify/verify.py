@@ -32,10 +32,10 @@ from floorflow.verify.partition import check_assignment, check_crossings
 from floorflow.verify.pblocks import check_floorplan
 from floorflow.verify.phase_facts import PhaseFacts
 from floorflow.verify.phases import phases_of
-from floorflow.verify.plan_structure import PLAN, SCHEMA
 from floorflow.verify.platforms import check_files, check_platform, load_boards
 from floorflow.verify.provenance import check_provenance
 from floorflow.verify.reconfigured import check_reconfigured
+from floorflow.verify.records import Record
 from floorflow.verify.regions import (
     check_region_files,
     check_regions,
@@ -45,15 +45,16 @@ from floorflow.verify.regions import (
 )
 from floorflow.verify.resource_plan import is_resource_plan, judge_resource_plan
 from floorflow.verify.schedule import check_schedule
+from floorflow.verify.schema import departures
 from floorflow.verify.slices import check_slices
 from floorflow.verify.solver_claims import check_phase_stats, check_search
 from floorflow.verify.summary import check_summary
 from floorflow.verify.sums import check_budgets, check_membership, check_slots, check_sums
 from floorflow.verify.targets import check_targets
-from floorflow.verify.templates import Record, departures
 from floorflow.verify.throughput import check_throughput
 from floorflow.verify.violations import Findings, Violation
 
+SCHEMA = "floorflow-plan/2"
 MOST_ROWS = {"fpgas": 128, "networks": 256, "phases": 512, "rectangles": 512}
 MOST_OTHERS = 20_000
 """Rows of a list of a plan, by its name: rules go over each row for each, so that longer ones are refused."""
@@ -161,7 +162,7 @@ def _read_plan(folder: Folder, findings: Findings) -> Record | None:
         told = f"is {plan.get('schema')!r:.60}, this floorflow reads {SCHEMA}: plan again (--force replaces the folder)"
         findings.add("plan-malformed", "schema", told)
         return None
-    problems = list(departures(plan, PLAN, ""))
+    problems = list(departures(plan, "plan"))
     if not problems and not (plan["phases"] and plan["networks"] and plan["platform"]["fpgas"]):
         problems.append(("networks, phases, platform.fpgas", "must not be empty"))
     problems = problems or list(_long_lists(plan))

@@ -201,7 +201,8 @@ def _last_unit(plan: Plan) -> Plan:
         e for e in engines if e["kind"] == "MVAU_hls" and e["attributes"].get("noActivation") == 1
     )
     matrix_unit["attributes"] |= STYLED
-    plan["networks"][0]["operations"].append({"name": matrix_unit["operation"], "type": "conv"})
+    operation = {"name": matrix_unit["operation"], "type": "conv", "inputs": [], "outputs": [], "macs": 0}
+    plan["networks"][0]["operations"].append(operation)
     return matrix_unit
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from floorflow.verify.files.tcl import Command, TclProblem, Word, list_items, parse_commands
 from floorflow.verify.hardware.ranges import parse_range
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
 
 CONTROL_FLOW = frozenset(

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings, NotAPlan
 
 _SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -10,7 +10,7 @@ from floorflow.verify.finn.engines import FoldedEngine
 from floorflow.verify.finn.parts import is_versal
 from floorflow.verify.hardware.parts import has_uram
 from floorflow.verify.judge import Row
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 
 FOLDER = "finn"
 OUTSIDE = ("host:", "memory:", "phase:")

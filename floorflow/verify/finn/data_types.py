@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 
 _FIXED = re.compile(r"FIXED<([1-9][0-9]{0,3}),-?[0-9]{1,4}>")
 _INTEGER = re.compile(r"U?INT([1-9][0-9]{0,3})")

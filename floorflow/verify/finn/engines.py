@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from floorflow.verify.templates import Record, is_count
+from floorflow.verify.records import Record, is_count
 
 MAX_DIMENSIONS = 64
 """Most integers in an attribute: sizes of a tensor, or channels of each of many streams."""

@@ -15,7 +15,7 @@ from typing import Any
 from floorflow.verify.finn.built import BuiltNetwork
 from floorflow.verify.finn.files import MOST_SLICES, check_folding_file
 from floorflow.verify.judge import Files
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
 
 FIFO_FILE = "fifo_config.json"

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from floorflow.verify.finn.built import BuiltNetwork
-from floorflow.verify.templates import Record, is_count
+from floorflow.verify.records import Record, is_count
 from floorflow.verify.violations import Findings
 
 FOLDING_FILE = "folding_config.json"

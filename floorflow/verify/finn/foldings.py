@@ -10,7 +10,7 @@ from floorflow.verify.finn.cycles import max_pool_is_1d
 from floorflow.verify.finn.data_types import is_signed
 from floorflow.verify.finn.engines import ELEMENTWISE, AttributeProblem, FoldedEngine
 from floorflow.verify.finn.ports import PORTS
-from floorflow.verify.templates import is_count
+from floorflow.verify.records import is_count
 
 Rule = Callable[[FoldedEngine], Iterator[str]]
 

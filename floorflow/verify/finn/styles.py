@@ -15,7 +15,7 @@ from floorflow.verify.finn.built import BuiltNetwork
 from floorflow.verify.finn.data_types import bits_of, is_signed
 from floorflow.verify.finn.engines import FoldedEngine
 from floorflow.verify.judge import Files, Row
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
 
 STYLE_FILE = "specialize_layers_config.json"

@@ -21,82 +21,11 @@ from floorflow.verify.hardware.ranges import (
 )
 from floorflow.verify.hardware.shells import brought, parents
 from floorflow.verify.hardware.topology import joined_pairs
-from floorflow.verify.plan_structure import COUNT, FLAG, NUMBER, RECTANGLE, RESOURCE_NAMES, TEXT
-from floorflow.verify.templates import MapOf, Optional, Record
+from floorflow.verify.records import RESOURCE_NAMES, Record
 
 BOARD_SCHEMA = "floorflow-board/1"
 
-BOARD = {
-    "schema": TEXT,
-    "name": TEXT,
-    "part": TEXT,
-    "device": TEXT,
-    "clock_mhz": NUMBER,
-    "max_fpgas": COUNT,
-    "host_slr": Optional(TEXT),
-    "host_port": Optional(RECTANGLE),
-    "memories": Optional(
-        [
-            {
-                "name": TEXT,
-                "slr": TEXT,
-                "port": Optional(RECTANGLE),
-                "controller": Optional({"resources": MapOf(COUNT), "reserved": Optional(TEXT)}),
-                "assumed": FLAG,
-            }
-        ]
-    ),
-    "crossing_registers": COUNT,
-    "sll_wires": Optional([COUNT]),
-    "cell_pattern": TEXT,
-    "shell": Optional(
-        {
-            "parent_pblock": Optional(TEXT),
-            "static": Optional(MapOf([TEXT])),
-            "measured_available": Optional(MapOf(MapOf(COUNT))),
-        }
-    ),
-    "infrastructure": Optional(
-        [{"name": TEXT, "slr": TEXT, "per": TEXT, "resources": MapOf(COUNT), "reserved": Optional(TEXT)}]
-    ),
-    "link": Optional(
-        {
-            "kind": TEXT,
-            "slr": TEXT,
-            "gbps": NUMBER,
-            "latency_us": NUMBER,
-            "core": Optional(MapOf(COUNT)),
-            "ports": Optional(MapOf(RECTANGLE)),
-            "assumed": Optional(FLAG),
-            "max_links": Optional(COUNT),
-            "reliable": Optional(FLAG),
-        }
-    ),
-    "reconfiguration": Optional(
-        {
-            "kind": TEXT,
-            "ms": NUMBER,
-            "bytes": Optional(COUNT),
-            "us_per_area": Optional(NUMBER),
-            "offset_us": Optional(NUMBER),
-        }
-    ),
-    "memory_gbps": Optional(NUMBER),
-}
-"""Fields of a board file that check reads."""
-
 LINK_SCHEMA = "floorflow-link/1"
-
-LINK = {
-    "schema": TEXT,
-    "name": TEXT,
-    "gbps": NUMBER,
-    "latency_us": NUMBER,
-    "core": Optional(MapOf(COUNT)),
-    "assumed": FLAG,
-    "reliable": Optional(FLAG),
-}
-"""Fields of a link file that check reads."""
 
 MAY_BE_NONE, NONE = ("shell", "infrastructure", "host_port"), "none"
 """Fields of a board file that may say so if there is no such thing; without a value they say nothing."""

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from floorflow.verify.plan_structure import COUNT, RESOURCE_NAMES, TEXT
-from floorflow.verify.templates import MapOf, Nullable, Optional, Record
+from floorflow.verify.records import RESOURCE_NAMES, Record
 
 SiteColumn = tuple[str, int]
 """A site type and an X number."""
@@ -22,31 +21,6 @@ DEVICE_SCHEMA = "floorflow-device/1"
 
 FREE_SITE_TYPES = ("LAGUNA",)
 """Site types that hold no logic of a module and that a pblock therefore need not list."""
-
-DEVICE = {
-    "schema": TEXT,
-    "part": TEXT,
-    "aliases": Optional([TEXT]),
-    "rows_per_clock_region": COUNT,
-    "clock_regions": {"rows": COUNT, "columns": [[COUNT]]},
-    "slrs": [{"name": TEXT, "clock_region_rows": [COUNT]}],
-    "layouts": MapOf(TEXT),
-    "clock_region_layouts": [TEXT],
-    "legend": MapOf(
-        {
-            "kind": TEXT,
-            "tile_rows": Optional(COUNT),
-            "first_row": Optional(COUNT),
-            "sites": Optional(MapOf(COUNT)),
-            "resources": Optional(MapOf(COUNT)),
-        }
-    ),
-    "site_columns": MapOf([COUNT]),
-    "site_rows": MapOf([Nullable([COUNT])]),
-    "sll": Optional({"wires_per_column": COUNT, "columns": [COUNT]}),
-}
-"""Fields of a device file that check reads."""
-
 
 RESOURCE_OF_SITE = {"RAMB18": "BRAM18", "URAM288": "URAM", "DSP48E2": "DSP", "DSP48": "DSP"}
 """Resource of which one site is one unit; a RAMB36 is its two RAMB18."""

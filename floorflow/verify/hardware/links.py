@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from floorflow.verify.hardware.boards import Board, fpga_name, link_name
 from floorflow.verify.hardware.topology import TOPOLOGIES, joined_pairs
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
 
 

@@ -7,18 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from floorflow.verify.plan_structure import TEXT
-from floorflow.verify.templates import MapOf, Optional, Record
+from floorflow.verify.records import Record
 
 PLATFORM_FILE_SCHEMA = "floorflow-platform/1"
-
-PLATFORM_FILE = {
-    "schema": TEXT,
-    "name": TEXT,
-    "fpgas": [{"board": TEXT}],
-    "links": Optional([{"kind": TEXT, "between": [TEXT], "ends": Optional(MapOf(TEXT))}]),
-}
-"""Fields of a platform file."""
 
 
 def own_name(text: str) -> str:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.geometry import Rectangle
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 
 
 def region_of(plan: Record, phase: PhaseFacts) -> Record | None:

@@ -9,52 +9,12 @@ from itertools import combinations
 from floorflow.verify.files.reader import Folder
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.templates import MapOf, Nullable, Record, Scalar, departures, is_count
+from floorflow.verify.records import Record
+from floorflow.verify.schema import departures
 from floorflow.verify.violations import Findings
 
 SCRIPT, CHUNKS = "dfx/dfx.tcl", "host/chunks.json"
 CHUNKS_SCHEMA = "floorflow-chunks/1"
-_COUNT = Scalar("a non-negative integer", is_count)
-_TEXT = Scalar("a string", lambda value: isinstance(value, str))
-_ROW = {
-    "buffer": _TEXT,
-    "area": _TEXT,
-    "channel": _TEXT,
-    "bytes": _COUNT,
-    "width_bits": _COUNT,
-    "words_per_frame": _COUNT,
-}
-_CHUNKS = {
-    "schema": _TEXT,
-    "batch": _COUNT,
-    "full": _TEXT,
-    "reference": MapOf(_TEXT),
-    "memory_bytes": _COUNT,
-    "steps": [
-        {
-            "phase": _TEXT,
-            "region": _TEXT,
-            "loads_after": Nullable(_TEXT),
-            "bitstream": _TEXT,
-            "loads": [_ROW],
-            "stores": [_ROW],
-        }
-    ],
-    "buffers": [
-        {
-            "name": _TEXT,
-            "bytes": _COUNT,
-            "offset": _COUNT,
-            "width_bits": _COUNT,
-            "words_per_frame": _COUNT,
-            "packed_from": Nullable(_TEXT),
-            "written_by": [_TEXT],
-            "read_by": [_TEXT],
-            "first_step": _COUNT,
-            "last_step": _COUNT,
-        }
-    ],
-}
 _PAIR = re.compile(r"(\w+) \{?([^{}\\\n]*?)\}?(?: \\)?$")
 _CONFIGURATION = re.compile(r"lappend configurations \[list \{[^{}]+\} \[dict create ([^\]]*)\]\]")
 _WORD = re.compile(r"\{([^{}]*)\}")
@@ -115,7 +75,7 @@ def _pairs(block: str) -> dict[str, str]:
 
 
 def _check_chunks(content: Record, plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
-    faults = list(departures(content, _CHUNKS, CHUNKS))
+    faults = list(departures(content, "chunks_file", CHUNKS))
     for where, message in faults:
         findings.add("wrong-chunks", where, message)
     if faults:

@@ -11,12 +11,10 @@ from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.geometry import Rectangle, Sites, describe, difference, union
 from floorflow.verify.hardware.ranges import exists, parse_range, sites_of_range, within_device
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.plan_structure import RESOURCE_NAMES
+from floorflow.verify.records import RESOURCE_NAMES, Record, add, amounts, excess, limit_of
 from floorflow.verify.regions.confined import rectangle
 from floorflow.verify.regions.tiles import Fabric
 from floorflow.verify.solver_claims import check_stats
-from floorflow.verify.sums import add, amounts, excess, limit_of
-from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
 
 DECOUPLER, PORT = "decoupler", "configuration port"

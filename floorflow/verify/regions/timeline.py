@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from floorflow.verify.records import Record
 from floorflow.verify.schedule import in_regions
-from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
 
 TIMELINE = "wrong-timeline"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from floorflow.verify.hardware.geometry import Device, Sites
-from floorflow.verify.plan_structure import RESOURCE_NAMES
+from floorflow.verify.records import RESOURCE_NAMES
 from floorflow.verify.xdc.findings import ERROR, Findings
 from floorflow.verify.xdc.floorplan import Floorplan, Held, Pblock
 from floorflow.verify.xdc.values import Cells

@@ -10,29 +10,18 @@ from functools import cached_property
 from pathlib import Path
 
 from floorflow.verify.files.reader import Folder, shipped_file
-from floorflow.verify.hardware.boards import BOARD, Board, BoardProblem, spelt_out
-from floorflow.verify.hardware.geometry import DEVICE, FREE_SITE_TYPES, Device, Sites, difference
+from floorflow.verify.hardware.boards import Board, BoardProblem, spelt_out
+from floorflow.verify.hardware.geometry import FREE_SITE_TYPES, Device, Sites, difference
 from floorflow.verify.hardware.grid import Grid, add_to
 from floorflow.verify.hardware.parts import commercial
 from floorflow.verify.hardware.pblock_rules import KeepOut
 from floorflow.verify.hardware.ranges import SiteRange, parse_range
 from floorflow.verify.hardware.shells import IN_PARENT, Shell, brought, parents
-from floorflow.verify.plan_structure import TEXT
-from floorflow.verify.templates import MapOf, Optional, Record, departures
+from floorflow.verify.records import Record
+from floorflow.verify.schema import departures
 from floorflow.verify.violations import Findings as Violations
 
 SHELLS = "shells.yaml"
-_SHELL = {
-    "name": TEXT,
-    "device": TEXT,
-    "prefix": TEXT,
-    "parents": Optional([TEXT]),
-    "static": Optional([TEXT]),
-    "dynamic": Optional([TEXT]),
-    "reserved": Optional(MapOf(TEXT)),
-    "source": TEXT,
-}
-_SHELLS = {"schema": TEXT, "shells": [_SHELL]}
 _HEAD_LINES = 16
 _PART = re.compile(r"^(?:part|die): *(\S+)", re.MULTILINE)
 _ALIAS = re.compile(r'^ *- "(?:same die: )?([^"]+)"', re.MULTILINE)
@@ -121,7 +110,7 @@ def find_target(part: str | None, board: str | Path | None) -> Target:
 
 
 def _target(part: str, file: str, board: str | None, content: Record | None) -> Target:
-    device = Device(_checked(Folder(_folder("devices")), f"{file}.yaml", DEVICE))
+    device = Device(_checked(Folder(_folder("devices")), f"{file}.yaml", "device_file"))
     grid, own, entries = Grid(device), None, tuple(_entries(file))
     if content is None:
         names = [name for entry in entries for name in parents(entry["prefix"], entry.get("parents", []))]
@@ -142,11 +131,11 @@ def _folder(name: str) -> Path:
     return found
 
 
-def _checked(folder: Folder, name: str, template: Record) -> Record:
+def _checked(folder: Folder, name: str, record: str) -> Record:
     violations = Violations()
     content = folder.yaml(name, violations)
-    judged = spelt_out(content) if content is not None and template is BOARD else content
-    faults = list(departures(judged, template, "")) if content is not None else []
+    judged = spelt_out(content) if content is not None and record == "board_file" else content
+    faults = list(departures(judged, record)) if content is not None else []
     if content is None or faults:
         told = violations.violations[0].message if content is None else f"{faults[0][0]} {faults[0][1]}"
         raise NoTargetError(f"{folder.root / name}: {told}", "see platforms/README.md")
@@ -199,14 +188,14 @@ def _board(board: str | Path) -> tuple[Record, str]:
         path = boards / f"{found[0]}.yaml"
     if not path.is_file():
         raise NoTargetError(f"--board {text}: there is no such file", "give the path of a board's YAML file")
-    return _checked(Folder(path.parent), path.name, BOARD), path.stem
+    return _checked(Folder(path.parent), path.name, "board_file"), path.stem
 
 
 def _entries(device_file: str) -> Iterator[Record]:
     """Yield the shells known for a die: those of shipped boards, then those of the list of shells."""
     seen = set()
     for path in sorted(_folder("boards").glob("*.yaml")):
-        content = _checked(Folder(path.parent), path.name, BOARD)
+        content = _checked(Folder(path.parent), path.name, "board_file")
         shell = spelt_out(content).get("shell")
         if content["device"] == device_file and shell and shell.get("hierarchy"):
             seen.add(shell["name"])
@@ -220,7 +209,7 @@ def _entries(device_file: str) -> Iterator[Record]:
             }
     listed = shipped_file("platforms", SHELLS)
     if listed is not None:
-        for shell in _checked(Folder(listed.parent), SHELLS, _SHELLS)["shells"]:
+        for shell in _checked(Folder(listed.parent), SHELLS, "shells_file")["shells"]:
             if shell["device"] == device_file and shell["name"] not in seen:
                 yield shell
 
