@@ -36,29 +36,17 @@ from floorflow.placement.layouts import objective
 from floorflow.record import long_streams
 from floorflow.search import bargains, context, host_weights
 from floorflow.technology import technology_of
-from floorflow.verify import balance as judged_balance
-from floorflow.verify import bargains as judged_bargains
-from floorflow.verify import engine_limits as judged_engines
-from floorflow.verify import (
-    fifos,
-    fullness,
-    hops,
-    outcomes,
-    phase_facts,
-    records,
-    room,
-    slices,
-    solver_claims,
-    verify,
-)
-from floorflow.verify import host_weights as judged_weights
-from floorflow.verify import routing as judged_routing
+from floorflow.verify import facts, records, verify
 from floorflow.verify import schema as judged_schema
 from floorflow.verify.finn import foldings, styles
 from floorflow.verify.finn import judge as finn_judge
-from floorflow.verify.finn.parts import is_versal
-from floorflow.verify.hardware import boards, geometry, parts, routes, topology
-from floorflow.verify.hardware import platform_file as judged_file
+from floorflow.verify.finn.engines import is_versal
+from floorflow.verify.hardware import boards, geometry, links, routes
+from floorflow.verify.rules import claims, crossings, fifos, outcomes, room, slices, summary
+from floorflow.verify.rules import engines as judged_engines
+from floorflow.verify.rules import extras as judged_bargains
+from floorflow.verify.rules import routing as judged_routing
+from floorflow.verify.rules import throughput as judged_balance
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -155,26 +143,26 @@ CHECK: dict[str, Any] = {
     "board_schema": boards.BOARD_SCHEMA,
     "device_schema": geometry.DEVICE_SCHEMA,
     "link_schema": boards.LINK_SCHEMA,
-    "platform_schema": judged_file.PLATFORM_FILE_SCHEMA,
+    "platform_schema": links.PLATFORM_FILE_SCHEMA,
     "resources": records.RESOURCE_NAMES,
-    "scarce_resources": solver_claims.SCARCE,
-    "topologies": topology.TOPOLOGIES,
-    "objectives": solver_claims.OBJECTIVES,
-    "tie_breaks": fullness.TIE_BREAKS,
+    "scarce_resources": claims.SCARCE,
+    "topologies": links.TOPOLOGIES,
+    "objectives": claims.OBJECTIVES,
+    "tie_breaks": summary.TIE_BREAKS,
     "presets": tuple(judged_schema.scalars()["preset"]["enum"]),
     "may_be_none": boards.MAY_BE_NONE,
     "fifo_words_inside": fifos.DEPTH_INSIDE_A_MODULE,
     "fifo_words_between": fifos.DEPTH_BETWEEN_MODULES,
     "fifo_words_per_register": fifos.WORDS_PER_STAGE,
     "link_round_trips": fifos.LINK_ROUND_TRIP,
-    "byte_bits": step(phase_facts.padded),
-    "handshake_wires": phase_facts.SLL_HEADER_WIRES,
+    "byte_bits": step(facts.padded),
+    "handshake_wires": facts.SLL_HEADER_WIRES,
     "boundary_cost": routes.SLL_COST,
     "link_cost": routes.LINK_COST,
-    "hops_unless_asked": hops.HOPS_UNLESS_ASKED,
+    "hops_unless_asked": crossings.HOPS_UNLESS_ASKED,
     "infrastructure_per": boards.PER,
     "host_slr_word": boards.AT_HOST,
-    "rate_tolerance": solver_claims.RATE_TOLERANCE,
+    "rate_tolerance": claims.RATE_TOLERANCE,
     "bargains": judged_bargains.LESS,
     "finest_epsilon": judged_balance.FINEST_EPSILON,
     "rounding": records.ROUNDING,
@@ -184,7 +172,7 @@ CHECK: dict[str, Any] = {
     "least_engine_lut": judged_engines.LEAST_ALLOWED["LUT"],
     "least_engine_dsp": judged_engines.LEAST_ALLOWED["DSP"],
     "known_products": tuple(chain(*finn_judge.KNOWN_PRODUCTS.items())),
-    "host_weights_worth": judged_weights.WORTH,
+    "host_weights_worth": judged_engines.WORTH,
     "rectangle_fill": tuple(room.RECTANGLE_FILL.values()),
     "hard_fill": tuple(room.HARD_FILL.values()),
     "large_lut": room.LARGE_LUT,
@@ -219,16 +207,16 @@ def test_parts_without_ultraram_have_none_on_either_side(name: str) -> None:
     rest = {"xc7": "z020", "xcau": "25p-x", "xcku0": "40-x", "xcvu0": "95-x"}.get(name, "-x")
     for maker in ("xc", "xa", "xq"):
         part = f"{maker}{name[2:]}{rest}"
-        assert technology_of(part).has_uram is parts.has_uram(part) is False
+        assert technology_of(part).has_uram is boards.has_uram(part) is False
 
 
 def test_check_knows_no_other_parts_without_ultraram() -> None:
-    assert sorted(parts._WITHOUT_URAM) == sorted(PARTS["without UltraRAM"])
+    assert sorted(boards._WITHOUT_URAM) == sorted(PARTS["without UltraRAM"])
 
 
 @pytest.mark.parametrize("name", PARTS["with UltraRAM"])
 def test_parts_with_ultraram_have_it_on_both_sides(name: str) -> None:
-    assert technology_of(f"{name}-x").has_uram is parts.has_uram(f"{name}-x") is True
+    assert technology_of(f"{name}-x").has_uram is boards.has_uram(f"{name}-x") is True
 
 
 @pytest.mark.parametrize("finn", ["main", "dev", "plus"])
@@ -245,4 +233,4 @@ def test_both_sides_take_the_same_parts_for_versal(finn: Any) -> None:
 def test_names_tell_of_ultraram_what_the_die_has(file: Path) -> None:
     die = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     part = f"{die['part']}-x"
-    assert technology_of(part).has_uram is parts.has_uram(part) is ("URAM288" in die["site_columns"])
+    assert technology_of(part).has_uram is boards.has_uram(part) is ("URAM288" in die["site_columns"])

@@ -7,51 +7,41 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from floorflow.verify.across import check_names, check_passing, check_runs, check_traces
-from floorflow.verify.backend_answers import judge_of
-from floorflow.verify.balance import check_balance, check_price
-from floorflow.verify.bargains import check_extras
-from floorflow.verify.channels import check_channels, check_costs
-from floorflow.verify.direction import check_direction
-from floorflow.verify.edge_loads import check_loads
-from floorflow.verify.emitted import FILES, check_emitted, check_left_overs, is_unbound
-from floorflow.verify.engine_limits import check_engine_limits
-from floorflow.verify.expectations import check_calibration, check_expectations
-from floorflow.verify.fifos import check_fifos
-from floorflow.verify.files.reader import Folder, check_library, open_folder
-from floorflow.verify.fullness import check_fullness
+from floorflow.verify.back_end import judge_of
+from floorflow.verify.facts import PhaseFacts, phases_of
+from floorflow.verify.files import Folder, check_library, open_folder
 from floorflow.verify.hardware.boards import Board
-from floorflow.verify.hops import check_hops
-from floorflow.verify.host_weights import check_host_weights
-from floorflow.verify.implementations import check_implementations
-from floorflow.verify.interfaces import check_interfaces, check_joined
-from floorflow.verify.memories import check_memories
-from floorflow.verify.memory_schedule import check_memory_schedule
-from floorflow.verify.outcomes import Outcomes
-from floorflow.verify.partition import check_assignment, check_crossings
-from floorflow.verify.pblocks import check_floorplan
-from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.phases import phases_of
-from floorflow.verify.platforms import check_files, check_platform, load_boards
-from floorflow.verify.provenance import check_provenance
-from floorflow.verify.reconfigured import check_reconfigured
 from floorflow.verify.records import Record
-from floorflow.verify.regions import (
-    check_region_files,
-    check_regions,
-    check_timeline,
-    confined_boards,
-    confined_phase,
+from floorflow.verify.rules.across import (
+    check_direction,
+    check_names,
+    check_passing,
+    check_provenance,
+    check_runs,
+    check_traces,
 )
-from floorflow.verify.resource_plan import is_resource_plan, judge_resource_plan
-from floorflow.verify.schedule import check_schedule
+from floorflow.verify.rules.channels import check_channels, check_costs
+from floorflow.verify.rules.claims import check_phase_stats, check_search
+from floorflow.verify.rules.crossings import check_assignment, check_crossings, check_hops, check_loads
+from floorflow.verify.rules.emitted import FILES, check_emitted, check_left_overs, is_unbound
+from floorflow.verify.rules.engines import check_engine_limits, check_host_weights
+from floorflow.verify.rules.extras import check_extras
+from floorflow.verify.rules.fifos import check_fifos
+from floorflow.verify.rules.memory import check_memory_schedule
+from floorflow.verify.rules.modules import check_implementations, check_interfaces, check_joined
+from floorflow.verify.rules.outcomes import Outcomes, check_calibration, check_expectations
+from floorflow.verify.rules.pblocks import check_floorplan
+from floorflow.verify.rules.platform import check_files, check_platform, load_boards
+from floorflow.verify.rules.region_fabric import confined_boards, confined_phase
+from floorflow.verify.rules.region_files import check_region_files
+from floorflow.verify.rules.regions import check_regions
+from floorflow.verify.rules.resource_plan import is_resource_plan, judge_resource_plan
+from floorflow.verify.rules.schedule import check_reconfigured, check_schedule, check_timeline
+from floorflow.verify.rules.slices import check_slices
+from floorflow.verify.rules.summary import check_fullness, check_summary, check_targets
+from floorflow.verify.rules.sums import check_budgets, check_membership, check_memories, check_slots, check_sums
+from floorflow.verify.rules.throughput import check_balance, check_price, check_throughput
 from floorflow.verify.schema import departures
-from floorflow.verify.slices import check_slices
-from floorflow.verify.solver_claims import check_phase_stats, check_search
-from floorflow.verify.summary import check_summary
-from floorflow.verify.sums import check_budgets, check_membership, check_slots, check_sums
-from floorflow.verify.targets import check_targets
-from floorflow.verify.throughput import check_throughput
 from floorflow.verify.violations import Findings, Violation
 
 SCHEMA = "floorflow-plan/2"

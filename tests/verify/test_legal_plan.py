@@ -12,9 +12,9 @@ import pytest
 
 from floorflow.verify import VIOLATIONS, NotAPlan, Violation, check
 from floorflow.verify.finn.judge import findings as finn_findings
-from tests.verify.mutants_bargains import add_extras, extras
-from tests.verify.mutants_structure import lead_in_a_circle
-from tests.verify.mutants_unions import cut
+from tests.verify.mutants_files import add_extras, extras
+from tests.verify.mutants_floorplan import cut
+from tests.verify.mutants_plan import lead_in_a_circle
 from tests.verify.planting import part_of
 from tests.verify.tiny import CASES, Files, Plan, tiny_plan, write_folder
 

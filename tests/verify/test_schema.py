@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from floorflow.schema import json_schema
-from floorflow.verify.hardware.topology import TOPOLOGIES
+from floorflow.verify.hardware.links import TOPOLOGIES
 from floorflow.verify.schema import departures, is_a, records, scalars
 from floorflow.verify.verify import SCHEMA
 
@@ -153,4 +153,4 @@ def test_departures_name_the_place_and_what_was_expected() -> None:
         ("platforms.p.resources", "expected an object, found []"),
     ]
     assert list(departures([], "plan")) == [("", "expected an object, found []")]
-    assert list(departures({"a/b/c": 1}, "floorplan"))[0] == ("pblocks", "is missing")
+    assert next(iter(departures({"a/b/c": 1}, "floorplan"))) == ("pblocks", "is missing")

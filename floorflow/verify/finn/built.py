@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from floorflow.verify.finn.engines import FoldedEngine
-from floorflow.verify.finn.parts import is_versal
-from floorflow.verify.hardware.parts import has_uram
-from floorflow.verify.judge import Row
+from floorflow.verify.back_end import Row
+from floorflow.verify.finn.engines import FoldedEngine, is_versal
+from floorflow.verify.hardware.boards import has_uram
 from floorflow.verify.records import Record
 
 FOLDER = "finn"

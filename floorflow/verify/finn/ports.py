@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from floorflow.verify.finn.cycles import hls_window_is_parallel, max_pool_is_1d, max_pool_outputs
-from floorflow.verify.finn.data_types import bits_of
-from floorflow.verify.finn.engines import ELEMENTWISE, AttributeProblem, FoldedEngine
+from floorflow.verify.finn.engines import ELEMENTWISE, AttributeProblem, FoldedEngine, bits_of
 
 MAX_COPIES = 1024
 """Most outputs of a fork that are looked at."""

@@ -1,27 +1,75 @@
-"""A board from its YAML file: what the shell keeps, what infrastructure takes, and what is left of each SLR."""
+"""What the name of a part tells of UltraRAM; the tables stand in docs/plan.md."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
 from floorflow.verify.hardware.floor import Floor, row_step
 from floorflow.verify.hardware.geometry import Device, Rectangle, Sites, difference, shared, union
-from floorflow.verify.hardware.pblock_rules import KeepOut
-from floorflow.verify.hardware.platform_file import Join
+from floorflow.verify.hardware.links import Join, joined_pairs
 from floorflow.verify.hardware.ranges import (
+    KeepOut,
     SiteRange,
-    clock_region_rectangle,
     parse_range,
     rectangle_of_range,
-    sites_of_range,
+    sites_of,
     within_device,
 )
-from floorflow.verify.hardware.shells import brought, parents
-from floorflow.verify.hardware.topology import joined_pairs
 from floorflow.verify.records import RESOURCE_NAMES, Record
+
+_WITHOUT_URAM = (
+    *("xc7", "xcau", "xck24", "xcku0", "xcku115-", "xcku9p", "xcvu0", "xcvu125-", "xcvu160-", "xcvu190-", "xcvu440-"),
+    *(f"xczu{number}{kind}" for number in (1, 2, 3, 6, 9) for kind in ("cg", "eg")),
+)
+
+
+def has_uram(part: str) -> bool:
+    """Whether a part has UltraRAM."""
+    return not commercial(part).startswith(_WITHOUT_URAM)
+
+
+def commercial(part: str) -> str:
+    """Return the commercial part's name: automotive (xa) and defence (xq, xqr) ones have the same dies."""
+    return re.sub("^x(a|qr?)", "xc", part.lower())
+
+
+KNOWN_PREFIXES = ("pfm_top_i/dynamic_region", "level0_i/level1/level1_i/ulp", "level0_i/ulp")
+"""Where the shells of Alveo cards hold the user's kernels."""
+ONE_STAGE = {"level0_i/level1/level1_i/ulp": "level0_i/ulp"}
+"""Prefix of two-stage shells, and of those of one stage, which a card may carry instead: only the user knows."""
+IN_PARENT = "{slr}"
+"""What stands for the SLR in the name of the pblock that a shell brings for each."""
+_OF_ALVEO = ("pblock_dynamic_region", f"pblock_dynamic_{IN_PARENT}")
+
+
+def parents(prefix: str, own: Iterable[str]) -> tuple[str, ...]:
+    """Return how a shell calls the pblocks that it brings: as stated and, of Alveo cards, in either of two ways."""
+    return tuple(dict.fromkeys((*own, *(_OF_ALVEO if prefix in KNOWN_PREFIXES else ()))))
+
+
+def brought(names: Iterable[str], slrs: Sequence[str]) -> frozenset[str]:
+    """Return the pblocks that a shell brings on a die with these SLRs."""
+    return frozenset(name.replace(IN_PARENT, slr) for name in names for slr in slrs)
+
+
+@dataclass(frozen=True)
+class Shell:
+    """A shell: ``reserved`` is where a memory controller is placed if it is in use."""
+
+    name: str
+    prefix: str
+    brought: frozenset[str]
+    static: KeepOut
+    reserved: Mapping[str, KeepOut]
+
+    def holds(self, cell: str) -> bool:
+        """Whether a cell is named as under this shell."""
+        return cell == self.prefix or cell.startswith(f"{self.prefix}/")
+
 
 BOARD_SCHEMA = "floorflow-board/1"
 
@@ -293,13 +341,7 @@ class Board:
     @cached_property
     def static_sites(self) -> Sites:
         """Sites that the shell takes: of a site range only those of its type, of a clock region all."""
-        found: Sites = {}
-        for span in self.static_ranges:
-            if span.kind == "CLOCKREGION":
-                found = union(found, self.device.sites(clock_region_rectangle(self.device, span)))
-            else:
-                found = union(found, sites_of_range(self.device, span))
-        return found
+        return sites_of(self.device, self.static_ranges)
 
     @property
     def capacities(self) -> list[dict[str, int]]:

@@ -8,10 +8,10 @@ from functools import cached_property
 
 from floorflow.verify.hardware.geometry import Device, Sites
 from floorflow.verify.records import RESOURCE_NAMES
+from floorflow.verify.tcl.values import Cells
+from floorflow.verify.tcl.words import Work
 from floorflow.verify.xdc.findings import ERROR, Findings
 from floorflow.verify.xdc.floorplan import Floorplan, Held, Pblock
-from floorflow.verify.xdc.values import Cells
-from floorflow.verify.xdc.words import Work
 
 NEARLY_FULL = 0.85
 Amounts = dict[str, int]

@@ -9,14 +9,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from floorflow.verify.files.reader import Folder, shipped_file
-from floorflow.verify.hardware.boards import Board, BoardProblem, spelt_out
-from floorflow.verify.hardware.geometry import FREE_SITE_TYPES, Device, Sites, difference
-from floorflow.verify.hardware.grid import Grid, add_to
-from floorflow.verify.hardware.parts import commercial
-from floorflow.verify.hardware.pblock_rules import KeepOut
-from floorflow.verify.hardware.ranges import SiteRange, parse_range
-from floorflow.verify.hardware.shells import IN_PARENT, Shell, brought, parents
+from floorflow.verify.files import Folder, shipped_file
+from floorflow.verify.hardware.boards import (
+    IN_PARENT,
+    Board,
+    BoardProblem,
+    Shell,
+    brought,
+    commercial,
+    parents,
+    spelt_out,
+)
+from floorflow.verify.hardware.geometry import FREE_SITE_TYPES, Device, Sites, add_to, difference
+from floorflow.verify.hardware.ranges import KeepOut, SiteRange, parse_range, sites_of
 from floorflow.verify.records import Record
 from floorflow.verify.schema import departures
 from floorflow.verify.violations import Findings as Violations
@@ -43,7 +48,6 @@ class Target:
     part: str
     device_file: str
     device: Device
-    grid: Grid
     board: str | None = None
     own_shell: Shell | None = None
     entries: Sequence[Record] = field(default_factory=tuple)
@@ -53,7 +57,7 @@ class Target:
     @cached_property
     def known_shells(self) -> list[Shell]:
         """The shells known for this die."""
-        return [_shell(entry, self.grid) for entry in self.entries]
+        return [_shell(entry, self.device) for entry in self.entries]
 
     @cached_property
     def shell_pblocks(self) -> frozenset[str]:
@@ -111,17 +115,17 @@ def find_target(part: str | None, board: str | Path | None) -> Target:
 
 def _target(part: str, file: str, board: str | None, content: Record | None) -> Target:
     device = Device(_checked(Folder(_folder("devices")), f"{file}.yaml", "device_file"))
-    grid, own, entries = Grid(device), None, tuple(_entries(file))
+    own, entries = None, tuple(_entries(file))
     if content is None:
         names = [name for entry in entries for name in parents(entry["prefix"], entry.get("parents", []))]
-        return Target(part, file, device, grid, None, None, entries, tuple(dict.fromkeys(names)))
+        return Target(part, file, device, None, None, entries, tuple(dict.fromkeys(names)))
     stated = spelt_out(content)
     shell = stated.get("shell") or {}
     if shell:
-        own = _board_shell(Board(stated, device), grid)
+        own = _board_shell(Board(stated, device), device)
     pattern = shell.get("parent_pblock")
     names = [*parents(shell.get("hierarchy", ""), [pattern] if pattern else [])]
-    return Target(part, file, device, grid, board, own, entries, tuple(names))
+    return Target(part, file, device, board, own, entries, tuple(names))
 
 
 def _folder(name: str) -> Path:
@@ -220,16 +224,16 @@ def _reserved(content: Record) -> Iterator[tuple[str, str]]:
             yield f"{memory['name']} controller", memory["controller"]["reserved"]
 
 
-def _shell(entry: Record, grid: Grid) -> Shell:
+def _shell(entry: Record, device: Device) -> Shell:
     """Return what an entry says: the static ranges, or all that its dynamic ranges leave."""
     static: Sites = {}
     if entry.get("dynamic"):
         spans = [span for text in entry["dynamic"] for span in _spans(text)]
-        static = difference(grid.device.all_sites, grid.sites_of(spans))
+        static = difference(device.all_sites, sites_of(device, spans))
     spans = [span for text in entry.get("static", []) for span in _spans(text) if span.kind not in FREE_SITE_TYPES]
-    add_to(static, grid.sites_of(spans))
-    reserved = {name: KeepOut(grid.sites_of(_spans(text))) for name, text in entry.get("reserved", {}).items()}
-    slrs = [str(slr["name"]) for slr in grid.device.raw["slrs"]]
+    add_to(static, sites_of(device, spans))
+    reserved = {name: KeepOut(sites_of(device, _spans(text))) for name, text in entry.get("reserved", {}).items()}
+    slrs = [str(slr["name"]) for slr in device.raw["slrs"]]
     names = brought(parents(entry["prefix"], entry.get("parents", [])), slrs)
     return Shell(entry["name"], entry["prefix"], names, KeepOut(static), reserved)
 
@@ -242,10 +246,10 @@ def _spans(text: str) -> Iterator[SiteRange]:
         yield span
 
 
-def _board_shell(board: Board, grid: Grid) -> Shell:
+def _board_shell(board: Board, device: Device) -> Shell:
     """Return the shell of a board: what `check` keeps a plan's pblocks out of."""
     try:
-        reserved = {name: KeepOut(grid.sites_of(_spans(text))) for name, text in _reserved(board.raw)}
+        reserved = {name: KeepOut(sites_of(device, _spans(text))) for name, text in _reserved(board.raw)}
         name = str(board.shell.get("name", board.raw["name"]))
         return Shell(name, board.hierarchy, board.shell_pblocks, board.static, reserved)
     except BoardProblem as problem:

@@ -13,8 +13,8 @@ from floorflow.backends.finn.options import FinnOptions
 from floorflow.dataflow.model import Attributes, Engine, Option
 from floorflow.resources import Resources
 from floorflow.technology import technology_of
-from floorflow.verify.finn.constants import constants_in_logic as judged
 from floorflow.verify.finn.engines import FoldedEngine
+from floorflow.verify.finn.styles import constants_in_logic as judged
 from tests.residual_models import residual_network
 
 PART = "xcu250-figd2104-2L-e"
