@@ -392,10 +392,7 @@ def made_once_on_other_columns(plan: Plan, files: Files) -> None:
     other |= {"bottom": area["bottom"], "top": area["top"], "left": area["left"] + 1, "right": area["right"] + 1}
 
 
-mutant = PHASES.mutant
-
-
-@mutant("wrong-schedule")
+@PHASES.mutant("wrong-schedule")
 def run_as_long_as_the_faster_network(plan: Plan, files: Files) -> None:
     schedule = plan["schedule"]
     step = schedule["steps"][1]

@@ -61,12 +61,12 @@ class _Keys(ast.NodeTransformer):
         return ast.parse(self.ROOTS[node.id], mode="eval").body if node.id in self.roots else node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        method = node.func if isinstance(node.func, ast.Attribute) else None
-        if method is not None:
-            method.value = self.visit(method.value)
-            node.func = ast.Name("called")
+        called = node.func
+        if isinstance(called, ast.Attribute):
+            called.value = self.visit(called.value)
+        node.func = ast.Constant(None)
         self.generic_visit(node)
-        node.func = method or node.func
+        node.func = called
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
