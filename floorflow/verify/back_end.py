@@ -135,7 +135,7 @@ class Port:
     bits: int
     elements: int
     last_dimension: int
-    data_type: str | None
+    data_type: str | None = None
 
     @property
     def width_bits(self) -> int:
@@ -257,64 +257,50 @@ class BackEnd:
 
     def unplaced_files(self, phase: Record, folder: Files, clock_mhz: float, where: str) -> None:
         """Report what is wrong with the tool's files of a part of a network that is placed nowhere."""
-
-        def ask() -> None:
-            judged = getattr(self.judge, "unplaced_files", None)
-            if judged is not None:
-                self._report(judged(phase, folder, clock_mhz, self.context))
-
-        self._asked(where, None, ask)
+        given = phase, folder, clock_mhz, self.context
+        self._asked(where, None, lambda: self._report(self._more("unplaced_files", *given) or ()))
 
     @property
     def names_are_read(self) -> bool:
         """Whether what cells are called is known only from a build."""
-        return bool(getattr(self.judge, "names_are_read", False))
+        return bool(self._more("names_are_read"))
 
     def is_stream_cell(self, cell: str) -> bool:
         """Whether a cell is a FIFO or converter, of which a plan has no name."""
-        told = getattr(self.judge, "is_stream_cell", None)
-        return bool(told(cell)) if told is not None else False
+        return bool(self._more("is_stream_cell", cell))
 
     def check_build(
         self, phase: Record, build: Path, told: tuple[Mapping[str, str], Mapping[str, str]], where: str
     ) -> None:
         """Report where a build is not what the phase, whose cells are ``told``, is bound to."""
-
-        def ask() -> None:
-            judged = getattr(self.judge, "build", None)
-            if judged is not None:
-                self._report(judged(phase, build, told, self.context))
-
-        self._asked(where, None, ask)
+        self._asked(where, None, lambda: self._report(self._more("build", phase, build, told, self.context) or ()))
 
     def builds_slices(self, phase: Record, where: str) -> bool:
         """Whether the tool builds register slices from the files of a phase."""
-
-        def ask() -> bool:
-            told = getattr(self.judge, "builds_slices", None)
-            return told is not None and told(phase, self.context) is True
-
-        return self._asked(where, otherwise=False, ask=ask)
+        return self._asked(where, otherwise=False, ask=lambda: self._more("builds_slices", phase, self.context) is True)
 
     @property
     def shares_memory(self) -> bool:
         """Whether the back end's engines work from memory that they share by a schedule."""
-        return bool(getattr(self.judge, "shares_memory", False))
+        return bool(self._more("shares_memory"))
 
     def subgraphs(self, row: Row, clock_mhz: float, where: str) -> list[tuple[str, float, float]]:
         """Return what such an engine runs one after another: name, least time in us, bytes."""
 
         def ask() -> list[tuple[str, float, float]]:
-            told = getattr(self.judge, "subgraphs", None)
-            found = [] if told is None else told(row, clock_mhz, self.context)
+            found = self._more("subgraphs", row, clock_mhz, self.context) or ()
             return [(str(name), float(latency), float(moved)) for name, latency, moved in found]
 
         return self._asked(where, [], ask)
 
     def reads_memory(self, engine: str) -> bool:
         """Whether an engine has streams from memory, of which a plan has no widths."""
-        told = getattr(self.judge, "reads_memory", None)
-        return bool(told(self.context["engines"][engine])) if told is not None else False
+        return bool(self._more("reads_memory", self.context["engines"][engine]))
+
+    def _more(self, name: str, *given: object) -> Any:
+        """Return what a part answers that it need not; None if it does not."""
+        answer = getattr(self.judge, name, None)
+        return answer(*given) if callable(answer) else answer
 
     def _own_cells(self) -> dict[str, str]:
         rows, hierarchies = self.context["engines"], self.context["hierarchies"]

@@ -61,6 +61,11 @@ class Findings:
         if not same(stated, derived):
             self.add(name, where, f"{what} is {stated}, derived {derived}")
 
+    def compare(self, name: str, where: str, stated: Mapping[str, object], derived: Mapping[str, object]) -> None:
+        """Record ``name`` for each derived value that the stated one of its key does not equal."""
+        for key, value in derived.items():
+            self.expect(name, where, key, stated[key], value)
+
 
 def _told(text: str) -> str:
     """Spell what cannot be written as UTF-8, such as a file name in another encoding, and cut what is too long."""

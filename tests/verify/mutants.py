@@ -26,10 +26,15 @@ ON_RESOURCES.rows("on resources", planting, mutants_resource_plan)
 
 MUTANTS: tuple[Mutant, ...] = tuple(ONE_NETWORK.mutants)
 ACROSS: tuple[Mutant, ...] = tuple(PHASES.mutants)
+FAMILIES: dict[str, list[Mutant]] = {}
+"""Mistakes in plans of one network by the violation that each leads to."""
+for mutant in MUTANTS:
+    FAMILIES.setdefault(mutant.expected, []).append(mutant)
 
 __all__ = [
     "ACROSS",
     "AT_MEMORY",
+    "FAMILIES",
     "MUTANTS",
     "ON_RESOURCES",
     "RECONFIGURED",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from floorflow.verify.back_end import Files, Row
+from floorflow.verify.back_end import Files, Port, Row
 from floorflow.verify.facts import slr_number
 from floorflow.verify.finn.build import FINDINGS, judge_build
 from floorflow.verify.finn.built import as_built, folded_engine, networks_of
@@ -27,7 +27,7 @@ from floorflow.verify.finn.files import (
     check_links,
 )
 from floorflow.verify.finn.foldings import MAX_HLS_STREAM_BITS, objections, window_objections
-from floorflow.verify.finn.ports import PORTS, Port
+from floorflow.verify.finn.ports import PORTS
 from floorflow.verify.finn.styles import check_style_file, check_styles, constants_in_logic
 from floorflow.verify.violations import VIOLATIONS, Findings
 
@@ -207,7 +207,6 @@ def files(
 
 
 def _homes(plan: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
-    """Return the numbers of FPGA and SLR of each slot."""
     fpgas = enumerate(plan["platform"]["fpgas"])
     pairs = ((slot, number) for number, fpga in fpgas for slot in fpga["slots"])
     return {slot["name"]: (number, slr) for slot, number in pairs if (slr := slr_number(slot["slr"])) is not None}

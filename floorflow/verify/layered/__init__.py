@@ -129,7 +129,6 @@ class LayeredJudge:
             yield from self.network_files(Network(plan, phase, rows, folder, place))
 
     def _cells(self, phase: Told, folder: Files) -> Iterator[Problem]:
-        """Yield where cells.json and the constraints that wait for it are not of a phase."""
         name = f"{self.folder}/cells.json"
         content, where = folder.json(name), folder.path(name)
         wanted = {engine: module["name"] for module in phase["modules"] for engine in module["engines"]}

@@ -221,7 +221,6 @@ def _beats(words: int) -> dict[str, Any]:
 
 
 def _wrong_table(shared: Told, folder: Files) -> Iterator[Problem]:
-    """Yield where the two forms of the scheduler's table are not the plan's transfers."""
     name, rows = "scheduler-table-differs", list(_rows(shared))
     content, text = folder.json(JSON), folder.text(CSV)
     if content is not None:

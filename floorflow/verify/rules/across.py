@@ -177,7 +177,6 @@ def check_direction(plan: Record, phases: Sequence[PhaseFacts], findings: Findin
 
 
 def _edges(network: str, phases: Sequence[PhaseFacts]) -> list[tuple[Node, Node]]:
-    """Return the channels of a network in all phases, each as its two nodes."""
     edges = []
     for phase in phases:
         for channel in phase.channels:

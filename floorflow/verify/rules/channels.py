@@ -131,7 +131,6 @@ def _check_stream(channel: Record, ends: tuple[Port | None, Port | None], where:
 
 
 def _check_types(channel: Record, ends: tuple[Port | None, Port | None], where: str, findings: Findings) -> None:
-    """Judge that both ends state the same data type, if both state one."""
     stated = [port.data_type for port in ends if port]
     if len(stated) == 2 and None not in stated and stated[0] != stated[1]:
         message = f"{channel['source']} emits {stated[0]}, {channel['target']} takes {stated[1]}"
@@ -156,7 +155,6 @@ def _check_converter(phase: PhaseFacts, channel: Record, where: str, findings: F
 
 
 def _check_converter_module(phase: PhaseFacts, channel: Record, where: str, findings: Findings) -> None:
-    """Judge that a converter is in the module of its narrow side."""
     widths = (channel["source_width_bits"], channel["target_width_bits"])
     narrow, wide = min(widths), max(widths)
     if narrow == wide:
@@ -197,7 +195,9 @@ def _check_registers(phase: PhaseFacts, channel: Record, where: str, findings: F
 
 
 def check_costs(phase: PhaseFacts, findings: Findings) -> None:
-    """Judge that nothing that exists costs nothing (not asked where the back end's own estimates may)."""
+    """Judge that nothing that exists costs nothing, unless the back end's own estimates may, or nobody knows."""
+    if phase.back_end is None or phase.back_end.may_cost_nothing(phase.where):
+        return
     for name, engine in phase.folded.items():
         if not engine.facts.only_wires and not any(engine.folding["resources"][r] for r in RESOURCE_NAMES):
             findings.add("zero-resources", f"{phase.where} engine {name}", "the engine costs nothing")

@@ -284,7 +284,6 @@ def _plain_cells(
 
 
 def _compare_slrs(stated: Stated, planned: dict[str, str], where: str, findings: Findings) -> None:
-    """Judge the SLRs of cells that lie in no pblock."""
     for slr, cell in _plain_cells(stated.slrs, "given an SLR", where, findings):
         if planned.get(cell) != slr:
             findings.add("wrong-slr", where, f"{cell} is given {slr}, the plan says {planned.get(cell, 'nothing')}")
@@ -293,7 +292,6 @@ def _compare_slrs(stated: Stated, planned: dict[str, str], where: str, findings:
 
 
 def _compare_cells(stated: Stated, planned: dict[str, str], where: str, findings: Findings) -> None:
-    """Judge the pblocks of cells."""
     for pblock, cell in _plain_cells(stated.cells, "added", where, findings):
         if cell not in planned:
             findings.add("cell-unknown", where, f"{cell} belongs to no engine")

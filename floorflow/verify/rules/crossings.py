@@ -49,7 +49,6 @@ def check_crossings(phase: PhaseFacts, findings: Findings) -> None:
 
 
 def _check_number(stated: list[Record], route: Route, where: str, findings: Findings) -> bool:
-    """Judge that there is one crossing for each step; name the first that is missing or too many."""
     steps = Counter((step.source.name, step.target.name) for step in route)
     entries = Counter((entry["source"], entry["target"]) for entry in stated)
     if len(stated) < len(route):
@@ -71,8 +70,7 @@ def _check_crossing(phase: PhaseFacts, channel: Record, stated: Record, step: Ro
         "hops": step.hops,
         "kind": step.kind,
     }
-    for key, value in derived.items():
-        findings.expect("wrong-crossing", where, key, stated[key], value)
+    findings.compare("wrong-crossing", where, stated, derived)
 
 
 LINK_TOLERANCE = 1e-9
@@ -125,7 +123,6 @@ def _wires(phase: PhaseFacts, slls: list[Record]) -> dict[str, Load]:
 
 
 def _rates(phase: PhaseFacts) -> dict[str, Load]:
-    """Gb/s in each direction of every link."""
     used: dict[str, float] = {}
     capacity: dict[str, float] = {}
     for _, link in sorted(phase.links.items()):
@@ -239,7 +236,6 @@ def _check_proof(phase: PhaseFacts, options: Record, slls: list[Record], most: i
 
 
 def _with(phase: PhaseFacts, module: str, slot: Slot) -> PhaseFacts:
-    """Return the phase with a module in a slot."""
     partition = phase.raw["partition"]
     assignment = {**partition["assignment"], module: slot.name}
     return replace(phase, raw={**phase.raw, "partition": {**partition, "assignment": assignment}})

@@ -127,7 +127,6 @@ def _bound_cells(files: PhaseFolder, phase: PhaseFacts, findings: Findings) -> C
 
 
 def _check_slices(phase: PhaseFacts, told: Counter[str], where: str, findings: Findings) -> None:
-    """Judge that each register slice that the tool is said to build has a cell."""
     planned = Counter({c["name"]: c["slices"] for c in phase.channels if c["slices"] and phase.raw["slices_built"]})
     for name in sorted(name for name in told | planned if told[name] != planned[name]):
         findings.add("slice-missing", where, f"{told[name]} cells are slices of {name}, the plan has {planned[name]}")
@@ -215,7 +214,6 @@ def _parent(phase: PhaseFacts, board: Board, slr: int) -> str | None:
 
 
 def _ports(phase: PhaseFacts, fpga: str, cells: Cells) -> dict[str, tuple[list[int], list[int]]]:
-    """Return the widths of the streams into and out of the cells of an FPGA's engines."""
     found: dict[str, tuple[list[int], list[int]]] = {}
     for name, module in phase.modules.items():
         slot = phase.slot_of_module(name)

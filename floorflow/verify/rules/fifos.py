@@ -39,7 +39,6 @@ def join_fills(phase: PhaseFacts) -> dict[tuple[str, int], Fraction]:
 
 
 def _node(channel: Record) -> str:
-    """Return the node that a channel comes from."""
     source: str = channel["source"]
     return _ROOT if is_outside(source) else source
 

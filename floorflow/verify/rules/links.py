@@ -45,7 +45,6 @@ def check_links(plan: Record, boards: Mapping[str, Board], findings: Findings) -
 
 
 def _check_described(plan: Record, boards: Mapping[str, Board], findings: Findings) -> None:
-    """Judge the links of a platform file."""
     fpgas = plan["platform"]["fpgas"]
     by_number = {board.number: board for board in boards.values()}
     findings.expect("wrong-link", "options", "link", plan["options"]["link"], None)
@@ -103,5 +102,4 @@ def _check_list(stated: list[Record], expected: dict[str, Record], findings: Fin
     for name in sorted({*expected} - {link["name"] for link in stated}):
         findings.add("wrong-link", "platform.links", f"{name} is not listed")
     for link in stated:
-        for key, value in expected.get(link["name"], {}).items():
-            findings.expect("wrong-link", f"platform.links {link['name']}", key, link[key], value)
+        findings.compare("wrong-link", f"platform.links {link['name']}", link, expected.get(link["name"], {}))

@@ -232,7 +232,6 @@ def _out_of_order(entries: Sequence[Record], network: Record, parts: Subgraphs, 
 
 
 def _amiss(entries: Sequence[Record], parts: Mapping[str, tuple[float, float]]) -> Iterator[str]:
-    """Yield the runs whose transfers are not all bytes of their subgraph."""
     moved: dict[tuple[int, str], float] = {}
     for entry in entries:
         key = entry["run"], entry["subgraph"]

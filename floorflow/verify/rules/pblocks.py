@@ -144,7 +144,6 @@ def check_floorplan(
 
 
 def _areas(device: Device, entry: Record, where: str, findings: Findings) -> list[Rectangle]:
-    """Return the rectangles of a pblock; nothing if one of them cannot be counted."""
     areas = [Rectangle(**{side: area[side] for side in _SIDES}) for area in entry["rectangles"]]
     if not areas:
         findings.add("pblock-rectangles", where, "it has no rectangle")

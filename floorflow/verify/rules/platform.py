@@ -231,8 +231,7 @@ def _check_fpga(fpga: Record, board: Board, where: str, findings: Findings) -> N
         "link_port": board.link_port and asdict(board.link_port),
         "crossing": {"registers": board.raw["crossing_registers"]},
     }
-    for key, value in derived.items():
-        findings.expect("platform-mismatch", where, key, fpga[key], value)
+    findings.compare("platform-mismatch", where, fpga, derived)
     findings.expect("platform-mismatch", where, "unstated", fpga["unstated"], board.unstated)
     die = board.device.raw
     known = [die["part"], *(alias.split()[0] for alias in die.get("aliases", []) if alias.split())]

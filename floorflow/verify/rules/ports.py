@@ -206,7 +206,6 @@ def _length(phase: PhaseFacts, ends: Mapping[str, tuple[_Side, ...]], pblocks: M
 
 
 def _points(side: _Side, channel: str, direction: str, pblocks: Mapping[str, Record]) -> Iterator[tuple[float, float]]:
-    """Yield the middle of an end's port."""
     for port in pblocks[side.module]["ports"] if side.module else ():
         if (port["channel"], port["direction"]) == (channel, direction):
             edge, along = float(getattr(side.box, port["side"])), (port["first"] + port["last"]) / 2

@@ -159,8 +159,7 @@ def _check_buffers(content: Record, steps: Sequence[Record], findings: Findings)
         return
     for name, held in needed.items():
         entry, where = stated[name], f"{CHUNKS} buffer {name}"
-        for key, value in held.items():
-            findings.expect("wrong-chunks", where, key, entry[key], value)
+        findings.compare("wrong-chunks", where, entry, held)
         if entry["offset"] + entry["bytes"] > content["memory_bytes"]:
             findings.add("wrong-chunks", where, "it ends behind the memory")
     for one, other in combinations(content["buffers"], 2):

@@ -120,7 +120,6 @@ def _check_shape(region: Region, board: Board, findings: Findings) -> None:
 
 
 def _tallest(region: Region) -> int:
-    """Return the rows of the tallest tile in a region."""
     device, area = region.fabric.device, region.area
     return max(
         int(device.legend_at(column, row).get("tile_rows") or 1)

@@ -196,8 +196,7 @@ def _check_partition(plan: Record, phase: PhaseFacts, raw: Record, findings: Fin
     check_streams(phase, findings)
     _check_elements(phase, findings)
     check_unplaced_fifos(phase, plan["platform"]["part"], findings)
-    if phase.back_end is not None and not phase.back_end.may_cost_nothing(phase.where):
-        check_costs(phase, findings)
+    check_costs(phase, findings)
     _check_joined(phase)
     _check_use(plan, phase, raw, findings)
     _check_memory(plan, phase, raw, findings)
@@ -227,7 +226,6 @@ def _check_joined(phase: PhaseFacts) -> None:
 
 
 def _check_use(plan: Record, phase: PhaseFacts, raw: Record, findings: Findings) -> None:
-    """Judge sums, limits and shares of the limits."""
     used = dict.fromkeys(RESOURCE_NAMES, 0)
     for engine in raw["engines"].values():
         used = add(used, amounts(engine["resources"]))
@@ -263,7 +261,6 @@ def _check_memory(plan: Record, phase: PhaseFacts, raw: Record, findings: Findin
 
 
 def _check_files(folder: Folder, plan: Record, phase: PhaseFacts, findings: Findings) -> None:
-    """Let the back end judge its own files of a partition."""
     if phase.back_end is not None:
         files = PhaseFolder(folder, findings, f"phases/{phase.name}/")
         phase.back_end.unplaced_files(phase.raw, files, plan["options"]["clock_mhz"], phase.where)

@@ -56,7 +56,6 @@ def check_objective(
 
 
 def _check_figures(stated: Record, carried: Bins, offered: Bins, where: str, findings: Findings) -> None:
-    """Check what is said of the map."""
     derived = {
         "unit": UNIT,
         "bin_columns": BIN_TILES,
@@ -89,7 +88,6 @@ def _check_bins(stated: Record, carried: Bins, device: Device, where: str, findi
 
 
 def _sides(column: int, row: int, device: Device) -> tuple[int, int, int, int]:
-    """Return left, bottom, right and top of a bin."""
     left, bottom = column * BIN_TILES, row * BIN_TILES
     return left, bottom, min(left + BIN_TILES, device.columns) - 1, min(bottom + BIN_TILES, device.rows) - 1
 

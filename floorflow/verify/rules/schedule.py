@@ -176,8 +176,7 @@ def _check_buffers(
         return
     batch = plan["schedule"]["batch"]
     expected = {"schema": BUFFERS_SCHEMA, "phase": phase.name, "batch": batch}
-    for key, value in expected.items():
-        findings.expect("wrong-buffers", name, key, content[key], value)
+    findings.compare("wrong-buffers", name, content, expected)
     for key, side, other in (("loads", "source", "target"), ("stores", "target", "source")):
         rows = [
             {

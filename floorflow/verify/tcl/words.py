@@ -132,7 +132,6 @@ def commands(text: str, line: int = 1) -> Iterator[tuple[int, Words]]:
 
 
 def _skipped(text: str, at: int) -> int:
-    """Return where the next command begins."""
     while True:
         at = _end(_BETWEEN, text, at)
         if text[at : at + 1] != "#":
@@ -202,7 +201,6 @@ def _variable(text: str, at: int) -> int:
 
 
 def _braced(text: str, at: int) -> int:
-    """Return the place behind the closing brace."""
     match = _PLAIN_BRACES.match(text, at)
     if match:
         return match.end()

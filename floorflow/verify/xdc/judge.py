@@ -97,13 +97,11 @@ def judge_floorplan(
 
 
 def _told(error: UnreadableError, file: str) -> UnreadableError:
-    """Return an error with its file, unless it knows it."""
     error.file = error.file or file
     return error
 
 
 def _judged(reader: Reader, target: Target, report: tuple[str, Mapping[str, Amounts]] | None) -> Judged:
-    """Judge what the files leave behind."""
     floorplan, findings = reader.floorplan, reader.findings
     floorplan.check_nesting()
     floorplan.shell_slrs |= target.shell_slrs

@@ -81,7 +81,6 @@ class EdgeJudge:
 
     @cached_property
     def _region_rows(self) -> list[int]:
-        """The CLB rows of each row of clock regions, as masks."""
         height = self.device.region_rows
         count = len(self.device.raw["clock_region_layouts"])
         return [((1 << height) - 1) << (region * height) for region in range(count)]

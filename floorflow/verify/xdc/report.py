@@ -41,7 +41,6 @@ class Report:
 
     @cached_property
     def _parents(self) -> frozenset[str]:
-        """Cells of which the report has children."""
         return frozenset(name.rpartition("/")[0] for name in self.rows if name)
 
     def matching(self, cells: Cells) -> list[str]:
