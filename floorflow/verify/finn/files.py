@@ -39,7 +39,8 @@ def check_folding_file(content: Record, built: BuiltNetwork, file: str, findings
         where = f"{file} {name}"
         planned = built.nodes[name].folding
         for key, value in planned.items():
-            if key not in entry or not _equal(entry[key], value):
+            # In JSON true is not 1, and 1.0 is not 1.
+            if key not in entry or type(entry[key]) is not type(value) or entry[key] != value:
                 message = f"{key} is {entry.get(key)!r}, the plan says {value!r}"
                 findings.add("finn-folding-differs", where, message)
         for key in sorted(set(entry) - set(planned) - set(FREE_KEYS)):
@@ -90,11 +91,6 @@ def _check_defaults(content: Record, where: str, findings: Findings) -> None:
         findings.add("finn-entry-malformed", where, "there is no object Defaults")
     elif content["Defaults"]:
         findings.add("finn-folding-differs", where, "Defaults sets attributes that the plan does not have")
-
-
-def _equal(stated: object, planned: object) -> bool:
-    """Whether two values are the same in JSON: true is not 1, 1.0 is not 1."""
-    return type(stated) is type(planned) and stated == planned
 
 
 def _entries(content: Record, where: str, engines: Collection[str], findings: Findings) -> Iterator[tuple[str, Record]]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from floorflow.verify.back_end import Files, Row
+from floorflow.verify.back_end import Files
 from floorflow.verify.finn.built import BuiltNetwork
 from floorflow.verify.finn.engines import AttributeProblem, FoldedEngine, bits_of, is_signed
 from floorflow.verify.records import Record
@@ -68,7 +68,7 @@ def check_styles(folder: Files, plan: Mapping[str, Any], built: BuiltNetwork, fi
     engines = list(built.nodes.values())
     for name, engine in built.nodes.items():
         if PREFERENCE in engine.entry["attributes"] or _is_lowered(plan, engine):
-            for message in _objections(engine, on_7series=_is_7series(built.rows[name])):
+            for message in _objections(engine, on_7series=str(built.rows[name]["part"]).lower().startswith("xc7")):
                 findings.add("wrong-impl-style", engine.name, message)
     wanted = _wanted(engines)
     _check_was_asked_for(plan["options"], wanted, findings)
@@ -120,10 +120,6 @@ def _layers(engines: list[FoldedEngine]) -> Iterator[tuple[str, FoldedEngine]]:
     for engine in engines:
         yield f"{_layer(engine)}_{counts[_layer(engine)]}", engine
         counts[_layer(engine)] += 1
-
-
-def _is_7series(row: Row) -> bool:
-    return str(row["part"]).lower().startswith("xc7")
 
 
 def _objections(engine: FoldedEngine, *, on_7series: bool) -> Iterator[str]:

@@ -239,7 +239,7 @@ class Board:
         last = self.device.columns - 1
         if stated is None:
             return Rectangle(last, bottom, last, top)
-        port = Rectangle(stated["left"], stated["bottom"], stated["right"], stated["top"])
+        port = Rectangle.of(stated)
         if not (port.left <= port.right <= last and bottom <= port.bottom <= port.top <= top):
             raise BoardProblem(f"the port {port} is not inside {slr}")
         return port
@@ -353,7 +353,7 @@ class Board:
         """Capacity of each SLR less the shell, or what was measured if that is less."""
         found = []
         for slr, capacity in enumerate(self.capacities):
-            taken = self._shell_resources(slr)
+            taken = self.device.resources_of(shared(self.static_sites, self.device.slr_sites[slr]))
             measured = self.shell.get("measured_available", {}).get(self.slr_name(slr), {})
             left = {name: capacity[name] - taken[name] for name in RESOURCE_NAMES}
             found.append({name: min(left[name], measured.get(name, left[name])) for name in RESOURCE_NAMES})
@@ -367,9 +367,6 @@ class Board:
         return {
             name: max(0, left[name] - sum(item.get(name, 0) for item in here) - free[name]) for name in RESOURCE_NAMES
         }
-
-    def _shell_resources(self, slr: int) -> dict[str, int]:
-        return self.device.resources_of(shared(self.static_sites, self.device.slr_sites[slr]))
 
     def sll_wires(self) -> Iterator[int]:
         """Yield the usable wires of each SLR boundary, bottom to top."""

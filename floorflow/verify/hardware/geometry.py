@@ -37,6 +37,11 @@ class Rectangle:
     right: int
     top: int
 
+    @classmethod
+    def of(cls, entry: Record) -> Rectangle:
+        """Read a rectangle of a file."""
+        return cls(*(entry[side] for side in ("left", "bottom", "right", "top")))
+
     @property
     def middle(self) -> tuple[float, float]:
         """Column and row of its middle."""

@@ -102,7 +102,7 @@ def _home(phase: PhaseFacts, module: Record, boards: dict[str, Board]) -> tuple[
     for fpga, floorplan in phase.raw["floorplan"].items():
         entry = floorplan["pblocks"].get(module["name"])
         if entry is not None and fpga in boards:
-            areas = [Rectangle(a["left"], a["bottom"], a["right"], a["top"]) for a in entry["rectangles"]]
+            areas = list(map(Rectangle.of, entry["rectangles"]))
             return (boards[fpga].device, areas) if all(map(boards[fpga].device.contains, areas)) else None
     return None
 

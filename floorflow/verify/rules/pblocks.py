@@ -78,9 +78,6 @@ def _of_kind(sites: Sites, kind: str) -> Sites:
     return {key: mask for key, mask in sites.items() if (key[0] not in FREE_SITE_TYPES if every else key[0] == kind)}
 
 
-_SIDES = ("left", "bottom", "right", "top")
-
-
 @dataclass(frozen=True, slots=True)
 class Placed:
     """One pblock: what its rectangles hold and what its ranges name."""
@@ -144,7 +141,7 @@ def check_floorplan(
 
 
 def _areas(device: Device, entry: Record, where: str, findings: Findings) -> list[Rectangle]:
-    areas = [Rectangle(**{side: area[side] for side in _SIDES}) for area in entry["rectangles"]]
+    areas = list(map(Rectangle.of, entry["rectangles"]))
     if not areas:
         findings.add("pblock-rectangles", where, "it has no rectangle")
     for first, second in combinations(areas, 2):

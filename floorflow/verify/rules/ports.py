@@ -35,14 +35,9 @@ def wires_on(phase: PhaseFacts, board: Board, fpga: str, areas: Mapping[str, Rec
     A channel that has an end in none of the pblocks goes to a port; without a pblock at either end it does not count.
     """
     for channel in phase.channels:
-        homes = [phase.module_of.get(channel[end]) for end in ("source", "target")]
-        ends = [
-            areas.get(str(home)) or port_of(phase, board, fpga, channel[end], enters=end == "source")
-            for home, end in zip(homes, ("source", "target"), strict=True)
-        ]
-        inside = homes[0] == homes[1] or not any(home in areas for home in homes)
-        if not inside and ends[0] and ends[1]:
-            yield Wire(channel["width_bits"], ends[0].middle, ends[1].middle)
+        ends = _ends(phase, board, fpga, channel, areas)
+        if ends:
+            yield Wire(channel["width_bits"], ends[0].box.middle, ends[1].box.middle)
 
 
 def port_of(phase: PhaseFacts, board: Board, fpga: str, end: str, *, enters: bool) -> Rectangle | None:
@@ -87,7 +82,7 @@ def check_ports(phase: PhaseFacts, board: Board, fpga: str, boxes: Mapping[str, 
             for side, direction in zip(pair, ("out", "in"), strict=True)
             if side.module == name
         }
-        areas = [Rectangle(**{side: area[side] for side in _ALONG}) for area in entry["rectangles"]]
+        areas = list(map(Rectangle.of, entry["rectangles"]))
         if not entry["ports"] and _is_too_small(board.device, box, areas, len(owed)):
             continue
         _check_count(entry, owed, where, findings)

@@ -81,11 +81,7 @@ class Fabric:
         """Return the columns, by rows of clock regions, that a region over a rectangle has."""
         rows = self.device.regions_in(area)
         found = {(column, row) for row in rows for column in range(area.left, area.right + 1) if self.owns(column, row)}
-        return {(c, r) for c, r in found if self.is_series_7 or set(self.partners(c)) <= set(self._of(found, r))}
-
-    @staticmethod
-    def _of(found: set[tuple[int, int]], row: int) -> set[int]:
-        return {column for column, other in found if other == row}
+        return {(c, r) for c, r in found if self.is_series_7 or all((p, r) in found for p in self.partners(c))}
 
     def supply(self, owned: set[tuple[int, int]], area: Rectangle) -> dict[str, int]:
         """Count what owned columns hold inside a rectangle."""
@@ -116,18 +112,13 @@ def region_of(plan: Record, phase: PhaseFacts) -> Record | None:
     return next((region for region in regions if region["name"] == name), None)
 
 
-def rectangle(entry: Record) -> Rectangle:
-    """Read a rectangle."""
-    return Rectangle(entry["left"], entry["bottom"], entry["right"], entry["top"])
-
-
 def confined_boards(plan: Record, phase: PhaseFacts, boards: Mapping[str, Board]) -> dict[str, Board]:
     """Return the boards with all kept free for a phase that is not of its region."""
     region = region_of(plan, phase)
     if region is None or region["fpga"] not in boards:
         return dict(boards)
     board = boards[region["fpga"]]
-    free = [rectangle(entry) for entry in region["owned"]]
+    free = list(map(Rectangle.of, region["owned"]))
     return {**boards, region["fpga"]: replace(board, kept_free=tuple(_others(board.device.whole, free)))}
 
 

@@ -13,7 +13,7 @@ from floorflow.verify.hardware.geometry import Rectangle, Sites, describe, diffe
 from floorflow.verify.hardware.ranges import exists, parse_range, sites_of_range, within_device
 from floorflow.verify.records import RESOURCE_NAMES, Record, add, amounts, excess, limit_of
 from floorflow.verify.rules.claims import check_stats
-from floorflow.verify.rules.region_fabric import Fabric, rectangle
+from floorflow.verify.rules.region_fabric import Fabric
 from floorflow.verify.violations import Findings
 
 DECOUPLER, PORT = "decoupler", "configuration port"
@@ -42,7 +42,7 @@ class Region:
     @property
     def stated(self) -> list[Rectangle]:
         """What it is said to own."""
-        return [rectangle(entry) for entry in self.raw["owned"]]
+        return [Rectangle.of(entry) for entry in self.raw["owned"]]
 
     @property
     def sites(self) -> Sites:
@@ -83,7 +83,7 @@ def _readable(entry: Record, boards: Mapping[str, Board], findings: Findings) ->
         where = f"region {raw['name']}"
         if names.count(raw["name"]) > 1 or cells.count(raw["cell"]) > 1:
             findings.add("region-repeated", where, f"its name or cell {raw['cell']} is that of another")
-        board, area = boards.get(raw["fpga"]), rectangle(raw["rectangle"])
+        board, area = boards.get(raw["fpga"]), Rectangle.of(raw["rectangle"])
         if board is None or not board.device.contains(area):
             findings.add("region-outside-device", where, f"{area} is not on {raw['fpga']}")
             continue
@@ -308,7 +308,7 @@ def _pblocks(phase: PhaseFacts) -> Iterator[tuple[str, Rectangle, str]]:
     for fpga, floorplan in phase.raw["floorplan"].items():
         for name, entry in floorplan["pblocks"].items():
             for area in entry["rectangles"]:
-                yield name, rectangle(area), fpga
+                yield name, Rectangle.of(area), fpga
 
 
 def _check_need(region: Region, phases: Sequence[PhaseFacts], findings: Findings) -> None:

@@ -21,7 +21,6 @@ TILES_AND_MHZ = 60_000
 SLICE_WORDS = 2
 LISTED = 5
 TINY = 1e-9
-SIDES = ("left", "bottom", "right", "top")
 BITS_SHORT = 0.95
 """A slice holds two words in registers; estimates may be so much lower."""
 MOST = 1000
@@ -105,10 +104,10 @@ _KEYS = ("channel", "tiles", "unsliced_tiles", "way_tiles", "reach_tiles", "slic
 def _stretches(phase: PhaseFacts, boards: Mapping[str, Board]) -> Iterator[tuple[str, Stretch]]:
     """Yield the streams between two pblocks of an FPGA, or a pblock and the host's port; inside one they are points."""
     boxes = {
-        name: (fpga, box)
+        name: (fpga, reduce(Rectangle.around, map(Rectangle.of, entry["rectangles"])))
         for fpga, floorplan in phase.raw["floorplan"].items()
         for name, entry in floorplan["pblocks"].items()
-        if (box := _box(entry)) is not None
+        if entry["rectangles"]
     }
     fpgas = list(phase.fpgas)
     for channel in phase.channels:
@@ -120,11 +119,6 @@ def _stretches(phase: PhaseFacts, boards: Mapping[str, Board]) -> Iterator[tuple
         slots = phase.ends(channel)
         if ends[0] and ends[1] and slots and ends[0][0] == ends[1][0]:
             yield channel["name"], _stretch(phase, boards[ends[0][0]], channel, ends[0][1], ends[1][1])
-
-
-def _box(entry: Record) -> Rectangle | None:
-    areas = [Rectangle(*(area[side] for side in SIDES)) for area in entry["rectangles"]]
-    return reduce(Rectangle.around, areas) if areas else None
 
 
 def _stretch(phase: PhaseFacts, board: Board, channel: Record, source: Rectangle, target: Rectangle) -> Stretch:

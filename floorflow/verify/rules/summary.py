@@ -50,8 +50,9 @@ def _network(plan: Record, network: Record) -> dict[str, Any]:
     slowest = max(parts, key=lambda part: part["interval_cycles"])
     alone = slowest["estimates"] if len(plan["phases"]) == 1 else {"sustained_fps": None, "latency_us": None}
     shared = plan.get("memory_schedule")
-    if shared is not None:
-        alone = {"sustained_fps": figures["fps"], "latency_us": _shared_latency(shared, network["name"])}
+    if shared is not None:  # its own rules judge the latency
+        latency = next((e["latency_us"] for e in shared["networks"] if e["network"] == network["name"]), None)
+        alone = {"sustained_fps": figures["fps"], "latency_us": latency}
     return {
         **figures,
         "interval_cycles": slowest["interval_cycles"],
@@ -59,11 +60,6 @@ def _network(plan: Record, network: Record) -> dict[str, Any]:
         "sustained_fps": alone["sustained_fps"],
         "latency_us": alone["latency_us"],
     }
-
-
-def _shared_latency(shared: Record, network: str) -> float | None:
-    """Return what the schedule of the memory says of a frame's time, which is judged there."""
-    return next((each["latency_us"] for each in shared["networks"] if each["network"] == network), None)
 
 
 def _check_fullest(plan: Record, findings: Findings) -> None:
