@@ -259,7 +259,7 @@ LEGALITY: dict[str, tuple[Rule, ...]] = {
     "UpsampleNearestNeighbour_hls": (_upsample,),
     "DownSampler_hls": (_SIMD_CHANNELS,),
     "Lookup_hls": (),
-    "Reshape_rtl": _reshape,
+    "Reshape_rtl": (_reshape,),
 }
 """Rules of legality of each kind that check knows."""
 

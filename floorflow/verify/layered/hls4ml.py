@@ -153,13 +153,14 @@ def _axes(has: Told) -> dict[str, tuple[int, int, int, int]]:
 
 def _wrong_operands(kind: str, has: Told, widest: int) -> str:
     """Return what is wrong with the bits of what is joined, and with the channels that a concatenation joins."""
-    bits, inputs = has.get("operand_bits"), has["n_inputs"]
+    bits: Any = has.get("operand_bits")
+    channels: Any = has.get("operand_channels")
+    inputs = has["n_inputs"]
     if not _are_sizes(bits, inputs) or max(bits) != widest:
         return f"operand_bits is {bits!r:.60}, expected the bits of {inputs} inputs"
     if kind == "Merge":
         takes, makes = has["n_chan"], has["n_filt"]
         return "" if takes == makes else f"takes {takes} channels and makes {makes}"
-    channels = has.get("operand_channels")
     if _are_sizes(channels, inputs):
         return "" if sum(channels) == has["n_filt"] else f"{channels} channels make {has['n_filt']}"
     return f"operand_channels is {channels!r:.60}, expected the channels of {inputs} inputs"
