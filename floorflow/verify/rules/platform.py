@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from floorflow.verify.facts import slr_number
-from floorflow.verify.files import Folder, shipped_file
+from floorflow.verify.files import Folder, parsed_yaml, shipped_file
 from floorflow.verify.hardware.boards import (
     BOARD_SCHEMA,
     LINK_SCHEMA,
@@ -36,6 +36,12 @@ from floorflow.verify.rules.pblocks import areas_on
 from floorflow.verify.schema import departures
 from floorflow.verify.violations import Findings
 
+SCHEMAS = {
+    "board_file": BOARD_SCHEMA,
+    "device_file": DEVICE_SCHEMA,
+    "link_file": LINK_SCHEMA,
+    "platform_file": PLATFORM_FILE_SCHEMA,
+}
 MAX_REGION_ROWS = 1000
 """CLB rows of a clock region; real ones have 48 to 96."""
 
@@ -50,17 +56,16 @@ def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, B
         if joins is None:
             return {}
     elif plan["options"]["link"] is not None:
-        kind = _well_formed(folder, f"links/{plan['options']['link']}", "link_file", LINK_SCHEMA, findings)
+        kind = _well_formed(folder, f"links/{plan['options']['link']}", "link_file", findings)
         if kind is None:
             return {}
     boards: dict[str, Board] = {}
-    devices: dict[str, Device] = {}
     for number, fpga in enumerate(fpgas):
-        board = _well_formed(folder, f"boards/{fpga['board']}", "board_file", BOARD_SCHEMA, findings, judged=spelt_out)
-        die = _well_formed(folder, f"devices/{fpga['device']}", "device_file", DEVICE_SCHEMA, findings)
+        board = _well_formed(folder, f"boards/{fpga['board']}", "board_file", findings)
+        die = _well_formed(folder, f"devices/{fpga['device']}", "device_file", findings)
         if board is None or die is None:
             continue
-        device = devices.setdefault(fpga["device"], Device(die))
+        device = _device(folder.text(f"platform/devices/{fpga['device']}.yaml", findings) or "")
         where = f"platform/boards/{fpga['board']}.yaml"
         try:
             place = number, len(fpgas), topology, kind, joins, plan["options"]["host_port"]
@@ -81,7 +86,7 @@ def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, B
 
 def _joins(folder: Folder, file: str, fpgas: list[Record], findings: Findings) -> tuple[Join, ...] | None:
     """Return the links of a platform file, after judging that its boards are the plan's; None if it cannot be read."""
-    content = _well_formed(folder, file.removesuffix(".yaml"), "platform_file", PLATFORM_FILE_SCHEMA, findings)
+    content = _well_formed(folder, file.removesuffix(".yaml"), "platform_file", findings)
     if content is None:
         return None
     where, boards = f"platform/{file}", [own_name(fpga["board"]) for fpga in content["fpgas"]]
@@ -89,7 +94,7 @@ def _joins(folder: Folder, file: str, fpgas: list[Record], findings: Findings) -
     findings.expect("platform-mismatch", where, "boards", [fpga["board"] for fpga in fpgas], boards)
     kinds: dict[str, Record] = {}
     for name in kinds_of(content):
-        kind = _well_formed(folder, f"links/{name}", "link_file", LINK_SCHEMA, findings)
+        kind = _well_formed(folder, f"links/{name}", "link_file", findings)
         if kind is not None:
             findings.expect("platform-mismatch", f"platform/links/{name}.yaml", "name", name, kind["name"])
             kinds[name] = kind
@@ -136,26 +141,32 @@ def _check_link(board: Board) -> None:
         raise BoardProblem("link.gbps must be positive and link.latency_us not negative")
 
 
-def _well_formed(
-    folder: Folder,
-    name: str,
-    record: str,
-    schema: str,
-    findings: Findings,
-    *,
-    judged: Callable[[Record], Record] = dict,
-) -> Record | None:
-    """Return a file's content if ``judged`` of it has the structure of a record."""
+def _well_formed(folder: Folder, name: str, record: str, findings: Findings) -> Record | None:
+    """Return a file's content if it has the structure of a record."""
     where = f"platform/{name}.yaml"
     content = folder.yaml(where, findings)
     if content is None:
         return None
-    problems = list(departures(judged(content) if isinstance(content, dict) else content, record))
-    if not problems and content["schema"] != schema:
-        problems = [("schema", f"is {content['schema']}, expected {schema}")]
+    problems = _problems(folder.text(where, findings) or "", record)
     for place, message in problems:
         findings.add("platform-malformed", f"{where} {place}".rstrip(), message)
     return None if problems else content
+
+
+@lru_cache(maxsize=32)
+def _problems(text: str, record: str) -> tuple[tuple[str, str], ...]:
+    """Return what is wrong with the structure of a text; many plans are judged with the same few files."""
+    content = parsed_yaml(text)[0] or {}
+    problems = tuple(departures(spelt_out(content) if record == "board_file" else content, record))
+    if not problems and content["schema"] != SCHEMAS[record]:
+        return (("schema", f"is {content['schema']}, expected {SCHEMAS[record]}"),)
+    return problems
+
+
+@lru_cache(maxsize=8)
+def _device(text: str) -> Device:
+    """Return the die of a well-formed file, whose tables are made once."""
+    return Device(parsed_yaml(text)[0] or {})
 
 
 def check_files(folder: Folder, plan: Record, findings: Findings) -> None:

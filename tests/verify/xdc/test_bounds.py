@@ -18,6 +18,7 @@ from floorflow.verify.tcl import interpreter, words
 from floorflow.verify.tcl.values import Cells, is_followed
 from floorflow.verify.tcl.words import LimitError, UnreadableError
 from tests.tools import at_most
+from tests.verify.dies import SEEDS
 from tests.verify.xdc.judging import found, judged
 
 FAR = 5_000
@@ -174,7 +175,7 @@ def fragment(chance: random.Random, depth: int = 0) -> str:
     return "".join(parts)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_any_words_have_a_verdict_or_a_sentence(seed: int) -> None:
     chance = random.Random(seed)
     with at_most(5), suppress(UnreadableError):
