@@ -28,7 +28,7 @@ from tests.tools import need_tcl
 from tests.verify.mutants import FAMILIES, Mutant, NotApplicable
 
 ROOT = Path(__file__).resolve().parent.parent
-NO_PLAN_HOLDS = {"false-hop-proof", "slices-left-out"}
+NO_PLAN_HOLDS = {"slices-left-out"}
 """Violations for which none of the plans has what a mutant spoils; tests/verify plants them in its own."""
 
 
