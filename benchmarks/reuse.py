@@ -38,7 +38,7 @@ from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.verify.hardware.geometry import Device as Die
 from floorflow.verify.hardware.geometry import Rectangle
-from floorflow.verify.hardware.relocation import moves_onto
+from floorflow.verify.rules.modules import moves_onto
 
 GRANULARITIES = ("layer", "block")
 ROOT = Path(__file__).resolve().parent.parent / "platforms"

@@ -23,8 +23,8 @@ from floorflow.emit import extra_files
 from floorflow.output import write
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.search.candidate.progress import SILENT
-from floorflow.verify import platforms
 from floorflow.verify.hardware.boards import Board
+from floorflow.verify.rules import platform as platforms
 from floorflow.view.files import render
 from tests.random_models import random_graph
 

@@ -35,28 +35,18 @@ from floorflow.record import long_streams
 from floorflow.search.candidate import context
 from floorflow.search.policy import bargains, host_weights
 from floorflow.technology import technology_of
-from floorflow.verify import balance as judged_balance
-from floorflow.verify import bargains as judged_bargains
-from floorflow.verify import engine_limits as judged_engines
-from floorflow.verify import (
-    fifos,
-    fullness,
-    hops,
-    outcomes,
-    phase_facts,
-    plan_structure,
-    room,
-    slices,
-    solver_claims,
-    sums,
-)
-from floorflow.verify import host_weights as judged_weights
-from floorflow.verify import routing as judged_routing
+from floorflow.verify import facts as judged_facts
+from floorflow.verify import records, verify
+from floorflow.verify import schema as judged_schema
 from floorflow.verify.finn import foldings, styles
 from floorflow.verify.finn import judge as finn_judge
-from floorflow.verify.finn.parts import is_versal
-from floorflow.verify.hardware import boards, geometry, parts, routes, topology
-from floorflow.verify.hardware import platform_file as judged_file
+from floorflow.verify.finn.engines import is_versal
+from floorflow.verify.hardware import boards, geometry, links, routes
+from floorflow.verify.rules import claims, crossings, fifos, outcomes, room, slices, summary
+from floorflow.verify.rules import engines as judged_engines
+from floorflow.verify.rules import extras as judged_bargains
+from floorflow.verify.rules import routing as judged_routing
+from floorflow.verify.rules import throughput as judged_balance
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -92,33 +82,33 @@ def step(padded: Callable[[int], int]) -> int:
 
 LINK = link_crossing(gbps=1, latency_us=1, clock_mhz=100)
 BOTH: dict[str, tuple[Any, Any]] = {
-    "plan_schema": (facts.SCHEMA, plan_structure.SCHEMA),
+    "plan_schema": (facts.SCHEMA, verify.SCHEMA),
     "board_schema": (schema_of(board.BoardFile, "file_schema"), boards.BOARD_SCHEMA),
     "device_schema": (schema_of(device_file.DeviceModel, "file_schema"), geometry.DEVICE_SCHEMA),
     "link_schema": (schema_of(board.LinkKind, "file_schema"), boards.LINK_SCHEMA),
-    "platform_schema": (schema_of(platform_file.PlatformModel, "file_schema"), judged_file.PLATFORM_FILE_SCHEMA),
-    "resources": (resources.RESOURCE_NAMES, plan_structure.RESOURCE_NAMES),
-    "scarce_resources": (scarce(), solver_claims.SCARCE),
-    "topologies": (TOPOLOGIES, topology.TOPOLOGIES),
-    "objectives": (get_args(request.Objective), solver_claims.OBJECTIVES),
+    "platform_schema": (schema_of(platform_file.PlatformModel, "file_schema"), links.PLATFORM_FILE_SCHEMA),
+    "resources": (resources.RESOURCE_NAMES, records.RESOURCE_NAMES),
+    "scarce_resources": (scarce(), claims.SCARCE),
+    "topologies": (TOPOLOGIES, links.TOPOLOGIES),
+    "objectives": (get_args(request.Objective), claims.OBJECTIVES),
     "may_be_none": (board.STATED, boards.MAY_BE_NONE),
-    "tie_breaks": (get_args(request.TieBreak), fullness.TIE_BREAKS),
-    "presets": (get_args(presets.Preset), plan_structure.PRESETS),
+    "tie_breaks": (get_args(request.TieBreak), summary.TIE_BREAKS),
+    "presets": (get_args(presets.Preset), tuple(judged_schema.scalars()["preset"]["enum"])),
     "fifo_words_inside": (realise.INSIDE_DEPTH_WORDS, fifos.DEPTH_INSIDE_A_MODULE),
     "fifo_words_between": (realise.BETWEEN_DEPTH_WORDS, fifos.DEPTH_BETWEEN_MODULES),
     "fifo_words_per_register": (Crossing("sll", registers=1, cycles=1).words_in_flight(1, 1), fifos.WORDS_PER_STAGE),
     "link_round_trips": (LINK.words_in_flight(7, 7) // LINK.cycles, fifos.LINK_ROUND_TRIP),
-    "byte_bits": (step(crossing.padded_width_bits), step(phase_facts.padded)),
-    "handshake_wires": (crossing.HANDSHAKE_WIRES, phase_facts.SLL_HEADER_WIRES),
+    "byte_bits": (step(crossing.padded_width_bits), step(judged_facts.padded)),
+    "handshake_wires": (crossing.HANDSHAKE_WIRES, judged_facts.SLL_HEADER_WIRES),
     "boundary_cost": (crossing.BOUNDARY_COST, routes.SLL_COST),
     "link_cost": (crossing.LINK_COST, routes.LINK_COST),
-    "hops_unless_asked": (context.LEAST_HOPS, hops.HOPS_UNLESS_ASKED),
+    "hops_unless_asked": (context.LEAST_HOPS, crossings.HOPS_UNLESS_ASKED),
     "infrastructure_per": (get_args(board.Occurrence), boards.PER),
     "host_slr_word": (board.HOST, boards.AT_HOST),
-    "rate_tolerance": (context.RATE_TOLERANCE, solver_claims.RATE_TOLERANCE),
+    "rate_tolerance": (context.RATE_TOLERANCE, claims.RATE_TOLERANCE),
     "finest_epsilon": (balance.FINEST, judged_balance.FINEST_EPSILON),
     "bargains": (bargains.LESS, judged_bargains.LESS),
-    "rounding": (resources.ROUNDING, sums.ROUNDING),
+    "rounding": (resources.ROUNDING, records.ROUNDING),
     "most_hls_stream_bits": (kind.MAX_STREAM_BITS, foldings.MAX_HLS_STREAM_BITS),
     "most_hls_input_fold": (matrix_vector.MAX_HLS_INPUT_FOLD, foldings.MAX_HLS_INPUT_FOLD),
     "rtl_bits": (
@@ -127,11 +117,8 @@ BOTH: dict[str, tuple[Any, Any]] = {
     ),
     "least_engine_lut": (request.LEAST_ENGINE_LIMITS["LUT"], judged_engines.LEAST_ALLOWED["LUT"]),
     "least_engine_dsp": (request.LEAST_ENGINE_LIMITS["DSP"], judged_engines.LEAST_ALLOWED["DSP"]),
-    "known_products": (
-        tuple(chain(*roles.KNOWN_PRODUCTS.items())),
-        tuple(chain(*finn_judge.KNOWN_PRODUCTS.items())),
-    ),
-    "host_weights_worth": (host_weights.WORTH, judged_weights.WORTH),
+    "known_products": (tuple(chain(*roles.KNOWN_PRODUCTS.items())), tuple(chain(*finn_judge.KNOWN_PRODUCTS.items()))),
+    "host_weights_worth": (host_weights.WORTH, judged_engines.WORTH),
     "rectangle_fill": (tuple(request.DEFAULT_FILL.values()), tuple(room.RECTANGLE_FILL.values())),
     "hard_fill": (tuple(request.HARD_FILL.values()), tuple(room.HARD_FILL.values())),
     "large_lut": (request.LARGE_LUT, room.LARGE_LUT),
@@ -146,7 +133,7 @@ BOTH: dict[str, tuple[Any, Any]] = {
     "long_wire_share": (routing.FREE_SHARE, judged_routing.FREE_SHARE),
     "long_wires": (astuple(routing.LONG_WIRES["ultrascale+"]), judged_routing.LONG_WIRES),
     "long_wires_7series": (astuple(routing.LONG_WIRES["7series"]), judged_routing.LONG_WIRES_7),
-    "constraint_styles": (get_args(facts.SlotStyle), plan_structure.STYLES),
+    "constraint_styles": (get_args(facts.SlotStyle), tuple(judged_schema.scalars()["style"]["enum"])),
     "tenth_deviations": (bands._TENTH, outcomes.TENTH_DEVIATIONS),
     "most_told": (resources.MOST_TOLD, outcomes.MOST_TOLD),
     "memory_modes": (weighted._MEMORY_MODES, foldings.MEMORY_MODES),
@@ -171,16 +158,16 @@ def test_parts_without_ultraram_have_none_on_either_side(name: str) -> None:
     rest = {"xc7": "z020", "xcau": "25p-x", "xcku0": "40-x", "xcvu0": "95-x"}.get(name, "-x")
     for maker in ("xc", "xa", "xq"):
         part = f"{maker}{name[2:]}{rest}"
-        assert technology_of(part).has_uram is parts.has_uram(part) is False
+        assert technology_of(part).has_uram is boards.has_uram(part) is False
 
 
 def test_check_knows_no_other_parts_without_ultraram() -> None:
-    assert sorted(parts._WITHOUT_URAM) == sorted(PARTS["without UltraRAM"])
+    assert sorted(boards._WITHOUT_URAM) == sorted(PARTS["without UltraRAM"])
 
 
 @pytest.mark.parametrize("name", PARTS["with UltraRAM"])
 def test_parts_with_ultraram_have_it_on_both_sides(name: str) -> None:
-    assert technology_of(f"{name}-x").has_uram is parts.has_uram(f"{name}-x") is True
+    assert technology_of(f"{name}-x").has_uram is boards.has_uram(f"{name}-x") is True
 
 
 @pytest.mark.parametrize("finn", ["main", "dev", "plus"])
@@ -197,4 +184,4 @@ def test_both_sides_take_the_same_parts_for_versal(finn: Any) -> None:
 def test_names_tell_of_ultraram_what_the_die_has(file: Path) -> None:
     die = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     part = f"{die['part']}-x"
-    assert technology_of(part).has_uram is parts.has_uram(part) is ("URAM288" in die["site_columns"])
+    assert technology_of(part).has_uram is boards.has_uram(part) is ("URAM288" in die["site_columns"])

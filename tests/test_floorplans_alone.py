@@ -13,8 +13,7 @@ import floorflow as ff
 from floorflow.api.checking_files import FloorplanVerdict
 from floorflow.facts import read_plan
 from floorflow.hardware.load import load_platform
-from floorflow.verify.hardware.geometry import Rectangle
-from floorflow.verify.hardware.grid import Grid
+from floorflow.verify.hardware.geometry import Device, Rectangle
 from floorflow.view.box import Box
 from floorflow.view.pictures.floorplan import floorplan
 from floorflow.view.scene import read_scene
@@ -34,12 +33,12 @@ def bound(out: Path, folder: Path) -> Path:
     return new
 
 
-def cells(boxes: tuple[Box, ...], grid: Grid) -> Cells:
+def cells(boxes: tuple[Box, ...], die: Device) -> Cells:
     """Return what boxes cover of the columns with logic; of the others both pictures may show more or less."""
     found: Cells = {}
     for box in boxes:
         area = Rectangle(int(box.left), int(box.bottom), int(box.right) - 1, int(box.top) - 1)
-        rows = grid.rows_by_column(grid.sites(area), free=False)
+        rows = die.rows_by_column(die.sites(area), free=False)
         for column, mask in rows.items():
             found[column] = found.get(column, 0) | mask
     return found
@@ -62,10 +61,10 @@ def agree(out: Path, folder: Path) -> None:
         assert {f.name for f in verdict.findings} <= {"reserved-touched"}, "controllers of channels that are not in use"
         assert verdict.legal
         assert verdict.shell == (SHELL if fpga.device == "xcu250" else None)
-        grid = verdict._judged.target.grid
+        die = verdict._judged.target.device
         scene = read_scene(content, fpga.name, 0)
-        planned = {f"pblock_{m.name}": cells(m.boxes, grid) for m in scene.modules if m.style in ("hard", "soft")}
-        stated = {block.name: cells(block.boxes, grid) for block in verdict.scene.pblocks}
+        planned = {f"pblock_{m.name}": cells(m.boxes, die) for m in scene.modules if m.style in ("hard", "soft")}
+        stated = {block.name: cells(block.boxes, die) for block in verdict.scene.pblocks}
         assert stated == planned
         drawn += len(stated)
         styles = {f"pblock_{m.name}": m.style for m in scene.modules if m.style in ("hard", "soft")}

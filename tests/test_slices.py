@@ -13,8 +13,8 @@ from floorflow.emit.closing import closing
 from floorflow.emit.long_streams import longest_streams, summarised
 from floorflow.facts import Plan
 from floorflow.hardware import reach
-from floorflow.verify import routing
-from floorflow.verify import slices as judged
+from floorflow.verify.rules import routing
+from floorflow.verify.rules import slices as judged
 from tests.conftest import TFC, made_once
 
 CLOCK_MHZ = 300.0

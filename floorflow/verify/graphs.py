@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+import networkx as nx
+
 
 def topological_order(successors: Mapping[str, list[str]]) -> list[str]:
     """Return the nodes so that each comes before its successors; nodes on or behind a cycle are left out."""
@@ -38,19 +40,9 @@ def has_cycle(successors: Mapping[str, list[str]]) -> bool:
 
 def rings(successors: Mapping[str, list[str]]) -> list[set[str]]:
     """Return the largest groups of several nodes in which each leads to every other."""
-    behind = {name: _reached(successors, name) for name in successors}
-    groups = {frozenset(other for other in behind[name] if name in behind[other]) for name in successors}
-    return [set(group) for group in sorted(groups, key=sorted) if len(group) > 1]
-
-
-def _reached(successors: Mapping[str, list[str]], start: str) -> set[str]:
-    """Return the nodes that some edges lead to."""
-    waiting, found = [start], set[str]()
-    for name in waiting:  # grows while it is walked
-        new = set(successors[name]) - found
-        found |= new
-        waiting += new
-    return found
+    graph: nx.DiGraph = nx.DiGraph(dict(successors))
+    groups = (set(group) for group in nx.strongly_connected_components(graph) if len(group) > 1)
+    return sorted(groups, key=sorted)
 
 
 def critical_path(edges: Iterable[tuple[str, str, float]], weights: Mapping[str, float]) -> float:

@@ -1,62 +1,109 @@
-"""The verdict: read a plan folder and apply every rule."""
+"""The verdict: read a plan folder and apply every rule, of the tables below and in their order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from floorflow.verify.across import check_names, check_passing, check_runs, check_traces
-from floorflow.verify.backend_answers import judge_of
-from floorflow.verify.balance import check_balance, check_price
-from floorflow.verify.bargains import check_extras
-from floorflow.verify.channels import check_channels, check_costs
-from floorflow.verify.direction import check_direction
-from floorflow.verify.edge_loads import check_loads
-from floorflow.verify.emitted import FILES, check_emitted, check_left_overs, is_unbound
-from floorflow.verify.engine_limits import check_engine_limits
-from floorflow.verify.expectations import check_calibration, check_expectations
-from floorflow.verify.fifos import check_fifos
-from floorflow.verify.files.reader import Folder, check_library, open_folder
-from floorflow.verify.fullness import check_fullness
+from floorflow.verify.back_end import judge_of
+from floorflow.verify.facts import PhaseFacts, phases_of
+from floorflow.verify.files import Folder, check_library, open_folder
 from floorflow.verify.hardware.boards import Board
-from floorflow.verify.hops import check_hops
-from floorflow.verify.host_weights import check_host_weights
-from floorflow.verify.implementations import check_implementations
-from floorflow.verify.interfaces import check_interfaces, check_joined
-from floorflow.verify.memories import check_memories
-from floorflow.verify.memory_schedule import check_memory_schedule
-from floorflow.verify.outcomes import Outcomes
-from floorflow.verify.partition import check_assignment, check_crossings
-from floorflow.verify.pblocks import check_floorplan
-from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.phases import phases_of
-from floorflow.verify.plan_structure import PLAN, SCHEMA
-from floorflow.verify.platforms import check_files, check_platform, load_boards
-from floorflow.verify.provenance import check_provenance
-from floorflow.verify.reconfigured import check_reconfigured
-from floorflow.verify.regions import (
-    check_region_files,
-    check_regions,
-    check_timeline,
-    confined_boards,
-    confined_phase,
+from floorflow.verify.records import Record
+from floorflow.verify.rules import (
+    across,
+    channels,
+    claims,
+    crossings,
+    emitted,
+    engines,
+    extras,
+    fifos,
+    memory,
+    modules,
+    outcomes,
+    pblocks,
+    platform,
+    region_fabric,
+    region_files,
+    regions,
+    schedule,
+    slices,
+    summary,
+    sums,
+    throughput,
 )
-from floorflow.verify.resource_plan import is_resource_plan, judge_resource_plan
-from floorflow.verify.schedule import check_schedule
-from floorflow.verify.slices import check_slices
-from floorflow.verify.solver_claims import check_phase_stats, check_search
-from floorflow.verify.summary import check_summary
-from floorflow.verify.sums import check_budgets, check_membership, check_slots, check_sums
-from floorflow.verify.targets import check_targets
-from floorflow.verify.templates import Record, departures
-from floorflow.verify.throughput import check_throughput
+from floorflow.verify.rules.resource_plan import is_resource_plan, judge_resource_plan
+from floorflow.verify.schema import departures
 from floorflow.verify.violations import Findings, Violation
 
+SCHEMA = "floorflow-plan/2"
 MOST_ROWS = {"fpgas": 128, "networks": 256, "phases": 512, "rectangles": 512}
 MOST_OTHERS = 20_000
 """Rows of a list of a plan, by its name: rules go over each row for each, so that longer ones are refused."""
+
+
+Rules = tuple[tuple[Callable[..., None], str], ...]
+"""Each rule with what it is given before the findings."""
+
+OF_PLATFORMS: Rules = (
+    (platform.check_files, "folder plan"),
+    (check_library, "folder plan"),
+    (platform.check_platform, "plan boards"),
+)
+OF_PLANS: Rules = (
+    (across.check_names, "plan"),
+    (across.check_provenance, "plan"),
+    (claims.check_search, "plan"),
+    (throughput.check_price, "plan"),
+    (summary.check_targets, "plan"),
+    (schedule.check_schedule, "plan"),
+    (summary.check_summary, "plan"),
+)
+OVER_PHASES: Rules = (
+    (across.check_runs, "plan phases"),
+    (across.check_traces, "plan phases"),
+    (across.check_passing, "phases"),
+    (across.check_direction, "plan phases"),
+    (outcomes.check_calibration, "plan phases"),
+    (engines.check_engine_limits, "plan phases"),
+    (engines.check_host_weights, "plan phases"),
+    (summary.check_fullness, "plan phases"),
+    (extras.check_extras, "folder plan phases"),
+    (memory.check_memory_schedule, "plan phases"),
+)
+OF_PHASES: Rules = (
+    (throughput.check_throughput, "phase"),
+    (throughput.check_balance, "plan phase"),
+    (channels.check_channels, "phase"),
+    (fifos.check_fifos, "phase"),
+    (sums.check_memories, "phase"),
+    (channels.check_costs, "phase"),
+    (sums.check_membership, "phase"),
+    (modules.check_implementations, "phase boards"),
+    (sums.check_sums, "phase"),
+    (crossings.check_assignment, "phase"),
+    (sums.check_slots, "phase cap"),
+    (crossings.check_crossings, "phase"),
+    (crossings.check_hops, "phase options boundaries"),
+    (crossings.check_loads, "phase boundaries"),
+    (pblocks.check_floorplan, "phase boards options outcomes"),
+    (slices.check_slices, "phase boards cap"),
+    (modules.check_interfaces, "phase"),
+    (modules.check_joined, "phase"),
+    (outcomes.check_expectations, "phase outcomes"),
+    (sums.check_budgets, "phase cap"),
+    (claims.check_phase_stats, "phase objective"),
+)
+OVER_ALL: Rules = (
+    (regions.check_regions, "plan phases boards"),
+    (schedule.check_timeline, "plan"),
+    (region_files.check_region_files, "folder plan phases boards"),
+    (schedule.check_reconfigured, "folder plan phases boards"),
+    (emitted.check_left_overs, "folder plan phases"),
+)
 
 
 @dataclass(frozen=True)
@@ -96,42 +143,30 @@ def judge(out: Path, build: Path | None = None) -> Verdict:
     if plan is None:
         return Verdict(findings.told(), {})
     part = judge_of(plan, findings)
-    boards = load_boards(folder, plan, findings)
-    check_files(folder, plan, findings)
-    check_library(folder, plan, findings)
-    check_platform(plan, boards, findings)
-    phases: list[PhaseFacts] = []
+    boards, phases = platform.load_boards(folder, plan, findings), list[PhaseFacts]()
+    given = {"folder": folder, "plan": plan, "boards": boards, "phases": phases, "options": plan["options"]}
+    given |= {"cap": plan["options"]["cap"], "objective": plan["options"]["objective"]}
+    given |= {"boundaries": plan["platform"]["boundaries"]}
+    _apply(OF_PLATFORMS, given, findings)
     try:
-        check_names(plan, findings)
-        check_provenance(plan, findings)
-        check_search(plan, findings)
-        check_price(plan, findings)
-        check_targets(plan, findings)
-        check_schedule(plan, findings)
-        check_summary(plan, findings)
-        phases += (confined_phase(plan, phase) for phase in phases_of(plan, boards, part, findings))
-        check_runs(plan, phases, findings)
-        check_traces(plan, phases, findings)
-        check_passing(phases, findings)
-        check_direction(plan, phases, findings)
-        check_calibration(plan, phases, findings)
-        check_engine_limits(plan, phases, findings)
-        check_host_weights(plan, phases, findings)
-        check_fullness(plan, phases, findings)
-        check_extras(folder, plan, phases, findings)
-        check_memory_schedule(plan, phases, findings)
+        _apply(OF_PLANS, given, findings)
+        phases += (region_fabric.confined_phase(plan, phase) for phase in phases_of(plan, boards, part, findings))
+        _apply(OVER_PHASES, given, findings)
+        measured = frozenset((plan["calibration"] or {"measured": ()})["measured"])
         for phase in phases:
-            _check_phase(plan, phase, confined_boards(plan, phase, boards), findings)
-            check_emitted(folder, plan, phase, boards, findings, build=build)
-        check_regions(plan, phases, boards, findings)
-        check_timeline(plan, findings)
-        check_region_files(folder, plan, phases, boards, findings)
-        check_reconfigured(folder, plan, phases, boards, findings)
-        check_left_overs(folder, plan, phases, findings)
+            own = {"phase": phase, "boards": region_fabric.confined_boards(plan, phase, boards)}
+            _apply(OF_PHASES, {**given, **own, "outcomes": outcomes.Outcomes(phase, measured)}, findings)
+            emitted.check_emitted(folder, plan, phase, boards, findings, build=build)
+        _apply(OVER_ALL, given, findings)
     except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError, MemoryError) as error:
         # A value that no rule foresaw is the plan's fault, never a reason to give no verdict.
         findings.add("plan-malformed", "phases", f"cannot be judged: {type(error).__name__}: {error!s:.200}")
     return Verdict(findings.told(), _judged(folder, plan, phases, boards))
+
+
+def _apply(rules: Rules, given: Mapping[str, Any], findings: Findings) -> None:
+    for rule, names in rules:
+        rule(*(given[name] for name in names.split()), findings)
 
 
 def _judged(folder: Folder, plan: Record, phases: list[PhaseFacts], boards: dict[str, Board]) -> dict[str, int]:
@@ -147,8 +182,8 @@ def _judged(folder: Folder, plan: Record, phases: list[PhaseFacts], boards: dict
         "channels": sum(len(phase.raw["channels"]) for phase in phases),
         "modules": sum(len(phase.modules) for phase in phases),
         "pblocks": sum(len(held["pblocks"]) for phase in phases for held in phase.raw["floorplan"].values()),
-        "constraint_files": sum(name.rpartition("/")[2] in FILES for name in folder.known),
-        "unbound_names": sum(len(phase.folded) for phase in phases if is_unbound(folder, plan, phase)),
+        "constraint_files": sum(name.rpartition("/")[2] in emitted.FILES for name in folder.known),
+        "unbound_names": sum(len(phase.folded) for phase in phases if emitted.is_unbound(folder, plan, phase)),
         "files": sum(data is not None for data in folder.known.values()),
     }
 
@@ -161,7 +196,7 @@ def _read_plan(folder: Folder, findings: Findings) -> Record | None:
         told = f"is {plan.get('schema')!r:.60}, this floorflow reads {SCHEMA}: plan again (--force replaces the folder)"
         findings.add("plan-malformed", "schema", told)
         return None
-    problems = list(departures(plan, PLAN, ""))
+    problems = list(departures(plan, "plan"))
     if not problems and not (plan["phases"] and plan["networks"] and plan["platform"]["fpgas"]):
         problems.append(("networks, phases, platform.fpgas", "must not be empty"))
     problems = problems or list(_long_lists(plan))
@@ -181,31 +216,3 @@ def _long_lists(plan: Record) -> Iterator[tuple[str, str]]:
             waiting += [(name, row) for row in value]
         elif isinstance(value, dict):
             waiting += value.items()
-
-
-def _check_phase(plan: Record, phase: PhaseFacts, boards: dict[str, Board], findings: Findings) -> None:
-    options = plan["options"]
-    check_throughput(phase, findings)
-    check_balance(plan, phase, findings)
-    check_channels(phase, findings)
-    check_fifos(phase, findings)
-    check_memories(phase, findings)
-    if phase.back_end is not None and not phase.back_end.may_cost_nothing(phase.where):
-        check_costs(phase, findings)
-    check_membership(phase, findings)
-    check_implementations(phase, boards, findings)
-    check_sums(phase, findings)
-    check_assignment(phase, findings)
-    check_slots(phase, options["cap"], findings)
-    check_crossings(phase, findings)
-    check_hops(phase, options, plan["platform"]["boundaries"], findings)
-    check_loads(phase, plan["platform"]["boundaries"], findings)
-    measured = (plan["calibration"] or {"measured": ()})["measured"]
-    outcomes = Outcomes(phase, frozenset(measured))
-    check_floorplan(phase, boards, options, outcomes, findings)
-    check_slices(phase, boards, options["cap"], findings)
-    check_interfaces(phase, findings)
-    check_joined(phase, findings)
-    check_expectations(phase, outcomes, findings)
-    check_budgets(phase, options["cap"], findings)
-    check_phase_stats(phase, options["objective"], findings)

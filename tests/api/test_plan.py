@@ -23,7 +23,7 @@ from floorflow.api import folders
 from floorflow.api.events import told_to
 from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.search.candidate import context
-from floorflow.verify.judge import BUILT_IN
+from floorflow.verify.back_end import BUILT_IN
 from tests.conftest import CNV, ROOT, TFC
 from tests.reconfigured import least_share, quick_board
 from tests.verify.planned_in_region import partial_request

@@ -21,7 +21,7 @@ from floorflow.backends.fpgaconvnet.options import FpgaConvNetOptions
 from floorflow.backends.layered.graph import read_layers
 from floorflow.errors import InputError
 from floorflow.network import FloatBits
-from floorflow.verify.fpgaconvnet import judge
+from floorflow.verify.layered.fpgaconvnet import judge
 from tests.backends.fpgaconvnet_reader import FormatError
 from tests.backends.fpgaconvnet_reader import read as read_config
 from tests.backends.layered_plans import ZOO, assert_legal, findings, foldings, plan, read

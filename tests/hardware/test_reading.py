@@ -9,7 +9,7 @@ import pytest
 from floorflow.assets import asset_folder
 from floorflow.errors import PlatformError
 from floorflow.hardware import load_platform
-from floorflow.verify.files.reader import Folder
+from floorflow.verify.files import Folder
 from floorflow.verify.violations import Findings
 
 

@@ -30,7 +30,7 @@ from floorflow.verify import check
 from tests.conftest import CNV, TFC
 from tests.papers.dpr.simulator import SimulatedChunk, simulate
 from tests.reconfigured import least_share
-from tests.verify.mutants_timeline import MISTAKES
+from tests.verify.mutants_phases import IN_TIMELINES as MISTAKES
 from tests.verify.planned_in_region import partial_request
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import yaml
 
 from floorflow.verify.hardware.geometry import Device, Sites
@@ -34,3 +35,7 @@ def _runs(mask: int) -> list[tuple[int, int]]:
         if mask >> y & 1:
             runs[-1:] = [(runs[-1][0], y)] if runs and runs[-1][1] == y - 1 else [*runs[-1:], (y, y)]
     return runs
+
+
+SEEDS = [*range(20), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(20, 200))]
+"""Of random families: 20 in every run, the others with -m slow."""

@@ -1,53 +1,47 @@
-"""The table of all planted mistakes, for plans made by hand and for real ones."""
+"""All planted mistakes, of the table and of the modules beside it, for plans made by hand and for real ones."""
 
 from __future__ import annotations
 
 from tests.verify import (
-    mutants_areas,
-    mutants_bargains,
-    mutants_chains,
-    mutants_claims,
-    mutants_direction,
-    mutants_engines,
     mutants_files,
-    mutants_finn,
     mutants_floorplan,
-    mutants_fullness,
-    mutants_hops,
-    mutants_joins,
-    mutants_limits,
-    mutants_memory,
-    mutants_phase_files,
     mutants_phases,
-    mutants_placed_ports,
-    mutants_ports,
-    mutants_reuse,
-    mutants_room,
-    mutants_script,
-    mutants_slots,
-    mutants_statements,
-    mutants_structure,
-    mutants_summary,
-    mutants_told,
-    mutants_unions,
+    mutants_plan,
+    mutants_regions,
+    mutants_resource_plan,
+    mutants_streams,
+    planting,
 )
-from tests.verify.mutants_phases import PHASES
+from tests.verify.mutants_phases import AT_MEMORY, PHASES, RECONFIGURED, TARGETS
+from tests.verify.mutants_regions import REGIONS
+from tests.verify.mutants_resource_plan import ON_RESOURCES
 from tests.verify.planting import ONE_NETWORK, Files, Mutant, NotApplicable, Plan
 
-TABLES = (
-    *(mutants_structure, mutants_engines, mutants_joins, mutants_slots, mutants_chains, mutants_hops),
-    *(mutants_floorplan, mutants_room, mutants_unions, mutants_ports, mutants_files, mutants_finn, mutants_script),
-    *(mutants_statements, mutants_phases, mutants_phase_files, mutants_summary, mutants_direction, mutants_claims),
-    mutants_fullness,
-    mutants_limits,
-    mutants_placed_ports,
-    mutants_memory,
-    mutants_told,
-    mutants_bargains,
-    mutants_reuse,
-    mutants_areas,
-)
+ONE_NETWORK.rows("one network", planting, mutants_files, mutants_floorplan, mutants_plan, mutants_streams)
+PHASES.rows("two by two", planting, mutants_files, mutants_plan, mutants_streams, mutants_phases)
+for registry, section in ((AT_MEMORY, "at memory"), (RECONFIGURED, "reconfigured"), (TARGETS, "targets")):
+    registry.rows(section, planting, mutants_phases)
+REGIONS.rows("regions", planting, mutants_regions)
+ON_RESOURCES.rows("on resources", planting, mutants_resource_plan)
+
 MUTANTS: tuple[Mutant, ...] = tuple(ONE_NETWORK.mutants)
 ACROSS: tuple[Mutant, ...] = tuple(PHASES.mutants)
+FAMILIES: dict[str, list[Mutant]] = {}
+"""Mistakes in plans of one network by the violation that each leads to."""
+for mutant in MUTANTS:
+    FAMILIES.setdefault(mutant.expected, []).append(mutant)
 
-__all__ = ["ACROSS", "MUTANTS", "TABLES", "Files", "Mutant", "NotApplicable", "Plan"]
+__all__ = [
+    "ACROSS",
+    "AT_MEMORY",
+    "FAMILIES",
+    "MUTANTS",
+    "ON_RESOURCES",
+    "RECONFIGURED",
+    "REGIONS",
+    "TARGETS",
+    "Files",
+    "Mutant",
+    "NotApplicable",
+    "Plan",
+]

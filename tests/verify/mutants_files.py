@@ -1,39 +1,29 @@
-"""Planted mistakes in the emitted files: constraints and FINN's."""
+"""Mistakes in emitted files and in extras.json that are no row of the table."""
 
 from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
 
 from tests.verify.planting import (
     TWO_SLRS,
     Files,
     NotApplicable,
     Plan,
+    board_of,
     constraint_files,
-    drop_first,
+    crossing,
     edit_json,
     edit_lines,
     first,
     mutant,
+    part_of,
     pblocks,
     phase_of,
     xdc,
 )
-
-
-@mutant("cell-pattern-ambiguous")
-def pattern_that_takes_two_cells(plan: Plan, files: Files) -> None:
-    text = files[xdc(plan)]
-    end = text.index("}", text.index("get_cells {"))
-    files[xdc(plan)] = f"{text[: end - 1]}*{text[end:]}"
-
-
-@mutant("cell-pattern-ambiguous")
-def cells_selected_by_a_filter(plan: Plan, files: Files) -> None:
-    files[xdc(plan)] = files[xdc(plan)].replace("[get_cells {", "[get_cells -hierarchical -filter {NAME =~ ", 1)
-
-
-@mutant("cell-missing")
-def cell_not_constrained(plan: Plan, files: Files) -> None:
-    edit_lines(files, xdc(plan), lambda lines: drop_first(lines, "add_cells_to_pblock"))
+from tests.verify.tiny_network import RESOURCES
 
 
 @mutant("cell-misplaced")
@@ -48,88 +38,10 @@ def cell_in_another_pblock(plan: Plan, files: Files) -> None:
 
 
 @mutant("cell-unknown")
-def cell_that_is_no_engine(plan: Plan, files: Files) -> None:
-    name = first(pblocks(plan))
-    files[xdc(plan)] += f"add_cells_to_pblock [get_pblocks {{pblock_{name}}}] [get_cells {{top/ghost}}]\n"
-
-
-@mutant("cell-repeated")
-def cell_added_twice(plan: Plan, files: Files) -> None:
-    line = first(line for line in files[xdc(plan)].split("\n") if line.startswith("add_cells_to_pblock"))
-    files[xdc(plan)] += f"{line}\n"
-
-
-@mutant("cell-ports-differ")
-def streams_of_another_engine(plan: Plan, files: Files) -> None:
-    name = constraint_files(plan)[1]
-    files[name] = files[name].replace(" -out {", " -out {7777 ", 1)
-
-
-@mutant("cell-ports-differ")
-def cell_whose_streams_are_not_compared(plan: Plan, files: Files) -> None:
-    edit_lines(files, constraint_files(plan)[1], lambda lines: drop_first(lines, "floorflow::ports"))
-
-
-@mutant("cell-unknown")
 def fifo_of_no_module(plan: Plan, files: Files) -> None:
     edit_json(
         files, "bound.json", lambda told: told.setdefault("streams", {}).update({"top/StreamingFIFO_rtl_99": "x"})
     )
-
-
-@mutant("cell-missing")
-def fifo_that_the_constraints_forget(plan: Plan, files: Files) -> None:
-    module = first(pblocks(plan))
-    cell = "top/StreamingFIFO_rtl_99"
-    edit_json(files, "bound.json", lambda told: told.setdefault("streams", {}).update({cell: module}))
-
-
-@mutant("slice-missing")
-def cell_of_a_slice_that_is_not_planned(plan: Plan, files: Files) -> None:
-    stream = phase_of(plan)["channels"][0]["name"]
-    edit_json(files, "bound.json", lambda told: told.update(slices={"top/StreamingFIFO_rtl_99": stream}))
-
-
-@mutant("pblock-soft")
-def pblock_left_soft(plan: Plan, files: Files) -> None:
-    files[xdc(plan)] = files[xdc(plan)].replace("IS_SOFT FALSE", "IS_SOFT TRUE", 1)
-
-
-@mutant("pblock-parent", TWO_SLRS)
-def parent_forgotten(plan: Plan, files: Files) -> None:
-    edit_lines(files, xdc(plan), lambda lines: drop_first(lines, "set_property PARENT"))
-
-
-@mutant("pblock-uncreated")
-def pblock_not_created(plan: Plan, files: Files) -> None:
-    edit_lines(files, xdc(plan), lambda lines: drop_first(lines, "create_pblock"))
-
-
-@mutant("pblock-unplanned")
-def pblock_that_is_not_planned(plan: Plan, files: Files) -> None:
-    files[xdc(plan)] += "create_pblock {pblock_ghost}\n"
-
-
-@mutant("pblock-ranges-differ")
-def ranges_differ_in_one_file(plan: Plan, files: Files) -> None:
-    name, before = constraint_files(plan)[1], files[constraint_files(plan)[1]]
-    entry = first(pblocks(plan).values())
-    files[name] = before.replace(f"{entry['ranges'][-1]}", "", 1)
-
-
-@mutant("unknown-command")
-def foreign_command(plan: Plan, files: Files) -> None:
-    files[xdc(plan)] += "delete_pblock pblock_front\n"
-
-
-@mutant("control-flow")
-def loop_in_the_constraints(plan: Plan, files: Files) -> None:
-    files[xdc(plan)] += "foreach cell [get_cells *] {puts $cell}\n"
-
-
-@mutant("file-corrupt")
-def brace_not_closed(plan: Plan, files: Files) -> None:
-    files[xdc(plan)] += "create_pblock {pblock_x\n"
 
 
 @mutant("library-missing")
@@ -137,3 +49,316 @@ def library_not_sourced(plan: Plan, files: Files) -> None:
     edit_lines(
         files, constraint_files(plan)[1], lambda lines: [line for line in lines if not line.startswith("source")]
     )
+
+
+@mutant("finn-kernel-split", TWO_SLRS)
+def one_partition_in_two_slrs(plan: Plan, files: Files) -> None:
+    crossing(plan)
+
+    def merge(content: Plan) -> None:
+        for name, entry in content.items():
+            if name != "Defaults":
+                entry["partition_id"] = 1
+
+    edit_json(files, "finn/floorplan.json", merge)
+
+
+def _a_fifo(plan: Plan, **entry: object) -> None:
+    """Let a FIFO be what it is not, with as much of every resource as that could need."""
+    channel = phase_of(plan)["channels"][1]
+    channel |= {"fifo_depth": 34, **entry}
+
+
+@mutant("wrong-fifo-style")
+def ultra_ram_that_the_part_lacks(plan: Plan, files: Files) -> None:
+    fpga = plan["platform"]["fpgas"][0]
+    if fpga["part"].startswith("xcku5p"):
+        fpga["part"] = "xcku9p-ffve900-2-e"
+    elif not fpga["part"].startswith("xc7"):
+        raise NotApplicable
+    resources = {"LUT": 90, "FF": 90, "BRAM18": 0, "URAM": 1, "DSP": 0}
+    _a_fifo(plan, fifo_style="ultra", fifo_resources=resources)
+
+
+FIFOS = "finn/fifo_config.json"
+
+
+def _with_fifo_file(plan: Plan, files: Files) -> Plan:
+    """Let the depths be known to keep the rate, so that FINN is told of them; return what it is told."""
+    interval = part_of(plan)["interval_cycles"]
+    known = {"full_rate_cycles": interval, "interval_cycles": interval, "not_analysed": ""}
+    known |= {"first_word_cycles": 9, "first_frame_cycles": interval, "deadlock": [], "shallow": []}
+    part_of(plan)["estimates"]["throughput"] = known
+    channels = phase_of(plan)["channels"]
+    depths = [depth for c in channels for depth in ([2] if c["converter"] else []) + [c["fifo_depth"]]]
+    styled = {"impl_style": "rtl", "ram_style": "auto"}
+    fifos = {f"StreamingFIFO_rtl_{n}": {"depth": depth, **styled} for n, depth in enumerate(depths)}
+    return fifos | json.loads(files["finn/folding_config.json"])
+
+
+STYLES = "finn/specialize_layers_config.json"
+STYLED = {"weightDataType": "INT4", "inputDataType": "UINT4", "noActivation": 1}
+
+
+def _last_unit(plan: Plan) -> Plan:
+    """Return a matrix unit without thresholds, of types that FINN makes rtl, lowered from a layer."""
+    engines = plan["networks"][0]["engines"]
+    matrix_unit: Plan = first(
+        e for e in engines if e["kind"] == "MVAU_hls" and e["attributes"].get("noActivation") == 1
+    )
+    matrix_unit["attributes"] |= STYLED
+    operation = {"name": matrix_unit["operation"], "type": "conv", "inputs": [], "outputs": [], "macs": 0}
+    plan["networks"][0]["operations"].append(operation)
+    return matrix_unit
+
+
+def _styled(plan: Plan, files: Files) -> str:
+    """Let that unit be hls against FINN's own choice, with the file that says so; return the name of its layer."""
+    unit = _last_unit(plan)
+    unit["attributes"]["preferred_impl_style"] = "hls"
+    units = [engine for engine in plan["networks"][0]["engines"] if engine["kind"].startswith("MVAU")]
+    layer = f"MVAU_{units.index(unit)}"
+    files[STYLES] = json.dumps({"Defaults": {}, layer: {"preferred_impl_style": "hls"}})
+    return layer
+
+
+@mutant("wrong-impl-style")
+def unit_in_hls_that_finn_makes_rtl(plan: Plan, files: Files) -> None:
+    if plan["platform"]["fpgas"][0]["part"].startswith("xc7"):
+        raise NotApplicable  # there it depends on the weights, which a plan does not hold
+    _last_unit(plan)["attributes"].pop("preferred_impl_style", None)
+
+
+@mutant("wrong-engine-name")
+def engines_not_numbered_by_their_styles(plan: Plan, files: Files) -> None:
+    _styled(plan, files)
+    engines = plan["networks"][0]["engines"]
+    places = [place for place, engine in enumerate(engines) if engine["kind"] == "MVAU_hls"]
+    if len(places) < 2:
+        raise NotApplicable
+    one, other = places[:2]
+    engines[one], engines[other] = engines[other], engines[one]
+
+
+@mutant("flow-file-differs", TWO_SLRS)
+def reports_before_the_last_step(plan: Plan, files: Files) -> None:
+    crossing(plan)
+    hooks = (
+        "OPT_DESIGN.TCL.PRE=@HOOK@",
+        "ROUTE_DESIGN.TCL.POST=@REPORT@",
+        "POST_ROUTE_PHYS_OPT_DESIGN.IS_ENABLED=true",
+    )
+    lines = [
+        f"# platform: {board_of(plan, files)['shell']['name']}",
+        "[vivado]",
+        *(f"prop=run.impl_1.STEPS.{hook}" for hook in hooks),
+    ]
+    files["vitis/floorflow.cfg"] = "\n".join(lines) + "\n"
+
+
+@mutant("library-missing")
+def library_sourced_twice(plan: Plan, files: Files) -> None:
+    def repeat(lines: list[str]) -> list[str]:
+        at = first(i for i, line in enumerate(lines) if line.startswith("source"))
+        return [*lines[: at + 1], *lines[at:]]
+
+    edit_lines(files, constraint_files(plan)[1], repeat)
+
+
+LESS = (0.01, 0.02, 0.05, 0.1, 0.2)
+
+
+def extras(plan: Plan) -> Plan:
+    """Return extras of a plan of one network: bargains that change nothing, and limits that cost nothing."""
+    if len(plan["phases"]) > 1 or len(plan["networks"]) > 1:
+        raise NotApplicable
+    (phase,), (network,) = plan["phases"], plan["networks"]
+    search, fullest = network["search"], plan["summary"]["fullness"]
+    rate = plan["options"]["clock_mhz"] * 1e6 / search["interval_cycles"]
+    name, engine = next(iter(phase["networks"][0]["folding"]["engines"].items()))
+    used, slots = phase["partition"]["utilisation"], [s for f in plan["platform"]["fpgas"] for s in f["slots"]]
+    now = {key: fullest[key] for key in ("slot", "resource", "share")} | {
+        "engine": name,
+        "engine_resource": "LUT",
+        "amount": engine["resources"]["LUT"],
+        "resources": {r: sum(round(used[s["name"]][r] * s["available"][r]) for s in slots) for r in RESOURCES},
+        "hpwl": sum(held["hpwl"] for held in phase["floorplan"].values()),
+    }
+    rows = [
+        {"less": less, "fps": rate * (1 - less), "interval_cycles": search["interval_cycles"], "figures": None}
+        for less in LESS
+    ]
+    beside = [f"--fpgas {len(plan['platform']['fpgas'])}"] if plan["options"]["fpgas"] == "auto" else []
+    return {
+        "schema": "floorflow-extras/1",
+        "without_limits": None,
+        "bargains": {"planned": False, "beside": beside, "now": now, "rows": rows},
+        "left_out": [],
+    }
+
+
+def add_extras(plan: Plan, files: Files, told: Plan) -> None:
+    """Lay extras beside a plan as the tests write it."""
+    digest = hashlib.sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest()
+    files["extras.json"] = json.dumps({"plan_sha256": digest, **told})
+
+
+def beside(expected: str) -> Callable[[Callable[[Plan, Plan], None]], None]:
+    """Take a function that spoils a plan or its extras as a mutant."""
+
+    def register(spoil: Callable[[Plan, Plan], None]) -> None:
+        def spoiled(plan: Plan, files: Files) -> None:
+            told = extras(plan)
+            spoil(plan, told)
+            add_extras(plan, files, told)
+
+        spoiled.__name__ = spoil.__name__
+        mutant(expected)(spoiled)
+
+    return register
+
+
+@beside("wrong-bargain")
+def a_bargain_of_another_rate(plan: Plan, told: Plan) -> None:
+    told["bargains"]["rows"][2]["less"] = 0.06
+
+
+@beside("wrong-bargain")
+def a_bargain_of_no_rate_at_all(plan: Plan, told: Plan) -> None:
+    told["bargains"]["rows"][4]["less"] = 1
+
+
+@beside("wrong-bargain")
+def a_bargain_in_no_time(plan: Plan, told: Plan) -> None:
+    told["bargains"]["rows"][4]["interval_cycles"] = 0
+
+
+@beside("wrong-bargain")
+def a_resource_of_an_engine_that_no_fpga_has(plan: Plan, told: Plan) -> None:
+    told["bargains"]["now"]["engine_resource"] = "X"
+
+
+@beside("wrong-bargain")
+def a_bargain_that_is_asked_for_at_another_rate(plan: Plan, told: Plan) -> None:
+    told["bargains"]["rows"][2]["fps"] *= 1.01
+
+
+@beside("wrong-bargain")
+def a_bargain_whose_rate_is_rounded_up(plan: Plan, told: Plan) -> None:
+    told["bargains"]["rows"][2]["fps"] *= 1.0005
+
+
+@beside("wrong-bargain")
+def a_bargain_on_another_number_of_fpgas(plan: Plan, told: Plan) -> None:
+    told["bargains"]["beside"].append("--fpgas 3")
+
+
+@beside("wrong-bargain")
+def a_bargain_on_any_number_of_fpgas(plan: Plan, told: Plan) -> None:
+    plan["options"]["fpgas"], told["bargains"]["beside"] = "auto", []
+
+
+@beside("wrong-bargain")
+def a_bargain_of_what_a_build_measured(plan: Plan, told: Plan) -> None:
+    plan["calibration"] = {"measured": [], "factors": {}, "reports": []}
+
+
+@beside("wrong-bargain")
+def a_bargain_that_misses_its_rate(plan: Plan, told: Plan) -> None:
+    own = told["bargains"]
+    own["rows"][0] |= {
+        "interval_cycles": own["rows"][0]["interval_cycles"] * 2,
+        "figures": {**own["now"], "hpwl": None},
+    }
+
+
+@beside("wrong-bargain")
+def a_bargain_of_another_interval_without_figures(plan: Plan, told: Plan) -> None:
+    told["bargains"]["rows"][4]["interval_cycles"] -= 1
+
+
+@beside("wrong-bargain")
+def wire_length_of_what_was_not_placed(plan: Plan, told: Plan) -> None:
+    own = told["bargains"]
+    own["rows"][4] |= {"interval_cycles": own["rows"][4]["interval_cycles"] - 1, "figures": own["now"]}
+
+
+@beside("wrong-bargain")
+def less_full_now_than_it_is(plan: Plan, told: Plan) -> None:
+    told["bargains"]["now"]["share"] /= 2
+
+
+@beside("wrong-bargain")
+def a_share_of_what_is_available_told_as_one_of_the_cap(plan: Plan, told: Plan) -> None:
+    now = told["bargains"]["now"]
+    now["share"] *= plan["options"]["cap"][now["resource"]]
+
+
+@beside("wrong-bargain")
+def more_in_all_now_than_there_is(plan: Plan, told: Plan) -> None:
+    told["bargains"]["now"]["resources"]["LUT"] += 1
+
+
+@beside("wrong-bargain")
+def a_larger_engine_now_than_there_is(plan: Plan, told: Plan) -> None:
+    told["bargains"]["now"]["amount"] += 1
+
+
+@beside("wrong-bargain")
+def shorter_wires_now_than_there_are(plan: Plan, told: Plan) -> None:
+    told["bargains"]["now"]["hpwl"] += 1.0
+
+
+@beside("wrong-bargain")
+def a_bargain_left_out_without_a_word(plan: Plan, told: Plan) -> None:
+    told["bargains"]["rows"].pop()
+
+
+@beside("wrong-bargain")
+def a_bargain_that_is_there_and_left_out(plan: Plan, told: Plan) -> None:
+    told["left_out"] = [{"what": "bargains", "less": [0.2], "option": "--bargains fold"}]
+
+
+@beside("wrong-bargain")
+def something_else_left_out(plan: Plan, told: Plan) -> None:
+    told["left_out"] = [{"what": "pictures", "less": [], "option": "--plots"}]
+
+
+@beside("wrong-bargain")
+def left_out_without_an_option_that_brings_it(plan: Plan, told: Plan) -> None:
+    told["left_out"] = [{"what": "without_limits", "less": [], "option": ""}]
+
+
+@beside("foreign-extras")
+def extras_of_another_plan(plan: Plan, told: Plan) -> None:
+    told["plan_sha256"] = "0" * 64
+
+
+@beside("plan-malformed")
+def extras_of_another_version(plan: Plan, told: Plan) -> None:
+    told["schema"] = "floorflow-extras/0"
+
+
+@beside("plan-malformed")
+def extras_without_a_part(plan: Plan, told: Plan) -> None:
+    del told["left_out"]
+
+
+@beside("wrong-bound")
+def bound_without_limits_above_that_under_them(plan: Plan, told: Plan) -> None:
+    told["without_limits"] = {"bound_cycles": bound(plan) + 1, "options": []}
+
+
+@beside("wrong-bound")
+def lower_bound_without_lifting_a_limit(plan: Plan, told: Plan) -> None:
+    told["without_limits"] = {"bound_cycles": bound(plan) - 1, "options": []}
+
+
+@beside("wrong-bound")
+def limit_lifted_that_was_not_set(plan: Plan, told: Plan) -> None:
+    plan["options"]["max_products"] = "none"
+    told["without_limits"] = {"bound_cycles": bound(plan) - 1, "options": ["max_products"]}
+
+
+def bound(plan: Plan) -> int:
+    return int(plan["networks"][0]["search"]["bound_cycles"])

@@ -1,8 +1,14 @@
-"""Planted mistakes in pblocks: rectangles, ranges, supply, demand."""
+"""Mistakes in floorplans, ports and room that are no row of the table, and what rows need for theirs."""
 
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+
+import yaml
 
 from floorflow.verify.hardware.geometry import Rectangle
 from floorflow.verify.hardware.ranges import SiteRange, clock_region_rectangle
@@ -15,7 +21,9 @@ from tests.verify.planting import (
     area_of,
     board_of,
     charge,
+    constraint_files,
     die,
+    edit_lines,
     first,
     mutant,
     name_ranges,
@@ -69,13 +77,6 @@ def range_one_column_short(plan: Plan, files: Files) -> None:
     name_ranges(plan, files, name, ranges_of(others))
 
 
-@mutant("range-malformed")
-def range_turned_over(plan: Plan, files: Files) -> None:
-    name, entry = first(pblocks(plan).items())
-    turned = [":".join(reversed(text.split(":"))) for text in entry["ranges"][:1]]
-    name_ranges(plan, files, name, [*turned, *entry["ranges"][1:]])
-
-
 @mutant("range-corner-missing", TWO_SLRS)
 def corner_in_a_laguna_hole(plan: Plan, files: Files) -> None:
     device = die(plan, files)
@@ -100,13 +101,6 @@ def pblock_on_the_shell(plan: Plan, files: Files) -> None:
 
 
 @mutant("slr-mismatch", TWO_SLRS)
-def slot_changed_in_the_pblock_only(plan: Plan, files: Files) -> None:
-    entry = first(pblocks(plan).values())
-    slots = [slot["name"] for slot in plan["platform"]["fpgas"][0]["slots"]]
-    entry["slot"] = first(slot for slot in slots if slot != entry["slot"])
-
-
-@mutant("slr-mismatch", TWO_SLRS)
 def slr_changed_in_the_plan_but_not_in_the_constraints(plan: Plan, files: Files) -> None:
     name, entry = first(pblocks(plan).items())
     slots = [slot["name"] for slot in plan["platform"]["fpgas"][0]["slots"]]
@@ -114,60 +108,8 @@ def slr_changed_in_the_plan_but_not_in_the_constraints(plan: Plan, files: Files)
     phase_of(plan)["partition"]["assignment"][name] = entry["slot"]
 
 
-@mutant("fill-exceeded")
-def fill_exceeded_by_one(plan: Plan, files: Files) -> None:
-    name, entry = first(pblocks(plan).items())
-    limit = math.floor(0.85 * entry["supply"]["LUT"] + 1e-9)
-    charge(plan, name, "LUT", limit + 1 - entry["demand"]["LUT"])
-
-
-@mutant("wrong-supply")
-def supply_overstated(plan: Plan, files: Files) -> None:
-    first(pblocks(plan).values())["supply"]["DSP"] += 2
-
-
-@mutant("wrong-demand")
-def demand_understated(plan: Plan, files: Files) -> None:
-    first(pblocks(plan).values())["demand"]["LUT"] -= 1
-
-
-@mutant("wrong-anchor")
-def anchor_elsewhere(plan: Plan, files: Files) -> None:
-    entry = first(pblocks(plan).values())
-    x, y = entry["anchor"].removeprefix("SLICE_X").split("Y")
-    entry["anchor"] = f"SLICE_X{int(x) + 1}Y{y}"
-
-
-@mutant("pblock-missing")
-def module_without_pblock(plan: Plan, files: Files) -> None:
-    blocks = pblocks(plan)
-    del blocks[first(blocks)]
-
-
-@mutant("wrong-hpwl")
-def wire_length_understated(plan: Plan, files: Files) -> None:
-    first(phase_of(plan)["floorplan"].values())["hpwl"] -= 1
-
-
 def floorplan_of(plan: Plan) -> Plan:
     return first(phase_of(plan)["floorplan"].values())
-
-
-@mutant("wrong-weights")
-def weight_that_nobody_asked_for(plan: Plan, files: Files) -> None:
-    entry = floorplan_of(plan)
-    entry["weights"] = {**entry["weights"], "reach": entry["weights"]["reach"] + 1}
-
-
-@mutant("wrong-terms")
-def late_stream_hushed_up(plan: Plan, files: Files) -> None:
-    terms = floorplan_of(plan)["terms"]
-    terms["reach"] = terms["reach"] + 512
-
-
-@mutant("wrong-terms")
-def congestion_made_up(plan: Plan, files: Files) -> None:
-    floorplan_of(plan)["terms"]["congestion"] += 10
 
 
 @mutant("wrong-objective")
@@ -197,16 +139,291 @@ def bin_relieved(plan: Plan, files: Files) -> None:
     demand[number] = " ".join([*bins[:fullest], str(int(bins[fullest]) - 2), *bins[fullest + 1 :]])
 
 
-@mutant("wrong-routing-map")
-def peak_understated(plan: Plan, files: Files) -> None:
-    floorplan_of(plan)["congestion"]["peak"] -= 1
+FULL, FULLER = 0.84, 0.95
+"""LUTs at which no module is likely enough to fit, and BRAM18 at which no pblock may be hard."""
+SOUGHT = 0.99
 
 
-@mutant("wrong-routing-map")
-def capacity_overstated(plan: Plan, files: Files) -> None:
-    floorplan_of(plan)["congestion"]["capacity"] *= 2
+def slots_of(plan: Plan) -> list[str]:
+    return [slot["name"] for fpga in plan["platform"]["fpgas"] for slot in fpga["slots"]]
 
 
-@mutant("wrong-routing-map")
-def map_without_its_upper_rows(plan: Plan, files: Files) -> None:
-    floorplan_of(plan)["congestion"]["demand"].pop()
+def fill_up(plan: Plan, share: float, resource: str) -> Plan:
+    """Let the first module need a share of what its pblock holds; return the pblock."""
+    name, entry = first((name, entry) for name, entry in pblocks(plan).items() if entry["supply"][resource])
+    charge(plan, name, resource, max(0, math.floor(share * entry["supply"][resource]) - entry["demand"][resource]))
+    return entry
+
+
+@mutant("wrong-short", TWO_SLRS)
+def short_pblock_in_a_slot_with_room(plan: Plan, files: Files) -> None:
+    if len(plan["platform"]["fpgas"][0]["slots"]) == 1:
+        raise NotApplicable  # a slot that all modules share may have none
+    plan["options"]["confidence"] = SOUGHT
+    name, entry = min(pblocks(plan).items(), key=lambda item: item[1]["supply"]["LUT"])
+    charge(plan, name, "LUT", max(0, math.floor(FULL * entry["supply"]["LUT"]) - entry["demand"]["LUT"]))
+    entry["short"] = True
+
+
+@mutant("finn-slr-differs", TWO_SLRS)
+def dies_for_finn_although_nothing_is_constrained(plan: Plan, files: Files) -> None:
+    if all(len(fpga["slots"]) == 1 for fpga in plan["platform"]["fpgas"]):
+        raise NotApplicable
+    plan["options"]["constraint_style"] = "none"
+    phase_of(plan)["constraint_styles"] = dict.fromkeys(slots_of(plan), "none")
+
+
+def by_slr_alone(plan: Plan, files: Files) -> None:
+    """Make of the plan one that assigns SLRs and makes no pblocks."""
+    styles = phase_of(plan)["constraint_styles"]
+    if set(styles.values()) != {"hard"} or len(plan["platform"]["fpgas"][0]["slots"]) == 1:
+        raise NotApplicable
+    plan["options"]["constraint_style"] = "slr"
+    phase_of(plan)["constraint_styles"] = dict.fromkeys(styles, "slr")
+    slrs = {slot["name"]: slot["slr"] for fpga in plan["platform"]["fpgas"] for slot in fpga["slots"]}
+    for fpga, floorplan in phase_of(plan)["floorplan"].items():
+        slr_of = {f"pblock_{name}": slrs[entry["slot"]] for name, entry in floorplan["pblocks"].items()}
+        edit_lines(files, f"{fpga}/pblocks.xdc", lambda lines, slr_of=slr_of: _assigned(lines, slr_of))  # type: ignore[misc]
+        edit_lines(files, f"{fpga}/pblocks.tcl", lambda lines, slr_of=slr_of: _called(lines, slr_of))  # type: ignore[misc]
+
+
+def _assigned(lines: list[str], slr_of: dict[str, str]) -> list[str]:
+    added = re.compile(r"add_cells_to_pblock \[get_pblocks \{(\w+)\}\] (\[get_cells .*\])")
+    found = filter(None, map(added.fullmatch, lines))
+    return [f"set_property USER_SLR_ASSIGNMENT {slr_of[match[1]]} {match[2]}" for match in found]
+
+
+def _called(lines: list[str], slr_of: dict[str, str]) -> list[str]:
+    text = "\n".join(lines).replace("\\\n", " ")
+    calls = re.findall(r"floorflow::pblock \{(\w+)\}.*-cells \{(.*)\}", text)
+    start = [line for line in lines if line.startswith(("source", "floorflow::begin", "floorflow::ports"))]
+    count = sum(len(cells.split()) for _, cells in calls)
+    made = [f"floorflow::slr {slr_of[name]} -cells {{{cells}}}" for name, cells in calls]
+    compared = sum(line.startswith("floorflow::ports") for line in start)
+    ports = f" -ports {compared}" if compared else ""
+    return [*start, *made, f"floorflow::end -pblocks 0 -assigned {count}{ports}", ""]
+
+
+@mutant("wrong-slr", TWO_SLRS)
+def cell_of_another_slr(plan: Plan, files: Files) -> None:
+    by_slr_alone(plan, files)
+    name = constraint_files(plan)[0]
+    files[name] = re.sub(
+        r"USER_SLR_ASSIGNMENT SLR(\d)",
+        lambda match: f"USER_SLR_ASSIGNMENT SLR{3 - int(match[1])}",
+        files[name],
+        count=1,
+    )
+
+
+STEP = 15
+"""Rows that no hard block's tile leaves, counted from the bottom of a die."""
+
+
+def halves(plan: Plan) -> tuple[str, Rectangle, Rectangle]:
+    """Return the first pblock of one rectangle that is high enough, and that rectangle's lower and upper part."""
+    for name, entry in pblocks(plan).items():
+        area = area_of(entry)
+        if len(entry["rectangles"]) == 1 and area.top - area.bottom + 1 >= 2 * STEP:
+            middle = area.bottom + STEP
+            lower = Rectangle(area.left, area.bottom, area.right, middle - 1)
+            return name, lower, Rectangle(area.left, middle, area.right, area.top)
+    raise NotApplicable
+
+
+def cut(plan: Plan, files: Files) -> None:
+    """Make two rectangles of a pblock's one, which is as legal."""
+    name, lower, upper = halves(plan)
+    place(plan, files, name, lower, upper)
+
+
+@mutant("pblock-rectangles")
+def rectangles_of_one_pblock_overlap(plan: Plan, files: Files) -> None:
+    name, lower, upper = halves(plan)
+    place(plan, files, name, lower, Rectangle(upper.left, upper.bottom - STEP, upper.right, upper.top))
+
+
+@mutant("slr-mismatch", TWO_SLRS)
+def second_rectangle_in_another_slot(plan: Plan, files: Files) -> None:
+    name, lower, upper = halves(plan)
+    device = die(plan, files)
+    bottom, top = first(
+        rows for rows in map(device.slr_rows, range(len(device.raw["slrs"]))) if not rows[0] <= upper.bottom <= rows[1]
+    )
+    place(plan, files, name, lower, Rectangle(upper.left, bottom, upper.right, top))
+
+
+@mutant("shell-touched", TWO_SLRS)
+def second_rectangle_on_the_shell(plan: Plan, files: Files) -> None:
+    static = board_of(plan, files).get("shell", {}).get("static", {})
+    text = first(text for ranges in static.values() for text in ranges if text.startswith("CLOCKREGION"))
+    x, y = text.split(":")[0].split("_X")[1].split("Y")
+    corner = SiteRange("CLOCKREGION", int(x), int(y), int(x), int(y))
+    name, entry = first(pblocks(plan).items())
+    place(plan, files, name, area_of(entry), clock_region_rectangle(die(plan, files), corner))
+
+
+@mutant("wrong-supply")
+def supply_of_the_box_around_two_rectangles(plan: Plan, files: Files) -> None:
+    name, lower, upper = halves(plan)
+    whole = pblocks(plan)[name]["supply"]
+    if upper.bottom + STEP > upper.top:
+        raise NotApplicable
+    place(plan, files, name, lower, Rectangle(upper.left, upper.bottom + STEP, upper.right, upper.top))
+    pblocks(plan)[name]["supply"] = whole
+
+
+@mutant("wrong-anchor")
+def anchor_of_the_upper_rectangle(plan: Plan, files: Files) -> None:
+    name, lower, upper = halves(plan)
+    place(plan, files, name, upper)
+    anchor = pblocks(plan)[name]["anchor"]
+    place(plan, files, name, lower, upper)
+    pblocks(plan)[name]["anchor"] = anchor
+
+
+@mutant("pblock-overlap")
+def second_rectangle_on_another_pblock(plan: Plan, files: Files) -> None:
+    blocks = list(pblocks(plan).items())
+    if len(blocks) < 2:
+        raise NotApplicable
+    (name, entry), (_, other) = blocks[:2]
+    place(plan, files, name, area_of(entry), area_of(other))
+
+
+def leave_out_wire(plan: Plan, name: str, port: str) -> None:
+    """Give the first FPGA the wire length of a planner that does not see a channel's end at a port."""
+    phase, fpga, blocks = phase_of(plan), first(plan["platform"]["fpgas"]), pblocks(plan)
+    home = {engine: module["name"] for module in phase["modules"] for engine in module["engines"]}
+    floorplan, place = phase["floorplan"][fpga["name"]], fpga[port]
+    channel = first(c for c in phase["channels"] if c["name"] == name)
+    area = first(
+        blocks[m]["rectangles"][0] for m in map(home.get, (channel["source"], channel["target"])) if m in blocks
+    )
+    across = abs(area["left"] + area["right"] - place["left"] - place["right"])
+    along = abs(area["bottom"] + area["top"] - place["bottom"] - place["top"])
+    if not across + along:
+        raise NotApplicable
+    floorplan["hpwl"] -= channel["width_bits"] * (across + along) / 2
+    floorplan["stats"] |= {"objective": floorplan["hpwl"], "bound": 0.0, "gap": 1.0, "status": "feasible"}
+
+
+@mutant("platform-malformed")
+def port_outside_its_slr(plan: Plan, files: Files) -> None:
+    name = f"platform/boards/{first(plan['platform']['fpgas'])['board']}.yaml"
+    board = yaml.safe_load(files[name])
+    port = board["memories"][0]["port"] if "memories" in board else board["host_port"]
+    port["top"] = die(plan, files).rows
+    files[name] = yaml.safe_dump(board)
+
+
+@mutant("platform-malformed")
+def host_in_an_slr_that_is_not_there(plan: Plan, files: Files) -> None:
+    name = f"platform/boards/{first(plan['platform']['fpgas'])['board']}.yaml"
+    board = yaml.safe_load(files[name])
+    board["host_slr"] = "SLR9"
+    files[name] = yaml.safe_dump(board)
+
+
+ALONG = {"left": ("bottom", "top"), "right": ("bottom", "top"), "bottom": ("left", "right"), "top": ("left", "right")}
+
+
+def port_and_box(plan: Plan) -> tuple[Plan, Plan]:
+    """Return the first port of the first pblock with any, and the pblock's one rectangle."""
+    block = first(b for b in pblocks(plan).values() if b["ports"] and len(b["rectangles"]) == 1)
+    return block["ports"][0], block["rectangles"][0]
+
+
+def crossing_of(plan: Plan) -> Plan:
+    entry: Plan = first(e for f in phase_of(plan)["floorplan"].values() for e in f["sll_columns"])
+    return entry
+
+
+@mutant("port-off-fabric")
+def port_in_the_corner_that_a_pblock_leaves_out(plan: Plan, files: Files) -> None:
+    module, block = first((name, block) for name, block in pblocks(plan).items() if block["ports"])
+    area = area_of(block)
+    middle = (area.bottom + area.top) // 2
+    place(plan, files, module, replace(area, top=middle), replace(area, left=area.right - 2, bottom=middle + 1))
+    block["ports"][0].update(side="left", first=area.top, last=area.top)
+
+
+@mutant("port-overlap")
+def two_ports_in_one_place(plan: Plan, files: Files) -> None:
+    for block in pblocks(plan).values():
+        for one in block["ports"]:
+            for other in block["ports"]:
+                if one is not other and one["side"] == other["side"]:
+                    other["first"], other["last"] = one["first"], one["last"]
+                    return
+    raise NotApplicable
+
+
+@mutant("port-narrow")
+def port_of_one_row(plan: Plan, files: Files) -> None:
+    widths = {channel["name"]: channel["width_bits"] for channel in phase_of(plan)["channels"]}
+    ports = (p for block in pblocks(plan).values() for p in block["ports"] if p["first"] < p["last"])
+    port = first(p for p in ports if widths[p["channel"]] >= 16)
+    port["last"] = port["first"]
+
+
+@mutant("port-turned-away")
+def port_on_the_far_side(plan: Plan, files: Files) -> None:
+    """Move a port between two pblocks to the side that is opposite to the one that faces the other."""
+    blocks = pblocks(plan)
+    for name, block in blocks.items():
+        for port in block["ports"]:
+            for other, there in blocks.items():
+                keys = {(p["channel"], p["direction"]) for p in there["ports"]}
+                if other != name and (port["channel"], {"in": "out", "out": "in"}[port["direction"]]) in keys:
+                    here, beyond = area_of(block), area_of(there)
+                    if beyond.left > here.right or beyond.right < here.left:
+                        port["side"] = "left" if beyond.left > here.right else "right"
+                        return
+                    port["side"] = "bottom" if beyond.bottom > here.top else "top"
+                    return
+    raise NotApplicable
+
+
+def along(port: Plan, box: Plan, side: str) -> float:
+    """Return where a port is along a side: its middle, or its edge if it is on a side across."""
+    return (port["first"] + port["last"]) / 2 if ALONG[port["side"]] == ALONG[side] else float(box[port["side"]])
+
+
+def moves(plan: Plan) -> Iterator[tuple[Plan, int]]:
+    """Yield ports with a step on their side that changes the length of their wire: not to the other side of its end."""
+    blocks = [block for block in pblocks(plan).values() if len(block["rectangles"]) == 1]
+    placed = [(port, block["rectangles"][0]) for block in blocks for port in block["ports"]]
+    for (port, box), (other, there), step in product(placed, placed, (1, -1)):
+        low, high = (box[name] for name in ALONG[port["side"]])
+        off = along(port, box, port["side"]) - along(other, there, port["side"])
+        is_inside = low <= port["first"] + step and port["last"] + step <= high
+        if other is not port and other["channel"] == port["channel"] and is_inside and abs(off + step) != abs(off):
+            yield port, step
+
+
+@mutant("sll-column-unknown", TWO_SLRS)
+def crossing_in_a_column_of_the_shell(plan: Plan, files: Files) -> None:
+    entry = crossing_of(plan)
+    if not entry["boundary"].endswith("SLR0-fpga0.SLR1"):
+        raise NotApplicable
+    entry["columns"][0]["column"] = max(die(plan, files).raw["sll"]["columns"])
+
+
+@mutant("sll-column-overload", TWO_SLRS)
+def more_wires_in_a_column_than_it_has(plan: Plan, files: Files) -> None:
+    crossing_of(plan)["columns"][0]["wires"] += die(plan, files).raw["sll"]["wires_per_column"]
+
+
+def sites_of(entry: Plan) -> str:
+    """Return the first range of SLICEs of a pblock."""
+    return str(first(text for text in entry["ranges"] if text.startswith("SLICE")))
+
+
+@mutant("fixed-pblock")
+def fixed_pblock_that_moved(plan: Plan, files: Files) -> None:
+    name, entry = first(pblocks(plan).items())
+    low, high = sites_of(entry).split(":")
+    x, y = high.removeprefix("SLICE_X").split("Y")
+    low = f"SLICE_X{int(x) - 1}Y{int(y) - 1}"
+    plan["options"]["fix_pblock"] = {name: f"{low}:{high}"}

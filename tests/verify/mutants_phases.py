@@ -1,14 +1,15 @@
-"""Planted mistakes in the plan of two networks and two phases: names, what runs where, and what passes between."""
+"""Mistakes in plans of several phases: two by two, at a shared memory, in time and in a region."""
 
 from __future__ import annotations
 
-import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
 
-from tests.verify.planting import Files, Plan, Registry, first
+from tests.verify.planting import ONE_NETWORK, Files, Plan, Registry, first
 from tests.verify.two_by_two import NAMES
 
 PHASES = Registry()
-mutant = PHASES.mutant
 
 
 def part(plan: Plan, phase: int, network: int) -> Plan:
@@ -23,282 +24,13 @@ def channel(plan: Plan, phase: int, name: str) -> Plan:
     return found
 
 
-@mutant("name-repeated")
-def two_phases_of_one_name(plan: Plan, files: Files) -> None:
-    plan["phases"][1]["name"] = "p0"
-
-
-@mutant("name-repeated")
-def two_networks_of_one_name(plan: Plan, files: Files) -> None:
-    plan["networks"].append(copy.deepcopy(plan["networks"][1]))
-
-
-@mutant("engine-repeated")
-def two_engines_of_one_name_in_a_network(plan: Plan, files: Files) -> None:
-    engines = plan["networks"][1]["engines"]
-    engines.append(engines[0])
-
-
-@mutant("plan-malformed")
-def phase_named_as_the_folder_above(plan: Plan, files: Files) -> None:
-    plan["phases"][1]["name"] = ".."
-
-
-@mutant("plan-malformed")
-def network_with_a_slash_in_its_name(plan: Plan, files: Files) -> None:
-    plan["networks"][1]["name"] = "radar/left"
-
-
-@mutant("plan-malformed")
-def engine_of_two_networks_in_a_module(plan: Plan, files: Files) -> None:
-    plan["phases"][0]["modules"][0]["engines"].append("camera/radar/MVAU_hls_0")
-
-
-@mutant("plan-malformed")
-def engine_of_no_role(plan: Plan, files: Files) -> None:
-    plan["networks"][0]["engines"][0]["role"] = "window"
-
-
-@mutant("phase-networks")
-def network_twice_in_a_phase(plan: Plan, files: Files) -> None:
-    networks = plan["phases"][0]["networks"]
-    networks.append(networks[1])
-
-
-@mutant("phase-networks")
-def networks_in_another_order(plan: Plan, files: Files) -> None:
-    plan["phases"][0]["networks"].reverse()
-
-
-@mutant("phase-networks")
-def network_that_the_plan_does_not_have(plan: Plan, files: Files) -> None:
-    part(plan, 1, 0)["network"] = "ghost"
-
-
-@mutant("phase-networks")
-def phase_of_nothing(plan: Plan, files: Files) -> None:
-    plan["phases"][1]["networks"] = []
-
-
-@mutant("trace-phase")
-def trace_of_a_phase_that_the_plan_does_not_have(plan: Plan, files: Files) -> None:
-    plan["networks"][0]["trace"][-1]["phase"] = "p2"
-
-
-@mutant("trace-phase")
-def trace_of_a_phase_without_the_network(plan: Plan, files: Files) -> None:
-    plan["phases"][1]["networks"].pop(0)
-
-
-@mutant("network-missing")
-def network_that_never_runs(plan: Plan, files: Files) -> None:
-    plan["networks"].append({**plan["networks"][1], "name": "sonar", "engines": []})
-
-
-@mutant("engine-missing")
-def engine_that_never_runs(plan: Plan, files: Files) -> None:
-    engines = plan["networks"][0]["engines"]
-    engines.append({**engines[-1], "name": "MVAU_hls_2"})
-
-
-@mutant("engine-unknown")
-def engine_folded_with_the_other_network(plan: Plan, files: Files) -> None:
-    camera, radar = (part(plan, 0, number)["folding"]["engines"] for number in (0, 1))
-    camera["radar/MVAU_hls_0"] = radar["radar/MVAU_hls_0"]
-
-
-@mutant("channel-astray")
-def channel_from_network_to_network(plan: Plan, files: Files) -> None:
-    channel(plan, 0, "radar_tracks")["target"] = "camera/phase:p1/tracks"
-
-
-@mutant("channel-astray")
-def channel_past_all_engines(plan: Plan, files: Files) -> None:
-    channel(plan, 1, "camera_out")["source"] = "camera/memory:features"
-
-
-@mutant("channel-end-unknown")
-def end_without_its_network(plan: Plan, files: Files) -> None:
-    channel(plan, 0, "camera_in")["source"] = "host:in0"
-
-
-@mutant("channel-end-unknown")
-def buffer_with_a_slash_in_its_name(plan: Plan, files: Files) -> None:
-    channel(plan, 0, "camera_features")["target"] = "camera/memory:features/left"
-
-
-@mutant("channel-end-unknown")
-def input_of_the_host_as_a_target(plan: Plan, files: Files) -> None:
-    channel(plan, 1, "camera_out")["target"] = "camera/host:in0"
-
-
-@mutant("channel-end-unknown")
-def engine_of_another_phase(plan: Plan, files: Files) -> None:
-    channel(plan, 0, "camera_features")["target"] = "camera/MVAU_hls_1"
-
-
-@mutant("memory-unwritten")
-def buffer_that_nobody_wrote(plan: Plan, files: Files) -> None:
-    channel(plan, 1, "camera_features")["source"] = "camera/memory:other"
-
-
-@mutant("memory-unwritten")
-def buffer_read_before_it_is_written(plan: Plan, files: Files) -> None:
-    plan["phases"].reverse()
-    plan["schedule"]["steps"].reverse()
-
-
-@mutant("memory-unwritten")
-def buffer_of_the_other_network(plan: Plan, files: Files) -> None:
-    channel(plan, 1, "radar_tracks")["source"] = "radar/memory:features"
-
-
-@mutant("memory-unread")
-def buffer_that_nobody_reads(plan: Plan, files: Files) -> None:
-    channel(plan, 1, "camera_out")["target"] = "camera/memory:result"
-
-
-@mutant("memory-rewritten")
-def buffer_written_by_both_phases(plan: Plan, files: Files) -> None:
-    channel(plan, 1, "camera_out")["target"] = "camera/memory:features"
-
-
-@mutant("frame-mismatch")
-def buffer_read_in_part(plan: Plan, files: Files) -> None:
-    channel(plan, 1, "camera_features")["words_per_frame"] -= 1
-
-
-@mutant("frame-mismatch")
-def stream_handed_over_in_part(plan: Plan, files: Files) -> None:
-    channel(plan, 0, "radar_tracks")["words_per_frame"] //= 2
-
-
-@mutant("frame-mismatch")
-def host_port_of_two_tensors(plan: Plan, files: Files) -> None:
-    channel(plan, 1, "radar_echo")["words_per_frame"] *= 2
-
-
-@mutant("frame-mismatch")
-def port_of_an_engine_with_other_words_in_another_phase(plan: Plan, files: Files) -> None:
-    channel(plan, 1, "radar_levels")["words_per_frame"] += 1
-
-
-@mutant("phase-unknown")
-def stream_handed_to_a_ghost(plan: Plan, files: Files) -> None:
-    channel(plan, 0, "radar_tracks")["target"] = "radar/phase:p9/tracks"
-
-
-@mutant("phase-unknown")
-def stream_handed_to_its_own_phase(plan: Plan, files: Files) -> None:
-    channel(plan, 0, "radar_tracks")["target"] = "radar/phase:p0/tracks"
-
-
-@mutant("handover-mismatch")
-def stream_taken_under_another_name(plan: Plan, files: Files) -> None:
-    channel(plan, 1, "radar_tracks")["source"] = "radar/phase:p0/echoes"
-
-
-@mutant("handover-mismatch")
-def stream_taken_twice(plan: Plan, files: Files) -> None:
-    channel(plan, 1, "radar_echo")["source"] = "radar/phase:p0/tracks"
-
-
-@mutant("handover-mismatch")
-def stream_handed_over_and_read_from_memory(plan: Plan, files: Files) -> None:
-    channel(plan, 1, "radar_tracks")["source"] = "radar/memory:tracks"
-
-
-@mutant("port-mismatch")
+@PHASES.mutant("port-mismatch")
 def host_inputs_from_one(plan: Plan, files: Files) -> None:
     for phase in (0, 1):
         channel(plan, phase, "radar_echo")["source"] = "radar/host:in1"
 
 
-@mutant("port-mismatch")
-def host_input_for_two_engines(plan: Plan, files: Files) -> None:
-    channel(plan, 1, "radar_tracks")["source"] = "radar/host:in0"
-
-
-@mutant("port-mismatch")
-def engine_without_one_of_its_channels_in_a_phase(plan: Plan, files: Files) -> None:
-    channels = plan["phases"][1]["channels"]
-    channels.remove(channel(plan, 1, "radar_echo"))
-
-
-@mutant("wrong-interval")
-def interval_of_the_shorter_phase_as_the_search_found(plan: Plan, files: Files) -> None:
-    plan["networks"][0]["search"] |= {"interval_cycles": 72, "bound_cycles": 72}
-
-
-@mutant("wrong-interval")
-def interval_of_the_other_network(plan: Plan, files: Files) -> None:
-    part(plan, 0, 1)["interval_cycles"] = part(plan, 0, 0)["interval_cycles"]
-
-
-@mutant("wrong-estimate")
-def rate_of_the_other_network(plan: Plan, files: Files) -> None:
-    part(plan, 0, 1)["estimates"]["fps"] = part(plan, 0, 0)["estimates"]["fps"]
-
-
-@mutant("wrong-estimate")
-def bottleneck_without_its_network(plan: Plan, files: Files) -> None:
-    part(plan, 0, 1)["estimates"]["bottleneck"] = "MVAU_hls_0"
-
-
-@mutant("wrong-estimate")
-def latency_of_both_phases_in_one(plan: Plan, files: Files) -> None:
-    part(plan, 0, 0)["estimates"]["latency_us"] += part(plan, 1, 0)["estimates"]["latency_us"]
-
-
-@mutant("wrong-estimate")
-def sustained_rate_that_nobody_analysed(plan: Plan, files: Files) -> None:
-    estimates = part(plan, 0, 0)["estimates"]
-    estimates["sustained_fps"] = estimates["fps"]
-
-
-@mutant("wrong-crossing")
-def crossing_at_the_rate_of_the_other_network(plan: Plan, files: Files) -> None:
-    crossing = first(plan["phases"][0]["partition"]["crossings"])
-    camera, radar = (part(plan, 0, number)["estimates"]["fps"] for number in (0, 1))
-    crossing["gbps"] *= camera / radar
-
-
-@mutant("wrong-objective")
-def folding_objective_of_both_networks(plan: Plan, files: Files) -> None:
-    camera, radar = (part(plan, 0, number)["folding"]["stats"] for number in (0, 1))
-    total = camera["objective"] + radar["objective"]
-    camera |= {"objective": total, "bound": total}
-
-
-@mutant("wrong-sum")
-def folding_that_counts_no_converters(plan: Plan, files: Files) -> None:
-    folding = part(plan, 0, 1)["folding"]
-    folding["resources"]["LUT"] = sum(engine["resources"]["LUT"] for engine in folding["engines"].values())
-
-
-@mutant("rate-missed")
-def rate_that_only_one_phase_keeps(plan: Plan, files: Files) -> None:
-    plan["options"] |= {"objective": "resources", "fps": part(plan, 0, 0)["estimates"]["fps"]}
-
-
-@mutant("wrong-parallelism")
-def parallelism_of_another_folding(plan: Plan, files: Files) -> None:
-    part(plan, 1, 1)["folding"]["engines"]["radar/Thresholding_rtl_0"]["parallelism"][0]["value"] = 2
-
-
-@mutant("wrong-parallelism")
-def parallelism_above_its_most(plan: Plan, files: Files) -> None:
-    row = {"name": "lanes", "value": 9, "most": 8}
-    part(plan, 1, 1)["folding"]["engines"]["radar/Thresholding_rtl_0"]["parallelism"].append(row)
-
-
-@mutant("wrong-parallelism")
-def parallelism_told_twice(plan: Plan, files: Files) -> None:
-    rows = part(plan, 1, 1)["folding"]["engines"]["radar/Thresholding_rtl_0"]["parallelism"]
-    rows.append(rows[0])
-
-
-@mutant("cap-exceeded")
+@PHASES.mutant("cap-exceeded")
 def networks_that_fit_only_one_at_a_time(plan: Plan, files: Files) -> None:
     available = plan["platform"]["fpgas"][0]["slots"][0]["available"]["LUT"]
     for network, engine, module in ((0, "camera/MVAU_hls_1", "back"), (1, "radar/AddStreams_hls_0", "fuse")):
@@ -313,7 +45,204 @@ def networks_that_fit_only_one_at_a_time(plan: Plan, files: Files) -> None:
         plan["phases"][1]["partition"]["utilisation"]["fpga0.SLR0"]["LUT"] += amount / available
 
 
-@mutant("pblock-overlap")
-def networks_on_one_place(plan: Plan, files: Files) -> None:
-    blocks = plan["phases"][1]["floorplan"]["fpga0"]["pblocks"]
-    blocks["back"] |= {key: blocks["fuse"][key] for key in ("rectangles", "ranges", "anchor", "supply")}
+@PHASES.mutant("file-missing")
+def files_of_a_phase_in_the_folder_of_all(plan: Plan, files: Files) -> None:
+    for name in [name for name in files if name.startswith("phases/p0/")]:
+        files[name.removeprefix("phases/p0/")] = files.pop(name)
+
+
+@PHASES.mutant("cell-misplaced")
+def cells_of_the_other_phase(plan: Plan, files: Files) -> None:
+    name = "phases/p1/fpga0/pblocks.xdc"
+    lines = files[name].split("\n")
+    cells = [number for number, line in enumerate(lines) if line.startswith("add_cells")]
+    one, other = lines[cells[0]], lines[cells[-1]]
+    get = [line.partition("[get_cells ")[2] for line in (one, other)]
+    lines[cells[0]], lines[cells[-1]] = one.replace(get[0], get[1]), other.replace(get[1], get[0])
+    files[name] = "\n".join(lines)
+
+
+@PHASES.mutant("finn-slr-differs")
+def slr_of_the_other_phase(plan: Plan, files: Files) -> None:
+    files["phases/p0/finn/radar/floorplan.json"] = files["phases/p0/finn/radar/floorplan.json"].replace(
+        '"slr": 1', '"slr": 0'
+    )
+
+
+@PHASES.mutant("finn-folding-differs")
+def folding_of_the_other_phase(plan: Plan, files: Files) -> None:
+    name = "phases/p1/finn/radar/folding_config.json"
+    content = json.loads(files[name])
+    content["Thresholding_rtl_0"]["PE"] = 2
+    files[name] = json.dumps(content)
+
+
+@PHASES.mutant("cell-shared")
+def units_of_two_networks_as_one_cell(plan: Plan, files: Files) -> None:
+    content = json.loads(files["phases/p0/bound.json"])
+    one, other = list(content["cells"])[:2]
+    content["cells"][other] = content["cells"][one]
+    files["phases/p0/bound.json"] = json.dumps(content)
+
+
+AT_MEMORY = Registry()
+TABLE, ROWS = "fcnnx/mcnn_hs.json", "fcnnx/mcnn_hs.csv"
+
+
+def shared(plan: Plan) -> Plan:
+    found: Plan = plan["memory_schedule"]
+    return found
+
+
+def network(plan: Plan, number: int = 0) -> Plan:
+    found: Plan = shared(plan)["networks"][number]
+    return found
+
+
+def transfers(plan: Plan, number: int = 0) -> list[Plan]:
+    name = network(plan, number)["network"]
+    return [entry for entry in shared(plan)["transfers"] if entry["network"] == name]
+
+
+@ONE_NETWORK.mutant("memory-schedule-needless")
+def schedule_of_a_memory_that_no_engine_works_from(plan: Plan, files: Files) -> None:
+    stats = {"method": "exact", "status": "optimal", "objective": 1.0, "bound": 1.0, "gap": 0.0}
+    plan["memory_schedule"] = {
+        "memory_gbs": 1.0,
+        "bandwidth_gbs": 0.9,
+        "fairness": "fps-error",
+        "two_sided": False,
+        "burst_beats": 1024,
+        "limits_share": 1.0,
+        "slots_total": 64,
+        "period_us": 1.0,
+        "error": 0.0,
+        "error_bound": 0.0,
+        "choice": stats,
+        "schedule": stats,
+        "networks": [],
+        "transfers": [],
+        "front": [],
+    }
+
+
+@AT_MEMORY.mutant("wrong-transfer-order")
+def one_inference_less_than_stated(plan: Plan, files: Files) -> None:
+    count = len(network(plan)["subgraphs"])
+    last = transfers(plan)[-1]["run"]
+    kept = [
+        e for e in shared(plan)["transfers"] if e["network"] != network(plan)["network"] or e["run"] <= last - count
+    ]
+    shared(plan)["transfers"] = kept
+
+
+def engine_of(plan: Plan) -> Plan:
+    engines: Plan = plan["phases"][0]["networks"][0]["folding"]["engines"]
+    found: Plan = next(iter(engines.values()))
+    return found
+
+
+@AT_MEMORY.mutant("engine-file-differs")
+def parameters_of_a_wider_engine(plan: Plan, files: Files) -> None:
+    name = f"fcnnx/{network(plan)['network']}/engine.json"
+    parameters = json.loads(files[name])
+    parameters["folding"]["N_PE"] += 1
+    files[name] = json.dumps(parameters)
+
+
+RECONFIGURED = Registry()
+BUFFERS = "phases/p1/buffers.json"
+
+
+@RECONFIGURED.mutant("wrong-load-time")
+def load_that_takes_half_as_long(plan: Plan, files: Files) -> None:
+    step = plan["schedule"]["steps"][1]
+    plan["schedule"]["period_us"] -= step["load_us"] / 2
+    plan["schedule"]["stats"]["objective"] = plan["schedule"]["period_us"]
+    step["load_us"] /= 2
+
+
+TARGETS = Registry()
+
+
+def row(plan: Plan, network: str) -> Plan:
+    """Return the target of a network."""
+    found: Plan = next(row for row in plan["targets"]["networks"] if row["network"] == network)
+    return found
+
+
+def at(number: int, field: str, change: Callable[[float], float | None]) -> Callable[[Plan], None]:
+    def spoil(plan: Plan) -> None:
+        step = plan["schedule"]["steps"][number]
+        step[field] = change(step[field])
+
+    return spoil
+
+
+def of(field: str, change: Callable[[float], float]) -> Callable[[Plan], None]:
+    def spoil(plan: Plan) -> None:
+        plan["schedule"][field] = change(plan["schedule"][field])
+
+    return spoil
+
+
+IN_TIMELINES: dict[str, tuple[str, Callable[[Plan], None]]] = {
+    "a run before its load ends": ("wrong-timeline", at(0, "run_start_us", lambda us: us - 1)),
+    "a run before the batch lies in memory": ("wrong-timeline", at(1, "run_start_us", lambda us: us - 1)),
+    "a run later than it could": ("wrong-timeline", at(1, "run_start_us", lambda us: us + 5)),
+    "a load while the port is busy": ("wrong-timeline", at(1, "load_start_us", lambda us: us - 1)),
+    "a load while its region runs": ("wrong-timeline", at(2, "load_start_us", lambda us: us - 1)),
+    "a load in no time": ("wrong-timeline", at(1, "load_us", lambda _: 0.0)),
+    "a load that is not told": ("wrong-timeline", at(1, "load_start_us", lambda _: None)),
+    "a shorter period": ("wrong-timeline", of("period_us", lambda us: us * 0.9)),
+    "a first load counted twice": ("wrong-timeline", of("reload_us", lambda us: us + 10)),
+    "a run without the pipeline filled": ("wrong-schedule", at(0, "run_us", lambda us: us * 0.98)),
+    "a memory that carries more": ("wrong-load-time", of("memory_gbps", lambda gbps: 2 * gbps)),
+}
+
+
+def chunks(change: Callable[[Plan], None]) -> Callable[[Path], None]:
+    def spoil(out: Path) -> None:
+        path = out / "host" / "chunks.json"
+        content = json.loads(path.read_text())
+        change(content)
+        path.write_text(json.dumps(content))
+
+    return spoil
+
+
+def script(old: str, new: str) -> Callable[[Path], None]:
+    def spoil(out: Path) -> None:
+        path = out / "dfx" / "dfx.tcl"
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new))
+
+    return spoil
+
+
+def moved_pblock(out: Path) -> None:
+    path = out / "phases" / "p0" / "fpga0" / "pblocks.unbound.tcl"
+    path.write_text(path.read_text().replace("-parent {pblock_region_r0} \\\n    ", ""))
+
+
+IN_REGION_FILES: dict[str, tuple[str, Callable[[Path], None]]] = {
+    "another cell": ("wrong-region-script", script("{top_i/r0}", "{top_i/r1}")),
+    "another range": ("wrong-region-script", script("Y49", "Y48")),
+    "no reset": ("wrong-region-script", script("reset TRUE", "reset FALSE")),
+    "another part": ("wrong-region-script", script("xc7z020clg400-1", "xc7z010clg400-1")),
+    "a phase not implemented": ("wrong-region-script", script("{r0} {p1}", "{r0} {p0}")),
+    "no script": ("file-missing", lambda out: (out / "dfx" / "dfx.tcl").unlink()),
+    "no chunks": ("file-missing", lambda out: (out / "host" / "chunks.json").unlink()),
+    "two buffers at one place": ("wrong-chunks", chunks(lambda c: [b.update(offset=0) for b in c["buffers"]] and None)),
+    "a shorter buffer": ("wrong-chunks", chunks(lambda c: c["buffers"][0].update(bytes=1))),
+    "another writer": ("wrong-chunks", chunks(lambda c: c["buffers"][-1].update(written_by=["p1"]))),
+    "not packed anew": ("wrong-chunks", chunks(lambda c: c["buffers"][-1].update(packed_from=None))),
+    "released too early": ("wrong-chunks", chunks(lambda c: c["buffers"][-1].update(last_step=0))),
+    "less memory": ("wrong-chunks", chunks(lambda c: c.update(memory_bytes=1))),
+    "another order": ("wrong-chunks", chunks(lambda c: c["steps"].reverse())),
+    "a step less": ("wrong-chunks", chunks(lambda c: c["steps"].pop())),
+    "another reference": ("wrong-chunks", chunks(lambda c: c.update(reference={"r0": "p1"}))),
+    "a buffer twice": ("wrong-chunks", chunks(lambda c: c["buffers"].append(c["buffers"][0]))),
+    "no batch": ("wrong-chunks", chunks(lambda c: c.pop("batch"))),
+    "no parent": ("pblock-parent", moved_pblock),
+}

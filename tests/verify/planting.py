@@ -7,11 +7,16 @@ that only the rule in question can catch it.
 
 from __future__ import annotations
 
+import ast
+import copy
 import json
+import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import reduce
-from typing import Any
+from pathlib import Path
+from types import ModuleType
+from typing import Any, ClassVar
 
 import yaml
 
@@ -30,20 +35,59 @@ ANY_PLAN, TWO_SLRS, TWO_FPGAS, LINK_CORES, JOIN = "", "two SLRs", "two FPGAs", "
 """What a plan must have for a mutant to apply; plans with link cores have SLRs and a link beyond the host's SLR."""
 
 
+Spoil = Callable[[Plan, Files], None]
+
+
 @dataclass(frozen=True)
 class Mutant:
     """A planted mistake, the violation that it must lead to, and what it needs of a plan."""
 
     title: str
     expected: str
-    spoil: Callable[[Plan, Files], None]
+    spoil: Spoil
     needs: str = ANY_PLAN
+
+
+class _Keys(ast.NodeTransformer):
+    """Makes keys of what stands behind dots, but of what is called; ``phase`` and ``part`` are the plan's first."""
+
+    ROOTS: ClassVar = {"phase": 'plan["phases"][0]', "part": 'plan["phases"][0]["networks"][0]'}
+
+    def __init__(self, statements: ast.AST) -> None:
+        names = (node for node in ast.walk(statements) if isinstance(node, ast.Name))
+        self.roots = {*self.ROOTS} - {node.id for node in names if isinstance(node.ctx, ast.Store)}
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.parse(self.ROOTS[node.id], mode="eval").body if node.id in self.roots else node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        called = node.func
+        if isinstance(called, ast.Attribute):
+            called.value = self.visit(called.value)
+        node.func = ast.Constant(None)
+        self.generic_visit(node)
+        node.func = called
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        return ast.Subscript(self.visit(node.value), ast.Constant(node.attr), node.ctx)
+
+
+def planted(statements: str, helpers: dict[str, Any]) -> Spoil:
+    """Return a mistake that is stated by a row of ``mutants.yaml``."""
+    tree = ast.parse(statements)
+    code = compile(ast.fix_missing_locations(_Keys(tree).visit(tree)), statements, "exec")
+
+    def spoil(plan: Plan, files: Files) -> None:
+        exec(code, {**helpers, "plan": plan, "files": files})  # noqa: S102 - the table's own statements
+
+    return spoil
 
 
 LINK_COST = 10
 """What a wire over a link costs, in boundaries."""
 
-Spoil = Callable[[Plan, Files], None]
+ROWS = yaml.safe_load(Path(__file__).with_name("mutants.yaml").read_text(encoding="utf-8"))
 
 
 class Registry:
@@ -60,6 +104,15 @@ class Registry:
             return spoil
 
         return register
+
+    def rows(self, section: str, *modules: ModuleType) -> None:
+        """Take the rows of a section of the table, whose statements use the helpers of these modules."""
+        helpers: dict[str, Any] = {"copy": copy, "json": json, "re": re, "yaml": yaml}
+        for module in modules:
+            helpers |= vars(module)
+        for needs in (ANY_PLAN, TWO_SLRS, TWO_FPGAS, LINK_CORES, JOIN):
+            for expected, rows in ROWS.get(f"{section}, {needs}" if needs else section, {}).items():
+                self.mutants += [Mutant(title, expected, planted(told, helpers), needs) for title, told in rows.items()]
 
 
 ONE_NETWORK = Registry()

@@ -13,8 +13,8 @@ from floorflow.placement.region import RegionNeed, choose_regions
 from floorflow.record.regions import reconfigurable_entry
 from floorflow.resources import Resources
 from floorflow.search.many.regions import region_problem, static_parts
+from floorflow.verify.facts import PhaseFacts
 from floorflow.verify.hardware.boards import Board
-from floorflow.verify.phase_facts import PhaseFacts
 from tests.verify.dies import device
 
 Plan = dict[str, Any]

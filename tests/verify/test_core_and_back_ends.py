@@ -9,17 +9,17 @@ from functools import cache
 from pathlib import Path
 
 import floorflow.verify
-from floorflow.verify.finn.attributes import FOLDING_ATTRIBUTES
+from floorflow.verify.back_end import ANSWERS
 from floorflow.verify.finn.cycles import CYCLES
 from floorflow.verify.finn.files import FLOORPLAN_FILE, FOLDING_FILE
+from floorflow.verify.finn.foldings import FOLDING_ATTRIBUTES
 from floorflow.verify.finn.judge import findings
 from floorflow.verify.finn.styles import PREFERENCE, STYLE_FILE
-from floorflow.verify.judge import ANSWERS
 from tests.sources import PACKAGE, trees
 
 VERIFY = Path(floorflow.verify.__file__).parent
 CORE = sorted(path for path in VERIFY.rglob("*.py") if "finn" not in path.relative_to(VERIFY).parts)
-NAMES_IT = "judge.py"
+NAMES_IT = "back_end.py"
 """The one file of the core that names FINN: it says where the part that comes with floorflow is."""
 READS = {"number", "numbers", "pair", "has", "texts", "choice", "parallelism", "pixels", "_flag", "_divisor"}
 """What FINN's part calls with the name of an attribute."""

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.backends.fcnnx.engine import ConvLayer, Pipeline, Pool
-from floorflow.verify.fcnnx.engine import illegal, resources, tiles
+from floorflow.verify.layered.fcnnx import resources, tiles, wrong_folding
 
 SIZE = st.integers(1, 40)
 
@@ -41,10 +41,10 @@ def test_subgraphs_and_resources_agree(own: list[ConvLayer], n_pe: int, n_op: in
     engine = Pipeline(n_pe, n_op, banks, 150.0, serial_weights=serial)
     folding, judged = {"N_PE": n_pe, "N_op": n_op, "banks": banks}, [as_judged(layer) for layer in own]
     if not engine.fits(tuple(own)):
-        assert illegal(judged, folding)
+        assert wrong_folding(judged, folding)
         return
     wide = n_pe > max(layer.maps_out for layer in own) or n_op > max(layer.kernel**2 for layer in own)
-    assert bool(illegal(judged, folding)) == wide
+    assert bool(wrong_folding(judged, folding)) == wide
     found = list(tiles(judged, folding))
     theirs = engine.subgraphs(tuple(own))
     assert [tile.name for tile in found] == [subgraph.name for subgraph in theirs]

@@ -7,10 +7,9 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floorflow.verify.backend_answers import EngineFacts
-from floorflow.verify.engines import PlannedEngine
-from floorflow.verify.joins import join_fills
-from floorflow.verify.phase_facts import PhaseFacts
+from floorflow.verify.back_end import EngineFacts, PlannedEngine
+from floorflow.verify.facts import PhaseFacts
+from floorflow.verify.rules.fifos import join_fills
 
 Edge = tuple[str, str]
 

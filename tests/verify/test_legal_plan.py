@@ -12,9 +12,10 @@ import pytest
 
 from floorflow.verify import VIOLATIONS, NotAPlan, Violation, check
 from floorflow.verify.finn.judge import findings as finn_findings
-from tests.verify.mutants_bargains import add_extras, extras
-from tests.verify.mutants_structure import lead_in_a_circle
-from tests.verify.mutants_unions import cut
+from tests.verify.dies import SEEDS
+from tests.verify.mutants_files import add_extras, extras
+from tests.verify.mutants_floorplan import cut
+from tests.verify.mutants_plan import lead_in_a_circle
 from tests.verify.planting import part_of
 from tests.verify.tiny import CASES, Files, Plan, tiny_plan, write_folder
 
@@ -166,7 +167,7 @@ def test_another_schema_is_malformed(tmp_path: Path) -> None:
     assert names(check(write_folder(tmp_path, plan, files))) == {"plan-malformed"}
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_random_damage_never_stops_the_check(seed: int, tmp_path: Path) -> None:
     case = ("xcku5p", "two join")[seed % 2]
     plan, files = copy.deepcopy(legal(case))

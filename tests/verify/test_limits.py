@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from floorflow.verify import check
-from tests.verify.mutants_limits import listed, written
+from tests.verify.mutants_plan import listed, written
 from tests.verify.planting import charge, part_of, phase_of
 from tests.verify.tiny import Files, Plan, tiny_plan, write_folder
 

@@ -17,6 +17,7 @@ import floorflow as ff
 from floorflow.verify import VIOLATIONS, check, verify
 from floorflow.verify.finn.judge import findings as finn_findings
 from tests.tools import at_most
+from tests.verify.dies import SEEDS
 from tests.verify.planting import Files, Plan
 from tests.verify.tiny import write_folder
 from tests.verify.two_by_two import two_by_two
@@ -41,7 +42,7 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from places(value[key])
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_odd_values_never_stop_the_check(seed: int, tmp_path: Path) -> None:
     plan, files = copy.deepcopy(legal())
     chance = random.Random(seed)
@@ -107,7 +108,7 @@ def hostile_folder(out: Path, seed: int) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_hostile_folder_is_refused_in_time(seed: int, tmp_path: Path) -> None:
     folder = hostile_folder(tmp_path, seed)
     with at_most(SECONDS):

@@ -12,13 +12,19 @@ import pytest
 from floorflow.verify import VIOLATIONS, check
 from floorflow.verify.finn.build import FINDINGS
 from floorflow.verify.finn.judge import findings as finn_findings
-from tests.verify.mutants import ACROSS, MUTANTS, Files, Mutant, NotApplicable, Plan
-from tests.verify.mutants_memory import AT_MEMORY
-from tests.verify.mutants_reconfigured import RECONFIGURED
-from tests.verify.mutants_region_files import MISTAKES as IN_REGION_FILES
-from tests.verify.mutants_regions import REGION_MUTANTS
-from tests.verify.mutants_targets import TARGETS
-from tests.verify.mutants_timeline import MISTAKES as IN_TIMELINES
+from tests.verify.mutants import (
+    ACROSS,
+    AT_MEMORY,
+    MUTANTS,
+    RECONFIGURED,
+    REGIONS,
+    TARGETS,
+    Files,
+    Mutant,
+    NotApplicable,
+    Plan,
+)
+from tests.verify.mutants_phases import IN_REGION_FILES, IN_TIMELINES
 from tests.verify.planting import ANY_PLAN, JOIN, LINK_CORES, TWO_FPGAS, TWO_SLRS
 from tests.verify.tiny import tiny_plan, write_folder
 
@@ -56,7 +62,7 @@ def test_mutants_with_needs_do_not_apply_where_these_are_not_met() -> None:
 
 def test_titles_are_unique_and_every_violation_has_a_mutant() -> None:
     assert max(Counter(mutant.title for mutant in MUTANTS).values()) == 1
-    everywhere = (*MUTANTS, *ACROSS, *RECONFIGURED.mutants, *TARGETS.mutants, *REGION_MUTANTS)
+    everywhere = (*MUTANTS, *ACROSS, *RECONFIGURED.mutants, *TARGETS.mutants, *REGIONS.mutants)
     at_memory = {mutant.expected for mutant in AT_MEMORY.mutants} & {*VIOLATIONS}  # others are of the back end alone
     assert {mutant.expected for mutant in everywhere} | at_memory | {
         expected for expected, _ in (*IN_REGION_FILES.values(), *IN_TIMELINES.values())

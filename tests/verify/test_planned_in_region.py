@@ -12,7 +12,7 @@ from floorflow.facts import Plan, read_plan
 from floorflow.hardware import load_platform
 from floorflow.verify import check
 from floorflow.view.pictures.floorplan import floorplan
-from tests.verify.mutants_region_files import MISTAKES
+from tests.verify.mutants_phases import IN_REGION_FILES as MISTAKES
 from tests.verify.planned_in_region import planned_in_region
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.geometry import Rectangle
-from floorflow.verify.regions import check_regions, confined_boards
-from floorflow.verify.regions.tiles import Fabric
+from floorflow.verify.rules.region_fabric import Fabric, confined_boards
+from floorflow.verify.rules.regions import check_regions
 from floorflow.verify.violations import Findings
 from tests.verify.dies import device
-from tests.verify.mutants_regions import REGION_MUTANTS, DoesNotApply, Mutant, Plan
+from tests.verify.mutants import REGIONS, Mutant, NotApplicable, Plan
 from tests.verify.region_cases import NEEDS, boards_of, case, facts_of
 
 
@@ -30,14 +30,14 @@ def test_chosen_regions_are_legal(name: str) -> None:
     assert found_in(case(name), boards_of(name)) == set()
 
 
-@pytest.mark.parametrize("mutant", REGION_MUTANTS, ids=lambda mutant: mutant.title)
+@pytest.mark.parametrize("mutant", REGIONS.mutants, ids=lambda mutant: mutant.title)
 def test_a_mistake_is_found_wherever_it_can_be_made(mutant: Mutant) -> None:
     made = 0
     for name in NEEDS:
         plan = case(name)
         try:
-            mutant.spoil(plan)
-        except DoesNotApply:
+            mutant.spoil(plan, {})
+        except NotApplicable:
             continue
         made += 1
         assert mutant.expected in found_in(plan, boards_of(name)), name
@@ -46,10 +46,10 @@ def test_a_mistake_is_found_wherever_it_can_be_made(mutant: Mutant) -> None:
 
 def test_a_mistake_is_called_by_its_own_name_alone_where_nothing_follows_from_it() -> None:
     alone = {"region-order", "region-load-time", "region-property", "region-static-missing", "region-repeated"}
-    for mutant in REGION_MUTANTS:
+    for mutant in REGIONS.mutants:
         if mutant.expected in alone:
             plan = case("pynq-z1, two")
-            mutant.spoil(plan)
+            mutant.spoil(plan, {})
             assert found_in(plan, boards_of("pynq-z1, two")) - {"region-frames"} <= {mutant.expected}
 
 

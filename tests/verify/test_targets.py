@@ -10,7 +10,7 @@ import pytest
 from floorflow.verify import check
 from tests.conftest import made_once
 from tests.several_models import planned
-from tests.verify.mutants_targets import TARGETS
+from tests.verify.mutants import TARGETS
 from tests.verify.planting import Mutant
 from tests.verify.tiny import write_folder
 

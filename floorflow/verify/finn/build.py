@@ -1,24 +1,128 @@
-"""A bound plan against the build that it is bound to: every name is followed to its node, and that is judged.
-
-bound.json tells the cell of each engine, FIFO and converter, and here each must be a node of the right kind, shape,
-folding, SLR and streams. Names that nodes do not have yet are derived from the kernels as they are written.
-"""
+"""Nodes of a build against the engines of the plan whose cells they are: kind, shape, folding and SLR."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from floorflow.verify.finn.build_engines import kernel_problems, node_problems, slr_problems
-from floorflow.verify.finn.build_streams import stream_problems
-from floorflow.verify.finn.built_nodes import NoBuild, Node
-from floorflow.verify.finn.fifo_file import sets_fifos
-from floorflow.verify.finn.kernels import read_build
-from floorflow.verify.judge import Row
+from floorflow.verify.back_end import Row
+from floorflow.verify.finn.fifos import sets_fifos
+from floorflow.verify.finn.kernels import NoBuild, Node, Way, read_build, ways
 
 Problem = tuple[str, str]
+SHAPES = (
+    *("MW", "MH", "Channels", "NumChannels", "IFMChannels", "ConvKernelDim", "IFMDim", "OFMDim", "Stride", "Kernel"),
+    *("Dilation", "depthwise", "PoolDim", "ImgDim", "Padding", "OutImgDims", "Labels", "NumOutputStreams", "K", "Dim"),
+    *("ChannelsPerStream", "NumEmbeddings", "numSteps", "KernelSize", "Function"),
+)
+"""Attributes that a layer gives its node, and no build changes."""
+
+
+def node_problems(name: str, node: Node, row: Row) -> Iterator[Problem]:
+    """Yield where the node of an engine's cell is not that engine as planned."""
+    entry, folding = row["entry"], row["folding"]["attributes"]
+    if node.kind != entry["kind"]:
+        yield "build-engine-differs", f"{node.called} is {node.kind}, {name} of the plan {entry['kind']}"
+        return
+    wanted = {key: entry["attributes"][key] for key in SHAPES if key in entry["attributes"]} | folding
+    for key, value in wanted.items():
+        built = node.attributes.get(key)
+        if built is not None and _items(built) != _items(value):
+            message = f"{node.called} has {key} {built!r:.60}, {name} of the plan {value!r:.60}"
+            yield "build-engine-differs", message
+    yield from slr_problems(node, row)
+
+
+def slr_problems(node: Node, row: Row) -> Iterator[Problem]:
+    """Judge the SLR where there are several and the plan says which; a node in none becomes a kernel of its own."""
+    built = node.attributes.get("slr", -1)
+    if _has_slr(row) and built != row["slr"]:
+        yield "build-slr-differs", f"{node.called} lies in SLR {built}, the plan has it in {row['slr']}"
+
+
+def kernel_problems(nodes: Sequence[Node], rows: Mapping[str, Row]) -> Iterator[Problem]:
+    """Judge that no kernel has nodes in two SLRs, and none of a plan over several SLRs lies in none."""
+    if not any(_has_slr(row) for row in rows.values()):
+        return
+    slrs: dict[int | None, set[int]] = {}
+    for node in nodes:
+        slrs.setdefault(node.kernel, set()).add(int(node.attributes.get("slr", -1)))
+    for kernel, found in slrs.items():
+        if len(found) > 1 or -1 in found:
+            yield "build-slr-differs", f"kernel {kernel} has nodes in SLRs {sorted(found)}"
+
+
+def _has_slr(row: Row) -> bool:
+    return bool(row["dies"] > 1 and row["style"] != "none")
+
+
+def _items(value: Any) -> Any:
+    """Return a list of one as its element, a list in any order of writing as it is."""
+    if isinstance(value, list | tuple):
+        return list(value) if len(value) != 1 else value[0]
+    return value
+
+
+PORTED = ("Concat", "Split")
+"""Kinds of whose ports each has a meaning of its own."""
+
+
+def stream_problems(
+    channels: Sequence[Mapping[str, Any]], rows: Mapping[str, Row], nodes: Sequence[Node], engines: Mapping[str, Node]
+) -> Iterator[Problem]:
+    """Yield where streams between the engines' nodes are not the plan's, each of which must be one of the build's."""
+    name_of = {node: name for name, node in engines.items()}
+    free: dict[tuple[str | None, str | None], list[Way]] = {}
+    for built in ways(nodes):
+        ends = [None if end is None else name_of.get(end, end.called) for end in (built.source, built.target)]
+        free.setdefault((ends[0], ends[1]), []).append(built)
+    for channel in channels:
+        source, target = (channel[end] if channel[end] in rows else None for end in ("source", "target"))
+        candidates = free.get((source, target), [])
+        way = next((way for way in candidates if _fits(channel, way)), None)
+        if way is None:
+            yield "build-stream-differs", f"the build has no stream {channel['name']}"
+            continue
+        candidates.remove(way)
+        yield from _fifo_problems(channel, way)
+    for (source, target), left in free.items():
+        if left and (source is not None or target is not None):
+            yield "build-stream-differs", f"the plan has no stream {source or 'host'} -> {target or 'host'}"
+
+
+def _fits(channel: Mapping[str, Any], way: Way) -> bool:
+    """Whether ports agree where they have a meaning, and there is a converter where one is planned."""
+    for end, node in (("source", way.source), ("target", way.target)):
+        ported = node is not None and any(kind in node.kind for kind in PORTED)
+        if ported and getattr(way, f"{end}_port") != channel[f"{end}_port"]:
+            return False
+    planned = channel["converter"] is not None
+    if any(node.is_transparent for node in way.between):
+        return True  # FINN+ converts widths around a node that only passes words on
+    return planned == any(node.is_a("StreamingDataWidthConverter") for node in way.between)
+
+
+def _fifo_problems(channel: Mapping[str, Any], way: Way) -> Iterator[Problem]:
+    """Judge the depth, which FINN may split over several FIFOs, and the memory of a FIFO that it did not split."""
+    fifos = [node for node in way.between if node.is_a("StreamingFIFO")]
+    depths = [int(node.attributes.get("depth", 0)) for node in fifos]
+    if sum(depths) < max(2, channel["fifo_depth"]):
+        message = f"the FIFOs of {channel['name']} hold {depths} words, the plan has {channel['fifo_depth']}"
+        yield "build-fifo-differs", message
+    wanted = 1 + (channel["converter"] is not None) + channel["slices"]
+    if channel["slices"] and (len(fifos) < wanted or depths.count(2) < channel["slices"]):
+        message = (
+            f"the FIFOs of {channel['name']} hold {depths} words, the plan has {channel['slices']} slices beside one"
+        )
+        yield "build-slice-missing", message
+    style = channel["fifo_style"]
+    memories = [node.attributes.get("ram_style", style) for node in fifos]
+    if style in ("distributed", "block", "ultra") and fifos and style not in memories:
+        yield "build-fifo-differs", f"the FIFO of {channel['name']} is {memories}, the plan has {style}"
+
+
 FINDINGS = {
     "build-unreadable": "the build that is given cannot be read, or it cannot be told what its nodes are called",
     "build-cell-missing": "a cell of the plan is no node of the build",

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from floorflow.verify.finn.engines import FoldedEngine
-from floorflow.verify.finn.parts import is_versal
-from floorflow.verify.hardware.parts import has_uram
-from floorflow.verify.judge import Row
-from floorflow.verify.templates import Record
+from floorflow.verify.back_end import Row
+from floorflow.verify.finn.engines import FoldedEngine, is_versal
+from floorflow.verify.hardware.boards import has_uram
+from floorflow.verify.records import Record
 
 FOLDER = "finn"
 OUTSIDE = ("host:", "memory:", "phase:")
@@ -72,11 +71,6 @@ def _built(folder: str, rows: Mapping[str, Row], channels: list[Record], options
         source, target = channel["source"], channel["target"]
         if source in names and target in names:
             successors[names[source]].append(names[target])
-        inputs += target in names and _is_outside(source)
+        inputs += target in names and (source.startswith(OUTSIDE) or source.partition("/")[2].startswith(OUTSIDE))
     nodes = {names[engine]: folded_engine(row, options) for engine, row in rows.items()}
     return BuiltNetwork(folder, nodes, {names[engine]: row for engine, row in rows.items()}, successors, inputs)
-
-
-def _is_outside(end: str) -> bool:
-    """Whether an end of a channel is no engine, with its network's name before it or not."""
-    return end.startswith(OUTSIDE) or end.partition("/")[2].startswith(OUTSIDE)

@@ -1,14 +1,17 @@
-"""Cycles a frame of every FINN kind, from its attributes and its folding (FINN main 39f0c9a, dev 73ba5ed).
+"""Cycles a frame of every FINN kind, from its attributes and its folding (FINN main 39f0c9a, dev 73ba5ed), and fills.
 
-Divisions are exact for legal foldings; illegal ones are reported by `foldings` and may give any number here.
+Divisions are exact for legal foldings; illegal ones are reported by `foldings` and may give any number here. A plan
+with ``--costs samo`` has the cycles of SAMO's fork of FINN (2022-03; SAMO c562238 reads ``get_exp_cycles``). The fill
+is how long an engine holds back its first word (docs/plan.md, *Window fill*).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from fractions import Fraction
 
-from floorflow.verify.finn.engines import ELEMENTWISE, FoldedEngine
+from floorflow.verify.finn.engines import ELEMENTWISE, AttributeProblem, FoldedEngine
 
 Rule = Callable[[FoldedEngine], int]
 
@@ -210,3 +213,68 @@ CYCLES: dict[str, Rule] = {
     "Reshape_rtl": _elementwise_binary,
 }
 """Cycles a frame of each kind that check knows."""
+
+
+def _samo_window(engine: FoldedEngine) -> int:
+    """Fill a kernel's rows once; then each row of windows takes its words out or the rows in, whichever is longer."""
+    width, out = engine.pair("IFMDim")[1], engine.pair("OFMDim")
+    kernel, stride = engine.pair("ConvKernelDim")[0], engine.pair("Stride", [1, 1])[0]
+    words = Fraction(engine.number("IFMChannels"), engine.simd)
+    row = max(out[1] * kernel * kernel * words, stride * width * words)
+    return math.ceil(width * kernel * words + out[0] * row)
+
+
+def _samo_max_pool(engine: FoldedEngine) -> int:
+    height, width = engine.pair("ImgDim")
+    return height * width + height * width // engine.pair("PoolDim")[0]
+
+
+def _samo_pool(engine: FoldedEngine) -> int:
+    side, kernel = engine.pair("OutImgDims")[0], engine.pair("KernelSize")[0]
+    return math.ceil(Fraction(engine.number("Channels") * kernel * kernel * side * side, engine.pe))
+
+
+SAMO_CYCLES: Mapping[str, Callable[[FoldedEngine], int]] = {
+    "ConvolutionInputGenerator_hls": _samo_window,
+    "ConvolutionInputGenerator_rtl": _samo_window,
+    "StreamingMaxPool_hls": _samo_max_pool,
+    "Pool_hls": _samo_pool,
+}
+"""By kind; all others are FINN's own."""
+
+
+def window_fill(engine: FoldedEngine) -> Fraction:
+    """Return the share of a frame until the first word: of a sliding window, all for a global sum, else 0."""
+    if engine.kind == "GlobalAccPool_hls":
+        return Fraction(1)
+    if not engine.kind.startswith("ConvolutionInputGenerator"):
+        return Fraction(0)
+    try:
+        (height, width), (kernel_h, kernel_w) = engine.pair("IFMDim"), engine.pair("ConvKernelDim")
+        dilation_h, dilation_w = engine.pair("Dilation", [1, 1])
+    except AttributeProblem:
+        return Fraction(0)  # reported where the folding is checked
+    image = height * width
+    pixels = (kernel_h - 1) * dilation_h * width + (kernel_w - 1) * dilation_w + 1
+    return Fraction(min(pixels, image), image) if image else Fraction(0)
+
+
+def reads_only_padding(window: FoldedEngine, padding: FoldedEngine) -> bool:
+    """Whether all that a window reads of a padded image comes before the image's first own pixel."""
+    if not (window.kind.startswith("ConvolutionInputGenerator") and padding.kind.startswith("FMPadding")):
+        return False
+    try:
+        width, (top, left) = window.pair("IFMDim")[1], tuple(padding.numbers("Padding")[:2])
+        last_row, last_column = (
+            (outputs - 1) * stride + (kernel - 1) * dilation
+            for outputs, stride, kernel, dilation in zip(
+                window.pair("OFMDim"),
+                window.pair("Stride"),
+                window.pair("ConvKernelDim"),
+                window.pair("Dilation", [1, 1]),
+                strict=True,
+            )
+        )
+    except (AttributeProblem, ValueError):
+        return False  # reported where the folding is checked
+    return last_row * width + last_column < top * width + left

@@ -1,11 +1,77 @@
-"""One engine of the plan with its folding: the attribute access that the rules on kinds share."""
+"""One engine of the plan with its folding: the attribute access that the rules on kinds share, data types and parts."""
 
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from floorflow.verify.templates import Record, is_count
+from floorflow.verify.hardware.boards import commercial
+from floorflow.verify.records import Record, is_count
+
+_VERSAL = ("xcvc", "xcve", "xcvm", "xcvp")
+_VERSAL_SINCE_DEV = ("xcv80",)
+
+
+def is_versal(part: str, flavour: str) -> bool:
+    """Whether FINN of a flavour (``main``, ``dev`` or ``plus``) takes a part for a Versal."""
+    known = _VERSAL if flavour == "main" else _VERSAL + _VERSAL_SINCE_DEV
+    return commercial(part).startswith(known)
+
+
+_FIXED = re.compile(r"FIXED<([1-9][0-9]{0,3}),-?[0-9]{1,4}>")
+_INTEGER = re.compile(r"U?INT([1-9][0-9]{0,3})")
+_FLOAT = re.compile(r"FLOAT([1-9][0-9]{0,3})")
+_SHORT = {"BIPOLAR": 1, "BINARY": 1, "TERNARY": 2}
+
+_TYPE_ATTRIBUTES = {
+    "input_bits": ("inputDataType", "dataType", "InputDataType"),
+    "output_bits": ("outputDataType", "dataType", "OutputDataType"),
+    "weight_bits": ("weightDataType",),
+}
+"""Attributes that state an engine's data types, by the width that they decide."""
+
+
+def bits_of(data_type: str) -> int | None:
+    """Return the bits of a FINN data type such as ``INT4``, None if the name is unknown."""
+    if data_type in _SHORT:
+        return _SHORT[data_type]
+    for pattern in (_INTEGER, _FIXED, _FLOAT):
+        match = pattern.fullmatch(data_type)
+        if match:
+            return int(match.group(1))
+    return None
+
+
+def is_signed(data_type: str) -> bool:
+    """Whether the data type holds negative values."""
+    return data_type in ("BIPOLAR", "TERNARY") or data_type.startswith(("INT", "FIXED", "FLOAT"))
+
+
+def width_objections(engine: Record) -> Iterator[str]:
+    """Yield where an engine's entry states other widths than its data types have."""
+    for width, attributes in _TYPE_ATTRIBUTES.items():
+        if width == "weight_bits" and not engine["kind"].startswith(("MVAU", "VVAU")):
+            continue  # elsewhere weightDataType is the type of thresholds
+        for attribute in attributes:
+            if attribute not in engine["attributes"]:
+                continue
+            stated = engine["attributes"][attribute]
+            if not isinstance(stated, str) or bits_of(stated) != engine[width]:
+                yield f"{width} is {engine[width]}, {attribute} is {stated}"
+    yield from _port_objections(engine)
+
+
+def _port_objections(engine: Record) -> Iterator[str]:
+    """Yield where the ports of a join are of unknown types, and copies of a fork are not as wide as the original."""
+    types = engine["attributes"].get("inputDataTypes", [])
+    for data_type in types if isinstance(types, list) else [types]:
+        if not isinstance(data_type, str) or bits_of(data_type) is None:
+            yield f"inputDataTypes holds {data_type!r}, expected a FINN data type"
+    if engine["kind"].startswith("DuplicateStreams") and engine["output_bits"] != engine["input_bits"]:
+        yield f"{engine['input_bits']} bits enter, {engine['output_bits']} leave each output"
+
 
 MAX_DIMENSIONS = 64
 """Most integers in an attribute: sizes of a tensor, or channels of each of many streams."""

@@ -1,16 +1,40 @@
-"""Which foldings are legal for which FINN kind, as a table of rules; each rule yields what it objects to."""
+"""Which folding attributes each FINN kind has."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
 
-from floorflow.verify.finn.attributes import stray_attributes
 from floorflow.verify.finn.cycles import max_pool_is_1d
-from floorflow.verify.finn.data_types import is_signed
-from floorflow.verify.finn.engines import ELEMENTWISE, AttributeProblem, FoldedEngine
+from floorflow.verify.finn.engines import ELEMENTWISE, AttributeProblem, FoldedEngine, is_signed
 from floorflow.verify.finn.ports import PORTS
-from floorflow.verify.templates import is_count
+from floorflow.verify.records import is_count
+
+_WEIGHTED = (
+    *("PE", "SIMD", "resType", "mem_mode", "ram_style", "ram_style_thresholds"),
+    "runtime_writeable_weights",
+)
+_SIMD_ONLY = ("FMPadding", "DownSampler", "StreamingConcat", "StreamingSplit", "Upsample")
+
+FOLDING_ATTRIBUTES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (("MVAU", "VVAU"), _WEIGHTED),
+    (("ConvolutionInputGenerator",), ("SIMD", "parallel_window", "ram_style")),
+    (("Thresholding_rtl",), ("PE", "depth_trigger_bram", "depth_trigger_uram", "runtime_writeable_weights")),
+    (("Thresholding_hls",), ("PE", "mem_mode", "ram_style", "runtime_writeable_weights")),
+    (_SIMD_ONLY, ("SIMD",)),
+    (("Lookup",), ()),
+    (("",), ("PE",)),
+)
+"""Beginnings of kinds and the folding attributes that they have; the first that fits holds."""
+
+
+def stray_attributes(engine: FoldedEngine) -> Iterator[str]:
+    """Yield folding attributes that the kind does not have: FINN would refuse them in its configuration."""
+    known = next(names for kinds, names in FOLDING_ATTRIBUTES if engine.kind.startswith(kinds))
+    for name in engine.folding:
+        if name not in known:
+            yield f"the kind has no {name}"
+
 
 Rule = Callable[[FoldedEngine], Iterator[str]]
 
@@ -97,16 +121,9 @@ def _mvau(engine: FoldedEngine) -> Iterator[str]:
     yield from _weight_memory(engine)
 
 
-def _mvau_hls(engine: FoldedEngine) -> Iterator[str]:
-    yield from _mvau(engine)
+def _input_fold(engine: FoldedEngine) -> Iterator[str]:
     if engine.simd * MAX_HLS_INPUT_FOLD < engine.number("MW"):
         yield f"SIMD = {engine.simd} is below MW / {MAX_HLS_INPUT_FOLD}"
-    yield from _hls_streams(engine)
-
-
-def _mvau_rtl(engine: FoldedEngine) -> Iterator[str]:
-    yield from _mvau(engine)
-    yield from _rtl_weights(engine)
 
 
 def _vvau(engine: FoldedEngine) -> Iterator[str]:
@@ -116,14 +133,7 @@ def _vvau(engine: FoldedEngine) -> Iterator[str]:
     yield from _weight_memory(engine)
 
 
-def _vvau_hls(engine: FoldedEngine) -> Iterator[str]:
-    yield from _vvau(engine)
-    yield from _hls_streams(engine)
-
-
-def _vvau_rtl(engine: FoldedEngine) -> Iterator[str]:
-    yield from _vvau(engine)
-    yield from _rtl_weights(engine)
+def _dsp58(engine: FoldedEngine) -> Iterator[str]:
     if not engine.versal:
         yield "VVAU_rtl needs the DSP58 of Versal parts"
 
@@ -152,12 +162,10 @@ def _window_axis(engine: FoldedEngine, axis: int) -> Iterator[str]:
         yield f"OFMDim is {engine.pair('OFMDim')[axis]}, kernel and stride give {(size - reach) // stride + 1}"
 
 
-def _window_hls(engine: FoldedEngine) -> Iterator[str]:
-    yield from _window(engine)
+def _plain_window(engine: FoldedEngine) -> Iterator[str]:
     square = all(len(set(engine.pair(name, [1, 1]))) == 1 for name in ("IFMDim", "OFMDim", "ConvKernelDim", "Stride"))
     if engine.number("is1D", 0) == 0 and not (square and engine.pair("Dilation", [1, 1]) == (1, 1)):
         yield "the HLS window takes square maps and kernels without dilation only"
-    yield from _hls_streams(engine)
 
 
 def _thresholding(engine: FoldedEngine) -> Iterator[str]:
@@ -209,7 +217,6 @@ def _moved_channels(engine: FoldedEngine) -> Iterator[str]:
     if engine.has("ChannelsPerStream"):
         for channels in engine.numbers("ChannelsPerStream"):
             yield from _divides(engine, "SIMD", channels, "ChannelsPerStream")
-    yield from _hls_streams(engine)
 
 
 def _upsample(engine: FoldedEngine) -> Iterator[str]:
@@ -223,40 +230,36 @@ def _duplicate(engine: FoldedEngine) -> Iterator[str]:
         yield f"NumOutputStreams is {engine.number('NumOutputStreams')}, expected two or more"
 
 
-def _unfolded(_: FoldedEngine) -> Iterator[str]:
-    yield from ()
-
-
 _PE_CHANNELS = _divisor("PE", "NumChannels")
 _SIMD_CHANNELS = _divisor("SIMD", "NumChannels")
 
-LEGALITY: dict[str, Rule] = {
-    "MVAU_hls": _mvau_hls,
-    "MVAU_rtl": _mvau_rtl,
-    "VVAU_hls": _vvau_hls,
-    "VVAU_rtl": _vvau_rtl,
-    "ConvolutionInputGenerator_rtl": _window,
-    "ConvolutionInputGenerator_hls": _window_hls,
-    "Thresholding_rtl": _thresholding,
-    "Thresholding_hls": _thresholding,
-    "FMPadding_rtl": _SIMD_CHANNELS,
-    "FMPadding_hls": _SIMD_CHANNELS,
-    "FMPadding_Pixel_hls": _SIMD_CHANNELS,
-    "Pool_hls": _divisor("PE", "Channels"),
-    "StreamingMaxPool_hls": _max_pool,
-    "AddStreams_hls": _PE_CHANNELS,
-    "StreamingEltwise_hls": _PE_CHANNELS,
-    **dict.fromkeys(ELEMENTWISE, _elementwise_binary),
-    "DuplicateStreams_hls": _duplicate,
-    "ChannelwiseOp_hls": _PE_CHANNELS,
-    "GlobalAccPool_hls": _PE_CHANNELS,
-    "LabelSelect_hls": _label_select,
-    "StreamingConcat_hls": _moved_channels,
-    "StreamingSplit_hls": _moved_channels,
-    "UpsampleNearestNeighbour_hls": _upsample,
-    "DownSampler_hls": _SIMD_CHANNELS,
-    "Lookup_hls": _unfolded,
-    "Reshape_rtl": _reshape,
+LEGALITY: dict[str, tuple[Rule, ...]] = {
+    "MVAU_hls": (_mvau, _input_fold, _hls_streams),
+    "MVAU_rtl": (_mvau, _rtl_weights),
+    "VVAU_hls": (_vvau, _hls_streams),
+    "VVAU_rtl": (_vvau, _rtl_weights, _dsp58),
+    "ConvolutionInputGenerator_rtl": (_window,),
+    "ConvolutionInputGenerator_hls": (_window, _plain_window, _hls_streams),
+    "Thresholding_rtl": (_thresholding,),
+    "Thresholding_hls": (_thresholding,),
+    "FMPadding_rtl": (_SIMD_CHANNELS,),
+    "FMPadding_hls": (_SIMD_CHANNELS,),
+    "FMPadding_Pixel_hls": (_SIMD_CHANNELS,),
+    "Pool_hls": (_divisor("PE", "Channels"),),
+    "StreamingMaxPool_hls": (_max_pool,),
+    "AddStreams_hls": (_PE_CHANNELS,),
+    "StreamingEltwise_hls": (_PE_CHANNELS,),
+    **dict.fromkeys(ELEMENTWISE, (_elementwise_binary,)),
+    "DuplicateStreams_hls": (_duplicate,),
+    "ChannelwiseOp_hls": (_PE_CHANNELS,),
+    "GlobalAccPool_hls": (_PE_CHANNELS,),
+    "LabelSelect_hls": (_label_select,),
+    "StreamingConcat_hls": (_moved_channels, _hls_streams),
+    "StreamingSplit_hls": (_moved_channels, _hls_streams),
+    "UpsampleNearestNeighbour_hls": (_upsample,),
+    "DownSampler_hls": (_SIMD_CHANNELS,),
+    "Lookup_hls": (),
+    "Reshape_rtl": (_reshape,),
 }
 """Rules of legality of each kind that check knows."""
 
@@ -264,7 +267,7 @@ LEGALITY: dict[str, Rule] = {
 def objections(engine: FoldedEngine) -> list[str]:
     """Return why the engine's folding is illegal; empty if it is legal."""
     try:
-        return [*LEGALITY[engine.kind](engine), *stray_attributes(engine)]
+        return [message for rule in (*LEGALITY[engine.kind], stray_attributes) for message in rule(engine)]
     except (AttributeProblem, ArithmeticError) as problem:
         return [str(problem)]
 

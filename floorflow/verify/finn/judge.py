@@ -8,32 +8,27 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from floorflow.verify.back_end import Files, Port, Row
+from floorflow.verify.facts import slr_number
 from floorflow.verify.finn.build import FINDINGS, judge_build
 from floorflow.verify.finn.built import as_built, folded_engine, networks_of
-from floorflow.verify.finn.constants import constants_in_logic
-from floorflow.verify.finn.cycles import CYCLES
-from floorflow.verify.finn.data_types import width_objections
-from floorflow.verify.finn.engines import AttributeProblem, FoldedEngine
-from floorflow.verify.finn.fifo_file import check_fifo_file, engines_when_placed
-from floorflow.verify.finn.fifos import fifo_objections
+from floorflow.verify.finn.cycles import CYCLES, SAMO_CYCLES, reads_only_padding, window_fill
+from floorflow.verify.finn.engines import AttributeProblem, FoldedEngine, width_objections
+from floorflow.verify.finn.fifos import builds_slices as slices_are_built
+from floorflow.verify.finn.fifos import check_fifo_file, check_step_plan, engines_when_placed, fifo_objections
 from floorflow.verify.finn.files import (
     FLOORPLAN_FILE,
+    FLOW_FINDINGS,
     FOLDING_FILE,
     check_fifo_depths,
     check_floorplan_file,
+    check_flow_files,
     check_folding_file,
+    check_links,
 )
-from floorflow.verify.finn.flow import FINDINGS as FLOW_FINDINGS
-from floorflow.verify.finn.flow import check_flow_files, check_links
 from floorflow.verify.finn.foldings import MAX_HLS_STREAM_BITS, objections, window_objections
-from floorflow.verify.finn.ports import PORTS, Port
-from floorflow.verify.finn.samo_cycles import SAMO_CYCLES
-from floorflow.verify.finn.slices import builds_slices as slices_are_built
-from floorflow.verify.finn.slices import check_step_plan
-from floorflow.verify.finn.styles import check_style_file, check_styles
-from floorflow.verify.finn.window_fill import reads_only_padding, window_fill
-from floorflow.verify.judge import Files, Row
-from floorflow.verify.phase_facts import slr_number
+from floorflow.verify.finn.ports import PORTS
+from floorflow.verify.finn.styles import check_style_file, check_styles, constants_in_logic
 from floorflow.verify.violations import VIOLATIONS, Findings
 
 Problem = tuple[str, str]
@@ -212,7 +207,6 @@ def files(
 
 
 def _homes(plan: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
-    """Return the numbers of FPGA and SLR of each slot."""
     fpgas = enumerate(plan["platform"]["fpgas"])
     pairs = ((slot, number) for number, fpga in fpgas for slot in fpga["slots"])
     return {slot["name"]: (number, slr) for slot, number in pairs if (slr := slr_number(slot["slr"])) is not None}

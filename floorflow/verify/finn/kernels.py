@@ -1,4 +1,4 @@
-"""A build of FINN as the judge reads it: the kernels that CreateDataflowPartition has written, and what joins them."""
+"""Nodes of a build and the streams that join them, as the judge follows them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,149 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from floorflow.verify.files.reader import read_plain
-from floorflow.verify.finn.built_nodes import NoBuild, Node
-from floorflow.verify.finn.kernel_names import in_order, named_as_built
+import networkx as nx
+
+from floorflow.verify.files import read_plain
+
+_PASSING = ("StreamingFIFO", "StreamingDataWidthConverter", "IODMA", "TLastMarker", "CheckSum")
+
+
+class NoBuild(ValueError):  # noqa: N818 - becomes a finding
+    """The folder holds no build that can be judged; the text says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A node of a build: its kernel's number (None: there are none), its name in it, and the tensors that it joins.
+
+    ``ports`` are the inputs of the node that carry data, parameters left out.
+    """
+
+    kernel: int | None
+    name: str
+    kind: str
+    attributes: Mapping[str, Any]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    ports: tuple[int, ...] = ()
+    is_transparent: bool = False
+    """Whether it is a Reshape of FINN+ that the plan does not have as an engine."""
+
+    def is_a(self, kind: str) -> bool:
+        """Whether the node is of a kind, hls or rtl."""
+        return self.kind.removesuffix("_hls").removesuffix("_rtl") == kind
+
+    @property
+    def passes(self) -> bool:
+        """Whether what comes out is what went in."""
+        return self.is_transparent or any(self.is_a(kind) for kind in _PASSING)
+
+    @property
+    def called(self) -> str:
+        """What it is called in messages."""
+        return self.name if self.kernel is None else f"{self.name} of kernel {self.kernel}"
+
+
+@dataclass(frozen=True)
+class Way:
+    """A stream: node and port at each end, None outside, and what lies between in order."""
+
+    source: Node | None
+    source_port: int
+    target: Node | None
+    target_port: int
+    between: tuple[Node, ...]
+
+
+def ways(nodes: Sequence[Node]) -> list[Way]:
+    """Return every stream into an engine, and those from engines to outside."""
+    maker = {tensor: (node, port) for node in nodes for port, tensor in enumerate(node.outputs)}
+    read = {tensor for node in nodes for tensor in node.inputs}
+    found = []
+    for node in nodes:
+        if not node.passes:
+            found += [_way(tensor, maker, node, port) for port, tensor in enumerate(node.inputs)]
+    for node in nodes:
+        found += [_way(tensor, maker, None, 0) for tensor in node.outputs if tensor not in read]
+    return found
+
+
+def _way(tensor: str, maker: Mapping[str, tuple[Node, int]], target: Node | None, port: int) -> Way:
+    between: list[Node] = []
+    while True:
+        source, source_port = maker.get(tensor, (None, 0))
+        if source is None or not source.passes or source in between:
+            return Way(source, source_port, target, port, tuple(reversed(between)))
+        between.append(source)
+        tensor = source.inputs[0] if source.inputs else ""
+
+
+_SHALLOW = 2
+"""Words of a FIFO that FINN does not insert."""
+
+
+def named_as_built(kernels: Mapping[str, Sequence[Node]], numbers: Mapping[str, int]) -> list[Node]:
+    """Return the nodes of all kernels, by file, with the kernels and names that the linked design will have.
+
+    ``numbers`` are those that the graph of kernels gives the files; if there is none the streams tell.
+
+    Raises
+    ------
+    NoBuild
+        If the streams do not tell which kernel comes first.
+
+    """
+    known = numbers or _numbers_by_levels(kernels)
+    found: list[Node] = []
+    for file, nodes in kernels.items():
+        counts = Counter({"StreamingFIFO_rtl": _inserted(nodes)})
+        for node in nodes:
+            found.append(replace(node, kernel=known[file], name=f"{node.kind}_{counts[node.kind]}"))
+            counts[node.kind] += 1
+    return found
+
+
+def _numbers_by_levels(kernels: Mapping[str, Sequence[Node]]) -> dict[str, int]:
+    """Return the place of each kernel behind those that it reads from, if there is one order of them alone."""
+    made = {tensor: file for file, nodes in kernels.items() for node in nodes for tensor in node.outputs}
+    read = [(made[t], file) for file, nodes in kernels.items() for n in nodes for t in n.inputs if t in made]
+    graph: nx.DiGraph = nx.DiGraph([(source, file) for source, file in read if source != file])
+    graph.add_nodes_from(kernels)
+    if not nx.is_directed_acyclic_graph(graph):
+        raise NoBuild("the kernels wait for each other in a circle")
+    levels = [sorted(level) for level in nx.topological_generations(graph)]
+    beside = next((level for level in levels if len(level) > 1), None)
+    if beside:
+        raise NoBuild(
+            f"nodes are not named by their kernels yet, and which of {beside[0]} and {beside[1]} FINN numbers first "
+            "only its graph of kernels tells; keep it beside their folder, or let the build go on"
+        )
+    return {level[0]: place for place, level in enumerate(levels)}
+
+
+def in_order(kernels: Sequence[Any]) -> list[Any]:
+    """Return the nodes of a graph of kernels by levels, as FINN numbers them; nothing before what it reads from."""
+    made = {tensor: place for place, node in enumerate(kernels) for tensor in node.output}
+    joins = [(made[t], place) for place, node in enumerate(kernels) for t in node.input if t in made]
+    graph: nx.DiGraph = nx.DiGraph(joins)
+    graph.add_nodes_from(range(len(kernels)))
+    if not nx.is_directed_acyclic_graph(graph):
+        return list(kernels)
+    return [kernels[place] for level in nx.topological_generations(graph) for place in sorted(level)]
+
+
+def _inserted(nodes: Sequence[Node]) -> int:
+    """Return how many FIFOs FINN's build will put where a kernel begins, ahead of all that it has."""
+    made = {tensor for node in nodes for tensor in node.outputs}
+    count = 0
+    for node in nodes:
+        if node.is_a("StreamingFIFO") or node.is_a("IODMA"):
+            continue
+        depths = node.attributes.get("inFIFODepths", [_SHALLOW])
+        for port, tensor in zip(node.ports, node.inputs, strict=True):
+            count += tensor not in made and depths[min(port, len(depths) - 1)] > _SHALLOW
+    return count
+
 
 PLACES = ("", "kernel_partitions", "intermediate_models/kernel_partitions", "floorflow/kernel_partitions")
 """Where kernels lie below the folder that is given."""

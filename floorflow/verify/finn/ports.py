@@ -4,36 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
+from floorflow.verify.back_end import Port
 from floorflow.verify.finn.cycles import hls_window_is_parallel, max_pool_is_1d, max_pool_outputs
-from floorflow.verify.finn.data_types import bits_of
-from floorflow.verify.finn.engines import ELEMENTWISE, AttributeProblem, FoldedEngine
+from floorflow.verify.finn.engines import ELEMENTWISE, AttributeProblem, FoldedEngine, bits_of
 
 MAX_COPIES = 1024
 """Most outputs of a fork that are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Port:
-    """One stream at an engine: ``parallel`` elements of ``bits`` a word, ``elements`` a frame.
-
-    ``last_dimension`` is the innermost size of the tensor, which words must divide for a width converter.
-    """
-
-    parallel: int
-    bits: int
-    elements: int
-    last_dimension: int
-
-    @property
-    def width_bits(self) -> int:
-        """Width of the stream, un-padded."""
-        return self.parallel * self.bits
-
-
-@dataclass(frozen=True, slots=True)
-class Ports:
+class Ports(NamedTuple):
     """Streams into and out of one engine, by port number."""
 
     inputs: tuple[Port, ...]
@@ -41,57 +22,50 @@ class Ports:
 
 
 Rule = Callable[[FoldedEngine], Ports]
+Side = tuple[int, int, int]
+"""Elements a word, pixels a frame, and elements a pixel: the innermost dimension."""
 
 
-def _single(inside: Port, outside: Port) -> Ports:
-    return Ports((inside,), (outside,))
+def _port(side: Side, bits: int) -> Port:
+    parallel, pixels, size = side
+    return Port(parallel, bits, pixels * size, size)
+
+
+def _through(engine: FoldedEngine, inside: Side, outside: Side) -> Ports:
+    """One stream in, one out."""
+    return Ports((_port(inside, engine.input_bits),), (_port(outside, engine.output_bits),))
 
 
 def _mvau(engine: FoldedEngine) -> Ports:
-    width, height, pixels = engine.number("MW"), engine.number("MH"), engine.pixels()
-    return _single(
-        Port(engine.simd, engine.input_bits, width * pixels, width),
-        Port(engine.pe, engine.output_bits, height * pixels, height),
-    )
+    pixels = engine.pixels()
+    return _through(engine, (engine.simd, pixels, engine.number("MW")), (engine.pe, pixels, engine.number("MH")))
 
 
 def _vvau(engine: FoldedEngine) -> Ports:
     channels, pixels = engine.number("Channels"), math.prod(engine.pair("Dim"))
     window = channels * math.prod(engine.pair("Kernel"))
-    return _single(
-        Port(engine.simd * engine.pe, engine.input_bits, window * pixels, window),
-        Port(engine.pe, engine.output_bits, channels * pixels, channels),
-    )
+    return _through(engine, (engine.simd * engine.pe, pixels, window), (engine.pe, pixels, channels))
 
 
 def _window(engine: FoldedEngine) -> Ports:
-    channels = engine.number("IFMChannels")
-    kernel = math.prod(engine.pair("ConvKernelDim"))
-    hls = engine.kind.endswith("_hls")
-    whole = hls_window_is_parallel(engine) if hls else engine.parallel_window
-    outputs = math.prod(engine.pair("OFMDim")) * kernel * channels
-    return _single(
-        Port(engine.simd, engine.input_bits, math.prod(engine.pair("IFMDim")) * channels, channels),
-        Port(engine.simd * (kernel if whole else 1), engine.output_bits, outputs, kernel * channels),
-    )
+    channels, kernel = engine.number("IFMChannels"), math.prod(engine.pair("ConvKernelDim"))
+    whole = hls_window_is_parallel(engine) if engine.kind.endswith("_hls") else engine.parallel_window
+    outside = engine.simd * (kernel if whole else 1), math.prod(engine.pair("OFMDim")), kernel * channels
+    return _through(engine, (engine.simd, math.prod(engine.pair("IFMDim")), channels), outside)
 
 
 def _map(engine: FoldedEngine) -> Ports:
     """One word in, one word out, PE channels wide."""
-    channels, pixels = engine.number("NumChannels"), engine.pixels()
-    inside = Port(engine.pe, engine.input_bits, channels * pixels, channels)
-    return _single(inside, Port(engine.pe, engine.output_bits, channels * pixels, channels))
+    side = engine.pe, engine.pixels(), engine.number("NumChannels")
+    return _through(engine, side, side)
 
 
 def _resampling(pixels_in: Callable[[FoldedEngine], int], pixels_out: Callable[[FoldedEngine], int]) -> Rule:
     """SIMD channels wide on both sides, other numbers of pixels."""
 
     def ports(engine: FoldedEngine) -> Ports:
-        channels = engine.number("NumChannels")
-        return _single(
-            Port(engine.simd, engine.input_bits, pixels_in(engine) * channels, channels),
-            Port(engine.simd, engine.output_bits, pixels_out(engine) * channels, channels),
-        )
+        parallel, channels = engine.simd, engine.number("NumChannels")
+        return _through(engine, (parallel, pixels_in(engine), channels), (parallel, pixels_out(engine), channels))
 
     return ports
 
@@ -127,10 +101,7 @@ def _pool(engine: FoldedEngine) -> Ports:
     channels = engine.number("Channels")
     pixels = math.prod(engine.pair("OutImgDims")) * engine.number("BatchSize", 1)
     window = channels * math.prod(engine.pair("KernelSize"))
-    return _single(
-        Port(engine.pe, engine.input_bits, window * pixels, window),
-        Port(engine.pe, engine.output_bits, channels * pixels, channels),
-    )
+    return _through(engine, (engine.pe, pixels, window), (engine.pe, pixels, channels))
 
 
 def _max_pool(engine: FoldedEngine) -> Ports:
@@ -140,10 +111,7 @@ def _max_pool(engine: FoldedEngine) -> Ports:
         parallel, pixels = engine.pe, max_pool_outputs(engine)
     else:
         parallel, pixels = channels, (height // kernel_h) * (width // kernel_w)
-    return _single(
-        Port(parallel, engine.input_bits, height * width * channels, channels),
-        Port(parallel, engine.output_bits, pixels * channels, channels),
-    )
+    return _through(engine, (parallel, height * width, channels), (parallel, pixels, channels))
 
 
 def _bits_of_inputs(engine: FoldedEngine, attributes: tuple[str, ...], count: int) -> list[int]:
@@ -157,10 +125,9 @@ def _binary(types: tuple[str, ...]) -> Rule:
     """Two equal streams in, one out: additions and other operations on channels."""
 
     def ports(engine: FoldedEngine) -> Ports:
-        channels = engine.number("NumChannels")
-        elements = channels * engine.pixels()
-        inputs = (Port(engine.pe, bits, elements, channels) for bits in _bits_of_inputs(engine, types, 2))
-        return Ports(tuple(inputs), (Port(engine.pe, engine.output_bits, elements, channels),))
+        side = engine.pe, engine.pixels(), engine.number("NumChannels")
+        inputs = tuple(_port(side, bits) for bits in _bits_of_inputs(engine, types, 2))
+        return Ports(inputs, (_port(side, engine.output_bits),))
 
     return ports
 
@@ -179,11 +146,8 @@ def _operands(engine: FoldedEngine) -> Ports:
 
 
 def _reshape(engine: FoldedEngine) -> Ports:
-    before, behind = engine.numbers("inp_shape"), engine.numbers("out_shape")
-    return _single(
-        Port(engine.pe, engine.input_bits, math.prod(before), before[-1]),
-        Port(engine.pe, engine.output_bits, math.prod(behind), behind[-1]),
-    )
+    sides = ((engine.pe, math.prod(shape[:-1]), shape[-1]) for shape in map(engine.numbers, ("inp_shape", "out_shape")))
+    return _through(engine, *sides)
 
 
 def _duplicate(engine: FoldedEngine) -> Ports:
@@ -196,16 +160,12 @@ def _duplicate(engine: FoldedEngine) -> Ports:
 
 def _global_pool(engine: FoldedEngine) -> Ports:
     channels = engine.number("NumChannels")
-    inside = Port(engine.pe, engine.input_bits, channels * engine.pixels(), channels)
-    return _single(inside, Port(engine.pe, engine.output_bits, channels, channels))
+    return _through(engine, (engine.pe, engine.pixels(), channels), (engine.pe, 1, channels))
 
 
 def _label_select(engine: FoldedEngine) -> Ports:
-    labels, pixels, best = engine.number("Labels"), engine.pixels(), engine.number("K", 1)
-    return _single(
-        Port(engine.pe, engine.input_bits, labels * pixels, labels),
-        Port(1, engine.output_bits, best * pixels, best),
-    )
+    pixels = engine.pixels()
+    return _through(engine, (engine.pe, pixels, engine.number("Labels")), (1, pixels, engine.number("K", 1)))
 
 
 def _parts(engine: FoldedEngine) -> list[tuple[int, int]]:
@@ -233,23 +193,19 @@ def _split(engine: FoldedEngine) -> Ports:
 
 
 def _upsample(engine: FoldedEngine) -> Ports:
-    channels = engine.number("NumChannels")
+    channels, frames = engine.number("NumChannels"), engine.pixels()
     if engine.has("HO"):
         parallel = engine.simd
         before, after = engine.number("HI") * engine.number("WI"), engine.number("HO") * engine.number("WO")
     else:
         parallel, axes = channels, 1 if engine.number("DimMode", 0) else 2
         before, after = engine.number("IFMDim") ** axes, engine.number("OFMDim") ** axes
-    frames = engine.pixels()
-    return _single(
-        Port(parallel, engine.input_bits, before * channels * frames, channels),
-        Port(parallel, engine.output_bits, after * channels * frames, channels),
-    )
+    return _through(engine, (parallel, before * frames, channels), (parallel, after * frames, channels))
 
 
 def _lookup(engine: FoldedEngine) -> Ports:
     words, size = math.prod(engine.numbers("InputShape")), engine.number("EmbeddingDim")
-    return _single(Port(1, engine.input_bits, words, 1), Port(size, engine.output_bits, words * size, size))
+    return _through(engine, (1, words, 1), (size, words, size))
 
 
 PORTS: dict[str, Rule] = {

@@ -1,9 +1,4 @@
-"""Whether engines are hls or rtl as FINN makes them: by its own rule, or told by specialize_layers_config.json.
-
-FINN's rule (SpecializeLayers): windows, padding and thresholds are rtl; a matrix unit is if it holds no thresholds, is
-no XNOR unit, and has signed weights of 4 to 8 bits and data of 4 to 8 (9 if signed); a vector unit so on Versal only.
-On 7 series weights must be narrow besides, which a plan does not tell.
-"""
+"""Which engines have weights, thresholds or other constants in LUTs, so that no other is the same circuit."""
 
 from __future__ import annotations
 
@@ -11,12 +6,52 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
+from floorflow.verify.back_end import Files
 from floorflow.verify.finn.built import BuiltNetwork
-from floorflow.verify.finn.data_types import bits_of, is_signed
-from floorflow.verify.finn.engines import FoldedEngine
-from floorflow.verify.judge import Files, Row
-from floorflow.verify.templates import Record
+from floorflow.verify.finn.engines import AttributeProblem, FoldedEngine, bits_of, is_signed
+from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
+
+_BLOCKS = ("block", "ultra")
+"""Memories whose contents can be set in a netlist that is placed."""
+
+
+def constants_in_logic(engine: FoldedEngine) -> bool:
+    """Whether some constant of an engine becomes part of its logic; of a folding that is none it is not told."""
+    family = engine.kind.removesuffix("_hls").removesuffix("_rtl")
+    try:
+        if family in ("MVAU", "VVAU"):
+            return engine.number("noActivation", 0) == 0 or not _weights_can_be_set(engine)
+        if engine.kind == "Thresholding_rtl":
+            return not _all_stages_in_blocks(engine)
+        if engine.kind == "Thresholding_hls":
+            decoupled = engine.choice("mem_mode", "internal_decoupled") == "internal_decoupled"
+            several = engine.pe < engine.number("NumChannels")
+            return not (decoupled and several and engine.choice("ram_style", "distributed") in _BLOCKS)
+    except (AttributeProblem, ArithmeticError):
+        return False
+    styles = (engine.entry["attributes"].get(name) for name in ("lhs_style", "rhs_style"))
+    return family in ("ChannelwiseOp", "Lookup") or (family.startswith("Elementwise") and "const" in styles)
+
+
+def _weights_can_be_set(engine: FoldedEngine) -> bool:
+    mode = engine.choice("mem_mode", "internal_decoupled")
+    if mode != "internal_decoupled":
+        return mode in ("external", "external_mem", "dynamic")
+    return engine.choice("runtime_writeable_weights", 0) == 1 or engine.choice("ram_style", "auto") in _BLOCKS
+
+
+def _all_stages_in_blocks(engine: FoldedEngine) -> bool:
+    """Whether each stage, which is twice as deep as the one before, reaches the depth that takes a block."""
+    triggers = [engine.choice(f"depth_trigger_{kind}", 0) for kind in ("bram", "uram")]
+    least = min((depth for depth in triggers if isinstance(depth, int) and depth > 0), default=None)
+    if least is None:
+        return False
+    sets = max(1, engine.number("mlo_max_iter", 0), engine.number("bodies", 0)) if engine.flavour == "plus" else 1
+    words = sets * engine.number("NumChannels") // engine.pe
+    first = 1 if engine.number("uniform_thres", 0) == 1 else 0
+    return all(words << stage >= least for stage in range(first, engine.output_bits))
+
 
 STYLE_FILE = "specialize_layers_config.json"
 PREFERENCE = "preferred_impl_style"
@@ -33,7 +68,7 @@ def check_styles(folder: Files, plan: Mapping[str, Any], built: BuiltNetwork, fi
     engines = list(built.nodes.values())
     for name, engine in built.nodes.items():
         if PREFERENCE in engine.entry["attributes"] or _is_lowered(plan, engine):
-            for message in _objections(engine, on_7series=_is_7series(built.rows[name])):
+            for message in _objections(engine, on_7series=str(built.rows[name]["part"]).lower().startswith("xc7")):
                 findings.add("wrong-impl-style", engine.name, message)
     wanted = _wanted(engines)
     _check_was_asked_for(plan["options"], wanted, findings)
@@ -85,10 +120,6 @@ def _layers(engines: list[FoldedEngine]) -> Iterator[tuple[str, FoldedEngine]]:
     for engine in engines:
         yield f"{_layer(engine)}_{counts[_layer(engine)]}", engine
         counts[_layer(engine)] += 1
-
-
-def _is_7series(row: Row) -> bool:
-    return str(row["part"]).lower().startswith("xc7")
 
 
 def _objections(engine: FoldedEngine, *, on_7series: bool) -> Iterator[str]:

@@ -1,102 +1,79 @@
-"""A board from its YAML file: what the shell keeps, what infrastructure takes, and what is left of each SLR."""
+"""What the name of a part tells of UltraRAM; the tables stand in docs/plan.md."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
 from floorflow.verify.hardware.floor import Floor, row_step
 from floorflow.verify.hardware.geometry import Device, Rectangle, Sites, difference, shared, union
-from floorflow.verify.hardware.pblock_rules import KeepOut
-from floorflow.verify.hardware.platform_file import Join
+from floorflow.verify.hardware.links import Join, joined_pairs
 from floorflow.verify.hardware.ranges import (
+    KeepOut,
     SiteRange,
-    clock_region_rectangle,
     parse_range,
     rectangle_of_range,
-    sites_of_range,
+    sites_of,
     within_device,
 )
-from floorflow.verify.hardware.shells import brought, parents
-from floorflow.verify.hardware.topology import joined_pairs
-from floorflow.verify.plan_structure import COUNT, FLAG, NUMBER, RECTANGLE, RESOURCE_NAMES, TEXT
-from floorflow.verify.templates import MapOf, Optional, Record
+from floorflow.verify.records import RESOURCE_NAMES, Record
+
+_WITHOUT_URAM = (
+    *("xc7", "xcau", "xck24", "xcku0", "xcku115-", "xcku9p", "xcvu0", "xcvu125-", "xcvu160-", "xcvu190-", "xcvu440-"),
+    *(f"xczu{number}{kind}" for number in (1, 2, 3, 6, 9) for kind in ("cg", "eg")),
+)
+
+
+def has_uram(part: str) -> bool:
+    """Whether a part has UltraRAM."""
+    return not commercial(part).startswith(_WITHOUT_URAM)
+
+
+def commercial(part: str) -> str:
+    """Return the commercial part's name: automotive (xa) and defence (xq, xqr) ones have the same dies."""
+    return re.sub("^x(a|qr?)", "xc", part.lower())
+
+
+KNOWN_PREFIXES = ("pfm_top_i/dynamic_region", "level0_i/level1/level1_i/ulp", "level0_i/ulp")
+"""Where the shells of Alveo cards hold the user's kernels."""
+ONE_STAGE = {"level0_i/level1/level1_i/ulp": "level0_i/ulp"}
+"""Prefix of two-stage shells, and of those of one stage, which a card may carry instead: only the user knows."""
+IN_PARENT = "{slr}"
+"""What stands for the SLR in the name of the pblock that a shell brings for each."""
+_OF_ALVEO = ("pblock_dynamic_region", f"pblock_dynamic_{IN_PARENT}")
+
+
+def parents(prefix: str, own: Iterable[str]) -> tuple[str, ...]:
+    """Return how a shell calls the pblocks that it brings: as stated and, of Alveo cards, in either of two ways."""
+    return tuple(dict.fromkeys((*own, *(_OF_ALVEO if prefix in KNOWN_PREFIXES else ()))))
+
+
+def brought(names: Iterable[str], slrs: Sequence[str]) -> frozenset[str]:
+    """Return the pblocks that a shell brings on a die with these SLRs."""
+    return frozenset(name.replace(IN_PARENT, slr) for name in names for slr in slrs)
+
+
+@dataclass(frozen=True)
+class Shell:
+    """A shell: ``reserved`` is where a memory controller is placed if it is in use."""
+
+    name: str
+    prefix: str
+    brought: frozenset[str]
+    static: KeepOut
+    reserved: Mapping[str, KeepOut]
+
+    def holds(self, cell: str) -> bool:
+        """Whether a cell is named as under this shell."""
+        return cell == self.prefix or cell.startswith(f"{self.prefix}/")
+
 
 BOARD_SCHEMA = "floorflow-board/1"
 
-BOARD = {
-    "schema": TEXT,
-    "name": TEXT,
-    "part": TEXT,
-    "device": TEXT,
-    "clock_mhz": NUMBER,
-    "max_fpgas": COUNT,
-    "host_slr": Optional(TEXT),
-    "host_port": Optional(RECTANGLE),
-    "memories": Optional(
-        [
-            {
-                "name": TEXT,
-                "slr": TEXT,
-                "port": Optional(RECTANGLE),
-                "controller": Optional({"resources": MapOf(COUNT), "reserved": Optional(TEXT)}),
-                "assumed": FLAG,
-            }
-        ]
-    ),
-    "crossing_registers": COUNT,
-    "sll_wires": Optional([COUNT]),
-    "cell_pattern": TEXT,
-    "shell": Optional(
-        {
-            "parent_pblock": Optional(TEXT),
-            "static": Optional(MapOf([TEXT])),
-            "measured_available": Optional(MapOf(MapOf(COUNT))),
-        }
-    ),
-    "infrastructure": Optional(
-        [{"name": TEXT, "slr": TEXT, "per": TEXT, "resources": MapOf(COUNT), "reserved": Optional(TEXT)}]
-    ),
-    "link": Optional(
-        {
-            "kind": TEXT,
-            "slr": TEXT,
-            "gbps": NUMBER,
-            "latency_us": NUMBER,
-            "core": Optional(MapOf(COUNT)),
-            "ports": Optional(MapOf(RECTANGLE)),
-            "assumed": Optional(FLAG),
-            "max_links": Optional(COUNT),
-            "reliable": Optional(FLAG),
-        }
-    ),
-    "reconfiguration": Optional(
-        {
-            "kind": TEXT,
-            "ms": NUMBER,
-            "bytes": Optional(COUNT),
-            "us_per_area": Optional(NUMBER),
-            "offset_us": Optional(NUMBER),
-        }
-    ),
-    "memory_gbps": Optional(NUMBER),
-}
-"""Fields of a board file that check reads."""
-
 LINK_SCHEMA = "floorflow-link/1"
-
-LINK = {
-    "schema": TEXT,
-    "name": TEXT,
-    "gbps": NUMBER,
-    "latency_us": NUMBER,
-    "core": Optional(MapOf(COUNT)),
-    "assumed": FLAG,
-    "reliable": Optional(FLAG),
-}
-"""Fields of a link file that check reads."""
 
 MAY_BE_NONE, NONE = ("shell", "infrastructure", "host_port"), "none"
 """Fields of a board file that may say so if there is no such thing; without a value they say nothing."""
@@ -262,7 +239,7 @@ class Board:
         last = self.device.columns - 1
         if stated is None:
             return Rectangle(last, bottom, last, top)
-        port = Rectangle(stated["left"], stated["bottom"], stated["right"], stated["top"])
+        port = Rectangle.of(stated)
         if not (port.left <= port.right <= last and bottom <= port.bottom <= port.top <= top):
             raise BoardProblem(f"the port {port} is not inside {slr}")
         return port
@@ -364,13 +341,7 @@ class Board:
     @cached_property
     def static_sites(self) -> Sites:
         """Sites that the shell takes: of a site range only those of its type, of a clock region all."""
-        found: Sites = {}
-        for span in self.static_ranges:
-            if span.kind == "CLOCKREGION":
-                found = union(found, self.device.sites(clock_region_rectangle(self.device, span)))
-            else:
-                found = union(found, sites_of_range(self.device, span))
-        return found
+        return sites_of(self.device, self.static_ranges)
 
     @property
     def capacities(self) -> list[dict[str, int]]:
@@ -382,7 +353,7 @@ class Board:
         """Capacity of each SLR less the shell, or what was measured if that is less."""
         found = []
         for slr, capacity in enumerate(self.capacities):
-            taken = self._shell_resources(slr)
+            taken = self.device.resources_of(shared(self.static_sites, self.device.slr_sites[slr]))
             measured = self.shell.get("measured_available", {}).get(self.slr_name(slr), {})
             left = {name: capacity[name] - taken[name] for name in RESOURCE_NAMES}
             found.append({name: min(left[name], measured.get(name, left[name])) for name in RESOURCE_NAMES})
@@ -396,9 +367,6 @@ class Board:
         return {
             name: max(0, left[name] - sum(item.get(name, 0) for item in here) - free[name]) for name in RESOURCE_NAMES
         }
-
-    def _shell_resources(self, slr: int) -> dict[str, int]:
-        return self.device.resources_of(shared(self.static_sites, self.device.slr_sites[slr]))
 
     def sll_wires(self) -> Iterator[int]:
         """Yield the usable wires of each SLR boundary, bottom to top."""

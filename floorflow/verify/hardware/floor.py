@@ -49,7 +49,6 @@ class Floor:
 
     @cached_property
     def _bands(self) -> list[tuple[int, int]]:
-        """First and last row of each whole step of rows."""
         step, (bottom, top) = row_step(self.device), self.device.slr_rows(self.slr)
         return [(row, row + step - 1) for row in range(-(-bottom // step) * step, top + 2 - step, step)]
 

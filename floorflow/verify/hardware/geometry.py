@@ -6,11 +6,12 @@ kept as one bit mask over Y for each site type and X, so that sets of sites are 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from floorflow.verify.plan_structure import COUNT, RESOURCE_NAMES, TEXT
-from floorflow.verify.templates import MapOf, Nullable, Optional, Record
+from floorflow.verify.records import RESOURCE_NAMES, Record
 
 SiteColumn = tuple[str, int]
 """A site type and an X number."""
@@ -22,31 +23,6 @@ DEVICE_SCHEMA = "floorflow-device/1"
 
 FREE_SITE_TYPES = ("LAGUNA",)
 """Site types that hold no logic of a module and that a pblock therefore need not list."""
-
-DEVICE = {
-    "schema": TEXT,
-    "part": TEXT,
-    "aliases": Optional([TEXT]),
-    "rows_per_clock_region": COUNT,
-    "clock_regions": {"rows": COUNT, "columns": [[COUNT]]},
-    "slrs": [{"name": TEXT, "clock_region_rows": [COUNT]}],
-    "layouts": MapOf(TEXT),
-    "clock_region_layouts": [TEXT],
-    "legend": MapOf(
-        {
-            "kind": TEXT,
-            "tile_rows": Optional(COUNT),
-            "first_row": Optional(COUNT),
-            "sites": Optional(MapOf(COUNT)),
-            "resources": Optional(MapOf(COUNT)),
-        }
-    ),
-    "site_columns": MapOf([COUNT]),
-    "site_rows": MapOf([Nullable([COUNT])]),
-    "sll": Optional({"wires_per_column": COUNT, "columns": [COUNT]}),
-}
-"""Fields of a device file that check reads."""
-
 
 RESOURCE_OF_SITE = {"RAMB18": "BRAM18", "URAM288": "URAM", "DSP48E2": "DSP", "DSP48": "DSP"}
 """Resource of which one site is one unit; a RAMB36 is its two RAMB18."""
@@ -60,6 +36,11 @@ class Rectangle:
     bottom: int
     right: int
     top: int
+
+    @classmethod
+    def of(cls, entry: Record) -> Rectangle:
+        """Read a rectangle of a file."""
+        return cls(*(entry[side] for side in ("left", "bottom", "right", "top")))
 
     @property
     def middle(self) -> tuple[float, float]:
@@ -78,29 +59,23 @@ class Rectangle:
 
 
 @dataclass(frozen=True, slots=True)
-class TileRun:
-    """The tiles of one column in one row of clock regions that lie wholly inside a rectangle.
+class Ladder:
+    """Tiles of one site type in a row of clock regions, counted from its top: ``up`` sites in ``height`` rows each."""
 
-    Tiles are numbered from the bottom: ``first``, ``first + 1``, ..., ``count`` of the ``in_region`` that there are.
-    """
-
-    bottom: int
+    top_row: int
+    top_y: int
+    tiles: int
     height: int
-    first: int
-    count: int
-    in_region: int
-
-    def rectangles(self, column: int) -> list[Rectangle]:
-        """Return each tile's rectangle."""
-        bottoms = range(self.bottom, self.bottom + self.count * self.height, self.height)
-        return [Rectangle(column, bottom, column, bottom + self.height - 1) for bottom in bottoms]
+    up: int
 
 
 @dataclass(frozen=True)
 class Device:
-    """One die."""
+    """One die, with tables made once of rows of CLBs and Y numbers of sites, each from the other."""
 
     raw: Record
+    _y_masks: dict[tuple[str, int, int], int] = field(default_factory=dict)
+    _row_masks: dict[tuple[str, int], int] = field(default_factory=dict)
 
     @property
     def columns(self) -> int:
@@ -158,35 +133,13 @@ class Device:
         beside = (other for other in (column - 1, column + 1) if 0 <= other < self.columns)
         return any(self.legend_at(other, region)["kind"] == "interconnect" for other in beside)
 
-    def tiles(self, column: int, region: int, area: Rectangle) -> TileRun | None:
-        """Return the tiles of a column in a row of clock regions that lie wholly inside the rectangle, if any."""
-        entry = self.legend_at(column, region)
-        height = entry.get("tile_rows")
-        if not height:
-            return None
-        rows = self.region_rows
-        lowest = region * rows + entry.get("first_row", 0)
-        in_region = ((region + 1) * rows - lowest) // height
-        first = max(0, -((lowest - area.bottom) // height))
-        last = min(in_region, (area.top + 1 - lowest) // height)
-        return TileRun(lowest + first * height, height, first, last - first, in_region) if last > first else None
-
     def regions_in(self, area: Rectangle) -> range:
         """Rows of clock regions that the rectangle touches."""
         return range(area.bottom // self.region_rows, area.top // self.region_rows + 1)
 
     def resources(self, area: Rectangle) -> dict[str, int]:
-        """Count the five resources inside a rectangle, column by column."""
-        total = dict.fromkeys(RESOURCE_NAMES, 0)
-        for region in self.regions_in(area):
-            for column in range(area.left, area.right + 1):
-                run = self.tiles(column, region, area)
-                if run is None:
-                    continue
-                for name, amount in self.legend_at(column, region).get("resources", {}).items():
-                    if name in total:
-                        total[name] += run.count * amount
-        return total
+        """Count the five resources inside a rectangle."""
+        return self.resources_of(self.sites(area))
 
     def resources_of(self, sites: Sites) -> dict[str, int]:
         """Count the five resources of some sites; RAMB36 count by their RAMB18."""
@@ -209,32 +162,74 @@ class Device:
                 return entry["resources"]["LUT"] // slices, entry["resources"]["FF"] // slices
         return 0, 0
 
+    @cached_property
+    def ladders(self) -> dict[str, list[Ladder]]:
+        """For each site type its ladders, bottom to top."""
+        return {kind: list(self._ladders(kind)) for kind in self.raw["site_columns"]}
+
+    def _ladders(self, kind: str) -> Iterator[Ladder]:
+        columns = self.raw["site_columns"][kind]
+        for region, spread in enumerate(self.raw["site_rows"][kind]):
+            entries = (self.legend_at(column, region) for column in columns)
+            held = next((entry for entry in entries if entry.get("sites", {}).get(kind)), None)
+            if spread is None or held is None:
+                continue
+            column = next(column for column in columns if self.legend_at(column, region) is held)
+            up = held["sites"][kind] // columns.count(column)
+            count = (spread[1] + 1 - spread[0]) // up
+            yield Ladder((region + 1) * self.region_rows - 1, spread[1], count, held["tile_rows"], up)
+
+    def y_mask(self, kind: str, bottom: int, top: int) -> int:
+        """Return the Y numbers of all tiles that lie wholly inside some CLB rows."""
+        key = kind, bottom, top
+        if key not in self._y_masks:
+            mask = 0
+            for ladder in self.ladders[kind]:
+                first = max(0, -((top - ladder.top_row) // ladder.height))
+                last = min(ladder.tiles, (ladder.top_row + 1 - bottom) // ladder.height)
+                if last > first:
+                    mask |= ((1 << (last - first) * ladder.up) - 1) << (ladder.top_y + 1 - last * ladder.up)
+            self._y_masks[key] = mask
+        return self._y_masks[key]
+
+    def row_mask(self, kind: str, sites: int) -> int:
+        """Return the CLB rows of all tiles that have one of the sites."""
+        key = kind, sites
+        if key not in self._row_masks:
+            mask = 0
+            for ladder in self.ladders[kind]:
+                tile, rows = (1 << ladder.up) - 1, (1 << ladder.height) - 1
+                for number in range(ladder.tiles):
+                    if sites & (tile << (ladder.top_y + 1 - (number + 1) * ladder.up)):
+                        mask |= rows << (ladder.top_row + 1 - (number + 1) * ladder.height)
+            self._row_masks[key] = mask
+        return self._row_masks[key]
+
     def sites(self, area: Rectangle) -> Sites:
         """Return every site inside a rectangle; a tile counts only if it lies wholly inside."""
         found: Sites = {}
         for kind, positions in self.raw["site_columns"].items():
+            window = self.y_mask(kind, area.bottom, area.top)
             for x, column in enumerate(positions):
                 if area.left <= column <= area.right:
-                    mask = self.column_mask(kind, column, area)
+                    mask = self.all_sites.get((kind, x), 0) & window
                     if mask:
-                        found[(kind, x)] = mask
+                        found[kind, x] = mask
         return found
 
-    def column_mask(self, kind: str, column: int, area: Rectangle) -> int:
-        """Return the bit mask over Y of the sites of one kind that a column has inside a rectangle."""
-        across = self.raw["site_columns"][kind].count(column)
-        mask = 0
-        for region in self.regions_in(area):
-            spread = self.raw["site_rows"][kind][region]
-            per_tile = self.legend_at(column, region).get("sites", {}).get(kind, 0)
-            run = self.tiles(column, region, area)
-            if spread is None or not per_tile or run is None:
-                continue
-            up = per_tile // across
-            # Numbering is aligned to the top of a clock region: holes lie at the bottom.
-            lowest = spread[1] + 1 - (run.in_region - run.first) * up
-            mask |= ((1 << run.count * up) - 1) << lowest
-        return mask
+    def rows_by_column(self, sites: Sites, *, free: bool = True) -> dict[int, int]:
+        """Return the CLB rows that sites take in each physical column; without ``free`` only of sites for logic."""
+        rows: dict[int, int] = {}
+        for (kind, x), mask in sites.items():
+            if free or kind not in FREE_SITE_TYPES:
+                column = self.raw["site_columns"][kind][x]
+                rows[column] = rows.get(column, 0) | self.row_mask(kind, mask)
+        return rows
+
+    @cached_property
+    def logic_rows(self) -> dict[int, int]:
+        """The CLB rows of each physical column in which there are sites for logic."""
+        return self.rows_by_column(self.all_sites, free=False)
 
     @cached_property
     def whole(self) -> Rectangle:
@@ -244,7 +239,26 @@ class Device:
     @cached_property
     def all_sites(self) -> Sites:
         """Every site of the die."""
-        return self.sites(self.whole)
+        found: Sites = {}
+        for kind, positions in self.raw["site_columns"].items():
+            across = Counter(positions)
+            for x, column in enumerate(positions):
+                mask = self._column_sites(kind, column, across[column])
+                if mask:
+                    found[kind, x] = mask
+        return found
+
+    def _column_sites(self, kind: str, column: int, across: int) -> int:
+        """Return the Y numbers of a kind's sites in a column of which each tile has so many side by side."""
+        mask = 0
+        for region, spread in enumerate(self.raw["site_rows"][kind]):
+            entry = self.legend_at(column, region)
+            per_tile, height = entry.get("sites", {}).get(kind, 0), entry.get("tile_rows")
+            if spread is not None and per_tile and height:
+                count = (self.region_rows - entry.get("first_row", 0)) // height * (per_tile // across)
+                # Numbering is aligned to the top of a clock region: holes lie at the bottom.
+                mask |= ((1 << count) - 1) << (spread[1] + 1 - count)
+        return mask
 
 
 def union(first: Sites, second: Sites) -> Sites:
@@ -281,3 +295,34 @@ def anchor_of(sites: Sites) -> str | None:
         return None
     y, x = min(slices)
     return f"SLICE_X{x}Y{y}"
+
+
+def runs(mask: int) -> Iterator[tuple[int, int]]:
+    """Yield first and last of each run of set bits, from the lowest."""
+    at = 0
+    while mask:
+        skip = (mask & -mask).bit_length() - 1
+        mask >>= skip
+        length = (~mask & (mask + 1)).bit_length() - 1
+        yield at + skip, at + skip + length - 1
+        mask >>= length
+        at += skip + length
+
+
+def add_to(found: Sites, more: Sites) -> None:
+    """Add sites to those found so far."""
+    for key, mask in more.items():
+        found[key] = found.get(key, 0) | mask
+
+
+def take_from(found: Sites, less: Sites) -> Sites:
+    """Take sites away from those found so far; return those that were there."""
+    taken: Sites = {}
+    for key, mask in less.items():
+        there = found.get(key, 0) & mask
+        if there:
+            taken[key] = there
+            found[key] &= ~mask
+            if not found[key]:
+                del found[key]
+    return taken

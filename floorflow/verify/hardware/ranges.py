@@ -1,11 +1,25 @@
-"""Vivado's site ranges: their spelling, the sites and rectangles that they cover, and whether they exist."""
+"""Vivado's site ranges, and what holds for any pblock on a die, whoever made it, of plans and of XDC files alike.
+
+Names of faults are those of `check`; how grave a fault is and where it is told is the caller's to say.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
-from floorflow.verify.hardware.geometry import Device, Rectangle, Sites
+from floorflow.verify.hardware.geometry import (
+    FREE_SITE_TYPES,
+    Device,
+    Rectangle,
+    Sites,
+    add_to,
+    describe,
+    difference,
+    shared,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +60,22 @@ def sites_of_range(device: Device, span: SiteRange) -> Sites:
     return {column: mask for column, mask in masks.items() if mask}
 
 
+def sites_of(device: Device, spans: Iterable[SiteRange]) -> Sites:
+    """Return what some ranges add up to; ranges of clock regions hold every type."""
+    found: Sites = {}
+    for span in spans:
+        if span.kind == "CLOCKREGION":
+            add_to(found, device.sites(clock_region_rectangle(device, span)))
+        else:
+            add_to(found, sites_of_range(device, span))
+    return found
+
+
 def clock_region_rectangle(device: Device, span: SiteRange) -> Rectangle:
     """Return the rectangle of ``CLOCKREGION_XaYb:CLOCKREGION_XcYd``."""
     columns = device.raw["clock_regions"]["columns"]
     rows = device.region_rows
     return Rectangle(columns[span.left][0], span.bottom * rows, columns[span.right][1], (span.top + 1) * rows - 1)
-
-
-def _row_span(device: Device, span: SiteRange) -> tuple[int, int]:
-    """Return the CLB rows from the lowest to the highest site of a range, whole tiles."""
-    lowest, highest = device.rows, -1
-    for (kind, x), mask in sites_of_range(device, span).items():
-        column = device.raw["site_columns"][kind][x]
-        for region in range(len(device.raw["clock_region_layouts"])):
-            run = device.tiles(column, region, device.whole)
-            for tile in run.rectangles(column) if run else ():
-                widens = tile.bottom < lowest or tile.top > highest
-                if widens and device.column_mask(kind, column, tile) & mask:
-                    lowest, highest = min(lowest, tile.bottom), max(highest, tile.top)
-    return lowest, highest
 
 
 def rectangle_of_range(device: Device, span: SiteRange) -> Rectangle:
@@ -74,7 +85,10 @@ def rectangle_of_range(device: Device, span: SiteRange) -> Rectangle:
     columns = device.raw["site_columns"][span.kind]
     if span.kind == "SLICE":  # the Y of a SLICE is its CLB row
         return Rectangle(columns[span.left], span.bottom, columns[span.right], span.top)
-    bottom, top = _row_span(device, span)
+    rows = 0
+    for mask in sites_of_range(device, span).values():
+        rows |= device.row_mask(span.kind, mask)
+    bottom, top = (rows & -rows).bit_length() - 1, rows.bit_length() - 1
     return Rectangle(columns[span.left], bottom, columns[span.right], top)
 
 
@@ -88,3 +102,159 @@ def within_device(device: Device, span: SiteRange) -> bool:
     masks = [mask for (kind, _), mask in device.all_sites.items() if kind == span.kind]
     columns = len(device.raw["site_columns"].get(span.kind, []))
     return bool(masks) and span.right < columns and span.top < max(mask.bit_length() for mask in masks)
+
+
+@dataclass(frozen=True, slots=True)
+class RangeAnswer:
+    """What a range names, and the name and message of its fault, if it has one."""
+
+    span: SiteRange | None
+    sites: Sites
+    fault: tuple[str, str] | None = None
+
+
+def judge_range(device: Device, text: str) -> RangeAnswer:
+    """Judge one range of one site type and return the sites that it names; a range with a missing corner names some."""
+    span = parse_range(text)
+    if span is None:
+        return RangeAnswer(None, {}, ("range-malformed", f"{text} is not lower-left:upper-right of one site type"))
+    if not within_device(device, span):
+        return RangeAnswer(span, {}, ("range-outside-device", f"{text} leaves the device"))
+    corners = ((span.left, span.bottom), (span.right, span.top))
+    fault = None
+    if not all(exists(device, span.kind, x, y) for x, y in corners):
+        fault = "range-corner-missing", f"a corner of {text} is a hole"
+    return RangeAnswer(span, sites_of_range(device, span), fault)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Sites that an area holds and ranges do not name: whole site types, and some of types that they do name."""
+
+    kinds: list[str]
+    some: Sites
+
+
+def left_out(inside: Sites, named: Sites) -> LeftOut:
+    """Compare what lies in an area with what ranges name; site types that hold no logic need not be named."""
+    held = {key: mask for key, mask in inside.items() if key[0] not in FREE_SITE_TYPES}
+    kinds = sorted({kind for kind, _ in held} - {kind for kind, _ in named})
+    missing = difference(held, named)
+    return LeftOut(kinds, {key: mask for key, mask in missing.items() if key[0] not in kinds})
+
+
+class Area(Protocol):
+    """A pblock as it is judged: its sites and, where a plan states them, its rectangles."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def sites(self) -> Sites:
+        """What its ranges name."""
+
+    @property
+    def areas(self) -> Sequence[Rectangle]:
+        """Its rectangles; none where ranges are all that is stated."""
+
+
+A = TypeVar("A", bound=Area)
+
+
+@dataclass(frozen=True)
+class KeepOut:
+    """What no pblock may touch: all sites of some rectangles, and the rectangles if there are any."""
+
+    sites: Sites
+    areas: Sequence[Rectangle] = ()
+
+    def touched(self, block: Area) -> tuple[str, Sites]:
+        """Say what a pblock touches, and the sites of it; an empty text if nothing."""
+        both = shared(block.sites, self.sites)
+        if both:
+            return describe(both), both
+        over = [kept for kept in self.areas if any(kept.overlaps(area) for area in block.areas)]
+        return (f"{over[0]}" if over else ""), both
+
+
+def slrs_of(device: Device, block: Area) -> list[int]:
+    """Return the SLRs in which a pblock has sites or rows of a rectangle."""
+    found = []
+    for number, sites in enumerate(device.slr_sites):
+        bottom, top = device.slr_rows(number)
+        rows = any(area.bottom <= top and area.top >= bottom for area in block.areas)
+        if rows or any(mask & sites.get(key, 0) for key, mask in block.sites.items()):
+            found.append(number)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    """The span of a pblock in X and Y of one site type, or of a rectangle in columns and rows."""
+
+    number: int
+    left: int
+    bottom: int
+    right: int
+    top: int
+
+
+PAIR_COST = 20
+"""What the comparison of two pblocks counts for, beside the columns of sites of one of them."""
+
+
+def _free(_amount: int) -> None:
+    """Charge nothing: a plan has few pblocks."""
+
+
+def overlapping(blocks: Sequence[A], charge: Callable[[int], None] = _free) -> Iterator[tuple[A, A, Sites]]:
+    """Yield pairs of pblocks that share sites, or whose rectangles do, with what they share, by their lower edges.
+
+    ``charge`` is told how much each comparison costs, and may end it.
+    """
+    kinds = sorted({kind for block in blocks for kind, _ in block.sites})
+    seen: set[tuple[int, int]] = set()
+    for extents in (_boxes(blocks), *(_spans(blocks, kind) for kind in kinds)):
+        for lower, upper, known in _crossing(extents):
+            if (lower, upper) in seen:
+                continue
+            charge(PAIR_COST + len(blocks[lower].sites))
+            both = shared(blocks[lower].sites, blocks[upper].sites)
+            if both or known:
+                seen |= {(lower, upper), (upper, lower)}
+                yield blocks[lower], blocks[upper], both
+
+
+def _crossing(extents: tuple[Iterable[_Extent], bool]) -> Iterator[tuple[int, int, bool]]:
+    """Yield pairs of pblocks with extents that cross, by a line that moves upwards, and whether that is enough."""
+    active: list[_Extent] = []
+    for extent in sorted(extents[0], key=lambda one: (one.bottom, one.left, one.number)):
+        active = [other for other in active if other.top >= extent.bottom]
+        for other in active:
+            if other.number != extent.number and other.left <= extent.right and extent.left <= other.right:
+                yield other.number, extent.number, extents[1]
+        active.append(extent)
+
+
+def _boxes(blocks: Sequence[Area]) -> tuple[Iterable[_Extent], bool]:
+    found = (
+        _Extent(number, area.left, area.bottom, area.right, area.top)
+        for number, block in enumerate(blocks)
+        for area in block.areas
+    )
+    return found, True
+
+
+def _spans(blocks: Sequence[Area], kind: str) -> tuple[Iterable[_Extent], bool]:
+    return (span for number, block in enumerate(blocks) for span in _span(number, block.sites, kind)), False
+
+
+def _span(number: int, sites: Sites, kind: str) -> Iterator[_Extent]:
+    masks = {x: mask for (own, x), mask in sites.items() if own == kind}
+    if masks:
+        every = 0
+        for mask in masks.values():
+            every |= mask
+        bottom = (every & -every).bit_length() - 1
+        yield _Extent(number, min(masks), bottom, max(masks), every.bit_length() - 1)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from floorflow.verify.templates import Record
+from floorflow.verify.records import Record
 
 SLL_COST, LINK_COST = 1, 10
 """What a wire costs over one boundary and over a link."""

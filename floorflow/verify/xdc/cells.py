@@ -6,13 +6,13 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from floorflow.verify.hardware.shells import KNOWN_PREFIXES, ONE_STAGE, Shell
+from floorflow.verify.hardware.boards import KNOWN_PREFIXES, ONE_STAGE, Shell
+from floorflow.verify.tcl.values import PATTERN
 from floorflow.verify.xdc.findings import NOTE, WARNING, Findings
 from floorflow.verify.xdc.floorplan import Floorplan, Held
-from floorflow.verify.xdc.pblock_judge import PblockJudge
+from floorflow.verify.xdc.pblocks import PblockJudge
 from floorflow.verify.xdc.report import Report
 from floorflow.verify.xdc.targets import Target
-from floorflow.verify.xdc.values import PATTERN
 
 _ENDS_OPEN = re.compile(r"\d\*$")
 
@@ -70,7 +70,7 @@ def _beginning(named: list[tuple[str, str, str, int]], head: str) -> Iterator[tu
 
 def judge_slrs(floorplan: Floorplan, held: Sequence[Held], judge: PblockJudge, findings: Findings) -> None:
     """Judge SLR assignments: SLRs that exist, and that the pblock of a cell agrees."""
-    names = [str(entry["name"]) for entry in judge.grid.device.raw["slrs"]]
+    names = [str(entry["name"]) for entry in judge.device.raw["slrs"]]
     owner = {cell.text: one for one in held for cell in one.block.held}
     in_shell = {
         cell.text: (block.name, floorplan.shell_slrs[block.name][0])
@@ -93,7 +93,7 @@ def judge_slrs(floorplan: Floorplan, held: Sequence[Held], judge: PblockJudge, f
         if block is not None and slr in names and slrs and slr not in slrs:
             found = f"{cell.text} in {slr}, and in {block.name} in {', '.join(slrs)}"
             findings.add("cell-and-slr", place, found, "one of the two", pblock=block.name)
-    has_laguna = "LAGUNA" in judge.grid.device.raw["site_columns"]
+    has_laguna = "LAGUNA" in judge.device.raw["site_columns"]
     for cell, place in floorplan.sll_registers if has_laguna else ():
         block = next((owner[name] for name in _above(cell.text) if name in owner), None)
         if block is not None and block.sites and not any(kind == "LAGUNA" for kind, _ in block.sites):

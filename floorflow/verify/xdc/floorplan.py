@@ -9,9 +9,8 @@ from itertools import islice
 
 from floorflow.verify.hardware.geometry import Device, Rectangle, Sites
 from floorflow.verify.hardware.interconnect import is_series_7
-from floorflow.verify.xdc.findings import Place
-from floorflow.verify.xdc.values import Cells
-from floorflow.verify.xdc.words import MAX_NAME, LimitError, Work
+from floorflow.verify.tcl.values import Cells
+from floorflow.verify.tcl.words import MAX_NAME, LimitError, Place, Work
 
 TRUE = ("TRUE", "1", "YES")
 ROOT = "ROOT"

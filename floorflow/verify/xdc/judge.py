@@ -6,20 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from floorflow.verify.hardware.boards import Shell
 from floorflow.verify.hardware.geometry import Rectangle, Sites, difference, shared
-from floorflow.verify.hardware.interconnect import Interconnect
-from floorflow.verify.hardware.shells import Shell
+from floorflow.verify.hardware.interconnect import Interconnect, boxes
+from floorflow.verify.tcl.words import LimitError, UnreadableError
 from floorflow.verify.xdc.cells import judge_cells, judge_prefixes, judge_slrs
 from floorflow.verify.xdc.findings import ERROR, WARNING, Finding, Findings
 from floorflow.verify.xdc.floorplan import Floorplan, Held, Pblock
-from floorflow.verify.xdc.pairs import judge_pairs, judge_parents
-from floorflow.verify.xdc.pblock_judge import PblockJudge
+from floorflow.verify.xdc.pblocks import PblockJudge, judge_pairs, judge_parents
 from floorflow.verify.xdc.ranges import RangeBook
 from floorflow.verify.xdc.reader import Reader
 from floorflow.verify.xdc.reconfiguration import EdgeJudge
 from floorflow.verify.xdc.report import Amounts, Demand, Fullness, Report, fullness_of, judge_fullness
 from floorflow.verify.xdc.targets import Target
-from floorflow.verify.xdc.words import LimitError, UnreadableError
 
 Sources = Sequence[tuple[str, str]]
 """Names and texts of files, in the order in which Vivado reads them."""
@@ -68,7 +67,7 @@ class Judged:
 
     def boxes(self, sites: Sites) -> list[Rectangle]:
         """Return the rectangles that sites cover, as pictures draw them."""
-        return self.target.grid.boxes(sites)
+        return boxes(self.target.device, sites)
 
 
 def judge_floorplan(
@@ -83,7 +82,7 @@ def judge_floorplan(
 
     """
     findings = Findings()
-    reader = Reader(RangeBook(target.grid), findings, target.shell_pblocks)
+    reader = Reader(RangeBook(target.device), findings, target.shell_pblocks)
     for name, text in sources:
         try:
             reader.read(name, text)
@@ -98,13 +97,11 @@ def judge_floorplan(
 
 
 def _told(error: UnreadableError, file: str) -> UnreadableError:
-    """Return an error with its file, unless it knows it."""
     error.file = error.file or file
     return error
 
 
 def _judged(reader: Reader, target: Target, report: tuple[str, Mapping[str, Amounts]] | None) -> Judged:
-    """Judge what the files leave behind."""
     floorplan, findings = reader.floorplan, reader.findings
     floorplan.check_nesting()
     floorplan.shell_slrs |= target.shell_slrs
@@ -113,12 +110,12 @@ def _judged(reader: Reader, target: Target, report: tuple[str, Mapping[str, Amou
     demands: dict[str, Demand] = known.demands(floorplan) if known is not None else {}
     held = _held(floorplan, target)
     shell = _shell_under(floorplan, held, target)
-    judge = PblockJudge(target.grid, floorplan, shell, demands, findings)
+    judge = PblockJudge(target.device, floorplan, shell, demands, findings)
     for block in held:
         judge.judge(block)
     judge_pairs(floorplan, held, findings)
     judge_parents(floorplan, held, findings)
-    EdgeJudge(target.grid, floorplan, target.shell_pblocks, findings).judge([one.block for one in held])
+    EdgeJudge(target.device, floorplan, target.shell_pblocks, findings).judge([one.block for one in held])
     judge_cells(floorplan, known, findings)
     judge_slrs(floorplan, held, judge, findings)
     judge_prefixes(floorplan, target, shell, findings)
@@ -130,7 +127,7 @@ def _judged(reader: Reader, target: Target, report: tuple[str, Mapping[str, Amou
 
 def _held(floorplan: Floorplan, target: Target) -> list[Held]:
     """Return the pblocks that files create, with the sites that they have in the end."""
-    wires, device = Interconnect(target.grid), target.device
+    wires, device = Interconnect(target.device), target.device
     own = {
         block.name: wires.snapped(block.sites) if floorplan.snaps(block, device) else block.sites
         for block in floorplan.pblocks.values()

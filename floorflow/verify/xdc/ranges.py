@@ -7,9 +7,13 @@ import re
 from dataclasses import dataclass, field
 
 from floorflow.verify.hardware.geometry import Device, Rectangle, Sites
-from floorflow.verify.hardware.grid import Grid
-from floorflow.verify.hardware.pblock_rules import judge_range
-from floorflow.verify.hardware.ranges import clock_region_rectangle, exists, parse_range, rectangle_of_range
+from floorflow.verify.hardware.ranges import (
+    clock_region_rectangle,
+    exists,
+    judge_range,
+    parse_range,
+    rectangle_of_range,
+)
 
 _SLR = re.compile(r"SLR([0-9]{1,3})(?::SLR([0-9]{1,3}))?")
 _SINGLE = re.compile(r"[A-Z][A-Z0-9_]*_X[0-9]+Y[0-9]+")
@@ -62,13 +66,8 @@ class RangeFacts:
 class RangeBook:
     """The ranges of one die, each read once."""
 
-    grid: Grid
+    device: Device
     _known: dict[str, RangeFacts] = field(default_factory=dict)
-
-    @property
-    def device(self) -> Device:
-        """The die."""
-        return self.grid.device
 
     def facts(self, text: str) -> RangeFacts:
         """Return what a range holds and what is wrong with it."""
@@ -109,7 +108,7 @@ class RangeBook:
         if last >= count:
             return RangeFacts(fault=("slr-unknown", text, f"SLR0 to SLR{count - 1}"))
         bottom, top = self.device.slr_rows(first)[0], self.device.slr_rows(last)[1]
-        sites = self.grid.sites(Rectangle(0, bottom, self.device.columns - 1, top))
+        sites = self.device.sites(Rectangle(0, bottom, self.device.columns - 1, top))
         return RangeFacts(sites, sites)
 
     def _clock_regions(self, text: str) -> RangeFacts:
@@ -121,7 +120,7 @@ class RangeBook:
         if span.right > right or span.top > top:
             expected = f"at most CLOCKREGION_X{right}Y{top}"
             return RangeFacts(fault=("range-outside-device", text, expected))
-        sites = self.grid.sites(clock_region_rectangle(self.device, span))
+        sites = self.device.sites(clock_region_rectangle(self.device, span))
         return RangeFacts(sites, sites)
 
     def _sites(self, text: str, kind: str) -> RangeFacts:
@@ -131,7 +130,7 @@ class RangeBook:
             fault = answer.fault[0], text, self._expected(answer.fault[0], kind, text)
         area = answer.sites
         if answer.span is not None and kind == "SLICE" and answer.sites:
-            area = self.grid.sites(rectangle_of_range(self.device, answer.span))
+            area = self.device.sites(rectangle_of_range(self.device, answer.span))
         return RangeFacts(answer.sites, area if kind == "SLICE" else {}, fault)
 
     def _expected(self, fault: str, kind: str, text: str) -> str:

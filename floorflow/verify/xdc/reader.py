@@ -6,17 +6,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from floorflow.verify.hardware.geometry import Sites
-from floorflow.verify.hardware.grid import add_to, take_from
-from floorflow.verify.xdc.arguments import BadCommandError, arguments
-from floorflow.verify.xdc.evaluator import Handler
-from floorflow.verify.xdc.findings import Findings, Place
+from floorflow.verify.hardware.geometry import Sites, add_to, take_from
+from floorflow.verify.tcl.commands import OF_SCRIPTS, OF_XDC
+from floorflow.verify.tcl.interpreter import Handler, Interpreter
+from floorflow.verify.tcl.values import OTHER, PATTERN, BadCommandError, Cells, Selection, Unknown, Value, is_followed
+from floorflow.verify.tcl.vivado import PBLOCK_PROPERTIES, arguments
+from floorflow.verify.tcl.words import MAX_NAME, LimitError, Place, list_items
+from floorflow.verify.xdc.findings import Findings
 from floorflow.verify.xdc.floorplan import ROOT, TRUE, Floorplan, Pblock
 from floorflow.verify.xdc.ranges import RangeBook
-from floorflow.verify.xdc.tcl import Interpreter
-from floorflow.verify.xdc.values import OTHER, PATTERN, Cells, Selection, Unknown, Value, is_followed
-from floorflow.verify.xdc.words import MAX_NAME, LimitError, UnreadableError, list_items
-from floorflow.verify.xdc.words_of_vivado import PBLOCK_PROPERTIES
 
 _NAME_FILTER = re.compile(r"\s*NAME\s*(=~|==)\s*(\S+?)\s*", re.IGNORECASE)
 _RANGE_COST, _COLUMN_COST = 200, 60
@@ -66,7 +64,8 @@ class Reader:
             name,
             is_xdc,
             handlers,
-            self.findings,
+            self.findings.add,
+            OF_XDC if is_xdc else OF_SCRIPTS,
             self.variables,
             number=self.files,
             work=self.floorplan.work,
@@ -391,6 +390,3 @@ def _filtered(value: Value) -> Iterable[Cells]:
             return
         text = match[2].strip("\"'{}")
         yield Cells(text, "filter" if match[1] == "=~" and PATTERN.search(text) else "name")
-
-
-__all__ = ["Reader", "UnreadableError"]

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from floorflow.verify.hardware.geometry import FREE_SITE_TYPES, Sites, difference
-from floorflow.verify.hardware.grid import Grid
+from floorflow.verify.hardware.geometry import FREE_SITE_TYPES, Device, Sites, difference
 from floorflow.verify.hardware.interconnect import Interconnect, is_series_7
 from floorflow.verify.xdc.findings import ERROR, NOTE, Findings
 from floorflow.verify.xdc.floorplan import Floorplan, Pblock
@@ -18,7 +17,7 @@ from floorflow.verify.xdc.floorplan import Floorplan, Pblock
 class EdgeJudge:
     """Judges the edges of pblocks on one die."""
 
-    grid: Grid
+    device: Device
     floorplan: Floorplan
     shell_pblocks: frozenset[str]
     findings: Findings
@@ -37,18 +36,18 @@ class EdgeJudge:
                 self._tiles(block, severity)
             if is_dynamic or block.is_set("RESET_AFTER_RECONFIG"):
                 self._regions(block)
-        if is_series_7(self.grid.device):
+        if is_series_7(self.device):
             self._frames(dynamic)
 
     def _snaps(self, block: Pblock) -> bool:
-        return self.floorplan.snaps(block, self.grid.device)
+        return self.floorplan.snaps(block, self.device)
 
     def _is_shut(self, block: Pblock) -> bool:
         """Whether its routes or cells are kept apart from others', so that both halves of a pair are wanted.
 
         On 7 series each column has interconnect of its own; that back-to-back columns stay together only DFX asks for.
         """
-        if is_series_7(self.grid.device):
+        if is_series_7(self.device):
             return False
         shut = block.is_hard or any(block.is_set(name) for name in ("CONTAIN_ROUTING", "EXCLUDE_PLACEMENT"))
         return shut or self._in_snapping(block)
@@ -63,7 +62,7 @@ class EdgeJudge:
 
     @cached_property
     def _wires(self) -> Interconnect:
-        return Interconnect(self.grid)
+        return Interconnect(self.device)
 
     def _interconnect(self, block: Pblock, severity: str, *, loses: bool) -> None:
         """Find columns of the pblock without the one that shares their interconnect."""
@@ -82,23 +81,22 @@ class EdgeJudge:
 
     @cached_property
     def _region_rows(self) -> list[int]:
-        """The CLB rows of each row of clock regions, as masks."""
-        height = self.grid.device.region_rows
-        count = len(self.grid.device.raw["clock_region_layouts"])
+        height = self.device.region_rows
+        count = len(self.device.raw["clock_region_layouts"])
         return [((1 << height) - 1) << (region * height) for region in range(count)]
 
     def _name(self, column: int, region: int) -> str:
-        positions = self.grid.device.raw["site_columns"]
-        kinds = self.grid.device.legend_at(column, region).get("sites", {})
+        positions = self.device.raw["site_columns"]
+        kinds = self.device.legend_at(column, region).get("sites", {})
         return next(f"{kind}_X{positions[kind].index(column)}" for kind in sorted(kinds) if column in positions[kind])
 
     def _tiles(self, block: Pblock, severity: str) -> None:
         """Find tiles of several rows of which the area of the SLICE ranges holds some rows only."""
-        slices = self.grid.rows_by_column({key: mask for key, mask in block.sites.items() if key[0] == "SLICE"})
+        slices = self.device.rows_by_column({key: mask for key, mask in block.sites.items() if key[0] == "SLICE"})
         if not slices:
             return
         cut = []
-        for kind, ladders in self.grid.ladders.items():
+        for kind, ladders in self.device.ladders.items():
             if kind in FREE_SITE_TYPES or not any(own == kind for own, _ in block.sites):
                 continue
             height = max(ladder.height for ladder in ladders)
@@ -120,7 +118,7 @@ class EdgeJudge:
 
     def _starts(self, kind: str, row: int) -> bool:
         """Whether a tile of a type begins at a row, or the die ends there, or none is in these rows."""
-        for ladder in self.grid.ladders[kind]:
+        for ladder in self.device.ladders[kind]:
             bottom = ladder.top_row + 1 - ladder.tiles * ladder.height
             if bottom < row <= ladder.top_row:
                 return (ladder.top_row + 1 - row) % ladder.height == 0
@@ -128,10 +126,10 @@ class EdgeJudge:
 
     def _regions(self, block: Pblock) -> None:
         """RESET_AFTER_RECONFIG on 7 series wants whole clock regions from bottom to top."""
-        if not (is_series_7(self.grid.device) and block.is_set("RESET_AFTER_RECONFIG")):
+        if not (is_series_7(self.device) and block.is_set("RESET_AFTER_RECONFIG")):
             return
-        height = self.grid.device.region_rows
-        slices = self.grid.rows_by_column({key: mask for key, mask in block.sites.items() if key[0] == "SLICE"})
+        height = self.device.region_rows
+        slices = self.device.rows_by_column({key: mask for key, mask in block.sites.items() if key[0] == "SLICE"})
         loose = [row for row in self._edges(slices) if row % height]
         if loose:
             place, found = block.shape_place, f"an edge at row {loose[0]}"
@@ -149,7 +147,7 @@ class EdgeJudge:
                 self.findings.add("frame-shared", second.shape_place, found, "columns of its own", pblock=second.name)
 
     def _frames_of(self, sites: Sites) -> Iterator[tuple[int, int]]:
-        for column, rows in self.grid.rows_by_column(sites).items():
+        for column, rows in self.device.rows_by_column(sites).items():
             for region, mask in enumerate(self._region_rows):
                 if rows & mask:
                     yield column, region

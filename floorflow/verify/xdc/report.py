@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from floorflow.verify.hardware.geometry import Device, Sites
-from floorflow.verify.plan_structure import RESOURCE_NAMES
+from floorflow.verify.records import RESOURCE_NAMES
+from floorflow.verify.tcl.values import Cells
+from floorflow.verify.tcl.words import Work
 from floorflow.verify.xdc.findings import ERROR, Findings
 from floorflow.verify.xdc.floorplan import Floorplan, Held, Pblock
-from floorflow.verify.xdc.values import Cells
-from floorflow.verify.xdc.words import Work
 
 NEARLY_FULL = 0.85
 Amounts = dict[str, int]
@@ -41,7 +41,6 @@ class Report:
 
     @cached_property
     def _parents(self) -> frozenset[str]:
-        """Cells of which the report has children."""
         return frozenset(name.rpartition("/")[0] for name in self.rows if name)
 
     def matching(self, cells: Cells) -> list[str]:

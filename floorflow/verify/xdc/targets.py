@@ -9,30 +9,24 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from floorflow.verify.files.reader import Folder, shipped_file
-from floorflow.verify.hardware.boards import BOARD, Board, BoardProblem, spelt_out
-from floorflow.verify.hardware.geometry import DEVICE, FREE_SITE_TYPES, Device, Sites, difference
-from floorflow.verify.hardware.grid import Grid, add_to
-from floorflow.verify.hardware.parts import commercial
-from floorflow.verify.hardware.pblock_rules import KeepOut
-from floorflow.verify.hardware.ranges import SiteRange, parse_range
-from floorflow.verify.hardware.shells import IN_PARENT, Shell, brought, parents
-from floorflow.verify.plan_structure import TEXT
-from floorflow.verify.templates import MapOf, Optional, Record, departures
+from floorflow.verify.files import Folder, shipped_file
+from floorflow.verify.hardware.boards import (
+    IN_PARENT,
+    Board,
+    BoardProblem,
+    Shell,
+    brought,
+    commercial,
+    parents,
+    spelt_out,
+)
+from floorflow.verify.hardware.geometry import FREE_SITE_TYPES, Device, Sites, add_to, difference
+from floorflow.verify.hardware.ranges import KeepOut, SiteRange, parse_range, sites_of
+from floorflow.verify.records import Record
+from floorflow.verify.schema import departures
 from floorflow.verify.violations import Findings as Violations
 
 SHELLS = "shells.yaml"
-_SHELL = {
-    "name": TEXT,
-    "device": TEXT,
-    "prefix": TEXT,
-    "parents": Optional([TEXT]),
-    "static": Optional([TEXT]),
-    "dynamic": Optional([TEXT]),
-    "reserved": Optional(MapOf(TEXT)),
-    "source": TEXT,
-}
-_SHELLS = {"schema": TEXT, "shells": [_SHELL]}
 _HEAD_LINES = 16
 _PART = re.compile(r"^(?:part|die): *(\S+)", re.MULTILINE)
 _ALIAS = re.compile(r'^ *- "(?:same die: )?([^"]+)"', re.MULTILINE)
@@ -54,7 +48,6 @@ class Target:
     part: str
     device_file: str
     device: Device
-    grid: Grid
     board: str | None = None
     own_shell: Shell | None = None
     entries: Sequence[Record] = field(default_factory=tuple)
@@ -64,7 +57,7 @@ class Target:
     @cached_property
     def known_shells(self) -> list[Shell]:
         """The shells known for this die."""
-        return [_shell(entry, self.grid) for entry in self.entries]
+        return [_shell(entry, self.device) for entry in self.entries]
 
     @cached_property
     def shell_pblocks(self) -> frozenset[str]:
@@ -121,18 +114,18 @@ def find_target(part: str | None, board: str | Path | None) -> Target:
 
 
 def _target(part: str, file: str, board: str | None, content: Record | None) -> Target:
-    device = Device(_checked(Folder(_folder("devices")), f"{file}.yaml", DEVICE))
-    grid, own, entries = Grid(device), None, tuple(_entries(file))
+    device = Device(_checked(Folder(_folder("devices")), f"{file}.yaml", "device_file"))
+    own, entries = None, tuple(_entries(file))
     if content is None:
         names = [name for entry in entries for name in parents(entry["prefix"], entry.get("parents", []))]
-        return Target(part, file, device, grid, None, None, entries, tuple(dict.fromkeys(names)))
+        return Target(part, file, device, None, None, entries, tuple(dict.fromkeys(names)))
     stated = spelt_out(content)
     shell = stated.get("shell") or {}
     if shell:
-        own = _board_shell(Board(stated, device), grid)
+        own = _board_shell(Board(stated, device), device)
     pattern = shell.get("parent_pblock")
     names = [*parents(shell.get("hierarchy", ""), [pattern] if pattern else [])]
-    return Target(part, file, device, grid, board, own, entries, tuple(names))
+    return Target(part, file, device, board, own, entries, tuple(names))
 
 
 def _folder(name: str) -> Path:
@@ -142,11 +135,11 @@ def _folder(name: str) -> Path:
     return found
 
 
-def _checked(folder: Folder, name: str, template: Record) -> Record:
+def _checked(folder: Folder, name: str, record: str) -> Record:
     violations = Violations()
     content = folder.yaml(name, violations)
-    judged = spelt_out(content) if content is not None and template is BOARD else content
-    faults = list(departures(judged, template, "")) if content is not None else []
+    judged = spelt_out(content) if content is not None and record == "board_file" else content
+    faults = list(departures(judged, record)) if content is not None else []
     if content is None or faults:
         told = violations.violations[0].message if content is None else f"{faults[0][0]} {faults[0][1]}"
         raise NoTargetError(f"{folder.root / name}: {told}", "see platforms/README.md")
@@ -199,14 +192,14 @@ def _board(board: str | Path) -> tuple[Record, str]:
         path = boards / f"{found[0]}.yaml"
     if not path.is_file():
         raise NoTargetError(f"--board {text}: there is no such file", "give the path of a board's YAML file")
-    return _checked(Folder(path.parent), path.name, BOARD), path.stem
+    return _checked(Folder(path.parent), path.name, "board_file"), path.stem
 
 
 def _entries(device_file: str) -> Iterator[Record]:
     """Yield the shells known for a die: those of shipped boards, then those of the list of shells."""
     seen = set()
     for path in sorted(_folder("boards").glob("*.yaml")):
-        content = _checked(Folder(path.parent), path.name, BOARD)
+        content = _checked(Folder(path.parent), path.name, "board_file")
         shell = spelt_out(content).get("shell")
         if content["device"] == device_file and shell and shell.get("hierarchy"):
             seen.add(shell["name"])
@@ -220,7 +213,7 @@ def _entries(device_file: str) -> Iterator[Record]:
             }
     listed = shipped_file("platforms", SHELLS)
     if listed is not None:
-        for shell in _checked(Folder(listed.parent), SHELLS, _SHELLS)["shells"]:
+        for shell in _checked(Folder(listed.parent), SHELLS, "shells_file")["shells"]:
             if shell["device"] == device_file and shell["name"] not in seen:
                 yield shell
 
@@ -231,16 +224,16 @@ def _reserved(content: Record) -> Iterator[tuple[str, str]]:
             yield f"{memory['name']} controller", memory["controller"]["reserved"]
 
 
-def _shell(entry: Record, grid: Grid) -> Shell:
+def _shell(entry: Record, device: Device) -> Shell:
     """Return what an entry says: the static ranges, or all that its dynamic ranges leave."""
     static: Sites = {}
     if entry.get("dynamic"):
         spans = [span for text in entry["dynamic"] for span in _spans(text)]
-        static = difference(grid.device.all_sites, grid.sites_of(spans))
+        static = difference(device.all_sites, sites_of(device, spans))
     spans = [span for text in entry.get("static", []) for span in _spans(text) if span.kind not in FREE_SITE_TYPES]
-    add_to(static, grid.sites_of(spans))
-    reserved = {name: KeepOut(grid.sites_of(_spans(text))) for name, text in entry.get("reserved", {}).items()}
-    slrs = [str(slr["name"]) for slr in grid.device.raw["slrs"]]
+    add_to(static, sites_of(device, spans))
+    reserved = {name: KeepOut(sites_of(device, _spans(text))) for name, text in entry.get("reserved", {}).items()}
+    slrs = [str(slr["name"]) for slr in device.raw["slrs"]]
     names = brought(parents(entry["prefix"], entry.get("parents", [])), slrs)
     return Shell(entry["name"], entry["prefix"], names, KeepOut(static), reserved)
 
@@ -253,10 +246,10 @@ def _spans(text: str) -> Iterator[SiteRange]:
         yield span
 
 
-def _board_shell(board: Board, grid: Grid) -> Shell:
+def _board_shell(board: Board, device: Device) -> Shell:
     """Return the shell of a board: what `check` keeps a plan's pblocks out of."""
     try:
-        reserved = {name: KeepOut(grid.sites_of(_spans(text))) for name, text in _reserved(board.raw)}
+        reserved = {name: KeepOut(sites_of(device, _spans(text))) for name, text in _reserved(board.raw)}
         name = str(board.shell.get("name", board.raw["name"]))
         return Shell(name, board.hierarchy, board.shell_pblocks, board.static, reserved)
     except BoardProblem as problem:

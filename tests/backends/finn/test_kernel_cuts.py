@@ -22,7 +22,7 @@ from floorflow.backends.finn.step_data import foreseen, networks_in
 from floorflow.backends.placed import Home, PlacedStream
 from floorflow.facts import read_plan
 from floorflow.request import Request
-from floorflow.verify.finn.flow import LINKED_BELOW
+from floorflow.verify.finn.files import LINKED_BELOW
 from tests.backends.finn.finn_rules import floorplan
 from tests.command_line import floorflow
 from tests.conftest import CNV, EXAMPLES, FREE

@@ -11,8 +11,8 @@ from floorflow.backends.finn.step.graph import BuiltNode, BuiltStream, joined
 from floorflow.backends.finn.step.match import streams_between
 from floorflow.backends.finn.step.settings import Bound, fifo_settings, own_kernels, placements
 from floorflow.backends.finn.step.slices import slice_nodes
-from floorflow.verify.finn.build_streams import stream_problems
-from floorflow.verify.finn.built_nodes import Node
+from floorflow.verify.finn.build import stream_problems
+from floorflow.verify.finn.kernels import Node
 
 
 def fifo(depth: int) -> BuiltNode:

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from floorflow.verify.finn.cycles import CYCLES
-from floorflow.verify.finn.data_types import bits_of
-from floorflow.verify.finn.engines import ELEMENTWISE, FoldedEngine
+from floorflow.verify.finn.engines import ELEMENTWISE, FoldedEngine, bits_of
 from floorflow.verify.finn.foldings import LEGALITY, objections, window_objections
 from floorflow.verify.finn.ports import PORTS
 from floorflow.verify.graphs import critical_path

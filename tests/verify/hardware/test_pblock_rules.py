@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floorflow.verify import pblocks
-from floorflow.verify.hardware import pblock_rules
+from floorflow.verify.hardware import ranges as pblock_rules
 from floorflow.verify.hardware.geometry import Rectangle, Sites, shared
-from floorflow.verify.hardware.pblock_rules import KeepOut, overlapping, slrs_of
-from floorflow.verify.xdc import pairs, pblock_judge
+from floorflow.verify.hardware.ranges import KeepOut, overlapping, slrs_of
+from floorflow.verify.rules import pblocks
+from floorflow.verify.xdc import pblocks as pairs
+from floorflow.verify.xdc import pblocks as pblock_judge
 from tests.verify.xdc.judging import target
 
 
@@ -25,8 +26,8 @@ class Area:
     areas: Sequence[Rectangle] = ()
 
 
-GRID = target("xc7z020", None).grid
-WHOLE = GRID.device.whole
+DIE = target("xc7z020", None).device
+WHOLE = DIE.whole
 
 
 @st.composite
@@ -36,7 +37,7 @@ def areas(draw: st.DrawFn) -> list[Area]:
         left, right = sorted(draw(st.tuples(*2 * [st.integers(0, WHOLE.right)])))
         bottom, top = sorted(draw(st.tuples(*2 * [st.integers(0, WHOLE.top)])))
         box = Rectangle(left, bottom, right, top)
-        found.append(Area(f"p{number}", GRID.sites(box), [box] if draw(st.booleans()) else ()))
+        found.append(Area(f"p{number}", DIE.sites(box), [box] if draw(st.booleans()) else ()))
     return found
 
 
@@ -58,18 +59,18 @@ def test_a_keep_out_is_touched_by_its_sites_or_by_its_rectangle() -> None:
     kept = KeepOut({}, [free])
     assert kept.touched(Area("p", {}, [Rectangle(49, 5, 51, 12)]))[0] == str(free)
     assert kept.touched(Area("p", {}, [Rectangle(49, 10, 51, 12)])) == ("", {})
-    sites = GRID.sites(Rectangle(2, 0, 3, 4))
-    told, both = KeepOut(sites).touched(Area("p", GRID.sites(Rectangle(3, 2, 5, 8))))
+    sites = DIE.sites(Rectangle(2, 0, 3, 4))
+    told, both = KeepOut(sites).touched(Area("p", DIE.sites(Rectangle(3, 2, 5, 8))))
     assert told == "6 sites such as SLICE_X2Y2"
-    assert both == shared(sites, GRID.sites(Rectangle(3, 2, 5, 8)))
+    assert both == shared(sites, DIE.sites(Rectangle(3, 2, 5, 8)))
 
 
 @pytest.mark.parametrize(("bottom", "top", "slrs"), [(0, 239, [0]), (239, 240, [0, 1]), (240, 959, [1, 2, 3])])
 def test_a_pblock_is_in_the_dies_of_its_sites_and_of_its_rows(bottom: int, top: int, slrs: list[int]) -> None:
-    grid = target("xcu250", None).grid
+    die = target("xcu250", None).device
     box = Rectangle(0, bottom, 40, top)
-    assert slrs_of(grid.device, Area("p", grid.sites(box))) == slrs
-    assert slrs_of(grid.device, Area("p", {}, [box])) == slrs
+    assert slrs_of(die, Area("p", die.sites(box))) == slrs
+    assert slrs_of(die, Area("p", {}, [box])) == slrs
 
 
 def test_both_judges_call_the_same_rules() -> None:

@@ -14,10 +14,11 @@ import pytest
 import floorflow as ff
 from floorflow import reading
 from floorflow.api import InputError
-from floorflow.verify.xdc import UnreadableError, tcl, words
-from floorflow.verify.xdc.values import Cells, is_followed
-from floorflow.verify.xdc.words import LimitError
+from floorflow.verify.tcl import interpreter, words
+from floorflow.verify.tcl.values import Cells, is_followed
+from floorflow.verify.tcl.words import LimitError, UnreadableError
 from tests.tools import at_most
+from tests.verify.dies import SEEDS
 from tests.verify.xdc.judging import found, judged
 
 FAR = 5_000
@@ -72,7 +73,7 @@ HARMLESS: dict[str, str] = {
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_what_asks_for_too_much_is_refused_in_time(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words, "MAX_WORK", 3_000_000)
-    monkeypatch.setattr(tcl, "MAX_STEPS", 20_000)
+    monkeypatch.setattr(interpreter, "MAX_STEPS", 20_000)
     with at_most(5), pytest.raises(LimitError, match=r"limit of [0-9]"):
         judged(text, name="a.tcl")
 
@@ -174,7 +175,7 @@ def fragment(chance: random.Random, depth: int = 0) -> str:
     return "".join(parts)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_any_words_have_a_verdict_or_a_sentence(seed: int) -> None:
     chance = random.Random(seed)
     with at_most(5), suppress(UnreadableError):

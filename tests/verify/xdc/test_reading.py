@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from floorflow.verify.tcl.words import commands, list_items
 from floorflow.verify.xdc import UnreadableError
-from floorflow.verify.xdc.words import commands, list_items
 from tests.tools import need_module
 from tests.verify.xdc.judging import found, judged, names
 

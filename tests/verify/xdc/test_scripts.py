@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from floorflow.verify.xdc import LimitError, tcl
+from floorflow.verify.tcl import interpreter
+from floorflow.verify.xdc import LimitError
 from tests.tools import need_module
 from tests.verify.xdc.judging import found, judged, names
 
@@ -75,6 +76,6 @@ def test_what_is_not_followed_is_named(script: str, told: str) -> None:
 
 @pytest.mark.parametrize("script", ["while {1} {}", "proc f {} { f }\nf", "proc f {} {while 1 {set x 1}}\nf"])
 def test_scripts_that_never_end_do_here(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tcl, "MAX_STEPS", 1000)
+    monkeypatch.setattr(interpreter, "MAX_STEPS", 1000)
     with pytest.raises(LimitError, match=r"than the limit of (1,000|60)"):
         judged(script + "\ncreate_pblock p\n", name="a.tcl")

@@ -87,10 +87,9 @@ def test_what_the_shell_of_aws_leaves_is_what_its_board_says() -> None:
 
 
 def test_an_odd_half_is_dropped_with_what_hangs_on_it() -> None:
-    grid = target("xcku5p", None).grid
+    grid = target("xcku5p", None).device
     wires = Interconnect(grid)
-    whole = grid.sites_of([])
-    assert wires.snapped(whole) == {}
+    assert wires.snapped({}) == {}
     verdict = judged("create_pblock p\nresize_pblock p -add CLOCKREGION_X1Y1\n", "xcku5p")
     (block,) = verdict.created
     assert wires.snapped(block.sites) == block.sites, "a clock region has whole pairs"

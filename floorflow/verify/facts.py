@@ -1,0 +1,325 @@
+"""The plan as facts: ends of channels, slots, links, and for each phase what lies where. Nothing is checked here.
+
+What follows from an engine the back end's part of the judge says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from floorflow.verify.back_end import BackEnd, EngineFacts, Judge, PlannedEngine
+from floorflow.verify.hardware.boards import Board
+from floorflow.verify.hardware.routes import NO_ROADS, Link, Roads, Route, Slot, roads
+from floorflow.verify.records import Record
+from floorflow.verify.violations import Findings
+
+Kind = Literal["engine", "host", "memory", "phase"]
+
+_HOST = {"source": re.compile(r"in(?:0|[1-9][0-9]{0,5})"), "target": re.compile(r"out(?:0|[1-9][0-9]{0,5})")}
+_NAME = re.compile(r"[A-Za-z0-9_.\-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of a channel; ``name`` is an engine, a port of the host or a buffer; ``phase`` that of a phase end."""
+
+    network: str
+    kind: Kind
+    name: str
+    phase: str = ""
+
+
+def is_outside(text: str) -> bool:
+    """Whether an end is no engine: names of engines and networks have no colon."""
+    return ":" in text
+
+
+def read_end(text: str, side: str, networks: Sequence[str]) -> End | None:
+    """Take an end (``side`` is source or target) of a plan with these networks apart; None if it is none."""
+    network, rest = networks[0] if networks else "", text
+    if len(networks) > 1:
+        network, _, rest = text.partition("/")
+        if network not in networks:
+            return None
+    owner, colon, name = rest.partition(":")
+    if not colon:
+        return End(network, "engine", rest) if rest and "/" not in rest else None
+    if owner == "host":
+        return End(network, "host", name) if _HOST[side].fullmatch(name) else None
+    if owner == "memory":
+        return End(network, "memory", name) if _NAME.fullmatch(name) else None
+    phase, slash, name = name.partition("/")
+    if owner != "phase" or not slash or not _NAME.fullmatch(name):
+        return None
+    return End(network, "phase", name, phase)
+
+
+def engine_id(network: str, engine: str, *, several: bool) -> str:
+    """Return how phases name an engine: with its network where the plan has several."""
+    return f"{network}/{engine}" if several else engine
+
+
+SLL_HEADER_WIRES = 2
+"""Wires of a stream besides its data: valid and ready."""
+
+
+def padded(width_bits: int) -> int:
+    """Round a stream's width up to whole bytes, as its wires are."""
+    return -(-width_bits // 8) * 8
+
+
+def stream_wires(width_bits: int) -> int:
+    """Wires, and flip-flops a stage, of a stream: padded data, valid and ready."""
+    return padded(width_bits) + SLL_HEADER_WIRES
+
+
+def slr_number(name: str) -> int | None:
+    """Read the number in ``SLR2``."""
+    match = re.fullmatch(r"SLR(0|[1-9][0-9]{0,2})", name)
+    return int(match.group(1)) if match else None
+
+
+def slots_of(plan: Record) -> dict[str, Slot]:
+    """Return the slots by name; those without a readable SLR are left out."""
+    slots: dict[str, Slot] = {}
+    for number, fpga in enumerate(plan["platform"]["fpgas"]):
+        for entry in fpga["slots"]:
+            slr = slr_number(entry["slr"])
+            if slr is not None:
+                slots[entry["name"]] = Slot(entry["name"], fpga["name"], number, slr, entry)
+    return slots
+
+
+def links_of(plan: Record, slots: dict[str, Slot]) -> dict[tuple[int, int], Link]:
+    """Return the links by the numbers of the two FPGAs, the lower first; those that join nothing are left out."""
+    links: dict[tuple[int, int], Link] = {}
+    for entry in plan["platform"]["links"]:
+        lower, upper = slots.get(entry["source"]), slots.get(entry["target"])
+        if lower and upper and lower.fpga_number < upper.fpga_number:
+            links.setdefault((lower.fpga_number, upper.fpga_number), Link(lower, upper, entry))
+    return links
+
+
+@dataclass(frozen=True)
+class PhaseFacts:
+    """One phase with look-up tables; entries that the plan lacks are simply absent.
+
+    ``networks`` are all of the plan; ``fpgas`` are in the order of their numbers; ``links`` go by the numbers of their
+    FPGAs, the lower first;
+    ``register_stages`` are those of each FPGA's board at its SLR boundaries; ``back_end`` is None if no part of the
+    judge is installed for the plan's.
+    """
+
+    where: str
+    raw: Record
+    slots: dict[str, Slot]
+    links: dict[tuple[int, int], Link]
+    fpgas: dict[str, Record]
+    register_stages: dict[str, int]
+    folded: dict[str, PlannedEngine]
+    clock_mhz: float
+    networks: tuple[str, ...] = ()
+    back_end: BackEnd | None = None
+    roads: Roads = NO_ROADS
+
+    @property
+    def name(self) -> str:
+        """The phase's name."""
+        return str(self.raw["name"])
+
+    @cached_property
+    def parts(self) -> dict[str, Record]:
+        """What runs in the phase, by network."""
+        return {part["network"]: part for part in self.raw["networks"]}
+
+    def end(self, channel: Record, side: str) -> End | None:
+        """Return a channel's ``source`` or ``target``, taken apart; None if it is no end."""
+        return read_end(channel[side], side, self.networks)
+
+    def network_of(self, channel: Record) -> str | None:
+        """Return the network of a channel, that of its first end that can be read."""
+        ends = (self.end(channel, side) for side in ("source", "target"))
+        return next((end.network for end in ends if end is not None), None)
+
+    def channels_of(self, network: str) -> list[Record]:
+        """Return the channels of a network."""
+        return [channel for channel in self.channels if self.network_of(channel) == network]
+
+    def engines_of(self, network: str) -> dict[str, PlannedEngine]:
+        """Return the engines of a network, by their ids, in its order."""
+        return {name: engine for name, engine in self.folded.items() if engine.row["network"] == network}
+
+    def interval_cycles(self, channel: Record) -> int:
+        """Return the interval of a channel's network in this phase, 0 if that is unknown."""
+        part = self.parts.get(self.network_of(channel) or "")
+        return int(part["interval_cycles"]) if part else 0
+
+    @property
+    def channels(self) -> list[Record]:
+        """The phase's channels."""
+        channels: list[Record] = self.raw["channels"]
+        return channels
+
+    @cached_property
+    def modules(self) -> dict[str, Record]:
+        """Modules by name."""
+        return {module["name"]: module for module in self.raw["modules"]}
+
+    @cached_property
+    def module_of(self) -> dict[str, str]:
+        """Module of each engine."""
+        return {engine: module["name"] for module in self.raw["modules"] for engine in module["engines"]}
+
+    def slot_of_module(self, module: str | None) -> Slot | None:
+        """Return the slot that a module is assigned to."""
+        return self.slots.get(self.raw["partition"]["assignment"].get(module, ""))
+
+    def slot_of_end(self, end: str, *, enters: bool) -> Slot | None:
+        """Return where an end of a channel lies; what is outside: in the host's slot of the first FPGA or the last."""
+        if not is_outside(end):
+            return self.slot_of_module(self.module_of.get(end))
+        fpgas = list(self.fpgas.values())
+        return self.slots.get(fpgas[0 if enters else -1]["host_slot"])
+
+    def ends(self, channel: Record) -> tuple[Slot, Slot] | None:
+        """Return the slots of a channel's source and target, None if one is unknown."""
+        source = self.slot_of_end(channel["source"], enters=True)
+        target = self.slot_of_end(channel["target"], enters=False)
+        return (source, target) if source and target else None
+
+    def route(self, channel: Record) -> Route | None:
+        """Return the route of a channel, empty inside one slot; None if an end or a link on it is unknown."""
+        ends = self.ends(channel)
+        return self.roads.route(*ends) if ends else None
+
+    def boundaries(self, route: Route) -> Iterator[tuple[Slot, Slot]]:
+        """Yield ``(lower, upper)`` for each SLR boundary on a route, in the order in which it is crossed."""
+        for step in route:
+            yield from step.boundaries
+
+    def stages(self, route: Route) -> int:
+        """Return how many register stages stand on a route: the board's at each SLR boundary that it crosses."""
+        return sum(self.register_stages[lower.fpga] for lower, _ in self.boundaries(route))
+
+    def gbps(self, channel: Record) -> float:
+        """Return the rate of a channel in Gb/s: bits a frame at the frame rate of its network in this phase."""
+        bits: int = channel["words_per_frame"] * channel["width_bits"]
+        part = self.parts.get(self.network_of(channel) or "")
+        return bits * float(part["estimates"]["fps"]) / 1e9 if part else 0.0
+
+    @cached_property
+    def successors(self) -> dict[str, list[str]]:
+        """Engines that each engine feeds."""
+        following: dict[str, list[str]] = {name: [] for name in self.folded}
+        for channel in self.channels:
+            if channel["source"] in following and channel["target"] in following:
+                following[channel["source"]].append(channel["target"])
+        return following
+
+
+def phases_of(plan: Record, boards: Mapping[str, Board], judge: Judge | None, findings: Findings) -> list[PhaseFacts]:
+    """Return every phase with what the back end's part of the judge, if there is one, says of its engines."""
+    slots = slots_of(plan)
+    fpgas = {fpga["name"]: fpga for fpga in plan["platform"]["fpgas"]}
+    links, clock_mhz = links_of(plan, slots), plan["options"]["clock_mhz"]
+    between = roads(slots, ((b["lower"], b["upper"]) for b in plan["platform"]["boundaries"]), links.values())
+    # An FPGA whose board cannot be read is reported already.
+    stated = {name: fpga["crossing"]["registers"] for name, fpga in fpgas.items()}
+    stages = stated | {name: board.raw["crossing_registers"] for name, board in boards.items()}
+    phases = []
+    networks = tuple(network["name"] for network in plan["networks"])
+    for number, raw in enumerate(plan["phases"]):
+        where = f"phases[{number}]"
+        rows = _rows(plan, raw, slots)
+        back_end = _back_end(plan, boards, judge, rows, findings)
+        folded = folded_engines(rows, back_end, where)
+        phase = PhaseFacts(where, raw, slots, links, fpgas, stages, folded, clock_mhz, networks, back_end, between)
+        phases.append(phase)
+    return phases
+
+
+def _back_end(
+    plan: Record, boards: Mapping[str, Board], judge: Judge | None, rows: Record, findings: Findings
+) -> BackEnd | None:
+    if judge is None:
+        return None
+    context = {
+        "options": plan["options"]["backend_options"],
+        "parts": [fpga["part"] for fpga in plan["platform"]["fpgas"]],
+        "several_networks": len(plan["networks"]) > 1,
+        "keep_folding": plan["options"].get("keep_folding") is True,
+        "engines": rows,
+        "cell_patterns": {fpga: board.raw["cell_pattern"] for fpga, board in boards.items()},
+        "boards": {fpga: board.raw["name"] for fpga, board in boards.items()},
+        "shells": {fpga: board.shell.get("name", "") for fpga, board in boards.items()},
+        "memories": {fpga["name"]: fpga.get("host_memory") for fpga in plan["platform"]["fpgas"]},
+        "hierarchies": {fpga: board.hierarchy for fpga, board in boards.items()},
+    }
+    return BackEnd(plan["options"]["backend"], judge, findings, context)
+
+
+def folded_engines(rows: Mapping[str, Record], back_end: BackEnd | None, where: str) -> dict[str, PlannedEngine]:
+    """Return the engines that have a folding, in the order of the networks."""
+    folded: dict[str, PlannedEngine] = {}
+    for name, row in rows.items():
+        facts = EngineFacts() if back_end is None else back_end.engine(row, f"{where} engine {name}")
+        folded[name] = PlannedEngine(name, row, facts)
+    return folded
+
+
+def _rows(plan: Record, phase: Record, slots: Mapping[str, Slot]) -> dict[str, dict[str, Any]]:
+    """Return what the back end's part of the judge is told of each engine that has a folding in a phase, by its id."""
+    parts = {part["network"]: part["folding"]["engines"] for part in phase["networks"]}
+    module_of = {engine: module["name"] for module in phase["modules"] for engine in module["engines"]}
+    rows = {}
+    for network in plan["networks"]:
+        folding = parts.get(network["name"], {})
+        for engine in network["engines"]:
+            name = engine_id(network["name"], engine["name"], several=len(plan["networks"]) > 1)
+            if name in folding:
+                known = {"id": name, "network": network["name"], "entry": engine, "folding": folding[name]}
+                rows[name] = known | _place(plan, phase, slots, module_of.get(name))
+    return rows
+
+
+def _place(plan: Record, phase: Record, slots: Mapping[str, Slot], module: str | None) -> dict[str, Any]:
+    """Tell where the engines of a module lie; what is unknown is None, and the part is then the first FPGA's."""
+    slot = slots.get(phase["partition"]["assignment"].get(module, ""))
+    fpgas = plan["platform"]["fpgas"]
+    return {
+        "module": module,
+        "slot": slot and slot.name,
+        "slr": slot and slot.slr,
+        "dies": sum(other.fpga == slot.fpga for other in slots.values()) if slot else 0,
+        "style": phase["constraint_styles"].get(slot.name) if slot else None,
+        "fpga": slot and slot.fpga,
+        "fpga_number": slot and slot.fpga_number,
+        "part": fpgas[slot.fpga_number if slot else 0]["part"],
+    }
+
+
+def frames_of(shared: Record, network: str) -> float | None:
+    """Return the rate that a schedule gives a network, from its repetitions and the period."""
+    entry: Record | None = next((each for each in shared["networks"] if each["network"] == network), None)
+    return None if entry is None or shared["period_us"] <= 0 else entry["repetitions"] * 1e6 / shared["period_us"]
+
+
+def parts_of(plan: Record, network: str) -> list[tuple[Record, Record]]:
+    """Return each phase in which a network runs, with its part there."""
+    return [(phase, part) for phase in plan["phases"] for part in phase["networks"] if part["network"] == network]
+
+
+def frames_per_second(plan: Record, network: str) -> float | None:
+    """Return the rate of a network: of its engines, or with a schedule of the whole period; None if there is none."""
+    parts, schedule = parts_of(plan, network), plan["schedule"]
+    shared = plan.get("memory_schedule")
+    if shared is not None:
+        return frames_of(shared, network)
+    if schedule is not None:
+        return schedule["batch"] * 1e6 / schedule["period_us"] if schedule["period_us"] > 0 else None
+    longest = max((part["interval_cycles"] for _, part in parts), default=0)
+    return plan["options"]["clock_mhz"] * 1e6 / longest if longest else None

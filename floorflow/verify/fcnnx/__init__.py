@@ -1,1 +1,0 @@
-"""The judge's part for f-CNN^x' engines."""

@@ -1,1 +1,0 @@
-"""The files of a plan's folder, read and held against the plan."""

@@ -1,1 +1,0 @@
-"""fpgaConvNet's part of the judge."""

@@ -1,1 +1,0 @@
-"""hls4ml's part of the judge."""

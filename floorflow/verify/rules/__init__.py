@@ -1,0 +1,1 @@
+"""The rules of plans, one file a fact."""

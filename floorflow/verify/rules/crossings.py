@@ -1,0 +1,269 @@
+"""The partition of a phase: assignment, crossings and their cost, what boundaries and links carry, and hops."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from floorflow.verify.facts import PhaseFacts, stream_wires
+from floorflow.verify.hardware.routes import Route, RouteStep, Slot, links_on
+from floorflow.verify.records import Record, add, amounts, excess, limit_of
+from floorflow.verify.rules.sums import slot_totals
+from floorflow.verify.violations import Findings
+
+
+def check_assignment(phase: PhaseFacts, findings: Findings) -> None:
+    """Judge that every module is in one slot that exists."""
+    assignment, where = phase.raw["partition"]["assignment"], f"{phase.where}.partition.assignment"
+    for name in phase.modules:
+        if name not in assignment:
+            findings.add("module-unassigned", where, f"{name} is in no slot")
+    for name, slot in assignment.items():
+        if name not in phase.modules:
+            findings.add("module-unknown", where, f"{name} is no module")
+        if slot not in phase.slots:
+            findings.add("slot-unknown", where, f"{name} is in {slot}")
+
+
+def check_crossings(phase: PhaseFacts, findings: Findings) -> None:
+    """Judge the list of crossings and the cost; the crossings of a channel stand in the order of its route."""
+    partition, where = phase.raw["partition"], f"{phase.where}.partition"
+    listed: dict[str, list[Record]] = {}
+    for crossing in partition["crossings"]:
+        listed.setdefault(crossing["channel"], []).append(crossing)
+    cost = 0
+    for channel in phase.channels:
+        route = phase.route(channel)
+        stated = listed.pop(channel["name"], [])
+        if route is None:
+            continue  # reported where ends and links are judged
+        cost += sum(stream_wires(channel["width_bits"]) * step.cost_per_wire for step in route)
+        if _check_number(stated, route, f"{where} channel {channel['name']}", findings):
+            for entry, step in zip(stated, route, strict=True):
+                _check_crossing(phase, channel, entry, step, findings)
+    for name in sorted(listed):
+        findings.add("crossing-needless", where, f"{name} is no channel")
+    findings.expect("wrong-cost", where, "cost", partition["cost"], cost)
+
+
+def _check_number(stated: list[Record], route: Route, where: str, findings: Findings) -> bool:
+    steps = Counter((step.source.name, step.target.name) for step in route)
+    entries = Counter((entry["source"], entry["target"]) for entry in stated)
+    if len(stated) < len(route):
+        source, target = next(iter(steps - entries))
+        findings.add("crossing-missing", where, f"the crossing from {source} to {target} is not listed")
+    if len(stated) > len(route):
+        source, target = next(iter(entries - steps))
+        findings.add("crossing-needless", where, f"it does not run from {source} to {target}, or is listed twice")
+    return len(stated) == len(route)
+
+
+def _check_crossing(phase: PhaseFacts, channel: Record, stated: Record, step: RouteStep, findings: Findings) -> None:
+    where = f"{phase.where} crossing {channel['name']} {step.source.name}>{step.target.name}"
+    derived = {
+        "source": step.source.name,
+        "target": step.target.name,
+        "width_bits": channel["width_bits"],
+        "gbps": phase.gbps(channel),
+        "hops": step.hops,
+        "kind": step.kind,
+    }
+    findings.compare("wrong-crossing", where, stated, derived)
+
+
+LINK_TOLERANCE = 1e-9
+"""Share by which a sum of rates may exceed a link's capacity: rounding, no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Wires over a boundary or Gb/s over a link in one direction."""
+
+    kind: str
+    use: float
+    capacity: float
+
+    @property
+    def is_too_much(self) -> bool:
+        """Whether it is more than can be carried."""
+        return self.use > self.capacity * (1 + (LINK_TOLERANCE if self.kind == "link" else 0))
+
+
+def check_loads(phase: PhaseFacts, slls: list[Record], findings: Findings) -> None:
+    """Judge that nothing is overloaded and that the plan's list is complete and right."""
+    loads = _loads(phase, slls)
+    for name, load in loads.items():
+        where = f"{phase.where} load {name}"
+        if load.is_too_much:
+            unit = "wires" if load.kind == "sll" else "Gb/s"
+            findings.add(f"{load.kind}-overload", where, f"needs {load.use} {unit}, has {load.capacity}")
+    _check_loads_listed(phase, loads, findings)
+
+
+def overloaded(phase: PhaseFacts, slls: list[Record]) -> bool:
+    """Whether some boundary or link would have to carry more than it can."""
+    return any(load.is_too_much for load in _loads(phase, slls).values())
+
+
+def _loads(phase: PhaseFacts, slls: list[Record]) -> dict[str, Load]:
+    return {**_wires(phase, slls), **_rates(phase)}
+
+
+def _wires(phase: PhaseFacts, slls: list[Record]) -> dict[str, Load]:
+    """Wires used of every boundary; one that the platform does not list has none."""
+    capacity = {(sll["lower"], sll["upper"]): sll["wires"] for sll in slls}
+    used: Counter[tuple[str, str]] = Counter()
+    for channel in phase.channels:
+        for lower, upper in phase.boundaries(phase.route(channel) or ()):
+            used[(lower.name, upper.name)] += stream_wires(channel["width_bits"])
+    names = sorted({*capacity, *used})
+    return {f"{pair[0]}-{pair[1]}": Load("sll", used[pair], capacity.get(pair, 0)) for pair in names}
+
+
+def _rates(phase: PhaseFacts) -> dict[str, Load]:
+    used: dict[str, float] = {}
+    capacity: dict[str, float] = {}
+    for _, link in sorted(phase.links.items()):
+        for source, target in ((link.lower, link.upper), (link.upper, link.lower)):
+            capacity[f"{source.fpga}>{target.fpga}"] = link.entry["gbps"]
+    for channel in phase.channels:
+        for step in phase.route(channel) or ():
+            if step.link:
+                name = f"{step.source.fpga}>{step.target.fpga}"
+                used[name] = used.get(name, 0.0) + phase.gbps(channel)
+    return {name: Load("link", used.get(name, 0.0), most) for name, most in capacity.items()}
+
+
+def _check_loads_listed(phase: PhaseFacts, loads: dict[str, Load], findings: Findings) -> None:
+    where = f"{phase.where}.partition.loads"
+    stated = phase.raw["partition"].get("loads")
+    if stated is None:
+        findings.add("load-missing", where, "there is no list of loads")
+        return
+    for name, count in Counter(entry["name"] for entry in stated).items():
+        if name not in loads:
+            findings.add("load-needless", where, f"{name} is no boundary and no direction of a link")
+        elif count > 1:
+            findings.add("load-needless", where, f"{name} is listed {count} times")
+    for name in sorted({*loads} - {entry["name"] for entry in stated}):
+        findings.add("load-missing", where, f"{name} is not listed")
+    for entry in stated:
+        load = loads.get(entry["name"])
+        if load is not None:
+            for key in ("kind", "use", "capacity"):
+                findings.expect("wrong-load", f"{where} {entry['name']}", key, entry[key], getattr(load, key))
+
+
+HOPS_UNLESS_ASKED = 1
+"""Boundaries that a stream may cross unless the options allow more, or no assignment does with so few."""
+LOGIC_A_BIT, LOGIC_MORE = 4, 200
+"""LUTs and flip-flops, by width and beside, below which a FIFO stays that becomes a few words deeper."""
+
+
+def check_hops(phase: PhaseFacts, options: Record, slls: list[Record], findings: Findings) -> None:
+    """Judge that no stream goes further than the options, or a proof that is not plainly wrong, allow."""
+    stated, where = phase.raw["partition"]["hops"], f"{phase.where}.partition.hops"
+    asked, proven = options["max_hops"], bool(stated["proof"].strip())
+    allowed = HOPS_UNLESS_ASKED if asked is None else asked
+    if not proven:
+        findings.expect("wrong-hops", where, "most", stated["most"], allowed)
+    elif asked is not None or stated["most"] <= allowed:
+        findings.add("wrong-hops", where, f"a proof that {stated['most']} hops are needed, where {allowed} are allowed")
+    else:
+        allowed = stated["most"]
+        _check_proof(phase, options, slls, allowed, findings)
+    for channel, step in _stretches(phase):
+        if step.hops > allowed:
+            place = f"{phase.where} channel {channel['name']}"
+            crossed = f"from {step.source.name} to {step.target.name}"
+            findings.add("too-many-hops", place, f"crosses {step.hops} SLR boundaries {crossed}, {allowed} are allowed")
+    _check_streams_listed(phase, stated["streams"], where, findings)
+
+
+def _stretches(phase: PhaseFacts) -> Iterator[tuple[Record, RouteStep]]:
+    """Yield every run of boundaries inside one FPGA that a channel crosses."""
+    for channel in phase.channels:
+        for step in phase.route(channel) or ():
+            if step.boundaries:
+                yield channel, step
+
+
+def _check_streams_listed(phase: PhaseFacts, stated: list[Record], where: str, findings: Findings) -> None:
+    """Judge that the plan lists each stream over several boundaries with the registers that it relies on."""
+    expected = [_far(phase, channel, step) for channel, step in _stretches(phase) if step.hops > 1]
+    for entry in stated:
+        if entry not in expected:
+            findings.add("wrong-hops", where, f"{entry['channel']} is listed, and does not cross these boundaries so")
+    for entry in expected:
+        if stated.count(entry) != 1:
+            findings.add("wrong-hops", where, f"{entry['channel']} is listed {stated.count(entry)} times as it is")
+
+
+def _far(phase: PhaseFacts, channel: Record, step: RouteStep) -> dict[str, Any]:
+    """Return how the plan lists a stream over several boundaries."""
+    registers = []
+    for lower, upper in step.boundaries:
+        stages = phase.register_stages[lower.fpga]
+        flops = stages * stream_wires(channel["width_bits"])
+        registers.append({"boundary": f"{lower.name}-{upper.name}", "stages": stages, "flip_flops": flops})
+    ends = {"source": step.source.name, "target": step.target.name}
+    return {"channel": channel["name"], **ends, "hops": step.hops, "registers": registers}
+
+
+def _check_proof(phase: PhaseFacts, options: Record, slls: list[Record], most: int, findings: Findings) -> None:
+    """Judge that fewer hops will not do at once: in the plan as it is, or with one module in another slot.
+
+    The proof itself is claimed. Where modules must fit rectangles of their own only the plan as it is counts.
+    """
+    where = f"{phase.where}.partition.hops"
+    furthest = max((step.hops for _, step in _stretches(phase)), default=0)
+    if furthest < most:
+        findings.add("false-hop-proof", where, f"says that {most} are needed, no stream crosses over {furthest}")
+        return
+    if options["keep_granularity"]:
+        return
+    far = [channel for channel, step in _stretches(phase) if step.hops == most]
+    ends = {phase.module_of.get(channel[side]) for channel in far for side in ("source", "target")} - {None}
+    for module in sorted(str(name) for name in ends):
+        for slot in phase.slots.values():
+            moved = _with(phase, module, slot)
+            if _is_nearer(phase, moved, most) and _has_room(phase, moved, options["cap"], slls):
+                message = f"with {module} in {slot.name} no stream crosses more than {most - 1}, and limits are kept"
+                findings.add("false-hop-proof", where, message)
+                return
+
+
+def _with(phase: PhaseFacts, module: str, slot: Slot) -> PhaseFacts:
+    partition = phase.raw["partition"]
+    assignment = {**partition["assignment"], module: slot.name}
+    return replace(phase, raw={**phase.raw, "partition": {**partition, "assignment": assignment}})
+
+
+def _is_nearer(phase: PhaseFacts, moved: PhaseFacts, most: int) -> bool:
+    """Whether no stream crosses as many boundaries, and each passes the links that it passed before."""
+    for channel in phase.channels:
+        before, after = phase.route(channel), moved.route(channel)
+        if before is None or after is None or links_on(before) != links_on(after):
+            return False
+        if any(step.boundaries and step.hops >= most for step in after):
+            return False
+    return True
+
+
+def _has_room(phase: PhaseFacts, moved: PhaseFacts, cap: dict[str, float], slls: list[Record]) -> bool:
+    """Whether slots and boundaries hold what was moved, FIFOs that become deeper taken at more than they can cost."""
+    bits = [c["width_bits"] for c in phase.channels if _stages(moved, c) > _stages(phase, c)]
+    logic = sum(LOGIC_A_BIT * width + LOGIC_MORE for width in bits)
+    blocks = sum(width // 18 + 1 for width in bits)
+    more = {"LUT": logic, "FF": logic, "BRAM18": blocks, "URAM": blocks, "DSP": 0}
+    for name, demand in slot_totals(moved).items():
+        limit = limit_of(cap, amounts(moved.slots[name].entry["available"]))
+        if excess(add(demand, more), limit):
+            return False
+    return not overloaded(moved, slls)
+
+
+def _stages(phase: PhaseFacts, channel: Record) -> int:
+    return phase.stages(phase.route(channel) or ())

@@ -1,0 +1,225 @@
+"""What modules and slots may turn out to need: bands on estimates, as the plan states them, added up by kind.
+
+Estimates of one kind are off by one factor, kinds are independent; the factor of a kind is normal, and one tenth of it
+lies below the band and one above (docs/plan.md, *Likelihood*). What is decided or measured is off by nothing. Values
+that no rule can derive must at least be what they are said to be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil, erfc, floor, hypot, sqrt
+
+from floorflow.verify.facts import PhaseFacts
+from floorflow.verify.hardware.routes import Slot
+from floorflow.verify.records import RESOURCE_NAMES, Amounts, Record, add, amounts
+from floorflow.verify.violations import Findings
+
+TENTH_DEVIATIONS = 1.2816
+"""Standard deviations of a normal distribution from its mean to its upper tenth."""
+
+FOURTH_DIGIT, NEAR = 1e-4, 1e-9
+"""By how much a likelihood of four digits may be below its chance, and by how much two chances differ by rounding."""
+
+MOST_TOLD = 0.98
+"""Above it no likelihood is told of what may turn out otherwise."""
+
+_SURE, _LESS, _MORE = "", "less in doubt", "more in doubt"
+"""Stand for the kinds of what is off by nothing, and of what versions of the tool may take less and more."""
+_DECIDED = {_SURE: (1.0, 1.0), _LESS: (-1.0, 0.0), _MORE: (0.0, 1.0)}
+
+Use = dict[str, Amounts]
+"""Estimates by kind."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """Mean and standard deviation of each resource."""
+
+    of: Mapping[str, tuple[float, float]]
+
+    def chance(self, have: Mapping[str, int], judged: Collection[str] = RESOURCE_NAMES) -> float:
+        """Return the probability that there is enough of each judged resource, as if they were independent."""
+        product = 1.0
+        for name in judged:
+            mean, spread = self.of[name]
+            if spread:
+                product *= erfc((mean - have[name]) / (spread * sqrt(2))) / 2
+            elif mean > have[name] + NEAR:
+                return 0.0
+        return product
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether nothing can turn out otherwise."""
+        return not any(spread for _, spread in self.of.values())
+
+    def objection(self, stated: float, have: Mapping[str, int]) -> str:
+        """Tell what is wrong with a likelihood as a plan states it: the chance to four digits, never rounded up.
+
+        It is at most `MOST_TOLD` unless nothing can turn out otherwise.
+        """
+        chance = min(self.chance(have), 1.0 if self.is_sure else MOST_TOLD)
+        wrong = not chance - FOURTH_DIGIT <= stated <= chance + NEAR
+        return f"likelihood is {stated}, derived {chance:.6f}" if wrong else ""
+
+    def tenths(self) -> tuple[Amounts, Amounts]:
+        """Return what one outcome in ten stays below and one in ten exceeds, of each resource."""
+        low = {name: max(0, floor(mean - TENTH_DEVIATIONS * by + 1e-9)) for name, (mean, by) in self.of.items()}
+        high = {name: ceil(mean + TENTH_DEVIATIONS * by - 1e-9) for name, (mean, by) in self.of.items()}
+        return low, high
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """The bands of a phase, and which of its engines were measured."""
+
+    phase: PhaseFacts
+    measured: Collection[str]
+
+    @property
+    def bands(self) -> Record:
+        """Factors by kind and resource; empty where the cost model knows no error."""
+        bands: Record = self.phase.raw["bands"]
+        return bands
+
+    @cached_property
+    def is_known(self) -> bool:
+        """Whether there are bands, two numbers each, for all that modules need; what is amiss is reported elsewhere."""
+        pairs = [factors for kind in self.bands.values() for factors in kind.values()]
+        return bool(pairs) and all(len(pair) == 2 and 0 < pair[0] <= pair[1] for pair in pairs) and not self.unknown()
+
+    @cached_property
+    def by_module(self) -> dict[str, Use]:
+        """What lies in each module."""
+        uses: dict[str, Use] = {name: {} for name in self.phase.modules}
+        for engine, module in self.phase.module_of.items():
+            if engine in self.phase.folded:
+                folded = self.phase.folded[engine]
+                kind = _SURE if engine in self.measured else folded.kind
+                _put(uses[module], kind, folded.folding["resources"])
+                doubt = None if kind == _SURE else folded.folding.get("doubt")
+                if doubt is not None:
+                    _put(uses[module], _LESS, doubt["less"])
+                    _put(uses[module], _MORE, doubt["more"])
+        for channel in self.phase.channels:
+            kinds = {"fifo": self.phase.raw["fifo_kind"], "converter": channel["converter"]}
+            for part, kind in kinds.items():
+                if channel[f"{part}_module"] in uses and kind is not None:
+                    _put(uses[channel[f"{part}_module"]], kind, channel[f"{part}_resources"])
+        return uses
+
+    def unknown(self) -> list[str]:
+        """Return what has resources of a kind without a band for them."""
+        return sorted(
+            f"{kind} {name}"
+            for kind, use in _together(self.by_module.values()).items()
+            for name in RESOURCE_NAMES
+            if kind not in _DECIDED and use[name] and name not in self.bands.get(kind, {})
+        )
+
+    def of_module(self, module: str) -> Need:
+        """Return what a module may need."""
+        return self._need(self.by_module[module])
+
+    def of_slot(self, slot: str) -> Need:
+        """Return what may be needed in a slot: its modules, its share of crossing registers, its slices."""
+        assigned = self.phase.raw["partition"]["assignment"]
+        use = _together(held for name, held in self.by_module.items() if assigned.get(name) == slot)
+        for channel in self.phase.channels:
+            if slot in channel["crossing_resources"]:
+                _put(use, _SURE, channel["crossing_resources"][slot])
+            if slot in channel["slice_resources"]:
+                _put(use, self.phase.raw["fifo_kind"], channel["slice_resources"][slot])
+        return self._need(use)
+
+    def _need(self, use: Use) -> Need:
+        return Need({name: self._moments(use, name) for name in RESOURCE_NAMES})
+
+    def _moments(self, use: Use, name: str) -> tuple[float, float]:
+        mean, spreads = 0.0, []
+        for kind in sorted(use):
+            low, high = _DECIDED[kind] if kind in _DECIDED else self.bands.get(kind, {}).get(name, (1.0, 1.0))
+            mean += use[kind][name] * (low + high) / 2
+            spreads.append(use[kind][name] * (high - low) / (2 * TENTH_DEVIATIONS))
+        return mean, hypot(*spreads)
+
+
+def _put(use: Use, kind: str, entry: Record) -> None:
+    use[kind] = add(use[kind], amounts(entry)) if kind in use else amounts(entry)
+
+
+def _together(uses: Iterable[Use]) -> Use:
+    both: Use = {}
+    for use in uses:
+        for kind, entry in use.items():
+            _put(both, kind, entry)
+    return both
+
+
+def check_expectations(phase: PhaseFacts, outcomes: Outcomes, findings: Findings) -> None:
+    """Judge the bands of kinds, and the fits of slots.
+
+    The bands themselves are the cost model's; what follows from them is derived again.
+    """
+    for kind, bands in phase.raw["bands"].items():
+        for message in _band_objections(bands):
+            findings.add("wrong-band", f"{phase.where}.bands.{kind}", message)
+    if phase.raw["bands"]:
+        for what in outcomes.unknown():
+            findings.add("wrong-band", f"{phase.where}.bands", f"there is none for {what}")
+    _check_fits(phase, outcomes, findings)
+
+
+def _check_fits(phase: PhaseFacts, outcomes: Outcomes, findings: Findings) -> None:
+    """Judge that there is a fit for every slot where there are bands, else none, and what each says."""
+    fits, where = phase.raw["fits"], f"{phase.where}.fits"
+    for name in sorted({*fits} - {*phase.slots}):
+        findings.add("slot-unknown", where, f"{name} is no slot")
+    if bool(fits) != bool(phase.raw["bands"]):
+        findings.add("wrong-fit", where, "there are bands and no fits, or fits and no bands")
+    elif fits:
+        for name in sorted({*phase.slots} - {*fits}):
+            findings.add("wrong-fit", where, f"{name} has none, other slots have")
+    for name, fit in fits.items():
+        if not 0 <= fit["likelihood"] <= 1:
+            findings.add("wrong-fit", f"{where}.{name}", f"likelihood is {fit['likelihood']}, expected 0 to 1")
+        if name in phase.slots and outcomes.is_known:
+            _check_fit(fit, outcomes.of_slot(name), phase.slots[name], f"{where}.{name}", findings)
+
+
+def _check_fit(fit: Record, need: Need, slot: Slot, where: str, findings: Findings) -> None:
+    """Judge what bands and resources give of a slot: its likelihood to four digits, its tenths to one unit."""
+    if objection := need.objection(fit["likelihood"], slot.entry["available"]):
+        findings.add("wrong-fit", where, objection)
+    for side, derived in zip(("low", "high"), need.tenths(), strict=True):
+        for resource in RESOURCE_NAMES:
+            if abs(fit[side][resource] - derived[resource]) > 1:
+                message = f"{side} of {resource} is {fit[side][resource]}, derived {derived[resource]}"
+                findings.add("wrong-fit", where, message)
+
+
+def _band_objections(bands: Record) -> Iterator[str]:
+    for resource, factors in bands.items():
+        if resource not in RESOURCE_NAMES:
+            yield f"{resource} is none of {', '.join(RESOURCE_NAMES)}"
+        elif len(factors) != 2 or not 0 < factors[0] <= factors[1]:
+            yield f"{resource} is {factors}, expected two positive factors, the lower first"
+
+
+def check_calibration(plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+    """Judge that what was measured exists, and that factors are positive and of resources."""
+    calibration = plan["calibration"]
+    if calibration is None:
+        return
+    name, folded = "wrong-calibration", {engine for phase in phases for engine in phase.folded}
+    for engine in calibration["measured"]:
+        if engine not in folded or calibration["measured"].count(engine) > 1:
+            findings.add(name, "calibration.measured", f"{engine} is no engine of the plan, or stands there twice")
+    for kind, factors in calibration["factors"].items():
+        for resource, factor in factors.items():
+            if resource not in RESOURCE_NAMES or factor <= 0:
+                message = f"{resource} is {factor}, expected a positive factor on a resource"
+                findings.add(name, f"calibration.factors.{kind}", message)

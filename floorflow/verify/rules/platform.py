@@ -1,0 +1,318 @@
+"""The plan's platform against the board and device files that lie beside it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from floorflow.verify.facts import slr_number
+from floorflow.verify.files import Folder, parsed_yaml, shipped_file
+from floorflow.verify.hardware.boards import (
+    BOARD_SCHEMA,
+    LINK_SCHEMA,
+    PER,
+    Board,
+    BoardProblem,
+    fpga_name,
+    spelt_out,
+)
+from floorflow.verify.hardware.geometry import DEVICE_SCHEMA, Device
+from floorflow.verify.hardware.links import (
+    PLATFORM_FILE_SCHEMA,
+    Join,
+    described_by,
+    joins_of,
+    kinds_of,
+    own_name,
+)
+from floorflow.verify.hardware.links import (
+    link_objections as objections,
+)
+from floorflow.verify.records import RESOURCE_NAMES, Record, amounts
+from floorflow.verify.rules.links import check_links, slot_in
+from floorflow.verify.rules.pblocks import areas_on
+from floorflow.verify.schema import departures
+from floorflow.verify.violations import Findings
+
+SCHEMAS = {
+    "board_file": BOARD_SCHEMA,
+    "device_file": DEVICE_SCHEMA,
+    "link_file": LINK_SCHEMA,
+    "platform_file": PLATFORM_FILE_SCHEMA,
+}
+MAX_REGION_ROWS = 1000
+"""CLB rows of a clock region; real ones have 48 to 96."""
+
+
+def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, Board]:
+    """Return the board of each FPGA whose files can be read; what is wrong with the others is reported."""
+    fpgas, topology, kind = plan["platform"]["fpgas"], plan["options"]["topology"], None
+    joins: tuple[Join, ...] | None = None
+    described = described_by(plan)
+    if described is not None:
+        joins = _joins(folder, described, fpgas, findings)
+        if joins is None:
+            return {}
+    elif plan["options"]["link"] is not None:
+        kind = _well_formed(folder, f"links/{plan['options']['link']}", "link_file", findings)
+        if kind is None:
+            return {}
+    boards: dict[str, Board] = {}
+    for number, fpga in enumerate(fpgas):
+        board = _well_formed(folder, f"boards/{fpga['board']}", "board_file", findings)
+        die = _well_formed(folder, f"devices/{fpga['device']}", "device_file", findings)
+        if board is None or die is None:
+            continue
+        device = _device(folder.text(f"platform/devices/{fpga['device']}.yaml", findings) or "")
+        where = f"platform/boards/{fpga['board']}.yaml"
+        try:
+            place = number, len(fpgas), topology, kind, joins, plan["options"]["host_port"]
+            free = areas_on(fpga["name"], plan["options"].get("keep_out", []))
+            boards[fpga["name"]] = _complete(Board(board, device, *place, asked_free=free))
+        except (
+            BoardProblem,
+            LookupError,
+            TypeError,
+            ValueError,
+            ArithmeticError,
+            StopIteration,
+            MemoryError,
+        ) as problem:
+            findings.add("platform-malformed", where, f"{type(problem).__name__}: {problem}")
+    return boards
+
+
+def _joins(folder: Folder, file: str, fpgas: list[Record], findings: Findings) -> tuple[Join, ...] | None:
+    """Return the links of a platform file, after judging that its boards are the plan's; None if it cannot be read."""
+    content = _well_formed(folder, file.removesuffix(".yaml"), "platform_file", findings)
+    if content is None:
+        return None
+    where, boards = f"platform/{file}", [own_name(fpga["board"]) for fpga in content["fpgas"]]
+    findings.expect("platform-mismatch", where, "name", PurePosixPath(file).stem, content["name"])
+    findings.expect("platform-mismatch", where, "boards", [fpga["board"] for fpga in fpgas], boards)
+    kinds: dict[str, Record] = {}
+    for name in kinds_of(content):
+        kind = _well_formed(folder, f"links/{name}", "link_file", findings)
+        if kind is not None:
+            findings.expect("platform-mismatch", f"platform/links/{name}.yaml", "name", name, kind["name"])
+            kinds[name] = kind
+    joins = joins_of(content, kinds)
+    problems = list(objections(content, joins)) if len(kinds) == len(kinds_of(content)) else []
+    for field, message in problems:
+        findings.add("platform-malformed", f"{where} {field}", message)
+    return None if problems else tuple(joins)
+
+
+def _complete(board: Board) -> Board:
+    """Derive everything that a rule may ask for, so that a malformed file shows here and nowhere else."""
+    if board.device.region_rows > MAX_REGION_ROWS:
+        raise BoardProblem(f"a clock region of {board.device.region_rows} rows, no die has over {MAX_REGION_ROWS}")
+    if "{engine}" not in board.raw["cell_pattern"]:
+        raise BoardProblem("cell_pattern has no {engine}")
+    for item in spelt_out(board.raw).get("infrastructure", []):
+        if item["per"] not in PER:
+            raise BoardProblem(f"infrastructure {item['name']} is per {item['per']}, expected {' or '.join(PER)}")
+    if bool(board.raw.get("memories")) == (board.raw.get("host_slr") is not None):
+        raise BoardProblem("says both host_slr and memories, or neither")
+    _check_link(board)
+    _ = board.keep_out, board.device.all_sites, list(board.sll_wires()), board.host_port, board.link_port
+    for slr in range(len(board.device.raw["slrs"])):
+        board.available(slr)
+    return board
+
+
+def _check_link(board: Board) -> None:
+    link = board.link
+    if link is None:
+        if board.kind is not None:
+            raise BoardProblem("has no link, so the plan cannot have another kind of link")
+        return
+    for join in board.links_here:
+        stated, own = join.ends.get(fpga_name(board.number)), board.raw.get("link")
+        if own is not None and stated is not None:
+            raise BoardProblem(f"its links end in {own['slr']}, and the platform's file says so again: {stated}")
+        if board.link_by(join.kind, stated)["slr"] != link["slr"]:
+            raise BoardProblem(f"its links end in {link['slr']} and {stated}, expected one SLR")
+    if link["slr"] not in [slr["name"] for slr in board.device.raw["slrs"]]:
+        raise BoardProblem(f"link.slr is {link['slr']}, which the die does not have")
+    if link["gbps"] <= 0 or link["latency_us"] < 0:
+        raise BoardProblem("link.gbps must be positive and link.latency_us not negative")
+
+
+def _well_formed(folder: Folder, name: str, record: str, findings: Findings) -> Record | None:
+    """Return a file's content if it has the structure of a record."""
+    where = f"platform/{name}.yaml"
+    content = folder.yaml(where, findings)
+    if content is None:
+        return None
+    problems = _problems(folder.text(where, findings) or "", record)
+    for place, message in problems:
+        findings.add("platform-malformed", f"{where} {place}".rstrip(), message)
+    return None if problems else content
+
+
+@lru_cache(maxsize=32)
+def _problems(text: str, record: str) -> tuple[tuple[str, str], ...]:
+    """Return what is wrong with the structure of a text; many plans are judged with the same few files."""
+    content = parsed_yaml(text)[0] or {}
+    problems = tuple(departures(spelt_out(content) if record == "board_file" else content, record))
+    if not problems and content["schema"] != SCHEMAS[record]:
+        return (("schema", f"is {content['schema']}, expected {SCHEMAS[record]}"),)
+    return problems
+
+
+@lru_cache(maxsize=8)
+def _device(text: str) -> Device:
+    """Return the die of a well-formed file, whose tables are made once."""
+    return Device(parsed_yaml(text)[0] or {})
+
+
+def check_files(folder: Folder, plan: Record, findings: Findings) -> None:
+    """Check that the platform's files are listed and that those with a shipped name are the shipped ones."""
+    listed, kind = plan["platform"]["files"], plan["options"]["link"]
+    needed = [] if kind is None else [f"links/{kind}.yaml"]
+    described = described_by(plan)
+    if described is not None:
+        needed += [described, *(f"links/{link['kind']}.yaml" for link in plan["platform"]["links"])]
+    for fpga in plan["platform"]["fpgas"]:
+        needed += [f"boards/{fpga['board']}.yaml", f"devices/{fpga['device']}.yaml"]
+    for name in sorted({*needed} - {*listed}):
+        findings.add("platform-mismatch", "platform.files", f"{name} is not listed")
+    _check_needless_files(folder, listed, needed, findings)
+    shipped = shipped_file("platforms", "boards")
+    if described is not None and shipped and (shipped / PurePosixPath(described).name).is_file():
+        findings.add(
+            "platform-mismatch", "platform.name", "floorflow ships a board of this name; call the file otherwise"
+        )
+    for name in sorted(set(listed)):
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts:
+            findings.add("platform-mismatch", "platform.files", f"{name} leaves the folder")
+            continue
+        content = folder.data(f"platform/{name}", findings)
+        original = shipped.parent / name if shipped else None
+        if content is not None and original and original.is_file() and original.read_bytes() != content:
+            findings.add("shipped-file-differs", f"platform/{name}", "floorflow ships another file of this name")
+
+
+def check_platform(plan: Record, boards: dict[str, Board], findings: Findings) -> None:
+    """Check parts, slots, capacities, infrastructure and SLLs."""
+    _check_fractions(plan["options"], findings)
+    if described_by(plan) is None:
+        own, board = plan["platform"]["name"], plan["platform"]["fpgas"][0]["board"]
+        findings.expect("platform-mismatch", "platform", "name", own, board)
+    if len({board.device.raw["architecture"] for board in boards.values()}) > 1:
+        parts = ", ".join(str(board.raw["part"]) for board in boards.values())
+        findings.add("platform-mismatch", "platform.fpgas", f"engines are made once, not for both families of {parts}")
+    names = Counter(fpga["name"] for fpga in plan["platform"]["fpgas"])
+    for name, count in names.items():
+        if count > 1:
+            findings.add("platform-mismatch", "platform.fpgas", f"{count} FPGAs are called {name}")
+    for number, fpga in enumerate(plan["platform"]["fpgas"]):
+        if fpga["name"] in boards:
+            _check_fpga(fpga, boards[fpga["name"]], f"platform.fpgas[{number}]", findings)
+    for slot, count in Counter(slot["name"] for fpga in plan["platform"]["fpgas"] for slot in fpga["slots"]).items():
+        if count > 1:
+            findings.add("platform-mismatch", "platform.fpgas", f"{count} slots are called {slot}")
+    _check_infrastructure(plan["platform"], boards, findings)
+    _check_slls(plan["platform"], boards, findings)
+    check_links(plan, boards, findings)
+
+
+def _check_fractions(options: Record, findings: Findings) -> None:
+    for kind in ("cap", "fill"):
+        for name in RESOURCE_NAMES:
+            if options[kind][name] is not None and not 0 < options[kind][name] <= 1:
+                where = f"options.{kind}.{name}"
+                findings.add("fraction-out-of-range", where, f"{options[kind][name]} is not in (0, 1]")
+    if options["clock_mhz"] <= 0:
+        findings.add("platform-mismatch", "options.clock_mhz", f"{options['clock_mhz']} is not positive")
+
+
+def _check_fpga(fpga: Record, board: Board, where: str, findings: Findings) -> None:
+    derived = {
+        "board": board.raw["name"],
+        "part": board.raw["part"],
+        "device": PurePosixPath(board.raw["device"]).stem,
+        "host_slot": slot_in(fpga, board.host_slr),
+        "host_port": asdict(board.host_port),
+        "host_memory": board.host_memory and board.host_memory["name"],
+        "link_port": board.link_port and asdict(board.link_port),
+        "crossing": {"registers": board.raw["crossing_registers"]},
+    }
+    findings.compare("platform-mismatch", where, fpga, derived)
+    findings.expect("platform-mismatch", where, "unstated", fpga["unstated"], board.unstated)
+    die = board.device.raw
+    known = [die["part"], *(alias.split()[0] for alias in die.get("aliases", []) if alias.split())]
+    if not board.raw["part"].startswith(tuple(known)):
+        message = f"part {board.raw['part']} begins with none of the die's names {', '.join(known)}"
+        findings.add("platform-mismatch", where, message)
+    slrs = [slr["name"] for slr in board.device.raw["slrs"]]
+    if [slot["slr"] for slot in fpga["slots"]] != slrs:
+        names = ", ".join(f"{slot['name']} in {slot['slr']}" for slot in fpga["slots"])
+        findings.add("platform-mismatch", f"{where}.slots", f"slots are {names}; the die has {', '.join(slrs)}")
+    for slot in fpga["slots"]:
+        findings.expect("platform-mismatch", f"{where} slot {slot['name']}", "fpga", slot["fpga"], fpga["name"])
+        slr = slr_number(slot["slr"])
+        if slr is not None and slr < len(slrs):
+            place = f"{where} slot {slot['name']}"
+            capacity, available = board.capacities[slr], board.available(slr)
+            findings.expect("capacity-mismatch", place, "capacity", amounts(slot["capacity"]), capacity)
+            findings.expect("available-mismatch", place, "available", amounts(slot["available"]), available)
+
+
+def _check_infrastructure(platform: Record, boards: dict[str, Board], findings: Findings) -> None:
+    def key(name: str, slot: str, resources: dict[str, int]) -> tuple[object, ...]:
+        return name, slot, *(resources.get(resource, 0) for resource in RESOURCE_NAMES)
+
+    if len(boards) < len({fpga["name"] for fpga in platform["fpgas"]}):
+        return  # an unreadable board is reported already
+    fpgas = {fpga["name"]: fpga for fpga in platform["fpgas"]}
+    expected = Counter(
+        key(item["name"], slot_in(fpgas[fpga], item["slr"]), item["resources"])
+        for fpga, board in boards.items()
+        for item in board.infrastructure
+    )
+    stated = Counter(key(item["name"], item["slot"], item["resources"]) for item in platform["infrastructure"])
+    for item in expected - stated:
+        findings.add("infrastructure-mismatch", "platform.infrastructure", f"the board has {item}")
+    for item in stated - expected:
+        findings.add("infrastructure-mismatch", "platform.infrastructure", f"the board does not have {item}")
+
+
+def _check_slls(platform: Record, boards: dict[str, Board], findings: Findings) -> None:
+    fpgas = {fpga["name"]: fpga for fpga in platform["fpgas"]}
+    expected = {
+        (slot_in(fpgas[fpga], board.slr_name(index)), slot_in(fpgas[fpga], board.slr_name(index + 1))): wires
+        for fpga, board in boards.items()
+        for index, wires in enumerate(board.sll_wires())
+    }
+    stated = {(sll["lower"], sll["upper"]): sll["wires"] for sll in platform["boundaries"]}
+    _check_boundary_names(platform["boundaries"], findings)
+    for lower, upper in sorted({*expected, *stated}):
+        where = f"platform.boundaries {lower}-{upper}"
+        wires = stated.get((lower, upper)), expected.get((lower, upper))
+        findings.expect("sll-capacity-mismatch", where, "wires", *wires)
+
+
+def _check_boundary_names(boundaries: list[Record], findings: Findings) -> None:
+    """Judge that each boundary is listed once and called as the loads call it."""
+    for (lower, upper), count in Counter((row["lower"], row["upper"]) for row in boundaries).items():
+        if count > 1:
+            findings.add("boundary-mismatch", "platform.boundaries", f"{lower}-{upper} is listed {count} times")
+    for number, row in enumerate(boundaries):
+        expected = f"{row['lower']}-{row['upper']}"
+        findings.expect("boundary-mismatch", f"platform.boundaries[{number}]", "name", row["name"], expected)
+
+
+def _check_needless_files(folder: Folder, listed: list[str], needed: list[str], findings: Findings) -> None:
+    """Judge that what was not used is neither listed nor there, and that nothing is listed twice."""
+    for name, count in Counter(listed).items():
+        if count > 1 or name not in needed:
+            told = f"{name} is listed {count} times" if count > 1 else f"no FPGA and no link is made of {name}"
+            findings.add("platform-file-needless", "platform.files", told)
+    there = {name.removeprefix("platform/") for name in folder.matching(["platform/**/*"])}
+    for name in sorted(there - {*listed}):
+        findings.add("platform-file-needless", f"platform/{name}", "platform.files does not list it")

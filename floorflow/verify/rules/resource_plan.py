@@ -1,0 +1,273 @@
+"""A plan on a platform of resources alone: schedule.json and the files of its partitions, with every number anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from floorflow.verify.back_end import BackEnd, Judge, judge_of
+from floorflow.verify.facts import PhaseFacts, folded_engines
+from floorflow.verify.files import SCHEDULE, Folder, PhaseFolder, shipped_file
+from floorflow.verify.records import RESOURCE_NAMES, Record, add, amounts, excess, limit_of
+from floorflow.verify.rules.across import check_passing, check_runs
+from floorflow.verify.rules.channels import check_costs, check_streams
+from floorflow.verify.rules.claims import check_stats
+from floorflow.verify.rules.fifos import check_unplaced_fifos
+from floorflow.verify.rules.schedule import check_once
+from floorflow.verify.rules.throughput import check_engine
+from floorflow.verify.schema import departures
+from floorflow.verify.violations import Findings
+
+PREFIX, FILE = "samo:", "samo.yaml"
+
+
+def stated_platform(name: str, findings: Findings) -> Record | None:
+    """Return what the shipped file says of a platform, with ``part``; None after reporting that it says nothing."""
+    path = shipped_file("platforms", FILE)
+    content = None if path is None else _yaml(path, findings)
+    faults = [] if content is None else list(departures(content, "samo_file", FILE))
+    for where, message in faults:
+        findings.add("platform-malformed", where, message)
+    if content is None or faults:
+        return None
+    entry: Record | None = content["platforms"].get(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None
+    if entry is None:
+        findings.add("platform-mismatch", "platform.name", f"{FILE} has no platform {name}")
+        return None
+    board = shipped_file("platforms", f"boards/{entry['board']}.yaml")
+    part = None if board is None else (_yaml(board, findings) or {}).get("part")
+    return {**entry, "part": part}
+
+
+def _yaml(path: Path, findings: Findings) -> Record | None:
+    return Folder(path.parent).yaml(path.name, findings)
+
+
+REPORT, RESOURCE_PLAN_SCHEMA = "report.txt", "floorflow-schedule/1"
+
+
+def is_resource_plan(folder: Folder) -> bool:
+    """Whether a folder holds such a plan: schedule.json stands in the place of plan.json."""
+    return (folder.root / SCHEDULE).exists() and not (folder.root / "plan.json").exists()
+
+
+def judge_resource_plan(folder: Folder, findings: Findings) -> dict[str, int]:
+    """Report every rule that is broken; return how many things of each kind were judged."""
+    plan = _read(folder, findings)
+    if plan is None:
+        return {}
+    part = judge_of(plan, findings)
+    phases: list[PhaseFacts] = []
+    try:
+        stated = stated_platform(plan["platform"]["name"], findings)
+        if stated is not None:
+            _check_platform(plan, stated, findings)
+        phases += [_phase(plan, number, part, findings) for number in range(len(plan["partitions"]))]
+        check_runs({"networks": [plan["network"]]}, phases, findings)
+        check_once(phases, findings)
+        check_passing(phases, findings)
+        _check_cuts(phases, findings)
+        _check_times(plan, findings)
+        for phase, raw in zip(phases, plan["partitions"], strict=True):
+            _check_partition(plan, phase, raw, findings)
+            _check_files(folder, plan, phase, findings)
+        _check_left_over(folder, phases, findings)
+        folder.text(REPORT, findings)
+    except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        # A value that no rule foresaw is the plan's fault, never a reason to give no verdict.
+        findings.add("plan-malformed", "partitions", f"cannot be judged: {type(error).__name__}: {error!s:.200}")
+    return {
+        "partitions": len(phases),
+        "engines": sum(len(phase.folded) for phase in phases),
+        "channels": sum(len(phase.channels) for phase in phases),
+        "files": sum(data is not None for data in folder.known.values()),
+    }
+
+
+def _read(folder: Folder, findings: Findings) -> Record | None:
+    plan = folder.json(SCHEDULE, findings)
+    if plan is None:
+        return None
+    problems = list(departures(plan, "schedule_file"))
+    if not problems and plan["schema"] != RESOURCE_PLAN_SCHEMA:
+        problems = [("schema", f"is {plan['schema']!r:.60}, this floorflow reads {RESOURCE_PLAN_SCHEMA}")]
+    if not problems and not plan["partitions"]:
+        problems = [("partitions", "must not be empty")]
+    if not problems and (plan["options"]["clock_mhz"] <= 0 or plan["batch"] < 1):
+        problems = [("options.clock_mhz, batch", "must be above nothing")]
+    for where, message in problems:
+        findings.add("plan-malformed", where, message)
+    return None if problems else plan
+
+
+def _check_platform(plan: Record, stated: Record, findings: Findings) -> None:
+    """Judge the platform's facts by its own file, and what of it may be used."""
+    facts, name, cap = plan["platform"], "platform-mismatch", plan["options"]["cap"]
+    resources = {each: stated["resources"].get(each, 0) for each in RESOURCE_NAMES}
+    findings.expect(name, "platform", "name", facts["name"], plan["options"]["platform"])
+    for key in ("board", "part", "memory_gbps"):
+        findings.expect(name, "platform", key, facts[key], stated[key])
+    findings.expect(
+        "wrong-load-time", "platform", "reconfiguration_us", facts["reconfiguration_us"], stated["ms"] * 1e3
+    )
+    findings.expect(name, "platform", "resources", amounts(facts["resources"]), resources)
+    if cap is not None and not all(0 < cap[each] <= 1 for each in RESOURCE_NAMES):
+        findings.add("fraction-out-of-range", "options.cap", f"{cap} is not all in (0, 1]")
+    limits = resources if cap is None else limit_of(cap, resources)
+    findings.expect("wrong-budget", "platform", "limits", amounts(facts["limits"]), limits)
+
+
+def _phase(plan: Record, number: int, judge: Judge | None, findings: Findings) -> PhaseFacts:
+    """Return a partition as a phase with no place: engines with what follows from them, and channels."""
+    partition, network = plan["partitions"][number], plan["network"]
+    where, name = f"partitions[{number}]", network["name"]
+    channels = [_channel(stream) for stream in partition["streams"]]
+    runs = {
+        "network": name,
+        "interval_cycles": partition["interval_cycles"],
+        "folding": {"engines": partition["engines"]},
+    }
+    raw = {"name": partition["name"], "networks": [runs], "channels": channels, "modules": []}
+    rows = {engine["name"]: _row(plan, engine, partition) for engine in network["engines"]}
+    rows = {name: row for name, row in rows.items() if row["folding"] is not None}
+    for unknown in sorted({*partition["engines"]} - {*rows}):
+        findings.add("engine-unknown", where, f"{unknown} is folded, the network has it not")
+    options = plan["options"]["backend_options"]
+    context = {"options": options, "parts": [plan["platform"]["part"]], "several_networks": False, "engines": rows}
+    back_end = None if judge is None else BackEnd(plan["options"]["backend"], judge, findings, context)
+    folded = folded_engines(rows, back_end, where)
+    return PhaseFacts(where, raw, {}, {}, {}, {}, folded, plan["options"]["clock_mhz"], (name,), back_end)
+
+
+def _row(plan: Record, engine: Record, partition: Record) -> dict[str, Any]:
+    places = dict.fromkeys(("module", "slot", "slr", "style", "fpga", "fpga_number"))
+    known = {"id": engine["name"], "network": plan["network"]["name"], "entry": engine, "dies": 0}
+    return {**places, **known, "folding": partition["engines"].get(engine["name"]), "part": plan["platform"]["part"]}
+
+
+def _channel(stream: Record) -> Record:
+    wires = max(stream["source_width_bits"], stream["target_width_bits"], 1)
+    return {**stream, "width_bits": wires, "words_per_frame": -(-stream["elements"] * stream["element_bits"] // wires)}
+
+
+def _check_cuts(phases: list[PhaseFacts], findings: Findings) -> None:
+    """Judge that one stream alone is live at a cut: there is one engine to write it and one to read it."""
+    for before in range(len(phases) - 1):
+        written = {c["target"] for phase in phases[: before + 1] for c in phase.channels if _in_memory(c["target"])}
+        read = {c["source"] for phase in phases[before + 1 :] for c in phase.channels if _in_memory(c["source"])}
+        if len(written & read) > 1:
+            told = f"{', '.join(sorted(written & read))} are live behind it, expected one"
+            findings.add("wrong-buffers", phases[before].where, told)
+
+
+def _in_memory(end: str) -> bool:
+    return end.startswith("memory:")
+
+
+def _check_times(plan: Record, findings: Findings) -> None:
+    """Judge the time of a batch by SAMO's equations 3 and 4, and what is claimed of it."""
+    name, options, partitions = "wrong-schedule", plan["options"], plan["partitions"]
+    load_us, clock_mhz = plan["platform"]["reconfiguration_us"], options["clock_mhz"]
+    frames = 1 if options["reconfigure"] == "none" or options["objective"] == "latency" else 256
+    findings.expect(name, "schedule", "batch", plan["batch"], options["batch"] or frames)
+    if options["reconfigure"] == "none" and len(partitions) > 1:
+        findings.add(name, "partitions", f"are {len(partitions)}, and the options ask for none")
+    for number, part in enumerate(partitions):
+        where = f"partitions[{number}]"
+        findings.expect(name, where, "name", part["name"], f"p{number}")
+        findings.expect("wrong-load-time", where, "load_us", part["load_us"], load_us if number else 0.0)
+        findings.expect(name, where, "run_us", part["run_us"], plan["batch"] * part["interval_cycles"] / clock_mhz)
+    cycles = sum(part["interval_cycles"] for part in partitions)
+    period_us = plan["batch"] * cycles / clock_mhz + (len(partitions) - 1) * load_us
+    findings.expect(name, "schedule", "period_us", plan["period_us"], period_us)
+    again = load_us if len(partitions) > 1 else 0.0
+    findings.expect("wrong-load-time", "schedule", "reload_us", plan["reload_us"], again)
+    findings.expect(
+        "wrong-estimate", "schedule", "fps", plan["fps"], plan["batch"] * 1e6 / period_us if period_us else 0
+    )
+    check_stats(plan["stats"], "stats", findings)
+    findings.expect("wrong-objective", "stats", "objective", plan["stats"]["objective"], period_us)
+
+
+def _check_partition(plan: Record, phase: PhaseFacts, raw: Record, findings: Findings) -> None:
+    """Judge foldings, streams, sums, limits and memory of a partition (eq. 2, 6 and 7)."""
+    cycles = [check_engine(engine, phase, findings) for engine in phase.folded.values()]
+    findings.expect("wrong-interval", phase.where, "interval_cycles", raw["interval_cycles"], max(cycles, default=0))
+    check_streams(phase, findings)
+    _check_elements(phase, findings)
+    check_unplaced_fifos(phase, plan["platform"]["part"], findings)
+    check_costs(phase, findings)
+    _check_joined(phase)
+    _check_use(plan, phase, raw, findings)
+    _check_memory(plan, phase, raw, findings)
+    check_stats(raw["folding"], f"{phase.where}.folding", findings)
+
+
+def _check_elements(phase: PhaseFacts, findings: Findings) -> None:
+    """Judge that streams have as many elements a frame, and as wide ones, as the ports at their ends."""
+    for channel in phase.channels:
+        stated = channel["elements"], channel["element_bits"]
+        for side, ports in (("source", "outputs"), ("target", "inputs")):
+            engine, number = phase.folded.get(channel[side]), channel[f"{side}_port"]
+            known = getattr(engine.facts, ports) if engine is not None else None
+            if known is not None and number < len(known) and stated != (known[number].elements, known[number].bits):
+                told = f"{stated[0]} elements of {stated[1]} bits, {channel[side]} has {known[number].elements} of "
+                findings.add(
+                    "stream-mismatch", f"{phase.where} channel {channel['name']}", f"{told}{known[number].bits}"
+                )
+
+
+def _check_joined(phase: PhaseFacts) -> None:
+    """Judge what the engines at both ends of a stream have to agree on."""
+    for channel in phase.channels:
+        source, target = (phase.folded.get(channel[side]) for side in ("source", "target"))
+        if phase.back_end is not None and source is not None and target is not None:
+            phase.back_end.check_joined(source.row, target.row, f"{phase.where} channel {channel['name']}")
+
+
+def _check_use(plan: Record, phase: PhaseFacts, raw: Record, findings: Findings) -> None:
+    used = dict.fromkeys(RESOURCE_NAMES, 0)
+    for engine in raw["engines"].values():
+        used = add(used, amounts(engine["resources"]))
+    for channel in phase.channels:
+        used = add(add(used, amounts(channel["converter_resources"])), amounts(channel["fifo_resources"]))
+    findings.expect("wrong-sum", phase.where, "resources", amounts(raw["resources"]), used)
+    limits = amounts(plan["platform"]["limits"])
+    over = excess(used, limits)
+    if over:
+        findings.add("cap-exceeded", phase.where, over)
+    shares = {name: used[name] / limits[name] for name in RESOURCE_NAMES if limits[name]}
+    for name in sorted({*shares, *raw["shares"]}):
+        stated = raw["shares"].get(name)
+        findings.expect("wrong-utilisation", phase.where, f"share of {name}", stated, shares.get(name))
+
+
+def _check_memory(plan: Record, phase: PhaseFacts, raw: Record, findings: Findings) -> None:
+    """Judge what a partition moves to and from memory, which is less than the memory carries (eq. 7)."""
+    bits = dict.fromkeys(("source", "target"), 0)
+    for channel in phase.channels:
+        for side in bits:
+            end = phase.end(channel, side)
+            if end is not None and end.kind in ("host", "memory"):
+                bits[side] += channel["elements"] * channel["element_bits"]
+    findings.expect("wrong-buffers", phase.where, "loaded_bits", raw["loaded_bits"], bits["source"])
+    findings.expect("wrong-buffers", phase.where, "stored_bits", raw["stored_bits"], bits["target"])
+    cycles = max(raw["interval_cycles"], 1)
+    gbps = sum(bits.values()) * phase.clock_mhz / cycles / 1e3
+    findings.expect("wrong-buffers", phase.where, "gbps", raw["gbps"], gbps)
+    most = plan["platform"]["memory_gbps"]
+    if gbps >= most:
+        findings.add("too-fast-for-memory", phase.where, f"{gbps:g} Gb/s are moved, the memory carries {most:g}")
+
+
+def _check_files(folder: Folder, plan: Record, phase: PhaseFacts, findings: Findings) -> None:
+    if phase.back_end is not None:
+        files = PhaseFolder(folder, findings, f"phases/{phase.name}/")
+        phase.back_end.unplaced_files(phase.raw, files, plan["options"]["clock_mhz"], phase.where)
+
+
+def _check_left_over(folder: Folder, phases: list[PhaseFacts], findings: Findings) -> None:
+    """Judge that no files are there of a partition that the plan does not have."""
+    there = {name.split("/")[1] for name in folder.matching(["phases/*/**/*"])}
+    for name in sorted(there - {phase.name for phase in phases}):
+        findings.add("phase-unknown", f"phases/{name}", "the plan has no such partition")

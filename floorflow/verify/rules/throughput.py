@@ -1,0 +1,252 @@
+"""Engines, foldings, cycles and rates of a phase, derived again from kinds and attributes; rates in balance."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator
+from fractions import Fraction
+
+from floorflow.verify.back_end import PlannedEngine
+from floorflow.verify.facts import PhaseFacts
+from floorflow.verify.graphs import critical_path
+from floorflow.verify.hardware.routes import links_on
+from floorflow.verify.records import Record
+from floorflow.verify.violations import Findings
+
+Edge = tuple[str, str, float]
+"""From, to, and what the way takes."""
+
+
+def check_throughput(phase: PhaseFacts, findings: Findings) -> None:
+    """Check foldings, cycles, and the interval and estimates of every network of a phase."""
+    cycles = {name: check_engine(engine, phase, findings) for name, engine in phase.folded.items()}
+    for channel in phase.channels:
+        source, target = (phase.folded.get(channel[end]) for end in ("source", "target"))
+        if source is not None and target is not None and phase.back_end is not None:
+            phase.back_end.check_joined(source.row, target.row, f"{phase.where} engine {source.name}")
+    for network, part in phase.parts.items():
+        where = f"{phase.where} network {network}"
+        own = {name: cycles[name] for name in phase.engines_of(network)}
+        if not own:
+            findings.add("engine-missing", where, "there is no engine with a folding")
+            continue
+        findings.expect("wrong-interval", where, "interval_cycles", part["interval_cycles"], max(own.values()))
+        _check_estimates(phase, network, own, findings)
+
+
+def check_engine(engine: PlannedEngine, phase: PhaseFacts, findings: Findings) -> int:
+    """Check what one folding gives and return its cycles, the derived ones where they can be derived."""
+    where = f"{phase.where} engine {engine.name}"
+    stated = int(engine.folding["cycles"])
+    for resource, least in engine.facts.least_resources.items():
+        if engine.folding["resources"][resource] < least:
+            told = f"{resource} is {engine.folding['resources'][resource]}, it needs {least} at the least"
+            findings.add("resources-too-few", where, told)
+    _check_parallelism(engine, where, findings)
+    if engine.facts.cycles is None:
+        return stated
+    findings.expect("wrong-cycles", where, "cycles", stated, engine.facts.cycles)
+    return engine.facts.cycles
+
+
+def _check_parallelism(engine: PlannedEngine, where: str, findings: Findings) -> None:
+    """Judge that rows of parallelism stand once, stay within their most, and are the folding of their name."""
+    rows, attributes = engine.folding["parallelism"], engine.folding["attributes"]
+    for name, count in Counter(row["name"] for row in rows).items():
+        if count > 1:
+            findings.add("wrong-parallelism", where, f"{name} stands {count} times")
+    for row in rows:
+        if row["value"] > row["most"]:
+            findings.add("wrong-parallelism", where, f"{row['name']} is {row['value']}, at most {row['most']}")
+        if row["name"] in attributes:
+            stated, folded = row["value"], attributes[row["name"]]
+            findings.expect("wrong-parallelism", where, f"{row['name']} of parallelism", stated, folded)
+
+
+def _latency_us(phase: PhaseFacts, network: str, cycles: dict[str, int]) -> float | None:
+    """Return the time of the slowest path from end to end: cycles of engines and latencies of links."""
+    if not phase.clock_mhz:
+        return None
+    edges = [
+        (channel["source"], channel["target"], sum(link.latency_us for link in links_on(phase.route(channel) or ())))
+        for channel in phase.channels_of(network)
+    ]
+    return critical_path(edges, {name: count / phase.clock_mhz for name, count in cycles.items()})
+
+
+def _check_estimates(phase: PhaseFacts, network: str, cycles: dict[str, int], findings: Findings) -> None:
+    stated, where = phase.parts[network]["estimates"], f"{phase.where} network {network}.estimates"
+    interval = max(cycles.values())
+    bottleneck = next(name for name, count in cycles.items() if count == interval)
+    clock_mhz = phase.clock_mhz
+    derived = {
+        "clock_mhz": clock_mhz,
+        "fps": clock_mhz * 1e6 / interval if interval else None,
+        "latency_us": _latency_us(phase, network, cycles),
+        "bottleneck": bottleneck,
+    }
+    for key, value in derived.items():
+        findings.expect("wrong-estimate", f"{where}.{key}", key, stated[key], value)
+    expected = stated["expected_cycles"]
+    if expected is not None and expected < interval:
+        message = f"is {expected}, starting anew takes nothing off the interval of {interval}"
+        findings.add("wrong-estimate", f"{where}.expected_cycles", message)
+    _check_likely_clock(phase, network, findings)
+    kept = (stated["throughput"] or {}).get("interval_cycles")
+    if expected is not None and kept is not None:
+        findings.expect("wrong-estimate", where, "expected_cycles", expected, max(kept, interval))
+    if stated["throughput"] is not None:
+        _check_known(stated["throughput"], f"{where}.throughput", findings)
+        _check_first_frame(phase, network, findings)
+        _check_sustained(phase, network, findings)
+    else:
+        findings.expect("wrong-estimate", f"{where}.sustained_fps", "sustained_fps", stated["sustained_fps"], None)
+
+
+def _check_likely_clock(phase: PhaseFacts, network: str, findings: Findings) -> None:
+    """Judge that a range of clocks is one, and that the engine which limits it runs; the figures are an estimate."""
+    stated = phase.parts[network]["estimates"].get("likely_clock")
+    if stated is None:
+        return
+    where = f"{phase.where} network {network}.estimates.likely_clock"
+    if not 0 < stated["low_mhz"] <= stated["high_mhz"]:
+        message = f"{stated['low_mhz']} to {stated['high_mhz']} MHz is no range of clocks"
+        findings.add("wrong-estimate", where, message)
+    if stated["engine"] and stated["engine"] not in phase.parts[network]["folding"]["engines"]:
+        findings.add("wrong-estimate", where, f"engine {stated['engine']} does not run here")
+
+
+def _check_known(stated: Record, where: str, findings: Findings) -> None:
+    """Judge that the first word is no later than the frame, and that what is not known, and only that, is excused."""
+    first_word, first_frame = stated["first_word_cycles"], stated["first_frame_cycles"]
+    if first_word is not None and first_frame is not None and first_word > first_frame:
+        findings.add(
+            "wrong-estimate", where, f"the first word comes at {first_word}, the frame is done at {first_frame}"
+        )
+    kept = (stated["interval_cycles"], first_word, first_frame)
+    excused = bool(stated["not_analysed"].strip())
+    if None in kept and not stated["deadlock"] and not excused:
+        findings.add("wrong-estimate", where, "a number is not known, and not_analysed does not say why")
+    if excused and None not in (*kept, stated["full_rate_cycles"]):
+        findings.add("wrong-estimate", where, "not_analysed says why something is not known, and all is")
+
+
+def _check_first_frame(phase: PhaseFacts, network: str, findings: Findings) -> None:
+    """Judge that the first frame is not done before its words can have passed the registers and links on a path."""
+    stated = phase.parts[network]["estimates"]["throughput"]["first_frame_cycles"]
+    if stated is None:
+        return
+    unread = _engines_whose_data_is_never_read(phase)
+    edges = [
+        (channel["source"], channel["target"], float(_route_cycles(phase, channel)))
+        for channel in phase.channels_of(network)
+        if channel["target"] not in unread
+    ]
+    least = critical_path(_leading_out(edges, phase.engines_of(network)), {})
+    if stated < least:
+        message = f"first_frame_cycles is {stated}, registers, slices and links on a path take {least:.0f}"
+        findings.add("wrong-estimate", f"{phase.where} network {network}.estimates.throughput", message)
+
+
+def _leading_out(edges: list[Edge], engines: Collection[str]) -> list[Edge]:
+    """Return the edges from which a path leads outside: what comes before data that nothing reads is not waited for."""
+    kept = edges
+    while True:
+        going_on = {source for source, _, _ in kept}
+        left = [edge for edge in kept if edge[1] not in engines or edge[1] in going_on]
+        if len(left) == len(kept):
+            return kept
+        kept = left
+
+
+def _engines_whose_data_is_never_read(phase: PhaseFacts) -> set[str]:
+    """Return the engines of which those behind them read nothing that has to be waited for."""
+    back_end, unread = phase.back_end, set()
+    for channel in phase.channels:
+        source, target = (phase.folded.get(channel[end]) for end in ("source", "target"))
+        where = f"{phase.where} channel {channel['name']}"
+        if source and target and back_end and back_end.reads_no_data(source.row, target.row, where):
+            unread.add(source.name)
+    return unread
+
+
+def _route_cycles(phase: PhaseFacts, channel: Record) -> int:
+    """Cycles that a word spends in registers and slices, one in each, and on links, exact in the plan's decimals."""
+    route = phase.route(channel) or ()
+    links = (Fraction(str(link.entry["latency_us"])) * Fraction(str(phase.clock_mhz)) for link in links_on(route))
+    return phase.stages(route) + int(channel["slices"]) + sum(math.ceil(cycles) for cycles in links)
+
+
+def _check_sustained(phase: PhaseFacts, network: str, findings: Findings) -> None:
+    """Judge what the plan says that its FIFOs keep: no more than deeper ones, and nothing in a deadlock."""
+    estimates, where = phase.parts[network]["estimates"], f"{phase.where} network {network}.estimates"
+    stated = estimates["throughput"]
+    kept = stated["interval_cycles"]
+    full = stated["full_rate_cycles"]
+    if kept is not None and (kept < (full or 0) or stated["deadlock"]):
+        message = f"interval_cycles is {kept}, of deep enough FIFOs {full}; deadlocks: {len(stated['deadlock'])}"
+        findings.add("wrong-estimate", f"{where}.throughput", message)
+    sustained = 0.0 if stated["deadlock"] else phase.clock_mhz * 1e6 / kept if kept else None
+    findings.expect("wrong-estimate", f"{where}.sustained_fps", "sustained_fps", estimates["sustained_fps"], sustained)
+    depths = {channel["name"]: channel["fifo_depth"] for channel in phase.channels_of(network)}
+    for row in stated["shallow"]:
+        if depths.get(row["channel"]) != row["planned"] or row["planned"] >= row["needed"]:
+            message = (
+                f"{row['channel']} has {depths.get(row['channel'])} words, stated {row['planned']} of {row['needed']}"
+            )
+            findings.add("wrong-estimate", f"{where}.throughput.shallow", message)
+
+
+FINEST_EPSILON = 10_000
+"""The share counts as the nearest fraction with at most this denominator."""
+
+
+def check_balance(plan: Record, phase: PhaseFacts, findings: Findings) -> None:
+    """Judge every pair of layers of a phase between which no other layer lies."""
+    epsilon = plan["options"].get("epsilon")
+    if epsilon is None:
+        return
+    most = 1 + Fraction(epsilon).limit_denominator(FINEST_EPSILON)
+    for one, other in _consecutive(phase):
+        low, high = sorted(_cycles(phase.folded[name]) for name in (one, other))
+        if high > most * low:
+            message = f"{one} and {other} take {low} and {high} cycles, options.epsilon is {epsilon}"
+            findings.add("rates-unbalanced", phase.where, message)
+
+
+def check_price(plan: Record, findings: Findings) -> None:
+    """Judge that a search tells what it could do without balance only where there is one, and that it is no worse."""
+    epsilon, objective = plan["options"].get("epsilon"), plan["options"]["objective"]
+    for network in plan["networks"]:
+        where, free = f"network {network['name']}.search", network["search"].get("without_balance")
+        if free is None:
+            continue
+        if epsilon is None:
+            findings.add("wrong-bound", where, "without_balance is told, and options.epsilon asks for no balance")
+        cycles = free["bound_cycles"]
+        if cycles is not None and (objective != "throughput" or cycles > network["search"]["bound_cycles"]):
+            message = f"without_balance.bound_cycles is {cycles}, with balance {network['search']['bound_cycles']}"
+            findings.add("wrong-bound", where, f"{message}, the objective {objective}")
+
+
+def _cycles(engine: PlannedEngine) -> int:
+    return int(engine.folding["cycles"]) if engine.facts.cycles is None else engine.facts.cycles
+
+
+def _consecutive(phase: PhaseFacts) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of layers, engines with weights that are a module's core, that other engines at most part."""
+    cores = {name: engine.entry for name, engine in phase.folded.items() if engine.entry["role"] == "core"}
+    layers = [name for name, entry in cores.items() if entry["weight_bits"]]
+    for name in layers:
+        seen: set[str] = set()
+        waiting = list(phase.successors[name])
+        while waiting:
+            follower = waiting.pop()
+            if follower in seen:
+                continue
+            seen.add(follower)
+            if follower in layers:
+                yield name, follower
+            else:
+                waiting += phase.successors[follower]

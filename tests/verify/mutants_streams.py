@@ -1,0 +1,309 @@
+"""Mistakes in streams, slots, links and hops that are no row of the table."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import yaml
+
+from tests.verify.planting import (
+    JOIN,
+    LINK_CORES,
+    TWO_FPGAS,
+    TWO_SLRS,
+    Files,
+    NotApplicable,
+    Plan,
+    charge,
+    edit_json,
+    first,
+    mutant,
+    part_of,
+    phase_of,
+)
+
+
+def homes(plan: Plan) -> dict[str, str]:
+    return {engine: module["name"] for module in phase_of(plan)["modules"] for engine in module["engines"]}
+
+
+def branches(plan: Plan) -> list[Plan]:
+    """Return the channels into the first join, the deepest FIFO first: that of a shorter branch."""
+    channels = phase_of(plan)["channels"]
+    inputs = Counter(channel["target"] for channel in channels if not channel["target"].startswith("host:"))
+    join = first(name for name, count in inputs.items() if count > 1)
+    into = [channel for channel in channels if channel["target"] == join]
+    return sorted(into, key=lambda channel: -channel["fifo_depth"])
+
+
+@mutant("wrong-fifo-depth")
+def shallow_fifo_between_modules(plan: Plan, files: Files) -> None:
+    home = homes(plan)
+    channels = phase_of(plan)["channels"]
+    ends = ((c, home.get(c["source"]), home.get(c["target"])) for c in channels)
+    between = (c for c, source, target in ends if source and target and source != target)
+    first(between)["fifo_depth"] = 2
+
+
+@mutant("wrong-fifo-depth", JOIN)
+def short_branch_as_shallow_as_any(plan: Plan, files: Files) -> None:
+    deepest = branches(plan)[0]
+    if deepest["fifo_depth"] <= 32:
+        raise NotApplicable
+    deepest["fifo_depth"] = 32
+
+
+@mutant("wrong-fifo-depth", JOIN)
+def long_branch_deepened_instead(plan: Plan, files: Files) -> None:
+    short, *_, long = branches(plan)
+    short["fifo_depth"], long["fifo_depth"] = long["fifo_depth"], short["fifo_depth"]
+    if short["fifo_depth"] == long["fifo_depth"]:
+        raise NotApplicable
+
+
+NO_THROUGHPUT = {
+    **dict.fromkeys(("full_rate_cycles", "interval_cycles", "first_word_cycles", "first_frame_cycles")),
+    "deadlock": [],
+    "shallow": [],
+    "not_analysed": "",
+}
+"""What a plan says of a rate that was not analysed."""
+
+
+@mutant("cap-exceeded")
+def slot_over_its_limit_by_one(plan: Plan, files: Files) -> None:
+    phase = phase_of(plan)
+    module = phase["modules"][0]["name"]
+    slot = first(
+        s for s in plan["platform"]["fpgas"][0]["slots"] if s["name"] == phase["partition"]["assignment"][module]
+    )
+    limit = math.floor(plan["options"]["cap"]["LUT"] * slot["available"]["LUT"] + 1e-9)
+    used = round(phase["partition"]["utilisation"][slot["name"]]["LUT"] * slot["available"]["LUT"])
+    charge(plan, module, "LUT", limit + 1 - used)
+
+
+def short_stream(plan: Plan) -> Plan:
+    """Return a channel between modules without slices that is in the list of the longest."""
+    phase = phase_of(plan)
+    listed = [row for floorplan in phase["floorplan"].values() for row in floorplan["longest"]]
+    name = first(row["channel"] for row in listed if not row["slices"])
+    return first(channel for channel in phase["channels"] if channel["name"] == name)
+
+
+def sliced_stream(plan: Plan) -> Plan:
+    return first(channel for channel in phase_of(plan)["channels"] if channel["slices"])
+
+
+@mutant("wrong-slices")
+def slice_on_a_short_stream(plan: Plan, files: Files) -> None:
+    channel = short_stream(plan)
+    slot = phase_of(plan)["partition"]["assignment"][channel["fifo_module"]]
+    price = dict.fromkeys(("LUT", "FF", "BRAM18", "URAM", "DSP"), 0) | {"FF": 2 * channel["width_bits"]}
+    channel |= {"slices": 1, "slice_slots": [slot], "slice_resources": {slot: price}}
+
+
+@mutant("wrong-slice-resources", TWO_SLRS)
+def slice_of_one_word(plan: Plan, files: Files) -> None:
+    for price in sliced_stream(plan)["slice_resources"].values():
+        price["FF"] //= 2
+
+
+@mutant("wrong-utilisation", TWO_SLRS)
+def slices_forgotten_in_their_slot(plan: Plan, files: Files) -> None:
+    for price in sliced_stream(plan)["slice_resources"].values():
+        price["FF"] += 5000
+
+
+@mutant("wrong-slices", TWO_SLRS)
+def slice_in_another_slot_than_its_stream_passes(plan: Plan, files: Files) -> None:
+    channel = sliced_stream(plan)
+    slots = reversed(plan["platform"]["fpgas"][0]["slots"])
+    other = first(slot["name"] for slot in slots if slot["name"] not in channel["slice_slots"])
+    channel["slice_resources"] = {other: channel["slice_resources"][channel["slice_slots"][0]]}
+    channel["slice_slots"] = [other]
+
+
+@mutant("wrong-estimate", TWO_SLRS)
+def first_frame_before_its_words_passed_the_slices(plan: Plan, files: Files) -> None:
+    on_the_way = sum(channel["crossing_registers"] + channel["slices"] for channel in phase_of(plan)["channels"])
+    sliced_stream(plan)
+    throughput = part_of(plan)["estimates"]["throughput"] or dict(NO_THROUGHPUT)
+    part_of(plan)["estimates"]["throughput"] = throughput | {"first_frame_cycles": on_the_way - 1}
+
+
+def link_of(plan: Plan) -> Plan:
+    link: Plan = first(plan["platform"]["links"])
+    return link
+
+
+def over_links(plan: Plan) -> list[Plan]:
+    """Return the channels that pass a link; there is at least one."""
+    over_links = [channel for channel in phase_of(plan)["channels"] if channel["link"]]
+    first(over_links)
+    return over_links
+
+
+def crossing_of_kind(plan: Plan, kind: str) -> Plan:
+    """Return the first crossing of a kind on a channel over a link."""
+    names = {channel["name"] for channel in over_links(plan)}
+    crossings = phase_of(plan)["partition"]["crossings"]
+    crossing: Plan = first(c for c in crossings if c["kind"] == kind and c["channel"] in names)
+    return crossing
+
+
+def second_fpga(plan: Plan) -> str:
+    """Return the name of an FPGA that is not the first and holds a module."""
+    floorplans = phase_of(plan)["floorplan"]
+    name: str = first(f["name"] for f in plan["platform"]["fpgas"][1:] if floorplans[f["name"]]["pblocks"])
+    return name
+
+
+@mutant("wrong-link", LINK_CORES)
+def link_that_ends_in_the_slot_of_the_host(plan: Plan, files: Files) -> None:
+    link = link_of(plan)
+    host_slot = plan["platform"]["fpgas"][0]["host_slot"]
+    if link["source"] == host_slot:
+        raise NotApplicable
+    link["source"] = host_slot
+
+
+@mutant("platform-malformed", TWO_FPGAS)
+def board_whose_link_ends_nowhere(plan: Plan, files: Files) -> None:
+    link_of(plan)
+    name = f"platform/boards/{plan['platform']['fpgas'][0]['board']}.yaml"
+    board = yaml.safe_load(files[name])
+    board["link"]["slr"] = "SLR9"
+    files[name] = yaml.safe_dump(board)
+
+
+@mutant("wrong-link", TWO_FPGAS)
+def board_that_ends_no_link(plan: Plan, files: Files) -> None:
+    link_of(plan)
+    name = f"platform/boards/{plan['platform']['fpgas'][0]['board']}.yaml"
+    board = yaml.safe_load(files[name])
+    board["link"]["max_links"] = 0
+    files[name] = yaml.safe_dump(board)
+
+
+@mutant("wrong-link", TWO_FPGAS)
+def kind_of_link_that_was_asked_for_and_not_used(plan: Plan, files: Files) -> None:
+    link_of(plan)
+    figures = {"gbps": 1000, "latency_us": 0.1, "assumed": True}
+    files["platform/links/mine.yaml"] = yaml.safe_dump({"schema": "floorflow-link/1", "name": "mine", **figures})
+    plan["platform"]["files"].append("links/mine.yaml")
+    plan["options"]["link"] = "mine"
+
+
+@mutant("wrong-crossing", LINK_CORES)
+def crossings_out_of_order(plan: Plan, files: Files) -> None:
+    crossings = phase_of(plan)["partition"]["crossings"]
+    run = first(
+        crossing
+        for place, crossing in enumerate(crossings)
+        if crossing["kind"] == "sll" and crossing["channel"] in {later["channel"] for later in crossings[place + 1 :]}
+    )
+    crossings.remove(run)
+    crossings.append(run)
+
+
+@mutant("wrong-load", TWO_FPGAS)
+def load_of_the_other_direction(plan: Plan, files: Files) -> None:
+    loads = {load["name"]: load for load in phase_of(plan)["partition"]["loads"] if load["kind"] == "link"}
+    there = first(loads.values())
+    back = loads[">".join(reversed(there["name"].split(">")))]
+    if there["use"] == back["use"]:
+        raise NotApplicable
+    there["use"], back["use"] = back["use"], there["use"]
+
+
+@mutant("wrong-estimate", TWO_FPGAS)
+def latency_without_the_links(plan: Plan, files: Files) -> None:
+    estimates, engines = part_of(plan)["estimates"], part_of(plan)["folding"]["engines"]
+    over_links(plan)
+    chain = sum(engine["cycles"] for engine in engines.values()) / estimates["clock_mhz"]
+    if estimates["latency_us"] <= chain:
+        raise NotApplicable
+    estimates["latency_us"] = chain
+
+
+@mutant("finn-slr-differs", TWO_FPGAS)
+def finn_engine_on_the_first_device(plan: Plan, files: Files) -> None:
+    def move(content: Plan) -> None:
+        first(entry for entry in content.values() if entry.get("device_id"))["device_id"] = 0
+
+    edit_json(files, "finn/floorplan.json", move)
+
+
+@mutant("finn-kernel-split", TWO_FPGAS)
+def one_partition_on_two_devices(plan: Plan, files: Files) -> None:
+    link_of(plan)
+
+    def merge(content: Plan) -> None:
+        for name, entry in content.items():
+            if name != "Defaults":
+                entry["partition_id"] = 1
+
+    edit_json(files, "finn/floorplan.json", merge)
+
+
+@mutant("cell-unknown", TWO_FPGAS)
+def cell_of_another_fpga(plan: Plan, files: Files) -> None:
+    other = f"{second_fpga(plan)}/pblocks.xdc"
+    line = first(line for line in files[other].split("\n") if line.startswith("add_cells_to_pblock"))
+    block = first(phase_of(plan)["floorplan"][plan["platform"]["fpgas"][0]["name"]]["pblocks"])
+    cells = line[line.index("[get_cells") :]
+    files[f"{plan['platform']['fpgas'][0]['name']}/pblocks.xdc"] += (
+        f"add_cells_to_pblock [get_pblocks {{pblock_{block}}}] {cells}\n"
+    )
+
+
+@mutant("slr-mismatch", TWO_FPGAS)
+def pblock_listed_under_another_fpga(plan: Plan, files: Files) -> None:
+    floorplans = phase_of(plan)["floorplan"]
+    pblocks = floorplans[second_fpga(plan)]["pblocks"]
+    name = first(pblocks)
+    floorplans[plan["platform"]["fpgas"][0]["name"]]["pblocks"][name] = pblocks.pop(name)
+
+
+PROOF = "no assignment of engines to slots lets every stream cross at most 1 SLR boundary of an FPGA"
+
+
+def hops_of(plan: Plan) -> Plan:
+    hops: Plan = phase_of(plan)["partition"]["hops"]
+    return hops
+
+
+def far_stream(plan: Plan) -> Plan:
+    """Return the first stream that is listed for crossing several boundaries."""
+    stream: Plan = first(hops_of(plan)["streams"])
+    return stream
+
+
+def board_file(plan: Plan) -> str:
+    return f"platform/boards/{first(plan['platform']['fpgas'])['board']}.yaml"
+
+
+@mutant("false-hop-proof")
+def proof_where_no_stream_goes_far(plan: Plan, files: Files) -> None:
+    if hops_of(plan)["streams"]:
+        raise NotApplicable
+    plan["options"]["max_hops"] = None
+    hops_of(plan)["most"], hops_of(plan)["proof"] = 2, PROOF
+
+
+@mutant("false-hop-proof", LINK_CORES)
+def proof_that_moving_a_module_refutes(plan: Plan, files: Files) -> None:
+    """The module in the host's slot could lie in the next one, from which one boundary leads to the link."""
+    far_stream(plan)
+    first(plan["platform"]["links"])
+    plan["options"]["max_hops"] = None
+    hops_of(plan)["proof"] = PROOF
+
+
+@mutant("wrong-cost", LINK_CORES)
+def second_boundary_as_cheap_as_the_first(plan: Plan, files: Files) -> None:
+    partition, far = phase_of(plan)["partition"], far_stream(plan)
+    wires = far["registers"][0]["flip_flops"] // far["registers"][0]["stages"]
+    partition["cost"] -= wires * (far["hops"] * (far["hops"] + 1) // 2 - far["hops"])
+    partition["stats"] |= {"objective": partition["cost"], "bound": 0.0, "gap": 1.0, "status": "feasible"}
