@@ -11,13 +11,14 @@ from typing import Any, get_args
 import pytest
 import yaml
 
-from floorflow import facts, presets, request, resources
+from floorflow import presets, request, resources
 from floorflow.backends.finn import parallelism
 from floorflow.backends.finn.kinds import kind, matrix_vector, weighted
 from floorflow.backends.finn.lower import types
 from floorflow.backends.finn.version import technology_for
 from floorflow.channels import realise
 from floorflow.dataflow import bands, fifo
+from floorflow.facts import constraint, plan
 from floorflow.folding import balance
 from floorflow.hardware import (
     TOPOLOGIES,
@@ -33,7 +34,7 @@ from floorflow.hardware import (
     routing,
 )
 from floorflow.placement.layouts import objective
-from floorflow.record import long_streams
+from floorflow.record import streams
 from floorflow.search.candidate import context
 from floorflow.search.policy import bargains, host_weights
 from floorflow.technology import technology_of
@@ -94,7 +95,7 @@ def step(padded: Callable[[int], int]) -> int:
 
 LINK = link_crossing(gbps=1, latency_us=1, clock_mhz=100)
 PLANNER: dict[str, Any] = {
-    "plan_schema": facts.SCHEMA,
+    "plan_schema": plan.SCHEMA,
     "board_schema": schema_of(board_file.BoardModel, "file_schema"),
     "device_schema": schema_of(device_file.DeviceModel, "file_schema"),
     "link_schema": schema_of(link_file.LinkFileModel, "file_schema"),
@@ -135,14 +136,14 @@ PLANNER: dict[str, Any] = {
     "most_of_slot": request.MOST_OF_SLOT,
     "reach_tiles_mhz": reach.REACH_TILES_MHZ,
     "slice_words": fifo.SLICE_WORDS,
-    "longest_listed": long_streams.LISTED,
+    "longest_listed": streams.LISTED,
     "most_of_fpga": request.MOST_OF_FPGA,
     "stream_bits": objective.STREAM_BITS,
     "bin_tiles": routing.BIN_TILES,
     "long_wire_share": routing.FREE_SHARE,
     "long_wires": astuple(routing.LONG_WIRES["ultrascale+"]),
     "long_wires_7series": astuple(routing.LONG_WIRES["7series"]),
-    "constraint_styles": get_args(facts.SlotStyle),
+    "constraint_styles": get_args(constraint.SlotStyle),
     "tenth_deviations": bands._TENTH,
     "most_told": resources.MOST_TOLD,
     "memory_modes": weighted._MEMORY_MODES,

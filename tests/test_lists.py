@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from floorflow.errors import some
-from floorflow.facts import ShallowEntry, ThroughputEntry
-from floorflow.record.throughput import throughput_warnings
+from floorflow.facts.estimates import ShallowEntry, ThroughputEntry, throughput_warnings
 
 
 def test_a_few_names_stand_whole_and_many_are_counted() -> None:

@@ -1,11 +1,14 @@
-"""Channels and their ends: engines, or what is outside a phase."""
+"""Channels and their ends: engines, or what is outside a phase; their FIFOs and register slices."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from floorflow.errors import some
 from floorflow.facts.values import Amount, Amounts, PlanModel
+from floorflow.resources import RESOURCE_NAMES, total
 
 Outside = Literal["host", "memory", "phase"]
 
@@ -82,3 +85,34 @@ def end_of(text: str) -> End:
         phase, _, name = rest.partition("/")
         return End(network, "phase", phase, name)
     raise ValueError(f"{text}: expected an engine, host:, memory: or phase:")
+
+
+def fifos(channels: Sequence[ChannelEntry], whose: str) -> list[str]:
+    """Tell whose FIFO depths a plan assumes, by the back end's words, and what they hold; nothing without any."""
+    bits = sum(channel.fifo_depth * channel.width_bits for channel in channels)
+    used = total(channel.fifo_resources.resources for channel in channels).as_dict()
+    blocks = ", ".join(f"{used[name]:,} {name}" for name in RESOURCE_NAMES if used[name] and name != "FF")
+    return [f"{whose}; {bits / 1000:,.1f} kbit in {blocks or 'none'}"] if whose else []
+
+
+def slice_warnings(channels: Sequence[ChannelEntry], tool: str, *, slices_built: bool) -> Iterator[str]:
+    """Say which slices the tool does not build, and which streams have none for lack of room."""
+    sliced = [channel for channel in channels if channel.slices]
+    if sliced and not slices_built:
+        count = sum(channel.slices for channel in sliced)
+        yield (
+            f"register slices are missing: {tool} builds none from what is written, and {count} on {_streams(sliced)} "
+            f"{'are' if count > 1 else 'is'} planned; without them a word may take longer than a cycle there"
+        )
+    short = [channel for channel in channels if channel.slices_left_out]
+    if short:
+        long = f"{_streams(short)} longer than one cycle's reach {'have' if len(short) > 1 else 'has'} none"
+        yield f"register slices are missing: {long}, for want of room or of kernels that hold them: {_named(short)}"
+
+
+def _streams(channels: Sequence[ChannelEntry]) -> str:
+    return f"{len(channels)} stream{'s' * (len(channels) > 1)}"
+
+
+def _named(channels: Sequence[ChannelEntry]) -> str:
+    return some([f"{channel.name} ({channel.slices_left_out} needed)" for channel in channels])

@@ -1,60 +1,54 @@
-"""The platform in the form that plan.json holds."""
+"""The platform in the form that plan.json holds, and what its files leave in doubt."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Collection
 
-from floorflow.facts import (
-    BoundaryCrossing,
-    BoundaryEntry,
-    FpgaEntry,
-    InfrastructureEntry,
-    LinkEntry,
-    PlatformEntry,
-    SlotEntry,
-)
-from floorflow.hardware import Fpga, Platform, Slot
-from floorflow.record.values import amounts, rectangle
+from floorflow.facts.platform import BoundaryCrossing, FpgaEntry, PlatformEntry
+from floorflow.hardware import Board, Fpga, Platform, assumed_facts
 
 
 def platform_entry(platform: Platform) -> PlatformEntry:
     """Return the platform as the run saw it."""
-    return PlatformEntry(
-        name=platform.name,
-        fpgas=[_fpga(fpga) for fpga in platform.fpgas],
-        boundaries=[
-            BoundaryEntry(name=b.name, lower=b.lower, upper=b.upper, wires=b.wires) for b in platform.boundaries
-        ],
-        links=[LinkEntry(**asdict(link)) for link in platform.links],
-        infrastructure=[
-            InfrastructureEntry(name=i.name, slot=i.slot, resources=amounts(i.resources))
-            for i in platform.infrastructure
-        ],
-        files=sorted(platform.files),
-    )
+    return PlatformEntry.of(platform, fpgas=[_fpga(fpga) for fpga in platform.fpgas], files=sorted(platform.files))
 
 
 def _fpga(fpga: Fpga) -> FpgaEntry:
-    return FpgaEntry(
-        name=fpga.name,
-        board=fpga.board.name,
-        part=fpga.board.part,
+    board = fpga.board
+    return FpgaEntry.of(
+        fpga,
+        board=board.name,
+        part=board.part,
         device=fpga.device.part,
-        host_slot=fpga.host_slot,
-        host_port=rectangle(fpga.host_port),
-        host_memory=fpga.board.host_memory,
-        link_port=None if fpga.link_port is None else rectangle(fpga.link_port),
-        crossing=BoundaryCrossing(registers=fpga.board.crossing_registers),
-        unstated=list(fpga.board.unstated),
-        slots=[_slot(slot) for slot in fpga.slots],
+        host_memory=board.host_memory,
+        crossing=BoundaryCrossing(registers=board.crossing_registers),
+        unstated=board.unstated,
     )
 
 
-def _slot(slot: Slot) -> SlotEntry:
-    return SlotEntry(
-        name=slot.name,
-        fpga=slot.fpga,
-        slr=slot.slr,
-        capacity=amounts(slot.capacity),
-        available=amounts(slot.available),
-    )
+def doubts(platform: Platform) -> list[str]:
+    """Say, once for each board, what its file leaves open, and once what host port and links are in doubt."""
+    boards = {fpga.board.name: fpga.board for fpga in platform.fpgas}.values()
+    ports = {fpga.board.name: fpga.board.at_host for fpga in (platform.fpgas[0], platform.fpgas[-1])}
+    assumed = [
+        f"host port {memory.name} of {board} in {memory.slr}: place and price are assumed: confirm with platforminfo"
+        for board, memory in ports.items()
+        if memory is not None and memory.assumed
+    ]
+    lossy = [
+        f"link {kind} loses packets and sends none again: a frame that loses one is wrong or never ends; take "
+        "aurora-100g, or add a layer that sends again"
+        for kind in sorted({link.kind for link in platform.links if not link.reliable})
+    ]
+    guessed = [f"{board.name}: {fact}" for board in boards for fact in assumed_facts(board)]
+    return [*_unstated(boards), *guessed, *assumed, *lossy]
+
+
+def _unstated(boards: Collection[Board]) -> list[str]:
+    """Say what the files of boards leave open."""
+    return [
+        f"{board.name + ': ' if len(boards) > 1 else ''}{board.doubt}; "
+        f"state the field{'s' if len(board.unstated) > 1 else ''}, or 'none' (platforms/README.md)"
+        for board in boards
+        if board.doubt
+    ]

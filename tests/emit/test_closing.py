@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 import floorflow as ff
-from floorflow.api import told as printed
-from floorflow.emit.closing import COMFORTABLE_SLOT, Closing, clock_rates, closing
-from floorflow.facts import Plan
+from floorflow.facts import Plan, summary
+from floorflow.facts.closing import COMFORTABLE_SLOT, Closing, closing
 from tests.emit.test_report import PART, changed, section, steps
 
 
@@ -19,12 +18,12 @@ def item(plan: Plan, what: str) -> Closing:
 
 def test_rates_are_told_at_the_plans_clock_and_at_three_others(pynq: Plan) -> None:
     estimates = pynq.phases[0].networks[0].estimates
-    rates = dict(clock_rates(estimates))
+    rates = dict(estimates.clock_rates)
     assert list(rates) == [100, 150, 200, 250]
     assert rates[100] == estimates.fps
     assert rates[250] == pytest.approx(2.5 * estimates.fps)
     assert [line.split()[0] for line in section(pynq, "Clock")[-4:]] == ["100", "150", "200", "250"]
-    assert "100 MHz is assumed" in printed.told(pynq)
+    assert "100 MHz is assumed" in summary(pynq)
 
 
 def test_where_fifos_do_not_keep_the_rate_other_clocks_do_no_better(pynq: Plan) -> None:
@@ -33,7 +32,7 @@ def test_where_fifos_do_not_keep_the_rate_other_clocks_do_no_better(pynq: Plan) 
     shallow = [{"channel": pynq.phases[0].channels[0].name, "planned": 2, "needed": 9}]
     slow = changed(pynq, *PART, "estimates", "throughput", value={**throughput.model_dump(), "shallow": shallow})
     slow = changed(slow, *PART, "estimates", "sustained_fps", value=10.0)
-    assert dict(clock_rates(slow.phases[0].networks[0].estimates))[200] == pytest.approx(20.0)
+    assert dict(slow.phases[0].networks[0].estimates.clock_rates)[200] == pytest.approx(20.0)
 
 
 def test_the_fullest_slot_is_the_one_farthest_beyond_what_is_comfortable(u250: Plan) -> None:
@@ -105,7 +104,7 @@ def test_a_stream_over_several_boundaries_is_hard(u250: Plan) -> None:
 
 def test_the_summary_tells_only_what_is_hard_and_the_report_all(u250: Plan) -> None:
     items = closing(u250, u250.phases[0])
-    lines = [line for line in printed.told(u250).splitlines() if line.startswith("  hard")]
+    lines = [line for line in summary(u250).splitlines() if line.startswith("  hard")]
     assert len(lines) == sum(item.is_hard for item in items)
     assert len(section(u250, "What makes it hard to close")) == len(items) + 1
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from floorflow.api import told as printed
 from floorflow.backends.finn.backend import BACKEND
-from floorflow.emit.next_steps import next_steps
-from floorflow.emit.report import report
-from floorflow.emit.use import slot_uses
+from floorflow.emit.bundle import platform_facts
+from floorflow.emit.bundle import report_text as report
 from floorflow.errors import Refusal
-from floorflow.facts import Plan
+from floorflow.facts import Plan, summary
+from floorflow.facts.context import Context
+from floorflow.facts.next_steps import next_steps
 from floorflow.hardware import Platform, load_platform
 
 PART = ("phases", 0, "networks", 0)
@@ -38,7 +38,7 @@ def changed(plan: Plan, *path: str | int, value: Any) -> Plan:
 def steps(plan: Plan) -> str:
     platform = platform_of(plan)
     phase = plan.phases[0]
-    return "\n".join(next_steps(plan, phase, platform, slot_uses(plan, phase, platform), BACKEND))
+    return "\n".join(next_steps(Context(plan, phase, platform_facts(plan, platform), BACKEND)))
 
 
 def test_the_likely_clock_stands_above_the_rates_by_clock_and_is_left_out_where_it_is_not_known(pynq: Plan) -> None:
@@ -177,7 +177,7 @@ def test_the_joint_bound_stands_beside_the_folding_bound(u250: Plan) -> None:
         ["interval", "feasible", "1,000", "800", "20.0%"],
     ]
     last_lines = "folding bound 500 cycles, gap 50.0%; joint bound 800 cycles, gap 20.0%"
-    assert f"  interval  {last_lines}" in printed.told(plan).splitlines()
+    assert f"  interval  {last_lines}" in summary(plan).splitlines()
 
 
 def test_an_interval_at_its_joint_bound_is_optimal(u250: Plan) -> None:
@@ -189,7 +189,7 @@ def test_without_a_joint_bound_the_folding_bound_stands_alone(u250: Plan) -> Non
     plan = bounded(u250, 1000, 500, None)
     rows = [line for line in section(plan, "How far from optimal") if line.startswith("interval")]
     assert [row.split()[:5] for row in rows] == [["interval", "feasible", "1,000", "500", "50.0%"]]
-    assert "  interval  bound 500 cycles, gap 50.0%" in printed.told(plan).splitlines()
+    assert "  interval  bound 500 cycles, gap 50.0%" in summary(plan).splitlines()
 
 
 def test_every_candidate_of_the_trace_is_listed(pynq: Plan) -> None:

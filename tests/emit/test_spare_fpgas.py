@@ -7,9 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from floorflow.emit.spare_fpgas import spare_fpgas
+from floorflow.backends.finn.backend import BACKEND
+from floorflow.emit.bundle import platform_facts
 from floorflow.facts import PhaseEntry, Plan, read_plan
+from floorflow.facts.context import Context
+from floorflow.facts.next_steps import spare_fpgas
 from floorflow.hardware import Platform, load_platform
+
+
+def spare(plan: Plan, platform: Platform) -> str:
+    return spare_fpgas(Context(plan, plan.phases[0], platform_facts(plan, platform), BACKEND))
 
 
 @pytest.fixture
@@ -35,26 +42,26 @@ def phases(plan: Plan, *idle: str) -> Plan:
 
 
 def test_an_fpga_that_no_phase_uses_is_left_out(plan: Plan, platform: Platform) -> None:
-    told = spare_fpgas(phases(plan, "fpga1", "fpga1"), platform)
+    told = spare(phases(plan, "fpga1", "fpga1"), platform)
     assert told == "fpga1 holds no module: --fpgas 1 should give the same rate"
 
 
 def test_an_fpga_that_another_phase_uses_is_not_idle(plan: Plan, platform: Platform) -> None:
-    assert "no module" not in spare_fpgas(phases(plan, "fpga0", "fpga1"), platform)
+    assert "no module" not in spare(phases(plan, "fpga0", "fpga1"), platform)
 
 
 def test_what_a_platform_file_describes_is_never_a_matter_of_the_option(plan: Plan, platform: Platform) -> None:
     described = replace(platform, described=True)
-    told = spare_fpgas(phases(plan, "fpga1"), described)
+    told = spare(phases(plan, "fpga1"), described)
     assert told == "fpga1 holds no module: the platform file without it should give the same rate"
     phase = plan.phases[0]
     small = plan.model_copy(update={"phases": [phase.model_copy(update={"modules": phase.modules[:1]})]})
-    assert "--fpgas 1 may do" in spare_fpgas(small, platform)
-    assert spare_fpgas(small, described) == ""
+    assert "--fpgas 1 may do" in spare(small, platform)
+    assert spare(small, described) == ""
 
 
 def test_fewer_fpgas_must_do_for_every_phase(plan: Plan, platform: Platform) -> None:
     phase = plan.phases[0]
     small, large = (phase.model_copy(update={"modules": held}) for held in (phase.modules[:1], phase.modules * 4))
-    assert "--fpgas 1 may do" in spare_fpgas(plan.model_copy(update={"phases": [small, small]}), platform)
-    assert spare_fpgas(plan.model_copy(update={"phases": [small, large]}), platform) == ""
+    assert "--fpgas 1 may do" in spare(plan.model_copy(update={"phases": [small, small]}), platform)
+    assert spare(plan.model_copy(update={"phases": [small, large]}), platform) == ""

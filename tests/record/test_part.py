@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from floorflow.errors import InputError, Refusal
-from floorflow.facts import SearchEntry
+from floorflow.facts.search import SearchEntry
 from floorflow.record.network import network_entry
 from floorflow.record.part import Part, PhaseRun, alone
 from floorflow.record.phase import phase

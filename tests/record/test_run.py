@@ -10,7 +10,7 @@ import pytest
 
 from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import Measurements
-from floorflow.facts import ScheduleEntry, ScheduleStep
+from floorflow.facts.schedule import ScheduleEntry, ScheduleStep
 from floorflow.record.part import Part, PhaseRun, alone
 from floorflow.record.phase import phase
 from floorflow.record.run import _calibration, _warnings, record_runs

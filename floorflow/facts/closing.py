@@ -1,4 +1,4 @@
-"""What makes a plan hard to close timing on, and its frame rates at clocks that a build may end at.
+"""What makes a plan hard to close timing on.
 
 Each item comes with the number that would be comfortable and the option that gets there (docs/clock.md says where the
 numbers come from). Whether a plan closes nobody knows before routing.
@@ -9,23 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from floorflow.emit.long_streams import way_tiles
-from floorflow.facts import (
-    EstimatesEntry,
-    PhaseEntry,
-    PhaseNetworkEntry,
-    Plan,
-    SlotEntry,
-)
-from floorflow.hardware.reach import reach_tiles
+from floorflow.facts.phase import PhaseEntry
+from floorflow.facts.plan import Plan
+from floorflow.facts.platform import SlotEntry
+from floorflow.facts.text import table
 from floorflow.presets import CHANGES
 
-CLOCKS_MHZ = (150.0, 200.0, 250.0)
-"""Clocks at which frame rates are told beside the plan's own."""
 COMFORTABLE_SLOT: Mapping[str, float] = CHANGES["safe"]["cap"].as_dict()
 """Share of what is available in a slot up to which it is comfortable: caps of the preset `safe`."""
+
 COMFORTABLE_ENGINE = {"LUT": (0.25, 20_000), "DSP": (0.5, 128)}
 """The same for one engine, and an amount that is comfortable in any slot."""
+
 COMFORTABLE_HOPS = 1
 """SLR boundaries that a stream crosses."""
 
@@ -45,25 +40,9 @@ class Closing:
         return f"{self.what}: {self.where}, {self.found} (comfortable: {self.comfortable}; {self.way})"
 
 
-def clock_rates(estimates: EstimatesEntry) -> list[tuple[float, float]]:
-    """Return clocks in MHz, ascending, and the frames a second that engines and FIFOs make of them."""
-    at = estimates.clock_mhz
-    kept = estimates.throughput is not None and estimates.throughput.loses_rate
-    fps = estimates.sustained_fps if kept and estimates.sustained_fps is not None else estimates.fps
-    return [(mhz, fps * mhz / at) for mhz in sorted({*CLOCKS_MHZ, at})]
-
-
-def assumed_clock(part: PhaseNetworkEntry) -> str:
-    """Say that the clock is assumed, and which is likely where that is known."""
-    estimates = part.estimates
-    likely = estimates.likely_clock
-    told = f", {likely.low_mhz:g} to {likely.high_mhz:g} likely after routing" if likely is not None else ""
-    return f"{estimates.clock_mhz:g} MHz is assumed{told}"
-
-
 def closing(plan: Plan, phase: PhaseEntry) -> list[Closing]:
     """Return what makes a phase hard to close, the fullest slot first; only what there is in it."""
-    return [*_fullest_slot(plan, phase), *_largest_engine(plan, phase), *_longest_stream(plan, phase), *_hops(phase)]
+    return [*_fullest_slot(plan, phase), *_largest_engine(plan, phase), *_longest_stream(phase), *_hops(phase)]
 
 
 def _fullest_slot(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
@@ -94,9 +73,9 @@ def _largest_engine(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
         need, have = (
             of.model_dump()[name] for of in (phase.engines[engine].resources, slots[slot_of[engine]].available)
         )
-        told = f"{need:,} {name}, {need / have:.0%} of {slot_of[engine]}"
+        found_there = f"{need:,} {name}, {need / have:.0%} of {slot_of[engine]}"
         way = f"--max-engine-share {name}={COMFORTABLE_ENGINE[name][0]:g}"
-        yield Closing("largest engine", engine, told, f"{limit:,}", way, much > 1)
+        yield Closing("largest engine", engine, found_there, f"{limit:,}", way, much > 1)
 
 
 def _comfortable_engine(slot: SlotEntry) -> dict[str, int]:
@@ -105,21 +84,21 @@ def _comfortable_engine(slot: SlotEntry) -> dict[str, int]:
     return {r: limit for r, limit in limits.items() if have[r]}
 
 
-def _longest_stream(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
+def _longest_stream(phase: PhaseEntry) -> Iterator[Closing]:
     """Yield the stream with the longest way from one register or built slice to the next, inside one FPGA."""
-    ways = [(way_tiles(phase, row), row) for floorplan in phase.floorplan.values() for row in floorplan.longest]
+    built = phase.slices_built
+    ways = [(row.built_tiles(slices_built=built), row) for rows in phase.longest.values() for row in rows]
     if not ways:
         return
     tiles, row = max(ways, key=lambda way: way[0])
     channel = next(channel for channel in phase.channels if channel.name == row.channel)
     stages = [f"{channel.crossing_registers} planned registers"] * bool(channel.crossing_registers)
-    stages += [f"{row.slices} slice{'s' * (row.slices > 1)}"] * bool(row.slices and phase.slices_built)
+    stages += [row.count] * bool(row.slices and built)
     between = f" between {' and '.join(stages)}" if stages else ""
-    most = reach_tiles(plan.options.clock_mhz)
-    built = "" if phase.slices_built else "register slices in what is built, "
-    way = f"{built}--effort best may find shorter ways, a lower --fps makes pblocks smaller"
+    missing = "" if built else "register slices in what is built, "
+    way = f"{missing}--effort best may find shorter ways, a lower --fps makes pblocks smaller"
     found = f"{tiles:,.0f} columns and rows{between}"
-    yield Closing("longest stream", row.channel, found, f"{most:,.0f}", way, tiles > most)
+    yield Closing("longest stream", row.channel, found, f"{row.reach_tiles:,.0f}", way, tiles > row.reach_tiles)
 
 
 def _hops(phase: PhaseEntry) -> Iterator[Closing]:
@@ -131,3 +110,13 @@ def _hops(phase: PhaseEntry) -> Iterator[Closing]:
         comfortable = f"{COMFORTABLE_HOPS}"
         way = "a lower --fps, where that leaves room"
         yield Closing("most hops", most.channel, found, comfortable, way, most.hops > COMFORTABLE_HOPS)
+
+
+def hard_to_close(plan: Plan, phase: PhaseEntry) -> list[str]:
+    """Return what is fullest, largest, longest and crosses most, beside what would be comfortable."""
+    rows = [("", "where", "found", "comfortable", "what gets there")]
+    rows += [
+        (item.what, item.where, item.found, item.comfortable, item.way if item.is_hard else "comfortable")
+        for item in closing(plan, phase)
+    ]
+    return table(rows, left=4)

@@ -4,25 +4,68 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from floorflow.facts import (
-    FullestEntry,
-    FullnessEntry,
-    MemoryScheduleEntry,
-    NetworkEntry,
-    NetworkSummary,
-    Options,
-    PhaseEntry,
-    PhaseNetworkEntry,
-    PlatformEntry,
-    ReconfigurableEntry,
-    ScheduleEntry,
-    SummaryEntry,
-    slots_in,
-)
-from floorflow.resources import RESOURCE_NAMES, Resources, scaled_down
+from floorflow.facts.memory_schedule import MemoryScheduleEntry
+from floorflow.facts.network import NetworkEntry
+from floorflow.facts.options import Options
+from floorflow.facts.phase import PhaseEntry, PhaseNetworkEntry
+from floorflow.facts.platform import PlatformEntry
+from floorflow.facts.region import ReconfigurableEntry, slots_in
+from floorflow.facts.schedule import ScheduleEntry
+from floorflow.facts.values import Amount, PlainName, PlanModel
+from floorflow.resources import RESOURCE_NAMES, scaled_down
 
 
-def summary(
+class NetworkSummary(PlanModel):
+    """What a network reaches; with several phases its rate is that of the schedule."""
+
+    network: PlainName
+    fps: float
+    sustained_fps: float | None
+    interval_cycles: int
+    bound_cycles: int
+    joint_bound_cycles: int | None
+    gap: float
+    latency_us: float | None
+    bottleneck: str
+
+
+class FullestEntry(PlanModel):
+    """Where the design is fullest: the share of what is available of a resource in a slot."""
+
+    phase: str
+    slot: str
+    resource: str
+    share: float
+
+
+class FullnessEntry(PlanModel):
+    """The largest share of a limit, cap x available, of a resource in a slot.
+
+    No plan at its interval is below ``bound`` (null: not known).
+    """
+
+    phase: str
+    slot: str
+    resource: str
+    share: float
+    bound: float | None
+
+
+class SummaryEntry(PlanModel):
+    """The plan in a few figures, for people and dashboards; all of them follow from the rest of the plan."""
+
+    platform: str
+    fpgas: Amount
+    clock_mhz: float
+    phases: Amount
+    networks: list[NetworkSummary]
+    fullest: FullestEntry | None
+    fullness: FullnessEntry | None
+    warnings: Amount
+    interrupted: bool
+
+
+def summarise(
     options: Options,
     platform: PlatformEntry,
     networks: Sequence[NetworkEntry],
@@ -98,7 +141,7 @@ def _fullness(
     found: FullnessEntry | None = None
     for phase in phases:
         for slot in slots_in(regions, phase.region, platform.slots):
-            available = Resources.from_dict(slot.available.model_dump())
+            available = slot.available.resources
             limits = scaled_down(available, caps).as_dict()
             for name in RESOURCE_NAMES:
                 used = round(phase.partition.utilisation[slot.name][name] * available.as_dict()[name])
