@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from floorflow.facts.long_stream import LongStreamEntry
+from floorflow.facts.channel import LongStreamEntry
 from floorflow.facts.text import chance, number, table, wrapped
 from floorflow.facts.values import Amount, Amounts, PlanModel, RectangleEntry, Stats
 

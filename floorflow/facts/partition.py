@@ -1,4 +1,4 @@
-"""Which slot each module lies in, what passes between slots, and how full boundaries, links and slots are."""
+"""Which slot each module lies in, what passes between slots, and how full and how likely to hold all of it they are."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from floorflow.facts.text import number, table, wrapped
-from floorflow.facts.values import PlanModel, Stats
+from floorflow.facts.text import chance, number, table, wrapped
+from floorflow.facts.values import Amounts, PlanModel, Stats
 from floorflow.resources import RESOURCE_NAMES, Resources
 
 
@@ -167,3 +167,34 @@ def _fullest(slot: SlotUse) -> str:
     if not used:
         return "empty"
     return f"{name}: {slot.demand.as_dict()[name]:,} of {slot.limit.as_dict()[name]:,} ({used:.0%})"
+
+
+class FitEntry(PlanModel):
+    """How likely a slot holds what lies in it; one outcome in ten needs less than ``low``, one more than ``high``."""
+
+    likelihood: Annotated[float, Field(ge=0, le=1)]
+    low: Amounts
+    high: Amounts
+
+
+def fits(entries: Mapping[str, FitEntry], available: Mapping[str, Amounts], least_likely: str) -> list[str]:
+    """Return the least likely pblock and slot, and what each slot may need; nothing where costs know no error.
+
+    ``available``: of each slot; ``least_likely``: the pblock, in words.
+    """
+    likely = {name: fit for name, fit in entries.items() if any(fit.high.model_dump().values())}
+    if not likely:
+        return []
+    worst = min(likely, key=lambda name: likely[name].likelihood)
+    have = {name: amounts.model_dump() for name, amounts in available.items()}
+    rows: list[tuple[str, ...]] = [("eight of ten lie in", "likely to fit", *RESOURCE_NAMES)]
+    for name, fit in likely.items():
+        low, high = fit.low.model_dump(), fit.high.model_dump()
+        spans = [_span(low[r], high[r], have[name][r]) for r in RESOURCE_NAMES]
+        rows.append((name, chance(fit.likelihood), *spans))
+    whole = f"least likely slot: {worst}, {chance(likely[worst].likelihood)}; shares are of what is available there"
+    return [*wrapped([*([f"least likely pblock: {least_likely}"] if least_likely else []), whole]), *table(rows)]
+
+
+def _span(low: int, high: int, have: int) -> str:
+    return f"{low / have:.0%} to {high / have:.0%}" if have else "-"

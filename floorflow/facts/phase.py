@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from floorflow.facts.channel import ChannelEntry
+from floorflow.facts.channel import ChannelEntry, LongStreamEntry
 from floorflow.facts.constraint import SlotStyle
 from floorflow.facts.estimates import EstimatesEntry
-from floorflow.facts.fit import FitEntry
 from floorflow.facts.floorplan import FloorplanEntry, PblockEntry, pblocks_of
 from floorflow.facts.folding import FoldedEntry, FoldingEntry, HostWeightsEntry
-from floorflow.facts.long_stream import LongStreamEntry
 from floorflow.facts.memory import MemoryEntry
 from floorflow.facts.module import ImplementationEntry, JoinedEntry, ModuleEntry
-from floorflow.facts.partition import PartitionEntry
+from floorflow.facts.partition import FitEntry, PartitionEntry
 from floorflow.facts.values import PlainName, PlanModel
 from floorflow.resources import Resources, total
 

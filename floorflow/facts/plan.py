@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field, ValidationError
 
 from floorflow.errors import InputError
-from floorflow.facts.engine_limit import LiftedEntry
+from floorflow.facts.folding import LiftedEntry
 from floorflow.facts.memory_schedule import MemoryScheduleEntry
 from floorflow.facts.network import EngineEntry, NetworkEntry
 from floorflow.facts.options import Options

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from floorflow.facts import channel, constraint, long_stream, memory_schedule, module, partition, schedule, targets
+from floorflow.facts import channel, constraint, memory_schedule, module, partition, schedule, targets
 from floorflow.facts.closing import closing, hard_to_close
 from floorflow.facts.context import Context, PlanTexts
-from floorflow.facts.engine_limit import engine_limits, large_engines
 from floorflow.facts.estimates import clocks, lowest_clock, one_frame
 from floorflow.facts.extras import Extras, bargains
-from floorflow.facts.fit import fits
 from floorflow.facts.floorplan import least_likely, placements, routing
+from floorflow.facts.folding import engine_limits, large_engines
 from floorflow.facts.memory import memories
 from floorflow.facts.network import NetworkEntry
 from floorflow.facts.next_steps import next_steps
 from floorflow.facts.options import goal, preset_lines, room
+from floorflow.facts.partition import fits
 from floorflow.facts.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.facts.plan import Plan
 from floorflow.facts.platform import PlatformFacts, host_lines
@@ -72,9 +72,9 @@ def _targets(view: Context) -> list[str]:
 
 
 def _longest(view: Context) -> list[str]:
-    phase, count = view.phase, sum(channel.slices for channel in view.phase.channels)
+    phase, count = view.phase, sum(each.slices for each in view.phase.channels)
     likely, clock_mhz = lowest_clock(part.estimates for part in phase.networks), view.plan.options.clock_mhz
-    return long_stream.longest_streams(phase.longest, count, clock_mhz, likely, slices_built=phase.slices_built)
+    return channel.longest_streams(phase.longest, count, clock_mhz, likely, slices_built=phase.slices_built)
 
 
 def _bargains(view: Context) -> list[str]:
@@ -184,7 +184,7 @@ def _fifos(plan: Plan) -> list[str]:
     timed = [part.estimates.throughput for phase in plan.phases for part in phase.networks]
     known = all(found is not None and found.interval_cycles is not None for found in timed)
     whose = plan.options.backend_options.fifos_told(knows_depths=known)
-    return channel.fifos([channel for phase in plan.phases for channel in phase.channels], whose)
+    return channel.fifos([each for phase in plan.phases for each in phase.channels], whose)
 
 
 def _networks(plan: Plan) -> list[str]:
@@ -288,7 +288,7 @@ def _of_phase(plan: Plan, phase: PhaseEntry) -> list[str]:
     used = phase.partition.assignment.values()
     caps, likely = plan.options.cap.as_dict(), lowest_clock(part.estimates for part in phase.networks)
     listed = [row for rows in phase.longest.values() for row in rows]
-    long = long_stream.summarised(listed, plan.options.clock_mhz, likely, slices_built=phase.slices_built)
+    long = channel.summarised(listed, plan.options.clock_mhz, likely, slices_built=phase.slices_built)
     hard = [f"  hard      {item}" for item in closing(plan, phase) if item.is_hard]
     return [
         *(f"  folding   {of[part.network]}{part.folding.stats}" for part in folded),

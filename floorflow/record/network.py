@@ -10,9 +10,15 @@ from floorflow.backends.backend import Backend
 from floorflow.dataflow.model import Engine, Option, renamings
 from floorflow.dataflow.modules import module_of
 from floorflow.dataflow.options import OptionTable
-from floorflow.facts.engine_limit import LiftedEntry
 from floorflow.facts.estimates import EstimatesEntry, LikelyClockEntry, ThroughputEntry, expected_cycles, sustained
-from floorflow.facts.folding import DoubtEntry, FoldedEntry, FoldingEntry, HostWeightsEntry, ParallelismEntry
+from floorflow.facts.folding import (
+    DoubtEntry,
+    FoldedEntry,
+    FoldingEntry,
+    HostWeightsEntry,
+    LiftedEntry,
+    ParallelismEntry,
+)
 from floorflow.facts.network import EngineEntry, NetworkEntry
 from floorflow.facts.phase import PhaseNetworkEntry
 from floorflow.facts.search import SearchEntry, TraceEntry, missed

@@ -11,9 +11,8 @@ from floorflow.channels.cost_allocation import modules_between
 from floorflow.dataflow.bands import CROSSING, LESS, MORE, outcome_of, spread
 from floorflow.dataflow.implementations import Circuits, Likeness, likenesses
 from floorflow.facts import ChannelEntry, PhaseEntry
-from floorflow.facts.fit import FitEntry
 from floorflow.facts.module import ImplementationEntry, JoinedEntry, ModuleEntry, PortEntry
-from floorflow.facts.partition import HopsEntry, PartitionEntry
+from floorflow.facts.partition import FitEntry, HopsEntry, PartitionEntry
 from floorflow.facts.phase import PhaseNetworkEntry
 from floorflow.hardware import Device, Slot, bounding_box, can_relocate
 from floorflow.placement import Region

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,27 +14,28 @@ from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import renamings
 from floorflow.facts import Extras, InputFile, MemoryScheduleEntry, NetworkEntry, PhaseEntry, Plan
 from floorflow.facts.channel import slice_warnings
-from floorflow.facts.engine_limit import lifted_warnings
 from floorflow.facts.estimates import throughput_warnings
 from floorflow.facts.extras import EXTRAS_SCHEMA
+from floorflow.facts.folding import lifted_warnings
 from floorflow.facts.options import Options
 from floorflow.facts.plan import SCHEMA, UNBUILT, CalibrationEntry
+from floorflow.facts.platform import BoundaryCrossing, FpgaEntry, PlatformEntry
 from floorflow.facts.region import ReconfigurableEntry
 from floorflow.facts.schedule import ScheduleEntry
 from floorflow.facts.summary import summarise
 from floorflow.facts.targets import TargetsEntry
-from floorflow.hardware import Platform
+from floorflow.hardware import Board, Fpga, Platform, assumed_facts
 from floorflow.network import Network
 from floorflow.reading import read_bytes
 from floorflow.record.network import lifted, network_entry
 from floorflow.record.part import Part, PhaseRun, alone
 from floorflow.record.phase import phase
-from floorflow.record.platform import doubts, platform_entry
 from floorflow.record.streams import far_streams
 from floorflow.request import Request
 from floorflow.search.candidate import findings
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.placing import pblocks_of
+from floorflow.search.candidate.progress import Progress
 from floorflow.search.interval.search import SearchResult
 from floorflow.several import plain_name
 
@@ -294,3 +296,64 @@ def _link(request: Request, platform: Platform) -> str | None:
 def record_extras(found: findings.Extras, plan_sha256: str) -> Extras:
     """Return the extras of the plan whose plan.json has this digest."""
     return Extras.of(found, schema=EXTRAS_SCHEMA, plan_sha256=plan_sha256)
+
+
+def platform_entry(platform: Platform) -> PlatformEntry:
+    """Return the platform as the run saw it."""
+    return PlatformEntry.of(platform, fpgas=[_fpga(fpga) for fpga in platform.fpgas], files=sorted(platform.files))
+
+
+def _fpga(fpga: Fpga) -> FpgaEntry:
+    board = fpga.board
+    return FpgaEntry.of(
+        fpga,
+        board=board.name,
+        part=board.part,
+        device=fpga.device.part,
+        host_memory=board.host_memory,
+        crossing=BoundaryCrossing(registers=board.crossing_registers),
+        unstated=board.unstated,
+    )
+
+
+def doubts(platform: Platform) -> list[str]:
+    """Say, once for each board, what its file leaves open, and once what host port and links are in doubt."""
+    boards = {fpga.board.name: fpga.board for fpga in platform.fpgas}.values()
+    ports = {fpga.board.name: fpga.board.at_host for fpga in (platform.fpgas[0], platform.fpgas[-1])}
+    assumed = [
+        f"host port {memory.name} of {board} in {memory.slr}: place and price are assumed: confirm with platforminfo"
+        for board, memory in ports.items()
+        if memory is not None and memory.assumed
+    ]
+    lossy = [
+        f"link {kind} loses packets and sends none again: a frame that loses one is wrong or never ends; take "
+        "aurora-100g, or add a layer that sends again"
+        for kind in sorted({link.kind for link in platform.links if not link.reliable})
+    ]
+    guessed = [f"{board.name}: {fact}" for board in boards for fact in assumed_facts(board)]
+    return [*_unstated(boards), *guessed, *assumed, *lossy]
+
+
+def _unstated(boards: Collection[Board]) -> list[str]:
+    """Say what the files of boards leave open."""
+    return [
+        f"{board.name + ': ' if len(boards) > 1 else ''}{board.doubt}; "
+        f"state the field{'s' if len(board.unstated) > 1 else ''}, or 'none' (platforms/README.md)"
+        for board in boards
+        if board.doubt
+    ]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A plan on its platform, and its files, content by relative path; pictures and run.json come with the API.
+
+    ``seconds``: what its steps took, where that is told; run.json alone may hold them. ``extras`` works out what is
+    told beside the plan once it stands, None where there is nothing.
+    """
+
+    plan: Plan
+    platform: Platform
+    files: dict[str, str | bytes]
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    extras: Callable[[Progress], Extras | None] | None = None

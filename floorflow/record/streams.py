@@ -9,7 +9,7 @@ from floorflow.channels import Channel
 from floorflow.channels.cost_allocation import crossing_shares, modules_between
 from floorflow.dataflow.modules import module_of
 from floorflow.facts import ChannelEntry
-from floorflow.facts.long_stream import LongStreamEntry
+from floorflow.facts.channel import LongStreamEntry
 from floorflow.facts.partition import BoundaryRegisters, CrossingEntry, FarStreamEntry, LoadEntry
 from floorflow.hardware import Fpga, RouteStep
 from floorflow.hardware.reach import reach_tiles

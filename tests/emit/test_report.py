@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +13,7 @@ from floorflow.backends.finn.backend import BACKEND
 from floorflow.emit.bundle import platform_facts
 from floorflow.emit.bundle import report_text as report
 from floorflow.errors import Refusal
-from floorflow.facts import Plan, summary
+from floorflow.facts import SECTIONS, Plan, summary
 from floorflow.facts.context import Context
 from floorflow.facts.next_steps import next_steps
 from floorflow.hardware import Platform, load_platform
@@ -21,8 +22,17 @@ PART = ("phases", 0, "networks", 0)
 """Where the one network of the one phase stands in a plan."""
 
 
+@cache
+def loaded(name: str, fpgas: int) -> Platform:
+    return load_platform(name, fpgas)
+
+
 def platform_of(plan: Plan) -> Platform:
-    return load_platform(plan.platform.name, len(plan.platform.fpgas))
+    return loaded(plan.platform.name, len(plan.platform.fpgas))
+
+
+def context(plan: Plan) -> Context:
+    return Context(plan, plan.phases[0], platform_facts(plan, platform_of(plan)), BACKEND)
 
 
 def changed(plan: Plan, *path: str | int, value: Any) -> Plan:
@@ -36,9 +46,7 @@ def changed(plan: Plan, *path: str | int, value: Any) -> Plan:
 
 
 def steps(plan: Plan) -> str:
-    platform = platform_of(plan)
-    phase = plan.phases[0]
-    return "\n".join(next_steps(Context(plan, phase, platform_facts(plan, platform), BACKEND)))
+    return "\n".join(next_steps(context(plan)))
 
 
 def test_the_likely_clock_stands_above_the_rates_by_clock_and_is_left_out_where_it_is_not_known(pynq: Plan) -> None:
@@ -50,7 +58,9 @@ def test_the_likely_clock_stands_above_the_rates_by_clock_and_is_left_out_where_
 
 
 def section(plan: Plan, heading: str) -> list[str]:
-    """Return the lines under a heading of the report."""
+    """Return the lines under a heading of the report; of a section of a phase it alone is made."""
+    if heading in dict(SECTIONS):
+        return dict(SECTIONS)[heading](context(plan))
     text = report(plan, platform_of(plan), BACKEND).split(f"\n{heading}\n{'-' * len(heading)}\n")
     return text[1].split("\n\n")[0].splitlines()
 
