@@ -9,7 +9,7 @@ from pydantic import Field
 
 from floorflow.facts.folding import ParallelismEntry
 from floorflow.facts.network import EngineEntry
-from floorflow.facts.text import number, rate, table, wrapped
+from floorflow.facts.text import number, rate, table
 from floorflow.facts.values import Amount, Amounts, AttributeValue, InputFile, PlainName, PlanModel, Stats
 from floorflow.resources import RESOURCE_NAMES
 
@@ -151,7 +151,6 @@ def resource_report(plan: ResourcePlan) -> str:
         "A batch": _batch(plan),
         "Partitions": table([_HEAD, *(_row(part) for part in plan.partitions)]),
         **{f"Engines of {part.name}": _engines(part) for part in plan.partitions},
-        "Warnings": wrapped(plan.warnings),
     }
     body = [f"{heading}\n{'-' * len(heading)}\n" + "\n".join(lines) for heading, lines in sections.items() if lines]
     head = f"{title}\n{'=' * len(title)}\n{resource_summary(plan)}"
