@@ -9,7 +9,7 @@ import pytest
 import floorflow as ff
 from floorflow.facts import Plan, summary
 from floorflow.facts.closing import COMFORTABLE_SLOT, Closing, closing
-from tests.emit.test_report import PART, changed, section, steps
+from tests.facts.test_report import PART, changed, section, steps
 
 
 def item(plan: Plan, what: str) -> Closing:
