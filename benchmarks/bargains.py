@@ -19,7 +19,8 @@ from pathlib import Path
 from runs import markdown
 
 from floorflow import flow
-from floorflow.facts import BargainEntry, BargainsEntry, FiguresEntry, Plan
+from floorflow.facts import Plan
+from floorflow.facts.extras import BargainEntry, BargainsEntry, FiguresEntry
 from floorflow.request import Request
 from floorflow.search.candidate.progress import SILENT
 

@@ -38,7 +38,9 @@ from runs import markdown
 from floorflow import flow
 from floorflow.backends.finn.cost.calibrated import BLOCKS_UNMEASURED, LOGIC_UNMEASURED, relative_band
 from floorflow.dataflow.bands import FF_PER_LUT, Band, BandOf, outcome_of
-from floorflow.facts import Amounts, PblockEntry, PhaseEntry
+from floorflow.facts import PhaseEntry
+from floorflow.facts.floorplan import PblockEntry
+from floorflow.facts.values import Amounts
 from floorflow.request import DEFAULT_FILL, Request
 from floorflow.resources import Resources
 

@@ -10,15 +10,13 @@ from typing import TypeVar
 from floorflow.backends.backend import Source, Unplaced
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.emit import bundle, plan_digest
-from floorflow.emit.resource_plan import resource_report
 from floorflow.facts import Extras, Plan
-from floorflow.facts.resource_plan import RESOURCE_PLAN_FILE, ResourcePlan
+from floorflow.facts.resource_plan import RESOURCE_PLAN_FILE, ResourcePlan, resource_report
 from floorflow.record import Outcome, record
 from floorflow.record.at_memory import record_at_memory
-from floorflow.record.extras import record_extras
 from floorflow.record.in_time import record_in_regions, record_in_time
 from floorflow.record.on_resources import finished_partitions, record_on_resources
-from floorflow.record.run import cut_short
+from floorflow.record.run import cut_short, record_extras
 from floorflow.record.several import record_several
 from floorflow.request import Objective, Request
 from floorflow.search.candidate.asked import settled

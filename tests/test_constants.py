@@ -11,13 +11,14 @@ from typing import Any, get_args
 import pytest
 import yaml
 
-from floorflow import facts, presets, request, resources
+from floorflow import presets, request, resources
 from floorflow.backends.finn import roles
 from floorflow.backends.finn.kinds import kind, matrix_vector, weighted
 from floorflow.backends.finn.lower import state
 from floorflow.backends.finn.names import technology_for
 from floorflow.channels import realise
 from floorflow.dataflow import bands, fifo
+from floorflow.facts import constraint, plan
 from floorflow.folding import balance
 from floorflow.hardware import (
     TOPOLOGIES,
@@ -31,7 +32,7 @@ from floorflow.hardware import (
     routing,
 )
 from floorflow.placement import objective
-from floorflow.record import long_streams
+from floorflow.record import streams
 from floorflow.search.candidate import context
 from floorflow.search.policy import bargains, host_weights
 from floorflow.technology import technology_of
@@ -82,7 +83,7 @@ def step(padded: Callable[[int], int]) -> int:
 
 LINK = link_crossing(gbps=1, latency_us=1, clock_mhz=100)
 BOTH: dict[str, tuple[Any, Any]] = {
-    "plan_schema": (facts.SCHEMA, verify.SCHEMA),
+    "plan_schema": (plan.SCHEMA, verify.SCHEMA),
     "board_schema": (schema_of(board.BoardFile, "file_schema"), boards.BOARD_SCHEMA),
     "device_schema": (schema_of(device_file.DeviceModel, "file_schema"), geometry.DEVICE_SCHEMA),
     "link_schema": (schema_of(board.LinkKind, "file_schema"), boards.LINK_SCHEMA),
@@ -126,14 +127,14 @@ BOTH: dict[str, tuple[Any, Any]] = {
     "most_of_slot": (request.MOST_OF_SLOT, room.MOST_OF_SLOT),
     "reach_tiles_mhz": (reach.REACH_TILES_MHZ, slices.TILES_AND_MHZ),
     "slice_words": (fifo.SLICE_WORDS, slices.SLICE_WORDS),
-    "longest_listed": (long_streams.LISTED, slices.LISTED),
+    "longest_listed": (streams.LISTED, slices.LISTED),
     "most_of_fpga": (request.MOST_OF_FPGA, room.MOST_OF_FPGA),
     "stream_bits": (objective.STREAM_BITS, judged_routing.STREAM_BITS),
     "bin_tiles": (routing.BIN_TILES, judged_routing.BIN_TILES),
     "long_wire_share": (routing.FREE_SHARE, judged_routing.FREE_SHARE),
     "long_wires": (astuple(routing.LONG_WIRES["ultrascale+"]), judged_routing.LONG_WIRES),
     "long_wires_7series": (astuple(routing.LONG_WIRES["7series"]), judged_routing.LONG_WIRES_7),
-    "constraint_styles": (get_args(facts.SlotStyle), tuple(judged_schema.scalars()["style"]["enum"])),
+    "constraint_styles": (get_args(constraint.SlotStyle), tuple(judged_schema.scalars()["style"]["enum"])),
     "tenth_deviations": (bands._TENTH, outcomes.TENTH_DEVIATIONS),
     "most_told": (resources.MOST_TOLD, outcomes.MOST_TOLD),
     "memory_modes": (weighted._MEMORY_MODES, foldings.MEMORY_MODES),

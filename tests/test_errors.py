@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from floorflow.errors import MOST_NAMES, Refusal, What, sentence, some, unproven
-from floorflow.facts import ShallowEntry, ThroughputEntry
-from floorflow.record.throughput import throughput_warnings
+from floorflow.facts.estimates import ShallowEntry, ThroughputEntry, throughput_warnings
 
 KINDS: tuple[What, ...] = get_args(What)
 

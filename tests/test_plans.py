@@ -16,9 +16,9 @@ import pytest
 import floorflow as ff
 from examples.make_models import ModelBuilder
 from floorflow import flow
-from floorflow.emit.constraints import STYLE_WORDS
 from floorflow.errors import InfeasibleError
 from floorflow.facts import Plan, json_schema, read_plan
+from floorflow.facts.constraint import STYLE_WORDS
 from floorflow.hardware import Device, Rect, known_platforms, load_platform
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.verify import check

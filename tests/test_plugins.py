@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from floorflow.errors import InputError, ToolError
-from floorflow.facts import Options
+from floorflow.facts.options import Options
 from floorflow.plugins import backend_names, registration
 from floorflow.request import Request, known_methods, option_of
 from tests.conftest import TFC

@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 from floorflow import flow
 from floorflow.cli.main import app
 from floorflow.errors import FloorflowError, InputError
-from floorflow.facts import Options, read_plan
+from floorflow.facts import read_plan
+from floorflow.facts.options import Options
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request, known_methods, option_of
 from floorflow.study.calibration.replan import Overrides, replanned_request
 from floorflow.verify import check

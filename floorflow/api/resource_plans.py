@@ -16,7 +16,6 @@ from floorflow.api.models import AnyModel
 from floorflow.api.options import ResourcePlanOptions, require_options, with_options
 from floorflow.api.pictures import FOLDER, Pictures, drawn
 from floorflow.api.results import encoded
-from floorflow.api.told import told_of_resources
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
 from floorflow.output import require_free
@@ -139,7 +138,9 @@ class ResourcePlan:
         return [f"{self.plan.options.backend}: {Path(folder) / name}" for name in own[:1]]
 
     def __str__(self) -> str:
-        return told_of_resources(self.plan)
+        from floorflow.facts.resource_plan import resource_summary
+
+        return resource_summary(self.plan)
 
     def __repr__(self) -> str:
         return f"<floorflow.ResourcePlan {str(self).partition(' (')[0]}>"

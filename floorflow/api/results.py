@@ -12,7 +12,6 @@ from floorflow.api import rows
 from floorflow.api.events import Callback, told_to
 from floorflow.api.folders import EXTRAS_FILE, LATER, Later, files_in, holds, require_folder, run_of, save, save_later
 from floorflow.api.pictures import FOLDER, Pictures, pictures_in, pictures_of
-from floorflow.api.told import next_steps, summary, told, told_beside
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
 from floorflow.output import RUN_FILE, require_free
@@ -80,7 +79,7 @@ class Plan:
 
         ``fps`` of a network is over the schedule if there is one, in its ``phases`` while each of them runs.
         """
-        return summary(self.plan)
+        return rows.summary(self.plan)
 
     @property
     def engines(self) -> list[dict[str, Any]]:
@@ -205,14 +204,23 @@ class Plan:
 
     def told_beside(self) -> str:
         """Return what the extras tell, as lines for a person; empty where there are none."""
-        return "" if self.extras is None else told_beside(self.plan, self.extras)
+        from floorflow.facts.extras import summary_beside
+
+        return "" if self.extras is None else summary_beside(self.extras, self.plan.options.clock_mhz)
 
     def next_steps(self, folder: str | Path) -> list[str]:
         """Return what to do with the plan's files once they are saved to a folder, a line for each tool."""
-        return next_steps(self.plan, self.files, Path(folder))
+        from floorflow.backends.backend import backend_named
+
+        own = self.plan.phase_folder(0)
+        first = backend_named(self.plan.options.backend).next_step(self.plan, 0, Path(folder) / own)
+        scripts = sorted(name for name in self.files if name.startswith(own) and name.endswith("/pblocks.tcl"))
+        return [*([first] if first else []), *(f"Vivado: source {Path(folder) / name}" for name in scripts[:1])]
 
     def __str__(self) -> str:
-        return told(self.plan)
+        from floorflow.facts import summary
+
+        return summary(self.plan)
 
     def __repr__(self) -> str:
         lines = str(self).splitlines()[len(self.plan.unbuilt) :]

@@ -1,17 +1,44 @@
-"""A plan as rows: one flat dictionary an engine, a channel or a module, as ``pandas.DataFrame`` takes them.
-
-All that reads fields of plan.json for the API stands here and in `told`.
-"""
+"""A plan as rows: one flat dictionary an engine, a channel or a module, as ``pandas.DataFrame`` takes them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from floorflow.facts import FoldedEntry, PhaseEntry, Plan
 
 Row = dict[str, Any]
+
+
+def summary(plan: Plan) -> Row:
+    """Return plan.json's summary, with rates by phase and by clock, the schedule, and what is hard to close."""
+    from floorflow.facts.closing import closing
+
+    figures = plan.summary.model_dump()
+    for entry in figures["networks"]:
+        parts = plan.parts(entry["network"])
+        entry["bottleneck_phase"] = plan.slowest_phase(entry["network"]).name
+        entry["phases"] = [
+            {"phase": phase.name, "fps": part.estimates.fps, "interval_cycles": part.interval_cycles}
+            for phase, part in parts
+        ]
+        entry["clocks"] = [
+            {"phase": phase.name, "clock_mhz": mhz, "fps": fps}
+            for phase, part in parts
+            for mhz, fps in part.estimates.clock_rates
+        ]
+    figures["closing"] = [
+        {"phase": phase.name, **asdict(item)} for phase in plan.phases for item in closing(plan, phase)
+    ]
+    figures["longest"] = [
+        {"phase": phase.name, "fpga": fpga, **row.model_dump(), "slices_built": phase.slices_built}
+        for phase in plan.phases
+        for fpga, rows in phase.longest.items()
+        for row in rows
+    ]
+    return {**figures, "schedule": None if plan.schedule is None else plan.schedule.period}
 
 
 def engine_rows(plan: Plan) -> Iterator[Row]:
@@ -79,7 +106,6 @@ def channel_rows(plan: Plan) -> Iterator[Row]:
 def module_rows(plan: Plan) -> Iterator[Row]:
     """Yield each module with its engines, slot, resources, and the box around its pblock in columns and CLB rows."""
     for phase in plan.phases:
-        pblocks = {name: entry for held in phase.floorplan.values() for name, entry in held.pblocks.items()}
         networks = {name: network for network, name, _ in _folded(plan, phase)}
         for module in phase.modules:
             yield {
@@ -93,7 +119,7 @@ def module_rows(plan: Plan) -> Iterator[Row]:
                 "why_not": module.why_not,
                 **_place(plan, phase, module.name),
                 **module.resources.model_dump(),
-                **pblocks[module.name].box.model_dump(),
+                **phase.pblocks[module.name].box.model_dump(),
             }
 
 

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from floorflow.facts import ChannelEntry, PhaseEntry, Plan, ScheduleEntry
+from floorflow.facts import ChannelEntry, PhaseEntry, Plan
+from floorflow.facts.schedule import ScheduleEntry
 
 SCHEMA = "floorflow-buffers/1"
 

@@ -16,7 +16,8 @@ from typing import Any
 
 from floorflow.emit.buffers import rows
 from floorflow.emit.dfx import configurations
-from floorflow.facts import Plan, ScheduleEntry
+from floorflow.facts import Plan
+from floorflow.facts.schedule import ScheduleEntry
 
 SCHEMA = "floorflow-chunks/1"
 ALIGNED_BYTES = 4096

@@ -10,14 +10,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-STYLE_WORDS = {
-    "hard": "hard pblocks",
-    "soft": "soft pblocks",
-    "slr": "SLR assignment alone",
-    "none": "nothing",
-}
-"""What the constraint files say of a slot, by its style."""
-
 _WORD = re.compile(r"[A-Za-z0-9_./:\- ]+")
 """Characters that need no escaping inside Tcl braces; names with others never get this far."""
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from floorflow.assets import asset_folder
 from floorflow.emit.constraints import tcl_word
-from floorflow.facts import Plan, RegionEntry
+from floorflow.facts import Plan
+from floorflow.facts.region import RegionEntry
 
 LIBRARY = "dfx/floorflow_dfx.tcl"
 SCRIPT = "dfx/dfx.tcl"

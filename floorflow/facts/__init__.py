@@ -1,187 +1,35 @@
-"""The Plan: everything a run decided, as plan.json holds it (docs/plan.md says what each field means).
+"""The Plan: everything a run decided, as plan.json holds it (docs/plan.md says what each field means), and its report.
 
-Pydantic models, because plan.json is a border: other programs and people write and read it. ``python -m
-floorflow.facts`` prints the JSON Schema that ``docs/plan.schema.json`` holds.
+Pydantic models, because plan.json is a border: other programs and people write and read it. One file a fact: its
+values, its lines of the summary and the report. ``python -m floorflow.facts`` prints the JSON Schema that
+``docs/plan.schema.json`` holds.
 """
 
-from floorflow.facts.channel import ChannelEntry, End, end_of
-from floorflow.facts.extras import (
-    EXTRAS_FILE,
-    EXTRAS_SCHEMA,
-    BargainEntry,
-    BargainsEntry,
-    Extras,
-    FiguresEntry,
-    LeftOutEntry,
-    WithoutLimitsEntry,
-    read_extras,
-)
-from floorflow.facts.memory_schedule import (
-    JointFrontEntry,
-    MemoryScheduleEntry,
-    SharingNetwork,
-    SubgraphEntry,
-    TransferEntry,
-)
-from floorflow.facts.network import (
-    EndedAtEntry,
-    EngineEntry,
-    NetworkEntry,
-    OperationEntry,
-    RefusalEntry,
-    SearchEntry,
-    TraceEntry,
-    WithoutBalanceEntry,
-)
-from floorflow.facts.phase import (
-    BoundaryRegisters,
-    CrossingEntry,
-    DoubtEntry,
-    EstimatesEntry,
-    FarStreamEntry,
-    FitEntry,
-    FloorplanEntry,
-    FoldedEntry,
-    FoldingEntry,
-    HopsEntry,
-    HostWeightsEntry,
-    ImplementationEntry,
-    JoinedEntry,
-    LikelyClockEntry,
-    LoadEntry,
-    LongStreamEntry,
-    MemoryChoiceEntry,
-    MemoryEntry,
-    ModuleEntry,
-    ParallelismEntry,
-    PartitionEntry,
-    PblockEntry,
-    PhaseEntry,
-    PhaseNetworkEntry,
-    PlacementTerms,
-    PortEntry,
-    RoutingMapEntry,
-    ShallowEntry,
-    SlotStyle,
-    ThroughputEntry,
-)
-from floorflow.facts.plan import (
-    SCHEMA,
-    CalibrationEntry,
-    FullestEntry,
-    FullnessEntry,
-    LiftedEntry,
-    NetworkSummary,
-    Options,
-    Plan,
-    ScheduleEntry,
-    ScheduleStep,
-    SummaryEntry,
-    TargetEntry,
-    TargetsEntry,
-)
-from floorflow.facts.platform import (
-    BoundaryCrossing,
-    BoundaryEntry,
-    FpgaEntry,
-    InfrastructureEntry,
-    LinkEntry,
-    PlatformEntry,
-    SlotEntry,
-)
-from floorflow.facts.ports import ColumnWires, PlacedPortEntry, SllColumnsEntry
-from floorflow.facts.reading import json_schema, read_plan
-from floorflow.facts.region import ReconfigurableEntry, RegionEntry, StaticPartEntry, slots_in
-from floorflow.facts.values import Amounts, AttributeValue, InputFile, RectangleEntry, Stats
+from floorflow.facts.channel import ChannelEntry
+from floorflow.facts.extras import Extras, read_extras
+from floorflow.facts.folding import FoldedEntry
+from floorflow.facts.memory_schedule import MemoryScheduleEntry, TransferEntry
+from floorflow.facts.network import EngineEntry, NetworkEntry
+from floorflow.facts.phase import PhaseEntry
+from floorflow.facts.plan import Plan, json_schema, read_plan
+from floorflow.facts.report import SECTIONS, report, summary
+from floorflow.facts.values import InputFile
 
 __all__ = [
-    "EXTRAS_FILE",
-    "EXTRAS_SCHEMA",
-    "SCHEMA",
-    "Amounts",
-    "AttributeValue",
-    "BargainEntry",
-    "BargainsEntry",
-    "BoundaryCrossing",
-    "BoundaryEntry",
-    "BoundaryRegisters",
-    "CalibrationEntry",
+    "SECTIONS",
     "ChannelEntry",
-    "ColumnWires",
-    "CrossingEntry",
-    "DoubtEntry",
-    "End",
-    "EndedAtEntry",
     "EngineEntry",
-    "EstimatesEntry",
     "Extras",
-    "FarStreamEntry",
-    "FiguresEntry",
-    "FitEntry",
-    "FloorplanEntry",
     "FoldedEntry",
-    "FoldingEntry",
-    "FpgaEntry",
-    "FullestEntry",
-    "FullnessEntry",
-    "HopsEntry",
-    "HostWeightsEntry",
-    "ImplementationEntry",
-    "InfrastructureEntry",
     "InputFile",
-    "JoinedEntry",
-    "JointFrontEntry",
-    "LeftOutEntry",
-    "LiftedEntry",
-    "LikelyClockEntry",
-    "LinkEntry",
-    "LoadEntry",
-    "LongStreamEntry",
-    "MemoryChoiceEntry",
-    "MemoryEntry",
     "MemoryScheduleEntry",
-    "ModuleEntry",
     "NetworkEntry",
-    "NetworkSummary",
-    "OperationEntry",
-    "Options",
-    "ParallelismEntry",
-    "PartitionEntry",
-    "PblockEntry",
     "PhaseEntry",
-    "PhaseNetworkEntry",
-    "PlacedPortEntry",
-    "PlacementTerms",
     "Plan",
-    "PlatformEntry",
-    "PortEntry",
-    "ReconfigurableEntry",
-    "RectangleEntry",
-    "RefusalEntry",
-    "RegionEntry",
-    "RoutingMapEntry",
-    "ScheduleEntry",
-    "ScheduleStep",
-    "SearchEntry",
-    "ShallowEntry",
-    "SharingNetwork",
-    "SllColumnsEntry",
-    "SlotEntry",
-    "SlotStyle",
-    "StaticPartEntry",
-    "Stats",
-    "SubgraphEntry",
-    "SummaryEntry",
-    "TargetEntry",
-    "TargetsEntry",
-    "ThroughputEntry",
-    "TraceEntry",
     "TransferEntry",
-    "WithoutBalanceEntry",
-    "WithoutLimitsEntry",
-    "end_of",
     "json_schema",
     "read_extras",
     "read_plan",
-    "slots_in",
+    "report",
+    "summary",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from floorflow.facts.reading import json_schema
+from floorflow.facts import json_schema
 
 if __name__ == "__main__":
     sys.stdout.write(json_schema())

@@ -1,11 +1,15 @@
-"""Channels and their ends: engines, or what is outside a phase."""
+"""Channels and their ends, their FIFOs and register slices, and the longest beside what one cycle reaches over."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from floorflow.errors import some
+from floorflow.facts.text import table, wrapped
 from floorflow.facts.values import Amount, Amounts, PlanModel
+from floorflow.resources import RESOURCE_NAMES, total
 
 Outside = Literal["host", "memory", "phase"]
 
@@ -82,3 +86,99 @@ def end_of(text: str) -> End:
         phase, _, name = rest.partition("/")
         return End(network, "phase", phase, name)
     raise ValueError(f"{text}: expected an engine, host:, memory: or phase:")
+
+
+def fifos(channels: Sequence[ChannelEntry], whose: str) -> list[str]:
+    """Tell whose FIFO depths a plan assumes, by the back end's words, and what they hold; nothing without any."""
+    bits = sum(channel.fifo_depth * channel.width_bits for channel in channels)
+    used = total(channel.fifo_resources.resources for channel in channels).as_dict()
+    blocks = ", ".join(f"{used[name]:,} {name}" for name in RESOURCE_NAMES if used[name] and name != "FF")
+    return [f"{whose}; {bits / 1000:,.1f} kbit in {blocks or 'none'}"] if whose else []
+
+
+def slice_warnings(channels: Sequence[ChannelEntry], tool: str, *, slices_built: bool) -> Iterator[str]:
+    """Say which slices the tool does not build, and which streams have none for lack of room."""
+    sliced = [channel for channel in channels if channel.slices]
+    if sliced and not slices_built:
+        count = sum(channel.slices for channel in sliced)
+        yield (
+            f"register slices are missing: {tool} builds none from what is written, and {count} on {_streams(sliced)} "
+            f"{'are' if count > 1 else 'is'} planned; without them a word may take longer than a cycle there"
+        )
+    short = [channel for channel in channels if channel.slices_left_out]
+    if short:
+        long = f"{_streams(short)} longer than one cycle's reach {'have' if len(short) > 1 else 'has'} none"
+        yield f"register slices are missing: {long}, for want of room or of kernels that hold them: {_named(short)}"
+
+
+def _streams(channels: Sequence[ChannelEntry]) -> str:
+    return f"{len(channels)} stream{'s' * (len(channels) > 1)}"
+
+
+def _named(channels: Sequence[ChannelEntry]) -> str:
+    return some([f"{channel.name} ({channel.slices_left_out} needed)" for channel in channels])
+
+
+class LongStreamEntry(PlanModel):
+    """A long stream: columns and rows from end to end, and from one register to the next at the most.
+
+    ``unsliced_tiles``: the latter without slices; ``way_tiles``: with the planned ``slices``. One cycle reaches over
+    ``reach_tiles``.
+    """
+
+    channel: str
+    tiles: float
+    unsliced_tiles: float
+    way_tiles: float
+    reach_tiles: float
+    slices: Amount
+
+    def built_tiles(self, *, slices_built: bool) -> float:
+        """Return columns and rows from one register to the next at the most, with the slices that are built."""
+        return self.way_tiles if slices_built else self.unsliced_tiles
+
+    @property
+    def count(self) -> str:
+        """The slices in words."""
+        return f"{self.slices} slice{'s' * (self.slices > 1)}"
+
+    def reach_at(self, clock_mhz: float) -> str:
+        """Return how far a cycle reaches, in words."""
+        return f"a cycle at {clock_mhz:g} MHz reaches over about {self.reach_tiles:,.0f}"
+
+
+def longest_streams(
+    listed: Mapping[str, Sequence[LongStreamEntry]], count: int, clock_mhz: float, likely: str, *, slices_built: bool
+) -> list[str]:
+    """Return the longest streams of each FPGA: end to end, from register to register, and the slices that cut them.
+
+    ``count``: all slices of the phase; ``likely``: which clock is likely.
+    """
+    streams = [(fpga, stream) for fpga, rows in listed.items() for stream in rows]
+    if not streams:
+        return []
+    sliced = "with slices" if slices_built else "with slices, which are missing"
+    rows = [("FPGA", "tiles", "without slices", sliced, "slices", "channel")]
+    rows += [
+        (fpga, f"{s.tiles:,.0f}", f"{s.unsliced_tiles:,.0f}", f"{s.way_tiles:,.0f}", str(s.slices), s.channel)
+        for fpga, s in streams
+    ]
+    all_of_them = f"{count:,} register slice{'s' * (count > 1)} in all, those for streams that meet long ones included"
+    slices = all_of_them if count else "no register slices"
+    ends = "tiles are columns and rows from end to end, then from one register to the next at the most"
+    return [*wrapped([f"{streams[0][1].reach_at(clock_mhz)}; {likely}", ends, slices]), *table(rows)]
+
+
+def summarised(listed: Sequence[LongStreamEntry], clock_mhz: float, likely: str, *, slices_built: bool) -> list[str]:
+    """Return a line on the longest stream of all, and one on each other that is listed and needs slices."""
+    long = [row for row in listed if row.unsliced_tiles > row.reach_tiles]
+    rows = long or sorted(listed, key=lambda row: -row.unsliced_tiles)[:1]
+    first = [f"; {row.reach_at(clock_mhz)}; {likely}" for row in rows[:1]]
+    return [_line(row, slices_built=slices_built) + "".join(first * (row is rows[0])) for row in rows]
+
+
+def _line(row: LongStreamEntry, *, slices_built: bool) -> str:
+    tiles = f"{row.channel}: {row.unsliced_tiles:,.0f} columns and rows"
+    if not row.slices:
+        return tiles
+    return f"{tiles}, {row.way_tiles:,.0f} with {row.count}" + ("" if slices_built else " (missing)")

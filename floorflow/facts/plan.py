@@ -1,4 +1,4 @@
-"""The Plan itself: everything a run decided, and its summary."""
+"""The Plan itself: everything a run decided. Reading a plan.json, and the JSON Schema of it."""
 
 from __future__ import annotations
 
@@ -6,65 +6,28 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field
-from pydantic.json_schema import SkipJsonSchema
+from pydantic import Field, ValidationError
 
 from floorflow.errors import InputError
+from floorflow.facts.folding import LiftedEntry
 from floorflow.facts.memory_schedule import MemoryScheduleEntry
 from floorflow.facts.network import EngineEntry, NetworkEntry
+from floorflow.facts.options import Options
 from floorflow.facts.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.facts.platform import PlatformEntry, SlotEntry
 from floorflow.facts.region import ReconfigurableEntry, slots_in
-from floorflow.facts.values import Amount, InputFile, PlainName, PlanModel, Stats, engine_id
-from floorflow.request import Objective, Request
+from floorflow.facts.schedule import ScheduleEntry
+from floorflow.facts.summary import SummaryEntry
+from floorflow.facts.targets import TargetsEntry
+from floorflow.facts.values import InputFile, PlanModel, engine_id, first_fault
+from floorflow.reading import read_text
 
 Entry = TypeVar("Entry")
+
 SCHEMA: Literal["floorflow-plan/2"] = "floorflow-plan/2"
+
 UNBUILT = "cannot be built yet: "
 """Begins a warning that says what keeps the tools from building the plan; these come before all others."""
-
-
-class Options(Request):
-    """The request of the run, files by their names alone, with what it left open as it was taken.
-
-    ``models`` stands for the request's ``model``, which plan.json does not have. ``rates`` and ``min_rate``, in frames
-    a second by network, are those of several networks; a plan of one has neither.
-    """
-
-    model: SkipJsonSchema[Path] = Field(Path(), exclude=True)
-    models: Annotated[list[str], Field(min_length=1)]
-    rates: dict[str, float] = Field(default_factory=dict)
-    min_rate: dict[str, float] = Field(default_factory=dict)
-    clock_mhz: float
-    objective: Objective
-
-
-class TargetEntry(PlanModel):
-    """What a network of several was to reach, and what it does.
-
-    ``fps`` and ``least_fps`` were asked for, null where nothing was. ``target_cycles``: the longest interval that meets
-    the target; without one the network's folding bound with the platform to itself, ``alone_cycles``. ``share`` of the
-    target, 1 at most. ``starved``: less than half of what was asked for, and no least rate was given.
-    """
-
-    network: PlainName
-    fps: float | None
-    least_fps: float | None
-    target_cycles: Annotated[int, Field(ge=1)]
-    alone_cycles: Annotated[int, Field(ge=1)]
-    share: Annotated[float, Field(gt=0, le=1)]
-    starved: bool
-
-
-class TargetsEntry(PlanModel):
-    """What several networks that share a platform were to reach.
-
-    ``stretch`` is of the largest interval over its target's of any network, 1 where all targets are met; as long as a
-    rate that was asked for is missed, networks without one do not count.
-    """
-
-    networks: Annotated[list[TargetEntry], Field(min_length=2)]
-    stretch: Stats
 
 
 class CalibrationEntry(PlanModel):
@@ -73,105 +36,6 @@ class CalibrationEntry(PlanModel):
     measured: list[str]
     factors: dict[str, dict[str, float]]
     reports: list[InputFile]
-
-
-class LiftedEntry(PlanModel):
-    """An engine above a limit on single engines: what it has of ``limit``, what is allowed, and why it may."""
-
-    phase: PlainName
-    engine: str
-    limit: Annotated[str, Field(pattern=r"^(products|LUT|FF|BRAM18|URAM|DSP)$")]
-    value: Amount
-    allowed: Amount
-    reason: Literal["folding kept", "none of the engine", "none of the network", "no plan found"]
-
-
-class ScheduleStep(PlanModel):
-    """One phase in a period: how long it takes to load, and to run on the whole batch.
-
-    Where phases are loaded into regions it is told when each load and run begins: a region may be loaded while another
-    runs. Else the phases follow one another, each loaded and then run.
-    """
-
-    phase: str
-    load_us: float
-    run_us: float
-    load_start_us: float | None = None
-    run_start_us: float | None = None
-
-
-class ScheduleEntry(PlanModel):
-    """How phases follow one another: each is loaded and run on ``batch`` frames, then the next.
-
-    The first phase is on the device when a batch comes; to run another batch it is loaded again, in ``reload_us``.
-    ``memory_gbps``: what the board's memory carries. ``alone_us``: what one phase alone would take at least, null where
-    none is possible. ``stats`` are of ``period_us``; null where nothing was sought.
-    """
-
-    kind: Literal["reconfigure"]
-    objective: Literal["latency", "throughput"] = "throughput"
-    batch: int = Field(ge=1)
-    period_us: float
-    reload_us: float = 0.0
-    memory_gbps: float | None = None
-    alone_us: float | None = None
-    stats: Stats | None = None
-    steps: list[ScheduleStep]
-
-    @property
-    def loading_share(self) -> float:
-        """Share of a period in which nothing runs; a load that hides behind a run takes no time of its own."""
-        return max(0.0, 1 - sum(step.run_us for step in self.steps) / self.period_us)
-
-
-class NetworkSummary(PlanModel):
-    """What a network reaches; with several phases its rate is that of the schedule."""
-
-    network: PlainName
-    fps: float
-    sustained_fps: float | None
-    interval_cycles: int
-    bound_cycles: int
-    joint_bound_cycles: int | None
-    gap: float
-    latency_us: float | None
-    bottleneck: str
-
-
-class FullestEntry(PlanModel):
-    """Where the design is fullest: the share of what is available of a resource in a slot."""
-
-    phase: str
-    slot: str
-    resource: str
-    share: float
-
-
-class FullnessEntry(PlanModel):
-    """The largest share of a limit, cap x available, of a resource in a slot.
-
-    No plan at its interval is below ``bound`` (null: not known).
-    """
-
-    phase: str
-    slot: str
-    resource: str
-    share: float
-    bound: float | None
-
-
-class SummaryEntry(PlanModel):
-    """The plan in a few figures, for people and dashboards; all of them follow from the rest of the plan."""
-
-    platform: str
-    fpgas: Amount
-    clock_mhz: float
-    phases: Amount
-    networks: list[NetworkSummary]
-    fullest: FullestEntry | None
-    fullness: FullnessEntry | None
-    warnings: Amount
-    interrupted: bool
 
 
 class Plan(PlanModel):
@@ -244,6 +108,10 @@ class Plan(PlanModel):
         """Return each phase in which a network runs, with its part there."""
         return [(phase, part) for phase in self.phases for part in phase.networks if part.network == network]
 
+    def slowest_phase(self, network: str) -> PhaseEntry:
+        """Return the phase of a network's longest interval, the first of equal ones: its bottleneck is there."""
+        return max(self.parts(network), key=lambda pair: pair[1].interval_cycles)[0]
+
     def to_json(self) -> str:
         """Return plan.json's text: sorted keys but `schema` and `summary` first, two spaces, a newline at the end."""
         content = without_several(self.model_dump(by_alias=True))
@@ -271,3 +139,41 @@ def _sorted(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _sorted(value[key]) for key in sorted(value)}
     return [_sorted(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def read_plan(path: Path) -> Plan:
+    """Read plan.json.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, is no plan or is of another version; the message names the first wrong field.
+
+    """
+    text = read_text(path, "plan", "give a folder that plan wrote")
+    _require_version(path, text)
+    try:
+        return Plan.model_validate_json(text)
+    except ValidationError as error:
+        raise InputError(f"{path}: {first_fault(error)}", hint="give a plan.json of this version") from error
+    except InputError as error:  # its back end is not installed, or has other options
+        raise InputError(f"{path}: options: {error}", hint=error.hint) from error
+
+
+def _require_version(path: Path, text: str) -> None:
+    """Refuse the plan of another version of floorflow, before its fields are held against those of this one."""
+    try:
+        plan = json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    found = plan.get("schema") if isinstance(plan, dict) else None
+    if isinstance(found, str) and found.startswith("floorflow-plan/") and found != SCHEMA:
+        by = f", written by floorflow {plan['version']}" if isinstance(plan.get("version"), str) else ""
+        raise InputError(
+            f"{path}: is a {found}{by}; this floorflow reads {SCHEMA}", hint="plan again (--force replaces the folder)"
+        )
+
+
+def json_schema() -> str:
+    """Return the JSON Schema of plan.json as text."""
+    return json.dumps(Plan.model_json_schema(by_alias=True), indent=2, sort_keys=True) + "\n"

@@ -62,11 +62,10 @@ def slots_in(entry: ReconfigurableEntry | None, region: str | None, slots: Seque
     """Return the slots as a phase sees them: that of its region has no more available than the region."""
     held = {r.slot: r.supply for r in entry.regions if r.name == region} if entry else {}
     return [
-        slot.model_copy(update={"available": _least(held[slot.name], slot.capacity)}) if slot.name in held else slot
+        slot.model_copy(
+            update={"available": Amounts.model_validate(held[slot.name].resources.least(slot.capacity.resources))}
+        )
+        if slot.name in held
+        else slot
         for slot in slots
     ]
-
-
-def _least(a: Amounts, b: Amounts) -> Amounts:
-    other = b.model_dump()
-    return Amounts(**{name: min(amount, other[name]) for name, amount in a.model_dump().items()})

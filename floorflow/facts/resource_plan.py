@@ -7,11 +7,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from floorflow.facts.folding import ParallelismEntry
 from floorflow.facts.network import EngineEntry
-from floorflow.facts.phase import ParallelismEntry
+from floorflow.facts.text import number, rate, table
 from floorflow.facts.values import Amount, Amounts, AttributeValue, InputFile, PlainName, PlanModel, Stats
+from floorflow.resources import RESOURCE_NAMES
 
 RESOURCE_PLAN_SCHEMA: Literal["floorflow-schedule/1"] = "floorflow-schedule/1"
+
 RESOURCE_PLAN_FILE = "schedule.json"
 
 
@@ -128,3 +131,91 @@ class ResourcePlan(PlanModel):
     def to_json(self) -> str:
         """Return schedule.json's text: keys in order, two spaces, a newline at the end."""
         return json.dumps(self.model_dump(by_alias=True), indent=2, sort_keys=True, allow_nan=False) + "\n"
+
+    @property
+    def again(self) -> str:
+        """The rate of batch after batch, for which the first partition is loaded again."""
+        return f"{rate(self.batch * 1e6 / (self.period_us + self.reload_us))} frames/s"
+
+    @property
+    def frames(self) -> str:
+        """The frames of a batch."""
+        return f"{self.batch:,} frame{'s' * (self.batch != 1)}"
+
+
+def resource_report(plan: ResourcePlan) -> str:
+    """Return report.txt: what a batch takes and what is proven, each partition, each engine."""
+    title = f"{plan.network.name} on {plan.platform.name}, floorflow {plan.version}"
+    sections = {
+        "What was read and assumed": _assumed(plan),
+        "A batch": _batch(plan),
+        "Partitions": table([_HEAD, *(_row(part) for part in plan.partitions)]),
+        **{f"Engines of {part.name}": _engines(part) for part in plan.partitions},
+    }
+    body = [f"{heading}\n{'-' * len(heading)}\n" + "\n".join(lines) for heading, lines in sections.items() if lines]
+    head = f"{title}\n{'=' * len(title)}\n{resource_summary(plan)}"
+    return "\n\n".join([head, *body]) + "\n"
+
+
+_HEAD = ["partition", "cycles", "load us", "run us", *RESOURCE_NAMES, "loads bits", "stores bits", "Gb/s"]
+
+
+def _row(part: PartitionInTime) -> list[str]:
+    used = part.resources.model_dump()
+    shares = [f"{used[name]:,} ({part.shares[name]:.1%})" if name in part.shares else "-" for name in RESOURCE_NAMES]
+    times = [f"{part.interval_cycles:,}", number(part.load_us), number(part.run_us)]
+    return [part.name, *times, *shares, f"{part.loaded_bits:,}", f"{part.stored_bits:,}", number(part.gbps)]
+
+
+def _assumed(plan: ResourcePlan) -> list[str]:
+    facts = plan.platform
+    model, load = plan.inputs[0], number(facts.reconfiguration_us)
+    return [
+        f"model      {model.path}, sha256 {model.sha256}",
+        f"back end   {plan.options.backend}, for a part as on {facts.board}",
+        f"platform   resources alone, SAMO's numbers: {facts.resources}; nothing is placed",
+        f"allowed    {facts.limits}",
+        f"memory     {facts.memory_gbps:g} Gb/s both ways together; loading the device takes {load} us",
+        f"clock      {plan.options.clock_mhz:g} MHz",
+        "FIFOs have the least depth, more where branches join; their resources and those of converters are counted",
+    ]
+
+
+def _batch(plan: ResourcePlan) -> list[str]:
+    stats = plan.stats
+    lines = [
+        f"{plan.frames} in {number(plan.period_us)} us, {rate(plan.fps)} frames/s",
+        f"{stats.status}: bound {number(stats.bound)} us, gap {'unknown' if stats.gap is None else f'{stats.gap:.2%}'}",
+    ]
+    if plan.reload_us:
+        lines.append(f"batch after batch, the first partition loaded again: {plan.again}")
+    return lines
+
+
+def _engines(part: PartitionInTime) -> list[str]:
+    rows = [["engine", "cycles", *RESOURCE_NAMES, "folding"]]
+    for name, engine in part.engines.items():
+        used = engine.resources.model_dump()
+        folding = ", ".join(f"{key} {value}" for key, value in engine.attributes.items())
+        rows.append([name, f"{engine.cycles:,}", *(f"{used[each]:,}" for each in RESOURCE_NAMES), folding])
+    return table(rows)
+
+
+def resource_summary(plan: ResourcePlan) -> str:
+    """Return what a user wants to see first: rate, what is proven, how full partitions are."""
+    stats, count = plan.stats, len(plan.partitions)
+    slowest = max(plan.partitions, key=lambda part: part.interval_cycles)
+    bottleneck = next(name for name, each in slowest.engines.items() if each.cycles == slowest.interval_cycles)
+    interval = f"interval {slowest.interval_cycles:,} cycles at {plan.options.clock_mhz:g} MHz"
+    lines = [f"{plan.network.name} on {plan.platform.name}: {rate(plan.fps)} frames/s ({interval}, {bottleneck})"]
+    batch = f"batch {plan.frames}, period {plan.period_us / 1000:,.3f} ms"
+    bound = "" if stats.bound is None else f", bound {stats.bound / 1000:,.3f} ms, gap {stats.gap or 0:.1%}"
+    lines.append(f"  schedule  {batch}; {count} partition{'s' * (count != 1)}, {stats.status}{bound}")
+    if plan.reload_us:
+        lines.append(f"            batch after batch, the first phase loaded again: {plan.again}")
+    for part in plan.partitions:
+        used = [f"{name} {share:.0%}" for name, share in part.shares.items() if share]
+        times = f"load {part.load_us / 1000:,.3f} ms, run {part.run_us / 1000:,.3f} ms"
+        lines.append(f"  {part.name}        {part.interval_cycles:,} cycles, {times}; {', '.join(used)}")
+    lines.append("  placement none: of the platform its resources alone are known")
+    return "\n".join([*lines, *(f"  note: {warning}" for warning in plan.warnings)])

@@ -1,6 +1,5 @@
 """Write down what a run decided as the Plan."""
 
-from floorflow.record.outcome import Outcome
-from floorflow.record.run import record
+from floorflow.record.run import Outcome, record
 
 __all__ = ["Outcome", "record"]

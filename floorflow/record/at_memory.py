@@ -6,20 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from floorflow.backends.backend import Source
-from floorflow.bandwidth.slots import BURST_BEATS, SlotEntry
-from floorflow.facts import (
-    JointFrontEntry,
-    MemoryScheduleEntry,
-    Plan,
-    SharingNetwork,
-    SubgraphEntry,
-    TransferEntry,
-)
+from floorflow.bandwidth.slots import BURST_BEATS
+from floorflow.facts import MemoryScheduleEntry, Plan, TransferEntry
+from floorflow.facts.memory_schedule import JointFrontEntry, SharingNetwork
 from floorflow.facts.values import engine_id
 from floorflow.record.part import Part, alone
 from floorflow.record.run import record_runs
 from floorflow.record.several import record_several
-from floorflow.record.values import statistics
 from floorflow.search.many.at_memory import AtMemory
 from floorflow.search.many.sharing_memory import MemoryChoice
 
@@ -52,27 +45,20 @@ def _starved(choice: MemoryChoice) -> list[str]:
 def memory_schedule(choice: MemoryChoice, engines: Mapping[str, str]) -> MemoryScheduleEntry:
     """Return the schedule of a choice; ``engines``: the id of each network's engine in the plan."""
     asked = choice.known.asked
-    return MemoryScheduleEntry(
-        memory_gbs=asked.memory_gbs,
-        bandwidth_gbs=asked.bandwidth_gbs,
-        fairness=asked.fairness,
-        two_sided=asked.two_sided,
+    return MemoryScheduleEntry.of(
+        asked,
         burst_beats=BURST_BEATS,
         slots_total=choice.table.slots_total,
         period_us=choice.table.period_us,
         error=choice.error,
         error_bound=min(choice.bound, choice.error),
         limits_share=choice.chosen.limits_share,
-        choice=statistics(choice.chosen.joint.stats),
-        schedule=statistics(choice.period.answer.stats),
+        choice=choice.chosen.joint.stats,
+        schedule=choice.period.answer.stats,
         networks=[_network(choice, number, engines[name]) for number, name in enumerate(choice.names)],
         transfers=list(_transfers(choice)),
         front=[
-            JointFrontEntry(
-                share=point.share,
-                fps=dict(zip(choice.names, point.frames_per_s, strict=True)),
-                stats=statistics(point.stats),
-            )
+            JointFrontEntry.of(point, fps=dict(zip(choice.names, point.frames_per_s, strict=True)))
             for point in choice.front
         ],
     )
@@ -80,11 +66,10 @@ def memory_schedule(choice: MemoryChoice, engines: Mapping[str, str]) -> MemoryS
 
 def _network(choice: MemoryChoice, number: int, engine: str) -> SharingNetwork:
     name, wish, scheduled = choice.names[number], choice.wishes[number], choice.period.problem.networks[number]
-    return SharingNetwork(
+    return SharingNetwork.of(
+        scheduled,
         network=name,
         engine=engine,
-        repetitions=scheduled.repetitions,
-        first=scheduled.first,
         asked_fps=choice.known.asked.fps.get(name),
         target_fps=wish.target_fps,
         least_fps=wish.least_fps,
@@ -94,10 +79,6 @@ def _network(choice: MemoryChoice, number: int, engine: str) -> SharingNetwork:
         unaware_fps=choice.unaware_fps[number],
         latency_us=_latency_us(choice, number),
         starved=number in choice.starved,
-        subgraphs=[
-            SubgraphEntry(name=each.name, latency_us=each.latency_us, traffic_bytes=each.traffic_bytes)
-            for each in scheduled.subgraphs
-        ],
     )
 
 
@@ -119,18 +100,11 @@ def _transfers(choice: MemoryChoice) -> Iterator[TransferEntry]:
     problem = choice.period.problem
     for entry in choice.table.entries:
         network = problem.networks[entry.network]
-        yield TransferEntry(
+        demand = float(problem.demands[entry.network][entry.run])
+        yield TransferEntry.of(
+            entry,
             network=network.name,
-            run=entry.run,
             subgraph=network.in_order[entry.run % len(network.in_order)].name,
-            start_us=entry.start_us,
-            end_us=entry.end_us,
-            traffic_bytes=entry.traffic_bytes,
-            slots=entry.slots,
-            speed=_speed(entry, float(problem.demands[entry.network][entry.run])),
+            # At full speed 1: its bytes over what it would move in the time.
+            speed=entry.traffic_bytes / ((entry.end_us - entry.start_us) * demand),
         )
-
-
-def _speed(entry: SlotEntry, demand: float) -> float:
-    """Return how fast the engine works, 1 at full speed: its bytes over what it would move in the time."""
-    return entry.traffic_bytes / ((entry.end_us - entry.start_us) * demand)

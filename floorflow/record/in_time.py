@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 
 from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import FoldedDataflow, renamings
-from floorflow.facts import Plan, ScheduleEntry, ScheduleStep
+from floorflow.facts import Plan
+from floorflow.facts.region import ReconfigurableEntry, RegionEntry
+from floorflow.facts.schedule import ScheduleEntry, ScheduleStep
+from floorflow.hardware import Fpga
+from floorflow.placement.region import ChosenRegion, RegionChoice, RegionProblem
 from floorflow.record.part import MAIN, Part, PhaseRun, alone
-from floorflow.record.regions import reconfigurable_entry
 from floorflow.record.run import record_runs
-from floorflow.record.values import statistics
 from floorflow.request import Objective
+from floorflow.resources import Resources
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.many.in_regions import InRegions
 from floorflow.search.many.in_time import MEMORY_PREFIX
 from floorflow.search.many.phases import InPhases
+from floorflow.search.many.regions import load_us
 from floorflow.search.many.segment_plans import PlannedPhase
 from floorflow.several import plain_name
 
@@ -141,7 +145,44 @@ def _schedule(
         "reload_us": reload_us,
         "memory_gbps": found.memory.gbps,
         "alone_us": found.alone_us if isfinite(found.alone_us) else None,
-        "stats": statistics(found.stats),
+        "stats": found.stats,
         "steps": steps,
     }
     return ScheduleEntry.model_validate(entry)
+
+
+def reconfigurable_entry(
+    choice: RegionChoice, problem: RegionProblem, fpga: Fpga, cells: Mapping[str, str], needs: Mapping[str, Resources]
+) -> ReconfigurableEntry:
+    """Return the regions of an FPGA as the plan holds them.
+
+    By their names ``cells`` are their cells in the design, and ``needs`` what the planned phases in them turned out to
+    need at most: no more than they were chosen for.
+
+    Raises
+    ------
+    InputError
+        If the board's file does not say at what rate a part of the device is loaded.
+
+    """
+    return ReconfigurableEntry.of(
+        choice,
+        regions=[_region(region, fpga, cells[region.name], needs[region.name]) for region in choice.regions],
+        static=problem.static,
+        fill=problem.fill,
+    )
+
+
+def _region(region: ChosenRegion, fpga: Fpga, cell: str, need: Resources) -> RegionEntry:
+    (slot,) = (slot for slot in fpga.slots if slot.region.contains(region.rect))
+    return RegionEntry.of(
+        region,
+        fpga=fpga.name,
+        slot=slot.name,
+        cell=cell,
+        rectangle=region.rect,
+        need=need,
+        bitstream_bytes=region.bytes,
+        load_us=load_us(fpga.board, region.bytes),
+        snapping_mode="ROUTING" if region.snapping_mode == "ROUTING" else "ON",
+    )

@@ -9,9 +9,8 @@ import numpy as np
 from floorflow.channels import choices_of
 from floorflow.dataflow.model import Attributes, Option, renamings
 from floorflow.dataflow.options import OptionTable
-from floorflow.facts import MemoryChoiceEntry, MemoryEntry
+from floorflow.facts.memory import MemoryEntry
 from floorflow.record.part import Part
-from floorflow.record.values import amounts
 from floorflow.resources import Resources, scarcity
 
 LARGE_BITS = 8 * 18_432
@@ -76,11 +75,7 @@ def _entry(
     name: str, kind: str, bits: int, chosen: tuple[str, Resources], others: Mapping[str, Resources]
 ) -> MemoryEntry:
     style, use = chosen
-    choices = [
-        MemoryChoiceEntry(style=other, resources=amounts(resources))
-        for other, resources in sorted(others.items())
-        if other != style
-    ]
+    choices = [{"style": other, "resources": own} for other, own in sorted(others.items()) if other != style]
     return MemoryEntry.model_validate(
-        {"name": name, "kind": kind, "bits": bits, "style": style, "resources": amounts(use), "others": choices}
+        {"name": name, "kind": kind, "bits": bits, "style": style, "resources": use, "others": choices}
     )

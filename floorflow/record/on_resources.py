@@ -9,7 +9,6 @@ from floorflow import __version__
 from floorflow.backends.backend import Source
 from floorflow.channels import Channel, connect
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream, renamings
-from floorflow.facts import ParallelismEntry
 from floorflow.facts.resource_plan import (
     FoldedEngine,
     PartitionInTime,
@@ -20,8 +19,7 @@ from floorflow.facts.resource_plan import (
     StreamEntry,
 )
 from floorflow.facts.values import InputFile
-from floorflow.record.network import engine_entry
-from floorflow.record.values import amounts, plain, statistics
+from floorflow.record.network import engine_entry, folding_entry
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES, total
 from floorflow.search.many.in_time import MEMORY_PREFIX
@@ -74,7 +72,8 @@ def record_on_resources(
     warnings = [*whole.notes]
     for part in parts:
         warnings += found.whole.backend.warnings(part.folded, _clock_mhz(found), request.backend_options)
-    return ResourcePlan(
+    return ResourcePlan.of(
+        found,
         schema="floorflow-schedule/1",
         version=__version__,
         options=_options(request, found),
@@ -85,10 +84,9 @@ def record_on_resources(
         period_us=period_us,
         reload_us=found.device.load_us if len(parts) > 1 else 0.0,
         fps=found.frames * 1e6 / period_us,
-        stats=statistics(replace(found.stats, objective=period_us, bound=_bound(found.stats, period_us))),
+        stats=replace(found.stats, objective=period_us, bound=_bound(found.stats, period_us)),
         partitions=partitions,
         warnings=[*dict.fromkeys(warnings)],
-        interrupted=found.interrupted,
     )
 
 
@@ -102,31 +100,21 @@ def _bound(stats: SolveStats, period_us: float) -> float | None:
 
 
 def _options(request: Request, found: OnResources) -> ResourceOptions:
-    return ResourceOptions(
+    return ResourceOptions.of(
+        request,
         models=[request.model.name],
-        platform=request.platform,
-        backend=request.backend,
         backend_options=request.backend_options.model_dump(),
         reconfigure="none" if request.reconfigure == "none" else "full",
-        batch=request.batch,
         objective="latency" if request.objective == "latency" else "throughput",
         clock_mhz=_clock_mhz(found),
         cap=request.cap.as_dict() if "cap" in request.model_fields_set else None,
-        seed=request.seed,
     )
 
 
 def _facts(found: OnResources) -> ResourceFacts:
     device = found.device
-    return ResourceFacts(
-        name=device.name,
-        board=device.board,
-        part=found.whole.platform.fpgas[0].board.part,
-        memory_gbps=device.memory_gbps,
-        reconfiguration_us=device.load_us,
-        resources=amounts(device.resources),
-        limits=amounts(found.limits),
-    )
+    part = found.whole.platform.fpgas[0].board.part
+    return ResourceFacts.of(device, part=part, reconfiguration_us=device.load_us, limits=found.limits)
 
 
 def _partition(found: OnResources, part: FinishedPartition, *, first: bool) -> PartitionInTime:
@@ -138,19 +126,18 @@ def _partition(found: OnResources, part: FinishedPartition, *, first: bool) -> P
     limits = found.limits.as_dict()
     loaded = _bits(channel.stream for channel in part.channels if channel.stream.from_outside)
     stored = _bits(channel.stream for channel in part.channels if channel.stream.to_outside)
-    return PartitionInTime(
-        name=part.name,
+    return PartitionInTime.of(
+        part,
         interval_cycles=interval,
         load_us=0.0 if first else found.device.load_us,
         run_us=found.frames * interval / clock_mhz,
         engines={engine.name: _engine(found, engine, options[engine.name]) for engine in part.folded.dataflow.engines},
         streams=[_stream(channel) for channel in part.channels],
-        resources=amounts(used),
+        resources=used,
         shares={name: used.as_dict()[name] / limits[name] for name in RESOURCE_NAMES if limits[name]},
         loaded_bits=loaded,
         stored_bits=stored,
         gbps=(loaded + stored) * clock_mhz / interval / 1e3,
-        folding=statistics(part.folding),
     )
 
 
@@ -160,32 +147,9 @@ def _bits(streams: Iterable[Stream]) -> int:
 
 
 def _engine(found: OnResources, engine: Engine, option: Option) -> FoldedEngine:
-    return FoldedEngine(
-        cycles=option.cycles,
-        resources=amounts(option.resources),
-        attributes={key: plain(value) for key, value in sorted(option.folding.items())},
-        parallelism=[
-            ParallelismEntry(name=name, value=value, most=most)
-            for name, value, most in found.whole.backend.parallelism(engine, option)
-        ],
-    )
+    return FoldedEngine.of(option, **folding_entry(found.whole.backend, engine, option))
 
 
 def _stream(channel: Channel) -> StreamEntry:
-    stream = channel.stream
-    return StreamEntry(
-        name=channel.name,
-        source=stream.source,
-        source_port=stream.source_port,
-        target=stream.target,
-        target_port=stream.target_port,
-        elements=stream.elements,
-        element_bits=stream.element_bits,
-        source_width_bits=channel.source_width_bits,
-        target_width_bits=channel.target_width_bits,
-        converter=channel.converter,
-        converter_resources=amounts(channel.converter_resources),
-        fifo_depth=channel.fifo_depth_words,
-        fifo_style=channel.fifo_style,
-        fifo_resources=amounts(channel.fifo_resources),
-    )
+    stream = {name: getattr(channel.stream, name) for name in StreamEntry.model_fields if hasattr(channel.stream, name)}
+    return StreamEntry.of(channel, **stream | {"name": channel.name, "fifo_depth": channel.fifo_depth_words})

@@ -14,6 +14,7 @@ from floorflow.placement import PlacementSolution
 from floorflow.search.candidate.candidate import Candidate
 from floorflow.search.candidate.clock import clock_target
 from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.pblock_sizes import Use, module_uses
 from floorflow.search.interval.search import SearchResult
 from floorflow.stats import SolveStats
 
@@ -143,3 +144,11 @@ def alone(part: Part, name: str = MAIN) -> PhaseRun:
         for fpga, placed in part.result.placements.items()
     }
     return PhaseRun(name, (part,), cost, candidate.partition.stats, placements, part.result.fullness.slots)
+
+
+def uses_of_part(part: Part) -> Mapping[str, Use]:
+    """Return what each module of a network in a phase needs, by kind; modules go by the candidate's names."""
+    candidate = part.candidate
+    return module_uses(
+        candidate.modules, candidate.folded, candidate.channels, part.context.costs, frozenset(part.measured)
+    )

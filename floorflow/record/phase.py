@@ -2,57 +2,48 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from floorflow.backends.backend import Costs
 from floorflow.channels.cost_allocation import modules_between
-from floorflow.channels.implementations import Likeness
-from floorflow.dataflow.bands import outcome_of
-from floorflow.facts import (
-    FloorplanEntry,
-    HopsEntry,
-    ImplementationEntry,
-    JoinedEntry,
-    ModuleEntry,
-    PartitionEntry,
-    PblockEntry,
-    PhaseEntry,
-    PhaseNetworkEntry,
-    PlacementTerms,
-    PortEntry,
-)
-from floorflow.hardware import Fpga, anchor, bounding_box, free_cells, ranges
+from floorflow.channels.implementations import Circuits, Likeness, likenesses
+from floorflow.dataflow.bands import CROSSING, LESS, MORE, outcome_of, spread
+from floorflow.facts import ChannelEntry, PhaseEntry
+from floorflow.facts.module import ImplementationEntry, JoinedEntry, ModuleEntry, PortEntry
+from floorflow.facts.partition import FitEntry, HopsEntry, PartitionEntry
+from floorflow.facts.phase import PhaseNetworkEntry
+from floorflow.hardware import Device, Slot, bounding_box, can_relocate
 from floorflow.placement import Region
-from floorflow.record import likelihood, streams
-from floorflow.record.constraints import constraint_styles
-from floorflow.record.long_streams import longest_streams
+from floorflow.record import streams
+from floorflow.record.floorplan import constraint_styles, floorplan
 from floorflow.record.memories import memories
-from floorflow.record.network_part import network_part
-from floorflow.record.part import Part, PhaseRun
-from floorflow.record.ports import FpgaPorts
-from floorflow.record.reuse import shared_implementations
-from floorflow.record.routing import routing_map
-from floorflow.record.values import amounts, rectangle, statistics
-from floorflow.resources import RESOURCE_NAMES, Resources, total
+from floorflow.record.network import network_part
+from floorflow.record.part import Part, PhaseRun, uses_of_part
+from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, total
 from floorflow.search.candidate.candidate import slot_demands
-from floorflow.search.candidate.pblock_sizes import Use, has_room
+from floorflow.search.candidate.pblock_sizes import Use
+
+Item = tuple[str, str, Resources]
+"""Slot, kind and estimate."""
+Bands = dict[str, dict[str, tuple[float, float]]]
+"""Factors by kind and resource."""
+Home = tuple[Device, Region]
 
 
 def phase(run: PhaseRun) -> PhaseEntry:
     """Return a phase; its networks share slots, boundaries and links."""
     channels = [streams.channels(part) for part in run.wholes]
-    bands, fits = likelihood.bands_and_fits(run, channels)
+    bands, fits = _bands_and_fits(run, channels)
     regions = {name: r for solution in run.placements.values() for name, r in solution.regions.items()}
     fpgas, request, costs = run.context.platform.fpgas, run.context.request, run.context.costs
-    floorplan = {fpga.name: _floorplan(fpga, run) for fpga in fpgas}
-    alike = shared_implementations(run, regions)
-    styles = [constraint_styles(request, fpga, floorplan[fpga.name].pblocks) for fpga in fpgas]
+    floorplans = {fpga.name: floorplan(fpga, run) for fpga in fpgas}
+    alike = _shared_implementations(run, regions)
+    styles = [constraint_styles(request, fpga, floorplans[fpga.name].pblocks) for fpga in fpgas]
     networks = [network_part(part) for part in run.parts]
-    return PhaseEntry(
-        name=run.name,
-        region=run.region,
-        loads_after=run.loads_after,
+    return PhaseEntry.of(
+        run,
         networks=networks,
         channels=[channel for own in channels for channel in own],
         modules=[entry for part in run.wholes for entry in _modules(part, alike)],
@@ -65,7 +56,7 @@ def phase(run: PhaseRun) -> PhaseEntry:
         ],
         memories=[entry for part in run.parts for entry in memories(part)],
         partition=_partition(run),
-        floorplan=floorplan,
+        floorplan=floorplans,
         constraint_styles={slot: style for own in styles for slot, style in own.items()},
         fifo_kind=costs.fifo_kind if costs.has_bands else "",
         bands=bands,
@@ -84,14 +75,12 @@ def _builds_slices(run: PhaseRun, networks: Sequence[PhaseNetworkEntry]) -> bool
 def _modules(part: Part, alike: Mapping[str, Likeness]) -> list[ModuleEntry]:
     made = Counter(likeness.implementation for likeness in alike.values())
     return [
-        ModuleEntry(
-            name=part.module(module.name),
-            engines=[part.id(engine) for engine in module.engines],
-            like=likeness.like,
-            implementation=likeness.implementation,
+        ModuleEntry.of(
+            likeness,
+            name=likeness.module,
+            engines=[*map(part.id, module.engines)],
             reused=made[likeness.implementation] > 1,
-            why_not=likeness.why_not,
-            resources=amounts(part.candidate.demands[module.name]),
+            resources=part.candidate.demands[module.name],
         )
         for module in part.candidate.modules
         for likeness in [alike[part.module(module.name)]]
@@ -100,37 +89,32 @@ def _modules(part: Part, alike: Mapping[str, Likeness]) -> list[ModuleEntry]:
 
 def _joined(part: Part) -> list[JoinedEntry]:
     return [
-        JoinedEntry(
-            module=part.module(joined.module),
-            modules=[part.module(name) for name in joined.parts],
-            slot=joined.slot,
-            why=joined.why,
-        )
+        JoinedEntry.of(joined, module=part.module(joined.module), modules=[*map(part.module, joined.parts)])
         for joined in part.candidate.joined
     ]
 
 
 def _implementation(module: str, part: Part, region: Region) -> ImplementationEntry:
-    candidate = part.candidate
+    candidate, box = part.candidate, bounding_box(region)
     ends = modules_between(candidate.modules, candidate.channels)
-    ports = []
-    for channel in candidate.channels:
-        source, target = ends[channel.name]
-        if source != target and module in (source, target):
-            entry = {
-                "channel": part.channel_name(channel.name),
-                "direction": "out" if source == module else "in",
-                "width_bits": channel.width_bits,
-            }
-            ports.append(PortEntry.model_validate(entry))
-    box = bounding_box(region)
+    ports = [
+        PortEntry(
+            channel=part.channel_name(channel.name),
+            direction="out" if source == module else "in",
+            width_bits=channel.width_bits,
+        )
+        for channel in candidate.channels
+        for source, target in [ends[channel.name]]
+        if source != target and module in (source, target)
+    ]
     window = {"columns": box.columns, "rows": box.rows}
     return ImplementationEntry(name=part.module(module), window=window, ports=ports)
 
 
 def _partition(run: PhaseRun) -> PartitionEntry:
     demands = [slot_demands(part.candidate) for part in run.wholes]
-    return PartitionEntry(
+    return PartitionEntry.of(
+        run,
         assignment={
             part.module(module): slot for part in run.wholes for module, slot in part.candidate.slot_of.items()
         },
@@ -142,8 +126,7 @@ def _partition(run: PhaseRun) -> PartitionEntry:
         loads=streams.loads(run),
         hops=_hops(run),
         cost=run.partition_cost,
-        fullness=statistics(run.fullness),
-        stats=statistics(run.partition_stats),
+        stats=run.partition_stats,
     )
 
 
@@ -161,41 +144,101 @@ def _shares(demand: Resources, available: Resources) -> dict[str, float]:
     return {name: need / have if have else 0.0 for name, need, have in pairs}
 
 
-def _floorplan(fpga: Fpga, run: PhaseRun) -> FloorplanEntry:
-    placement, ports = run.placements[fpga.name], FpgaPorts(fpga, run)
-    return FloorplanEntry(
-        pblocks={
-            part.module(name): _pblock(name, use, ports, part, placement.regions[part.module(name)])
-            for part in run.wholes
-            for name, use in likelihood.uses_of_part(part).items()
-            if part.module(name) in placement.regions
-        },
-        hpwl=placement.hpwl,
-        port_length=ports.length,
-        sll_columns=ports.sll_columns(),
-        longest=[entry for part in run.wholes for entry in longest_streams(part, fpga)],
-        weights=PlacementTerms(**run.context.request.place_weights.as_dict()),
-        terms=PlacementTerms(**asdict(placement.terms)),
-        congestion=routing_map(placement.routing, fpga.device),
-        stats=statistics(placement.stats),
-    )
+def _bands_and_fits(run: PhaseRun, channels: Sequence[list[ChannelEntry]]) -> tuple[Bands, dict[str, FitEntry]]:
+    """Return bands and fits of a phase, both empty where the cost model knows no error; ``channels`` by network."""
+    costs = run.context.costs
+    if not costs.has_bands:
+        return {}, {}
+    items = [item for part, own in zip(run.wholes, channels, strict=True) for item in _items(part, own)]
+    return _bands(items, costs), _fits(run.context.platform.slots, items, costs)
 
 
-def _pblock(module: str, use: Use, ports: FpgaPorts, part: Part, region: Region) -> PblockEntry:
-    fpga, costs, place = ports.fpga, part.context.costs, part.candidate.slot_of[module]
-    device, name = fpga.device, part.module(module)
-    supply = total(device.resources(rect) for rect in region)
-    (slot,) = (slot for slot in fpga.slots if slot.name == place)
-    is_whole = sum(rect.columns * rect.rows for rect in region) == free_cells(device, slot)
-    return PblockEntry(
-        slot=place,
-        rectangles=[rectangle(rect) for rect in region],
-        ranges=list(ranges(device, *region)),
-        anchor=anchor(device, *region),
-        demand=amounts(part.candidate.demands[module]),
-        supply=amounts(supply),
-        likelihood=outcome_of(use, costs.band).told(supply.as_dict()) if costs.has_bands else None,
-        short=not is_whole and not has_room(part.context, device, use)(supply),
-        ports=ports.entries(name),
-        pins_per_row=ports.placed[name].pins_per_row,
-    )
+def _bands(items: Sequence[Item], costs: Costs) -> Bands:
+    """Return the factors for each kind and resource that the phase uses; what was measured has none."""
+    whole: dict[str, Resources] = defaultdict(lambda: ZERO)
+    for _, kind, need in items:
+        whole[kind] = whole[kind] + need
+    return {
+        kind: {name: costs.band(kind, name) for name in RESOURCE_NAMES if use.as_dict()[name]}
+        for kind, use in sorted(whole.items())
+        if kind not in {CROSSING, LESS, MORE}
+    }
+
+
+def _fits(slots: Sequence[Slot], items: Sequence[Item], costs: Costs) -> dict[str, FitEntry]:
+    """Return for every slot how likely it holds what lies in it, and the tenths of what that needs."""
+    use: dict[str, dict[str, Resources]] = {slot.name: defaultdict(lambda: ZERO) for slot in slots}
+    for slot, kind, need in items:
+        use[slot][kind] = use[slot][kind] + need
+    return {slot.name: _fit(use[slot.name], slot.available, costs) for slot in slots}
+
+
+def _fit(use: Use, available: Resources, costs: Costs) -> FitEntry:
+    low, high = spread(use, costs.band)
+    likelihood = outcome_of(use, costs.band).told(available.as_dict())
+    return FitEntry.model_validate({"likelihood": likelihood, "low": low, "high": high})
+
+
+def _items(part: Part, channels: Sequence[ChannelEntry]) -> Iterator[Item]:
+    """Yield slot, kind and estimate of what lies in every module, and of every run of crossing registers and slices."""
+    for module, use in uses_of_part(part).items():
+        for kind, need in use.items():
+            yield part.candidate.slot_of[module], kind, need
+    for channel in channels:
+        for slot, registers in channel.crossing_resources.items():
+            yield slot, CROSSING, registers.resources
+        for slot, slices in channel.slice_resources.items():
+            yield slot, part.context.costs.fifo_kind, slices.resources
+
+
+def _shared_implementations(run: PhaseRun, regions: Mapping[str, Region]) -> dict[str, Likeness]:
+    """Return each module of a phase beside its equals, all by the plan's names.
+
+    Windows are as placement found them: an equal circuit on other columns is made anew.
+    """
+    devices = {slot.name: fpga.device for fpga in run.context.platform.fpgas for slot in fpga.slots}
+    homes = {
+        part.module(name): (devices[slot], regions[part.module(name)])
+        for part in run.wholes
+        for name, slot in part.candidate.slot_of.items()
+    }
+    found = likenesses(*map(_circuits, run.wholes))
+    return {likeness.module: likeness for likeness in _where_windows_are_alike(found, homes)}
+
+
+def _circuits(part: Part) -> Circuits:
+    candidate, backend = part.candidate, part.context.backend
+    in_logic = {
+        engine.name: f"{constants} of {part.id(engine.name)}"
+        for engine in candidate.folded.dataflow.engines
+        if (constants := backend.in_logic(engine, candidate.folded.options[engine.name]))
+    }
+    names = {module.name: part.module(module.name) for module in candidate.modules}
+    return Circuits(candidate.modules, candidate.folded, candidate.channels, in_logic, names)
+
+
+def _where_windows_are_alike(found: tuple[Likeness, ...], homes: Mapping[str, Home]) -> list[Likeness]:
+    """Let a module share the first implementation whose window can be moved onto its own."""
+    windows: dict[str, list[str]] = {}
+    placed = []
+    for likeness in found:
+        made = windows.setdefault(likeness.implementation, [])
+        name = next((other for other in made if _moves(homes[other], homes[likeness.module])), likeness.module)
+        if name == likeness.module:
+            made.append(name)
+        placed.append(replace(likeness, implementation=name))
+    pairs = zip(placed, found, strict=True)
+    return [_explained(likeness, placed, windows[before.implementation]) for likeness, before in pairs]
+
+
+def _moves(home: Home, other: Home) -> bool:
+    return home[0].die == other[0].die and can_relocate(home[0], home[1], other[1])
+
+
+def _explained(likeness: Likeness, placed: list[Likeness], windows: list[str]) -> Likeness:
+    """Give a reason to a module that has equals, all of them in other windows."""
+    shared = sum(other.implementation == likeness.implementation for other in placed) > 1
+    others = [name for name in windows if name != likeness.module]
+    if shared or not others or likeness.why_not:
+        return likeness
+    return replace(likeness, why_not=f"its window is not on the columns and rows of that of {others[0]}")

@@ -3,40 +3,39 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from floorflow import __version__
 from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import renamings
-from floorflow.facts import (
-    CalibrationEntry,
-    InputFile,
-    MemoryScheduleEntry,
-    NetworkEntry,
-    PhaseEntry,
-    Plan,
-    ReconfigurableEntry,
-    ScheduleEntry,
-    TargetsEntry,
-)
-from floorflow.facts.plan import SCHEMA, UNBUILT
+from floorflow.facts import Extras, InputFile, MemoryScheduleEntry, NetworkEntry, PhaseEntry, Plan
+from floorflow.facts.channel import slice_warnings
+from floorflow.facts.estimates import throughput_warnings
+from floorflow.facts.extras import EXTRAS_SCHEMA
+from floorflow.facts.folding import lifted_warnings
+from floorflow.facts.options import Options
+from floorflow.facts.plan import SCHEMA, UNBUILT, CalibrationEntry
+from floorflow.facts.platform import BoundaryCrossing, FpgaEntry, PlatformEntry
+from floorflow.facts.region import ReconfigurableEntry
+from floorflow.facts.schedule import ScheduleEntry
+from floorflow.facts.summary import summarise
+from floorflow.facts.targets import TargetsEntry
+from floorflow.hardware import Board, Fpga, Platform, assumed_facts
 from floorflow.network import Network
 from floorflow.reading import read_bytes
-from floorflow.record.engine_limits import lifted, lifted_warnings
-from floorflow.record.long_streams import slice_warnings
-from floorflow.record.network import network_entry
-from floorflow.record.options import options_entry
+from floorflow.record.network import lifted, network_entry
 from floorflow.record.part import Part, PhaseRun, alone
 from floorflow.record.phase import phase
-from floorflow.record.platform import platform_entry
-from floorflow.record.summary import summary
-from floorflow.record.throughput import throughput_warnings
-from floorflow.record.warnings import doubts, warnings_of
+from floorflow.record.streams import far_streams
 from floorflow.request import Request
+from floorflow.search.candidate import findings
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.placing import pblocks_of
+from floorflow.search.candidate.progress import Progress
 from floorflow.search.interval.search import SearchResult
 from floorflow.several import plain_name
 
@@ -104,7 +103,7 @@ def record_runs(
     interrupted = any(part.result.interrupted for run in runs for part in run.parts)
     return Plan(
         schema=SCHEMA,
-        summary=summary(
+        summary=summarise(
             options,
             platform,
             networks,
@@ -192,7 +191,9 @@ def _warnings(runs: Sequence[PhaseRun], phases: Sequence[PhaseEntry]) -> Iterato
             yield from (where + sentence for sentence in (*warnings_of(part), *said))
         where = f"phase {run.name}: " if len(runs) > 1 else ""
         tool = run.context.backend.tool(run.context.request.backend_options)
-        yield from (where + sentence for sentence in slice_warnings(entry, tool))
+        yield from (
+            where + sentence for sentence in slice_warnings(entry.channels, tool, slices_built=entry.slices_built)
+        )
 
 
 def _calibration(measured: Measurements, runs: Sequence[PhaseRun]) -> CalibrationEntry:
@@ -214,3 +215,145 @@ def _folding_files(context: PlanningContext) -> Iterator[Path]:
 
 def _sha256(path: Path) -> str:
     return hashlib.sha256(read_bytes(path, "model", "put it back")).hexdigest()
+
+
+def warnings_of(part: Part) -> list[str]:
+    """Return what is to be said of a network in a phase."""
+    context, result = part.context, part.result
+    options = context.request.backend_options
+    own = list(context.backend.warnings(result.candidate.folded, context.platform.clock_mhz, options))
+    own += part.likely_clock.notes if part.likely_clock is not None else ()
+    warnings = [part.told(sentence) for sentence in own]
+    far = far_streams(part)
+    if far:
+        why = result.hop_proof or f"--max-hops {result.max_hops} allows it"
+        streams = f"{len(far)} stream{'s cross' if len(far) > 1 else ' crosses'} up to {max(s.hops for s in far)}"
+        warnings.append(
+            f"{streams} SLR boundaries of an FPGA one after the other ({why}), and rely on registers at each that no "
+            "tool inserts by itself: report.txt lists them"
+        )
+    if result.repair:
+        warnings.append(f"to place the design: {result.repair}")
+    return warnings
+
+
+def options_entry(
+    request: Request,
+    platform: Platform,
+    models: Sequence[str],
+    targets: TargetsEntry | None = None,
+    shared: MemoryScheduleEntry | None = None,
+) -> Options:
+    """Return the options with what the request left open; ``models``: the file of each network, by name.
+
+    Of several networks that were planned together ``targets`` hold the rates, of those that share the memory
+    ``shared``.
+    """
+    return Options(
+        **{name: getattr(request, name) for name in Request.model_fields}
+        | {
+            "models": list(models),
+            "folding": request.folding and request.folding.name,
+            "stay_near": request.stay_near and request.stay_near.name,
+            "platform": platform.name,
+            "link": _link(request, platform),
+            "clock_mhz": platform.clock_mhz,
+            "max_fpgas": max(request.max_fpgas, len(platform.fpgas)),
+            "objective": request.goal,
+        }
+        | ({} if targets is None else _of_several(targets))
+        | ({} if shared is None else _at_memory(shared))
+    )
+
+
+def _of_several(targets: TargetsEntry) -> dict[str, Any]:
+    """Return the options that stand for a rate: least resources are sought only where every network meets its own."""
+    met = all(row.fps is not None and row.share == 1 for row in targets.networks)
+    return {
+        "fps": None,
+        "objective": "resources" if met else "throughput",
+        "rates": {row.network: row.fps for row in targets.networks if row.fps is not None},
+        "min_rate": {row.network: row.least_fps for row in targets.networks if row.least_fps is not None},
+    }
+
+
+def _at_memory(shared: MemoryScheduleEntry) -> dict[str, Any]:
+    """Return the rates that were asked for; nothing else was sought but to come close to them, with few resources."""
+    return {
+        "fps": None,
+        "objective": "resources",
+        "rates": {row.network: row.asked_fps for row in shared.networks if row.asked_fps is not None},
+        "min_rate": {row.network: row.least_fps for row in shared.networks if row.must},
+    }
+
+
+def _link(request: Request, platform: Platform) -> str | None:
+    """Return the name, not the path, of the kind of link that was asked for."""
+    link = platform.fpgas[0].board.link
+    return None if request.link is None or link is None else link.kind
+
+
+def record_extras(found: findings.Extras, plan_sha256: str) -> Extras:
+    """Return the extras of the plan whose plan.json has this digest."""
+    return Extras.of(found, schema=EXTRAS_SCHEMA, plan_sha256=plan_sha256)
+
+
+def platform_entry(platform: Platform) -> PlatformEntry:
+    """Return the platform as the run saw it."""
+    return PlatformEntry.of(platform, fpgas=[_fpga(fpga) for fpga in platform.fpgas], files=sorted(platform.files))
+
+
+def _fpga(fpga: Fpga) -> FpgaEntry:
+    board = fpga.board
+    return FpgaEntry.of(
+        fpga,
+        board=board.name,
+        part=board.part,
+        device=fpga.device.part,
+        host_memory=board.host_memory,
+        crossing=BoundaryCrossing(registers=board.crossing_registers),
+        unstated=board.unstated,
+    )
+
+
+def doubts(platform: Platform) -> list[str]:
+    """Say, once for each board, what its file leaves open, and once what host port and links are in doubt."""
+    boards = {fpga.board.name: fpga.board for fpga in platform.fpgas}.values()
+    ports = {fpga.board.name: fpga.board.at_host for fpga in (platform.fpgas[0], platform.fpgas[-1])}
+    assumed = [
+        f"host port {memory.name} of {board} in {memory.slr}: place and price are assumed: confirm with platforminfo"
+        for board, memory in ports.items()
+        if memory is not None and memory.assumed
+    ]
+    lossy = [
+        f"link {kind} loses packets and sends none again: a frame that loses one is wrong or never ends; take "
+        "aurora-100g, or add a layer that sends again"
+        for kind in sorted({link.kind for link in platform.links if not link.reliable})
+    ]
+    guessed = [f"{board.name}: {fact}" for board in boards for fact in assumed_facts(board)]
+    return [*_unstated(boards), *guessed, *assumed, *lossy]
+
+
+def _unstated(boards: Collection[Board]) -> list[str]:
+    """Say what the files of boards leave open."""
+    return [
+        f"{board.name + ': ' if len(boards) > 1 else ''}{board.doubt}; "
+        f"state the field{'s' if len(board.unstated) > 1 else ''}, or 'none' (platforms/README.md)"
+        for board in boards
+        if board.doubt
+    ]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A plan on its platform, and its files, content by relative path; pictures and run.json come with the API.
+
+    ``seconds``: what its steps took, where that is told; run.json alone may hold them. ``extras`` works out what is
+    told beside the plan once it stands, None where there is nothing.
+    """
+
+    plan: Plan
+    platform: Platform
+    files: dict[str, str | bytes]
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    extras: Callable[[Progress], Extras | None] | None = None

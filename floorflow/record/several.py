@@ -9,13 +9,13 @@ from floorflow.backends.backend import Source
 from floorflow.channels import Channel
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.dataflow.modules import Module
-from floorflow.facts import MemoryScheduleEntry, Plan, TargetEntry, TargetsEntry
+from floorflow.facts import MemoryScheduleEntry, Plan
+from floorflow.facts.targets import TargetEntry, TargetsEntry
 from floorflow.folding import FoldingSolution
 from floorflow.folding.least_full import fullness
 from floorflow.folding.selection import Evaluator
 from floorflow.record.part import MAIN, Part, PhaseRun
 from floorflow.record.run import record_runs
-from floorflow.record.values import statistics
 from floorflow.resources import total
 from floorflow.search.candidate.candidate import Candidate
 from floorflow.search.candidate.context import PlanningContext
@@ -162,12 +162,12 @@ def _host_weights(found: HostWeights | None, member: Member, interval: int) -> H
 
 def _targets(found: SeveralFound) -> TargetsEntry:
     pairs = list(zip(found.networks.targets, found.intervals, strict=True))
-    return TargetsEntry(
+    return TargetsEntry.of(
+        found,
         networks=[
-            TargetEntry(
-                network=target.network,
+            TargetEntry.of(
+                target,
                 fps=target.asked_fps,
-                least_fps=target.least_fps,
                 target_cycles=target.cycles,
                 alone_cycles=min(target.alone, interval),
                 share=float(target.share(interval)),
@@ -175,7 +175,6 @@ def _targets(found: SeveralFound) -> TargetsEntry:
             )
             for target, interval in pairs
         ],
-        stretch=statistics(found.stretch),
     )
 
 

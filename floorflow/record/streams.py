@@ -1,4 +1,4 @@
-"""Channels, crossings and loads in the form that plan.json holds."""
+"""Channels, crossings and loads in the form that plan.json holds, and the longest streams of an FPGA."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from typing import Any
 from floorflow.channels import Channel
 from floorflow.channels.cost_allocation import crossing_shares, modules_between
 from floorflow.dataflow.modules import module_of
-from floorflow.facts import BoundaryRegisters, ChannelEntry, CrossingEntry, FarStreamEntry, LoadEntry
-from floorflow.hardware import RouteStep
+from floorflow.facts import ChannelEntry
+from floorflow.facts.channel import LongStreamEntry
+from floorflow.facts.partition import BoundaryRegisters, CrossingEntry, FarStreamEntry, LoadEntry
+from floorflow.hardware import Fpga, RouteStep
+from floorflow.hardware.reach import reach_tiles
 from floorflow.record.part import Part, PhaseRun
-from floorflow.record.values import amounts
 from floorflow.resources import ZERO, Resources
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.slot_problem import channel_steps
+
+LISTED = 5
+"""Longest streams that the plan lists of an FPGA."""
 
 
 def channels(part: Part) -> list[ChannelEntry]:
@@ -32,33 +37,25 @@ def _routes(part: Part) -> Iterator[tuple[Channel, tuple[RouteStep, ...]]]:
 
 
 def _channel(part: Part, channel: Channel, route: Sequence[RouteStep], home: Mapping[str, str]) -> ChannelEntry:
-    stream, shares = channel.stream, _crossing_resources(part.context, channel, route)
-    return ChannelEntry(
+    stream, slices = channel.stream, part.candidate.slices
+    return ChannelEntry.of(
+        channel,
         name=part.channel_name(channel.name),
         source=part.id(stream.source),
         source_port=stream.source_port,
         target=part.id(stream.target),
         target_port=stream.target_port,
-        width_bits=channel.width_bits,
-        words_per_frame=channel.words_per_frame,
-        source_width_bits=channel.source_width_bits,
-        target_width_bits=channel.target_width_bits,
-        converter=channel.converter,
         converter_module=part.module(home[channel.converter_engine]) if channel.converter else None,
         fifo_depth=channel.fifo_depth_words,
         fifo_needed=channel.needed_words,
-        fifo_style=channel.fifo_style,
         fifo_module=part.module(home[channel.fifo_engine]),
         crossing_registers=sum(crossing.registers for step in route for crossing in step.crossings),
-        slices=part.candidate.slices.count(channel.name),
-        slice_slots=list(part.candidate.slices.slots.get(channel.name, ())),
-        slices_left_out=part.candidate.slices.left_out.get(channel.name, 0),
+        slices=slices.count(channel.name),
+        slice_slots=slices.slots.get(channel.name, ()),
+        slices_left_out=slices.left_out.get(channel.name, 0),
         link=",".join(step.link for step in route if step.link is not None) or None,
-        resources=amounts(channel.fifo_resources + channel.converter_resources),
-        converter_resources=amounts(channel.converter_resources),
-        fifo_resources=amounts(channel.fifo_resources),
-        crossing_resources={slot: amounts(share) for slot, share in shares.items()},
-        slice_resources={slot: amounts(share) for slot, share in part.candidate.slices.shares(channel.name).items()},
+        crossing_resources=_crossing_resources(part.context, channel, route),
+        slice_resources=slices.shares(channel.name),
     )
 
 
@@ -141,3 +138,22 @@ def loads(run: PhaseRun) -> list[LoadEntry]:
         for (a, b), use in gbps.items()
     ]
     return [*boundaries, *links]
+
+
+def longest_streams(part: Part, fpga: Fpga) -> list[LongStreamEntry]:
+    """Return the longest streams of an FPGA: those beyond one cycle's reach first, then by their way without slices."""
+    slices, reach = part.candidate.slices, reach_tiles(part.context.platform.clock_mhz)
+    own = {slot.name for slot in fpga.slots}
+    entries = [
+        LongStreamEntry(
+            channel=part.channel_name(name),
+            tiles=placed.way.tiles,
+            unsliced_tiles=placed.way.longest_tiles,
+            way_tiles=placed.way.longest_with(slices.count(name)),
+            reach_tiles=reach,
+            slices=slices.count(name),
+        )
+        for name, placed in slices.ways.items()
+        if placed.slots[0] in own and placed.way.tiles
+    ]
+    return sorted(entries, key=lambda row: (row.way_tiles <= reach, -row.unsliced_tiles))[:LISTED]

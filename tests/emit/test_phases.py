@@ -9,18 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from floorflow.api import told as printed
+import floorflow as ff
 from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.finn.export import cells
 from floorflow.emit import bundle
-from floorflow.emit.next_steps import next_steps
-from floorflow.emit.report import report
-from floorflow.emit.use import slot_uses
+from floorflow.emit.bundle import platform_facts
+from floorflow.emit.bundle import report_text as report
 from floorflow.errors import InputError
-from floorflow.facts import Plan, read_plan
+from floorflow.facts import Plan, read_plan, summary
+from floorflow.facts.context import Context
+from floorflow.facts.next_steps import next_steps
+from floorflow.facts.summary import summarise
 from floorflow.hardware import Platform, load_platform
 from floorflow.output import write
-from floorflow.record.summary import summary
 from floorflow.verify import check
 from tests.tools import need_tcl
 from tests.verify.two_by_two import write_two_by_two
@@ -68,7 +69,7 @@ def test_foldings_are_of_the_phase_and_under_the_networks_own_names(out: Path) -
 
 def test_what_comes_next_is_of_files_that_are_emitted(plan: Plan, out: Path) -> None:
     names = [path.relative_to(out).as_posix() for path in out.rglob("*.*") if path.is_file()]
-    (finn,) = printed.next_steps(plan, names, out)
+    (finn,) = ff.load(out).next_steps(out)
     told, _, after = finn.removeprefix("FINN: ").partition("; ")
     assert [Path(word).is_file() for word in told.split(", ")] == [True] * 2
     assert after == "each ends at a stitched IP"
@@ -125,14 +126,14 @@ def test_the_report_tells_of_each_network_what_the_schedule_leaves_of_its_rate(p
 
 
 def test_the_terminal_tells_of_every_network_and_phase(plan: Plan) -> None:
-    text = printed.told(plan)
+    text = summary(plan)
     assert [line.split()[0] for line in text.splitlines() if " on alveo-u250: " in line] == ["camera", "radar"]
     assert "  phase p1: camera, radar" in text
 
 
 def test_the_summary_follows_from_the_rest(plan: Plan) -> None:
     parts = plan.options, plan.platform, plan.networks, plan.phases, plan.schedule
-    assert summary(*parts, warnings=plan.warnings, interrupted=plan.interrupted) == plan.summary
+    assert summarise(*parts, warnings=plan.warnings, interrupted=plan.interrupted) == plan.summary
 
 
 def test_a_network_of_which_a_section_says_nothing_has_no_heading_there(plan: Plan, platform: Platform) -> None:
@@ -142,7 +143,7 @@ def test_a_network_of_which_a_section_says_nothing_has_no_heading_there(plan: Pl
 
 def next_steps_of(plan: Plan, number: int, platform: Platform) -> str:
     phase = plan.phases[number]
-    return "\n".join(next_steps(plan, phase, platform, slot_uses(plan, phase, platform), BACKEND))
+    return "\n".join(next_steps(Context(plan, phase, platform_facts(plan, platform), BACKEND)))
 
 
 def tried(plan: Plan, *rows: tuple[str, int]) -> Plan:

@@ -10,7 +10,8 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from floorflow.errors import InputError
-from floorflow.facts import End, end_of, read_plan
+from floorflow.facts import read_plan
+from floorflow.facts.channel import End, end_of
 from floorflow.facts.values import PlainName
 
 

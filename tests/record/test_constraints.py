@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from floorflow.facts import PblockEntry
+from floorflow.facts.floorplan import PblockEntry
+from floorflow.facts.values import Amounts, RectangleEntry
 from floorflow.hardware import Rect, free_cells, free_rectangles, load_platform
-from floorflow.record.constraints import constraint_styles
-from floorflow.record.values import amounts, rectangle
+from floorflow.record.floorplan import constraint_styles
 from floorflow.request import Request
-from floorflow.resources import Resources
 from tests.conftest import TFC
 
 U250 = load_platform("alveo-u250", 1).fpgas[0]
@@ -23,11 +22,11 @@ ALL = U250.slots[3].region
 def pblock(slot: str, *rects: Rect, lut: int = 100, short: bool = False) -> PblockEntry:
     return PblockEntry(
         slot=slot,
-        rectangles=[rectangle(rect) for rect in rects],
+        rectangles=[RectangleEntry.of(rect) for rect in rects],
         ranges=[],
         anchor="",
-        demand=amounts(Resources(lut=lut)),
-        supply=amounts(Resources(lut=2 * lut)),
+        demand=Amounts(LUT=lut),
+        supply=Amounts(LUT=2 * lut),
         likelihood=0.95,
         short=short,
         ports=[],

@@ -8,23 +8,19 @@ from typing import Any
 import pytest
 
 from floorflow.errors import InputError, Refusal
-from floorflow.facts import SearchEntry
+from floorflow.facts.search import SearchEntry
 from floorflow.record.network import network_entry
 from floorflow.record.part import Part, PhaseRun, alone
 from floorflow.record.phase import phase
-from floorflow.request import Request
-from floorflow.search.candidate.preparing import prepare, read
-from floorflow.search.interval.search import search
+from floorflow.search.candidate.preparing import read
+from floorflow.search.interval.search import SearchResult
 from floorflow.search.interval.state import TraceRow
 from floorflow.several import plain_name
-from tests.conftest import TFC
 
 
 @pytest.fixture(scope="module")
-def part() -> Part:
-    request = Request(TFC, "pynq-z1", effort="fast", fps=1000)
-    context = prepare(read(request), request, 1)
-    return Part("tfc", context, search(context))
+def part(tfc_on_pynq: SearchResult) -> Part:
+    return Part("tfc", tfc_on_pynq.context, tfc_on_pynq)
 
 
 def test_the_name_stands_before_engines_and_ends(part: Part) -> None:

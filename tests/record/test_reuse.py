@@ -5,7 +5,7 @@ from __future__ import annotations
 import floorflow as ff
 from floorflow.channels.implementations import Likeness
 from floorflow.hardware import Rect, load_platform
-from floorflow.record.reuse import _where_windows_are_alike
+from floorflow.record.phase import _where_windows_are_alike
 from tests.conftest import EXAMPLES
 
 

@@ -10,25 +10,24 @@ import pytest
 
 from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import Measurements
-from floorflow.facts import ScheduleEntry, ScheduleStep
+from floorflow.facts.schedule import ScheduleEntry, ScheduleStep
 from floorflow.record.part import Part, PhaseRun, alone
 from floorflow.record.phase import phase
 from floorflow.record.run import _calibration, _warnings, record_runs
 from floorflow.request import Request
-from floorflow.search.candidate.preparing import prepare, read
+from floorflow.search.candidate.preparing import read
 from floorflow.search.candidate.previous import read_previous
-from floorflow.search.interval.search import search
+from floorflow.search.interval.search import SearchResult
 from tests.conftest import TFC
 
 
 @pytest.fixture(scope="module")
-def runs() -> list[PhaseRun]:
+def runs(tfc_on_pynq: SearchResult) -> list[PhaseRun]:
     """Return two networks, each in a phase of its own."""
-    request = Request(TFC, "pynq-z1", effort="fast", fps=1000)
-    context = prepare(read(request), request, 1)
+    context = tfc_on_pynq.context
     fpgas = tuple(replace(f, board=f.board.model_copy(update={"unstated": ("shell",)})) for f in context.platform.fpgas)
     context = replace(context, platform=replace(context.platform, fpgas=fpgas))
-    found = replace(search(context), repair="fewer pblocks")
+    found = replace(tfc_on_pynq, repair="fewer pblocks")
     names = ("left", "right")
     parts = [Part(name, context, found, prefix=f"{name}/", measured=["Thresholding_rtl_0"]) for name in names]
     return [replace(alone(part), name=name) for part, name in zip(parts, ("p0", "p1"), strict=True)]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from floorflow import flow
-from floorflow.emit.bargains import best_bargains, left_out
-from floorflow.facts import BargainsEntry, Extras, read_plan
+from floorflow.facts import Extras, read_plan
+from floorflow.facts.extras import BargainsEntry, best_bargains, left_out
 from floorflow.record import Outcome
 from floorflow.request import Request
 from floorflow.search.candidate.progress import SILENT

@@ -12,16 +12,16 @@ import onnx
 import pytest
 
 from floorflow import flow, rates
-from floorflow.api.told import told
 from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.channels import PartialPlacement, connect
 from floorflow.dataflow.model import Engine
-from floorflow.emit.report import report
-from floorflow.facts import Plan, read_plan
+from floorflow.emit.bundle import report_text as report
+from floorflow.facts import Plan, read_plan, summary
+from floorflow.facts.estimates import throughput_warnings
 from floorflow.hardware import Crossing, Route, link_crossing, load_platform
 from floorflow.rates import RateProblem, RouteDelay, keeps
-from floorflow.record.throughput import throughput_of, throughput_warnings
+from floorflow.record.network import throughput_of
 from floorflow.request import Request
 from floorflow.search.candidate import candidate as candidate_module
 from floorflow.search.candidate import fifo_sizing
@@ -174,7 +174,7 @@ def test_depths_that_finn_plans_for_a_small_network_are_analysed_and_their_inter
     plan = flow.plan(context.request.changed(plots=False)).plan
     kept = int(100e6 / found.interval_cycles)
     assert plan.phases[0].networks[0].estimates.sustained_fps == pytest.approx(100e6 / found.interval_cycles)
-    assert f"{kept:,} frames/s with the planned FIFOs" in told(plan).splitlines()[len(plan.unbuilt)]
+    assert f"{kept:,} frames/s with the planned FIFOs" in summary(plan).splitlines()[len(plan.unbuilt)]
     assert "which do not allow the rate of the engines" in report(plan, load_platform("pynq-z1"), BACKEND)
     assert f"{kept:,} frames/s (engines alone: " in rate_text(plan.model_dump(by_alias=True))
 

@@ -9,7 +9,8 @@ import pytest
 
 from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.dataflow.bands import FF_PER_LUT, fit_likelihood
-from floorflow.facts import PblockEntry, read_plan
+from floorflow.facts import read_plan
+from floorflow.facts.floorplan import PblockEntry
 from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.search.candidate.context import PlanningContext

@@ -11,9 +11,8 @@ import onnx
 import pytest
 
 from floorflow import flow
-from floorflow.api.told import told
 from floorflow.backends.finn.read.dataflow import read_source
-from floorflow.facts import read_plan
+from floorflow.facts import read_plan, summary
 from floorflow.request import Request
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.limits import SearchLimits
@@ -101,7 +100,7 @@ def test_the_plan_tells_the_rate_that_fifos_keep_and_that_it_was_chosen(
     assert timed.full_rate_cycles is not None
     assert part.interval_cycles < timed.interval_cycles <= timed.full_rate_cycles * (1 + SLACK) + 1
     assert estimates.sustained_fps == pytest.approx(100e6 / timed.interval_cycles)
-    assert "frames/s with the planned FIFOs" in told(plan).splitlines()[len(plan.unbuilt)]
+    assert "frames/s with the planned FIFOs" in summary(plan).splitlines()[len(plan.unbuilt)]
     assert any("planned for an interval 5% longer" in sentence for sentence in plan.warnings)
     assert not any("too shallow" in sentence for sentence in plan.warnings)
     rows = [row for row in plan.networks[0].trace if row.detail.startswith("FIFOs for 5% longer: ")]

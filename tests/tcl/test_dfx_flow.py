@@ -13,7 +13,8 @@ from typing import Any, cast
 import pytest
 
 from floorflow.emit.dfx import configurations, dfx_files
-from floorflow.facts import Plan, ReconfigurableEntry
+from floorflow.facts import Plan
+from floorflow.facts.region import ReconfigurableEntry
 from tests.tools import need_module, need_tcl
 from tests.verify.region_cases import case
 

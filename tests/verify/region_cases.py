@@ -10,7 +10,7 @@ import yaml
 from floorflow.assets import asset_folder
 from floorflow.hardware import load_platform
 from floorflow.placement.region import RegionNeed, choose_regions
-from floorflow.record.regions import reconfigurable_entry
+from floorflow.record.in_time import reconfigurable_entry
 from floorflow.resources import Resources
 from floorflow.search.many.regions import region_problem, static_parts
 from floorflow.verify.facts import PhaseFacts

@@ -16,10 +16,10 @@ from floorflow.channels.realise import words_per_frame
 from floorflow.dataflow.bands import LESS, MORE, spread
 from floorflow.dataflow.model import FoldedDataflow, Option, renamings
 from floorflow.errors import InputError, some
+from floorflow.facts.estimates import expected_cycles
 from floorflow.plugins import DEFAULT_BACKEND, backend_names, registration
 from floorflow.rates.pipeline import LEAST_DEPTH_WORDS
 from floorflow.reading import require_folder, resolved
-from floorflow.record.throughput import expected_cycles
 from floorflow.resources import ZERO, Resources, total
 from floorflow.search.candidate.candidate import kept_words
 from floorflow.search.candidate.fifo_sizing import FullRate, Throughput, full_rate, throughput

@@ -19,8 +19,8 @@ from floorflow.dataflow.model import Attributes, Dataflow, Engine, FoldedDataflo
 from floorflow.errors import InputError
 from floorflow.resources import Resources
 from floorflow.technology import technology_of
-from floorflow.verify.finn.styles import constants_in_logic as judged
 from floorflow.verify.finn.engines import FoldedEngine
+from floorflow.verify.finn.styles import constants_in_logic as judged
 from tests.conftest import CNV
 from tests.residual_models import residual_network
 

@@ -1,0 +1,122 @@
+"""What makes a plan hard to close timing on.
+
+Each item comes with the number that would be comfortable and the option that gets there (docs/clock.md says where the
+numbers come from). Whether a plan closes nobody knows before routing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from floorflow.facts.phase import PhaseEntry
+from floorflow.facts.plan import Plan
+from floorflow.facts.platform import SlotEntry
+from floorflow.facts.text import table
+from floorflow.presets import CHANGES
+
+COMFORTABLE_SLOT: Mapping[str, float] = CHANGES["safe"]["cap"].as_dict()
+"""Share of what is available in a slot up to which it is comfortable: caps of the preset `safe`."""
+
+COMFORTABLE_ENGINE = {"LUT": (0.25, 20_000), "DSP": (0.5, 128)}
+"""The same for one engine, and an amount that is comfortable in any slot."""
+
+COMFORTABLE_HOPS = 1
+"""SLR boundaries that a stream crosses."""
+
+
+@dataclass(frozen=True)
+class Closing:
+    """One item: what, where, how much was found and would be comfortable, and the option that gets there."""
+
+    what: str
+    where: str
+    found: str
+    comfortable: str
+    way: str
+    is_hard: bool
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.where}, {self.found} (comfortable: {self.comfortable}; {self.way})"
+
+
+def closing(plan: Plan, phase: PhaseEntry) -> list[Closing]:
+    """Return what makes a phase hard to close, the fullest slot first; only what there is in it."""
+    return [*_fullest_slot(plan, phase), *_largest_engine(plan, phase), *_longest_stream(phase), *_hops(phase)]
+
+
+def _fullest_slot(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
+    """Yield the slot and resource that is fullest of what is comfortable."""
+    used = phase.partition.utilisation
+    shares = [
+        (used[slot.name][r] / COMFORTABLE_SLOT[r], slot.name, r)
+        for slot in plan.platform.slots
+        for r in used[slot.name]
+    ]
+    much, slot, name = max(shares, key=lambda share: share[0], default=(0.0, "", "LUT"))
+    if much:
+        most = COMFORTABLE_SLOT[name]
+        found = f"{used[slot][name]:.0%} of the {name}"
+        yield Closing("fullest slot", slot, found, f"{most:.0%}", f"--cap {name}={most:g}", much > 1)
+
+
+def _largest_engine(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
+    """Yield the engine that takes most of what is comfortable in its slot."""
+    slots, slot_of = {slot.name: slot for slot in plan.slots_in(phase)}, phase.slot_of
+    found = [
+        (entry.resources.model_dump()[r] / limit, engine, r, limit)
+        for engine, entry in phase.engines.items()
+        for r, limit in _comfortable_engine(slots[slot_of[engine]]).items()
+    ]
+    much, engine, name, limit = max(found, key=lambda each: each[0], default=(0.0, "", "LUT", 0))
+    if much:
+        need, have = (
+            of.model_dump()[name] for of in (phase.engines[engine].resources, slots[slot_of[engine]].available)
+        )
+        found_there = f"{need:,} {name}, {need / have:.0%} of {slot_of[engine]}"
+        way = f"--max-engine-share {name}={COMFORTABLE_ENGINE[name][0]:g}"
+        yield Closing("largest engine", engine, found_there, f"{limit:,}", way, much > 1)
+
+
+def _comfortable_engine(slot: SlotEntry) -> dict[str, int]:
+    have = slot.available.model_dump()
+    limits = {r: max(int(share * have[r]), least) for r, (share, least) in COMFORTABLE_ENGINE.items()}
+    return {r: limit for r, limit in limits.items() if have[r]}
+
+
+def _longest_stream(phase: PhaseEntry) -> Iterator[Closing]:
+    """Yield the stream with the longest way from one register or built slice to the next, inside one FPGA."""
+    built = phase.slices_built
+    ways = [(row.built_tiles(slices_built=built), row) for rows in phase.longest.values() for row in rows]
+    if not ways:
+        return
+    tiles, row = max(ways, key=lambda way: way[0])
+    channel = next(channel for channel in phase.channels if channel.name == row.channel)
+    stages = [f"{channel.crossing_registers} planned registers"] * bool(channel.crossing_registers)
+    stages += [row.count] * bool(row.slices and built)
+    between = f" between {' and '.join(stages)}" if stages else ""
+    missing = "" if built else "register slices in what is built, "
+    way = f"{missing}--effort best may find shorter ways, a lower --fps makes pblocks smaller"
+    found = f"{tiles:,.0f} columns and rows{between}"
+    yield Closing("longest stream", row.channel, found, f"{row.reach_tiles:,.0f}", way, tiles > row.reach_tiles)
+
+
+def _hops(phase: PhaseEntry) -> Iterator[Closing]:
+    """Yield the stream that crosses most SLR boundaries of an FPGA."""
+    crossings = [crossing for crossing in phase.partition.crossings if crossing.kind == "sll"]
+    if crossings:
+        most = max(crossings, key=lambda crossing: crossing.hops)
+        found = f"{most.hops} SLR boundar{'y' if most.hops == 1 else 'ies'}, of {len(crossings)} streams that cross any"
+        comfortable = f"{COMFORTABLE_HOPS}"
+        way = "a lower --fps, where that leaves room"
+        yield Closing("most hops", most.channel, found, comfortable, way, most.hops > COMFORTABLE_HOPS)
+
+
+def hard_to_close(plan: Plan, phase: PhaseEntry) -> list[str]:
+    """Return what is fullest, largest, longest and crosses most, beside what would be comfortable."""
+    rows = [("", "where", "found", "comfortable", "what gets there")]
+    rows += [
+        (item.what, item.where, item.found, item.comfortable, item.way if item.is_hard else "comfortable")
+        for item in closing(plan, phase)
+    ]
+    return table(rows, left=4)

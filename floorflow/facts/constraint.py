@@ -1,0 +1,90 @@
+"""What the constraint files hold the tools to, slot by slot, why no more than that, and which pblocks lack room."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Literal
+
+from floorflow.errors import some
+from floorflow.facts.floorplan import Floorplans, PblockEntry, least_likely, pblocks_of
+from floorflow.facts.platform import FpgaEntry, PlatformFacts
+from floorflow.facts.text import chance, table, wrapped
+from floorflow.request import MOST_OF_FPGA, MOST_OF_SLOT, ConstraintStyle
+
+SlotStyle = Literal["none", "slr", "soft", "hard"]
+
+STYLE_WORDS = {
+    "hard": "hard pblocks",
+    "soft": "soft pblocks",
+    "slr": "SLR assignment alone",
+    "none": "nothing",
+}
+"""What the constraint files say of a slot, by its style."""
+
+
+def summarised(styles: Mapping[str, SlotStyle], used: Collection[str], floorplans: Floorplans) -> str:
+    """Return what is constrained of the slots that are used, and the pblock that is least likely to hold its module."""
+    own = {slot: style for slot, style in styles.items() if slot in used}
+    by_style = [f"{STYLE_WORDS[s]} ({some([slot for slot in own if own[slot] == s])})" for s in sorted({*own.values()})]
+    short, likely = sum(entry.short for entry in pblocks_of(floorplans).values()), least_likely(floorplans)
+    by_style += [f"{short} short of room"] if short else []
+    constrained = f"constrained: {', '.join(by_style)}"
+    return f"{constrained}; least likely to fit: {likely}" if likely else constrained
+
+
+def constrained(
+    asked: ConstraintStyle,
+    fpgas: Collection[FpgaEntry],
+    platform: PlatformFacts,
+    floorplans: Floorplans,
+    styles: Mapping[str, SlotStyle],
+) -> list[str]:
+    """Return what is said of each slot, with the reason where that is less than hard pblocks, and what is short."""
+    rows, short = [], []
+    for fpga in fpgas:
+        pblocks = floorplans[fpga.name].pblocks
+        for slot in fpga.slots:
+            inside = {name: entry for name, entry in pblocks.items() if entry.slot == slot.name}
+            one_die, free = platform.dies[fpga.name] == 1, platform.free_cells[slot.name]
+            why = _why(asked, free, inside, one_die=one_die) if inside else "empty"
+            rows.append((slot.name, STYLE_WORDS[styles[slot.name]], why))
+            lacking = [_short(name, entry) for name, entry in inside.items() if entry.short]
+            short += [f"short of room in {slot.name}, which has no more: {', '.join(lacking)}"] if lacking else []
+    return [*table(rows, left=2), *wrapped(short)]
+
+
+def _why(asked: ConstraintStyle, free: int, pblocks: dict[str, PblockEntry], *, one_die: bool) -> str:
+    """Tell why the constraints of a slot are what they are, where that is not asked for."""
+    if asked == "auto":
+        return _on_one_die(pblocks) if one_die else _among_slrs(free, pblocks)
+    if asked == "slr" and one_die:
+        return "asked for SLRs, and there is one"
+    whole = [name for name, entry in pblocks.items() if entry.cells == free]
+    if asked == "hard" and whole:
+        return f"{whole[0]} has all that is free there"
+    return f"--constraint-style {asked}"
+
+
+def _on_one_die(pblocks: dict[str, PblockEntry]) -> str:
+    total = sum(entry.demand.LUT for entry in pblocks.values())
+    largest = max(pblocks, key=lambda name: pblocks[name].demand.LUT)
+    share = pblocks[largest].demand.LUT / total if total else 0.0
+    return f"{largest} has {share:.0%} of the LUTs" if share > MOST_OF_FPGA else "one die"
+
+
+def _among_slrs(free: int, pblocks: dict[str, PblockEntry]) -> str:
+    for name, entry in pblocks.items():
+        covered = entry.cells / free
+        if covered > MOST_OF_SLOT:
+            return f"the pblock of {name} would cover {covered:.0%} of the slot"
+        if entry.short:
+            return f"the pblock of {name} would lack room"
+    return "each pblock has the room that it should have"
+
+
+def _short(name: str, entry: PblockEntry) -> str:
+    demand, supply = entry.demand.model_dump(), entry.supply.model_dump()
+    shares = {key: need / supply[key] for key, need in demand.items() if supply[key]}
+    fullest = max(shares, key=lambda key: shares[key])
+    likely = "" if entry.likelihood is None else f", {chance(entry.likelihood)} likely to hold it"
+    return f"{name} ({shares[fullest]:.0%} full of {fullest}{likely})"

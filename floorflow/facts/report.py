@@ -1,0 +1,316 @@
+"""report.txt: what an engineer wants to know before spending a week of Vivado time, as plain text.
+
+Its first lines are the summary, which the command line prints too. Each section is made by the fact that it tells of;
+`SECTIONS` is their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from floorflow.facts import channel, constraint, memory_schedule, module, partition, schedule, targets
+from floorflow.facts.closing import closing, hard_to_close
+from floorflow.facts.context import Context, PlanTexts
+from floorflow.facts.estimates import clocks, lowest_clock, one_frame
+from floorflow.facts.extras import Extras, bargains
+from floorflow.facts.floorplan import least_likely, placements, routing
+from floorflow.facts.folding import engine_limits, large_engines
+from floorflow.facts.memory import memories
+from floorflow.facts.network import NetworkEntry
+from floorflow.facts.next_steps import next_steps
+from floorflow.facts.options import goal, preset_lines, room
+from floorflow.facts.partition import fits
+from floorflow.facts.phase import PhaseEntry, PhaseNetworkEntry
+from floorflow.facts.plan import Plan
+from floorflow.facts.platform import PlatformFacts, host_lines
+from floorflow.facts.proofs import gaps
+from floorflow.facts.rates import balance_words, host_words, rates
+from floorflow.facts.search import tried
+from floorflow.facts.text import gap_of, number, rate, table, wrapped
+from floorflow.resources import RESOURCE_NAMES
+
+Lines = Callable[[Context], list[str]]
+
+
+def report(plan: Plan, platform: PlatformFacts, backend: PlanTexts, extras: Extras | None = None) -> str:
+    """Return the report's text; ``extras``: once they are worked out."""
+    networks = " and ".join(network.name for network in plan.networks)
+    title = f"{networks} on {plan.platform.name}, floorflow {plan.version}, seed {plan.seed}"
+    views = [Context(plan, phase, platform, backend, extras) for phase in plan.phases]
+    body = [f"{heading}\n{'-' * len(heading)}\n" + "\n".join(lines) for heading, lines in _sections(views) if lines]
+    return "\n\n".join(["\n".join([title, "=" * len(title), summary(plan)]), *body]) + "\n"
+
+
+def _sections(views: Sequence[Context]) -> Iterator[tuple[str, list[str]]]:
+    """Yield headings and lines; with several phases their networks first, and the phase's name in each heading."""
+    plan, several = views[0].plan, len(views) > 1
+    yield "What was read and assumed", _assumptions(views[0])
+    if several:
+        yield "Networks and phases", _overview(plan)
+        yield _TRIED, _tried(plan)
+    for view in views:
+        for heading, lines in SECTIONS:
+            if not several:
+                yield heading, lines(view)
+            elif heading != _TRIED:
+                yield f"{heading}, in {view.phase.name}", lines(view)
+
+
+def _unless_shared(lines: Lines) -> Lines:
+    """Return lines that are left out where networks share the memory: what sets rates there is said with it."""
+    return lambda view: lines(view) if view.plan.memory_schedule is None else []
+
+
+def _throughput(view: Context) -> list[str]:
+    words = view.backend.start_ups, view.backend.fifo_depths
+    return view.by_network(lambda part: one_frame(part.estimates, part.interval_cycles, *words))
+
+
+def _targets(view: Context) -> list[str]:
+    fps = {row.network: row.fps for row in view.plan.summary.networks}
+    return targets.targets(view.plan.targets, view.plan.options.clock_mhz, fps)
+
+
+def _longest(view: Context) -> list[str]:
+    phase, count = view.phase, sum(each.slices for each in view.phase.channels)
+    likely, clock_mhz = lowest_clock(part.estimates for part in phase.networks), view.plan.options.clock_mhz
+    return channel.longest_streams(phase.longest, count, clock_mhz, likely, slices_built=phase.slices_built)
+
+
+def _bargains(view: Context) -> list[str]:
+    plan = view.plan
+    return bargains(view.extras, plan.networks[0].search.interval_cycles, measured=plan.calibration is not None)
+
+
+def _fits(view: Context) -> list[str]:
+    available = {slot.name: slot.available for slot in view.plan.slots_in(view.phase)}
+    return fits(view.phase.fits, available, least_likely(view.phase.floorplan))
+
+
+def _constrained(view: Context) -> list[str]:
+    plan, phase = view.plan, view.phase
+    asked, fpgas = plan.options.constraint_style, plan.platform.fpgas
+    return constraint.constrained(asked, fpgas, view.platform, phase.floorplan, phase.constraint_styles)
+
+
+def _far_streams(view: Context) -> list[str]:
+    if max(len(fpga.slots) for fpga in view.plan.platform.fpgas) < 3:
+        return []
+    return partition.far_streams(view.phase.partition.hops, view.plan.options.max_hops)
+
+
+def _modules(view: Context) -> list[str]:
+    phase = view.phase
+    return module.modules(phase.modules, phase.joined, phase.partition.assignment, phase.pblocks)
+
+
+def _tried(plan: Plan) -> list[str]:
+    """Return every interval that was tried for each network, and what ended its search."""
+    clock_mhz, in_phases = plan.options.clock_mhz, len(plan.phases) > 1
+    own = {each.name: tried(each.search, each.trace, clock_mhz, in_phases=in_phases) for each in plan.networks}
+    if len(own) == 1:
+        return own[plan.networks[0].name]
+    return [line for name, lines in own.items() for line in (f"{name}:", *(f"  {line}" for line in lines))]
+
+
+_TRIED = "What the search tried, and what ended it"
+SECTIONS: Sequence[tuple[str, Lines]] = (
+    ("How the memory is shared", lambda view: memory_schedule.sharing(view.plan.memory_schedule)),
+    ("Rate", _unless_shared(rates)),
+    (
+        "Rate of the engines, if the memory never waits",
+        lambda view: [] if view.plan.memory_schedule is None else rates(view),
+    ),
+    ("What each network gets", _targets),
+    ("Clock", _unless_shared(lambda view: view.by_network(lambda part: clocks(part.estimates)))),
+    ("What makes it hard to close", lambda view: hard_to_close(view.plan, view.phase)),
+    ("Longest streams", _longest),
+    ("What one frame takes", _throughput),
+    ("What less rate would free", _bargains),
+    ("How far from optimal", gaps),
+    (_TRIED, lambda view: _tried(view.plan)),
+    (
+        "Use of each slot",
+        lambda view: partition.slots(view.phase.partition, view.plan.options.cap.as_dict(), view.slots),
+    ),
+    (
+        "Large engines",
+        lambda view: wrapped(large_engines(view.phase.engines, view.plan.limits_lifted, view.phase.name)),
+    ),
+    (
+        "Where large memories lie",
+        lambda view: memories(view.phase.memories, view.phase.slot_of | view.phase.fifo_slot_of, view.slots),
+    ),
+    ("How likely it is to fit", _fits),
+    ("What is constrained", _constrained),
+    ("Streams between slots", lambda view: partition.crossings(view.phase.partition, view.platform.stream_wires)),
+    ("Streams over several SLR boundaries", _far_streams),
+    ("SLR boundaries and links", lambda view: partition.loads(view.phase.partition)),
+    ("Wires on each die", lambda view: routing(view.phase.floorplan)),
+    ("What to try next", _unless_shared(lambda view: wrapped(next_steps(view)))),
+    ("Modules", _modules),
+)
+"""Heading and lines of each section of a phase, in order; one without lines is left out."""
+
+
+def _assumptions(view: Context) -> list[str]:
+    """Return what was read and assumed: networks, platform, request, limits."""
+    plan, options, shared = view.plan, view.plan.options, view.plan.memory_schedule
+    kept = ", kept" if options.keep_granularity else ""
+    rest = f"granularity {options.granularity}{kept}, effort {options.effort}"
+    fairness, with_bands = None if shared is None else shared.fairness, any(phase.bands for phase in plan.phases)
+    return [
+        *_networks(plan),
+        f"platform   {plan.platform.boards}, --fpgas {options.fpgas}",
+        f"asked for  {goal(options, fairness)} at {options.clock_mhz:g} MHz; {rest}",
+        *preset_lines(options, view.platform.own_mhz),
+        f"engines    {engine_limits(options)}",
+        f"pblocks    {room(options, with_bands=with_bands)}",
+        f"costs      {view.backend.cost_model(plan)}",
+        *(f"fifos      {text}" for text in _fifos(plan)),
+        *_measured(plan),
+        *(
+            f"taken      {item.name} in {item.slot}: {item.resources}"
+            for item in plan.platform.infrastructure
+            if str(item.resources)
+        ),
+        *host_lines(view.platform),
+        *(f"link       {link}" for link in plan.platform.links),
+    ]
+
+
+def _fifos(plan: Plan) -> list[str]:
+    """Tell whose FIFO depths a plan assumes, what the emitted build sets, and what they hold; nothing without any."""
+    timed = [part.estimates.throughput for phase in plan.phases for part in phase.networks]
+    known = all(found is not None and found.interval_cycles is not None for found in timed)
+    whose = plan.options.backend_options.fifos_told(knows_depths=known)
+    return channel.fifos([each for phase in plan.phases for each in phase.channels], whose)
+
+
+def _networks(plan: Plan) -> list[str]:
+    files = ", ".join(f"{file.path} (sha256 {file.sha256[:12]})" for file in plan.inputs)
+    if len(plan.networks) == 1:
+        return [f"network    {files}: {plan.networks[0].counts}"]
+    return [f"inputs     {files}", *(f"network    {network.name}: {network.counts}" for network in plan.networks)]
+
+
+def _measured(plan: Plan) -> list[str]:
+    """Tell what a build said instead of estimates, and how it corrects the others."""
+    known = plan.calibration
+    if known is None:
+        return []
+    factors = [f"{kind} {name} x{x:.2f}" for kind, by in known.factors.items() for name, x in by.items()]
+    rest = f"; estimates corrected: {', '.join(factors)}" if factors else ""
+    return [f"measured   {len(known.measured)} of {len(plan.engines)} engines (calibration.json){rest}"]
+
+
+def _overview(plan: Plan) -> list[str]:
+    """Return the rate of every network in the schedule, and what each phase takes of its period."""
+    rows: list[tuple[str, ...]] = [
+        ("network", "frames/s", "longest interval", "folding bound", "gap", "joint bound", "gap", "bottleneck")
+    ]
+    for entry in plan.summary.networks:
+        interval, joint = entry.interval_cycles, entry.joint_bound_cycles
+        folding_bound = number(entry.bound_cycles), gap_of(interval, entry.bound_cycles)
+        joint_bound = ("-", "-") if joint is None else (number(joint), gap_of(interval, joint))
+        rows.append((entry.network, rate(entry.fps), number(interval), *folding_bound, *joint_bound, entry.bottleneck))
+    networks = {phase.name: ", ".join(part.network for part in phase.networks) for phase in plan.phases}
+    return [*table(rows), *([] if plan.schedule is None else schedule.phase_by_phase(plan.schedule, networks))]
+
+
+def summary(plan: Plan) -> str:
+    """Return what a user wants to see first: what cannot be built, then rate, bottleneck, fullness, every gap."""
+    lines = list(plan.unbuilt)
+    lines += [line for network in plan.networks for line in _of_network(plan, network)]
+    lines += [] if plan.schedule is None else schedule.schedule_lines(plan.schedule)
+    lines += [] if plan.memory_schedule is None else memory_schedule.memory_lines(plan.memory_schedule)
+    for phase in plan.phases:
+        lines += [*_running(plan, phase), *_of_phase(plan, phase)]
+    lines += [f"  fifos     {text}" for text in _fifos(plan)]
+    lines += [f"  note: {warning}" for warning in plan.warnings if warning not in plan.unbuilt]
+    return "\n".join(lines)
+
+
+def _of_network(plan: Plan, network: NetworkEntry) -> list[str]:
+    """Return rate and bottleneck of a network, how far that is from the bound, and what ended its search."""
+    parts, objective = plan.parts(network.name), plan.options.objective
+    if plan.memory_schedule is not None:
+        own, (_, part) = plan.memory_schedule.network(network.name), parts[0]
+        return memory_schedule.network_lines(own, str(plan.platform), part.folding, part.estimates.fps)
+
+    def in_each(label: str, text: Callable[[PhaseNetworkEntry], str]) -> list[str]:
+        words = [(f"{phase.name}: " if len(plan.phases) > 1 else "", text(part)) for phase, part in parts]
+        return [f"  {label:<10}{where}{each}" for where, each in words if each]
+
+    share = targets.share_of(plan.targets, network.name)
+    return [
+        f"{network.name} on {plan.platform}: {_whole_rate(plan, network.name)}",
+        *in_each("host", lambda part: host_words(plan, part)),
+        *([f"  target    {share}"] if share else []),
+        *([f"  interval  {network.search.bounds}"] if objective == "throughput" else []),
+        *(in_each("latency", _latency) if objective == "latency" else []),
+        f"            {network.search.ended_by}",
+        *in_each("clock", lambda part: part.estimates.clock),
+        *in_each("balance", lambda part: balance_words(plan, part)),
+    ]
+
+
+def _latency(part: PhaseNetworkEntry) -> str:
+    return f"{part.estimates.latency_us:,.1f} us: {part.folding.latency}"
+
+
+def _whole_rate(plan: Plan, network: str) -> str:
+    """Return a network's rate and bottleneck: with a schedule what comes of it there, and the phase that is slowest."""
+    if plan.schedule is None or len(plan.phases) == 1:
+        return _part_rate(plan, plan.parts(network)[0][1])
+    found = next(entry for entry in plan.summary.networks if entry.network == network)
+    where = plan.slowest_phase(network).name
+    return f"{rate(found.fps)} frames/s over the schedule (bottleneck {found.bottleneck} in phase {where})"
+
+
+def _part_rate(plan: Plan, part: PhaseNetworkEntry) -> str:
+    interval = f"interval {part.interval_cycles:,} cycles at {plan.summary.clock_mhz:g} MHz"
+    return f"{part.estimates.frames} ({interval}, bottleneck {part.estimates.bottleneck})"
+
+
+def _running(plan: Plan, phase: PhaseEntry) -> list[str]:
+    """Return of one phase of several what each network reaches while it runs."""
+    if len(plan.phases) == 1:
+        return []
+    own = [f"    {part.network} while it runs: {_part_rate(plan, part)}" for part in phase.networks]
+    return [f"  phase {phase.name}: {', '.join(part.network for part in phase.networks)}", *own]
+
+
+def _of_phase(plan: Plan, phase: PhaseEntry) -> list[str]:
+    """Return of each stage how good its answer is, and how full the slots are."""
+    of = {part.network: f"{part.network}: " if len(plan.networks) > 1 else "" for part in phase.networks}
+    folded = phase.networks if plan.memory_schedule is None else ()  # there all are chosen together
+    used = phase.partition.assignment.values()
+    caps, likely = plan.options.cap.as_dict(), lowest_clock(part.estimates for part in phase.networks)
+    listed = [row for rows in phase.longest.values() for row in rows]
+    long = channel.summarised(listed, plan.options.clock_mhz, likely, slices_built=phase.slices_built)
+    hard = [f"  hard      {item}" for item in closing(plan, phase) if item.is_hard]
+    return [
+        *(f"  folding   {of[part.network]}{part.folding.stats}" for part in folded),
+        *_fullness(plan, phase),
+        f"  partition {phase.partition.stats}; {phase.partition.counted}",
+        *placements(phase.floorplan),
+        f"  pblocks   {constraint.summarised(phase.constraint_styles, used, phase.floorplan)}",
+        *(f"  {slot}  {_shares(shares, caps)}" for slot, shares in phase.partition.utilisation.items()),
+        *(f"  longest   {text}" for text in long),
+        *(hard or ["  closing   nothing beyond what is comfortable"]),
+    ]
+
+
+def _shares(shares: Mapping[str, float], caps: Mapping[str, float]) -> str:
+    used = [f"{name} {shares[name]:.0%} of {caps[name]:.0%}" for name in RESOURCE_NAMES if shares[name] > 0]
+    return ", ".join(used) or "empty"
+
+
+def _fullness(plan: Plan, phase: PhaseEntry) -> list[str]:
+    """Return the largest share of a limit, and below what it cannot be."""
+    found = plan.summary.fullness
+    if found is None or found.phase != phase.name:
+        return []
+    known = "" if found.bound is None else f"; {phase.partition.fullness.method}: {found.bound:.1%}"
+    return [f"  fullness  {found.share:.1%} of its cap, {found.resource} of {found.slot}{known}"]

@@ -1,0 +1,154 @@
+"""How the folding of a network was searched: bounds on the interval, what was tried, and what ended the search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from floorflow.errors import What
+from floorflow.facts.estimates import EstimatesEntry
+from floorflow.facts.folding import FoldingEntry
+from floorflow.facts.text import gap_of, number, rate, table
+from floorflow.facts.values import PlainName, PlanModel
+from floorflow.request import Objective
+
+BOUND = "cycles; bound: the folding optimum under the summed limits"
+JOINT_BOUND = "cycles; joint bound: each engine in one slot, with streams and links"
+
+
+class RefusalEntry(PlanModel):
+    """Why a stage had no answer: what stood in the way, short of which resource, where, and by how much.
+
+    ``resource`` and ``place`` are empty and ``needed`` and ``allowed`` null where they do not apply or are not known;
+    ``names`` are the engines, modules or edges concerned.
+    """
+
+    what: What
+    resource: str
+    place: str
+    needed: int | float | None
+    allowed: int | float | None
+    proven: bool
+    names: list[str]
+
+
+Stage = Literal["fold", "partition", "place"]
+
+
+class EndedAtEntry(PlanModel):
+    """The try that ended the search: its interval, which stage had no answer, and why."""
+
+    interval_cycles: int
+    stage: Stage
+    refusals: list[RefusalEntry]
+
+
+class WithoutBalanceEntry(PlanModel):
+    """What folding could do, under all of the budget, if the cycles of consecutive layers might differ.
+
+    ``bound_cycles`` bounds the interval (null: the shortest was not sought); ``folding_bound`` what folding minimises
+    at the plan's interval (null: not known).
+    """
+
+    bound_cycles: int | None
+    folding_bound: float | None
+
+
+class SearchEntry(PlanModel):
+    """How far the interval is from what is proven impossible, and what ended the search.
+
+    ``interval_cycles`` is the longest of the network's phases. ``bound_cycles`` is the folding optimum under the
+    platform's summed limits; ``joint_bound_cycles`` (null: not known) also knows that an engine lies in one slot, what
+    streams cost and what links carry. ``ended_at`` is the try that ``ended_by`` tells of, null where none ended it.
+    Both bounds are those under the limits on single engines.
+    """
+
+    interval_cycles: int
+    bound_cycles: int
+    joint_bound_cycles: int | None
+    gap: float
+    ended_by: str
+    ended_at: EndedAtEntry | None
+    without_balance: WithoutBalanceEntry | None = None
+
+    @property
+    def bounds(self) -> str:
+        """The folding bound and, where it is known, the joint bound, each with the distance of the interval."""
+        folding, joint = f"bound {self.bound_cycles:,} cycles, gap {self.gap:.1%}", self.joint_bound_cycles
+        if joint is None:
+            return folding
+        return f"folding {folding}; joint bound {joint:,} cycles, gap {gap_of(self.interval_cycles, joint)}"
+
+
+class TraceEntry(PlanModel):
+    """One interval that the search tried for a phase; ``detail`` is the sentence that ``refusals`` make."""
+
+    phase: PlainName
+    interval_cycles: int
+    verdict: Literal["legal", "proven infeasible", "not found within the limit"]
+    stage: Stage
+    detail: str
+    refusals: list[RefusalEntry]
+
+
+def proofs(search: SearchEntry) -> list[tuple[str, ...]]:
+    """Return the interval against the folding bound and, where it is known, against the joint bound."""
+    bounds = [(search.bound_cycles, BOUND)]
+    bounds += [] if search.joint_bound_cycles is None else [(search.joint_bound_cycles, JOINT_BOUND)]
+    found = search.interval_cycles
+    status = "optimal" if any(found == bound for bound, _ in bounds) else "feasible"
+    return [("interval", status, number(found), number(bound), gap_of(found, bound), what) for bound, what in bounds]
+
+
+def tried(search: SearchEntry, trace: Sequence[TraceEntry], clock_mhz: float, *, in_phases: bool) -> list[str]:
+    """Return every interval that was tried for a network, and what ended its search."""
+    clock_hz = clock_mhz * 1e6
+    rows: list[tuple[str, ...]] = [("interval", "frames/s", "verdict", "stage", "")]
+    rows += [
+        (f"{row.interval_cycles:,}", rate(clock_hz / row.interval_cycles), row.verdict, row.stage, row.detail)
+        for row in trace
+    ]
+    if in_phases:
+        names = ["phase", *(row.phase for row in trace)]
+        rows = [(name, *row) for name, row in zip(names, rows, strict=True)]
+    return [f"ended by: {search.ended_by}", *table(rows, left=0)]
+
+
+def balance(epsilon: float | None, search: SearchEntry, folding: FoldingEntry, objective: Objective) -> str:
+    """Tell how the rates of a network are balanced, and the price of it; empty where they are not."""
+    if epsilon is None:
+        return ""
+    balanced = f"cycles of consecutive layers differ by at most {epsilon:g} times the lesser (--epsilon)"
+    free = search.without_balance
+    prices = [] if free is None else [*_of_rate(free, search.bound_cycles), *_of_folding(free, folding, objective)]
+    return "; ".join([balanced, *prices])
+
+
+def _of_rate(free: WithoutBalanceEntry, bound: int) -> list[str]:
+    if free.bound_cycles is None:
+        return []
+    if free.bound_cycles >= bound:
+        return ["costs no rate: the folding bound is the same without it"]
+    cycles = f"the folding bound is {bound:,} cycles with it, {free.bound_cycles:,} without"
+    return [f"costs {gap_of(bound, free.bound_cycles)} of the rate: {cycles}"]
+
+
+def _of_folding(free: WithoutBalanceEntry, folding: FoldingEntry, objective: Objective) -> list[str]:
+    """Tell the least that folding finds under all of the budget, with and without balance."""
+    least, loose = folding.whole_budget_bound, free.folding_bound
+    if least is None or loose is None:
+        return []
+    what = "latency in cycles" if objective == "latency" else "scarcity at this interval"
+    more = f" ({least / loose - 1:.1%} more)" if loose and least > loose else ""
+    return [f"least {what} {number(least)} with it, {number(loose)} without{more}"]
+
+
+def missed(fps: float | None, estimates: EstimatesEntry, tolerance: float) -> str:
+    """Say that a rate is met by the engines alone, where the planned FIFOs keep less, or less than all is known."""
+    kept = estimates.sustained_fps
+    if fps is None or (kept is not None and kept >= fps * (1 - tolerance)):
+        return ""
+    if kept is not None:
+        return f", by the engines; the planned FIFOs keep {kept:,.1f} frames/s"
+    shallow = estimates.throughput is not None and estimates.throughput.shallow
+    return ", by the engines; the planned FIFOs are too shallow, and what they keep is not known" if shallow else ""

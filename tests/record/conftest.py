@@ -1,0 +1,16 @@
+"""A search that several of these tests record."""
+
+from __future__ import annotations
+
+import pytest
+
+from floorflow.request import Request
+from floorflow.search.candidate.preparing import prepare, read
+from floorflow.search.interval.search import SearchResult, search
+from tests.conftest import TFC
+
+
+@pytest.fixture(scope="session")
+def tfc_on_pynq() -> SearchResult:
+    request = Request(TFC, "pynq-z1", effort="fast", fps=1000)
+    return search(prepare(read(request), request, 1))
