@@ -19,11 +19,10 @@ Put a network's groups or modules in a linear order: a *segment* is a contiguous
 from floorflow.segments.cuts import CutFound, CutRefused, Cuts
 from floorflow.segments.exchange import Exchange, Exchanged
 from floorflow.segments.hops import CutHops, Hops, Near
-from floorflow.segments.joint_bound import JointBound, joint_bound
 from floorflow.segments.parts import orders_of, parts_of
 from floorflow.segments.problems import Segment, Segments, Space
 from floorflow.segments.slot_model import Crossings
-from floorflow.segments.slot_relaxation import Assigned, Impossible, NotKnown, SlotRelaxation
+from floorflow.segments.slot_relaxation import Assigned, Impossible, JointBound, NotKnown, SlotRelaxation, joint_bound
 from floorflow.segments.table import SegmentTable, ShortestInterval
 
 __all__ = [

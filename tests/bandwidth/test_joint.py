@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 
 from floorflow.backends.fcnnx.front import front
-from floorflow.bandwidth import JointProblem, Wish, choose, scheduled_period, wish
-from floorflow.bandwidth.fairness import most_fps, rate
-from floorflow.bandwidth.joint import bound_on_any_schedule, total_error
-from floorflow.bandwidth.repetitions import best_rates
-from floorflow.bandwidth.unaware import unaware_rates
+from floorflow.bandwidth.joint import JointProblem, bound_on_any_schedule, choose, total_error
+from floorflow.bandwidth.rates import Wish, most_fps, rate, unaware_rates, wish
+from floorflow.bandwidth.repetitions import best_rates, scheduled_period
 from floorflow.dataflow.traffic import EnginePoint, Subgraph
 from floorflow.resources import Resources
 from tests.backends.fcnnx.case import case, layers, row_problem

@@ -13,7 +13,7 @@ from typing import Any
 
 from floorflow.backends.fcnnx.engine import Engine
 from floorflow.backends.fcnnx.layers import ConvLayer, layers_of
-from floorflow.bandwidth import BandwidthProblem, ScheduledNetwork
+from floorflow.bandwidth.problem import BandwidthProblem, ScheduledNetwork
 from floorflow.dataflow.traffic import EnginePoint, Subgraph
 from floorflow.network import read
 from tests.conftest import ROOT

@@ -9,8 +9,8 @@ from math import isclose
 import pytest
 
 from floorflow.errors import LimitError
-from floorflow.papers.samo import evaluate, intervals
 from floorflow.papers.samo.methods import brute, exact
+from floorflow.papers.samo.problem import evaluate
 from tests.papers.samo.random_problems import random_problem
 from tests.papers.samo.samo_cases import CASES, problem, size
 
@@ -79,15 +79,15 @@ def test_folding_that_gives_up_leaves_a_bound(monkeypatch: pytest.MonkeyPatch) -
     def gives_up(*_: object) -> None:
         raise LimitError("no answer")
 
-    monkeypatch.setattr(intervals, "decide", gives_up)
+    monkeypatch.setattr(exact, "decide", gives_up)
     answer = exact.solve(problem("fcn_lenet_b1__zc706"))
     assert (answer.design, answer.stats.status, answer.reason) == (None, "heuristic", "no answer")
     assert 0 < (answer.stats.bound or 0) <= 80
 
 
 def test_folding_proves_what_prices_leave_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = intervals.decide
-    monkeypatch.setattr(intervals, "decide", lambda *given, **more: plain(*given, **more, rounds=0))
+    plain = exact.decide
+    monkeypatch.setattr(exact, "decide", lambda *given, **more: plain(*given, **more, rounds=0))
     for seed in range(40):
         case = random_problem(seed)
         assert is_about(exact.solve(case).stats.objective, brute.solve(case).stats.objective), seed

@@ -7,10 +7,9 @@ from math import inf
 
 import pytest
 
-from floorflow.papers.samo import evaluate
-from floorflow.papers.samo.annealing import CODED, PUBLISHED, SCALED, anneal
 from floorflow.papers.samo.methods import annealing, brute, rule, schedule_methods
-from floorflow.papers.samo.problem import ScheduleAnswer
+from floorflow.papers.samo.methods.annealing import CODED, PUBLISHED, SCALED, anneal
+from floorflow.papers.samo.problem import ScheduleAnswer, evaluate
 from tests.papers.samo.random_problems import random_problem
 from tests.papers.samo.samo_cases import CASES, problem, size
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Protocol
 
+from floorflow.papers.dpr.interval import Intervals
 from floorflow.papers.dpr.problem import ChunkAnswer, ChunkProblem, Regions
-from floorflow.papers.dpr.segments import SegmentTable
 
 
 class ChunkMethod(Protocol):
@@ -18,13 +18,13 @@ class ChunkMethod(Protocol):
 
 
 def solver_of(method: str, problem: ChunkProblem) -> ChunkMethod:
-    """Return a method on one problem; ``exact`` keeps its interval table from call to call."""
+    """Return a method on one problem; ``exact`` keeps its intervals from call to call."""
     solve: Callable[..., ChunkAnswer] = import_module(f"{__name__}.{method}").solve
-    table = SegmentTable(problem) if method == "exact" else None
+    intervals = Intervals(problem) if method == "exact" else None
 
     def on_regions(regions: Regions, /, *, static: bool = False) -> ChunkAnswer:
-        if table is not None:
-            return solve(problem, regions, static=static, table=table)
+        if intervals is not None:
+            return solve(problem, regions, static=static, intervals=intervals)
         return solve(problem, regions, static=static)
 
     return on_regions
