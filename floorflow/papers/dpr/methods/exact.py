@@ -101,7 +101,7 @@ class _Search:
             return uncut if uncut.us < inf else None
         nothing = np.zeros_like(self.whole.lowest)
         areas = [with_known(nothing, {s: f.area for s, f in table.answers.items()}) for table in self.tables]
-        costs = [self.problem.us(each) for each in cycles]
+        costs = [each / self.problem.clock_mhz for each in cycles]
         return best_path(costs, loads_us(self.problem, self.regions), uncut, areas)
 
     def _parts(self, path: Path) -> list[tuple[Table[Folded], Span]]:
