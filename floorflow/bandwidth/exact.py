@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from itertools import product
 
 from floorflow.bandwidth.constant_shares import shared
-from floorflow.bandwidth.fixed_order import Order, completions, improved, running, scheduled
+from floorflow.bandwidth.fixed_order import FluidModel, Order, completions, improved, scheduled
 from floorflow.bandwidth.fixed_speed import listed, placed
 from floorflow.bandwidth.lookahead import Begin, FoundOrder, looked_ahead
 from floorflow.bandwidth.problem import BandwidthAnswer, BandwidthProblem, BandwidthSchedule, answer
-from floorflow.solver import LinearModel, run_highs
+from floorflow.solver import run_highs
 
 FEW_JOBS = 24
 """Runs up to which branching is tried, and CP-SAT for an order."""
@@ -154,24 +154,14 @@ def proven(problem: BandwidthProblem, period_us: float, begins: Sequence[Begin],
 
 def prefix_bound(problem: BandwidthProblem, prefix: Order) -> float:
     """Return a period that no schedule beats whose first completions are these; exact if they are all."""
-    model, bandwidth = LinearModel(), problem.bytes_per_us
-    lengths = [model.column(1.0) for _ in prefix]
-    of_run: dict[tuple[int, int], list[int]] = {}
-    for interval, at in enumerate(running(problem, prefix)):
-        terms = [(lengths[interval], -1.0)]
-        for number, place in enumerate(at):
-            if place is not None:
-                column = model.column()
-                of_run.setdefault((number, place), []).append(column)
-                model.row([(column, 1.0), (lengths[interval], -1.0)], upper=0.0)
-                terms.append((column, float(problem.demands[number][place]) / bandwidth))
-        model.row(terms, upper=0.0)
+    fluid, bandwidth = FluidModel.of(problem, prefix), problem.bytes_per_us
+    model = fluid.model
     tail, moved, bytes_left = model.column(1.0), [], 0.0
     for number, (latency, demand) in enumerate(zip(problem.latencies, problem.demands, strict=True)):
         done = prefix.count(number)
         for place in range(done):
-            model.row([(c, 1.0) for c in of_run[number, place]], float(latency[place]), float(latency[place]))
-        open_ = of_run.get((number, done), [])
+            fluid.finish((number, place), float(latency[place]))
+        open_ = list(fluid.work.get((number, done), {}).values())
         if open_:
             model.row([(c, 1.0) for c in open_], upper=float(latency[done]))
         model.row([(tail, 1.0), *((c, 1.0) for c in open_)], lower=float(latency[done:].sum()))

@@ -24,13 +24,13 @@ Span = tuple[int, int]
 """A segment by its borders: its first element, and the one behind its last."""
 State = tuple[float, ...]
 """End of the last load, then the ends of the last runs, as many as regions, the latest first."""
-Answer = TypeVar("Answer")
-Found = TypeVar("Found")
+SegmentAnswer = TypeVar("SegmentAnswer")
+AnyPath = TypeVar("AnyPath")
 TOLERANCE_US = 1e-6
 
 
 @dataclass(eq=False)
-class Table(Generic[Answer]):
+class Table(Generic[SegmentAnswer]):
     """All segments in one budget: bounds from the start, answers of those that were asked for, each worked out once.
 
     ``lowest``, (n_borders, n_borders): no answer for the segment from one border to another is below; infinite where it
@@ -38,10 +38,10 @@ class Table(Generic[Answer]):
     """
 
     lowest: Floats
-    solve: Callable[[Span], tuple[float, Answer]]
-    answers: dict[Span, Answer] = field(default_factory=dict)
+    solve: Callable[[Span], tuple[float, SegmentAnswer]]
+    answers: dict[Span, SegmentAnswer] = field(default_factory=dict)
 
-    def __getitem__(self, span: Span) -> Answer:
+    def __getitem__(self, span: Span) -> SegmentAnswer:
         """Return the answer for a segment, worked out now if it never was."""
         if span not in self.answers:
             self.lowest[span], self.answers[span] = self.solve(span)
@@ -75,7 +75,7 @@ def with_known(costs: Floats, known: Mapping[Span, float]) -> Floats:
     return costs
 
 
-def lazy_path(best: Callable[[], Found], solve: Callable[[Found], bool]) -> Found:
+def lazy_path(best: Callable[[], AnyPath], solve: Callable[[AnyPath], bool]) -> AnyPath:
     """Return the best path by lower bounds of which nothing is left open.
 
     ``best`` finds a path by what is known so far; ``solve`` works out what is open on it and returns whether anything

@@ -111,6 +111,6 @@ def foldings_of(case: ChunkCase, layer: PaperLayer, rule: str) -> Sequence[tuple
     """
     if rule == "paper":
         return [(pe, simd) for pe in case.pe_values for simd in case.simd_values]
-    lanes = layer.channels_in if layer.is_conv else layer.matrix_width
-    pes = [pe for pe in range(1, max(case.pe_values) + 1) if layer.matrix_height % pe == 0]
+    lanes = layer.sizes[3] if layer.is_conv else layer.MW
+    pes = [pe for pe in range(1, max(case.pe_values) + 1) if layer.MH % pe == 0]
     return [(pe, simd) for pe in pes for simd in range(1, max(case.simd_values) + 1) if lanes % simd == 0]

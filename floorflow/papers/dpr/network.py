@@ -137,9 +137,6 @@ def _foldings(group: OptionGroup, rows: np.ndarray, parallel: Sequence[str]) -> 
     table = []
     for row in rows.tolist():
         named = [option.folding for option in group.rows[row]]
-        table.append([_number(values.get(name)) for values in named for name in parallel])
+        values = [folding.get(name) for folding in named for name in parallel]
+        table.append([value if isinstance(value, int) else 0 for value in values])
     return np.array(table, dtype=np.int64)
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0

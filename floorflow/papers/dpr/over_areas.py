@@ -74,7 +74,8 @@ def points(problem: ChunkProblem, areas: Sequence[Fraction], asked: Asked) -> li
         if asked.step is not None:
             dynamic = best_sizes(problem, area, asked.regions, asked.step, intervals)
         else:
-            dynamic = solve(regions_of(area, asked))
+            shares = tuple(area * share for share in asked.shares)
+            dynamic = solve(Regions(area, shares) if shares else Regions.equal(area, asked.regions))
         answers[area] = static, dynamic
         seconds[area] = between - start, time.perf_counter() - between
     answers = dict(_carried(answers))
@@ -106,13 +107,6 @@ def _faster(own: ChunkAnswer, other: ChunkAnswer | None) -> ChunkAnswer:
     bound = theirs if own.stats.bound is None else min(own.stats.bound, theirs)
     stats = SolveStats(own.stats.method, "optimal" if bound == theirs else "feasible", theirs, bound)
     return replace(other, stats=stats)
-
-
-def regions_of(area: Fraction, asked: Asked) -> Regions:
-    """Return the regions of an area: equal, or of the given shares of it."""
-    if asked.shares:
-        return Regions(area, tuple(area * share for share in asked.shares))
-    return Regions.equal(area, asked.regions)
 
 
 def design(problem: ChunkProblem, answer: ChunkAnswer, seconds: float) -> dict[str, Any]:
@@ -179,8 +173,9 @@ def best_sizes(
     most_regions = min(count, area // step)
     if not most_regions:  # not even one step: a network that is not cut may still have the area
         return solve(problem, Regions.equal(area), intervals=intervals, static=True)
-    every = (sizes for number in range(1, most_regions + 1) for sizes in _sizes_within(area, number, step))
-    for sizes in every:
+    # The largest first: each region has at least a step, and all together have no more than the area.
+    grid = (parts for number in range(1, most_regions + 1) for parts in parts_within(area // step, number))
+    for sizes in (tuple(step * part for part in parts) for parts in grid):
         most = inf if best is None or best.stats.objective is None else best.stats.objective
         answer = solve(problem, Regions(area, sizes), intervals=intervals, most_us=most)
         if answer.stats.bound is not None:
@@ -203,11 +198,6 @@ def _key(answer: ChunkAnswer) -> tuple[float, int, Fraction]:
     chunks = answer.chunks or ()
     taken = sum(answer.regions.sizes, Fraction(0)) if len(chunks) > 1 else answer.regions.whole
     return round(answer.stats.objective or inf, 6), len(chunks), taken
-
-
-def _sizes_within(area: Fraction, count: int, step: Fraction) -> Iterator[tuple[Fraction, ...]]:
-    """Yield sizes of so many regions, each at least a step and together at most the area, the largest first."""
-    yield from (tuple(step * part for part in parts) for parts in parts_within(area // step, count))
 
 
 def chunk_rows(study: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -212,21 +213,19 @@ class _Variables:
     """The foldings of a segment's streams: which ports share one, and which values it may have."""
 
     def __init__(self, nodes: tuple[Node, ...], edges: tuple[tuple[int, int], ...]) -> None:
-        parent = list(range(2 * len(nodes)))
+        same = nx.Graph()
+        same.add_nodes_from(range(2 * len(nodes)))
         for number, node in enumerate(nodes):
             if (node.foldings[:, 0] == node.foldings[:, 1]).all():
-                _unite(parent, 2 * number, 2 * number + 1)
-        for a, b in edges:
-            if nodes[a].equal_folding:
-                _unite(parent, 2 * a + 1, 2 * b)
-        roots = sorted({_root(parent, port) for port in range(len(parent))})
-        number_of = {root: number for number, root in enumerate(roots)}
-        of_port = [number_of[_root(parent, port)] for port in range(len(parent))]
+                same.add_edge(2 * number, 2 * number + 1)
+        same.add_edges_from((2 * a + 1, 2 * b) for a, b in edges if nodes[a].equal_folding)
+        variables = sorted(map(sorted, nx.connected_components(same)))
+        of_port = {port: variable for variable, ports in enumerate(variables) for port in ports}
         self.ends = tuple((of_port[2 * n], of_port[2 * n + 1]) for n in range(len(nodes)))
         self.pairs = tuple((min(pair), max(pair)) for pair in self.ends)
-        self.domains = [np.empty(0, dtype=np.int64)] * len(roots)
+        self.domains = [np.empty(0, dtype=np.int64)] * len(variables)
         seen: set[int] = set()
-        for port, variable in enumerate(of_port):
+        for port, variable in sorted(of_port.items()):
             values = np.unique(nodes[port // 2].foldings[:, port % 2])
             self.domains[variable] = np.intersect1d(self.domains[variable], values) if variable in seen else values
             seen.add(variable)
@@ -265,17 +264,6 @@ def _places(domain: Ints, values: Ints) -> tuple[Ints, Mask]:
     """Return where values stand in a sorted domain, and whether they do."""
     place = np.minimum(np.searchsorted(domain, values), max(0, len(domain) - 1))
     return place, domain[place] == values if domain.size else np.zeros(len(values), dtype=np.bool_)
-
-
-def _root(parent: list[int], port: int) -> int:
-    while parent[port] != port:
-        port = parent[port]
-    return port
-
-
-def _unite(parent: list[int], a: int, b: int) -> None:
-    a, b = sorted((_root(parent, a), _root(parent, b)))
-    parent[b] = a
 
 
 ROUNDS = 40

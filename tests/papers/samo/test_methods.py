@@ -97,9 +97,10 @@ def test_equal_seeds_give_equal_answers(name: str) -> None:
     assert method(case, 7) == method(case, 7)
 
 
-def test_heuristics_are_legal_on_every_kind_of_problem() -> None:
+@pytest.mark.parametrize("seeds", [20, pytest.param(200, marks=pytest.mark.slow)])
+def test_heuristics_are_legal_on_every_kind_of_problem(seeds: int) -> None:
     short = replace(SCALED, factor=0.9, moves=20, hold=200)
-    for seed in range(60):
+    for seed in range(seeds):
         case = random_problem(seed, residual=seed % 2 == 1)
         least = brute.solve(case).stats.objective
         annealed = anneal(case, short, seed)

@@ -211,22 +211,13 @@ class _Annealing:
             steps += 1
             if steps > 4 * (part[1] - part[0] + 1):
                 return False
-            if not (self._followed(rows, node, part, waiting) and self._led(rows, node, part, waiting)):
+            inputs, output, _ = self.choices[node].foldings[rows[node]]
+            ends = [(node, other, (0, output)) for other in self.behind[node] if other <= part[1]]
+            ends += [(other, other, (1, inputs)) for other in self.before[node] if other >= part[0]]
+            # What a node feeds comes first, then what feeds it; each takes an option that suits.
+            if not all(self._suits(self.problem.nodes[at], other, end, rows, waiting) for at, other, end in ends):
                 return False
         return True
-
-    def _followed(self, rows: list[int], node: int, part: tuple[int, int], waiting: list[int]) -> bool:
-        """Let what a node feeds have foldings that suit it; say whether all have."""
-        output = self.choices[node].foldings[rows[node]][1]
-        source = self.problem.nodes[node]
-        inside = (other for other in self.behind[node] if other <= part[1])
-        return all(self._suits(source, other, (0, output), rows, waiting) for other in inside)
-
-    def _led(self, rows: list[int], node: int, part: tuple[int, int], waiting: list[int]) -> bool:
-        """Let what feeds a node have foldings that suit it; say whether all have."""
-        own = self.choices[node].foldings[rows[node]][0]
-        inside = (other for other in self.before[node] if other >= part[0])
-        return all(self._suits(self.problem.nodes[other], other, (1, own), rows, waiting) for other in inside)
 
     def _suits(self, source: Node, other: int, wanted: tuple[int, int], rows: list[int], waiting: list[int], /) -> bool:
         """Give the node at a stream's other end an option that suits, by side and folding; say whether it has one."""
