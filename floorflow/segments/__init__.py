@@ -11,8 +11,9 @@ Put a network's groups or modules in a linear order: a *segment* is a contiguous
     exchange    parts moved and swapped between spaces, from a cut or any other assignment; never worse
     relaxation  what no space can take, however long the segment: the proof where segments are no proof for longer ones
 
-    joint_bound      the shortest interval not proven impossible for any assignment of engines to slots
-    slot_relaxation  whether engines can lie on slots at an interval, contiguous or not; where, with few crossings
+    paths       segments one after another in time: bounds and answers of all, the best path, the lazy search for it
+
+    slot_relaxation  whether engines can lie on slots at an interval, contiguous or not; the shortest that may be
     slot_model       the model that CP-SAT is asked about for it
 """
 

@@ -13,7 +13,8 @@ takes row o", z[u, s] for "unit u lies in slot s" and x[g, o, u, s] for both, al
 
 What a stream costs depends on both its ends. Counted is what each end adds at least, whatever the other does: in its
 unit, where that part of the stream lies with it (`Coupling.at_source`), else for the platform. So every plan is a
-solution, and where there is none there is no plan.
+solution, and where there is none there is no plan. The joint bound is the shortest interval of which that is not
+proven: the folding bound fills one pot with the limits of all slots, here every engine lies in one slot, whole.
 """
 
 from __future__ import annotations
