@@ -21,7 +21,7 @@ import onnx
 from floorflow import api
 from floorflow.papers.dpr.case_file import ChunkCase, read_chunk_case
 from floorflow.papers.dpr.case_rows import answered_rows
-from floorflow.papers.dpr.paper import PAPER
+from floorflow.papers.dpr.over_areas import PAPER
 from tests.residual_models import residual_network
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -15,12 +15,12 @@ from pathlib import Path
 from statistics import geometric_mean
 
 from floorflow.backends.fcnnx.costs import front
-from floorflow.bandwidth import JointProblem, Wish, choose, scheduled_period, solve_by, wish
-from floorflow.bandwidth.fairness import most_fps, rate
-from floorflow.bandwidth.joint import bound_on_any_schedule, total_error
+from floorflow.bandwidth.joint import JointProblem, bound_on_any_schedule, choose, total_error
 from floorflow.bandwidth.problem import BandwidthProblem, ScheduledNetwork
-from floorflow.bandwidth.unaware import unaware_rates
+from floorflow.bandwidth.rates import Wish, most_fps, rate, unaware_rates, wish
+from floorflow.bandwidth.repetitions import scheduled_period
 from floorflow.dataflow.traffic import EnginePoint
+from floorflow.papers.fcnnx.methods import solve_by
 from floorflow.resources import Resources
 from tests.backends.fcnnx.case import (
     BURST_EFFICIENCY,

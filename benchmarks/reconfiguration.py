@@ -29,7 +29,7 @@ from floorflow.resources import RESOURCE_NAMES
 from floorflow.search.candidate.preparing import context_of, priced, read
 from floorflow.search.many.in_time import BoardMemory, SegmentsInTime
 from floorflow.search.many.phases import phase_request
-from floorflow.segments.cheapest_path import cheapest_path
+from floorflow.segments.paths import cheapest_path, lazy_path
 
 ZOO = Path(__file__).parent.parent / "examples" / "zoo"
 EXAMPLES = ZOO.parent
@@ -141,15 +141,12 @@ def rates(network: str, board: str, batches: np.ndarray) -> tuple[np.ndarray, np
     fps, parts = np.zeros(len(batches)), np.zeros(len(batches), dtype=np.int64)
     for number, batch in enumerate(batches.tolist()):
         us_per_cycle = batch / whole.platform.clock_mhz
-        while True:
-            cost, path = cheapest_path(segments.lowest * us_per_cycle, load_us)
-            unknown = [span for span in path or () if not segments.is_folded(span)]
-            if not unknown:
-                break
-            for span in unknown:
-                segments.fold(span)
+        cost, path = lazy_path(
+            lambda us_per_cycle=us_per_cycle: cheapest_path(segments.lowest * us_per_cycle, load_us),  # type: ignore[misc]
+            lambda found: segments.folded.close(found[1] or ()),
+        )
         fps[number], parts[number] = batch * 1e6 / cost, len(path or ())
-    segments.fold((0, count))
+    segments.folded.close([(0, count)])
     return fps, parts, whole.platform.clock_mhz * 1e6 / segments.lowest[0, count]
 
 

@@ -16,9 +16,9 @@ from statistics import median
 
 import numpy as np
 
-from floorflow.papers.samo import ScheduleAnswer, evaluate
 from floorflow.papers.samo.methods import schedule_methods
 from floorflow.papers.samo.methods.brute import cycles_of
+from floorflow.papers.samo.problem import ScheduleAnswer, evaluate
 from tests.papers.samo.samo_cases import CASES, problem, results
 
 POINTS = 200_000

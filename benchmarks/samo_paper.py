@@ -19,9 +19,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from benchmarks.samo import TABLE_4, points_a_second, solved
-from floorflow.papers.samo import Evaluation, ScheduleAnswer, ScheduleProblem, evaluate
 from floorflow.papers.samo.methods import schedule_methods
-from floorflow.papers.samo.problem import RESOURCES
+from floorflow.papers.samo.problem import RESOURCES, Evaluation, ScheduleAnswer, ScheduleProblem, evaluate
 from tests.papers.samo.samo_cases import CASES, problem, results
 
 MS, BATCH = 1e3, 256

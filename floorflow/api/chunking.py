@@ -36,25 +36,25 @@ HINT = "give areas as first:last:step or with commas, such as 0.3:1.0:0.05 or 0.
 class Chunks:
     """A network's fastest designs over areas; ``found`` holds all of them, `rows` one flat row an area."""
 
-    def __init__(self, found: Any, command: Sequence[str], seconds: float) -> None:
+    def __init__(self, found: dict[str, Any], command: Sequence[str], seconds: float) -> None:
         self.found = found
         self._command, self._seconds = tuple(command), seconds
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything that was found as plain data, as ``floorflow chunks --json`` prints it."""
-        content: dict[str, Any] = self.found.as_dict()
-        return content
+        return dict(self.found)
 
     @property
     def rows(self) -> list[dict[str, Any]]:
         """One flat row an area, as chunks.csv has it."""
-        rows: list[dict[str, Any]] = self.found.rows()
+        rows: list[dict[str, Any]] = paper("dpr.over_areas").chunk_rows(self.found)
         return rows
 
     def files(self) -> dict[str, bytes]:
         """Return the files of a folder: data and two pictures."""
-        files = encoded(self.found.files())
-        for name, figure in self.found.figures().items():
+        study = paper("dpr.over_areas")
+        files = encoded(study.chunk_files(self.found))
+        for name, figure in study.chunk_figures(self.found).items():
             picture = Picture(name, drawn(lambda figure=figure: figure))  # type: ignore[misc]
             files |= {f"{name}.png": picture.png, f"{name}.svg": picture.svg}
         return files
@@ -65,7 +65,7 @@ class Chunks:
         return save(folder, self.files(), command or self._command, self._seconds, force=force)
 
     def __repr__(self) -> str:
-        return f"<floorflow.Chunks of {self.as_dict()['network']}>"
+        return f"<floorflow.Chunks of {self.found['network']}>"
 
 
 @with_options(ProblemOptions)
@@ -121,8 +121,8 @@ def chunks(
             request, source, powers=foldings == "powers", spill=spill, memory_gbs=memory_gbs
         )
     with tell.stage("folding"):
-        over = paper("dpr.over_areas").Asked(regions, method, step, shares)
-        found = paper("dpr.found").study_chunks(network, areas, over, foldings)
+        study = paper("dpr.over_areas")
+        found = study.study_chunks(network, areas, study.Asked(regions, method, step, shares), foldings)
     return Chunks(found, command, time.perf_counter() - started)
 
 
@@ -153,6 +153,8 @@ def _without_reconfigure(words: list[str]) -> list[str]:
 
 def known_method(method: str) -> None:
     """Refuse an unknown method."""
+    if not CHUNK_METHODS:
+        paper("dpr.methods")
     if method not in CHUNK_METHODS:
         raise InputError(f"--method {method}: unknown method, expected one of {', '.join(CHUNK_METHODS)}")
 

@@ -21,18 +21,17 @@ DEFAULT_CASE_METHODS = ("exact", "rule", "annealing")
 
 
 class CaseComparison:
-    """Scheduling methods on one case; ``found`` holds all of them."""
+    """Scheduling methods on one case; ``found`` holds all of them as plain data."""
 
-    def __init__(self, found: Any) -> None:
+    def __init__(self, found: dict[str, Any]) -> None:
         self.found = found
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything that was found as plain data, as ``floorflow compare --case FILE --json`` prints it."""
-        content: dict[str, Any] = self.found.as_dict()
-        return content
+        return dict(self.found)
 
     def __repr__(self) -> str:
-        return f"<floorflow.CaseComparison of {self.found.case}>"
+        return f"<floorflow.CaseComparison of {self.found['case']}>"
 
 
 def compare_case(case: str | Path, *, methods: Sequence[str] = (), seed: int = 0) -> CaseComparison:
@@ -47,7 +46,7 @@ def compare_case(case: str | Path, *, methods: Sequence[str] = (), seed: int = 0
     named = _known(methods)
     require_file(Path(case), "give a case as docs/schedule.md has it", "--case ")
     read = paper("samo.case_file").read_case(Path(case))
-    return CaseComparison(paper("samo.comparison").compare_on_case(read, str(case), named, seed))
+    return CaseComparison(paper("samo.case_file").compare_on_case(read, str(case), named, seed))
 
 
 @with_options(ReconfigureOptions)
@@ -83,6 +82,8 @@ def compare_reconfigured(
 
 
 def _known(methods: Sequence[str]) -> tuple[str, ...]:
+    if not CASE_METHODS:
+        paper("samo.methods")
     named = tuple(methods) or DEFAULT_CASE_METHODS
     for name in named:
         if name not in CASE_METHODS:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from floorflow.bandwidth.problem import BandwidthProblem, BandwidthSchedule, Floats, whole
+from floorflow.bandwidth.problem import BandwidthAnswer, BandwidthProblem, BandwidthSchedule, Floats, answer, whole
 
 _STEPS = 100
 """Of bisection: beyond what floating point tells apart."""
@@ -61,3 +61,9 @@ def shared(problem: BandwidthProblem) -> BandwidthSchedule:
         runs.append((np.concatenate([[0.0], ends[:-1]]), ends, speeds))
     longest = max(float(ends[-1]) for _, ends, _ in runs)
     return BandwidthSchedule(max(period, longest), tuple(whole(*each) for each in runs), problem.first)
+
+
+def solve(problem: BandwidthProblem, seed: int = 0) -> BandwidthAnswer:
+    """Return the schedule of constant shares. ``seed`` is not used."""
+    del seed
+    return answer("constant", problem, shared(problem))

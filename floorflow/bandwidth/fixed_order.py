@@ -57,31 +57,48 @@ def running(problem: BandwidthProblem, order: Order) -> list[list[int | None]]:
     return places
 
 
+@dataclass(frozen=True)
+class FluidModel:
+    """Lengths of the intervals as columns, and of each network's run (number, place) the column of its work in each."""
+
+    model: LinearModel
+    lengths: list[int]
+    work: dict[tuple[int, int], dict[int, int]]
+
+    @classmethod
+    def of(cls, problem: BandwidthProblem, order: Order) -> FluidModel:
+        """Return the model in which no work takes more than its interval, nor all of it more than the bandwidth."""
+        model, bandwidth = LinearModel(), problem.bytes_per_us
+        lengths = [model.column(1.0) for _ in order]
+        work: dict[tuple[int, int], dict[int, int]] = {}
+        for interval, at in enumerate(running(problem, order)):
+            terms = [(lengths[interval], -1.0)]
+            for number, place in enumerate(at):
+                if place is not None:
+                    column = work.setdefault((number, place), {})[interval] = model.column()
+                    model.row([(column, 1.0), (lengths[interval], -1.0)], upper=0.0)
+                    terms.append((column, float(problem.demands[number][place]) / bandwidth))
+            model.row(terms, upper=0.0)
+        return cls(model, lengths, work)
+
+    def finish(self, run: tuple[int, int], latency: float) -> None:
+        """Have a run do all of its work."""
+        self.model.row([(column, 1.0) for column in self.work[run].values()], latency, latency)
+
+
 def best_speeds(problem: BandwidthProblem, order: Order) -> OrderedWork | None:
     """Return the shortest schedule with that order of completions; None if the solver gave none."""
-    model, bandwidth = LinearModel(), problem.bytes_per_us
-    lengths = [model.column(1.0) for _ in order]
-    work: dict[tuple[int, int], int] = {}
-    of_run: dict[tuple[int, int], list[int]] = {}
-    for interval, at in enumerate(running(problem, order)):
-        terms = [(lengths[interval], -1.0)]
-        for number, place in enumerate(at):
-            if place is not None:
-                column = work[number, interval] = model.column()
-                of_run.setdefault((number, place), []).append(column)
-                model.row([(column, 1.0), (lengths[interval], -1.0)], upper=0.0)
-                terms.append((column, problem.demands[number][place] / bandwidth))
-        model.row(terms, upper=0.0)
-    for (number, place), columns in of_run.items():
-        latency = float(problem.latencies[number][place])
-        model.row([(column, 1.0) for column in columns], latency, latency)
-    answer = run_highs(model, 1)
+    fluid = FluidModel.of(problem, order)
+    for number, place in fluid.work:
+        fluid.finish((number, place), float(problem.latencies[number][place]))
+    answer = run_highs(fluid.model, 1)
     if answer.values is None:
         return None
     done = np.zeros((len(problem.networks), len(order)))
-    for (number, interval), column in work.items():
-        done[number, interval] = max(answer.values[column], 0.0)
-    return OrderedWork(np.maximum(answer.values[lengths], 0.0), done)
+    for (number, _), columns in fluid.work.items():
+        for interval, column in columns.items():
+            done[number, interval] = max(answer.values[column], 0.0)
+    return OrderedWork(np.maximum(answer.values[fluid.lengths], 0.0), done)
 
 
 def improved(problem: BandwidthProblem, order: Order, rounds: int = ROUNDS) -> tuple[Order, OrderedWork | None]:

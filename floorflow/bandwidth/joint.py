@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.bandwidth.fairness import Wish, rate, rates
+from floorflow.bandwidth.rates import Wish, rate, rates
 from floorflow.dataflow.traffic import BYTES_PER_US, EnginePoint
 from floorflow.resources import Resources
 from floorflow.stats import SolveStats, Status

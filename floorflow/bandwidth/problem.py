@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,6 +140,13 @@ class BandwidthAnswer:
     def within(self, seconds: float) -> BandwidthAnswer:
         """Return the same with the time that it took."""
         return replace(self, seconds=seconds)
+
+
+class BandwidthMethod(Protocol):
+    """A way to share the memory out over time: equal arguments give an equal schedule."""
+
+    def __call__(self, problem: BandwidthProblem, seed: int = 0, /) -> BandwidthAnswer:
+        """Return a schedule and what is proven of its period."""
 
 
 def answer(method: str, problem: BandwidthProblem, schedule: BandwidthSchedule, bound_us: float = 0) -> BandwidthAnswer:

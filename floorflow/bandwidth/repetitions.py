@@ -6,18 +6,18 @@ numbers about their ratios; those whose bound on the error is least are schedule
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import ceil, floor
 
 import numpy as np
 
+from floorflow.bandwidth import constant_shares, exact
 from floorflow.bandwidth.constant_shares import least_period
-from floorflow.bandwidth.fairness import Wish, rate
 from floorflow.bandwidth.joint import total_error
-from floorflow.bandwidth.methods import solve_by
-from floorflow.bandwidth.problem import BandwidthAnswer, BandwidthProblem, Floats, ScheduledNetwork
+from floorflow.bandwidth.problem import BandwidthAnswer, BandwidthMethod, BandwidthProblem, Floats, ScheduledNetwork
+from floorflow.bandwidth.rates import Wish, rate
 from floorflow.dataflow.traffic import BYTES_PER_US, EnginePoint
 
 MOST_OF_SLOWEST = 3
@@ -30,6 +30,7 @@ SCHEDULED = 3
 """Vectors of repetitions that are scheduled."""
 _STEPS = 60
 _NEARLY = 1e-6
+METHODS: Mapping[str, BandwidthMethod] = {"constant": constant_shares.solve, "exact": exact.solve}
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ def scheduled_period(
     choices = []
     for vector, by in tried:
         problem = known.problem(vector)
-        answer = solve_by(by, problem)
+        answer = METHODS[by](problem)
         fps = answer.schedule.frames_per_s(problem)
         begun = problem.beginning_with(answer.schedule.first)
         choices.append(PeriodicChoice(begun, answer, fps, total_error(wishes, fps), total_error(wishes, ideal)))

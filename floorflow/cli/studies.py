@@ -10,11 +10,13 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import RenderableType
+from rich.markup import escape
+from rich.table import Table
 
 from floorflow import api
 from floorflow.api import INSPECTED_PART, InputError
-from floorflow.cli.case_table import case_table
 from floorflow.cli.comparison_table import comparison_table
+from floorflow.cli.fitting_table import FittingTable
 from floorflow.cli.options import (
     OUTPUT,
     DebugFlag,
@@ -211,3 +213,20 @@ def pareto(
         with progress_shown(quiet=as_json) as tell:
             found = api.pareto(**asked, resources=_names(resources or ""), points=points, progress=tell)
         _finish(found, pareto_table, out, force=force, as_json=as_json, foldings=foldings)
+
+
+def case_table(comparison: Mapping[str, Any]) -> Table:
+    """Return one row a method: its cost, its bound, its partitions."""
+    numbers = ("us", "running", "bound", "gap", "partitions", "seconds")
+    table = FittingTable(escape(comparison["case"]), names=["method"], numbers=numbers, prose=["status"])
+    for entry in comparison["results"]:
+        table.add_row(*_cells(entry))
+    return table
+
+
+def _cells(entry: Mapping[str, Any]) -> list[str]:
+    amounts = ["" if entry[key] is None else f"{entry[key]:,.2f}" for key in ("us", "run_us", "bound_us")]
+    gap = "" if entry["gap"] is None else f"{entry['gap']:.2%}"
+    partitions = "" if entry["us"] is None else str(len(entry["cuts"]) + 1)
+    status = entry["status"] + (f": {entry['reason']}" if entry["reason"] else "")
+    return [entry["method"], *amounts, gap, partitions, f"{entry['seconds']:.2f}", escape(status)]

@@ -11,19 +11,19 @@ Put a network's groups or modules in a linear order: a *segment* is a contiguous
     exchange    parts moved and swapped between spaces, from a cut or any other assignment; never worse
     relaxation  what no space can take, however long the segment: the proof where segments are no proof for longer ones
 
-    joint_bound      the shortest interval not proven impossible for any assignment of engines to slots
-    slot_relaxation  whether engines can lie on slots at an interval, contiguous or not; where, with few crossings
+    paths       segments one after another in time: bounds and answers of all, the best path, the lazy search for it
+
+    slot_relaxation  whether engines can lie on slots at an interval, contiguous or not; the shortest that may be
     slot_model       the model that CP-SAT is asked about for it
 """
 
 from floorflow.segments.cuts import CutFound, CutRefused, Cuts
 from floorflow.segments.exchange import Exchange, Exchanged
 from floorflow.segments.hops import CutHops, Hops, Near
-from floorflow.segments.joint_bound import JointBound, joint_bound
 from floorflow.segments.parts import orders_of, parts_of
 from floorflow.segments.problems import Segment, Segments, Space
 from floorflow.segments.slot_model import Crossings
-from floorflow.segments.slot_relaxation import Assigned, Impossible, NotKnown, SlotRelaxation
+from floorflow.segments.slot_relaxation import Assigned, Impossible, JointBound, NotKnown, SlotRelaxation, joint_bound
 from floorflow.segments.table import SegmentTable, ShortestInterval
 
 __all__ = [

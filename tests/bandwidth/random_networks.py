@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from floorflow.bandwidth import BandwidthProblem, ScheduledNetwork
+from floorflow.bandwidth.problem import BandwidthProblem, ScheduledNetwork
 from floorflow.dataflow.traffic import Subgraph
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from floorflow.bandwidth import BandwidthProblem, BandwidthSchedule
+from floorflow.bandwidth.problem import BandwidthProblem, BandwidthSchedule
 from floorflow.bandwidth.slots import in_slots
 
 Needs = dict[str, list[tuple[str, float, float]]]

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from ortools.linear_solver import pywraplp
 
-from floorflow.bandwidth import BandwidthProblem, ScheduledNetwork, bandwidth_methods, solve_by
-from floorflow.bandwidth.branching import all_begins
 from floorflow.bandwidth.constant_shares import duration, least_period
+from floorflow.bandwidth.exact import all_begins
 from floorflow.bandwidth.fixed_order import best_speeds
-from floorflow.bandwidth.pattern_search import proposals
+from floorflow.bandwidth.problem import BandwidthProblem, ScheduledNetwork
 from floorflow.dataflow.traffic import Subgraph
+from floorflow.papers.fcnnx.methods import METHODS, proposals, solve_by
 from tests.backends.fcnnx.case import TABLE_2, case, row_problem, set_problem
 from tests.bandwidth.random_networks import random_problem
 from tests.bandwidth.replay import Replay, replay, table_of
@@ -31,7 +31,7 @@ def replayed(problem: BandwidthProblem, method: str) -> tuple[Replay, tuple[floa
     return replay(table_of(problem, schedule), needs), schedule.frames_per_s(problem)
 
 
-@pytest.mark.parametrize("method", sorted(bandwidth_methods()))
+@pytest.mark.parametrize("method", sorted(METHODS))
 @pytest.mark.parametrize("seed", range(4))
 def test_a_simulation_of_the_hardware_finds_nothing_wrong(method: str, seed: int) -> None:
     found, predicted = replayed(random_problem(seed, networks=3, subgraphs=3), method)
@@ -126,7 +126,7 @@ def test_exact_is_the_best_of_all_orders_with_all_slow_downs(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_no_method_beats_a_proven_bound_and_slow_downs_beat_full_speed(seed: int) -> None:
     problem = random_problem(seed, networks=3, subgraphs=2)
-    found = {name: solve_by(name, problem).stats for name in bandwidth_methods()}
+    found = {name: solve_by(name, problem).stats for name in METHODS}
     periods = {name: stats.objective or 0.0 for name, stats in found.items()}
     assert all((stats.bound or 0.0) <= periods[name] for name, stats in found.items())
     assert (found["exact"].bound or 0.0) <= min(periods.values()) * (1 + 1e-6)
@@ -200,5 +200,5 @@ def test_eight_networks_of_fifty_subgraphs_are_scheduled_with_a_bound_in_two_min
 
 def test_equal_arguments_give_equal_schedules() -> None:
     problem = random_problem(3, networks=3, subgraphs=3)
-    for method in bandwidth_methods():
+    for method in METHODS:
         assert solve_by(method, problem).schedule == solve_by(method, problem).schedule

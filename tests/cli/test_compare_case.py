@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from floorflow.cli.main import app
-from floorflow.papers.samo import evaluate
+from floorflow.papers.samo.problem import evaluate
 from tests.papers.samo.samo_cases import CASES, content_of, problem, recorded
 
 NAME = "fcn_tiny_c_b256__toy_small"

@@ -23,9 +23,9 @@ from floorflow.hardware import load_platform
 from floorflow.output import write
 from floorflow.request import Request
 from floorflow.search.many.in_regions import _Way
-from floorflow.search.many.in_time import no_less_than_parts
+from floorflow.search.many.phases import SegmentPlans
 from floorflow.search.many.regions import SizedRegions, region_sizes
-from floorflow.search.many.segment_plans import SegmentPlans
+from floorflow.segments.paths import spread
 from floorflow.verify import check
 from tests.conftest import CNV, TFC
 from tests.papers.dpr.simulator import SimulatedChunk, simulate
@@ -92,7 +92,7 @@ def test_the_best_path_is_the_best_of_all_with_more_parts_than_regions(
 def test_a_segment_takes_no_less_than_any_inside_it(amounts: list[int]) -> None:
     lowest = np.full((5, 5), np.inf)
     lowest[np.triu_indices(5, 1)] = amounts
-    closed = no_less_than_parts(lowest)
+    closed = spread(lowest)
     for a, b in combinations(range(5), 2):
         assert closed[a, b] == max(lowest[c, d] for c, d in combinations(range(a, b + 1), 2))
 

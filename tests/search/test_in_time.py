@@ -18,8 +18,7 @@ from floorflow.request import Request
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.many.in_time import BoardMemory, SegmentsInTime, at_memory, moved_bits, shortest_cycles, slowed
-from floorflow.search.many.phases import _Run
-from floorflow.search.many.segment_plans import SegmentPlans
+from floorflow.search.many.phases import SegmentPlans, _Run
 from tests.conftest import TFC
 from tests.reconfigured import quick_request
 
@@ -67,7 +66,7 @@ def test_a_chain_may_be_cut_between_all_parts_and_no_bound_is_above_what_folding
     assert count > 3
     before = segments.lowest.copy()
     for span in ((a, b) for a in range(count) for b in range(a + 1, count + 1)):
-        segments.fold(span)
+        segments.folded.close([span])
     assert (segments.lowest >= before)[np.isfinite(before)].all()
     assert segments.lowest[0, count] == shortest_cycles(tfc.problem)
     assert (segments.lowest[0, 1:] <= segments.lowest[0, count]).all()

@@ -16,7 +16,7 @@ from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
 from floorflow.folding import FoldingProblem
 from floorflow.resources import ZERO, Resources
 from floorflow.segments import Assigned, Crossings, Hops, Near, SlotRelaxation
-from floorflow.segments.joint_bound import first_not, joint_bound
+from floorflow.segments.slot_relaxation import first_not, joint_bound
 
 Array = np.ndarray
 SLOT = Resources(100, 100, 100, 100, 100)

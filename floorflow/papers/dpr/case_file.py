@@ -10,11 +10,22 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from floorflow.errors import InputError
 from floorflow.papers.case_reading import validated
-from floorflow.papers.dpr.paper_models import AdditiveModel, Model, PaperLayer, ProductModel
+from floorflow.papers.dpr.paper_models import (
+    AdditiveModel,
+    Amount,
+    Count,
+    FileModel,
+    Model,
+    Number,
+    PaperLayer,
+    Parameters,
+    ProductModel,
+    Sigma,
+)
 from floorflow.reading import read_json
 
 FITTED = "pwl"
@@ -24,30 +35,7 @@ SIGMAS = tuple(Decimal(number) / 100 for number in (*range(25, 90, 5), 87, 90, 9
 """The areas of a case that does not say which."""
 
 
-def _whole(value: Any) -> Any:
-    """Pass a number written as 256 or 256.0; a Decimal with a fraction is no whole number."""
-    return int(value) if isinstance(value, Decimal) and value == value.to_integral_value() else value
-
-
-def _exact(value: Any) -> Any:
-    """Pass numbers as they are written; texts and booleans are none."""
-    if isinstance(value, bool) or not isinstance(value, int | Decimal):
-        raise ValueError("a number is expected")  # noqa: TRY004  (pydantic reports ValueErrors)
-    return Decimal(value)
-
-
-Count = Annotated[int, BeforeValidator(_whole), Field(gt=0, le=2**40, strict=True)]
-Amount = Annotated[int, BeforeValidator(_whole), Field(ge=0, le=2**40, strict=True)]
-Number = Annotated[Decimal, BeforeValidator(_exact), Field(ge=0, le=2**40, allow_inf_nan=False)]
-Coefficient = Annotated[Decimal, BeforeValidator(_exact), Field(ge=-(2**40), le=2**40, allow_inf_nan=False)]
-Sigma = Annotated[Decimal, BeforeValidator(_exact), Field(gt=0, le=1)]
-
-
-class _FileModel(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class _Resources(_FileModel):
+class _Resources(FileModel):
     LUT: Amount
     BRAM: Amount
     FF: Amount
@@ -55,84 +43,31 @@ class _Resources(_FileModel):
     URAM: Amount = 0
 
 
-class _Extra(_FileModel):
+class _Extra(FileModel):
     LUT: Number = Decimal(0)
     BRAM: Number = Decimal(0)
     FF: Number = Decimal(0)
     DSP: Number = Decimal(0)
 
 
-class _Device(_FileModel):
+class _Device(FileModel):
     resources: _Resources
 
 
-class _Reconfiguration(_FileModel):
+class _Reconfiguration(FileModel):
     slope: Number
     offset: Number
 
 
-class _FoldingValues(_FileModel):
+class _FoldingValues(FileModel):
     P: tuple[Count, ...] = Field(min_length=1)
     S: tuple[Count, ...] = Field(min_length=1)
 
 
-class _Layer(_FileModel):
-    name: str = Field(min_length=1)
-    type: Literal["conv", "fc"]
-    K: Count | None = None
-    IFM: Count | None = None
-    OFM: Count | None = None
-    IC: Count | None = None
-    MW: Count
-    MH: Count
-    iops: Count
-    stock: dict[str, tuple[Count, Count]] = {}
-
-    @model_validator(mode="after")
-    def _conv_has_dimensions(self) -> _Layer:
-        if self.type == "conv":
-            lacking = [name for name in ("K", "IFM", "OFM", "IC") if getattr(self, name) is None]
-            if lacking:
-                raise ValueError(f"a conv has {', '.join(lacking)} too")
-        return self
-
-
-class _Linear(_FileModel):
-    v: Coefficient
-    xi: Coefficient
-    rho: Coefficient
-
-
-class _LinearBram(_FileModel):
-    v: tuple[Coefficient, ...]
-    beta: Coefficient
-    g1: Coefficient
-    g2: Coefficient
-    th: Count
-
-
-class _Coefficients(_FileModel):
-    LUT: _Linear
-    FF: _Linear
-    BRAM: _LinearBram
-    DSP: Amount = 0
-
-
-class _Parameters(_FileModel):
-    W: Count
-    A: tuple[Count, ...]
-    AO: tuple[Annotated[int, BeforeValidator(_whole), Field(gt=0, le=32, strict=True)], ...]
-    tw: tuple[Count, ...]
-    l0: Number
-    lm: tuple[Number, ...]
-    f0: Number
-    fm: tuple[Number, ...]
-
-
-class _Model(_FileModel):
-    coef: dict[str, _Coefficients] | None = None
-    par: dict[str, _Parameters] | None = None
-    fifo: dict[str, tuple[tuple[Count, Count, bool], ...]] = {}
+class _Model(FileModel):
+    coef: dict[str, AdditiveModel] | None = None
+    par: dict[str, Parameters] | None = None
+    fifo: dict[str, tuple[tuple[Count, Count, bool], ...]] = Field(default_factory=dict)
     infra_system: _Extra | None = None
     chunk_dma: _Extra = _Extra()
 
@@ -143,7 +78,7 @@ class _Model(_FileModel):
         return self
 
 
-class _Row(_FileModel):
+class _Row(FileModel):
     net: str
     model: str
     rule: Literal["paper", "finn"] = "paper"
@@ -152,13 +87,13 @@ class _Row(_FileModel):
     sigma: Sigma
 
 
-class _Case(_FileModel):
+class _Case(FileModel):
     device: _Device
     clock_hz: Annotated[Number, Field(gt=0)]
     batch: Count
     t_reconf_us: _Reconfiguration
     folding_values: _FoldingValues
-    layers: tuple[_Layer, ...] = Field(min_length=1, max_length=64)
+    layers: tuple[PaperLayer, ...] = Field(min_length=1, max_length=64)
     models: dict[str, _Model] = Field(min_length=1)
     expected: tuple[_Row, ...] | None = None
     sigmas: tuple[Sigma, ...] | None = Field(default=None, min_length=1)
@@ -229,11 +164,10 @@ def chunk_case(content: Any, file: str) -> ChunkCase:
     if not named:
         raise InputError(f"{file}: there is no model: model_M1 or model_M2 is expected", hint=HINT)
     case = validated(_Case, {**content, "models": named}, file, HINT, spelt=("models.", "model_"))
-    layers = tuple(_layer(one) for one in case.layers)
     models, fixed = _models(case, file), _fixed(case)
     nets = sorted({net for net, _ in models})
     return ChunkCase(
-        layers,
+        case.layers,
         case.folding_values.P,
         case.folding_values.S,
         case.device.resources.model_dump(),
@@ -252,12 +186,6 @@ def chunk_case(content: Any, file: str) -> ChunkCase:
     )
 
 
-def _layer(one: _Layer) -> PaperLayer:
-    """Return a layer; a dense one is a convolution of one pixel over all of its inputs."""
-    sizes = one.K or 1, one.IFM or 1, one.OFM or 1, one.IC or one.MW
-    return PaperLayer(one.name, one.type == "conv", *sizes, one.MW, one.MH, one.iops)
-
-
 def _no_constant(path: Path, name: str) -> Any:
     raise InputError(f"{path}: {name} is no number", hint=HINT)
 
@@ -269,15 +197,15 @@ def _models(case: _Case, file: str) -> dict[tuple[str, str], Model]:
     for name, model in case.models.items():
         for net, coefficients in (model.coef or {}).items():
             _require_length(file, f"model_{name}.coef.{net}.BRAM.v", len(coefficients.BRAM.v), count)
-            found[net, name] = _additive(coefficients)
+            found[net, name] = coefficients
         for net, parameters in (model.par or {}).items():
             for field in ("A", "AO", "lm", "fm"):
                 _require_length(file, f"model_{name}.par.{net}.{field}", len(getattr(parameters, field)), count)
             if len(parameters.tw) > count:
                 _require_length(file, f"model_{name}.par.{net}.tw", len(parameters.tw), count)
             fifos = _fifos(model, parameters, f"{file}: model_{name}.fifo", count)
-            found[net, name] = _product(parameters, fifos, free=False)
-            found[net, f"{name}free"] = _product(parameters, fifos, free=True)
+            found[net, name] = ProductModel(parameters, fifos, free=False)
+            found[net, f"{name}free"] = ProductModel(parameters, fifos, free=True)
     return found
 
 
@@ -286,14 +214,7 @@ def _require_length(file: str, field: str, have: int, expected: int) -> None:
         raise InputError(f"{file}: {field}: {have} entries, one for each of {expected} layers is expected", hint=HINT)
 
 
-def _additive(given: _Coefficients) -> AdditiveModel:
-    lut, ff = ((Fraction(one.v), Fraction(one.xi), Fraction(one.rho)) for one in (given.LUT, given.FF))
-    bram = given.BRAM
-    beta, g1, g2 = Fraction(bram.beta), Fraction(bram.g1), Fraction(bram.g2)
-    return AdditiveModel(lut, ff, tuple(map(Fraction, bram.v)), beta, g1, g2, bram.th, given.DSP)
-
-
-def _fifos(model: _Model, given: _Parameters, where: str, count: int) -> dict[int, list[tuple[int, int]]]:
+def _fifos(model: _Model, given: Parameters, where: str, count: int) -> dict[int, list[tuple[int, int]]]:
     """Return depth and width in bits of the FIFOs behind each layer; a flag says that the width is in activations."""
     found = {}
     for key, fifos in model.fifo.items():
@@ -302,12 +223,6 @@ def _fifos(model: _Model, given: _Parameters, where: str, count: int) -> dict[in
         layer = int(key)
         found[layer] = [(depth, width * (given.AO[layer] if scaled else 1)) for depth, width, scaled in fifos]
     return found
-
-
-def _product(given: _Parameters, fifos: dict[int, list[tuple[int, int]]], *, free: bool) -> ProductModel:
-    lut, ff = tuple(map(Fraction, given.lm)), tuple(map(Fraction, given.fm))
-    base = Fraction(given.l0), Fraction(given.f0)
-    return ProductModel(given.W, given.A, given.AO, given.tw, base[0], lut, base[1], ff, fifos, free)
 
 
 def _fixed(case: _Case) -> dict[tuple[str, bool], dict[str, float]]:

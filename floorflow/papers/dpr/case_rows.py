@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from floorflow.papers.dpr.case_file import ChunkCase, Row
-from floorflow.papers.dpr.case_problem import problem_of_row
+from floorflow.papers.dpr.case_file import FITTED, ChunkCase, Row
 from floorflow.papers.dpr.methods import solver_of
-from floorflow.papers.dpr.problem import RESOURCES, UNITS, ChunkAnswer, ChunkProblem, Regions, use_of
+from floorflow.papers.dpr.paper_models import AnyModel, PaperLayer, fit_model, layer_with_options
+from floorflow.papers.dpr.problem import RESOURCES, UNITS, ChunkAnswer, ChunkProblem, Load, Regions, in_units, use_of
 
 STATUS = {"optimal": "OPTIMAL", "infeasible": "INFEASIBLE", "feasible": "FEASIBLE", "heuristic": "UNKNOWN"}
 SHOWN = ("LUT", "BRAM", "FF")
@@ -86,3 +86,31 @@ def _most_percent(answer: ChunkAnswer, problem: ChunkProblem, name: str) -> floa
     column = RESOURCES.index(name)
     used = max(int(use_of(problem, chunk)[column]) + problem.fixed[column] for chunk in answer.chunks or ())
     return round(100 * used / (problem.device[column] * UNITS[column]), 1) if problem.device[column] else 0.0
+
+
+def problem_of_row(case: ChunkCase, row: Row) -> ChunkProblem:
+    """Return the problem that rows of one network, model and rule share."""
+    base = row.model.removesuffix(FITTED)
+    model: AnyModel = case.models[row.net, base]
+    if base != row.model:
+        model = fit_model(case.models[row.net, base], case.layers, (case.pe_values, case.simd_values))
+    layers = tuple(
+        layer_with_options(number, layer, foldings_of(case, layer, row.rule), model, window=row.finn_latency)
+        for number, layer in enumerate(case.layers)
+    )
+    device = tuple(case.device.get(name, 0) for name in RESOURCES)
+    load = Load(case.us_per_area, case.offset_us)
+    fixed = in_units(case.fixed[base, row.infra])
+    return ChunkProblem(layers, device, load, case.batch, case.clock_mhz, fixed)
+
+
+def foldings_of(case: ChunkCase, layer: PaperLayer, rule: str) -> Sequence[tuple[int, int]]:
+    """Return PE and SIMD: ``paper`` the listed values, ``finn`` the divisors of the channels up to the largest listed.
+
+    PE divides the output channels, SIMD the input channels, of a dense layer the matrix's width.
+    """
+    if rule == "paper":
+        return [(pe, simd) for pe in case.pe_values for simd in case.simd_values]
+    lanes = layer.sizes[3] if layer.is_conv else layer.MW
+    pes = [pe for pe in range(1, max(case.pe_values) + 1) if layer.MH % pe == 0]
+    return [(pe, simd) for pe in pes for simd in range(1, max(case.simd_values) + 1) if lanes % simd == 0]

@@ -1,4 +1,4 @@
-"""An interval of layers as one chunk: its cheapest folding within the limits of a slot.
+"""An interval of layers as one chunk: its cheapest folding within the limits of a slot, and the table of all of them.
 
 A chunk costs ``(B - 1) x slowest + total``. So its slowest layer is fixed at each value that may be best, from the
 least with which it fits, and `choice` finds the least total; the bound of all slower ones ends the search.
@@ -6,15 +6,21 @@ least with which it fits, and `choice` finds the least total; the bound of all s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from math import inf
 
 import numpy as np
 
 from floorflow.papers.dpr.choice import Choice, Options, cheapest, fits_alone, fitting
-from floorflow.papers.dpr.problem import ChunkProblem, Ints
+from floorflow.papers.dpr.problem import UNITS, ChunkProblem, Ints
+from floorflow.segments.paths import Span, Table
+from floorflow.segments.slot_model import undominated
+
+Slot = tuple[int, ...]
+"""The limits of a slot, in units."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,8 @@ class Interval:
         """Return a bound of a batch's cycles by each resource alone; infinite where one is short at any cycles."""
         if (limits < 0).any():
             return inf
-        at = _first(len(self.levels), lambda at: fits_alone(self._within(at), limits) is not None)
+        levels = range(len(self.levels))
+        at = bisect_left(levels, 1, key=lambda at: fits_alone(self._within(at), limits) is not None)
         return inf if at == len(self.levels) else self._bound(at)
 
     def cheapest(self, limits: Ints, enough: float, area: Ints) -> Folded:
@@ -147,10 +154,70 @@ class Interval:
         return self.problem.area(np.array(found.use))
 
 
-def _first(count: int, holds: Callable[[int], bool]) -> int:
-    """Return the first number at which something holds that holds of all later ones too; the count if of none."""
-    low, high = 0, count
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
+class Intervals:
+    """The intervals between a problem's borders on slots, solved when they are asked for.
+
+    Slots share what they know: what fits a smaller slot fits a larger one, and what a larger one needs, a smaller one
+    needs too.
+    """
+
+    def __init__(self, problem: ChunkProblem) -> None:
+        self.problem = problem
+        self._tables: dict[Slot, Table[Folded]] = {}
+        self._known: dict[Span, dict[Slot, Folded]] = {}
+        self._intervals: dict[Span, Interval] = {}
+        self._area = np.array([have * unit for have, unit in zip(problem.device, UNITS, strict=True)], dtype=np.int64)
+        self._rows = [
+            undominated_in_order(np.column_stack([layer.cycles, layer.total_cycles, layer.use]))
+            for layer in problem.layers
+        ]
+
+    def on(self, slot: Slot) -> Table[Folded]:
+        """Return the intervals on a slot, in cycles: bounded by each resource alone, and by what larger slots need."""
+        if slot not in self._tables:
+            count, limits = len(self.problem.borders), np.array(slot, dtype=np.int64)
+            lowest = np.zeros((count, count))
+            for a, b in np.argwhere(np.triu(np.ones_like(lowest), 1)).tolist():
+                known = self._known.get((a, b), {})
+                told = (folded.lower for other, folded in known.items() if _within(slot, other))
+                lowest[a, b] = max(self._interval((a, b)).bound_by_resources(limits), *told, 0.0)
+            self._tables[slot] = Table(lowest, partial(self._solved, slot))
+        return self._tables[slot]
+
+    def _solved(self, slot: Slot, span: Span) -> tuple[float, Folded]:
+        """Return the cheapest folding of an interval on a slot, and bound it on smaller ones."""
+        known = self._known.setdefault(span, {})
+        known[slot] = folded = _shared(known, slot) or self._solve(slot, span)
+        for other, table in self._tables.items():
+            if _within(other, slot) and span not in table.answers:
+                table.lowest[span] = max(table.lowest[span], folded.lower)
+        return folded.lower, folded
+
+    def _solve(self, slot: Slot, span: Span) -> Folded:
+        smaller = [folded for other, folded in self._known[span].items() if _within(other, slot)]
+        # What fits a smaller slot need not be bettered to be used.
+        usable = min(smaller, key=lambda folded: folded.cycles, default=Folded(inf))
+        found = self._interval(span).cheapest(np.array(slot, dtype=np.int64), usable.cycles, self._area)
+        return found if found.rows or not usable.rows else replace(usable, lower=min(found.lower, usable.cycles))
+
+    def _interval(self, span: Span) -> Interval:
+        if span not in self._intervals:
+            first, behind = (self.problem.borders[border] for border in span)
+            self._intervals[span] = Interval.of(self.problem, first, self._rows[first:behind])
+        return self._intervals[span]
+
+
+def _shared(known: dict[Slot, Folded], slot: Slot) -> Folded | None:
+    """Return what another slot's answer decides: a larger one's that fits, or that nothing does."""
+    larger = (folded for other, folded in known.items() if _within(slot, other) and folded.is_exact)
+    return next((folded for folded in larger if not folded.rows or _within(folded.use, slot)), None)
+
+
+def _within(smaller: Slot, larger: Slot) -> bool:
+    return all(a <= b for a, b in zip(smaller, larger, strict=True))
+
+
+def undominated_in_order(rows: Ints) -> Ints:
+    """Return the numbers of rows (n, d) of which no other is as small in every column, by column from the first on."""
+    kept = undominated(rows)
+    return np.asarray(kept[np.lexsort(rows[kept].T[::-1])], dtype=np.int64)

@@ -15,8 +15,8 @@ from floorflow.backends.backend import Source
 from floorflow.dataflow.model import Dataflow, Option
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InfeasibleError, InputError
+from floorflow.papers.dpr.interval import undominated_in_order
 from floorflow.papers.dpr.problem import RESOURCES, UNITS, ChunkProblem, Layer, Load
-from floorflow.papers.dpr.undominated import undominated
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.search.candidate.asked import settled
@@ -122,7 +122,7 @@ def _layer(group: OptionGroup, parallel: Sequence[str], *, powers: bool) -> Laye
         rows = np.array([row for row in rows.tolist() if _are_powers(group.rows[row], parallel)], dtype=np.int64)
         if not rows.size:
             raise InfeasibleError(f"--foldings powers: {group.name} has no folding in powers of two up to 64")
-    kept = rows[undominated(np.column_stack([group.cycles, total, use])[rows])]
+    kept = rows[undominated_in_order(np.column_stack([group.cycles, total, use])[rows])]
     foldings, cycles = _foldings(group, kept, parallel), group.cycles[kept].astype(np.int64)
     return Layer(group.name, foldings, cycles, total[kept], use[kept])
 
@@ -137,9 +137,6 @@ def _foldings(group: OptionGroup, rows: np.ndarray, parallel: Sequence[str]) -> 
     table = []
     for row in rows.tolist():
         named = [option.folding for option in group.rows[row]]
-        table.append([_number(values.get(name)) for values in named for name in parallel])
+        values = [folding.get(name) for folding in named for name in parallel]
+        table.append([value if isinstance(value, int) else 0 for value in values])
     return np.array(table, dtype=np.int64)
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from decimal import Decimal
 from itertools import product
 from math import ceil
-from typing import Protocol
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from floorflow.papers.dpr.problem import Layer
+from floorflow.papers.dpr.problem import RESOURCES, UNITS, Floats, Ints, Layer
 
 BRAM18_SHAPES = ((16384, 1), (8192, 2), (4096, 4), (2048, 9), (1024, 18), (512, 36))
 """Depth and width of a block of 18 Kb (UG473)."""
@@ -30,73 +31,133 @@ Bill = tuple[int, int, int, int, int]
 """LUT, BRAM (thousandths), DSP, FF, URAM: a row of `Layer.use`."""
 
 
-@dataclass(frozen=True)
-class PaperLayer:
+def _whole(value: Any) -> Any:
+    """Pass a number written as 256 or 256.0; a Decimal with a fraction is no whole number."""
+    return int(value) if isinstance(value, Decimal) and value == value.to_integral_value() else value
+
+
+def _exact(value: Any) -> Any:
+    """Pass numbers as they are written; texts and booleans are none."""
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        raise ValueError("a number is expected")  # noqa: TRY004  (pydantic reports ValueErrors)
+    return Decimal(value)
+
+
+Count = Annotated[int, BeforeValidator(_whole), Field(gt=0, le=2**40, strict=True)]
+Amount = Annotated[int, BeforeValidator(_whole), Field(ge=0, le=2**40, strict=True)]
+Number = Annotated[Decimal, BeforeValidator(_exact), Field(ge=0, le=2**40, allow_inf_nan=False)]
+Coefficient = Annotated[Decimal, BeforeValidator(_exact), Field(ge=-(2**40), le=2**40, allow_inf_nan=False)]
+Sigma = Annotated[Decimal, BeforeValidator(_exact), Field(gt=0, le=1)]
+
+
+class FileModel(BaseModel):
+    """A part of a case's file; fields that are not known are left alone."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class PaperLayer(FileModel):
     """A layer's dimensions, as the data file has them; a dense layer has one pixel and no sliding window."""
 
-    name: str
-    is_conv: bool
-    kernel: int
-    rows_in: int
-    rows_out: int
-    channels_in: int
-    matrix_width: int
-    matrix_height: int
-    operations: int
+    name: str = Field(min_length=1)
+    type: Literal["conv", "fc"]
+    K: Count | None = None
+    IFM: Count | None = None
+    OFM: Count | None = None
+    IC: Count | None = None
+    MW: Count
+    MH: Count
+    iops: Count
+    stock: dict[str, tuple[Count, Count]] = {}
+
+    @model_validator(mode="after")
+    def _conv_has_dimensions(self) -> PaperLayer:
+        if self.type == "conv":
+            lacking = [name for name in ("K", "IFM", "OFM", "IC") if getattr(self, name) is None]
+            if lacking:
+                raise ValueError(f"a conv has {', '.join(lacking)} too")
+        return self
+
+    @property
+    def is_conv(self) -> bool:
+        """Whether it is no dense layer."""
+        return self.type == "conv"
+
+    @property
+    def sizes(self) -> tuple[int, int, int, int]:
+        """Kernel, rows in and out, channels in; a dense layer is a convolution of one pixel over all of its inputs."""
+        return self.K or 1, self.IFM or 1, self.OFM or 1, self.IC or self.MW
 
     def matrix_cycles(self, pe: int, simd: int) -> int:
         """Return the matrix unit's cycles (eq. 3)."""
-        return -(-self.operations // (pe * simd))
+        return -(-self.iops // (pe * simd))
 
     def window_cycles(self, simd: int) -> int:
         """Return the sliding window's cycles as FINN estimates them (ConvolutionInputGenerator), 0 of a dense layer."""
         if not self.is_conv:
             return 0
-        steps = -(-self.channels_in // simd)
-        a_row = max(self.rows_out * self.kernel**2 * steps, self.rows_in * steps)
-        return self.rows_in * self.kernel * steps + self.rows_out * a_row
+        kernel, rows_in, rows_out, channels = self.sizes
+        steps = -(-channels // simd)
+        a_row = max(rows_out * kernel**2 * steps, rows_in * steps)
+        return rows_in * kernel * steps + rows_out * a_row
 
 
-@dataclass(frozen=True)
-class AdditiveModel:
-    """M1 of one network: per resource ``v``, ``xi``, ``rho``; BRAM with the file's own names."""
+class _Linear(FileModel):
+    v: Coefficient
+    xi: Coefficient
+    rho: Coefficient
 
-    lut: tuple[Fraction, Fraction, Fraction]
-    ff: tuple[Fraction, Fraction, Fraction]
-    bram_v: tuple[Fraction, ...]
-    beta: Fraction
-    g1: Fraction
-    g2: Fraction
-    threshold: int
-    dsp: int
+
+class _LinearBram(FileModel):
+    v: tuple[Coefficient, ...]
+    beta: Coefficient
+    g1: Coefficient
+    g2: Coefficient
+    th: Count
+
+
+class AdditiveModel(FileModel):
+    """M1 of one network."""
+
+    LUT: _Linear
+    FF: _Linear
+    BRAM: _LinearBram
+    DSP: Amount = 0
 
     def bills(self, number: int, _layer: PaperLayer, pe: int, simd: int) -> Iterator[Bill]:
         """Yield what a layer takes: LUT and FF rounded up, BRAM to a thousandth."""
-        lut, ff = (ceil(v + xi * pe + rho * simd) for v, xi, rho in (self.lut, self.ff))
-        low, high = min(simd, self.threshold) - 1, max(0, simd - self.threshold)
-        bram = self.bram_v[number] + self.beta * (pe - 1) + self.g1 * low + self.g2 * high
-        yield lut, ceil(bram * 1000), self.dsp, ff, 0
+        lut, ff = (ceil(one.v + one.xi * pe + one.rho * simd) for one in (self.LUT, self.FF))
+        blocks = self.BRAM
+        low, high = min(simd, blocks.th) - 1, max(0, simd - blocks.th)
+        bram = blocks.v[number] + blocks.beta * (pe - 1) + blocks.g1 * low + blocks.g2 * high
+        yield lut, ceil(bram * 1000), self.DSP, ff, 0
+
+
+class Parameters(FileModel):
+    """M2 of one network, by layer where it is a list: bits of weights, of inputs and outputs; logic by layer."""
+
+    W: Count
+    A: tuple[Count, ...]
+    AO: tuple[Annotated[int, BeforeValidator(_whole), Field(gt=0, le=32, strict=True)], ...]
+    tw: tuple[Count, ...]
+    l0: Number
+    lm: tuple[Number, ...]
+    f0: Number
+    fm: tuple[Number, ...]
 
 
 @dataclass(frozen=True)
 class ProductModel:
-    """M2 of one network, by layer where it is a list; ``fifos[i]`` are depth and width in bits. ``free``: M2free."""
+    """M2 of one network; ``fifos[i]`` are depth and width in bits behind layer i. ``free``: M2free."""
 
-    weight_bits: int
-    input_bits: tuple[int, ...]
-    output_bits: tuple[int, ...]
-    threshold_bits: tuple[int, ...]
-    lut_base: Fraction
-    lut_slope: tuple[Fraction, ...]
-    ff_base: Fraction
-    ff_slope: tuple[Fraction, ...]
+    given: Parameters
     fifos: Mapping[int, Sequence[tuple[int, int]]]
     free: bool
 
     def bills(self, number: int, layer: PaperLayer, pe: int, simd: int) -> Iterator[Bill]:
         """Yield what a layer takes with each choice of where its memories are."""
-        lut = self.lut_base + self.lut_slope[number] * pe * simd
-        ff = ceil(self.ff_base + self.ff_slope[number] * pe * simd)
+        lut = self.given.l0 + self.given.lm[number] * pe * simd
+        ff = ceil(self.given.f0 + self.given.fm[number] * pe * simd)
         memories = list(self._memories(number, layer, pe, simd))
         for weights_in_luts, others_in_luts in product((False, True), repeat=2) if self.free else ((False, False),):
             luts, blocks = lut, 0
@@ -110,14 +171,15 @@ class ProductModel:
 
     def _memories(self, number: int, layer: PaperLayer, pe: int, simd: int) -> Iterator[tuple[int, int, int]]:
         """Yield how many memories of what depth and width in bits a layer has, kind by kind, weights first."""
-        weights = -(-layer.matrix_width * layer.matrix_height // (pe * simd))
-        yield pe, weights, simd * self.weight_bits
-        if number < len(self.threshold_bits):
-            levels = 2 ** self.output_bits[number] - 1
-            yield pe * levels, -(-layer.matrix_height // pe), self.threshold_bits[number]
+        weights = -(-layer.MW * layer.MH // (pe * simd))
+        yield pe, weights, simd * self.given.W
+        if number < len(self.given.tw):
+            levels = 2 ** self.given.AO[number] - 1
+            yield pe * levels, -(-layer.MH // pe), self.given.tw[number]
         if layer.is_conv:
-            words = -(-layer.rows_in * layer.channels_in // simd)
-            yield layer.kernel + 1, words, simd * self.input_bits[number]
+            kernel, rows_in, _, channels = layer.sizes
+            words = -(-rows_in * channels // simd)
+            yield kernel + 1, words, simd * self.given.A[number]
         yield from ((1, depth, width) for depth, width in self.fifos.get(number, ()))
 
 
@@ -133,14 +195,6 @@ def _power_of_two(least: int) -> int:
     return 1 << max(0, (least - 1).bit_length())
 
 
-class AnyModel(Protocol):
-    """What a layer takes at a folding: one row, or one for each choice that it has."""
-
-    def bills(self, number: int, layer: PaperLayer, pe: int, simd: int, /) -> Iterator[Bill]:
-        """Yield what the layer of a number takes."""
-        ...
-
-
 def layer_with_options(
     number: int, layer: PaperLayer, foldings: Sequence[tuple[int, int]], model: AnyModel, *, window: bool
 ) -> Layer:
@@ -152,3 +206,94 @@ def layer_with_options(
     ]
     table = np.array(rows, dtype=np.int64)
     return Layer(layer.name, table[:, :2], table[:, 2], table[:, 2], table[:, 3:])
+
+
+ROUNDING = 1e-6
+"""Of a unit: planes through whole numbers are fitted in floating point."""
+
+
+@dataclass(frozen=True, eq=False)
+class Piecewise:
+    """Thresholds of PE and SIMD, and (xi, rho, v) of the pieces 1 to 4, (4, 3)."""
+
+    pe_threshold: int
+    simd_threshold: int
+    planes: Floats
+
+    def __call__(self, pe: Ints, simd: Ints) -> Floats:
+        """Return the amounts at foldings, no less than nothing."""
+        piece = (pe > self.pe_threshold) + 2 * (simd > self.simd_threshold)
+        xi, rho, v = self.planes[piece].T
+        return np.asarray(np.maximum(0.0, xi * pe + rho * simd + v), dtype=np.float64)
+
+    def error(self, pe: Ints, simd: Ints, amounts: Floats) -> float:
+        """Return the mean relative error, of one at least of an amount below one."""
+        return float(np.mean(np.abs(self(pe, simd) - amounts) / np.maximum(1.0, np.abs(amounts))))
+
+
+def fitted(pe: Ints, simd: Ints, amounts: Floats) -> Piecewise:
+    """Return the model of least mean relative error of profiled foldings."""
+    pairs = product(_thresholds(pe), _thresholds(simd))
+    models = (_with_thresholds(pe, simd, amounts, first, second) for first, second in pairs)
+    return min(models, key=lambda model: (model.error(pe, simd, amounts), model.pe_threshold, model.simd_threshold))
+
+
+def _thresholds(values: Ints) -> list[int]:
+    return [2**k for k in range(max(1, int(values.max()).bit_length()))]
+
+
+def _with_thresholds(pe: Ints, simd: Ints, amounts: Floats, pe_threshold: int, simd_threshold: int) -> Piecewise:
+    planes = np.zeros((4, 3))
+    whole = _plane(pe, simd, amounts)
+    for number in range(4):
+        inside = ((pe > pe_threshold) == bool(number & 1)) & ((simd > simd_threshold) == bool(number & 2))
+        # A piece of fewer than three points is no plane of its own.
+        planes[number] = _plane(pe[inside], simd[inside], amounts[inside]) if inside.sum() >= 3 else whole
+    return Piecewise(pe_threshold, simd_threshold, planes)
+
+
+def _plane(pe: Ints, simd: Ints, amounts: Floats) -> Floats:
+    weights = 1 / np.maximum(1.0, np.abs(amounts))
+    rows = np.column_stack([pe, simd, np.ones_like(pe)]) * weights[:, None]
+    return np.asarray(np.linalg.lstsq(rows, amounts * weights, rcond=None)[0], dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class PiecewiseModel:
+    """Eq. 6 of every layer and resource, fitted to what another model says of the foldings in powers of two."""
+
+    layers: tuple[tuple[Piecewise, ...], ...]
+    errors: tuple[tuple[float, ...], ...]
+    """Mean relative errors, by layer and resource."""
+
+    def bills(self, number: int, _layer: PaperLayer, pe: int, simd: int) -> Iterator[Bill]:
+        """Yield what a layer takes, rounded up."""
+        at = np.array([pe]), np.array([simd])
+        lut, bram, dsp, ff, uram = (ceil(float(plane(*at)[0]) - ROUNDING) for plane in self.layers[number])
+        yield lut, bram, dsp, ff, uram
+
+
+AnyModel = Model | PiecewiseModel
+
+
+def fit_model(
+    model: Model, layers: Sequence[PaperLayer], values: tuple[Sequence[int], Sequence[int]]
+) -> PiecewiseModel:
+    """Return eq. 6 fitted to a model at all pairs of PE and SIMD; of several choices of memories the first is meant."""
+    pe, simd = (np.array(column, dtype=np.int64) for column in zip(*product(*values), strict=True))
+    planes, errors = [], []
+    for number, layer in enumerate(layers):
+        bills = [next(model.bills(number, layer, *pair)) for pair in zip(pe.tolist(), simd.tolist(), strict=True)]
+        amounts = np.array(bills, dtype=np.float64)
+        found = [fitted(pe, simd, amounts[:, column]) for column in range(len(RESOURCES))]
+        planes.append(tuple(found))
+        scaled = (
+            (one.planes / unit, amounts[:, t] / unit) for t, (one, unit) in enumerate(zip(found, UNITS, strict=True))
+        )
+        errors.append(
+            tuple(
+                Piecewise(one.pe_threshold, one.simd_threshold, plane).error(pe, simd, amount)
+                for one, (plane, amount) in zip(found, scaled, strict=True)
+            )
+        )
+    return PiecewiseModel(tuple(planes), tuple(errors))

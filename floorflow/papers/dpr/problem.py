@@ -16,6 +16,7 @@ from math import ceil, floor
 import numpy as np
 from numpy.typing import NDArray
 
+from floorflow.segments.paths import Step, timeline
 from floorflow.stats import SolveStats
 
 Ints = NDArray[np.int64]
@@ -173,3 +174,14 @@ def in_units(amounts: Mapping[str, float]) -> tuple[int, ...]:
     """Return amounts by name in units, rounded up."""
     scaled = (Fraction(str(amounts.get(name, 0))) * unit for name, unit in zip(RESOURCES, UNITS, strict=True))
     return tuple(ceil(amount) for amount in scaled)
+
+
+def loads_us(problem: ChunkProblem, regions: Regions) -> tuple[float, ...]:
+    """Return how long each region takes to load."""
+    return tuple(problem.load.us(size) for size in regions.sizes)
+
+
+def steps_of(problem: ChunkProblem, answer: ChunkAnswer) -> tuple[Step, ...]:
+    """Return when the chunks of an answer load and run; none without a design."""
+    runs_us = [problem.us(chunk.cycles) for chunk in answer.chunks or ()]
+    return timeline(loads_us(problem, answer.regions), runs_us) if runs_us else ()

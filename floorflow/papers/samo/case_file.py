@@ -1,8 +1,9 @@
-"""Reading a case: an option table, a platform and an objective in one JSON file, of the schema ``samo-case/1``."""
+"""A case as a JSON file (``samo-case/1``): an option table, a platform and an objective; methods side by side on it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,11 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from floorflow.errors import InputError
 from floorflow.papers.case_reading import validated
-from floorflow.papers.samo.problem import RESOURCES, Node, Objective, ScheduleProblem
+from floorflow.papers.samo.methods import ScheduleMethod, schedule_methods
+from floorflow.papers.samo.problem import RESOURCES, Node, Objective, ScheduleProblem, evaluate
 from floorflow.reading import read_json
 
-CASE_SCHEMA = "samo-case/1"
 HINT = "give a case as docs/schedule.md has it"
+RANDOM_SEEDS = 3
+"""Runs of a method that draws random numbers, of which the best is taken."""
 
 Count = Annotated[int, Field(gt=0)]
 Amount = Annotated[int, Field(ge=0)]
@@ -151,3 +154,35 @@ def _edges(table: _Table, file: str) -> Iterator[tuple[int, int]]:
         if source >= target:
             raise InputError(f"{file}: table.edges.{number}: '{edge[1]}' stands before '{edge[0]}'", hint=HINT)
         yield source, target
+
+
+def compare_on_case(problem: ScheduleProblem, case: str, methods: Sequence[str], seed: int = 0) -> dict[str, Any]:
+    """Solve a case by every method, and return plain data for JSON.
+
+    Costs are in us, ``run_us`` is that without reconfiguration; cuts are the last nodes of all partitions but the final
+    one.
+    """
+    known = schedule_methods()
+    return {"case": case, "results": [_result(problem, name, known[name], seed) for name in methods]}
+
+
+def _result(problem: ScheduleProblem, name: str, method: ScheduleMethod, seed: int) -> dict[str, Any]:
+    started = time.perf_counter()
+    seeds = range(seed, seed + RANDOM_SEEDS) if name.startswith("annealing") else range(seed, seed + 1)
+    answers = [method(problem, each) for each in seeds]
+    answer = min(answers, key=lambda each: float("inf") if each.stats.objective is None else each.stats.objective)
+    seconds = time.perf_counter() - started
+    design, stats = answer.design, answer.stats
+    rows = zip(problem.nodes, () if design is None else design.rows, strict=design is not None)
+    return {
+        "method": name,
+        "status": stats.status,
+        "us": stats.objective,
+        "bound_us": stats.bound,
+        "gap": stats.gap,
+        "run_us": None if design is None else evaluate(problem, design).run_us,
+        "cuts": [] if design is None else list(design.cuts),
+        "folding": [node.foldings[row].tolist() for node, row in rows],
+        "seconds": round(seconds, 4),
+        "reason": answer.reason,
+    }

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,8 @@ from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InputError
 from floorflow.folding import fitting
 from floorflow.hardware.resource_platforms import resource_platform
-from floorflow.papers.samo import Node, ScheduleProblem
-from floorflow.papers.samo.comparison import CaseComparison, compare_on_case
-from floorflow.papers.samo.problem import RESOURCES
+from floorflow.papers.samo.case_file import compare_on_case
+from floorflow.papers.samo.problem import COLUMN_OF, RESOURCES, Node, ScheduleProblem
 from floorflow.request import RESOURCES_ALONE, Request
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.search.candidate.asked import settled
@@ -28,9 +28,6 @@ from floorflow.search.candidate.preparing import Priced, context_of, priced, rea
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.many.in_time import blocks_of
 from floorflow.search.many.phases import loading_of, phase_request
-
-_COLUMNS = {"LUT": "LUT", "DSP": "DSP", "BRAM": "BRAM18", "FF": "FF"}
-"""Our name of each of the scheduling problem's resources."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +43,13 @@ class _Device:
 
 def compare_in_time(
     request: Request, methods: Sequence[str], progress: Progress = SILENT, source: Source | None = None
-) -> CaseComparison:
-    """Cut and fold a network by several methods, for the shortest time of a batch.
+) -> dict[str, Any]:
+    """Cut and fold a network by several methods, for the shortest time of a batch; plain data, as of a case.
 
     Raises
     ------
     InputError
-        If a method is unknown, or the board does not say how it is loaded anew.
+        If the board does not say how it is loaded anew.
     InfeasibleError
         If an engine fits no slot.
 
@@ -107,7 +104,7 @@ def _problem(whole: Priced, groups: Sequence[OptionGroup], on: _Device, request:
     return ScheduleProblem(
         nodes,
         tuple(sorted((a, b) for a, b in pairs if a < b)),
-        tuple(float(limits[_COLUMNS[name]]) for name in RESOURCES),
+        tuple(float(limits[COLUMN_OF[name]]) for name in RESOURCES),
         on.memory_gbps,
         1,
         on.clock_mhz,
@@ -154,7 +151,7 @@ def _ends(group: OptionGroup) -> NDArray[np.int64]:
 
 
 def _node(group: OptionGroup, size_in: int, size_out: int, *, cut_behind: bool, matched: bool) -> Node:
-    columns = [RESOURCE_NAMES.index(_COLUMNS[name]) for name in RESOURCES]
+    columns = [RESOURCE_NAMES.index(COLUMN_OF[name]) for name in RESOURCES]
     rows = np.flatnonzero(group.use[:, RESOURCE_NAMES.index("URAM")] == 0)
     if not rows.size:
         raise InputError(f"compare --reconfigure: {group.name} lies in UltraRAM at every folding", "plan it instead")

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -212,21 +213,19 @@ class _Variables:
     """The foldings of a segment's streams: which ports share one, and which values it may have."""
 
     def __init__(self, nodes: tuple[Node, ...], edges: tuple[tuple[int, int], ...]) -> None:
-        parent = list(range(2 * len(nodes)))
+        same = nx.Graph()
+        same.add_nodes_from(range(2 * len(nodes)))
         for number, node in enumerate(nodes):
             if (node.foldings[:, 0] == node.foldings[:, 1]).all():
-                _unite(parent, 2 * number, 2 * number + 1)
-        for a, b in edges:
-            if nodes[a].equal_folding:
-                _unite(parent, 2 * a + 1, 2 * b)
-        roots = sorted({_root(parent, port) for port in range(len(parent))})
-        number_of = {root: number for number, root in enumerate(roots)}
-        of_port = [number_of[_root(parent, port)] for port in range(len(parent))]
+                same.add_edge(2 * number, 2 * number + 1)
+        same.add_edges_from((2 * a + 1, 2 * b) for a, b in edges if nodes[a].equal_folding)
+        variables = sorted(map(sorted, nx.connected_components(same)))
+        of_port = {port: variable for variable, ports in enumerate(variables) for port in ports}
         self.ends = tuple((of_port[2 * n], of_port[2 * n + 1]) for n in range(len(nodes)))
         self.pairs = tuple((min(pair), max(pair)) for pair in self.ends)
-        self.domains = [np.empty(0, dtype=np.int64)] * len(roots)
+        self.domains = [np.empty(0, dtype=np.int64)] * len(variables)
         seen: set[int] = set()
-        for port, variable in enumerate(of_port):
+        for port, variable in sorted(of_port.items()):
             values = np.unique(nodes[port // 2].foldings[:, port % 2])
             self.domains[variable] = np.intersect1d(self.domains[variable], values) if variable in seen else values
             seen.add(variable)
@@ -267,12 +266,59 @@ def _places(domain: Ints, values: Ints) -> tuple[Ints, Mask]:
     return place, domain[place] == values if domain.size else np.zeros(len(values), dtype=np.bool_)
 
 
-def _root(parent: list[int], port: int) -> int:
-    while parent[port] != port:
-        port = parent[port]
-    return port
+ROUNDS = 40
+"""Prices that are tried for a case."""
+STEP = 1.5
+"""By how much prices follow the excess in the first round; less by the root of the round."""
+MOST_EXCESS = 1.0
 
 
-def _unite(parent: list[int], a: int, b: int) -> None:
-    a, b = sorted((_root(parent, a), _root(parent, b)))
-    parent[b] = a
+@dataclass
+class Verdicts:
+    """What is known of k cases: ``fits`` has the rows of a selection, or None; ``refuted``: proven to have none."""
+
+    fits: list[Ints | None]
+    refuted: NDArray[np.bool_]
+    prices: Floats
+    """The last prices, (k, n_limited)."""
+
+    @property
+    def open(self) -> NDArray[np.bool_]:
+        """The cases that are not decided."""
+        return ~self.refuted & np.array([rows is None for rows in self.fits], dtype=np.bool_)
+
+
+def decide(
+    model: SegmentModel,
+    highest: Ints,
+    prices: Floats,
+    keep: NDArray[np.bool_] | None = None,
+    rounds: int = ROUNDS,
+) -> Verdicts:
+    """Look for a selection within the limits among rows up to a level, for k levels; ``prices`` (n_limited,) first.
+
+    ``keep``, (n_rows, k), leaves out more rows.
+    """
+    cases = len(highest)
+    verdicts = Verdicts([None] * cases, np.zeros(cases, dtype=np.bool_), np.tile(prices, (cases, 1)))
+    for turn in range(rounds):
+        at = np.flatnonzero(verdicts.open)
+        if not at.size:
+            break
+        some = verdicts.prices[at]
+        cheapest = model.cheapest(some, highest[at], None if keep is None else keep[:, at])
+        impossible = cheapest.bound >= FORBIDDEN
+        verdicts.refuted[at] = impossible | model.exceeds(some, cheapest.bound)
+        # A stream that was relaxed may be broken: then the selection is no folding.
+        within = ~impossible & (cheapest.use <= model.limits).all(axis=1)
+        for case in np.flatnonzero(within & ~verdicts.refuted[at]).tolist():
+            if model.is_exact or model.keeps_rules(cheapest.rows[case]):
+                verdicts.fits[at[case]] = cheapest.rows[case]
+        verdicts.prices[at] = _raised(some, cheapest.use / np.maximum(model.limits, 1) - 1, turn)
+    return verdicts
+
+
+def _raised(prices: Floats, excess: Floats, turn: int) -> Floats:
+    """Return prices that follow the excess, (k, n_limited), on the simplex."""
+    moved = np.maximum(prices, 1e-6) * np.exp(STEP / np.sqrt(turn + 1) * np.clip(excess, -MOST_EXCESS, MOST_EXCESS))
+    return np.asarray(moved / np.maximum(moved.sum(axis=1, keepdims=True), 1e-300))

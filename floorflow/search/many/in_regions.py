@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 
 import numpy as np
-from numpy.typing import NDArray
 
 from floorflow.errors import InfeasibleError, InputError
 from floorflow.hardware import Rect
@@ -24,13 +23,18 @@ from floorflow.search.candidate.context import PlanningContext, slot_limits
 from floorflow.search.candidate.preparing import Priced, context_of
 from floorflow.search.candidate.progress import Progress
 from floorflow.search.interval.search import Search
-from floorflow.search.many.in_time import BoardMemory, Span
-from floorflow.search.many.phases import loading_of, phase_request
+from floorflow.search.many.in_time import BoardMemory
+from floorflow.search.many.phases import (
+    MOST_FOLDED,
+    MOST_PLANNED,
+    WORTH,
+    PlannedPhase,
+    SegmentPlans,
+    loading_of,
+    phase_request,
+)
 from floorflow.search.many.regions import SizedRegions, region_sizes, with_needs
-from floorflow.search.many.segment_plans import MOST_FOLDED, MOST_PLANNED, WORTH, PlannedPhase, SegmentPlans
-from floorflow.segments.cheapest_path import cheapest_path
-from floorflow.segments.paths import best_path
-from floorflow.segments.timeline import Step, after, first_state
+from floorflow.segments.paths import Floats, Span, Step, best_path, cheapest_path, lazy_path, timeline, with_known
 from floorflow.stats import SolveStats
 
 METHOD = "bounds of all segments in regions of each size, those of the best path planned"
@@ -95,20 +99,18 @@ class _Way:
     def loads_us(self) -> tuple[float, ...]:
         return () if self.sized is None else self.sized.loads_us
 
-    def best(self, costs: Sequence[NDArray[np.float64]]) -> tuple[float, list[Span]]:
+    def best(self, costs: Sequence[Floats]) -> tuple[float, list[Span]]:
         """Return the least time in us by the cost of each segment in each region, and the segments; none, infinite."""
         count = self.plans[0].count
         if self.sized is None:
             us = float(costs[0][0, count])
             return us, [(0, count)] if isfinite(us) else []
         if len(self.plans) == 1:
-            us, path = cheapest_path(_cut(costs[0]), self.loads_us[0])
+            # The network as a whole is not cut, and has a way of its own.
+            us, path = cheapest_path(with_known(costs[0], {(0, count): inf}), self.loads_us[0])
             return (us + self.loads_us[0], path) if path else (inf, [])
 
-        def cost(a: int, b: int, region: int) -> tuple[float, float]:
-            return float(costs[region][a, b]), 0.0
-
-        found = best_path(count + 1, (inf, 0.0), cost, self.loads_us)
+        found = best_path(costs, self.loads_us)
         return (found.us, found.spans) if found else (inf, [])
 
     def plans_of(self, number: int) -> SegmentPlans:
@@ -123,8 +125,8 @@ class _Way:
         """Return the best path by what is planned, and by what is proven of all that is not, and its time."""
         known = tuple(plans.known for plans in self.plans)
         if known not in self._hoped:
-            costs = [self._planned_us(plans, plans.hoped() * self.us_per_cycle) for plans in self.plans]
-            self._hoped[known] = self.best(costs)
+            hoped = [(plans.hoped() * self.us_per_cycle, self._planned_us(plans)) for plans in self.plans]
+            self._hoped[known] = self.best([with_known(*each) for each in hoped])
         return self._hoped[known]
 
     def fold(self, path: Sequence[Span]) -> bool:
@@ -134,17 +136,13 @@ class _Way:
 
     def found(self) -> tuple[float, list[Span]]:
         """Return the best path of segments that are planned."""
-        return self.best([self._planned_us(plans, plans.found()) for plans in self.plans])
+        return self.best([with_known(plans.found(), self._planned_us(plans)) for plans in self.plans])
 
-    def _planned_us(self, plans: SegmentPlans, costs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the costs with those of planned segments: eq. 5, the pipeline filled once."""
-        costs = costs.copy()
-        for span, phase in plans.planned.items():
-            costs[span] = self.run_us(phase)
-        return costs
+    def _planned_us(self, plans: SegmentPlans) -> dict[Span, float]:
+        return {span: self.run_us(phase) for span, phase in plans.planned.items()}
 
     def run_us(self, phase: PlannedPhase) -> float:
-        """Return what a batch takes through a phase."""
+        """Return what a batch takes through a phase: eq. 5, the pipeline filled once."""
         return (self.frames - 1) * phase.interval_cycles * self.us_per_cycle / self.frames + phase.latency_us
 
     def unplanned(self, path: Sequence[Span]) -> list[tuple[SegmentPlans, Span]]:
@@ -154,21 +152,7 @@ class _Way:
 
     def steps(self, phases: Sequence[PlannedPhase]) -> tuple[Step, ...]:
         """Return when each phase loads and runs."""
-        if self.sized is None:
-            return (Step(0, 0.0, 0.0, 0.0, self.run_us(phases[0])),)
-        state, steps = first_state(len(self.plans)), []
-        for number, phase in enumerate(phases):
-            region = number % len(self.plans)
-            state, step = after(state, self.loads_us[region], self.run_us(phase))
-            steps.append(replace(step, region=region))
-        return tuple(steps)
-
-
-def _cut(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return costs without the network as a whole: that is not cut, and has a way of its own."""
-    costs = costs.copy()
-    costs[0, -1] = np.inf
-    return costs
+        return timeline(self.loads_us, [self.run_us(phase) for phase in phases])
 
 
 @dataclass(frozen=True)
@@ -196,27 +180,31 @@ class _Run:
 
     def _result(self, ways: Sequence[_Way], without: InfeasibleError | None) -> InRegions:
         best, cost = _best_found(ways)
-        while not self._interrupted(ways):
-            hoped = [(way.hoped(), number) for number, way in enumerate(ways)]
-            (us, path), number = min(hoped, key=lambda pair: (pair[0][0], pair[1]))
-            todo = ways[number].unplanned(path)
+
+        def worked_out(hope: tuple[float, list[Span], _Way]) -> bool:
+            nonlocal best, cost
+            us, path, way = hope
+            todo = way.unplanned(path)
             if not path or (best is not None and self._is_enough(cost, us, ways, len(todo))):
-                break
+                return False
             with self.progress.stage("folding"):
-                if _folded(ways) < MOST_FOLDED[self.whole.request.effort] and ways[number].fold(path):
-                    continue
+                if _folded(ways) < MOST_FOLDED[self.whole.request.effort] and way.fold(path):
+                    return True
             for plans, span in todo:
                 if not self._interrupted(ways):
                     plans.plan([span])
             best, cost = _best_found(ways)
-            if not todo:
-                break
+            return bool(todo)
+
+        lazy_path(lambda: self._hoped(ways), worked_out)
         if best is None:
             if self._interrupted(ways):
                 raise KeyboardInterrupt
             if without is not None:
                 raise without
-            largest = max((plans for way in ways[1:] for plans in way.plans), key=lambda plans: plans.allowed_lut)
+            largest = max(
+                (plans for way in ways[1:] for plans in way.plans), key=lambda plans: plans.segments.problem.budget.lut
+            )
             raise largest.no_plan(f"any region of {self.whole.platform.name} that was looked at")
         return self._told(best, cost, ways)
 
@@ -240,7 +228,9 @@ class _Run:
                 # A rectangle may be a region of several sizes.
                 if region.rect not in known:
                     known[region.rect] = self._plans(replace(self.whole, platform=part), whole)
-                    known[region.rect].fold_blocks()
+                    plans = known[region.rect]
+                    # No segment is faster than its slowest block, or fits where one does not.
+                    plans.fold((block, block + 1) for block in range(plans.count))
             ways.append(_Way(sized, tuple(known[region.rect] for region in sized.choice.regions), *per_cycle))
         return ways, None
 
@@ -248,6 +238,14 @@ class _Run:
         limits = total(slot_limits(part.platform, part.request).values())
         context = replace(whole, request=part.request, problem=whole.problem.with_budget(limits))
         return SegmentPlans(part, self.search, self.progress, self.memory, context)
+
+    def _hoped(self, ways: Sequence[_Way]) -> tuple[float, list[Span], _Way]:
+        """Return the best path that may be hoped for, and its way; of equal ones the first way's."""
+        if self._interrupted(ways):
+            return inf, [], ways[0]
+        hoped = [(way.hoped(), number) for number, way in enumerate(ways)]
+        (us, path), number = min(hoped, key=lambda pair: (pair[0][0], pair[1]))
+        return us, path, ways[number]
 
     def _is_enough(self, cost: float, hoped: float, ways: Sequence[_Way], more: int) -> bool:
         effort = self.whole.request.effort

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from math import floor, inf
 
 import numpy as np
-from numpy.typing import NDArray
 
 from floorflow.channels import StreamPrices
 from floorflow.dataflow.model import CUT_PREFIX, Dataflow
@@ -30,6 +29,7 @@ from floorflow.folding import (
 from floorflow.folding.balance import NO_BALANCE
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.segments import Segments, SegmentTable, ShortestInterval, Space, parts_of
+from floorflow.segments.paths import Floats, Span, Table
 from floorflow.segments.problems import Bar, Price
 
 MEMORY_PREFIX = "memory:"
@@ -38,8 +38,6 @@ MOST_STREAMS = 1
 """Streams that a cut in time may send to memory: as many as there are DMA engines to write and to read them."""
 MOST_LEVELS = 200
 """Intervals at which all segments are bounded at once."""
-Span = tuple[int, int]
-"""The first block of a segment, and the one behind its last."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +55,7 @@ class BoardMemory:
 class SegmentsInTime:
     """The contiguous segments of a network, as blocks between the places where it may be cut.
 
-    ``lowest`` are intervals in cycles, (first block, block behind), below which no folding of a segment is legal,
-    infinite where none is at all; it rises with what is worked out.
+    ``folded`` are the shortest intervals in cycles under the summed limits, as far as folding proves them.
     """
 
     def __init__(
@@ -69,9 +66,7 @@ class SegmentsInTime:
         self.segments = Segments(whole, problem.groups, prices, self.blocks, problem.memo, bars=bars)
         self.space = Space(problem.budget, problem.silicon)
         self.slow_enough = self._slow_enough()
-        self.lowest: NDArray[np.float64] = np.maximum(self._by_resources(), self.slow_enough)
-        self.times_folded = 0
-        self._folded: set[Span] = set()
+        self.folded = Table(np.maximum(self._by_resources(), self.slow_enough), self._folded)
         self._table = SegmentTable()
 
     @classmethod
@@ -88,18 +83,18 @@ class SegmentsInTime:
         """Return a segment as a network of its own, whose cut streams end in memory."""
         return at_memory(self.whole, self.engines(span))
 
-    def is_folded(self, span: Span) -> bool:
-        """Whether `lowest` of a segment is what folding proves."""
-        return span in self._folded
+    @property
+    def lowest(self) -> Floats:
+        """Intervals in cycles, (first block, block behind), below which no folding of a segment is legal.
 
-    def fold(self, span: Span) -> ShortestInterval:
-        """Prove the shortest interval of a segment under the summed limits, as far as folding can."""
-        self._folded.add(span)
-        self.times_folded += 1
+        Infinite where none is at all; they rise with what is worked out.
+        """
+        return self.folded.lowest
+
+    def _folded(self, span: Span) -> tuple[float, ShortestInterval]:
         found = self._table.shortest(self.segments.between(span[0], span[1] - 1), self.space)
         by_folding = inf if found.bound_cycles is None else found.bound_cycles
-        self.lowest[span] = max(self.lowest[span], by_folding)
-        return found
+        return max(self.lowest[span], by_folding), found
 
     def folding_problem(self, span: Span) -> FoldingProblem:
         """Return the folding problem of a segment."""
@@ -113,7 +108,7 @@ class SegmentsInTime:
         told = (answer.refusal,) if isinstance(answer, FoldingInfeasible) else ()
         return told + (short.refusals if short else ())
 
-    def _slow_enough(self) -> NDArray[np.float64]:
+    def _slow_enough(self) -> Floats:
         count = len(self.blocks)
         found = np.full((count + 1, count + 1), np.inf)
         bits = moved_bits(self.whole, self.blocks)
@@ -122,7 +117,7 @@ class SegmentsInTime:
                 found[a, b] = self.memory.slow_enough(bits[a, b])
         return found
 
-    def _by_resources(self) -> NDArray[np.float64]:
+    def _by_resources(self) -> Floats:
         """Bound all segments at once: one resource alone is short, each group at its least, streams for nothing."""
         place = {name: number for number, block in enumerate(self.blocks) for name in block}
         problem = self.problem
@@ -160,14 +155,6 @@ def blocks_of(dataflow: Dataflow, groups: Sequence[OptionGroup]) -> tuple[tuple[
             blocks.append([])
         blocks[-1] += part
     return tuple(tuple(block) for block in blocks)
-
-
-def no_less_than_parts(lowest: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the least intervals of segments, each no less than that of any segment inside it."""
-    inside = np.triu(np.ones_like(lowest, dtype=np.bool_), 1)
-    wider = np.maximum.accumulate(np.where(inside, lowest, 0.0), axis=1)
-    wider = np.maximum.accumulate(wider[::-1], axis=0)[::-1]
-    return np.where(inside, wider, lowest)
 
 
 def moved_bits(dataflow: Dataflow, blocks: Sequence[Sequence[str]]) -> dict[Span, int]:

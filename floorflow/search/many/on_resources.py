@@ -6,7 +6,7 @@ segments; those of its best path are folded until all of them are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
@@ -22,9 +22,9 @@ from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.search.candidate.preparing import Priced, priced
 from floorflow.search.candidate.progress import Progress
-from floorflow.search.many.in_time import BoardMemory, SegmentsInTime, Span, shortest_cycles, slow_group, with_slow
+from floorflow.search.many.in_time import BoardMemory, SegmentsInTime, shortest_cycles, slow_group, with_slow
 from floorflow.search.many.phases import phase_request
-from floorflow.segments.cheapest_path import cheapest_path
+from floorflow.segments.paths import Floats, Span, Table, cheapest_path, lazy_path, with_known
 from floorflow.stats import SolveStats
 
 METHOD = "bounds of all segments, those of the best path folded"
@@ -106,14 +106,16 @@ def _within(whole: Priced, place: str, limits: Resources) -> Priced:
 
 @dataclass
 class _Run:
-    """A search on its way; ``found`` are the shortest intervals with a folding, by segment."""
+    """A search on its way: the problem and the shortest interval with a folding of each segment on the best path."""
 
     segments: SegmentsInTime
     progress: Progress
     us_per_cycle: float
     load_us: float
     alone: bool
-    found: dict[Span, tuple[FoldingProblem, int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.table = Table(self.segments.lowest, self._folded)
 
     def result(self, about: str) -> tuple[list[Span], SolveStats, bool]:
         """Return the segments of the best path, what is proven of it, and whether Ctrl-C ended the search."""
@@ -122,7 +124,8 @@ class _Run:
             self._search()
         except KeyboardInterrupt:
             interrupted = True
-        cost, spans = self._cheapest(self._found_cycles())
+        nothing = np.full_like(self.segments.lowest, inf)
+        cost, spans = self._cheapest(with_known(nothing, self._cycles()))
         if spans is None:
             if interrupted:
                 raise KeyboardInterrupt
@@ -137,7 +140,10 @@ class _Run:
 
     def folding(self, span: Span) -> FoldingSolution:
         """Return the least scarce folding of a segment at the shortest interval that was found."""
-        problem, cycles = self.found[span]
+        found = self.table[span]
+        if found is None:
+            raise AssertionError
+        problem, cycles = found
         answer = fold_at_interval(problem, cycles)
         if not isinstance(answer, FoldingSolution):
             answer = fold_at_interval(problem, cycles, prove=False)
@@ -146,47 +152,36 @@ class _Run:
         return answer
 
     def _search(self) -> None:
-        while True:
-            hoped = self.segments.lowest.copy()
-            known = self._found_cycles()
-            for span in np.ndindex(hoped.shape):
-                if self.segments.is_folded((span[0], span[1])):
-                    hoped[span] = known[span]
-            _, path = self._cheapest(hoped)
-            open_ = [span for span in path or () if not self.segments.is_folded(span)]
-            if not open_:
-                return
-            for span in open_:
-                self.progress.note(f"blocks {span[0]} to {span[1] - 1} of {len(self.segments.blocks)}")
-                self._fold(span)
+        lazy_path(
+            lambda: self._cheapest(with_known(self.segments.lowest, self._cycles())),
+            lambda found: self.table.close(found[1] or ()),
+        )
 
-    def _fold(self, span: Span) -> None:
+    def _folded(self, span: Span) -> tuple[float, tuple[FoldingProblem, int] | None]:
         """Find the shortest interval of a segment that is not too fast for the memory (eq. 7)."""
-        shortest, slow_enough = self.segments.fold(span), int(self.segments.slow_enough[span])
+        self.progress.note(f"blocks {span[0]} to {span[1] - 1} of {len(self.segments.blocks)}")
+        shortest, slow_enough = self.segments.folded[span], int(self.segments.slow_enough[span])
+        bound = float(self.segments.lowest[span])
         if shortest.interval_cycles is None:
-            return
+            return bound, None
         problem = self.segments.folding_problem(span)
         if shortest.interval_cycles >= slow_enough:
-            self.found[span] = problem, shortest.interval_cycles
-            return
+            return bound, (problem, shortest.interval_cycles)
         number = slow_group(problem, slow_enough)
         if number is None:
-            self.segments.lowest[span] = inf
-            return
+            return inf, None
         problem = with_slow(problem, number, slow_enough)
         cycles = shortest_cycles(problem)
-        if cycles is not None:
-            self.segments.lowest[span] = max(self.segments.lowest[span], cycles)
-            if isinstance(fold_at_interval(problem, cycles, prove=False), FoldingSolution):
-                self.found[span] = problem, cycles
+        if cycles is None:
+            return bound, None
+        is_there = isinstance(fold_at_interval(problem, cycles, prove=False), FoldingSolution)
+        return max(bound, cycles), (problem, cycles) if is_there else None
 
-    def _found_cycles(self) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-        cycles = np.full_like(self.segments.lowest, inf)
-        for span, (_, interval) in self.found.items():
-            cycles[span] = interval
-        return cycles
+    def _cycles(self) -> dict[Span, float]:
+        """Return what was found of the segments that were folded, infinite where there is nothing."""
+        return {span: inf if found is None else found[1] for span, found in self.table.answers.items()}
 
-    def _cheapest(self, cycles: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> tuple[float, list[Span] | None]:
+    def _cheapest(self, cycles: Floats) -> tuple[float, list[Span] | None]:
         """Return the cheapest path; where no partitions were asked for, the whole network is the only one."""
         if self.alone:
             cost = float(cycles[0, -1]) * self.us_per_cycle

@@ -7,18 +7,22 @@ what that gave, until all of its best path is planned: every other path is then 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from math import inf
 
-from floorflow.errors import InputError
+import numpy as np
+
+from floorflow.errors import FloorflowError, InfeasibleError, InputError, LimitError, Refusal, sentence
 from floorflow.hardware import Platform
 from floorflow.request import Request
+from floorflow.search.candidate.candidate import latency_us
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.preparing import Priced
+from floorflow.search.candidate.preparing import Priced, context_of
 from floorflow.search.candidate.progress import Progress
-from floorflow.search.interval.search import Search
-from floorflow.search.many.in_time import BoardMemory, Span
-from floorflow.search.many.segment_plans import MOST_PLANNED, WORTH, PlannedPhase, SegmentPlans
-from floorflow.segments.cheapest_path import cheapest_path
+from floorflow.search.interval.search import Search, SearchResult
+from floorflow.search.many.in_time import BoardMemory, SegmentsInTime, slowed
+from floorflow.segments.paths import Floats, Span, cheapest_path, lazy_path, spread, with_known
 from floorflow.stats import SolveStats
 
 METHOD = "bounds of all segments, those of the best path planned"
@@ -107,15 +111,18 @@ class _Run:
         us_per_cycle = frames / plans.whole.platform.clock_mhz
         costs = us_per_cycle, reconfiguration_us
         cost, spans = self._best_planned(*costs)
-        while not plans.interrupted:
-            hoped, path = self._best_path(*costs)
+
+        def planned(hope: tuple[float, list[Span]]) -> bool:
+            nonlocal cost, spans
+            hoped, path = hope
             todo = [span for span in path if span not in plans.planned]
             if not path or (spans and self._is_enough(cost, hoped, len(todo))):
-                break
+                return False
             plans.plan(todo)
             cost, spans = self._best_planned(*costs)
-            if not todo:
-                break
+            return bool(todo)
+
+        lazy_path(lambda: self._best_path(*costs), planned)
         if not spans:
             raise plans.no_plan()
         cost, spans = self._rather_alone((cost, spans), *costs)
@@ -156,11 +163,157 @@ class _Run:
 
     def _best_path(self, us_per_cycle: float, reconfiguration_us: float) -> tuple[float, list[Span]]:
         """Return the best path by what is planned, and by what folding proves of all that is not, and its cost."""
-        while True:
-            cost, path = cheapest_path(self.plans.hoped() * us_per_cycle, reconfiguration_us)
-            if path is None or not self.plans.fold(path):
-                return cost, path or []
+        if self.plans.interrupted:
+            return inf, []
+        cost, path = lazy_path(
+            lambda: cheapest_path(self.plans.hoped() * us_per_cycle, reconfiguration_us),
+            lambda found: self.plans.fold(found[1] or ()),
+        )
+        return cost, path or []
 
     def _best_planned(self, us_per_cycle: float, reconfiguration_us: float) -> tuple[float, list[Span]]:
         cost, path = cheapest_path(self.plans.found() * us_per_cycle, reconfiguration_us)
         return cost, path or []
+
+
+MOST_PLANNED = {"fast": 8, "default": 24, "best": 96}
+"""Segments that are planned at most, by effort, beyond a first path."""
+MOST_FOLDED = {"fast": 400, "default": 2000, "best": 20_000}
+"""Segments of several blocks that folding bounds at most, by effort, where several parts of a device are tried."""
+WORTH = {"fast": 0.05, "default": 0.01, "best": 0.0}
+"""Share of a batch's time that may be open, by effort: for less than that no other path is planned."""
+
+
+@dataclass(frozen=True)
+class PlannedPhase:
+    """A segment with its context and what was found for it."""
+
+    span: Span
+    context: PlanningContext
+    result: SearchResult
+
+    @property
+    def interval_cycles(self) -> int:
+        """Initiation interval of its engines."""
+        return self.result.candidate.interval_cycles
+
+    @property
+    def latency_us(self) -> float:
+        """What one frame takes through it."""
+        return latency_us(self.context, self.result.candidate)
+
+
+class SegmentPlans:
+    """Segments that were planned, and why others could not be; `segments` bounds all of them.
+
+    ``context``, if that of the whole network is known: where ``whole`` has only a part of the device not every engine
+    need fit there, and the folding problem has what the part allows.
+    """
+
+    def __init__(
+        self,
+        whole: Priced,
+        search: Search,
+        progress: Progress,
+        memory: BoardMemory,
+        context: PlanningContext | None = None,
+    ) -> None:
+        self.whole, self.search, self.progress = whole, search, progress
+        self.context = context or context_of(whole)
+        self.segments = SegmentsInTime.of(self.context, memory)
+        self.planned: dict[Span, PlannedPhase] = {}
+        self.refused: dict[Span, FloorflowError] = {}
+        self.interrupted = False
+
+    @property
+    def count(self) -> int:
+        """Blocks between the places where the network may be cut."""
+        return len(self.segments.blocks)
+
+    @property
+    def longer_folded(self) -> int:
+        """Segments of several blocks that were bounded by folding."""
+        return sum(b - a > 1 for a, b in self.segments.folded.answers)
+
+    @property
+    def known(self) -> int:
+        """How much is known: it rises with all that changes `hoped`."""
+        return len(self.segments.folded.answers) + len(self.planned) + len(self.refused)
+
+    def bounds(self) -> Floats:
+        """Return the interval in cycles below which no plan of each segment is."""
+        return spread(self.segments.lowest)
+
+    def intervals(self) -> dict[Span, float]:
+        """Return the intervals in cycles of the segments that are planned."""
+        return {span: phase.interval_cycles for span, phase in self.planned.items()}
+
+    def hoped(self) -> Floats:
+        """Return the interval in cycles of each segment: as planned, or as bounded; infinite where none was found."""
+        return with_known(self.bounds(), self.intervals() | dict.fromkeys(self.refused, inf))
+
+    def found(self) -> Floats:
+        """Return the intervals in cycles of the segments that are planned, infinite for all others."""
+        return with_known(np.full_like(self.segments.lowest, inf), self.intervals())
+
+    def fold(self, spans: Iterable[Span]) -> bool:
+        """Bound segments by folding, those of which that is not yet known; return whether there were any."""
+        open_ = self.segments.folded.open(spans)
+        if open_:
+            with self.progress.stage("folding"):
+                for span in open_:
+                    self.progress.note(f"blocks {span[0]} to {span[1] - 1} of {self.count}")
+                    self.segments.folded[span]
+        return bool(open_)
+
+    def plan(self, spans: Iterable[Span]) -> None:
+        """Plan segments by themselves, and raise their bounds to what that proved."""
+        lowest = self.segments.lowest
+        for span in spans:
+            self.progress.note(f"planning blocks {span[0]} to {span[1] - 1} of {self.count} as a partition")
+            try:
+                phase = self._planned(span)
+            except (InfeasibleError, LimitError) as error:
+                self.refused[span] = error
+                if isinstance(error, InfeasibleError):
+                    lowest[span] = inf
+                continue
+            self.planned[span] = phase
+            result, cycles = phase.result, phase.interval_cycles
+            proven = max(result.bound_cycles, result.joint_bound_cycles or 0)
+            lowest[span] = min(max(lowest[span], proven), cycles)
+            if result.interrupted:
+                self.interrupted = True
+                return
+
+    def _planned(self, span: Span) -> PlannedPhase:
+        context = context_of(self.whole.part(self.segments.dataflow(span)))
+        slow_enough = int(self.segments.slow_enough[span])
+        result = self.search(context)
+        if result.candidate.interval_cycles < slow_enough:
+            if result.interrupted:
+                raise KeyboardInterrupt
+            other = slowed(context, slow_enough)
+            if isinstance(other, Refusal):
+                raise InfeasibleError(f"proven infeasible by the cost model: {sentence(other)}", "", (other,))
+            context, result = other, self.search(other)
+        return PlannedPhase(span, context, result)
+
+    def no_plan(self, where: str = "") -> FloorflowError:
+        """Return why no partitions were found: a block that fits nowhere, or what stopped the last that was tried."""
+        if self.interrupted:
+            raise KeyboardInterrupt
+        place = where or self.whole.platform.name
+        about = f"{self.whole.dataflow.name} does not fit {place}, however it is cut in time"
+        lowest = self.segments.lowest
+        closed = [number for number in range(self.count) if not np.isfinite(lowest[number, number + 1])]
+        refusals = tuple(r for error in self.refused.values() for r in error.refusals)
+        if closed:
+            names = self.segments.blocks[closed[0]]
+            refused = self.segments.refusals((closed[0], closed[0] + 1))
+            message = (
+                f"proven infeasible by the cost model: {about}: {names[0]} to {names[-1]} alone: {sentence(*refused)}"
+            )
+            return InfeasibleError(message, "a larger platform or a narrower network", refused)
+        told = "; ".join(dict.fromkeys(str(error) for error in self.refused.values())) or "no path of partitions"
+        return LimitError(f"{about}, as far as was found: {told}", "try --effort best", refusals)

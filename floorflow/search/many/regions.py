@@ -10,7 +10,7 @@ from floorflow.hardware import Board, Fpga, Platform, Rect, confined
 from floorflow.placement.region import RegionChoice, RegionNeed, RegionProblem, StaticPart, choose_regions
 from floorflow.request import Request
 from floorflow.resources import ZERO, Resources, scaled_down, total
-from floorflow.segments.timeline import parts_within
+from floorflow.segments.paths import parts_within
 from floorflow.stats import SolveStats
 
 STEPS = {1: 12}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from floorflow.backends.fcnnx.engine import ConvLayer, Pipeline, layers_of
-from floorflow.bandwidth import BandwidthProblem, ScheduledNetwork
+from floorflow.bandwidth.problem import BandwidthProblem, ScheduledNetwork
 from floorflow.dataflow.traffic import EnginePoint, Subgraph
 from floorflow.network import read
 from tests.conftest import ROOT

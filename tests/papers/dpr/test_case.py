@@ -11,8 +11,7 @@ import pytest
 
 from floorflow.errors import InputError
 from floorflow.papers.dpr.case_file import chunk_case, read_chunk_case
-from floorflow.papers.dpr.case_problem import problem_of_row
-from floorflow.papers.dpr.case_rows import answered_rows
+from floorflow.papers.dpr.case_rows import answered_rows, problem_of_row
 from floorflow.papers.dpr.problem import cycles_of
 
 CASE = Path(__file__).resolve().parents[3] / "examples" / "seyoum_case.json"

@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 
 from floorflow.errors import InputError
 from floorflow.papers.dpr.case_file import read_chunk_case
-from floorflow.papers.dpr.case_problem import problem_of_row
+from floorflow.papers.dpr.case_rows import problem_of_row
 from floorflow.papers.dpr.methods import brute, exact, milp
-from floorflow.papers.dpr.over_areas import _carried
-from floorflow.papers.dpr.problem import Chunk, ChunkAnswer, ChunkProblem, Regions, use_of
-from floorflow.papers.dpr.sizes import best_sizes
-from floorflow.papers.dpr.timeline import timeline_of
+from floorflow.papers.dpr.over_areas import _carried, best_sizes
+from floorflow.papers.dpr.problem import Chunk, ChunkAnswer, ChunkProblem, Regions, steps_of, use_of
 from floorflow.stats import SolveStats
 from tests.papers.dpr.simulator import Log, SimulatedChunk, simulate
 from tests.papers.dpr.small_problems import small_problems
@@ -44,7 +42,7 @@ def require_replays(problem: ChunkProblem, answer: ChunkAnswer) -> None:
 
     The scheduler rounds an image's traffic up to whole cycles: as much as one an image, which is much of few cycles.
     """
-    log, steps = simulated(problem, answer), timeline_of(problem, answer)
+    log, steps = simulated(problem, answer), steps_of(problem, answer)
     rounding_us = 0.0 if problem.memory_gbs is None else problem.us(problem.batch)
     for number, step in enumerate(steps):
         assert step.run_end_us == pytest.approx(log.run_end[number], abs=1e-6 + rounding_us * (number + 1))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from floorflow.papers.dpr.case_file import read_chunk_case
-from floorflow.papers.dpr.case_problem import problem_of_row
-from floorflow.papers.dpr.piecewise import Piecewise, fit_model, fitted
+from floorflow.papers.dpr.case_rows import problem_of_row
+from floorflow.papers.dpr.paper_models import Piecewise, fit_model, fitted
 from tests.conftest import ROOT
 
 CASE = ROOT / "examples" / "seyoum_case.json"

@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 
-from floorflow.papers.samo import Node, ScheduleProblem
+from floorflow.papers.samo.problem import Node, ScheduleProblem
 
 FOLDINGS = (1, 2, 3, 4)
 

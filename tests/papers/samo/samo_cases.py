@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from floorflow.papers.samo import Design, ScheduleProblem
 from floorflow.papers.samo.case_file import problem_of
+from floorflow.papers.samo.problem import Design, ScheduleProblem
 
 DATA = Path(__file__).parent / "data"
 COPIED = ("batch", "clock_mhz", "cycles_scale", "words_scale", "objective", "id")

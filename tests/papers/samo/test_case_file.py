@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from floorflow.errors import InputError
-from floorflow.papers.samo import read_case
+from floorflow.papers.samo.case_file import read_case
 from tests.papers.samo.samo_cases import CASES, content_of, tables
 
 NAME = "fcn_tiny_a_b1__toy_small"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from floorflow.papers.samo import Design, Node, ScheduleProblem, evaluate
+from floorflow.papers.samo.problem import Design, Node, ScheduleProblem, evaluate
 from tests.papers.samo.samo_cases import CASES, problem, recorded
 
 RECORDED = [

@@ -8,9 +8,9 @@ import pytest
 
 from floorflow import api, flow
 from floorflow.hardware.resource_platforms import resource_platform
-from floorflow.papers.samo import evaluate
 from floorflow.papers.samo.methods.exact import solve
 from floorflow.papers.samo.network import network_problem
+from floorflow.papers.samo.problem import evaluate
 from tests.conftest import EXAMPLES, TFC
 from tests.papers.samo.samo_cases import CASES
 from tests.reconfigured import BATCH, LOAD_MS, quick_board, quick_request

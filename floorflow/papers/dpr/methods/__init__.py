@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
-from typing import Protocol
 
-from floorflow.papers.dpr.problem import ChunkAnswer, ChunkProblem, Regions
-from floorflow.papers.dpr.segments import SegmentTable
-
-
-class ChunkMethod(Protocol):
-    """Cuts and folds on regions; ``static``: in one chunk."""
-
-    def __call__(self, regions: Regions, /, *, static: bool = False) -> ChunkAnswer:
-        """Return a design, or why there is none."""
+from floorflow.papers.dpr.interval import Intervals
+from floorflow.papers.dpr.problem import ChunkAnswer, ChunkProblem
 
 
-def solver_of(method: str, problem: ChunkProblem) -> ChunkMethod:
-    """Return a method on one problem; ``exact`` keeps its interval table from call to call."""
-    solve: Callable[..., ChunkAnswer] = import_module(f"{__name__}.{method}").solve
-    table = SegmentTable(problem) if method == "exact" else None
+def solver_of(method: str, problem: ChunkProblem) -> Callable[..., ChunkAnswer]:
+    """Return a method on one problem, for regions and whether in one chunk (``static``).
 
-    def on_regions(regions: Regions, /, *, static: bool = False) -> ChunkAnswer:
-        if table is not None:
-            return solve(problem, regions, static=static, table=table)
-        return solve(problem, regions, static=static)
-
-    return on_regions
+    ``exact`` keeps its intervals from call to call.
+    """
+    kept = {"intervals": Intervals(problem)} if method == "exact" else {}
+    return partial(import_module(f"{__name__}.{method}").solve, problem, **kept)

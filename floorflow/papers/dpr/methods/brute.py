@@ -7,8 +7,8 @@ from fractions import Fraction
 from itertools import combinations, pairwise, product
 from math import inf, prod
 
-from floorflow.papers.dpr.problem import Chunk, ChunkAnswer, ChunkProblem, Regions, cycles_of, use_of
-from floorflow.papers.dpr.timeline import timeline
+from floorflow.papers.dpr.problem import Chunk, ChunkAnswer, ChunkProblem, Regions, cycles_of, loads_us, use_of
+from floorflow.segments.paths import timeline
 from floorflow.stats import SolveStats
 
 MOST_POINTS = 300_000
@@ -29,7 +29,7 @@ def solve(problem: ChunkProblem, regions: Regions, *, static: bool = False) -> C
         path = [borders[number] for number in cut]
         chunks = _chunks(problem, regions, path)
         if chunks is not None:
-            end = timeline(problem, regions, [chunk.cycles for chunk in chunks])[-1].run_end_us
+            end = timeline(loads_us(problem, regions), [problem.us(chunk.cycles) for chunk in chunks])[-1].run_end_us
             area = sum(problem.area(use_of(problem, chunk)) for chunk in chunks)
             if (round(end, 6), len(chunks), area) < best:
                 best, design = (round(end, 6), len(chunks), area), chunks

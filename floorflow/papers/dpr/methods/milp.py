@@ -15,8 +15,8 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from floorflow.errors import InputError
+from floorflow.papers.dpr.interval import undominated_in_order
 from floorflow.papers.dpr.problem import Chunk, ChunkAnswer, ChunkProblem, Ints, Regions, cycles_of
-from floorflow.papers.dpr.undominated import undominated
 from floorflow.solver import run_cpsat
 from floorflow.stats import SolveStats
 
@@ -76,7 +76,7 @@ def solve(problem: ChunkProblem, regions: Regions, *, static: bool = False) -> C
 def _options(cycles: Ints, total: Ints, use: Ints, limits: Ints) -> _Layer:
     fits = np.flatnonzero((use <= limits).all(axis=1))
     if fits.size:
-        fits = fits[undominated(np.column_stack([cycles, total, use])[fits])]
+        fits = fits[undominated_in_order(np.column_stack([cycles, total, use])[fits])]
     return _Layer(fits, cycles[fits], total[fits], use[fits])
 
 

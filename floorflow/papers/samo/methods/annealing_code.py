@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floorflow.papers.samo.annealing import CODED, answer
+from floorflow.papers.samo.methods.annealing import CODED, answer
 from floorflow.papers.samo.problem import ScheduleAnswer, ScheduleProblem
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floorflow.papers.samo.annealing import PUBLISHED, answer
+from floorflow.papers.samo.methods.annealing import PUBLISHED, answer
 from floorflow.papers.samo.problem import ScheduleAnswer, ScheduleProblem
 
 

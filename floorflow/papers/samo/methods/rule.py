@@ -21,8 +21,7 @@ from itertools import pairwise
 import numpy as np
 
 from floorflow.papers.samo.problem import Design, Floats, Ints, ScheduleAnswer, ScheduleProblem
-from floorflow.papers.samo.relaxation import decide
-from floorflow.papers.samo.segment_model import Mask, SegmentModel
+from floorflow.papers.samo.segment_model import Mask, SegmentModel, decide
 from floorflow.stats import SolveStats
 
 

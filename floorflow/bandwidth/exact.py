@@ -7,16 +7,18 @@ slow-downs of each, and lets neighbours change places. Branching over orders pro
 
 from __future__ import annotations
 
+import heapq
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
 
-from floorflow.bandwidth.branching import all_begins, proven
 from floorflow.bandwidth.constant_shares import shared
-from floorflow.bandwidth.fixed_order import completions, improved, scheduled
-from floorflow.bandwidth.fixed_speed import placed
-from floorflow.bandwidth.list_schedule import listed
+from floorflow.bandwidth.fixed_order import FluidModel, Order, completions, improved, scheduled
+from floorflow.bandwidth.fixed_speed import listed, placed
 from floorflow.bandwidth.lookahead import Begin, FoundOrder, looked_ahead
 from floorflow.bandwidth.problem import BandwidthAnswer, BandwidthProblem, BandwidthSchedule, answer
+from floorflow.solver import run_highs
 
 FEW_JOBS = 24
 """Runs up to which branching is tried, and CP-SAT for an order."""
@@ -103,3 +105,68 @@ def _polished(
         better, solution = improved(rotated, order)
         if solution is not None:
             yield scheduled(rotated, better, solution)
+
+
+NODES = 600
+"""Linear programmes at most."""
+_ENOUGH = 1e-7
+"""Relative gap that is none."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What branching found: a bound, and the best begin and order if they beat the start."""
+
+    bound_us: float
+    begin: Begin | None
+    order: Order | None
+
+
+def all_begins(problem: BandwidthProblem) -> list[Begin]:
+    """Return every way to begin the period, that of the networks' first subgraphs first."""
+    return list(product(*(range(len(network.subgraphs)) for network in problem.networks)))
+
+
+def proven(problem: BandwidthProblem, period_us: float, begins: Sequence[Begin], nodes: int = NODES) -> Proof:
+    """Return a bound on every schedule that begins in one of these ways; ``period_us``: of the best one known.
+
+    Best first, so that the bound is the least of what is open when the nodes run out.
+    """
+    best, found = period_us, Proof(problem.bound_us, None, None)
+    heap: list[tuple[float, int, Begin, Order]] = [(problem.bound_us, n, begin, ()) for n, begin in enumerate(begins)]
+    number, totals = len(heap), [network.jobs for network in problem.networks]
+    while heap and heap[0][0] < best * (1 - _ENOUGH) and nodes > 0:
+        _, _, begin, prefix = heapq.heappop(heap)
+        rotated = problem.beginning_with(begin)
+        for network, total in enumerate(totals):
+            if prefix.count(network) == total:
+                continue
+            order = (*prefix, network)
+            bound, nodes, number = max(prefix_bound(rotated, order), problem.bound_us), nodes - 1, number + 1
+            if bound >= best * (1 - _ENOUGH):
+                continue
+            if len(order) == problem.jobs:
+                best, found = bound, Proof(bound, begin, order)
+            else:
+                heapq.heappush(heap, (bound, number, begin, order))
+    return Proof(min(heap[0][0], best) if heap else best, found.begin, found.order)
+
+
+def prefix_bound(problem: BandwidthProblem, prefix: Order) -> float:
+    """Return a period that no schedule beats whose first completions are these; exact if they are all."""
+    fluid, bandwidth = FluidModel.of(problem, prefix), problem.bytes_per_us
+    model = fluid.model
+    tail, moved, bytes_left = model.column(1.0), [], 0.0
+    for number, (latency, demand) in enumerate(zip(problem.latencies, problem.demands, strict=True)):
+        done = prefix.count(number)
+        for place in range(done):
+            fluid.finish((number, place), float(latency[place]))
+        open_ = list(fluid.work.get((number, done), {}).values())
+        if open_:
+            model.row([(c, 1.0) for c in open_], upper=float(latency[done]))
+        model.row([(tail, 1.0), *((c, 1.0) for c in open_)], lower=float(latency[done:].sum()))
+        moved += [(c, float(demand[done]) / bandwidth) for c in open_]
+        bytes_left += float((latency[done:] * demand[done:]).sum()) / bandwidth
+    model.row([(tail, 1.0), *moved], lower=bytes_left)
+    answer = run_highs(model, 1)
+    return answer.objective if answer.values is not None else 0.0

@@ -1,22 +1,37 @@
-"""Pattern search over slow-downs: Algorithm 1 of f-CNN^x, whose details are not printed.
+"""Scheduling methods that f-CNN^x is compared by: list schedules, pattern search over slow-downs, its programme.
 
-The repetitions of a subgraph share a slow-down, and at first all tiles of a layer. Start: one over the overload while
-the subgraph runs in a list schedule without limit of bandwidth. Then coordinates in random order, a factor of 1 + step
-up and down, each gain taken at once; a round without any halves the step.
+The pattern search is Algorithm 1 of f-CNN^x, whose details are not printed. The repetitions of a subgraph share a
+slow-down, and at first all tiles of a layer. Start: one over the overload while the subgraph runs in a list schedule
+without limit of bandwidth. Then coordinates in random order, a factor of 1 + step up and down, each gain taken at once;
+a round without any halves the step.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from floorflow.bandwidth.list_schedule import listed, starts_of
-from floorflow.bandwidth.problem import TOLERANCE, BandwidthProblem, BandwidthSchedule, Floats
+from floorflow.bandwidth import repetitions
+from floorflow.bandwidth.fixed_speed import listed, placed, starts_of
+from floorflow.bandwidth.problem import (
+    TOLERANCE,
+    BandwidthAnswer,
+    BandwidthMethod,
+    BandwidthProblem,
+    BandwidthSchedule,
+    Floats,
+    answer,
+)
+from floorflow.stats import SolveStats
 
 LEAST_SPEED = 0.05
 FIRST_STEP, LAST_STEP = 0.4, 0.01
+WORK, WORK_IF_MANY = 4.0, 1.0
+"""CP-SAT's work for the programme, which is seconds where runs are few and many times that where they are many."""
+MANY_JOBS = 100
 MOST_JOBS_LISTED = 6_000_000
 """Runs placed over all list schedules: the search stops behind them, some ten seconds."""
 
@@ -101,3 +116,39 @@ def _moved(speeds: Floats, places: list[int], step: float, best: float, period: 
 
 def _repeated(problem: BandwidthProblem, speeds: list[Floats]) -> list[Floats]:
     return [np.tile(each, network.repetitions) for each, network in zip(speeds, problem.networks, strict=True)]
+
+
+def solve_by(name: str, problem: BandwidthProblem, seed: int = 0) -> BandwidthAnswer:
+    """Return a method's answer with the seconds that it took."""
+    started = time.perf_counter()
+    answered = METHODS[name](problem, seed)
+    return answered.within(time.perf_counter() - started)
+
+
+def rcls(problem: BandwidthProblem, seed: int = 0) -> BandwidthAnswer:
+    """Return the list schedule, every run at full speed. ``seed`` is not used."""
+    del seed
+    return answer("rcls", problem, listed(problem))
+
+
+def rcls_search(problem: BandwidthProblem, seed: int = 0) -> BandwidthAnswer:
+    """Return the best list schedule that the search meets; it proves nothing."""
+    return answer("rcls-search", problem, searched(problem, seed))
+
+
+def ilp(problem: BandwidthProblem, seed: int = 0) -> BandwidthAnswer:
+    """Return the best schedule at full speed; with slow-downs shorter ones than its bound may exist."""
+    found = placed(problem, seed, WORK if problem.jobs <= MANY_JOBS else WORK_IF_MANY)
+    period = found.schedule.period_us
+    is_optimal = period <= found.bound_us * (1 + 1e-6)
+    stats = SolveStats("ilp", "optimal" if is_optimal else "feasible", period, min(found.bound_us, period))
+    return BandwidthAnswer(found.schedule, stats)
+
+
+METHODS: Mapping[str, BandwidthMethod] = {
+    **repetitions.METHODS,
+    "rcls": rcls,
+    "rcls-search": rcls_search,
+    "ilp": ilp,
+}
+"""By name; those that plans use too are of `floorflow.bandwidth`."""
