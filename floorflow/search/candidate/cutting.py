@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from math import ceil, inf
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from floorflow.dataflow.model import CUT_PREFIX, Dataflow, Option, Stream
 from floorflow.dataflow.options import UNBUILDABLE, Coupling
-from floorflow.errors import InfeasibleError, Refusal
+from floorflow.errors import Refusal, Refused, outcome_of
 from floorflow.folding import FoldingProblem, FoldingSolution
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.resources import ZERO, Resources
@@ -151,10 +151,9 @@ class Cutter:
         options: dict[str, Option] = {}
         for slot in dict.fromkeys(slot_of.values()):
             segment = segments.of([engine for engine, place in slot_of.items() if place == slot])
-            try:
-                problem = segment.problem(self.space(slot))
-            except InfeasibleError as error:
-                return replace(error.refusals[0], place=slot, proven=False)
+            problem = outcome_of(partial(segment.problem, self.space(slot)))
+            if isinstance(problem, Refused):
+                return replace(problem.refusals[0], place=slot, proven=False)
             answer = self._fold(problem, segment.dataflow, options, interval_cycles)
             if not isinstance(answer, FoldingSolution):
                 return replace(answer.refusal, place=slot, proven=False)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from floorflow.backends.backend import Backend
 from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import InfeasibleError, Refusal
+from floorflow.errors import Refusal, Refused, required
 from floorflow.hardware import Platform
 from floorflow.request import LEAST_ENGINE_LIMITS, Request, at_width, products_from
 from floorflow.resources import RESOURCE_NAMES, Resources, scaled_down
@@ -122,7 +122,7 @@ class EngineLimits:
         keep = np.asarray(np.any(inside, axis=2).all(axis=1))
         if not keep.any():
             refusal = Refusal("engine limit", place=places[0][0], names=group.engines)
-            raise InfeasibleError(str(refusal), refusals=(refusal,))
+            return required(Refused(str(refusal), refusals=(refusal,), why="proven"))
         return group.subset(keep)
 
     def lifted_for(self, group: OptionGroup, places: Places) -> EngineLimits:

@@ -10,7 +10,7 @@ from floorflow.channels import StreamPrices, not_convertible
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import InfeasibleError, InputError, some
+from floorflow.errors import InputError, Refused, outcome_of, required, some
 from floorflow.folding import FoldingProblem, fitting
 from floorflow.folding.balance import NO_BALANCE, Balance, layer_pairs
 from floorflow.hardware import Platform
@@ -68,7 +68,14 @@ class Priced:
 
 
 def prepare(source: Source, request: Request, fpgas: int, measured: Measurements = NO_MEASUREMENTS) -> PlanningContext:
-    """Lower the model, price every engine's foldings, or the one to be kept, and keep those that fit some slot."""
+    """Lower the model, price every engine's foldings, or the one to be kept, and keep those that fit some slot.
+
+    Raises
+    ------
+    InfeasibleError
+        If an engine has none.
+
+    """
     return context_of(priced(source, request, fpgas, measured))
 
 
@@ -93,13 +100,21 @@ def priced(source: Source, request: Request, fpgas: int, measured: Measurements 
 
 
 def context_of(found: Priced) -> PlanningContext:
-    """Return what a search of the network begins with: the foldings that fit some slot, within the limits on engines.
+    """Return what a search of the network begins with, for whoever goes on only with that.
 
     Raises
     ------
     InfeasibleError
-        If an engine has none.
+        As `planning_context` refuses.
 
+    """
+    return required(planning_context(found))
+
+
+def planning_context(found: Priced) -> PlanningContext | Refused:
+    """Return what a search of the network begins with: the foldings that fit some slot, within the limits on engines.
+
+    It is refused if an engine has none.
     """
     request, platform, backend = found.request, found.platform, found.backend
     dataflow, costs, measured = found.dataflow, found.costs, found.measured
@@ -107,7 +122,10 @@ def context_of(found: Priced) -> PlanningContext:
     places = tuple(_places(request, limits, largest))
     longest = longest_interval(platform, request)
     stated = stated_pblocks(platform, request)
-    groups = _fitting(dataflow, costs, within_pblocks(found.groups, stated, platform, request), places, longest)
+    drawn = within_pblocks(found.groups, stated, platform, request)
+    groups = drawn if isinstance(drawn, Refused) else _fitting(dataflow, costs, drawn, places, longest)
+    if isinstance(groups, Refused):
+        return groups
     # At the least that any memory of each FIFO costs: what is infeasible so is infeasible in every other.
     channels = StreamPrices(costs, prices=None, joins=not costs.sizes_fifos).couplings(dataflow, groups)
     paths = dataflow.engine_pairs if request.goal == "latency" else None
@@ -144,9 +162,9 @@ def _that_can_be_kept(limits: EngineLimits, groups: Iterable[OptionGroup], place
     return limits
 
 
-def _left_out(error: InfeasibleError, dataflow: Dataflow, costs: Costs) -> Sequence[str]:
+def _left_out(refused: Refused, dataflow: Dataflow, costs: Costs) -> Sequence[str]:
     """Return which foldings the clock took from the engines that are too slow: that rests on an estimate."""
-    slow = {name for refusal in error.refusals if refusal.what == "engine too slow" for name in refusal.names}
+    slow = {name for refusal in refused.refusals if refusal.what == "engine too slow" for name in refusal.names}
     return costs.left_out(replace(dataflow, engines=tuple(e for e in dataflow.engines if e.name in slow)))
 
 
@@ -156,13 +174,12 @@ def _fitting(
     priced: Iterable[OptionGroup],
     places: Sequence[tuple[str, Resources]],
     longest: int | None,
-) -> tuple[OptionGroup, ...]:
+) -> tuple[OptionGroup, ...] | Refused:
     """Keep the foldings that fit some place in time; a refusal says what the clock left out."""
-    try:
-        return tuple(fitting(group, places, longest) for group in priced)
-    except InfeasibleError as error:
-        message = "; but ".join([str(error), *_left_out(error, dataflow, costs)])
-        raise InfeasibleError(message, error.hint, error.refusals) from error
+    answer = outcome_of(lambda: tuple(fitting(group, places, longest) for group in priced))
+    if isinstance(answer, Refused):
+        return replace(answer, message="; but ".join([answer.message, *_left_out(answer, dataflow, costs)]))
+    return answer
 
 
 def _places(

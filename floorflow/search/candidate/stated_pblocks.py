@@ -9,7 +9,7 @@ import numpy as np
 
 from floorflow.dataflow.modules import Module
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import InfeasibleError, InputError, Refusal, some
+from floorflow.errors import InputError, Refusal, Refused, some
 from floorflow.hardware import Platform, StatedPblock, stated_pblock
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES, scaled_down
@@ -68,21 +68,20 @@ def _is_of(name: str, module: Module, earlier: Mapping[str, str]) -> bool:
 
 def within_pblocks(
     groups: Iterable[OptionGroup], stated: Mapping[str, StatedPblock], platform: Platform, request: Request
-) -> tuple[OptionGroup, ...]:
-    """Keep the foldings of engines that fit the pblocks that are stated for them.
-
-    Raises
-    ------
-    InfeasibleError
-        If an engine has none.
-
-    """
-    return tuple(_within(group, stated, platform, request) for group in groups)
+) -> tuple[OptionGroup, ...] | Refused:
+    """Keep the foldings of engines that fit the pblocks that are stated for them; refused if an engine has none."""
+    found = []
+    for group in groups:
+        kept = _within(group, stated, platform, request)
+        if isinstance(kept, Refused):
+            return kept
+        found.append(kept)
+    return tuple(found)
 
 
 def _within(
     group: OptionGroup, stated: Mapping[str, StatedPblock], platform: Platform, request: Request
-) -> OptionGroup:
+) -> OptionGroup | Refused:
     for position, engine in enumerate(group.engines):
         if engine not in stated:
             continue
@@ -95,7 +94,7 @@ def _within(
             over = [(n, h, w) for n, h, w in zip(RESOURCE_NAMES, most, least, strict=True) if w > h]
             name, have, wanted = over[0] if over else _nearest(use.tolist(), most)
             refusal = Refusal("fixed pblock", name, pblock.slot, wanted, have, proven=True, names=(engine,))
-            raise InfeasibleError(str(refusal), "give it a larger range", (refusal,))
+            return Refused(str(refusal), "give it a larger range", (refusal,), "proven")
         group = group.subset(fits)
     return group
 

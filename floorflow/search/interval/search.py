@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
+from typing import TypeVar
 
-from floorflow.errors import FloorflowError, InfeasibleError, LimitError, sentence
+from floorflow.errors import INTERRUPTED, Refused, Stop, sentence
 from floorflow.folding import FoldingSolution, Shortage, fold_at_interval, shortage
 from floorflow.folding.least_full import least_full
 from floorflow.placement import PlacementSolution
-from floorflow.request import Objective
+from floorflow.request import Objective, Request
 from floorflow.resources import MOST_TOLD, ZERO, total
 from floorflow.search.candidate.assignment import as_before
 from floorflow.search.candidate.balance_price import WithoutBalance, without_balance
@@ -39,14 +40,14 @@ from floorflow.search.interval.highest_rate import (
 )
 from floorflow.search.interval.least_resources import least_resources, what_ended
 from floorflow.search.interval.lowest_latency import lowest_latency
-from floorflow.search.interval.salvage import salvage
+from floorflow.search.interval.at_once import place_best
 from floorflow.search.interval.slices import with_slices
 from floorflow.search.interval.state import SearchState, TraceRow
 from floorflow.stats import SolveStats, Status
 
 AT_THE_BOUND = "the interval is the folding optimum under the platform's summed limits"
 AT_THE_JOINT_BOUND = "no assignment of engines to slots allows a shorter interval"
-INTERRUPTED = "interrupted: this is the best that had been found"
+WHEN_INTERRUPTED = "interrupted: this is the best that had been found"
 """What ended a search that Ctrl-C stopped."""
 
 
@@ -83,42 +84,40 @@ class SearchResult:
     without_balance: WithoutBalance | None = None
 
 
+Outcome = SearchResult | Refused
 Search = Callable[[PlanningContext], SearchResult]
+"""A search for whoever goes on only with what is found: else it raises."""
+Prepare = Callable[[Request, int], PlanningContext | Refused]
+"""From a request and a number of FPGAs to what a search begins with."""
+Made = TypeVar("Made")
+Steps = Generator[PlanningContext, Outcome, Made]
+"""Contexts to search, each answered by its outcome, and what comes of all of them."""
 
 
 def search(
     context: PlanningContext, progress: Progress = SILENT, at_any_rate: Callable[[], PlanningContext] | None = None
-) -> SearchResult:
+) -> Outcome:
     """Find the best legal design for the request. Ctrl-C ends the search with what can be placed at once.
 
     ``at_any_rate`` prepares the same without the requested rate, for where the least resources at it find no plan.
-
-    Raises
-    ------
-    InfeasibleError
-        If even the longest interval is proven infeasible.
-    LimitError
-        If nothing is proven but no legal design was found.
-
     """
-    with progress.stage("search"):
+    with Stop(), progress.stage("search"):
         run = SearchState(context, progress)
         longest = context.problem.intervals()[-1]
         if not run.is_feasible(longest):
-            raise _infeasible(run, longest)
+            return _infeasible(run, longest)
         going = _Search(run, longest, at_any_rate)
-        try:
+        with Stop():
             going.by_goal()
             return going.result()
-        except KeyboardInterrupt:
-            return _salvaged(going)
+        return _placed_at_once(going)
+    return INTERRUPTED
 
 
-def _salvaged(going: _Search) -> SearchResult:
+def _placed_at_once(going: _Search) -> Outcome:
     """Return the best design that there is; pblocks that were growing are as they were, to grow once more."""
-    if going.interrupted or not going.context.floorplans:
-        raise KeyboardInterrupt
-    salvage(going.run, going.longest)
+    if going.interrupted or not going.context.floorplans or not place_best(going.run, going.longest):
+        return INTERRUPTED
     going.interrupted = True
     return going.result()
 
@@ -138,7 +137,7 @@ class _Search:
     """The search with all kinds of engines."""
     bound_cycles: int | None = None
     whole_budget_bound: float | None = None
-    ended_by: str = INTERRUPTED
+    ended_by: str = WHEN_INTERRUPTED
     whatever_the_rate: bool = False
     interrupted: bool = False
     without_balance: WithoutBalance | None = None
@@ -146,11 +145,11 @@ class _Search:
     def __post_init__(self) -> None:
         self.context, self.free = self.run.context, self.run
 
-    def result(self) -> SearchResult:
-        """Return the best design, of a search that has one."""
+    def result(self) -> Outcome:
+        """Return the best design, or the proof that there is none, or that none was found."""
         best = self.run.best
         if best is None or best.candidate.kept_cycles > self.longest:
-            raise self._no_plan()
+            return self._no_plan()
         bound_cycles = self._bound_cycles(best.candidate.interval_cycles)
         with self.run.progress.stage("placing"):
             self.run.progress.note(f"interval {best.candidate.interval_cycles:,} cycles, with short wires and room")
@@ -179,13 +178,12 @@ class _Search:
     def _finished(self, best: PlacedCandidate) -> PlacedCandidate:
         """Return the best design with its wires made short; interrupted, its drafts will do."""
         if not self.interrupted:
-            try:
+            with Stop():
                 return finished(self.run.context, best)
-            except KeyboardInterrupt:
-                self.interrupted, self.ended_by = True, INTERRUPTED
+            self.interrupted, self.ended_by = True, WHEN_INTERRUPTED
         return best
 
-    def _no_plan(self) -> FloorflowError:
+    def _no_plan(self) -> Refused:
         """Return the proof that there is no plan, or that none was found."""
         joint = self.free.joint_bound
         if joint is None or joint.refusal is None or (joint.interval_cycles or inf) <= self.longest:
@@ -195,7 +193,7 @@ class _Search:
         whatever = f"however its engines are assigned to slots: {sentence(joint.refusal)}"
         message = f"proven infeasible by the cost model: {about}, {whatever}"
         hint = "a larger platform or a narrower network"
-        return InfeasibleError(message, hint + more_hops(context), (joint.refusal,))
+        return Refused(message, hint + more_hops(context), (joint.refusal,), "proven")
 
     def _bound_cycles(self, interval: int) -> int:
         """Return the bound on the interval; where none was sought, as at a requested rate, its own is all that counts.
@@ -371,7 +369,7 @@ def _bounded(run: SearchState, candidate: Candidate) -> Candidate:
     return replace(candidate, folding=replace(folding, stats=replace(folding.stats, bound=bound, status=status)))
 
 
-def _infeasible(run: SearchState, interval: int) -> InfeasibleError:
+def _infeasible(run: SearchState, interval: int) -> Refused:
     context = run.context
     where = " + ".join(slot.name for slot in context.platform.slots)
     rate = _at_rate(context, interval)
@@ -379,14 +377,14 @@ def _infeasible(run: SearchState, interval: int) -> InfeasibleError:
     if run.link_bound is not None and interval < run.link_bound.interval_cycles:
         what = f"{context.dataflow.name} on {context.platform.name} {rate}"
         message = f"proven infeasible: {what}: {sentence(*refusals)}, whatever the cut"
-        return InfeasibleError(message, hint="a faster --link or a narrower network", refusals=refusals)
+        return Refused(message, "a faster --link or a narrower network", refusals, "proven")
     short = shortage(context.problem, interval)
     message = (
         f"proven infeasible by the cost model: {context.dataflow.name} does not fit {context.platform.name} {rate}: "
         f"{sentence(*refusals)} in {where} together" + (f"; {short}{_silicon(context, short)}" if short else "")
     )
     hint = "a larger platform or a narrower network"
-    return InfeasibleError(message, hint, (*refusals, *(short.refusals if short else ())))
+    return Refused(message, hint, (*refusals, *(short.refusals if short else ())), "proven")
 
 
 def _silicon(context: PlanningContext, short: Shortage) -> str:
@@ -416,14 +414,14 @@ def _at_rate(context: PlanningContext, interval: int) -> str:
     return "at any interval" if fps is None else f"at {fps:,g} frames/s (an interval of at most {interval:,} cycles)"
 
 
-def _not_found(run: SearchState) -> LimitError:
+def _not_found(run: SearchState) -> Refused:
     stopped = what_stopped(run)
     if run.best is not None:
         cycles = run.best.candidate.interval_cycles
         fps = reachable_fps(run.context.platform, cycles)
         stopped = f"the fastest design found takes {cycles:,} cycles, --fps {fps}; {stopped}"
     row = last_refused(run)
-    return LimitError(
+    return Refused(
         f"no legal plan found within the limits, though none is proven impossible: {stopped}",
         hint=f"try --effort best, another --fps, or a higher --cap{more_hops(run.context)}",
         refusals=row.refusals if row else (),

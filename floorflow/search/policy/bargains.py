@@ -14,7 +14,7 @@ from decimal import ROUND_DOWN, Context
 from math import inf
 
 from floorflow.dataflow.measured import NO_MEASUREMENTS
-from floorflow.errors import InfeasibleError, LimitError
+from floorflow.errors import INTERRUPTED, Refused, required
 from floorflow.placement import PlacementSolution
 from floorflow.request import Request
 from floorflow.resources import total
@@ -23,7 +23,7 @@ from floorflow.search.candidate.context import PlanningContext, longest_interval
 from floorflow.search.candidate.findings import Bargain, Bargains, Extras, Figures, LeftOut
 from floorflow.search.candidate.progress import Progress
 from floorflow.search.interval.fullness import cap_limits
-from floorflow.search.interval.search import Search, SearchResult
+from floorflow.search.interval.search import Outcome, Prepare, SearchResult
 from floorflow.search.policy.without_limits import without_limits
 from floorflow.stats import WorkIsSpent, counted
 
@@ -41,8 +41,8 @@ INSTEAD = "--objective resources"
 class Again:
     """How a network is searched for once more: ``prepare`` takes a request and a number of FPGAs."""
 
-    prepare: Callable[[Request, int], PlanningContext]
-    search: Search
+    prepare: Prepare
+    search: Callable[[PlanningContext], Outcome]
 
 
 def extras(
@@ -62,9 +62,10 @@ def extras(
     with counted(inf if asked or measured else most_work):
         if request.goal == "throughput":
             with progress.stage("extras: bound without limits"):
-                try:
-                    bound = without_limits(found.context, found.bound_cycles)
-                except WorkIsSpent:
+                spent = True
+                with suppress(WorkIsSpent):
+                    bound, spent = without_limits(found.context, found.bound_cycles), False
+                if spent:
                     left.append(LeftOut("without_limits", "--max-products none --max-engine-share none"))
         if again is not None and _are_sought(context):
             with progress.stage("extras: bargains"):
@@ -142,22 +143,19 @@ class _Rows:
         return request.changed(fps=fps, objective=objective, fpgas=fpgas)
 
     def _prepared(self, fps: float) -> PlanningContext | None:
-        try:
-            return self.again.prepare(self._request(fps), len(self.context.platform.fpgas))
-        except InfeasibleError:
-            return None
+        context = self.again.prepare(self._request(fps), len(self.context.platform.fpgas))
+        return None if isinstance(context, Refused) else context
 
     def _figures(self, fps: float) -> tuple[int | None, Figures | None]:
         """Return interval and figures of the design for a rate, None where none is found."""
         context = self._prepared(fps)
         if context is None:
             return None, None
-        try:
-            result = self.again.search(replace(context, floorplans=self.planned))
-        except (InfeasibleError, LimitError):
-            return None, None
+        result = self.again.search(replace(context, floorplans=self.planned))
         if result.interrupted:
-            raise KeyboardInterrupt
+            required(INTERRUPTED)
+        if isinstance(result, Refused):
+            return None, None
         candidate = result.candidate
         if candidate.interval_cycles == self.found.candidate.interval_cycles:
             return candidate.interval_cycles, None

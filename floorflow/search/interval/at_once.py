@@ -16,7 +16,7 @@ from floorflow.search.candidate.repair import place_joined
 from floorflow.search.interval.lowest_latency import latency_cycles
 from floorflow.search.interval.state import SearchState
 
-SALVAGE_S = 1.0
+AT_ONCE_S = 1.0
 """Seconds in which candidates that were not placed yet may be, of the three in which an interrupted run ends."""
 
 
@@ -24,21 +24,14 @@ class _TimeIsUpError(Exception):
     """Raised out of whatever runs when the seconds are over."""
 
 
-def salvage(run: SearchState, longest_cycles: int) -> None:
+def place_best(run: SearchState, longest_cycles: int) -> bool:
     """Place the best candidate that was completed before Ctrl-C, without repairs, if no plan is known yet.
 
-    Only plans of at most the longest interval count. A second Ctrl-C goes through.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If no legal plan is known.
-
+    Only plans of at most the longest interval count; whether there is one. A second Ctrl-C goes through.
     """
     if run.best is None:
-        run.best = _within(SALVAGE_S, lambda: _first_placed(run, longest_cycles))
-    if run.best is None or run.best.candidate.kept_cycles > longest_cycles:
-        raise KeyboardInterrupt
+        run.best = _within(AT_ONCE_S, lambda: _first_placed(run, longest_cycles))
+    return run.best is not None and run.best.candidate.kept_cycles <= longest_cycles
 
 
 def _first_placed(run: SearchState, longest_cycles: int) -> PlacedCandidate | None:
