@@ -21,12 +21,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from floorflow.search.policy.fewest_hops import search_nearest
+
 import floorflow as ff
 from floorflow.errors import InfeasibleError, LimitError
 from floorflow.request import Request
 from floorflow.search.candidate.preparing import read
 from floorflow.search.many.several import Networks, networks_of
-from floorflow.search.policy.fewest_hops import search_nearest
 from floorflow.search.policy.host_weights import search_sparing
 from floorflow.several import SeveralRequest, network_name
 

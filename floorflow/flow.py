@@ -12,8 +12,7 @@ from floorflow.modes.networks import at_memory, one_network, several_networks
 from floorflow.modes.run import Run, recorded, with_extras
 from floorflow.record import Outcome
 from floorflow.request import Request
-from floorflow.search.candidate.asked import settled
-from floorflow.search.candidate.preparing import read
+from floorflow.search.candidate.preparing import read, settled
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.several import SeveralRequest
 from floorflow.stats import counted

@@ -21,7 +21,7 @@ from floorflow.search.candidate.progress import Progress, part_of
 from floorflow.search.many.in_regions import InRegions, search_in_regions
 from floorflow.search.many.on_resources import search_on_resources
 from floorflow.search.many.phases import InPhases, search_in_time
-from floorflow.search.policy.bargains import extras
+from floorflow.search.policy.other_requests import extras
 
 
 def in_time(run: Run) -> Found[Outcome]:

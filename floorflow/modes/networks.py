@@ -13,12 +13,12 @@ from floorflow.record.several import record_several
 from floorflow.request import Request
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import Extras
+from floorflow.search.candidate.findings import Outcome as Searched
 from floorflow.search.candidate.progress import SILENT, Progress, part_of
-from floorflow.search.interval.search import Outcome as Searched
 from floorflow.search.interval.search import search
 from floorflow.search.many.at_memory import networks_at_memory, search_at_memory
 from floorflow.search.many.several import Networks, SeveralFound, networks_of, search_several
-from floorflow.search.policy.bargains import Again, extras
+from floorflow.search.policy.other_requests import Again, extras
 from floorflow.search.policy.relaxation import RELAXATIONS, fewest_fpgas, relaxed, searched_alone
 from floorflow.several import SeveralRequest
 

@@ -18,10 +18,11 @@ from floorflow.record.run import cut_short
 from floorflow.request import Request
 from floorflow.search.candidate import findings
 from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.findings import Outcome as Searched
+from floorflow.search.candidate.findings import SearchResult
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.candidate.progress import SILENT, Progress
-from floorflow.search.interval.search import SearchResult, search
-from floorflow.search.interval.search import Outcome as Searched
+from floorflow.search.interval.search import search
 from floorflow.search.policy.relaxation import RELAXATIONS, Relaxation, relaxed, searched_alone
 
 Made = TypeVar("Made")

@@ -12,7 +12,7 @@ from floorflow.hardware import Slot
 from floorflow.record.part import Part, PhaseRun
 from floorflow.record.values import amounts
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources
-from floorflow.search.candidate.pblock_sizes import Use, module_uses
+from floorflow.search.candidate.slot_problem import Use, module_uses
 
 Item = tuple[str, str, Resources]
 """Slot, kind and estimate."""

@@ -22,8 +22,7 @@ from floorflow.record.part import Part
 from floorflow.record.values import plain
 from floorflow.request import Objective
 from floorflow.search.candidate.context import RATE_TOLERANCE
-from floorflow.search.interval.search import SearchResult
-from floorflow.search.interval.state import TraceRow
+from floorflow.search.candidate.findings import SearchResult, TraceRow
 
 
 def network_entry(network: Network, parts: Sequence[tuple[str, Part, EstimatesEntry]]) -> NetworkEntry:

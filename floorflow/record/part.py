@@ -12,9 +12,9 @@ from floorflow.backends.clock import LikelyClock
 from floorflow.errors import InputError
 from floorflow.placement import PlacementSolution
 from floorflow.search.candidate.candidate import Candidate
-from floorflow.search.candidate.clock import clock_target
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.interval.search import SearchResult
+from floorflow.search.candidate.findings import SearchResult
+from floorflow.search.candidate.preparing import clock_target
 from floorflow.stats import SolveStats
 
 MAIN = "main"

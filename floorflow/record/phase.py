@@ -36,7 +36,7 @@ from floorflow.record.routing import routing_map
 from floorflow.record.values import amounts, rectangle, statistics
 from floorflow.resources import RESOURCE_NAMES, Resources, total
 from floorflow.search.candidate.candidate import slot_demands
-from floorflow.search.candidate.pblock_sizes import Use, has_room
+from floorflow.search.candidate.slot_problem import Use, has_room
 
 
 def phase(run: PhaseRun) -> PhaseEntry:

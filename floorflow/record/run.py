@@ -36,8 +36,8 @@ from floorflow.record.throughput import throughput_warnings
 from floorflow.record.warnings import doubts, warnings_of
 from floorflow.request import Request
 from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.findings import SearchResult
 from floorflow.search.candidate.placing import pblocks_of
-from floorflow.search.interval.search import SearchResult
 from floorflow.several import plain_name
 
 

@@ -13,9 +13,9 @@ from floorflow.record.network import network_entry
 from floorflow.record.part import Part, PhaseRun, alone
 from floorflow.record.phase import phase
 from floorflow.request import Request
+from floorflow.search.candidate.findings import TraceRow
 from floorflow.search.candidate.preparing import prepare, read
 from floorflow.search.interval.search import search
-from floorflow.search.interval.state import TraceRow
 from floorflow.several import plain_name
 from tests.conftest import TFC
 

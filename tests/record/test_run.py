@@ -15,8 +15,8 @@ from floorflow.record.part import Part, PhaseRun, alone
 from floorflow.record.phase import phase
 from floorflow.record.run import _calibration, _warnings, record_runs
 from floorflow.request import Request
+from floorflow.search.candidate.given_pblocks import read_previous
 from floorflow.search.candidate.preparing import prepare, read
-from floorflow.search.candidate.previous import read_previous
 from floorflow.search.interval.search import search
 from tests.conftest import TFC
 

@@ -13,8 +13,7 @@ from floorflow.errors import InfeasibleError, InputError
 from floorflow.facts import Plan, read_plan
 from floorflow.folding.balance import Balance, layer_pairs
 from floorflow.request import DEFAULT_CAP, Request
-from floorflow.search.candidate.cutting import Cutter
-from floorflow.search.candidate.fifo_prices import FifoPricing
+from floorflow.search.candidate.cutting import Cutter, FifoPricing
 from floorflow.search.candidate.preparing import prepare, read
 from floorflow.study.calibration.replan import Overrides, replanned_request
 from floorflow.verify import check

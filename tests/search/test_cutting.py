@@ -23,14 +23,12 @@ from floorflow.request import DEFAULT_CAP, Request
 from floorflow.resources import ZERO, Resources, total
 from floorflow.search.candidate.candidate import Candidate
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.cutting import Cutter, _beside
-from floorflow.search.candidate.fifo_prices import FifoPricing
-from floorflow.search.candidate.hops import hops_of
+from floorflow.search.candidate.cutting import Cutter, FifoPricing, _beside
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.candidate.progress import SILENT
-from floorflow.search.candidate.slot_walks import slot_orders
+from floorflow.search.candidate.routes import hops_of, slot_orders
 from floorflow.search.interval.state import SearchState
-from floorflow.search.interval.ways import segmented
+from floorflow.search.interval.strategies import segmented
 from tests.conftest import CNV, TFC
 from tests.random_models import random_residual
 

@@ -14,9 +14,10 @@ from floorflow.folding.least_full import fullness
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.search.candidate.candidate import slot_demands
+from floorflow.search.candidate.context import cap_limits
+from floorflow.search.candidate.findings import SearchResult
 from floorflow.search.candidate.preparing import prepare
-from floorflow.search.interval.fullness import cap_limits
-from floorflow.search.interval.search import SearchResult, search
+from floorflow.search.interval.search import search
 from floorflow.stats import SolveStats
 from tests.conftest import CNV, TFC
 from tests.random_models import random_graph

@@ -10,6 +10,7 @@ from typing import Any
 import onnx
 import pytest
 import yaml
+from floorflow.search.policy.fewest_hops import search_nearest
 
 from floorflow.assets import asset_folder
 from floorflow.backends.finn.read.source import read_source
@@ -20,10 +21,9 @@ from floorflow.output import write
 from floorflow.record import record
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.findings import SearchResult
 from floorflow.search.candidate.preparing import prepare
-from floorflow.search.interval.search import SearchResult
 from floorflow.search.policy import fewest_hops
-from floorflow.search.policy.fewest_hops import search_nearest
 from floorflow.verify import check
 from tests.conftest import TFC, make_plan
 from tests.random_models import random_graph

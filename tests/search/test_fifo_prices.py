@@ -14,7 +14,7 @@ from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.search.candidate.candidate import folded_by
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.fifo_prices import (
+from floorflow.search.candidate.cutting import (
     SHALLOW_WORDS,
     FifoPricing,
     held_bits,

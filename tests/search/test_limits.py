@@ -23,16 +23,15 @@ from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.search.candidate.assignment import Unassigned, complete
 from floorflow.search.candidate.candidate import Candidate
-from floorflow.search.candidate.limits import LatencyLimits, SearchLimits
+from floorflow.search.candidate.context import LatencyLimits, SearchLimits
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.candidate.progress import SILENT
 from floorflow.search.candidate.repair import place_with_repairs
 from floorflow.search.interval import ways as ways_module
-from floorflow.search.interval.highest_rate import RateSearch, at_the_bounds, attempt, beyond_the_bounds
-from floorflow.search.interval.least_resources import least_resources
-from floorflow.search.interval.lowest_latency import lowest_latency
+from floorflow.search.interval.latency import lowest_latency
+from floorflow.search.interval.rate import RateSearch, at_the_bounds, attempt, beyond_the_bounds, least_resources
 from floorflow.search.interval.state import SearchState, share_of
-from floorflow.search.interval.ways import nearest, whole
+from floorflow.search.interval.strategies import nearest, whole
 from floorflow.stats import SolveStats
 from tests.conftest import CNV, TFC
 from tests.search.test_search import fits, refuses

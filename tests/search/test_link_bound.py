@@ -13,8 +13,8 @@ from floorflow.dataflow.model import Dataflow, Engine, Stream
 from floorflow.errors import InfeasibleError
 from floorflow.hardware import load_platform
 from floorflow.request import Request
-from floorflow.search.candidate.link_bound import link_bound
 from floorflow.search.candidate.preparing import prepare
+from floorflow.search.candidate.routes import link_bound
 from floorflow.search.interval import search
 from tests.conftest import TFC
 

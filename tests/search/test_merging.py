@@ -14,9 +14,9 @@ from floorflow.folding import FoldingSolution
 from floorflow.hardware import free_supply
 from floorflow.partition import PartitionFailure, PartitionSolution
 from floorflow.request import Request
+from floorflow.search.candidate.assignment import by_slot, crowded_rings, merge_groups
 from floorflow.search.candidate.candidate import Candidate, folded_by, realised
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.merging import by_slot, crowded_rings, merge_groups
 from floorflow.search.candidate.preparing import prepare
 from floorflow.stats import SolveStats
 from tests.conftest import TFC

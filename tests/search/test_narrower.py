@@ -14,7 +14,7 @@ from floorflow.request import Request
 from floorflow.resources import Resources, largest_share
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.preparing import prepare
-from floorflow.search.interval.narrower import HEADROOM, ROOMIEST, LargeEngine, large_engines, narrower
+from floorflow.search.interval.least_full import HEADROOM, ROOMIEST, LargeEngine, large_engines, narrower
 from floorflow.search.interval.state import share_of
 from tests.conftest import CNV
 

@@ -16,8 +16,8 @@ from floorflow.errors import InfeasibleError, InputError
 from floorflow.facts import Plan, read_plan
 from floorflow.output import write
 from floorflow.request import DEFAULT_CAP, Request
-from floorflow.search.candidate.own_kinds import own_kinds
 from floorflow.search.candidate.preparing import prepare
+from floorflow.search.interval.rate import own_kinds
 from floorflow.study.calibration.calibrate import calibrate
 from floorflow.study.calibration.replan import Overrides
 from floorflow.verify import check

@@ -13,8 +13,8 @@ from floorflow.facts import PblockEntry, read_plan
 from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.pblock_sizes import fullest_supply, has_room, is_sized_hard, roomy_supply
 from floorflow.search.candidate.preparing import prepare
+from floorflow.search.candidate.slot_problem import fullest_supply, has_room, is_sized_hard, roomy_supply
 from floorflow.verify import check
 from tests.conftest import CNV, TFC, make_plan
 

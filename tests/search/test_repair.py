@@ -25,7 +25,7 @@ from floorflow.search.candidate.preparing import prepare
 from floorflow.search.candidate.progress import SILENT
 from floorflow.search.candidate.repair import crowded_slots, place_with_repairs
 from floorflow.search.interval.state import SearchState
-from floorflow.search.interval.ways import whole
+from floorflow.search.interval.strategies import whole
 from floorflow.stats import SolveStats
 from floorflow.verify import check
 from tests.conftest import make_plan

@@ -24,10 +24,11 @@ from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSol
 from floorflow.record import record
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.own_kinds import fewer_kinds
+from floorflow.search.candidate.findings import SearchResult
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.interval import search
-from floorflow.search.interval.search import INTERRUPTED, SearchResult
+from floorflow.search.interval.rate import fewer_kinds
+from floorflow.search.interval.search import INTERRUPTED
 from floorflow.stats import SolveStats
 from floorflow.verify import check
 from tests.conftest import CNV, FREE, TFC

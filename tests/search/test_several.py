@@ -23,16 +23,16 @@ from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProbl
 from floorflow.output import write
 from floorflow.record.several import record_several
 from floorflow.resources import Resources, total
+from floorflow.search.candidate.assignment import join_slot
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.link_bound import link_bound
-from floorflow.search.candidate.merging import join_slot
-from floorflow.search.candidate.placing import PlacedCandidate, place_candidate
+from floorflow.search.candidate.findings import SearchResult
+from floorflow.search.candidate.members import Member, Pace, Together
+from floorflow.search.candidate.placing import PlacedCandidate, place_candidate, with_slices
 from floorflow.search.candidate.preparing import read
 from floorflow.search.candidate.progress import SILENT
-from floorflow.search.candidate.together import Member, Pace, Together
-from floorflow.search.interval.fullness import fullness_of
-from floorflow.search.interval.search import SearchResult, search
-from floorflow.search.interval.slices import with_slices
+from floorflow.search.candidate.routes import link_bound
+from floorflow.search.interval.least_full import fullness_of
+from floorflow.search.interval.search import search
 from floorflow.search.interval.state import SearchState
 from floorflow.search.many.several import Target, networks_of, search_several, stretch_of
 from floorflow.segments import orders_of

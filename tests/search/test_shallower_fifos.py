@@ -15,10 +15,10 @@ from floorflow.api.told import told
 from floorflow.backends.finn.read.source import read_source
 from floorflow.facts import read_plan
 from floorflow.request import Request
-from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.limits import SearchLimits
+from floorflow.search.candidate.context import PlanningContext, SearchLimits
+from floorflow.search.candidate.findings import SearchResult
 from floorflow.search.candidate.preparing import prepare
-from floorflow.search.interval.search import SearchResult, search
+from floorflow.search.interval.search import search
 from floorflow.verify import check
 from tests.conftest import make_plan
 from tests.random_models import random_residual

@@ -13,9 +13,7 @@ from floorflow.facts import read_plan
 from floorflow.folding import FoldingSolution, fold_at_interval
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES, Resources, total
-from floorflow.search.candidate.asked import settled
-from floorflow.search.candidate.preparing import prepare
-from floorflow.search.candidate.silicon import least_risk, likelihood
+from floorflow.search.candidate.preparing import least_risk, likelihood, prepare, settled
 from floorflow.search.interval.search import search
 from floorflow.verify import check
 from tests.conftest import CNV, TFC, make_plan

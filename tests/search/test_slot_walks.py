@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from floorflow.hardware import load_platform
-from floorflow.search.candidate.slot_walks import SECOND_VISIT, shares, slot_orders
+from floorflow.search.candidate.routes import SECOND_VISIT, shares, slot_orders
 
 BOARDS = [("alveo-u250", n, port) for n in (1, 2, 3) for port in (None, "DDR[1]", "DDR[3]")] + [("xcku5p", 3, None)]
 

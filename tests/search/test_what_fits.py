@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from floorflow.search.policy.what_fits import explained
 
 from floorflow import flow
 from floorflow.backends.finn.read.source import read_source
@@ -16,7 +17,6 @@ from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.candidate.progress import SILENT
 from floorflow.search.interval.state import SearchState
-from floorflow.search.policy.what_fits import explained
 from tests.conftest import CNV, TFC
 
 TIGHT = {**DEFAULT_CAP, "LUT": 0.1}

@@ -22,9 +22,14 @@ from floorflow.rates import RouteDelay
 from floorflow.resources import ZERO, Resources
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.fifo_sizing import full_rate
-from floorflow.search.candidate.pblock_sizes import Use, measured_engines, module_uses
-from floorflow.search.candidate.slot_problem import channel_routes, partition_problem
-from floorflow.search.candidate.together import parts_of
+from floorflow.search.candidate.members import parts_of
+from floorflow.search.candidate.slot_problem import (
+    Use,
+    channel_routes,
+    measured_engines,
+    module_uses,
+    partition_problem,
+)
 
 
 @dataclass(frozen=True)

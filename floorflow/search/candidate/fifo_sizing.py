@@ -93,7 +93,6 @@ def full_rate(
     ``slack``: by which share the interval that they keep may be longer, which takes shallower ones.
     """
 
-
     def found() -> FullRate:
         problem = rate_problem(folded, route_delays, known=known)
         interval_cycles = _with_slack(problem, slack) if slack else None

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+import signal
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import TypeVar
 
 from floorflow.errors import INTERRUPTED, Refused, Stop, sentence
-from floorflow.folding import FoldingSolution, Shortage, fold_at_interval, shortage
+from floorflow.folding import (
+    FeasibilityOracle,
+    FoldingInfeasible,
+    FoldingSolution,
+    Shortage,
+    fold_at_interval,
+    shortage,
+)
 from floorflow.folding.least_full import least_full
-from floorflow.placement import PlacementSolution
-from floorflow.request import Objective, Request
+from floorflow.request import Objective
 from floorflow.resources import MOST_TOLD, ZERO, total
 from floorflow.search.candidate.assignment import as_before
-from floorflow.search.candidate.balance_price import WithoutBalance, without_balance
 from floorflow.search.candidate.candidate import Candidate
 from floorflow.search.candidate.context import PlanningContext, reachable_fps
-from floorflow.search.candidate.engine_limits import Exempt
-from floorflow.search.candidate.findings import HostWeights
-from floorflow.search.candidate.hops import more_hops
-from floorflow.search.candidate.placing import PlacedCandidate, finished, with_room
+from floorflow.search.candidate.findings import Outcome, SearchResult, TraceRow, WithoutBalance
+from floorflow.search.candidate.placing import PlacedCandidate, finished, with_room, with_slices
+from floorflow.search.candidate.preparing import least_risk, likelihood
 from floorflow.search.candidate.progress import SILENT, Progress
-from floorflow.search.candidate.silicon import least_risk, likelihood
-from floorflow.search.interval.fullness import Fullness, fullness_of
-from floorflow.search.interval.highest_rate import (
+from floorflow.search.candidate.repair import place_joined
+from floorflow.search.candidate.routes import more_hops
+from floorflow.search.interval.latency import latency_cycles, lowest_latency
+from floorflow.search.interval.least_full import fullness_of
+from floorflow.search.interval.rate import (
     RateSearch,
     at_the_bounds,
     better,
@@ -32,66 +39,24 @@ from floorflow.search.interval.highest_rate import (
     even_at_last,
     fit_kinds,
     last_refused,
+    least_resources,
     other_kinds,
     row_sentence,
     shallower_fifos,
     shortest_possible,
+    what_ended,
     what_stopped,
 )
-from floorflow.search.interval.least_resources import least_resources, what_ended
-from floorflow.search.interval.lowest_latency import lowest_latency
-from floorflow.search.interval.at_once import place_best
-from floorflow.search.interval.slices import with_slices
-from floorflow.search.interval.state import SearchState, TraceRow
+from floorflow.search.interval.state import SearchState
 from floorflow.stats import SolveStats, Status
 
 AT_THE_BOUND = "the interval is the folding optimum under the platform's summed limits"
 AT_THE_JOINT_BOUND = "no assignment of engines to slots allows a shorter interval"
 WHEN_INTERRUPTED = "interrupted: this is the best that had been found"
 """What ended a search that Ctrl-C stopped."""
-
-
-@dataclass(frozen=True)
-class SearchResult:
-    """The best legal candidate, its floorplans by FPGA, the bound on the interval, the trace, and the repair it took.
-
-    ``whole_budget_bound`` bounds what folding minimised when nothing of the budget is kept back: the scarcity at its
-    interval, or the latency. ``interrupted``: Ctrl-C ended the search, or what came behind it. ``joint_bound_cycles``:
-    no assignment of engines to slots allows a shorter interval, None if unknown. ``ended_at``: the try that ended the
-    search, None where none did. ``exempt``: the limits on engines that were lifted. ``host_weights``: None where
-    engines for the host to write are not spared. ``max_hops``: how many SLR boundaries streams may cross one after the
-    other in an FPGA; ``hop_proof``: why fewer will not do, empty where as many were asked for, or one will do.
-    ``fullness``: the largest shares of limits, with what is proven of them. ``without_balance``: what folding could do
-    if rates were not balanced, None if they are not. ``context``: whose foldings the search had.
-    """
-
-    context: PlanningContext
-    candidate: Candidate
-    placements: Mapping[str, PlacementSolution]
-    bound_cycles: int
-    ended_by: str
-    trace: tuple[TraceRow, ...]
-    whole_budget_bound: float | None
-    fullness: Fullness
-    repair: str = ""
-    interrupted: bool = False
-    joint_bound_cycles: int | None = None
-    ended_at: TraceRow | None = None
-    exempt: Exempt = field(default_factory=dict)
-    max_hops: int = 1
-    hop_proof: str = ""
-    host_weights: HostWeights | None = None
-    without_balance: WithoutBalance | None = None
-
-
-Outcome = SearchResult | Refused
-Search = Callable[[PlanningContext], SearchResult]
-"""A search for whoever goes on only with what is found: else it raises."""
-Prepare = Callable[[Request, int], PlanningContext | Refused]
-"""From a request and a number of FPGAs to what a search begins with."""
-Made = TypeVar("Made")
-Steps = Generator[PlanningContext, Outcome, Made]
-"""Contexts to search, each answered by its outcome, and what comes of all of them."""
+AT_ONCE_S = 1.0
+"""Seconds in which candidates that were not placed yet may be, of the three in which an interrupted run ends; only
+there does a clock decide anything."""
 
 
 def search(
@@ -347,6 +312,19 @@ def why_ended(found: SearchResult, interval: int, last: TraceRow | None) -> str:
     return found.ended_by if last is None else row_sentence(last)
 
 
+def without_balance(context: PlanningContext, interval_cycles: int) -> WithoutBalance | None:
+    """Return what no balance would allow, None where no rates were balanced."""
+    if not context.problem.is_balanced:
+        return None
+    free, goal = context.problem.without_balance, context.request.goal
+    shortest = None
+    if goal == "throughput":
+        shortest = FeasibilityOracle(free).shortest(lambda answer: not isinstance(answer, FoldingInfeasible))
+    longest = free.intervals()[-1] if goal == "latency" else interval_cycles
+    answer = fold_at_interval(free, longest)
+    return WithoutBalance(shortest, answer.stats.bound if isinstance(answer, FoldingSolution) else None)
+
+
 def _held_against(candidate: Candidate, bound: float | None) -> Candidate:
     """Return the candidate with its folding held against the bound at the rate that was asked for, not at its own."""
     stats = candidate.folding.stats
@@ -426,3 +404,54 @@ def _not_found(run: SearchState) -> Refused:
         hint=f"try --effort best, another --fps, or a higher --cap{more_hops(run.context)}",
         refusals=row.refusals if row else (),
     )
+
+
+class _TimeIsUpError(Exception):
+    """Raised out of whatever runs when the seconds are over."""
+
+
+def place_best(run: SearchState, longest_cycles: int) -> bool:
+    """Place the best candidate that was completed before Ctrl-C, without repairs, if no plan is known yet.
+
+    Only plans of at most the longest interval count; whether there is one. A second Ctrl-C goes through.
+    """
+    if run.best is None:
+        run.best = _within(AT_ONCE_S, lambda: _first_placed(run, longest_cycles))
+    return run.best is not None and run.best.candidate.kept_cycles <= longest_cycles
+
+
+def _first_placed(run: SearchState, longest_cycles: int) -> PlacedCandidate | None:
+    hasty = replace(run.context, request=run.context.request.changed(effort="fast"))
+    met = [candidate for candidate in run.completed if candidate.kept_cycles <= longest_cycles]
+    for candidate in sorted(met, key=_merit(run)):
+        answer = place_joined(hasty, candidate)
+        if isinstance(answer, PlacedCandidate):
+            run.legal(candidate.interval_cycles, "after Ctrl-C, without repairs")
+            return answer
+    return None
+
+
+def _merit(run: SearchState) -> Callable[[Candidate], int]:
+    """Return what ranks candidates, best first."""
+    return latency_cycles if run.context.request.goal == "latency" else lambda candidate: candidate.kept_cycles
+
+
+def _within(seconds: float, work: Callable[[], PlacedCandidate | None]) -> PlacedCandidate | None:
+    """Return what the work gives, or None if the time was up before; nothing is begun where no timer can end it."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        return None
+    before = signal.signal(signal.SIGALRM, _leave)
+    try:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            return work()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    except _TimeIsUpError:
+        return None
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def _leave(_signal: int, _frame: object) -> None:
+    raise _TimeIsUpError

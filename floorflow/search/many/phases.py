@@ -13,9 +13,9 @@ from floorflow.errors import InputError
 from floorflow.hardware import Platform
 from floorflow.request import Request
 from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.findings import Search
 from floorflow.search.candidate.preparing import Priced
 from floorflow.search.candidate.progress import Progress
-from floorflow.search.interval.search import Search
 from floorflow.search.many.in_time import BoardMemory, Span
 from floorflow.search.many.segment_plans import MOST_PLANNED, WORTH, PlannedPhase, SegmentPlans
 from floorflow.segments.cheapest_path import cheapest_path

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from floorflow.errors import FloorflowError, InfeasibleError, LimitError, Refusal, sentence
 from floorflow.search.candidate.candidate import latency_us
 from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.findings import Search, SearchResult
 from floorflow.search.candidate.preparing import Priced, context_of
 from floorflow.search.candidate.progress import Progress
-from floorflow.search.interval.search import Search, SearchResult
 from floorflow.search.many.in_time import BoardMemory, SegmentsInTime, Span, no_less_than_parts, slowed
 
 MOST_PLANNED = {"fast": 8, "default": 24, "best": 96}

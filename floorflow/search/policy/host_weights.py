@@ -21,12 +21,12 @@ from floorflow.folding.fewest import fewest_marked, least_full
 from floorflow.request import Objective
 from floorflow.search.candidate.candidate import Candidate
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.findings import HostWeights
+from floorflow.search.candidate.findings import HostWeights, Outcome, SearchResult, Steps, TraceRow
 from floorflow.search.candidate.progress import SILENT, Progress
-from floorflow.search.interval.highest_rate import shortest_possible
-from floorflow.search.interval.lowest_latency import latency_cycles
-from floorflow.search.interval.search import Outcome, SearchResult, Steps, why_ended
-from floorflow.search.interval.state import SearchState, TraceRow
+from floorflow.search.interval.latency import latency_cycles
+from floorflow.search.interval.rate import shortest_possible
+from floorflow.search.interval.search import why_ended
+from floorflow.search.interval.state import SearchState
 
 Marks = Sequence[NDArray[np.int64]]
 

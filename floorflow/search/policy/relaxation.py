@@ -21,12 +21,12 @@ from floorflow.search.candidate.assignment import assign, clustered
 from floorflow.search.candidate.candidate import Candidate, folded_by
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.engine_limits import EngineLimits
-from floorflow.search.candidate.hops import longest_stretch, near
+from floorflow.search.candidate.findings import Made, Outcome, Prepare, SearchResult, Steps
 from floorflow.search.candidate.progress import SILENT, Progress
-from floorflow.search.interval.search import Made, Outcome, Prepare, SearchResult, Steps
+from floorflow.search.candidate.routes import longest_stretch, near
 from floorflow.search.interval.state import whole_stages
-from floorflow.search.policy.hints import with_options_that_would_do
 from floorflow.search.policy.host_weights import spare_host_weights
+from floorflow.search.policy.other_requests import with_options_that_would_do
 from floorflow.segments import Impossible, SlotRelaxation
 
 WORK = 4.0
@@ -101,7 +101,7 @@ def fewest_fpgas(request: Request, prepare: Prepare, progress: Progress) -> Step
     """
     auto = request.fpgas == "auto"
     tried: list[str] = []
-    outcome: Outcome = Refused("no number of FPGAs was allowed", hint="raise --max-fpgas")
+    refused = Refused("no number of FPGAs was allowed", hint="raise --max-fpgas")
     for count in range(1, request.max_fpgas + 1) if request.fpgas == "auto" else (request.fpgas,):
         told = f"{count} FPGA{'s' if count > 1 else ''}"
         if auto:
@@ -112,15 +112,16 @@ def fewest_fpgas(request: Request, prepare: Prepare, progress: Progress) -> Step
         outcome = yield context
         if isinstance(outcome, SearchResult):
             return OnFpgas(context, outcome, tuple(tried))
-        if outcome.interrupted:
-            return outcome
-        tried.append(f"{told} would not do: {outcome}")
+        refused = outcome
+        if refused.interrupted:
+            return refused
+        tried.append(f"{told} would not do: {refused}")
         if count == context.platform.most_fpgas:
             break
-    if isinstance(outcome, Refused) and outcome.why == "proven":
+    if refused.why == "proven":
         count = len(tried) if request.fpgas == "auto" else request.fpgas
-        return with_options_that_would_do(outcome, request, count, prepare)
-    return outcome
+        return with_options_that_would_do(refused, request, count, prepare)
+    return refused
 
 
 def lift_engine_limits(context: PlanningContext, _: Progress) -> Steps[Outcome]:
@@ -165,14 +166,12 @@ def allow_more_hops(context: PlanningContext, progress: Progress) -> Steps[Outco
             progress.note(f"whether {most} hops are too few")
             proof = _engines_proof(nearer)
             if not proof and not _modules_need_more(nearer):
-                return refused
+                break
         outcome = yield further
-        if isinstance(outcome, Refused):
-            if outcome.interrupted:
-                return outcome
+        if isinstance(outcome, Refused) and not outcome.interrupted:
             continue
-        proof = proof or _modules_proof(nearer, outcome.candidate)
-        if proof:
+        proof = "" if isinstance(outcome, Refused) else proof or _modules_proof(nearer, outcome.candidate)
+        if isinstance(outcome, SearchResult) and proof:
             return replace(outcome, max_hops=most + 1, hop_proof=proof)
         if outcome.interrupted:
             return INTERRUPTED

@@ -15,9 +15,10 @@ from floorflow.errors import LimitError
 from floorflow.facts import MemoryScheduleEntry
 from floorflow.request import Request
 from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.findings import SearchResult
 from floorflow.search.candidate.preparing import read
 from floorflow.search.candidate.progress import SILENT
-from floorflow.search.interval.search import SearchResult, search
+from floorflow.search.interval.search import search
 from floorflow.search.many.at_memory import networks_at_memory, search_at_memory
 from floorflow.several import SeveralOptions, SeveralRequest
 from floorflow.view.contents.sharing import read_memory

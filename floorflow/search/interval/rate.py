@@ -1,10 +1,4 @@
-"""The search for the highest frame rate that has a legal floorplan: fold, cut and place decided together.
-
-First the bound of folding is tried, then that over assignments to slots; where engines may be of several kinds, those
-of another choice of kinds, too. Where these have no plan, contiguous cuts (`search.candidate.cutting`) tell the
-shortest interval at which every slot can fold a segment of its own; from there longer ones are tried until one has a
-plan, and then what lies between. When slot sums fit, placement does not fail (`floorflow.search.candidate.repair`).
-"""
+"""The search for the least resources, at a requested rate or at any."""
 
 from __future__ import annotations
 
@@ -13,13 +7,43 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
+from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import Refusal
-from floorflow.folding import RATIO, shortest_interval
+from floorflow.folding import RATIO, FoldingProblem, FoldingSolution, fold_at_interval, restricted, shortest_interval
 from floorflow.search.candidate.candidate import Candidate
-from floorflow.search.candidate.own_kinds import fewer_kinds, own_kinds_reaching
-from floorflow.search.interval.evenly import evenly
-from floorflow.search.interval.state import SearchState, TraceRow
-from floorflow.search.interval.ways import Way, ways
+from floorflow.search.candidate.findings import TraceRow
+from floorflow.search.interval.least_full import evenly
+from floorflow.search.interval.state import SearchState
+from floorflow.search.interval.strategies import Way, ways
+
+
+def own_kinds(problem: FoldingProblem) -> FoldingProblem | None:
+    """Return the problem without the options of other kinds; None if some engine has no more options."""
+    keep = [_of_own_kind(group) for group in problem.groups]
+    return restricted(problem, keep) if all(rows.any() for rows in keep) else None
+
+
+def _of_own_kind(group: OptionGroup) -> NDArray[np.bool_]:
+    """Mark the rows in which every engine is of its own kind, (n_rows,)."""
+    return np.asarray((group.engine_kinds == "").all(axis=1))
+
+
+def fewer_kinds(problem: FoldingProblem) -> FoldingProblem | None:
+    """Return the problem of the engines' own kinds, None if that leaves all options or some engine none."""
+    own = own_kinds(problem)
+    same = own is not None and all(len(a.rows) == len(b.rows) for a, b in zip(own.groups, problem.groups, strict=True))
+    return None if same else own
+
+
+def own_kinds_reaching(problem: FoldingProblem, interval_cycles: int) -> FoldingProblem | None:
+    """Return the problem of the engines' own kinds if it has fewer options and reaches an interval too, else None."""
+    own = fewer_kinds(problem)
+    if own is None:
+        return None
+    return own if isinstance(fold_at_interval(own, interval_cycles, prove=False), FoldingSolution) else None
 
 
 @dataclass
@@ -268,3 +292,34 @@ def last_refused(run: SearchState) -> TraceRow | None:
 def row_sentence(row: TraceRow) -> str:
     """Return a row of the trace as a sentence."""
     return f"{row.interval_cycles:,} cycles: {row.verdict} ({row.stage}): {row.detail}"
+
+
+def least_resources(run: SearchState, intervals: tuple[int, ...]) -> None:
+    """Plan at the longest allowed interval; where that has no plan, at shorter ones, which change the folding.
+
+    Options slower than a requested rate are gone already.
+    """
+    for longest in _ladder(intervals, run.context.search_limits.rate_attempts):
+        if attempt(run, longest) and place_shortest(run):
+            break
+
+
+def what_ended(run: SearchState) -> str:
+    """Return what ended the search, once the folding is held against its bound."""
+    if run.context.request.fps is not None:
+        return "the requested rate was met"
+    failed = [row_sentence(row) for row in run.trace if row.verdict != "legal"]
+    folding = run.best.candidate.folding if run.best is not None else None
+    if folding and not failed and folding.budget == run.context.problem.budget and folding.stats.status == "optimal":
+        return "least resources: no folding at any interval is less scarce"
+    return "; ".join(["least resources for which a legal floorplan was found", *failed[-1:]])
+
+
+def _ladder(intervals: tuple[int, ...], tries: int) -> Iterator[int]:
+    """Yield the longest interval, then shorter ones in ever larger steps."""
+    index, step = len(intervals) - 1, 1
+    for _ in range(tries):
+        if index < 0:
+            return
+        yield intervals[index]
+        index, step = index - step, 2 * step

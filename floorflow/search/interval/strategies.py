@@ -14,7 +14,7 @@ from floorflow.resources import ZERO, Resources
 from floorflow.search.candidate.assignment import Unassigned
 from floorflow.search.candidate.candidate import Candidate
 from floorflow.search.candidate.cutting import SlotOf
-from floorflow.search.candidate.hops import crossings, near
+from floorflow.search.candidate.routes import crossings, near
 from floorflow.search.interval.state import SearchState, share_of
 from floorflow.segments import Assigned, SlotRelaxation, parts_of
 
