@@ -35,7 +35,7 @@ from floorflow.hardware import (
 from floorflow.placement.layouts import objective
 from floorflow.record import long_streams
 from floorflow.search.candidate import context
-from floorflow.search.policy import bargains, host_weights
+from floorflow.search.policy import host_weights, other_requests
 from floorflow.technology import technology_of
 from floorflow.verify import balance as judged_balance
 from floorflow.verify import bargains as judged_bargains
@@ -119,7 +119,7 @@ PLANNER: dict[str, Any] = {
     "host_slr_word": board.HOST,
     "rate_tolerance": context.RATE_TOLERANCE,
     "finest_epsilon": balance.FINEST,
-    "bargains": bargains.LESS,
+    "bargains": other_requests.LESS,
     "rounding": resources.ROUNDING,
     "most_hls_stream_bits": kind.MAX_STREAM_BITS,
     "most_hls_input_fold": matrix_vector.MAX_HLS_INPUT_FOLD,

@@ -10,7 +10,7 @@ from floorflow.dataflow.measured import Measurements
 from floorflow.emit.resource_plan import resource_report
 from floorflow.facts import Plan
 from floorflow.facts.resource_plan import RESOURCE_PLAN_FILE, ResourcePlan
-from floorflow.modes.run import Found, Run, searched_under, with_files
+from floorflow.modes.run import Found, Run, with_files
 from floorflow.record import Outcome
 from floorflow.record.in_time import record_in_regions, record_in_time
 from floorflow.record.on_resources import finished_partitions, record_on_resources
@@ -22,6 +22,7 @@ from floorflow.search.many.in_regions import InRegions, search_in_regions
 from floorflow.search.many.on_resources import search_on_resources
 from floorflow.search.many.phases import InPhases, search_in_time
 from floorflow.search.policy.other_requests import extras
+from floorflow.search.policy.relaxation import searched_under
 
 
 def in_time(run: Run) -> Found[Outcome]:

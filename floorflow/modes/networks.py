@@ -6,7 +6,7 @@ from functools import partial
 
 from floorflow.errors import Refused, outcome_of, required
 from floorflow.facts import Plan
-from floorflow.modes.run import Found, Run, searched_under, with_files
+from floorflow.modes.run import Found, Run, with_files
 from floorflow.record import Outcome, record
 from floorflow.record.at_memory import record_at_memory
 from floorflow.record.several import record_several
@@ -19,7 +19,7 @@ from floorflow.search.interval.search import search
 from floorflow.search.many.at_memory import networks_at_memory, search_at_memory
 from floorflow.search.many.several import Networks, SeveralFound, networks_of, search_several
 from floorflow.search.policy.other_requests import Again, extras
-from floorflow.search.policy.relaxation import RELAXATIONS, fewest_fpgas, relaxed, searched_alone
+from floorflow.search.policy.relaxation import RELAXATIONS, fewest_fpgas, relaxed, searched_alone, searched_under
 from floorflow.several import SeveralRequest
 
 
@@ -68,7 +68,7 @@ def several_networks(run: Run, request: SeveralRequest) -> Found[Outcome]:
             return outcome_of(at_least)
 
     def searched(context: PlanningContext) -> Searched:
-        searches = searched_under(each), searched_under(each, RELAXATIONS[1:])
+        searches = (searched_under(each), searched_under(each, RELAXATIONS[1:]))
         answer = outcome_of(lambda: search_several(known[len(context.platform.fpgas)], *searches, progress))
         if isinstance(answer, Refused):
             return answer
@@ -85,7 +85,8 @@ def at_memory(run: Run, request: SeveralRequest) -> Found[Outcome]:
     """Search for engines that share the external memory: chosen together, scheduled, and placed as any other."""
     with run.progress.stage("lowering"):
         networks, wishes = networks_at_memory(request, run.models)
-    found = search_at_memory(request, networks, wishes, searched_under(part_of(run.progress)), run.progress)
+    one = searched_under(part_of(run.progress))
+    found = search_at_memory(request, networks, wishes, one, run.progress)
     recorded = partial(record_at_memory, run.models, found)
     made = with_files(found.placed.context, recorded, found.choice.seconds)
     return Found(made, found.placed.result.interrupted)

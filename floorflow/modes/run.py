@@ -18,12 +18,8 @@ from floorflow.record.run import cut_short
 from floorflow.request import Request
 from floorflow.search.candidate import findings
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.findings import Outcome as Searched
-from floorflow.search.candidate.findings import SearchResult
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.candidate.progress import SILENT, Progress
-from floorflow.search.interval.search import search
-from floorflow.search.policy.relaxation import RELAXATIONS, Relaxation, relaxed, searched_alone
 
 Made = TypeVar("Made")
 
@@ -53,14 +49,6 @@ class Found(Generic[Made]):
     make: Callable[[bool], Made]
     interrupted: bool
     extras: Callable[[float, Progress], findings.Extras | None] | None = None
-
-
-def searched_under(
-    progress: Progress, relaxations: Sequence[Relaxation] = RELAXATIONS
-) -> Callable[[PlanningContext], SearchResult]:
-    """Return a search under some relaxations, for whoever goes on only with what is found."""
-    one: Callable[[PlanningContext], Searched] = partial(search, progress=progress)
-    return lambda context: required(relaxed(searched_alone(context), relaxations, one, progress))
 
 
 def with_files(

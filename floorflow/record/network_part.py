@@ -23,8 +23,7 @@ from floorflow.record.throughput import expected_cycles, sustained_fps, throughp
 from floorflow.record.values import amounts, plain, statistics
 from floorflow.request import at_width
 from floorflow.resources import ZERO
-from floorflow.search.candidate.candidate import latency_us
-from floorflow.search.policy.host_weights import written_by_host
+from floorflow.search.candidate.candidate import latency_us, written_by_host
 
 
 def network_part(part: Part) -> PhaseNetworkEntry:

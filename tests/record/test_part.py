@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from floorflow.errors import InputError, Refusal
+from floorflow.errors import InputError, Refusal, required
 from floorflow.facts import SearchEntry
 from floorflow.record.network import network_entry
 from floorflow.record.part import Part, PhaseRun, alone
@@ -24,7 +24,7 @@ from tests.conftest import TFC
 def part() -> Part:
     request = Request(TFC, "pynq-z1", effort="fast", fps=1000)
     context = prepare(read(request), request, 1)
-    return Part("tfc", context, search(context))
+    return Part("tfc", context, required(search(context)))
 
 
 def test_the_name_stands_before_engines_and_ends(part: Part) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import Measurements
+from floorflow.errors import required
 from floorflow.facts import ScheduleEntry, ScheduleStep
 from floorflow.record.part import Part, PhaseRun, alone
 from floorflow.record.phase import phase
@@ -28,7 +29,7 @@ def runs() -> list[PhaseRun]:
     context = prepare(read(request), request, 1)
     fpgas = tuple(replace(f, board=replace(f.board, unstated=("shell",))) for f in context.platform.fpgas)
     context = replace(context, platform=replace(context.platform, fpgas=fpgas))
-    found = replace(search(context), repair="fewer pblocks")
+    found = replace(required(search(context)), repair="fewer pblocks")
     names = ("left", "right")
     parts = [Part(name, context, found, prefix=f"{name}/", measured=["Thresholding_rtl_0"]) for name in names]
     return [replace(alone(part), name=name) for part, name in zip(parts, ("p0", "p1"), strict=True)]

@@ -14,7 +14,7 @@ from floorflow.facts import BargainsEntry, Extras, read_plan
 from floorflow.record import Outcome
 from floorflow.request import Request
 from floorflow.search.candidate.progress import SILENT
-from floorflow.search.policy import bargains as work_of_bargains
+from floorflow.search.policy import other_requests as work_of_bargains
 from floorflow.search.policy.other_requests import LESS, readable
 from floorflow.stats import Work, counted
 from floorflow.verify import check

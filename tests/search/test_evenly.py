@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 from floorflow.backends.finn.read.source import read_source
-from floorflow.errors import Refusal
+from floorflow.errors import Refusal, required
 from floorflow.folding.least_full import fullness
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
 from floorflow.request import DEFAULT_CAP, Request
@@ -26,7 +26,7 @@ from tests.random_models import random_graph
 def find(request: Request, placer: object = None) -> SearchResult:
     context = prepare(read_source(request.model), request, 1 if request.fpgas == "auto" else request.fpgas)
     solvers = context.solvers if placer is None else replace(context.solvers, place=placer)
-    return search(replace(context, solvers=solvers))
+    return required(search(replace(context, solvers=solvers)))
 
 
 def fullest(result: SearchResult, request: Request) -> float:

@@ -10,12 +10,11 @@ from typing import Any
 import onnx
 import pytest
 import yaml
-from floorflow.search.policy.fewest_hops import search_nearest
 
 from floorflow.assets import asset_folder
 from floorflow.backends.finn.read.source import read_source
 from floorflow.emit import bundle
-from floorflow.errors import InfeasibleError, LimitError
+from floorflow.errors import InfeasibleError, LimitError, required
 from floorflow.facts import read_plan
 from floorflow.output import write
 from floorflow.record import record
@@ -23,7 +22,9 @@ from floorflow.request import DEFAULT_CAP, Request
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import SearchResult
 from floorflow.search.candidate.preparing import prepare
-from floorflow.search.policy import fewest_hops
+from floorflow.search.interval.search import search
+from floorflow.search.policy import relaxation
+from floorflow.search.policy.relaxation import HOPS, relaxed, searched_alone
 from floorflow.verify import check
 from tests.conftest import TFC, make_plan
 from tests.random_models import random_graph
@@ -42,6 +43,10 @@ def asked(folder: Path, **options: Any) -> Request:
 def prepared(request: Request) -> PlanningContext:
     assert isinstance(request.fpgas, int)
     return prepare(read_source(request.model), request, request.fpgas)
+
+
+def search_nearest(context: PlanningContext) -> SearchResult:
+    return required(relaxed(searched_alone(context), (HOPS,), search))
 
 
 def most_hops(result: SearchResult) -> int:
@@ -105,7 +110,7 @@ def test_more_hops_come_with_the_proof_that_fewer_will_not_do(tmp_path: Path) ->
 def test_where_nothing_is_proven_of_all_foldings_the_plans_own_modules_may_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fewest_hops, "_engines_proof", lambda _: "")
+    monkeypatch.setattr(relaxation, "_engines_proof", lambda _: "")
     found = search_nearest(prepared(above_a_full_slr(tmp_path)))
     assert found.max_hops == 2
     assert found.hop_proof.startswith("no assignment of the modules to slots lets every stream cross at most 1 SLR")
@@ -133,8 +138,8 @@ def test_where_one_hop_was_asked_for_no_more_are_taken(tmp_path: Path) -> None:
 
 
 def test_what_is_not_proven_is_refused_with_the_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fewest_hops, "_engines_proof", lambda _: "")
-    monkeypatch.setattr(fewest_hops, "_modules_proof", lambda *_: "")
+    monkeypatch.setattr(relaxation, "_engines_proof", lambda _: "")
+    monkeypatch.setattr(relaxation, "_modules_proof", lambda *_: "")
     with pytest.raises((InfeasibleError, LimitError)) as caught:
         search_nearest(prepared(above_a_full_slr(tmp_path)))
     assert caught.value.hint.endswith("--max-hops 2")

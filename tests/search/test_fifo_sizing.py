@@ -18,6 +18,7 @@ from floorflow.backends.finn.read.source import read_source
 from floorflow.channels import PartialPlacement, connect
 from floorflow.dataflow.model import Engine
 from floorflow.emit.report import report
+from floorflow.errors import required
 from floorflow.facts import Plan, read_plan
 from floorflow.hardware import Crossing, Route, link_crossing, load_platform
 from floorflow.rates import RateProblem, RouteDelay, keeps
@@ -194,7 +195,7 @@ def test_a_kind_without_a_pattern_is_named() -> None:
 
 def planned(request: Request) -> tuple[PlanningContext, Candidate]:
     context = prepare(read_source(request.model), request, 1)
-    return context, search.search(context).candidate
+    return context, required(search.search(context)).candidate
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import yaml
 from floorflow.assets import asset_folder
 from floorflow.backends.finn.read.source import read_source
 from floorflow.dataflow.model import Dataflow, Engine, Stream
-from floorflow.errors import InfeasibleError
+from floorflow.errors import InfeasibleError, required
 from floorflow.hardware import load_platform
 from floorflow.request import Request
 from floorflow.search.candidate.preparing import prepare
@@ -56,4 +56,4 @@ def test_a_link_too_slow_for_any_cut_is_named(tmp_path: Path) -> None:
     slow.write_text(yaml.safe_dump(link | {"name": "slow", "gbps": 1e-7}), encoding="utf-8")
     request = Request(TFC, "alveo-u250", fpgas=2, link=str(slow))
     with pytest.raises(InfeasibleError, match=r"proven infeasible: .* link fpga0-fpga1: .* 1e-07 Gb/s allowed"):
-        search.search(prepare(read_source(TFC), request, 2))
+        required(search.search(prepare(read_source(TFC), request, 2)))

@@ -14,7 +14,7 @@ from floorflow.request import Request
 from floorflow.resources import Resources, largest_share
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.preparing import prepare
-from floorflow.search.interval.least_full import HEADROOM, ROOMIEST, LargeEngine, large_engines, narrower
+from floorflow.search.interval.least_full import HEADROOM, ROOMIEST, LargeEngine, large_engines, limits_at_share
 from floorflow.search.interval.state import share_of
 from tests.conftest import CNV
 
@@ -25,7 +25,7 @@ def context() -> PlanningContext:
 
 
 def test_every_slot_keeps_the_same_share(context: PlanningContext) -> None:
-    half = narrower(context, Fraction(1, 2), ())
+    half = limits_at_share(context, Fraction(1, 2), ())
     assert half == {slot: within(limit, Fraction(1, 2)) for slot, limit in context.allowed.items()}
     assert replace(context, narrowed=half).limits == half
     assert replace(context, narrowed=half).allowed == context.allowed
@@ -51,7 +51,7 @@ def test_only_the_roomiest_slots_keep_what_a_large_engine_needs(context: Plannin
     interval = context.problem.intervals()[0]
     largest = large_engines(context, interval, (), context.allowed)[0]
     scale = Fraction(largest.share) * Fraction(1, 2)
-    limits = narrower(context, scale, [largest])
+    limits = limits_at_share(context, scale, [largest])
     for slot, limit in context.allowed.items():
         scaled = within(limit, scale)
         if slot in largest.keep:
@@ -61,7 +61,7 @@ def test_only_the_roomiest_slots_keep_what_a_large_engine_needs(context: Plannin
         else:
             assert limits[slot] == scaled
     assert largest.slot in largest.keep
-    assert narrower(context, Fraction(1), [largest]) == context.allowed
+    assert limits_at_share(context, Fraction(1), [largest]) == context.allowed
 
 
 def test_the_rest_of_its_stage_finds_room_beside_a_large_engine(context: PlanningContext) -> None:
@@ -110,7 +110,7 @@ def test_a_large_engine_beside_one_that_fills_the_only_slot_of_both_has_the_next
     ]
     scale = Fraction(1, 2)
     scaled = {slot: within(limit, scale) for slot, limit in limits.items()}
-    both = narrower(context, scale, engines)
+    both = limits_at_share(context, scale, engines)
     assert both == scaled | {
         "fpga0.SLR0": scaled["fpga0.SLR0"].most(fills["fpga0.SLR0"]),
         "fpga0.SLR1": scaled["fpga0.SLR1"].most(half["fpga0.SLR1"]),
@@ -121,4 +121,4 @@ def test_no_slot_is_widened_for_engines_that_find_room_beside_each_other(context
     engines = large_engines(context, 50176, (), context.allowed)
     scale = Fraction(9, 10)
     assert engines[0].share < scale
-    assert narrower(context, scale, engines) == narrower(context, scale, ())
+    assert limits_at_share(context, scale, engines) == limits_at_share(context, scale, ())

@@ -19,6 +19,7 @@ from floorflow.backends.backend import Backend
 from floorflow.dataflow.model import Dataflow, Engine, Option, Stream
 from floorflow.dataflow.options import OptionGroup
 from floorflow.emit import bundle
+from floorflow.errors import required
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, shortest_interval
 from floorflow.output import write
 from floorflow.record.several import record_several
@@ -209,7 +210,7 @@ def test_a_slot_in_which_nothing_packs_may_become_one_pblock_of_all_networks(out
     request, _ = asked_of_several(copies(out / "joined", *asked), "pynq-z1", {"fps": asked, "plots": False})
     sources = [read(one) for one in request.each]
     networks = networks_of(request, sources, 1)
-    found = search_several(networks, search, search)
+    found = search_several(networks, *[lambda each: required(search(each))] * 2)
     joined = join_slot(found.context, found.result.candidate, "fpga0.SLR0", "nothing packs")
     placed = place_candidate(found.context, joined, "", tight=True)
     assert isinstance(placed, PlacedCandidate)
@@ -232,7 +233,7 @@ def test_ctrl_c_while_more_is_sought_leaves_what_all_have(out: Path) -> None:
     def stopped(context: PlanningContext) -> SearchResult:
         raise KeyboardInterrupt
 
-    found = search_several(networks, search, stopped)
+    found = search_several(networks, lambda each: required(search(each)), stopped)
     assert found.result.interrupted
     assert found.intervals[0] == found.intervals[1]
 

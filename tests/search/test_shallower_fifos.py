@@ -10,10 +10,11 @@ from typing import Any
 import onnx
 import pytest
 
-from floorflow import flow
 from floorflow.api.told import told
 from floorflow.backends.finn.read.source import read_source
+from floorflow.errors import required
 from floorflow.facts import read_plan
+from floorflow.modes import run
 from floorflow.request import Request
 from floorflow.search.candidate.context import PlanningContext, SearchLimits
 from floorflow.search.candidate.findings import SearchResult
@@ -34,7 +35,7 @@ def tight(seed: int, share: float, folder: Path) -> Request:
 
 def found(request: Request, far: float) -> SearchResult:
     context = prepare(read_source(request.model), request, 1)
-    return search(replace(context, search_limits=SearchLimits(far=far)))
+    return required(search(replace(context, search_limits=SearchLimits(far=far))))
 
 
 def is_traded(seed: int, share: float, folder: Path) -> bool:
@@ -90,7 +91,7 @@ def test_the_plan_tells_the_rate_that_fifos_keep_and_that_it_was_chosen(
     def prepared(*given: Any) -> PlanningContext:
         return replace(prepare(*given), search_limits=SearchLimits(far=1.0))
 
-    monkeypatch.setattr(flow, "prepare", prepared)
+    monkeypatch.setattr(run, "prepare", prepared)
     out = make_plan(tmp_path / "out", tight(SEED, tight_share, tmp_path))
     assert check(out) == []
     plan = read_plan(out / "plan.json")

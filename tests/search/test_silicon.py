@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from floorflow.backends.finn.read.source import read_source
-from floorflow.errors import InfeasibleError, InputError
+from floorflow.errors import InfeasibleError, InputError, required
 from floorflow.facts import read_plan
 from floorflow.folding import FoldingSolution, fold_at_interval
 from floorflow.request import Request
@@ -46,7 +46,7 @@ def test_a_refusal_names_what_silicon_would_hold_and_the_risk_that_allows_it() -
     with pytest.raises(
         InfeasibleError, match=r"by the cost model: .* probability above 0\.98, and --risk 0\.\d\d allows"
     ):
-        search(prepare(read_source(CNV), tight, 1))
+        required(search(prepare(read_source(CNV), tight, 1)))
 
 
 def test_the_least_risk_holds_the_folding_and_a_smaller_one_does_not() -> None:

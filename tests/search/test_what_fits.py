@@ -6,17 +6,17 @@ import re
 from dataclasses import replace
 
 import pytest
-from floorflow.search.policy.what_fits import explained
 
 from floorflow import flow
 from floorflow.backends.finn.read.source import read_source
-from floorflow.errors import InfeasibleError
+from floorflow.errors import InfeasibleError, Refused
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.resources import ZERO
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.candidate.progress import SILENT
 from floorflow.search.interval.state import SearchState
+from floorflow.search.policy.other_requests import with_options_that_would_do
 from tests.conftest import CNV, TFC
 
 TIGHT = {**DEFAULT_CAP, "LUT": 0.1}
@@ -85,6 +85,6 @@ def test_limits_on_engines_do_not_stand_in_the_way_of_an_option_for_they_are_lif
         context = too_limited(asked, fpgas)
         return replace(context, unlimited=context.problem)
 
-    error = InfeasibleError("", "a larger platform")
-    assert "--runtime-weights auto (up to" in explained(error, request, 1, too_limited).hint
-    assert "--runtime-weights" not in explained(error, request, 1, too_small).hint
+    without_plan = Refused("", "a larger platform", why="proven")
+    assert "--runtime-weights auto (up to" in with_options_that_would_do(without_plan, request, 1, too_limited).hint
+    assert "--runtime-weights" not in with_options_that_would_do(without_plan, request, 1, too_small).hint

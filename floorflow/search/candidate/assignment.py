@@ -257,7 +257,7 @@ def assign(
             # Of other limits than the slots' own nothing is proven.
             failure = answer if harder == problem else replace(answer, refusals=unproven(answer.refusals))
             break
-        answer = _told(answer, area_share)
+        answer = _named_for_area(answer, area_share)
         candidate = realised(context, folding, modules, channels, answer)
         if candidate.problem.is_legal(answer.slot_of):
             return candidate
@@ -271,7 +271,7 @@ def assign(
     return began if began.problem.is_legal(began.partition.slot_of) else overfull(began)
 
 
-def _told(answer: PartitionSolution, area_share: float | None) -> PartitionSolution:
+def _named_for_area(answer: PartitionSolution, area_share: float | None) -> PartitionSolution:
     """Return the answer with a method that tells for which rule of area its bound holds."""
     if area_share is None:
         return answer

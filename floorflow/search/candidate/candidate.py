@@ -12,6 +12,7 @@ from floorflow.channels.slices import Slices
 from floorflow.dataflow.fifo import SLICE_WORDS
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.dataflow.modules import Joined, Module, module_of
+from floorflow.dataflow.options import OptionGroup
 from floorflow.folding import FoldingSolution
 from floorflow.hardware import Route
 from floorflow.partition import (
@@ -188,6 +189,13 @@ def slot_demands(candidate: Candidate) -> dict[str, Resources]:
     slices = candidate.slices.demands()
     pairs = zip(candidate.problem.slots, demands, strict=True)
     return {place.name: demand + slices.get(place.name, ZERO) for place, demand in pairs}
+
+
+def written_by_host(context: PlanningContext, candidate: Candidate) -> tuple[str, ...]:
+    """Return the engines of a candidate that the host has to write."""
+    options = candidate.folded.options
+    rows = [(e, OptionGroup((e.name,), ((options[e.name],),))) for e in candidate.folded.dataflow.engines]
+    return tuple(e.name for e, row in rows if context.backend.host_writes(e, row.options_of(e.name)).any())
 
 
 def latency_us(context: PlanningContext, candidate: Candidate) -> float:

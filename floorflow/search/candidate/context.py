@@ -103,16 +103,16 @@ class SearchLimits:
     """Intervals tried between the last without and the first with a plan."""
     worth_a_try: float = 0.01
     """Share by which an interval must be above the longest that failed for ones between to be tried."""
-    even_slacks: tuple[float, ...] = (1.15, 1.3, 1.55, 2.2, 4.6)
+    fullness_slacks: tuple[float, ...] = (1.15, 1.3, 1.55, 2.2, 4.6)
     """Times the least fullness of the sums that each slot may be full, where stages must come apart into several slots:
     the first at which a design is found counts. What is left at the first makes crossings few."""
-    even_spared: float = 1.1
+    fullness_spared: float = 1.1
     """Times the fullness of the folding of the whole that its slots may be full, for stages are not evenly large."""
-    even_at_least: float = 0.5
+    fullness_at_least: float = 0.5
     """Share of its limits up to which a slot of several is never too full: more room than that is worth no crossing."""
-    even_slacks_alone: tuple[float, ...] = (1.02, 1.05, 1.1, 1.21, 1.46, 2.14, 4.6)
+    fullness_slacks_alone: tuple[float, ...] = (1.02, 1.05, 1.1, 1.21, 1.46, 2.14, 4.6)
     """The same on a platform of one slot."""
-    even_halvings: int = 1
+    fullness_halvings: int = 1
     """Times that the distance between that and the last that failed is halved."""
     rate_attempts: int = 8
     """Intervals tried for the least resources at a requested rate."""
@@ -154,7 +154,7 @@ def solvers_of(request: Request, costs: Costs, limits: EngineLimits) -> Solvers:
     memo, way = PartitionMemo(), request.partition_method
     work = replace(LIMITS[effort], work=LIMITS[effort].work * SEARCH_SHARE) if effort != "best" else LIMITS[effort]
     if request.tie_break == "fullness" and effort != "best":
-        work = replace(work, windows=EVEN_WINDOWS)
+        work = replace(work, windows=FULLNESS_WINDOWS)
     placed: dict[Hashable, PlacementSolution | PlacementFailure] = {}
 
     def placing(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
@@ -187,7 +187,7 @@ SEARCH_SHARE = 0.15
 """Share of what a partition may take that one in a search gets: many follow on each other, each from the last."""
 LEAST_HOPS = 1
 """SLR boundaries that a stream may cross unless more are asked for, or no assignment does with so few."""
-EVEN_WINDOWS = 20.0
+FULLNESS_WINDOWS = 20.0
 """Share of the same for local search where slots are to be evenly full: in narrow limits it takes longer."""
 RATE_TOLERANCE = 1e-6
 """Share by which a rate may stay below the one asked for."""

@@ -97,7 +97,8 @@ def unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | Non
     home = {e: (m.name, *number[slot_of[m.name]]) for m in candidate.modules for e in m.engines}
     slices = candidate.slices.slots
     streams = [
-        _told(channel, home, [number[slot] for slot in slices.get(channel.name, ())]) for channel in candidate.channels
+        _placed_stream(channel, home, [number[slot] for slot in slices.get(channel.name, ())])
+        for channel in candidate.channels
     ]
     parts = parts_of(candidate.folded, context.together)
     names = [name for part in parts for name in _unbuildable_part(context, part, streams, home)]
@@ -137,7 +138,7 @@ def _unlinkable(
     return context.backend.unlinkable(folded, own, inside, shells, options)
 
 
-def _told(channel: Channel, home: Mapping[str, Home], slices: Sequence[tuple[int, int]]) -> PlacedStream:
+def _placed_stream(channel: Channel, home: Mapping[str, Home], slices: Sequence[tuple[int, int]]) -> PlacedStream:
     stream = channel.stream
     return PlacedStream(
         channel.name,

@@ -1,8 +1,8 @@
 """The partition of a candidate stated on the platform, and what a pblock has to hold.
 
 A pblock has room for its module by the errors of its estimates, and by the rule on hard pblocks. Order of authority:
-the user's fill of a resource, the confidence, the rule on hard pblocks. Where a slot has no room for that, a pblock may be
-as full as `Request.fullest_fill` allows.
+the user's fill of a resource, the confidence, the rule on hard pblocks. Where a slot has no room for that, a pblock
+may be as full as `Request.fullest_fill` allows.
 """
 
 from __future__ import annotations

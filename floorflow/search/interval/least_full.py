@@ -20,7 +20,7 @@ from floorflow.search.candidate.context import PlanningContext, cap_limits
 from floorflow.search.candidate.findings import Fullness
 from floorflow.search.candidate.routes import slots_in_reach
 from floorflow.search.interval.state import SearchState
-from floorflow.search.interval.strategies import folded_by_slots, scattered
+from floorflow.search.interval.strategies import fold_scattered, folded_by_slots
 from floorflow.stats import SolveStats, Status
 
 Array = NDArray[np.int64]
@@ -49,7 +49,9 @@ class LargeEngine:
     needs: Mapping[str, Resources]
 
 
-def narrower(context: PlanningContext, scale: Fraction, engines: Collection[LargeEngine]) -> dict[str, Resources]:
+def limits_at_share(
+    context: PlanningContext, scale: Fraction, engines: Collection[LargeEngine]
+) -> dict[str, Resources]:
     """Return a share of what each slot allows, but for what engines need that are larger in every slot."""
     limits = {slot: within(limit, scale) for slot, limit in context.allowed.items()}
     for engine in engines:
@@ -124,16 +126,16 @@ def _large(engine: str, use: Array, beside: Array, limits: Array, names: list[st
     return LargeEngine(engine, share, names[slot], RESOURCE_NAMES[int(shares[row, slot].argmax())], keep, needs)
 
 
-def evenly(run: SearchState, interval: int) -> Candidate | None:
+def least_full_candidate(run: SearchState, interval: int) -> Candidate | None:
     """Fold for the least fullness and assign within the least share of all slots' limits at which that is found."""
     full = run.least_full(interval)
     if not isinstance(full, FoldingSolution):
         return None
     if not run.held:
         run.learn(full)
-    search, failed = _Evenly(run, interval, engines_alone(run, interval, run.context.allowed)), 1.0
+    search, failed = _FullnessSearch(run, interval, engines_alone(run, interval, run.context.allowed)), 1.0
     limits = run.context.search_limits
-    for slack in limits.even_slacks if search.several else limits.even_slacks_alone:
+    for slack in limits.fullness_slacks if search.several else limits.fullness_slacks_alone:
         found = search.at(slack)
         if found is not None:
             return search.between(failed, slack, found)
@@ -151,7 +153,7 @@ def engines_alone(run: SearchState, interval: int, limits: Mapping[str, Resource
 
 
 @dataclass
-class _Evenly:
+class _FullnessSearch:
     """Tries at one interval; ``is_over``: wider limits are those of the request; ``failed`` is the last scale tried."""
 
     run: SearchState
@@ -175,14 +177,16 @@ class _Evenly:
             return None
         limits = context.search_limits
         scale = fullness(priced.resources, context.problem.budget) * Fraction(slack)
-        scale = max(scale, Fraction(limits.even_at_least)) if self.several else scale
+        scale = max(scale, Fraction(limits.fullness_at_least)) if self.several else scale
         self.is_over = scale >= 1
         if self.is_over or scale == self.failed:
             return None
-        spared = Fraction(slack / limits.even_spared) - 1
+        spared = Fraction(slack / limits.fullness_spared) - 1
         budget = nearly_as_full(context.problem, priced, max(EXCESS, spared))
         problem = context.problem.with_budget(budget)
-        tried = self.run.within(replace(context, problem=problem, narrowed=narrower(context, scale, self.engines)))
+        tried = self.run.within(
+            replace(context, problem=problem, narrowed=limits_at_share(context, scale, self.engines))
+        )
         found = _assigned(tried, self.interval)
         self.failed = scale if found is None else self.failed
         self.run.take_over(tried, f"each slot at most {float(scale):.1%} of its limit: ")
@@ -190,7 +194,7 @@ class _Evenly:
 
     def between(self, failed: float, slack: float, found: Candidate) -> Candidate:
         """Try between a share that failed and one that did not."""
-        for _ in range(self.run.context.search_limits.even_halvings if failed > 1 else 0):
+        for _ in range(self.run.context.search_limits.fullness_halvings if failed > 1 else 0):
             middle = (failed * slack) ** 0.5
             better = self.at(middle)
             if better is None:
@@ -212,7 +216,7 @@ def _assigned(tried: SearchState, interval: int) -> Candidate | None:
     tried.refused(interval, "partition", unproven(answer.failure.refusals))
     found = None if answer.closest is None else folded_by_slots(tried, dict(answer.closest), interval)
     if found is None and len(tried.context.limits) > 1:
-        found = scattered(tried, interval)
+        found = fold_scattered(tried, interval)
     if found is None:
         return None
     # Each slot had all of its own limit.

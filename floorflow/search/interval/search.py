@@ -18,12 +18,11 @@ from floorflow.folding import (
     shortage,
 )
 from floorflow.folding.least_full import least_full
-from floorflow.request import Objective
 from floorflow.resources import MOST_TOLD, ZERO, total
 from floorflow.search.candidate.assignment import as_before
 from floorflow.search.candidate.candidate import Candidate
 from floorflow.search.candidate.context import PlanningContext, reachable_fps
-from floorflow.search.candidate.findings import Outcome, SearchResult, TraceRow, WithoutBalance
+from floorflow.search.candidate.findings import Outcome, SearchResult, WithoutBalance
 from floorflow.search.candidate.placing import PlacedCandidate, finished, with_room, with_slices
 from floorflow.search.candidate.preparing import least_risk, likelihood
 from floorflow.search.candidate.progress import SILENT, Progress
@@ -32,26 +31,25 @@ from floorflow.search.candidate.routes import more_hops
 from floorflow.search.interval.latency import latency_cycles, lowest_latency
 from floorflow.search.interval.least_full import fullness_of
 from floorflow.search.interval.rate import (
+    AT_THE_BOUND,
+    AT_THE_JOINT_BOUND,
     RateSearch,
     at_the_bounds,
     better,
     beyond_the_bounds,
-    even_at_last,
+    end_of_least_resources,
     fit_kinds,
+    last_refusal_sentence,
     last_refused,
+    least_full_at_end,
     least_resources,
     other_kinds,
-    row_sentence,
     shallower_fifos,
     shortest_possible,
-    what_ended,
-    what_stopped,
 )
 from floorflow.search.interval.state import SearchState
 from floorflow.stats import SolveStats, Status
 
-AT_THE_BOUND = "the interval is the folding optimum under the platform's summed limits"
-AT_THE_JOINT_BOUND = "no assignment of engines to slots allows a shorter interval"
 WHEN_INTERRUPTED = "interrupted: this is the best that had been found"
 """What ended a search that Ctrl-C stopped."""
 AT_ONCE_S = 1.0
@@ -60,18 +58,18 @@ there does a clock decide anything."""
 
 
 def search(
-    context: PlanningContext, progress: Progress = SILENT, at_any_rate: Callable[[], PlanningContext] | None = None
+    context: PlanningContext, progress: Progress = SILENT, without_rate: Callable[[], PlanningContext] | None = None
 ) -> Outcome:
     """Find the best legal design for the request. Ctrl-C ends the search with what can be placed at once.
 
-    ``at_any_rate`` prepares the same without the requested rate, for where the least resources at it find no plan.
+    ``without_rate`` prepares the same without the requested rate, for where the least resources at it find no plan.
     """
     with Stop(), progress.stage("search"):
         run = SearchState(context, progress)
         longest = context.problem.intervals()[-1]
         if not run.is_feasible(longest):
             return _infeasible(run, longest)
-        going = _Search(run, longest, at_any_rate)
+        going = _Search(run, longest, without_rate)
         with Stop():
             going.by_goal()
             return going.result()
@@ -96,14 +94,14 @@ class _Search:
 
     run: SearchState
     longest: int
-    at_any_rate: Callable[[], PlanningContext] | None
+    without_rate: Callable[[], PlanningContext] | None
     context: PlanningContext = field(init=False)
     free: SearchState = field(init=False)
     """The search with all kinds of engines."""
     bound_cycles: int | None = None
     whole_budget_bound: float | None = None
     ended_by: str = WHEN_INTERRUPTED
-    whatever_the_rate: bool = False
+    only_meets_rate: bool = False
     interrupted: bool = False
     without_balance: WithoutBalance | None = None
 
@@ -120,7 +118,7 @@ class _Search:
             self.run.progress.note(f"interval {best.candidate.interval_cycles:,} cycles, with short wires and room")
             best = self._finished(best)
             placements = with_room(self.run.context, best).placements
-        candidate = _held_against(best.candidate, self.whole_budget_bound) if self.whatever_the_rate else best.candidate
+        candidate = _held_against(best.candidate, self.whole_budget_bound) if self.only_meets_rate else best.candidate
         candidate = with_slices(self.run.context, candidate, placements)
         return SearchResult(
             self.context,
@@ -165,7 +163,7 @@ class _Search:
 
         The fastest design that serves for a requested rate is no claim about the highest one.
         """
-        return interval if self.bound_cycles is None or self.whatever_the_rate else self.bound_cycles
+        return interval if self.bound_cycles is None or self.only_meets_rate else self.bound_cycles
 
     def _joint_bound_cycles(self) -> int | None:
         """Return the joint bound on the interval where one was looked for; the folding bound where a plan meets it."""
@@ -183,11 +181,18 @@ class _Search:
         if goal == "latency":
             self.whole_budget_bound, self.ended_by = lowest_latency(self.run, self.longest)
         else:
-            self._by_rate(goal)
-        if self.run.best is not None and self.context.floorplans:
-            with self.run.progress.stage("folding"):
-                cycles = self.run.best.candidate.interval_cycles
-                self.without_balance = without_balance(self.context, cycles)
+            self.ended_by = self._fastest() if goal == "throughput" else self._least_resources()
+            least_full_at_end(self.run)
+        best = self.run.best
+        if best is None or not self.context.floorplans:
+            return
+        with self.run.progress.stage("folding"):
+            if goal != "latency":
+                bounded = self.run.best = replace(best, candidate=_bounded(self.run, best.candidate))
+                self.whole_budget_bound = self._scarcity_bound(bounded.candidate.folding)
+            if goal == "resources" and not self.only_meets_rate:
+                self.ended_by = end_of_least_resources(self.run)
+            self.without_balance = without_balance(self.context, best.candidate.interval_cycles)
 
     def _stays_near(self) -> bool:
         """Try the one folding there is with the modules and slots of the plan to stay near; whether it is placed."""
@@ -203,21 +208,10 @@ class _Search:
         self.whole_budget_bound = self._scarcity_bound(run.best.candidate.folding)
         return True
 
-    def _by_rate(self, goal: Objective) -> None:
-        self.ended_by = self._fastest() if goal == "throughput" else self._least_resources()
-        even_at_last(self.run)
-        best = self.run.best
-        if best is not None and self.context.floorplans:
-            with self.run.progress.stage("folding"):
-                bounded = self.run.best = replace(best, candidate=_bounded(self.run, best.candidate))
-                self.whole_budget_bound = self._scarcity_bound(bounded.candidate.folding)
-            if goal == "resources" and not self.whatever_the_rate:
-                self.ended_by = what_ended(self.run)
-
     def _least_resources(self) -> str:
         least_resources(self.run, self.run.context.problem.intervals())
-        if self.run.best is None and self.at_any_rate is not None:
-            return self._fastest_that_meets_the_rate(self.at_any_rate())
+        if self.run.best is None and self.without_rate is not None:
+            return self._fastest_without_rate(self.without_rate())
         return ""
 
     def _fastest(self) -> str:
@@ -274,11 +268,11 @@ class _Search:
             return AT_THE_BOUND
         if joint is not None and self.run.best_cycles == joint.interval_cycles:
             return AT_THE_JOINT_BOUND
-        return what_stopped(self.run)
+        return last_refusal_sentence(self.run)
 
-    def _fastest_that_meets_the_rate(self, context: PlanningContext) -> str:
+    def _fastest_without_rate(self, context: PlanningContext) -> str:
         """Search for the highest rate: its design is a candidate for every rate that it meets."""
-        self.whatever_the_rate = True
+        self.only_meets_rate = True
         tried, own = self.run.trace, self.run.context
         # What was not to be placed is not to be placed at any rate either.
         alike = replace(context, needs=own.needs, max_hops=self.context.max_hops, floorplans=own.floorplans)
@@ -295,21 +289,12 @@ class _Search:
 
         Of a design that is only faster than the requested rate it is bounded at that rate.
         """
-        if not self.whatever_the_rate and folding.budget == self.context.problem.budget:
+        if not self.only_meets_rate and folding.budget == self.context.problem.budget:
             return folding.stats.bound
-        problem = self.context.problem if self.whatever_the_rate else self.run.context.problem
-        longest = self.longest if self.whatever_the_rate else folding.interval_cycles
+        problem = self.context.problem if self.only_meets_rate else self.run.context.problem
+        longest = self.longest if self.only_meets_rate else folding.interval_cycles
         loose = fold_at_interval(problem, longest, branch=not self.context.seeks_fullness)
         return loose.stats.bound if isinstance(loose, FoldingSolution) else None
-
-
-def why_ended(found: SearchResult, interval: int, last: TraceRow | None) -> str:
-    """Return why a search that came to other designs found none of a shorter interval than this one."""
-    if interval == found.bound_cycles:
-        return AT_THE_BOUND
-    if interval == found.joint_bound_cycles:
-        return AT_THE_JOINT_BOUND
-    return found.ended_by if last is None else row_sentence(last)
 
 
 def without_balance(context: PlanningContext, interval_cycles: int) -> WithoutBalance | None:
@@ -359,13 +344,14 @@ def _infeasible(run: SearchState, interval: int) -> Refused:
     short = shortage(context.problem, interval)
     message = (
         f"proven infeasible by the cost model: {context.dataflow.name} does not fit {context.platform.name} {rate}: "
-        f"{sentence(*refusals)} in {where} together" + (f"; {short}{_silicon(context, short)}" if short else "")
+        f"{sentence(*refusals)} in {where} together"
+        + (f"; {short}{_likelihood_sentence(context, short)}" if short else "")
     )
     hint = "a larger platform or a narrower network"
     return Refused(message, hint, (*refusals, *(short.refusals if short else ())), "proven")
 
 
-def _silicon(context: PlanningContext, short: Shortage) -> str:
+def _likelihood_sentence(context: PlanningContext, short: Shortage) -> str:
     """Say how likely silicon would hold what caps and fills refuse, if that is known.
 
     What fits caps that are larger by one factor may need more of another resource than there is. So it is the folding
@@ -393,7 +379,7 @@ def _at_rate(context: PlanningContext, interval: int) -> str:
 
 
 def _not_found(run: SearchState) -> Refused:
-    stopped = what_stopped(run)
+    stopped = last_refusal_sentence(run)
     if run.best is not None:
         cycles = run.best.candidate.interval_cycles
         fps = reachable_fps(run.context.platform, cycles)

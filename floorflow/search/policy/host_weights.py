@@ -19,13 +19,12 @@ from floorflow.errors import INTERRUPTED, Refused, Stop, unproven
 from floorflow.folding import FoldingProblem, restricted
 from floorflow.folding.fewest import fewest_marked, least_full
 from floorflow.request import Objective
-from floorflow.search.candidate.candidate import Candidate
+from floorflow.search.candidate.candidate import written_by_host
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import HostWeights, Outcome, SearchResult, Steps, TraceRow
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.interval.latency import latency_cycles
-from floorflow.search.interval.rate import shortest_possible
-from floorflow.search.interval.search import why_ended
+from floorflow.search.interval.rate import shortest_possible, why_ended
 from floorflow.search.interval.state import SearchState
 
 Marks = Sequence[NDArray[np.int64]]
@@ -56,13 +55,6 @@ def marks_of(context: PlanningContext, problem: FoldingProblem) -> Marks:
 def _marks(context: PlanningContext, group: OptionGroup) -> NDArray[np.int64]:
     engines = [(context.dataflow.engine(name), group.options_of(name)) for name in group.engines]
     return np.asarray(np.stack([context.backend.host_writes(*each) for each in engines]).sum(axis=0), dtype=np.int64)
-
-
-def written_by_host(context: PlanningContext, candidate: Candidate) -> tuple[str, ...]:
-    """Return the engines of a candidate that the host has to write."""
-    options = candidate.folded.options
-    rows = [(e, OptionGroup((e.name,), ((options[e.name],),))) for e in candidate.folded.dataflow.engines]
-    return tuple(e.name for e, row in rows if context.backend.host_writes(e, row.options_of(e.name)).any())
 
 
 def without_host_weights(context: PlanningContext) -> PlanningContext | None:
@@ -199,7 +191,7 @@ class _Sparing:
                 refusals = unproven(found.refusals)
                 tries.append(TraceRow(interval, "not found within the limit", "fold", f"{about}{found}", refusals))
                 continue
-            tries += _told(found, about)
+            tries += _rows_of(found, about)
             fewer = len(written_by_host(self.context, found.candidate)) < count
             if fewer and self._cycles(found) <= self._cycles(full):
                 return _joined(full, found, tries, goal)
@@ -233,7 +225,7 @@ class _Sparing:
         return replace(self.context, problem=only, unlimited=only, least_cycles=0 if at_any else interval)
 
 
-def _told(found: SearchResult, about: str) -> list[TraceRow]:
+def _rows_of(found: SearchResult, about: str) -> list[TraceRow]:
     """Return what was tried among fewer foldings, each row with a word on them; of others nothing is proven."""
     return [
         replace(

@@ -44,7 +44,7 @@ from floorflow.search.interval.state import SearchState
 from floorflow.stats import WorkIsSpent, counted
 
 
-def without_limits(context: PlanningContext, bound_cycles: int) -> WithoutLimits | None:
+def bound_without_limits(context: PlanningContext, bound_cycles: int) -> WithoutLimits | None:
     """Return the folding bound without limits on engines, and which of them it takes; None where it is not proven.
 
     ``bound_cycles``: the bound under the limits.
@@ -233,7 +233,7 @@ def extras(
             with progress.stage("extras: bound without limits"):
                 spent = True
                 with suppress(WorkIsSpent):
-                    bound, spent = without_limits(found.context, found.bound_cycles), False
+                    bound, spent = bound_without_limits(found.context, found.bound_cycles), False
                 if spent:
                     left.append(LeftOut("without_limits", "--max-products none --max-engine-share none"))
         if again is not None and _are_sought(context):

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from floorflow.errors import INTERRUPTED, Refusal, Refused, Stop, sentence
+from floorflow.errors import INTERRUPTED, Refusal, Refused, Stop, required, sentence
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingSolution
 from floorflow.folding.fewest import fewest_marked
 from floorflow.partition import PartitionFailure, PartitionProblem, PartitionSolution, partition
@@ -24,6 +25,7 @@ from floorflow.search.candidate.engine_limits import EngineLimits
 from floorflow.search.candidate.findings import Made, Outcome, Prepare, SearchResult, Steps
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.candidate.routes import longest_stretch, near
+from floorflow.search.interval.search import search
 from floorflow.search.interval.state import whole_stages
 from floorflow.search.policy.host_weights import spare_host_weights
 from floorflow.search.policy.other_requests import with_options_that_would_do
@@ -228,3 +230,11 @@ HOST_WEIGHTS = Relaxation("host weights", spare_host_weights, "the host may writ
 HOPS = Relaxation("hops", allow_more_hops, "streams may cross more SLR boundaries")
 RELAXATIONS = (ENGINE_LIMITS, HOST_WEIGHTS, HOPS)
 """In the order in which they stand round a search: the first gives way last."""
+
+
+def searched_under(
+    progress: Progress, relaxations: Sequence[Relaxation] = RELAXATIONS
+) -> Callable[[PlanningContext], SearchResult]:
+    """Return a search under some relaxations, for whoever goes on only with what is found."""
+    one: Callable[[PlanningContext], Outcome] = partial(search, progress=progress)
+    return lambda context: required(relaxed(searched_alone(context), relaxations, one, progress))

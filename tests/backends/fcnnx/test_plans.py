@@ -11,7 +11,7 @@ import pytest
 
 import floorflow as ff
 from floorflow.api.command import command_line_of_several
-from floorflow.errors import LimitError
+from floorflow.errors import LimitError, required
 from floorflow.facts import MemoryScheduleEntry
 from floorflow.request import Request
 from floorflow.search.candidate.context import PlanningContext
@@ -202,7 +202,7 @@ def test_engines_that_cannot_be_placed_are_chosen_anew_for_less_area() -> None:
     def fails(context: PlanningContext) -> SearchResult:
         before.append(sum(group.use[0, 4] for group in context.problem.groups))
         if len(before) > 1:
-            return search(context)
+            return required(search(context))
         raise LimitError("no room")
 
     found = search_at_memory(request, networks, asked, fails, SILENT)
