@@ -205,12 +205,16 @@ def test_a_least_rate_is_kept_at_the_cost_of_the_others(out: Path) -> None:
     assert kept.summary["networks"][1]["fps"] < even.summary["networks"][1]["fps"]
 
 
+def searched(context: PlanningContext) -> SearchResult:
+    return required(search(context))
+
+
 def test_a_slot_in_which_nothing_packs_may_become_one_pblock_of_all_networks(out: Path) -> None:
     asked = dict.fromkeys(("left", "right"), 1000.0)
     request, _ = asked_of_several(copies(out / "joined", *asked), "pynq-z1", {"fps": asked, "plots": False})
     sources = [read(one) for one in request.each]
     networks = networks_of(request, sources, 1)
-    found = search_several(networks, *[lambda each: required(search(each))] * 2)
+    found = search_several(networks, searched, searched)
     joined = join_slot(found.context, found.result.candidate, "fpga0.SLR0", "nothing packs")
     placed = place_candidate(found.context, joined, "", tight=True)
     assert isinstance(placed, PlacedCandidate)
@@ -233,7 +237,7 @@ def test_ctrl_c_while_more_is_sought_leaves_what_all_have(out: Path) -> None:
     def stopped(context: PlanningContext) -> SearchResult:
         raise KeyboardInterrupt
 
-    found = search_several(networks, lambda each: required(search(each)), stopped)
+    found = search_several(networks, searched, stopped)
     assert found.result.interrupted
     assert found.intervals[0] == found.intervals[1]
 
