@@ -10,7 +10,7 @@ from floorflow.dataflow.measured import Measurements
 from floorflow.emit.resource_plan import resource_report
 from floorflow.facts import Plan
 from floorflow.facts.resource_plan import RESOURCE_PLAN_FILE, ResourcePlan
-from floorflow.modes.run import Found, Run, with_files
+from floorflow.modes.run import ModeResult, Run, with_files
 from floorflow.record import Outcome
 from floorflow.record.in_time import record_in_regions, record_in_time
 from floorflow.record.on_resources import finished_partitions, record_on_resources
@@ -25,13 +25,13 @@ from floorflow.search.policy.other_requests import extras
 from floorflow.search.policy.relaxation import searched_under
 
 
-def in_time(run: Run) -> Found[Outcome]:
+def in_time(run: Run) -> ModeResult[Outcome]:
     """Cut a network in time for a device that is loaded anew, and search for each partition."""
     found = search_in_time(_lowered(run), searched_under(part_of(run.progress)), run.progress)
     return _in_phases(found, lambda: record_in_time(run.models[0], found, *_about(run)))
 
 
-def in_regions(run: Run) -> Found[Outcome]:
+def in_regions(run: Run) -> ModeResult[Outcome]:
     """Cut a network in time for regions that are loaded in turn, and search for each partition."""
     found = search_in_regions(_lowered(run), searched_under(part_of(run.progress)), run.progress)
     return _in_phases(found, lambda: record_in_regions(run.models[0], found, *_about(run)))
@@ -47,16 +47,16 @@ def _about(run: Run) -> tuple[Objective, int, Measurements]:
     return objective, run.request.frames, run.measured
 
 
-def _in_phases(found: InPhases | InRegions, recorded: Callable[[], Plan]) -> Found[Outcome]:
+def _in_phases(found: InPhases | InRegions, recorded: Callable[[], Plan]) -> ModeResult[Outcome]:
     slowest = max(found.phases, key=lambda phase: phase.result.candidate.interval_cycles)
 
     def beside(most_work: float, progress: Progress) -> Extras | None:
         return extras(slowest.context, slowest.result, most_work, progress)
 
-    return Found(with_files(found.whole, recorded), found.interrupted, beside)
+    return ModeResult(with_files(found.whole, recorded), found.interrupted, beside)
 
 
-def on_resources(run: Run) -> Found[tuple[ResourcePlan, dict[str, str]]]:
+def on_resources(run: Run) -> ModeResult[tuple[ResourcePlan, dict[str, str]]]:
     """Cut and fold a network for a platform of resources alone; all files but pictures come with the plan."""
     (model,), request = run.models, run.request
     found = search_on_resources(request, model, run.progress)
@@ -72,4 +72,4 @@ def on_resources(run: Run) -> Found[tuple[ResourcePlan, dict[str, str]]]:
             files |= {f"phases/{part.name}/{name}": text for name, text in own.items()}
         return result, files
 
-    return Found(made, found.interrupted)
+    return ModeResult(made, found.interrupted)

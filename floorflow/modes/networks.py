@@ -6,7 +6,7 @@ from functools import partial
 
 from floorflow.errors import Refused, outcome_of, required
 from floorflow.facts import Plan
-from floorflow.modes.run import Found, Run, with_files
+from floorflow.modes.run import ModeResult, Run, with_files
 from floorflow.record import Outcome, record
 from floorflow.record.at_memory import record_at_memory
 from floorflow.record.several import record_several
@@ -19,16 +19,16 @@ from floorflow.search.interval.search import search
 from floorflow.search.many.at_memory import networks_at_memory, search_at_memory
 from floorflow.search.many.several import Networks, SeveralFound, networks_of, search_several
 from floorflow.search.policy.other_requests import Again, extras
-from floorflow.search.policy.relaxation import RELAXATIONS, fewest_fpgas, relaxed, searched_alone, searched_under
+from floorflow.search.policy.relaxation import RELAXATIONS, fewest_fpgas, outcome_under, searched_alone, searched_under
 from floorflow.several import SeveralRequest
 
 
-def one_network(run: Run) -> Found[Outcome]:
+def one_network(run: Run) -> ModeResult[Outcome]:
     """Search for one network, on as few FPGAs as will do."""
     progress = run.progress
     one = partial(_searched, run, progress=progress)
     steps = fewest_fpgas(run.request, partial(run.prepared, progress=progress), progress)
-    on_fpgas = required(relaxed(steps, RELAXATIONS, one, progress))
+    on_fpgas = required(outcome_under(steps, RELAXATIONS, one, progress))
     context, found = on_fpgas.context, on_fpgas.result
 
     def recorded() -> Plan:
@@ -36,12 +36,12 @@ def one_network(run: Run) -> Found[Outcome]:
         return record(run.models[0], context, found, on_fpgas.tried, run.measured)
 
     def again(context: PlanningContext) -> Searched:
-        return relaxed(searched_alone(context), RELAXATIONS, partial(_searched, run))
+        return outcome_under(searched_alone(context), RELAXATIONS, partial(_searched, run))
 
     def beside(most_work: float, progress: Progress) -> Extras | None:
         return extras(context, found, most_work, progress, Again(run.prepared, again))
 
-    return Found(with_files(context, recorded), found.interrupted, beside)
+    return ModeResult(with_files(context, recorded), found.interrupted, beside)
 
 
 def _searched(run: Run, context: PlanningContext, progress: Progress = SILENT) -> Searched:
@@ -53,7 +53,7 @@ def _searched(run: Run, context: PlanningContext, progress: Progress = SILENT) -
     return search(context, progress, lambda: required(run.prepared(anyhow, len(context.platform.fpgas), progress)))
 
 
-def several_networks(run: Run, request: SeveralRequest) -> Found[Outcome]:
+def several_networks(run: Run, request: SeveralRequest) -> ModeResult[Outcome]:
     """Search for several networks: each is lowered as if alone; one search folds, cuts and places all engines."""
     progress, each = run.progress, part_of(run.progress)
     known: dict[int, Networks] = {}
@@ -75,13 +75,13 @@ def several_networks(run: Run, request: SeveralRequest) -> Found[Outcome]:
         made.append(answer)
         return answer.result
 
-    tried = required(relaxed(fewest_fpgas(run.request, prepared, progress), (), searched, progress)).tried
+    tried = required(outcome_under(fewest_fpgas(run.request, prepared, progress), (), searched, progress)).tried
     found = made[-1]
     recorded = partial(record_several, run.models, found, tried)
-    return Found(with_files(found.context, recorded), found.result.interrupted)
+    return ModeResult(with_files(found.context, recorded), found.result.interrupted)
 
 
-def at_memory(run: Run, request: SeveralRequest) -> Found[Outcome]:
+def at_memory(run: Run, request: SeveralRequest) -> ModeResult[Outcome]:
     """Search for engines that share the external memory: chosen together, scheduled, and placed as any other."""
     with run.progress.stage("lowering"):
         networks, wishes = networks_at_memory(request, run.models)
@@ -89,4 +89,4 @@ def at_memory(run: Run, request: SeveralRequest) -> Found[Outcome]:
     found = search_at_memory(request, networks, wishes, one, run.progress)
     recorded = partial(record_at_memory, run.models, found)
     made = with_files(found.placed.context, recorded, found.choice.seconds)
-    return Found(made, found.placed.result.interrupted)
+    return ModeResult(made, found.placed.result.interrupted)

@@ -40,7 +40,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Found(Generic[Made]):
+class ModeResult(Generic[Made]):
     """What a search found, as how it is made final, ``interrupted`` or not.
 
     ``extras`` works out what is told beside, in at most so much work.
@@ -63,7 +63,7 @@ def with_files(
     return made
 
 
-def recorded(found: Found[Made], progress: Progress) -> Made:
+def recorded(found: ModeResult[Made], progress: Progress) -> Made:
     """Record what was found, marked if its search was interrupted.
 
     A signal meanwhile has it recorded once more, and marked, for it is final and that is short; another goes through.
@@ -75,7 +75,7 @@ def recorded(found: Found[Made], progress: Progress) -> Made:
     return recorded(replace(found, interrupted=True), progress)
 
 
-def with_extras(made: Outcome, found: Found[Outcome], most_work: float) -> Outcome:
+def with_extras(made: Outcome, found: ModeResult[Outcome], most_work: float) -> Outcome:
     """Return how the extras of a plan are worked out, too, by at most so much work; an interrupted one has none."""
     extras = found.extras
     if extras is None or made.plan.interrupted:

@@ -81,9 +81,8 @@ def test_units_leave_the_dsps_where_these_run_short(model: Path, tmp_path: Path)
     outcome = flow.plan(request(model, cap=FEW_DSP))
     assert deviating(outcome.plan) == ["MVAU_hls_1", "MVAU_hls_2"]
     styles = {"MVAU_1": "hls", "MVAU_2": "hls"}
-    expected: dict[str, dict[str, str]] = {"Defaults": {}} | {
-        name: {PREFERENCE: style} for name, style in styles.items()
-    }
+    expected: dict[str, dict[str, str]] = {"Defaults": {}}
+    expected |= {name: {PREFERENCE: style} for name, style in styles.items()}
     assert json.loads(outcome.files[STYLES]) == expected
     assert any("against FINN's own choice" in warning for warning in outcome.plan.warnings)
     assert set(json.loads(outcome.files["finn/folding_config.json"])) == {

@@ -26,7 +26,7 @@ from floorflow.search.candidate.findings import Outcome, SearchResult, Steps
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.interval.search import search
 from floorflow.search.policy import relaxation
-from floorflow.search.policy.relaxation import HOPS, Relaxation, relaxed, searched_alone
+from floorflow.search.policy.relaxation import HOPS, Relaxation, outcome_under, searched_alone
 from floorflow.verify import check
 from tests.conftest import TFC, make_plan
 from tests.random_models import random_graph
@@ -118,7 +118,7 @@ def test_relaxations_are_tried_in_order_the_last_first() -> None:
         return nothing
 
     relaxations = (numbered("outer", relaxing), numbered("inner", relaxing))
-    assert relaxed(searched_alone(0), relaxations, search) is nothing  # type: ignore[arg-type]
+    assert outcome_under(searched_alone(0), relaxations, search) is nothing  # type: ignore[arg-type]
     assert asked == [0, 10, 10, 20]
     assert relaxing == [("outer", 0), ("inner", 0), ("inner", 10)]
 
@@ -131,7 +131,7 @@ def test_after_a_signal_nothing_more_is_tried() -> None:
         return INTERRUPTED
 
     relaxations = (numbered("outer", []), numbered("inner", []))
-    assert relaxed(searched_alone(0), relaxations, search) is INTERRUPTED  # type: ignore[arg-type]
+    assert outcome_under(searched_alone(0), relaxations, search) is INTERRUPTED  # type: ignore[arg-type]
     assert asked == [0]
 
 
@@ -141,7 +141,7 @@ def test_a_signal_in_the_work_of_a_relaxation_ends_it() -> None:
         raise KeyboardInterrupt
 
     relaxation = Relaxation("hasty", relax, "")
-    found = relaxed(searched_alone(0), (relaxation,), lambda _: Refused("nothing"))  # type: ignore[arg-type]
+    found = outcome_under(searched_alone(0), (relaxation,), lambda _: Refused("nothing"))  # type: ignore[arg-type]
     assert found is INTERRUPTED
 
 
@@ -161,7 +161,7 @@ def prepared(request: Request) -> PlanningContext:
 
 
 def search_nearest(context: PlanningContext) -> SearchResult:
-    return required(relaxed(searched_alone(context), (HOPS,), search))
+    return required(outcome_under(searched_alone(context), (HOPS,), search))
 
 
 def most_hops(result: SearchResult) -> int:

@@ -44,7 +44,7 @@ class Relaxation:
     note: str
 
 
-def relaxed(
+def outcome_under(
     steps: Steps[Made],
     relaxations: Sequence[Relaxation],
     search: Callable[[PlanningContext], Outcome],
@@ -237,4 +237,4 @@ def searched_under(
 ) -> Callable[[PlanningContext], SearchResult]:
     """Return a search under some relaxations, for whoever goes on only with what is found."""
     one: Callable[[PlanningContext], Outcome] = partial(search, progress=progress)
-    return lambda context: required(relaxed(searched_alone(context), relaxations, one, progress))
+    return lambda context: required(outcome_under(searched_alone(context), relaxations, one, progress))
