@@ -32,9 +32,8 @@ from floorflow.dataflow.model import Dataflow
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, fitting
 from floorflow.hardware import Platform, load_platform
 from floorflow.request import Request
-from floorflow.search.candidate.asked import settled
 from floorflow.search.candidate.context import largest_pblocks, slot_limits
-from floorflow.search.candidate.preparing import prepare, read
+from floorflow.search.candidate.preparing import prepare, read, settled
 from floorflow.segments import CutFound, Cuts, Exchange, Segment, Segments, SegmentTable, Space, parts_of
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"

@@ -17,7 +17,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +24,9 @@ import floorflow as ff
 from floorflow.errors import InfeasibleError, LimitError
 from floorflow.request import Request
 from floorflow.search.candidate.preparing import read
+from floorflow.search.candidate.progress import SILENT
 from floorflow.search.many.several import Networks, networks_of
-from floorflow.search.policy.fewest_hops import search_nearest
-from floorflow.search.policy.host_weights import search_sparing
+from floorflow.search.policy.relaxation import RELAXATIONS, searched_under
 from floorflow.several import SeveralRequest, network_name
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -117,8 +116,7 @@ def _next(networks: Networks, kept: Sequence[int], count: int) -> int | None:
     scaled = [False] * (count - 1) + [True]
     try:
         context = some.context([*kept, None], scaled, "throughput")
-        search = partial(search_sparing, search=search_nearest)
-        result = search(context)
+        result = searched_under(SILENT, RELAXATIONS[1:])(context)
     except (InfeasibleError, LimitError):
         return None
     if context.together is None:

@@ -16,7 +16,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import ceil, floor
-from typing import Literal
+from types import TracebackType
+from typing import Literal, Self, TypeVar
+
+Made = TypeVar("Made")
 
 
 class FloorflowError(Exception):
@@ -58,6 +61,79 @@ class LimitError(FloorflowError):
     """A limit was reached before a plan was found; nothing is proven."""
 
     exit_code = 5
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Why there is no plan, as a value: what an error of this message, hint and refusals says.
+
+    ``why``: it is proven that there is none, a limit was reached, or a signal came before there was one.
+    """
+
+    message: str
+    hint: str = ""
+    refusals: tuple[Refusal, ...] = ()
+    why: Literal["proven", "limit", "interrupted"] = "limit"
+
+    def __str__(self) -> str:
+        return self.message
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a signal came, after which nothing more is tried."""
+        return self.why == "interrupted"
+
+    def error(self) -> FloorflowError | KeyboardInterrupt:
+        """Return what says the same to whoever expects exceptions."""
+        if self.interrupted:
+            return KeyboardInterrupt()
+        kind = InfeasibleError if self.why == "proven" else LimitError
+        return kind(self.message, self.hint, self.refusals)
+
+
+INTERRUPTED = Refused("interrupted before there was a plan", why="interrupted")
+
+
+def required(outcome: Made | Refused) -> Made:
+    """Return what was found; this is where a refusal becomes an exception, and so an exit code.
+
+    Raises
+    ------
+    InfeasibleError, LimitError, KeyboardInterrupt
+        If there is none.
+
+    """
+    if isinstance(outcome, Refused):
+        raise outcome.error()
+    return outcome
+
+
+def outcome_of(
+    work: Callable[[], Made], refusing: tuple[type[FloorflowError], ...] = (InfeasibleError, LimitError)
+) -> Made | Refused:
+    """Return what a stage that raises makes, or its error as a value."""
+    try:
+        return work()
+    except refusing as error:
+        why: Literal["proven", "limit"] = "proven" if isinstance(error, InfeasibleError) else "limit"
+        return Refused(str(error), error.hint, error.refusals, why)
+
+
+class Stop:
+    """Hears a signal that comes while the block inside runs: the block ends there, and nothing is raised."""
+
+    def __init__(self) -> None:
+        self.heard = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        heard = isinstance(error, KeyboardInterrupt)
+        self.heard |= heard
+        return heard
 
 
 What = Literal[

@@ -34,7 +34,7 @@ from floorflow.hardware import (
 from floorflow.placement import objective
 from floorflow.record import streams
 from floorflow.search.candidate import context
-from floorflow.search.policy import bargains, host_weights
+from floorflow.search.policy import host_weights, other_requests
 from floorflow.technology import technology_of
 from floorflow.verify import facts as judged_facts
 from floorflow.verify import records, verify
@@ -108,7 +108,7 @@ BOTH: dict[str, tuple[Any, Any]] = {
     "host_slr_word": (board.HOST, boards.AT_HOST),
     "rate_tolerance": (context.RATE_TOLERANCE, claims.RATE_TOLERANCE),
     "finest_epsilon": (balance.FINEST, judged_balance.FINEST_EPSILON),
-    "bargains": (bargains.LESS, judged_bargains.LESS),
+    "bargains": (other_requests.LESS, judged_bargains.LESS),
     "rounding": (resources.ROUNDING, records.ROUNDING),
     "most_hls_stream_bits": (kind.MAX_STREAM_BITS, foldings.MAX_HLS_STREAM_BITS),
     "most_hls_input_fold": (matrix_vector.MAX_HLS_INPUT_FOLD, foldings.MAX_HLS_INPUT_FOLD),

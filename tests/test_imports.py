@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import networkx as nx
+import pytest
 
+import floorflow as ff
+from floorflow import placement
+from floorflow.placement import PlacementFailure, PlacementSolution
+from floorflow.search.candidate import context
+from tests.conftest import TFC
 from tests.sources import PACKAGE, trees
 
 OPEN_TO_ALL = {
@@ -33,11 +42,20 @@ ALLOWED = {
     "view": {"hardware"},
     "verify": set(),
 }
-DRIVERS = {"search", "record", "flow", "study", "papers", "api", "cli", "__main__", "__init__"}
+DRIVERS = {"search", "record", "modes", "flow", "study", "papers", "api", "cli", "__main__", "__init__"}
 """What may import the stages that it drives; `record` turns what was decided into the Plan."""
 MOST_AT_THE_ROOT = 14
-MOST_LEVELS = 11
-"""The API is a level of its own, between the studies and the command line."""
+MOST_LEVELS = 12
+"""The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
+BUDGETS = {
+    "lines of floorflow": 110_200,
+    "files of floorflow": 888,
+    "lines of verify": 18_110,
+    "lines of tests": 61_300,
+    "files in the longest chain of imports": 41,
+    "frames from a plan to the placer": 18,
+}
+"""What nothing may be above; whoever needs more raises a line here by that much, and says what went instead."""
 ROOMS_OF_THE_SEARCH = {
     "candidate": set(),
     "interval": {"candidate"},
@@ -129,6 +147,50 @@ def test_imports_make_no_circle() -> None:
     packages = sorted({module[:-1] for module in MODULES})
     circles = {package: list(nx.simple_cycles(graph_inside(package))) for package in packages}
     assert not {package: found for package, found in circles.items() if found}
+
+
+@cache
+def lines(folder: Path) -> int:
+    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in folder.rglob("*.py"))
+
+
+def longest_chain() -> int:
+    edges = ((module, other) for module, path in MODULES.items() for other in imports(path) if other != module)
+    return len(nx.dag_longest_path(nx.DiGraph(edges)))
+
+
+def most_frames() -> int:
+    """Return how deep the placer stands below a plan, of a network with one repair at most."""
+    depths: list[int] = []
+
+    def place(*given: Any) -> PlacementSolution | PlacementFailure:
+        depths.append(len(inspect.stack()) - here)
+        return placement.place(*given)
+
+    here = len(inspect.stack())
+    with patch.object(context, "place", place):
+        ff.plan(TFC, "pynq-z1", effort="fast")
+    return max(depths)
+
+
+@pytest.mark.parametrize(
+    ("counted", "count"),
+    [
+        ("lines of floorflow", lambda: lines(PACKAGE)),
+        ("files of floorflow", lambda: len(MODULES)),
+        ("lines of verify", lambda: lines(PACKAGE / "verify")),
+        ("lines of tests", lambda: lines(PACKAGE.parent / "tests")),
+        ("files in the longest chain of imports", longest_chain),
+        ("frames from a plan to the placer", most_frames),
+    ],
+    ids=list(BUDGETS),
+)
+def test_nothing_is_above_its_budget(
+    counted: str, count: Callable[[], int], record_property: Callable[[str, object], None]
+) -> None:
+    found = count()
+    record_property(f"budget, {counted}", f"{found:,} of {BUDGETS[counted]:,}")
+    assert found <= BUDGETS[counted]
 
 
 def test_packages_stand_on_few_levels(record_property: Callable[[str, object], None]) -> None:

@@ -25,7 +25,8 @@ from floorflow.verify import check
 from tests import built_kernels, several_models
 from tests.conftest import CNV, TFC, Planned, make_plan
 from tests.tools import need_tcl
-from tests.verify.mutants import FAMILIES, Mutant, NotApplicable
+from tests.verify.mutants import FAMILIES, Mutant
+from tests.verify.planting import NotApplicable
 
 ROOT = Path(__file__).resolve().parent.parent
 NO_PLAN_HOLDS = {"slices-left-out"}

@@ -16,7 +16,7 @@ from floorflow.presets import Preset
 from floorflow.record import Outcome
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.search.candidate.asked import platform_of, settled
+from floorflow.search.candidate.preparing import platform_of, settled
 from floorflow.study.calibration.replan import Overrides, replanned_request
 from floorflow.verify import check
 from tests.backends.toy.toolbox import EDGES

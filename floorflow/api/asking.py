@@ -161,7 +161,7 @@ def _too_late(name: str, value: object) -> InputError:
 def require_platform(request: Request) -> None:
     """Refuse what the board refuses."""
     with whole_imports():
-        from floorflow.search.candidate.asked import platform_of, settled
+        from floorflow.search.candidate.preparing import platform_of, settled
 
     platform_of(settled(request))
 

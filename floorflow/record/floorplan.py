@@ -54,9 +54,8 @@ from floorflow.record.part import Part, PhaseRun, uses_of_part
 from floorflow.record.streams import longest_streams
 from floorflow.request import MOST_OF_FPGA, MOST_OF_SLOT, Request
 from floorflow.resources import total
-from floorflow.search.candidate.pblock_sizes import Use, has_room
 from floorflow.search.candidate.placing import stream_ends
-from floorflow.search.candidate.slot_problem import channel_steps
+from floorflow.search.candidate.slot_problem import Use, channel_steps, has_room
 
 _DIGITS = 6
 

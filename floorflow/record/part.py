@@ -12,10 +12,10 @@ from floorflow.backends.clock import LikelyClock
 from floorflow.errors import InputError
 from floorflow.placement import PlacementSolution
 from floorflow.search.candidate.candidate import Candidate
-from floorflow.search.candidate.clock import clock_target
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.pblock_sizes import Use, module_uses
-from floorflow.search.interval.search import SearchResult
+from floorflow.search.candidate.findings import SearchResult
+from floorflow.search.candidate.preparing import clock_target
+from floorflow.search.candidate.slot_problem import Use, module_uses
 from floorflow.stats import SolveStats
 
 MAIN = "main"

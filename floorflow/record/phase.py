@@ -23,7 +23,7 @@ from floorflow.record.network import network_part
 from floorflow.record.part import Part, PhaseRun, uses_of_part
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, total
 from floorflow.search.candidate.candidate import slot_demands
-from floorflow.search.candidate.pblock_sizes import Use
+from floorflow.search.candidate.slot_problem import Use
 
 Item = tuple[str, str, Resources]
 """Slot, kind and estimate."""

@@ -34,9 +34,9 @@ from floorflow.record.streams import far_streams
 from floorflow.request import Request
 from floorflow.search.candidate import findings
 from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.findings import SearchResult
 from floorflow.search.candidate.placing import pblocks_of
 from floorflow.search.candidate.progress import Progress
-from floorflow.search.interval.search import SearchResult
 from floorflow.several import plain_name
 
 

@@ -18,11 +18,9 @@ from floorflow.record.part import MAIN, Part, PhaseRun
 from floorflow.record.run import record_runs
 from floorflow.resources import total
 from floorflow.search.candidate.candidate import Candidate
-from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.findings import HostWeights
-from floorflow.search.candidate.together import Member, Together
-from floorflow.search.interval.fullness import Fullness, cap_limits
-from floorflow.search.interval.search import SearchResult
+from floorflow.search.candidate.context import PlanningContext, cap_limits
+from floorflow.search.candidate.findings import Fullness, HostWeights, SearchResult
+from floorflow.search.candidate.members import Member, Together
 from floorflow.search.many.several import SeveralFound, Target
 from floorflow.several import LEAST_SHARE_OF_TARGET
 from floorflow.stats import SolveStats

@@ -11,7 +11,7 @@ from floorflow.errors import InputError, PlatformError
 from floorflow.hardware import described_fpgas, load_platform
 from floorflow.request import Request
 from floorflow.resources import Resources
-from floorflow.search.candidate.asked import platform_of, settled
+from floorflow.search.candidate.preparing import platform_of, settled
 from floorflow.technology import technology_of
 
 MIXED = Path(__file__).parent / "mixed"

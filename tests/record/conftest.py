@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from floorflow.request import Request
+from floorflow.search.candidate.findings import SearchResult
 from floorflow.search.candidate.preparing import prepare, read
-from floorflow.search.interval.search import SearchResult, search
+from floorflow.search.interval.search import search
 from tests.conftest import TFC
 
 

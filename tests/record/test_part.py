@@ -12,9 +12,8 @@ from floorflow.facts.search import SearchEntry
 from floorflow.record.network import network_entry
 from floorflow.record.part import Part, PhaseRun, alone
 from floorflow.record.phase import phase
+from floorflow.search.candidate.findings import SearchResult, TraceRow
 from floorflow.search.candidate.preparing import read
-from floorflow.search.interval.search import SearchResult
-from floorflow.search.interval.state import TraceRow
 from floorflow.several import plain_name
 
 

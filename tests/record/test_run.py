@@ -15,9 +15,9 @@ from floorflow.record.part import Part, PhaseRun, alone
 from floorflow.record.phase import phase
 from floorflow.record.run import _calibration, _warnings, record_runs
 from floorflow.request import Request
+from floorflow.search.candidate.findings import SearchResult
+from floorflow.search.candidate.given_pblocks import read_previous
 from floorflow.search.candidate.preparing import read
-from floorflow.search.candidate.previous import read_previous
-from floorflow.search.interval.search import SearchResult
 from tests.conftest import TFC
 
 

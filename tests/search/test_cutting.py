@@ -23,14 +23,12 @@ from floorflow.request import DEFAULT_CAP, Request
 from floorflow.resources import ZERO, Resources, total
 from floorflow.search.candidate.candidate import Candidate
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.cutting import Cutter, _beside
-from floorflow.search.candidate.fifo_prices import FifoPricing
-from floorflow.search.candidate.hops import hops_of
+from floorflow.search.candidate.cutting import Cutter, FifoPricing, _beside
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.candidate.progress import SILENT
-from floorflow.search.candidate.slot_walks import slot_orders
+from floorflow.search.candidate.routes import hops_of, slot_orders
 from floorflow.search.interval.state import SearchState
-from floorflow.search.interval.ways import segmented
+from floorflow.search.interval.strategies import fold_segments
 from tests.conftest import CNV, TFC
 from tests.random_models import random_residual
 
@@ -174,7 +172,7 @@ def test_a_plan_by_segments_is_a_legal_candidate_at_its_interval() -> None:
     run = SearchState(cnv(), SILENT)
     interval, _ = shortest_cut(run.cutter)
     intervals = [each for each in cnv().problem.intervals() if each >= interval]
-    found = next(candidate for candidate in (segmented(run, each) for each in intervals) if candidate is not None)
+    found = next(candidate for candidate in (fold_segments(run, each) for each in intervals) if candidate is not None)
     assert isinstance(found, Candidate)
     assert found.problem.is_legal(found.partition.slot_of)
     assert found.interval_cycles <= 1.25 * interval

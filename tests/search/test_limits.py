@@ -23,16 +23,15 @@ from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.search.candidate.assignment import Unassigned, complete
 from floorflow.search.candidate.candidate import Candidate
-from floorflow.search.candidate.limits import LatencyLimits, SearchLimits
+from floorflow.search.candidate.context import LatencyLimits, SearchLimits
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.candidate.progress import SILENT
 from floorflow.search.candidate.repair import place_with_repairs
-from floorflow.search.interval import ways as ways_module
-from floorflow.search.interval.highest_rate import RateSearch, at_the_bounds, attempt, beyond_the_bounds
-from floorflow.search.interval.least_resources import least_resources
-from floorflow.search.interval.lowest_latency import lowest_latency
+from floorflow.search.interval import strategies as strategies_module
+from floorflow.search.interval.latency import lowest_latency
+from floorflow.search.interval.rate import RateSearch, at_the_bounds, attempt, beyond_the_bounds, least_resources
 from floorflow.search.interval.state import SearchState, share_of
-from floorflow.search.interval.ways import nearest, whole
+from floorflow.search.interval.strategies import fold_nearest, fold_whole
 from floorflow.stats import SolveStats
 from tests.conftest import CNV, TFC
 from tests.search.test_search import fits, refuses
@@ -146,7 +145,7 @@ def test_foldings_at_an_interval_keep_back_what_channels_were_short_of() -> None
         return PartitionFailure((Refusal("partition limit"),), short=lacking)
 
     state = state_of(tiny(fps=1000), SearchLimits(folding_rounds=3), fold=fold, partition=method)
-    assert whole(state, state.context.problem.intervals()[-1]) is None
+    assert fold_whole(state, state.context.problem.intervals()[-1]) is None
     budgets = [problem.budget.lut for problem in fold.problems]
     assert len(budgets) > 1
     assert budgets == sorted(budgets, reverse=True)
@@ -166,14 +165,14 @@ def test_what_does_not_come_apart_is_folded_slot_by_slot_where_it_nearly_did() -
     limits = SearchLimits(folding_rounds=2)
     state = state_of(Request(CNV, "alveo-u250", max_hops=3, effort="fast"), limits, partition=refuse_unless_told)
     interval = state.context.problem.intervals()[-1]
-    assert whole(state, interval) is None
+    assert fold_whole(state, interval) is None
     wanted = state.closest[interval]
     assert len(wanted) == 2, "one of each folding"
     slots = list(state.context.limits)
     for slot_of in wanted:
         assert list(slot_of) == [engine.name for engine in state.context.dataflow.engines]
         assert set(slot_of.values()) == set(slots[1:3])
-    found = nearest(state, interval)
+    found = fold_nearest(state, interval)
     assert isinstance(found, Candidate)
     assert found.folding.stats.method == "exact by slot"
     renamed = renamings(state.context.dataflow, found.folded.dataflow)
@@ -181,7 +180,7 @@ def test_what_does_not_come_apart_is_folded_slot_by_slot_where_it_nearly_did() -
     assert lies_in == {renamed[engine]: slot for engine, slot in wanted[-1].items()}
     assert found.problem.is_legal(found.partition.slot_of)
     assert interval not in state.closest
-    assert nearest(state, interval) is None, "nothing is tried twice"
+    assert fold_nearest(state, interval) is None, "nothing is tried twice"
 
 
 def test_slots_of_what_came_closest_are_folded_after_contiguous_ones() -> None:
@@ -198,10 +197,10 @@ def test_slots_of_what_came_closest_are_folded_after_contiguous_ones() -> None:
         return way
 
     with ExitStack() as patched:
-        for name in ("segmented", "exchanged", "scattered"):
-            patched.enter_context(patch.object(ways_module, name, fails(name)))
+        for name in ("fold_segments", "fold_exchanges", "fold_scattered"):
+            patched.enter_context(patch.object(strategies_module, name, fails(name)))
         assert attempt(state, interval)
-    assert asked == ["segmented", "exchanged"]
+    assert asked == ["fold_segments", "fold_exchanges"]
     assert set(state.found[interval].slot_of.values()) == set(list(state.context.limits)[1:3])
 
 
@@ -223,7 +222,7 @@ def test_where_rectangles_do_not_pack_areas_are_limited_to_the_shares() -> None:
 
     request = Request(CNV, "alveo-u250", fps=50_000, keep_granularity=True, effort="fast")
     state = state_of(request, SearchLimits(tightened_shares=(0.9, 0.7)), place=refuse_all, partition=method)
-    candidate = whole(state, state.context.problem.intervals()[-1])
+    candidate = fold_whole(state, state.context.problem.intervals()[-1])
     assert candidate is not None
     place_with_repairs(state.context, candidate)
     assert list(dict.fromkeys(asked)) == [0.9, 0.7]

@@ -15,6 +15,7 @@ from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.errors import LimitError, Refusal
 from floorflow.facts import read_plan
 from floorflow.hardware import free_supply
+from floorflow.modes import run
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.resources import Resources
@@ -25,7 +26,7 @@ from floorflow.search.candidate.preparing import prepare
 from floorflow.search.candidate.progress import SILENT
 from floorflow.search.candidate.repair import crowded_slots, place_with_repairs
 from floorflow.search.interval.state import SearchState
-from floorflow.search.interval.ways import whole
+from floorflow.search.interval.strategies import fold_whole
 from floorflow.stats import SolveStats
 from floorflow.verify import check
 from tests.conftest import make_plan
@@ -57,16 +58,16 @@ def packing_one_a_slot(*given: Any) -> PlanningContext:
 
 def folded_whole(context: PlanningContext) -> Candidate:
     """Return a candidate at the shortest interval at which the network folded as a whole comes apart into slots."""
-    run = SearchState(context, SILENT)
+    state = SearchState(context, SILENT)
     intervals = context.problem.intervals()
-    possible = (whole(run, interval) for interval in intervals[context.problem.first_possible(intervals) :])
+    possible = (fold_whole(state, interval) for interval in intervals[context.problem.first_possible(intervals) :])
     return next(candidate for candidate in possible if candidate is not None)
 
 
 def test_modules_that_do_not_pack_share_the_slots_pblock_and_the_plan_says_which_and_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(flow, "prepare", packing_one_a_slot)
+    monkeypatch.setattr(run, "prepare", packing_one_a_slot)
     out = make_plan(tmp_path / "out", branches(tmp_path, **SPREAD))
     assert check(out) == []
     phase = read_plan(out / "plan.json").phases[0]
@@ -84,7 +85,7 @@ def test_modules_that_do_not_pack_share_the_slots_pblock_and_the_plan_says_which
 def test_kept_granularity_joins_nothing_where_that_is_all_that_would_help(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(flow, "prepare", packing_one_a_slot)
+    monkeypatch.setattr(run, "prepare", packing_one_a_slot)
     with pytest.raises(LimitError, match="no room found"):
         flow.plan(branches(tmp_path, **SPREAD, keep_granularity=True))
 

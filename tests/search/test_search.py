@@ -15,7 +15,7 @@ import pytest
 
 from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.emit import bundle
-from floorflow.errors import InfeasibleError, InputError, LimitError, Refusal
+from floorflow.errors import InfeasibleError, InputError, LimitError, Refusal, required
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.hardware import Rect
@@ -24,10 +24,11 @@ from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSol
 from floorflow.record import record
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.own_kinds import fewer_kinds
+from floorflow.search.candidate.findings import SearchResult
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.interval import search
-from floorflow.search.interval.search import INTERRUPTED, SearchResult
+from floorflow.search.interval.rate import fewer_kinds
+from floorflow.search.interval.search import WHEN_INTERRUPTED
 from floorflow.stats import SolveStats
 from floorflow.verify import check
 from tests.conftest import CNV, FREE, TFC
@@ -72,7 +73,7 @@ def find(request: Request, place: Placer | None = None, **others: Any) -> Search
     context = prepare(read_source(request.model), request, 1)
     own = {"place": place, **others} if place is not None else others
     own |= {"fold_nearly": others["fold"]} if "fold" in others else {}
-    return search.search(replace(context, solvers=replace(context.solvers, **own)))
+    return required(search.search(replace(context, solvers=replace(context.solvers, **own))))
 
 
 def rate(request: Request, place: Placer) -> float:
@@ -145,7 +146,7 @@ def interrupted_while_placing(request: Request, then: Placer) -> SearchResult:
 def test_ctrl_c_leaves_the_best_design_known_by_then() -> None:
     found = interrupted_while_placing(Request(CNV, "pynq-z1"), fits)
     assert found.interrupted
-    assert found.ended_by == INTERRUPTED
+    assert found.ended_by == WHEN_INTERRUPTED
     assert [row.verdict for row in found.trace if row.stage == "place"] == ["legal"]
     assert "after Ctrl-C" in found.trace[-1].detail
     assert not found.candidate.joined
@@ -215,7 +216,7 @@ def test_the_fastest_design_is_a_candidate_for_a_rate_that_it_meets() -> None:
     source = read_source(CNV)
     context = placed_by(only_the_fastest, prepare(source, asked, 1))
     any_rate = placed_by(only_the_fastest, prepare(source, asked.changed(fps=None), 1))
-    found = search.search(context, at_any_rate=lambda: any_rate)
+    found = required(search.search(context, without_rate=lambda: any_rate))
     assert found.candidate.interval_cycles == fastest.candidate.interval_cycles
     assert "not with the least resources" in found.ended_by
     assert found.trace[-1].verdict == "legal"
@@ -238,7 +239,7 @@ def test_what_is_not_to_be_placed_is_not_placed_at_any_rate_either(monkeypatch: 
     asked, source = Request(TFC, "pynq-z1", fps=1000), read_source(TFC)
     context = replace(placed_by(places, prepare(source, asked, 1)), floorplans=False)
     any_rate = placed_by(places, prepare(source, asked.changed(fps=None), 1))
-    found = search.search(context, at_any_rate=lambda: any_rate)
+    found = required(search.search(context, without_rate=lambda: any_rate))
     assert "not with the least resources" in found.ended_by
     assert found.placements == {}
 
@@ -257,7 +258,7 @@ def test_the_plan_of_the_fastest_design_at_a_requested_rate_is_legal_and_claims_
     source = read_source(TFC)
     context = placed_by(only_the_fastest, prepare(source, asked, 1))
     any_rate = placed_by(only_the_fastest, prepare(source, free, 1))
-    found = search.search(context, at_any_rate=lambda: any_rate)
+    found = required(search.search(context, without_rate=lambda: any_rate))
     assert "not with the least resources" in found.ended_by
     assert found.bound_cycles == found.candidate.interval_cycles == fastest.candidate.interval_cycles
     plan = record(source, context, found)

@@ -19,20 +19,21 @@ from floorflow.backends.backend import Backend
 from floorflow.dataflow.model import Dataflow, Engine, Option, Stream
 from floorflow.dataflow.options import OptionGroup
 from floorflow.emit import bundle
+from floorflow.errors import required
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, shortest_interval
 from floorflow.output import write
 from floorflow.record.several import record_several
 from floorflow.resources import Resources, total
+from floorflow.search.candidate.assignment import join_slot
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.link_bound import link_bound
-from floorflow.search.candidate.merging import join_slot
-from floorflow.search.candidate.placing import PlacedCandidate, place_candidate
+from floorflow.search.candidate.findings import SearchResult
+from floorflow.search.candidate.members import Member, Pace, Together
+from floorflow.search.candidate.placing import PlacedCandidate, place_candidate, with_slices
 from floorflow.search.candidate.preparing import read
 from floorflow.search.candidate.progress import SILENT
-from floorflow.search.candidate.together import Member, Pace, Together
-from floorflow.search.interval.fullness import fullness_of
-from floorflow.search.interval.search import SearchResult, search
-from floorflow.search.interval.slices import with_slices
+from floorflow.search.candidate.routes import link_bound
+from floorflow.search.interval.least_full import fullness_of
+from floorflow.search.interval.search import search
 from floorflow.search.interval.state import SearchState
 from floorflow.search.many.several import Target, networks_of, search_several, stretch_of
 from floorflow.segments import orders_of
@@ -209,12 +210,16 @@ def test_a_least_rate_is_kept_at_the_cost_of_the_others(out: Path) -> None:
     assert kept.summary["networks"][1]["fps"] < even.summary["networks"][1]["fps"]
 
 
+def searched(context: PlanningContext) -> SearchResult:
+    return required(search(context))
+
+
 def test_a_slot_in_which_nothing_packs_may_become_one_pblock_of_all_networks(out: Path) -> None:
     asked = dict.fromkeys(("left", "right"), 1000.0)
     request, _ = asked_of_several(copies(out / "joined", *asked), "pynq-z1", {"fps": asked, "plots": False})
     sources = [read(one) for one in request.each]
     networks = networks_of(request, sources, 1)
-    found = search_several(networks, search, search)
+    found = search_several(networks, searched, searched)
     joined = join_slot(found.context, found.result.candidate, "fpga0.SLR0", "nothing packs")
     placed = place_candidate(found.context, joined, "", tight=True)
     assert isinstance(placed, PlacedCandidate)
@@ -237,7 +242,7 @@ def test_ctrl_c_while_more_is_sought_leaves_what_all_have(out: Path) -> None:
     def stopped(context: PlanningContext) -> SearchResult:
         raise KeyboardInterrupt
 
-    found = search_several(networks, search, stopped)
+    found = search_several(networks, searched, stopped)
     assert found.result.interrupted
     assert found.intervals[0] == found.intervals[1]
 

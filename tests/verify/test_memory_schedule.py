@@ -12,7 +12,8 @@ import floorflow as ff
 from floorflow.output import write
 from tests.bandwidth.replay import replay
 from tests.conftest import EXAMPLES
-from tests.verify.mutants import AT_MEMORY, Files, Mutant, Plan
+from tests.verify.mutants import Files, Mutant, Plan
+from tests.verify.mutants_phases import AT_MEMORY
 
 MODELS = [EXAMPLES / "several" / f"{name}.onnx" for name in ("lenet5", "cifar10")]
 ASKED = {"backend": "fcnnx", "fps": {"lenet5": 4000, "cifar10": 1200}, "memory_gbs": 0.5, "plots": False}

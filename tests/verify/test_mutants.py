@@ -12,20 +12,9 @@ import pytest
 from floorflow.verify import VIOLATIONS, check
 from floorflow.verify.finn.build import FINDINGS
 from floorflow.verify.finn.judge import findings as finn_findings
-from tests.verify.mutants import (
-    ACROSS,
-    AT_MEMORY,
-    MUTANTS,
-    RECONFIGURED,
-    REGIONS,
-    TARGETS,
-    Files,
-    Mutant,
-    NotApplicable,
-    Plan,
-)
-from tests.verify.mutants_phases import IN_REGION_FILES, IN_TIMELINES
-from tests.verify.planting import ANY_PLAN, JOIN, LINK_CORES, TWO_FPGAS, TWO_SLRS
+from tests.verify.mutants import ACROSS, MUTANTS, REGIONS, TARGETS, Files, Mutant, Plan
+from tests.verify.mutants_phases import AT_MEMORY, IN_REGION_FILES, IN_TIMELINES, RECONFIGURED
+from tests.verify.planting import ANY_PLAN, JOIN, LINK_CORES, TWO_FPGAS, TWO_SLRS, NotApplicable
 from tests.verify.tiny import tiny_plan, write_folder
 
 CASE_FOR = {

@@ -16,7 +16,8 @@ from floorflow.request import Request
 from floorflow.verify import check
 from tests.conftest import TFC
 from tests.reconfigured import BATCH, LOAD_MS, quick_board, quick_request
-from tests.verify.mutants import RECONFIGURED, Files, Mutant, Plan
+from tests.verify.mutants import Files, Mutant, Plan
+from tests.verify.mutants_phases import RECONFIGURED
 
 
 @pytest.fixture(scope="module")

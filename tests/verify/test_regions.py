@@ -12,7 +12,8 @@ from floorflow.verify.rules.region_fabric import Fabric, confined_boards
 from floorflow.verify.rules.regions import check_regions
 from floorflow.verify.violations import Findings
 from tests.verify.dies import device
-from tests.verify.mutants import REGIONS, Mutant, NotApplicable, Plan
+from tests.verify.mutants import REGIONS, Mutant, Plan
+from tests.verify.planting import NotApplicable
 from tests.verify.region_cases import NEEDS, boards_of, case, facts_of
 
 

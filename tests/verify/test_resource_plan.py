@@ -13,7 +13,8 @@ from floorflow import api
 from floorflow.output import write
 from tests.conftest import EXAMPLES, TFC
 from tests.residual_models import residual_network
-from tests.verify.mutants import ON_RESOURCES, Files, Mutant, Plan
+from tests.verify.mutants import Files, Mutant, Plan
+from tests.verify.mutants_resource_plan import ON_RESOURCES
 
 MPCNN = EXAMPLES / "zoo" / "mpcnn.onnx"
 BATCH, LOAD_US = 100_000, 82_550

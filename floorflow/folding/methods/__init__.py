@@ -1,7 +1,7 @@
 """Folding methods by name, a file for each: interchangeable, to hold published heuristics against the exact solver.
 
 A new one is a new file here with a function ``solve(problem, interval_cycles, seed)``. Methods that need to know the
-engines are a back end's (`floorflow.search.candidate.proposals`).
+engines are a back end's (`floorflow.search.candidate.engine_limits`).
 """
 
 from __future__ import annotations

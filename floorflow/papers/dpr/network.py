@@ -19,8 +19,7 @@ from floorflow.papers.dpr.interval import undominated_in_order
 from floorflow.papers.dpr.problem import RESOURCES, UNITS, ChunkProblem, Layer, Load
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.search.candidate.asked import settled
-from floorflow.search.candidate.preparing import Priced, context_of, priced, read
+from floorflow.search.candidate.preparing import Priced, context_of, priced, read, settled
 from floorflow.search.many.in_time import blocks_of
 from floorflow.search.many.phases import phase_request
 from floorflow.segments import parts_of

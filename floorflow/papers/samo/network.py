@@ -23,8 +23,7 @@ from floorflow.papers.samo.case_file import compare_on_case
 from floorflow.papers.samo.problem import COLUMN_OF, RESOURCES, Node, ScheduleProblem
 from floorflow.request import RESOURCES_ALONE, Request
 from floorflow.resources import RESOURCE_NAMES, Resources
-from floorflow.search.candidate.asked import settled
-from floorflow.search.candidate.preparing import Priced, context_of, priced, read
+from floorflow.search.candidate.preparing import Priced, context_of, priced, read, settled
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.many.in_time import blocks_of
 from floorflow.search.many.phases import loading_of, phase_request

@@ -12,6 +12,7 @@ from floorflow.channels.slices import Slices
 from floorflow.dataflow.fifo import SLICE_WORDS
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.dataflow.modules import Joined, Module, module_of
+from floorflow.dataflow.options import OptionGroup
 from floorflow.folding import FoldingSolution
 from floorflow.hardware import Route
 from floorflow.partition import (
@@ -22,9 +23,14 @@ from floorflow.rates import RouteDelay
 from floorflow.resources import ZERO, Resources
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.fifo_sizing import full_rate
-from floorflow.search.candidate.pblock_sizes import Use, measured_engines, module_uses
-from floorflow.search.candidate.slot_problem import channel_routes, partition_problem
-from floorflow.search.candidate.together import parts_of
+from floorflow.search.candidate.members import parts_of
+from floorflow.search.candidate.slot_problem import (
+    Use,
+    channel_routes,
+    measured_engines,
+    module_uses,
+    partition_problem,
+)
 
 
 @dataclass(frozen=True)
@@ -181,6 +187,13 @@ def slot_demands(candidate: Candidate) -> dict[str, Resources]:
     slices = candidate.slices.demands()
     pairs = zip(candidate.problem.slots, demands, strict=True)
     return {place.name: demand + slices.get(place.name, ZERO) for place, demand in pairs}
+
+
+def written_by_host(context: PlanningContext, candidate: Candidate) -> tuple[str, ...]:
+    """Return the engines of a candidate that the host has to write."""
+    options = candidate.folded.options
+    rows = [(e, OptionGroup((e.name,), ((options[e.name],),))) for e in candidate.folded.dataflow.engines]
+    return tuple(e.name for e, row in rows if context.backend.host_writes(e, row.options_of(e.name)).any())
 
 
 def latency_us(context: PlanningContext, candidate: Candidate) -> float:

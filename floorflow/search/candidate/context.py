@@ -1,4 +1,7 @@
-"""What stays the same for all candidates of a run: the network, the platform, and what the design may use of it."""
+"""What stays the same for all candidates of a run: the network, the platform, its use, and limits.
+
+How much a search tries is a matter of counts and shares, never seconds, so that equal runs give equal plans.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,102 @@ from floorflow.partition.problem import LIMITS, PartitionAnswer
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
 from floorflow.request import Request, limits_of
 from floorflow.resources import Resources, scaled_down, total
-from floorflow.search.candidate.engine_limits import EngineLimits, Places
-from floorflow.search.candidate.limits import SearchLimits
-from floorflow.search.candidate.previous import NOT_BEFORE, Previous
-from floorflow.search.candidate.proposals import methods_of
-from floorflow.search.candidate.stated_pblocks import stated_pblocks
-from floorflow.search.candidate.together import Together
+from floorflow.search.candidate.engine_limits import EngineLimits, Places, methods_of
+from floorflow.search.candidate.given_pblocks import NOT_BEFORE, Previous, stated_pblocks
+from floorflow.search.candidate.members import Together
 from floorflow.stats import Memo
+
+
+@dataclass(frozen=True)
+class LatencyLimits:
+    """How the search for the lowest latency gives up budget."""
+
+    first_step: float = 0.04
+    """Share of the budget that the first failure takes from folding."""
+    step_growth: float = 1.3
+    """Factor by which that step grows with each failure."""
+    least_budget: float = 0.02
+    """Share of the budget below which no folding is tried."""
+    largest_engine: float = 0.65
+    """Share of a slot's limit that an engine may use after the first failure; large ones seldom fit beside another."""
+    larger_engine: float = 0.8
+    """The same for the last try."""
+    halvings: int = 2
+    """Tries between the last without and the first with a legal floorplan."""
+    worth_a_try: float = 0.01
+    """Share by which the latency must be above one that failed, or was folded with larger engines, to try on."""
+
+
+@dataclass(frozen=True)
+class SearchLimits:
+    """How often a search goes round, and by what steps."""
+
+    assignment_rounds: int = 4
+    """Rounds of partition and deeper FIFOs at what it crosses."""
+    folding_rounds: int = 5
+    """Foldings of the whole tried at one interval, each leaving to channels what they were short of."""
+    kept_back: tuple[float, ...] = (1.5, 1.0)
+    """What is kept back for FIFOs by what they were short of, as other foldings need other depths; near the bound the
+    next where there is no folding with the one before."""
+    near_the_bound: float = 1.1
+    """Times the bound up to which an interval is near it."""
+    cut_rounds: int = 3
+    """Contiguous cuts tried at one interval, each with what is known by then of FIFOs."""
+    slot_rounds: int = 3
+    """Foldings slot by slot of one cut, each keeping back in a slot what that was short of."""
+    refoldings: int = 60
+    """Foldings of slots in which exchanges between neighbours are looked for at one interval."""
+    scatter_work: float = 3.0
+    """CP-SAT's work units in which stages are assigned to slots at one interval."""
+    scatter_shares: tuple[float, ...] = (0.95, 1.0)
+    """Shares of what slots may hold within which they are assigned: what is left is for streams that cross."""
+    slack: float = 0.01
+    """Share of the budget that a folding must leave for the whole to be folded: full slots come apart ill."""
+    spared: tuple[float, ...] = (0.04, 0.02, 0.01)
+    """Shares of the budget that a folding of the whole leaves, more than the last one, where modules do not come apart
+    into slots; each where there is no folding with the one before. What is left makes cuts cheaper, too."""
+    ladder: float = 1.02
+    """By which steps between intervals begin to grow where one has a contiguous cut and no plan."""
+    cuts_tell: bool = True
+    """Whether contiguous cuts tell at which interval a search beyond the bounds begins, and whether both choices of
+    kinds are tried: refusing a cut of several networks that are nearly full takes too long a proof."""
+    packed_share: float = 0.95
+    """Share of a slot's free cells beyond which the least rectangles of its modules are never tried as they are."""
+    area_shares: tuple[float, ...] = (0.86, 0.95)
+    """Shares of a slot's free cells that least rectangles may fill; the first that can be kept is kept."""
+    tightened_shares: tuple[float, ...] = (0.8, 0.72)
+    """The same where they do not pack."""
+    merges: int = 3
+    """Times that modules of one slot are merged before all of them are."""
+    far: float = 1.5
+    """Times the joint bound beyond which the rate of the engines is traded for shallower FIFOs."""
+    fifo_slack: float = 0.05
+    """By which share the interval of these FIFOs is longer than the engines': the first 5% save a third of what waits,
+    as much again takes several times the interval."""
+    shorter_tries: int = 4
+    """Intervals tried between the last without and the first with a plan."""
+    worth_a_try: float = 0.01
+    """Share by which an interval must be above the longest that failed for ones between to be tried."""
+    fullness_slacks: tuple[float, ...] = (1.15, 1.3, 1.55, 2.2, 4.6)
+    """Times the least fullness of the sums that each slot may be full, where stages must come apart into several slots:
+    the first at which a design is found counts. What is left at the first makes crossings few."""
+    fullness_spared: float = 1.1
+    """Times the fullness of the folding of the whole that its slots may be full, for stages are not evenly large."""
+    fullness_at_least: float = 0.5
+    """Share of its limits up to which a slot of several is never too full: more room than that is worth no crossing."""
+    fullness_slacks_alone: tuple[float, ...] = (1.02, 1.05, 1.1, 1.21, 1.46, 2.14, 4.6)
+    """The same on a platform of one slot."""
+    fullness_halvings: int = 1
+    """Times that the distance between that and the last that failed is halved."""
+    rate_attempts: int = 8
+    """Intervals tried for the least resources at a requested rate."""
+    latency: LatencyLimits = field(default_factory=LatencyLimits)
+
+
+TOGETHER = SearchLimits(ladder=1.05, cuts_tell=False, rate_attempts=2)
+"""Limits where several networks are planned together."""
+MORE_OF_ONE = SearchLimits(ladder=1.3, cuts_tell=False, shorter_tries=1)
+"""The same for more of one of them than all can have."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +153,7 @@ def solvers_of(request: Request, costs: Costs, limits: EngineLimits) -> Solvers:
     memo, way = Memo(), request.partition_method
     work = replace(LIMITS[effort], work=LIMITS[effort].work * SEARCH_SHARE) if effort != "best" else LIMITS[effort]
     if request.tie_break == "fullness" and effort != "best":
-        work = replace(work, windows=EVEN_WINDOWS)
+        work = replace(work, windows=FULLNESS_WINDOWS)
 
     def placing(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
         # What moves modules on one FPGA leaves the problems of the others as they were.
@@ -79,7 +171,7 @@ SEARCH_SHARE = 0.15
 """Share of what a partition may take that one in a search gets: many follow on each other, each from the last."""
 LEAST_HOPS = 1
 """SLR boundaries that a stream may cross unless more are asked for, or no assignment does with so few."""
-EVEN_WINDOWS = 20.0
+FULLNESS_WINDOWS = 20.0
 """Share of the same for local search where slots are to be evenly full: in narrow limits it takes longer."""
 RATE_TOLERANCE = 1e-6
 """Share by which a rate may stay below the one asked for."""
@@ -112,7 +204,7 @@ class PlanningContext:
     """SLR boundaries that a stream may cross one after the other in an FPGA."""
 
     narrowed: Mapping[str, Resources] | None = None
-    """Less of each slot than the design may use, if it is to keep that (`floorflow.search.interval.narrower`)."""
+    """Less of each slot than the design may use, if it is to keep that (`floorflow.search.interval.least_full`)."""
     balance: Balance = NO_BALANCE
     """Consecutive layers whose cycles are to be alike; none unless asked for."""
     floorplans: bool = True
@@ -178,6 +270,11 @@ def slot_limits(platform: Platform, request: Request) -> dict[str, Resources]:
         for fpga in platform.fpgas
         for slot in fpga.slots
     }
+
+
+def cap_limits(context: PlanningContext) -> dict[str, Resources]:
+    """Return cap x available of every slot; the search may keep less, where pblocks hold less."""
+    return {slot.name: limits_of(context.request, slot.available) for slot in context.platform.slots}
 
 
 def largest_pblocks(platform: Platform, request: Request) -> dict[str, tuple[Resources, ...]]:

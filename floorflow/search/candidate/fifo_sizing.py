@@ -11,7 +11,7 @@ from functools import partial
 from math import ceil
 
 from floorflow.dataflow.model import FoldedDataflow
-from floorflow.errors import FloorflowError, LimitError
+from floorflow.errors import FloorflowError, Refused, outcome_of
 from floorflow.rates import (
     Actors,
     Blocked,
@@ -92,13 +92,15 @@ def full_rate(
 
     ``slack``: by which share the interval that they keep may be longer, which takes shallower ones.
     """
-    try:
+
+    def found() -> FullRate:
         problem = rate_problem(folded, route_delays, known=known)
         interval_cycles = _with_slack(problem, slack) if slack else None
         sized = size(problem, interval_cycles, most_bursts=SEARCHED_BURSTS, work=Work(SIZING_STEPS))
-    except FloorflowError as error:
-        return FullRate(None, not_analysed=str(error))
-    return FullRate(sized.interval_cycles, sized.depths)
+        return FullRate(sized.interval_cycles, sized.depths)
+
+    answer = outcome_of(found, (FloorflowError,))
+    return FullRate(None, not_analysed=str(answer)) if isinstance(answer, Refused) else answer
 
 
 def throughput(
@@ -115,25 +117,29 @@ def throughput(
     ``slack``: that for which the depths were chosen (`full_rate`).
     """
     full = partial(full_rate, folded, route_delays, known=known)
-    try:
+
+    def found() -> Throughput:
         problem = rate_problem(folded, route_delays, known=known)
-        shortest = _slowest(problem)
-        work = Work(steps)
-        if keeps(problem, depths, shortest, work):
-            return Throughput(shortest, shortest, *first_frame(problem, depths, work))
-    except LimitError as error:
-        return _unknown(depths, full(), error)
-    except FloorflowError as error:
-        return Throughput(not_analysed=str(error))
-    try:
-        return _too_shallow(problem, depths, full(), slack, Work(steps))
-    except LimitError as error:
-        return _unknown(depths, full(), error)
+        answer = outcome_of(partial(_at_full_rate, problem, depths, Work(steps)))
+        if answer is None:
+            answer = outcome_of(lambda: _too_shallow(problem, depths, full(), slack, Work(steps)))
+        if isinstance(answer, Refused):
+            # The analysis ended at its limit: all that can be said is which depths are less than enough.
+            enough = full()
+            shallow = _shallow(depths, enough)
+            return Throughput(enough.interval_cycles, shallow=shallow, not_analysed=str(answer))
+        return answer
+
+    answer = outcome_of(found, (FloorflowError,))
+    return Throughput(not_analysed=str(answer)) if isinstance(answer, Refused) else answer
 
 
-def _unknown(depths: Mapping[str, int], full: FullRate, error: LimitError) -> Throughput:
-    """Return what can be said where the analysis of the depths ended at its limit: which are less than enough."""
-    return Throughput(full.interval_cycles, shallow=_shallow(depths, full), not_analysed=str(error))
+def _at_full_rate(problem: RateProblem, depths: Mapping[str, int], work: Work) -> Throughput | None:
+    """Return the full rate with its latencies; None if the depths do not keep it."""
+    shortest = _slowest(problem)
+    if not keeps(problem, depths, shortest, work):
+        return None
+    return Throughput(shortest, shortest, *first_frame(problem, depths, work))
 
 
 def _shallow(depths: Mapping[str, int], full: FullRate) -> tuple[Shallow, ...]:
@@ -153,7 +159,7 @@ def _with_slack(problem: RateProblem, slack: float) -> int:
 
 def _too_shallow(
     problem: RateProblem, depths: Mapping[str, int], full: FullRate, slack: float, work: Work
-) -> Throughput:
+) -> Throughput | Refused:
     """Return what is left of the rate, or the deadlock."""
     if problem.bursts > STEPPED_BURSTS:
         return _by_periods(problem, depths, full, slack, work)
@@ -168,26 +174,24 @@ def _too_shallow(
 
 def _by_periods(
     problem: RateProblem, depths: Mapping[str, int], full: FullRate, slack: float, work: Work
-) -> Throughput:
+) -> Throughput | Refused:
     """Return an interval that the depths of a large frame keep, and the latencies if there are steps left for them.
 
-    Raises
-    ------
-    LimitError
-        If none is found: they may deadlock.
-
+    It is refused if none is found: they may deadlock.
     """
     shallow, told = _shallow(depths, full), full.interval_cycles
     chosen = _with_slack(problem, slack)
     as_chosen = bool(slack) and _keeps_within(problem, depths, chosen, work)
     interval = chosen if as_chosen else _period_kept(problem, depths, work)
-    try:
-        return Throughput(told, interval, *first_frame(problem, depths, work), shallow=shallow)
-    except LimitError as error:
-        return Throughput(told, interval, shallow=shallow, not_analysed=f"latency: {error}")
+    if isinstance(interval, Refused):
+        return interval
+    latency = outcome_of(partial(first_frame, problem, depths, work))
+    if isinstance(latency, Refused):
+        return Throughput(told, interval, shallow=shallow, not_analysed=f"latency: {latency}")
+    return Throughput(told, interval, *latency, shallow=shallow)
 
 
-def _period_kept(problem: RateProblem, depths: Mapping[str, int], work: Work) -> int:
+def _period_kept(problem: RateProblem, depths: Mapping[str, int], work: Work) -> int | Refused:
     """Return the shortest period that is found to be kept, upwards in doubling steps, then by halving."""
     shortest = _slowest(problem)
     step = max(1, shortest // PERIOD_PRECISION)
@@ -196,7 +200,7 @@ def _period_kept(problem: RateProblem, depths: Mapping[str, int], work: Work) ->
         step *= 2
         failed, reached = reached, shortest + step
         if reached > LONGEST_PERIOD * shortest or work.left <= 0:
-            raise LimitError(
+            return Refused(
                 f"no interval up to {failed:,} cycles was found to be kept within {work.limit:,} steps",
                 hint="take deeper FIFOs, or a coarser folding",
             )
@@ -212,12 +216,15 @@ def _period_kept(problem: RateProblem, depths: Mapping[str, int], work: Work) ->
 def _keeps_within(problem: RateProblem, depths: Mapping[str, int], interval_cycles: int, work: Work) -> bool:
     """Whether a period is known to be kept, after no more than a probe's steps of those that are left."""
     probe = Work(max(0, min(work.left, PROBE_STEPS)))
-    try:
-        return keeps(problem, depths, interval_cycles, probe)
-    except LimitError:
-        return False
-    finally:
-        work.left -= probe.limit - probe.left
+    kept = _is_kept(problem, depths, interval_cycles, probe)
+    work.left -= probe.limit - probe.left
+    return kept
+
+
+def _is_kept(problem: RateProblem, depths: Mapping[str, int], interval_cycles: int, work: Work) -> bool:
+    """Whether a period is known to be kept; what takes too many steps is as good as too short."""
+    kept = outcome_of(partial(keeps, problem, depths, interval_cycles, work))
+    return not isinstance(kept, Refused) and kept
 
 
 def _shortest_interval_kept(problem: RateProblem, depths: Mapping[str, int], frame_cycles: int, work: Work) -> int:
@@ -232,12 +239,7 @@ def _shortest_interval_kept(problem: RateProblem, depths: Mapping[str, int], fra
     while reached - failed > 1:
         # Upwards in doubling steps: the shortest is most often near the slowest actor, and failing there is quick.
         middle = min(failed + step, (failed + reached) // 2)
-        try:
-            keeping = keeps(problem, depths, middle, Work(min(work.left, PROBE_STEPS)))
-        except LimitError:
-            # As good as too short: what is returned is kept all the same.
-            keeping = False
-        if keeping:
+        if _is_kept(problem, depths, middle, Work(min(work.left, PROBE_STEPS))):
             reached = middle
         else:
             failed, step = middle, 2 * step

@@ -1,11 +1,19 @@
-"""What a search found out beside its design: what weights written at run time buy; and what is found out behind it."""
+"""What a search found: the best design with its trace, or why there is none, and what is found out beside it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar
 
+from floorflow.errors import Refusal, Refused
+from floorflow.placement import PlacementSolution
+from floorflow.request import Request
 from floorflow.resources import Resources
+from floorflow.search.candidate.candidate import Candidate
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.engine_limits import Exempt
+from floorflow.stats import SolveStats
 
 LimitOption = Literal["max_products", "max_engine_share"]
 
@@ -99,3 +107,84 @@ class Extras:
     without_limits: WithoutLimits | None
     bargains: Bargains | None
     left_out: tuple[LeftOut, ...]
+
+
+Verdict = Literal["legal", "proven infeasible", "not found within the limit"]
+Stage = Literal["fold", "partition", "place"]
+
+
+@dataclass(frozen=True)
+class TraceRow:
+    """A row of the trace; ``detail`` is the sentence about what was tried, its end that of the refusals, if any."""
+
+    interval_cycles: int
+    verdict: Verdict
+    stage: Stage
+    detail: str
+    refusals: tuple[Refusal, ...] = ()
+
+
+@dataclass(frozen=True)
+class Fullness:
+    """The largest share of a limit, cap x available: of what folding counted of all slots together, and of each slot.
+
+    Without a bound none was sought.
+    """
+
+    folding: SolveStats
+    slots: SolveStats
+
+
+@dataclass(frozen=True)
+class WithoutBalance:
+    """Bounds on the folding, under all of the budget, of rates that are not balanced.
+
+    ``bound_cycles``: of the interval, None where the shortest is not sought; ``folding_bound``: of what folding
+    minimises at the plan's interval, None where it is not known.
+    """
+
+    bound_cycles: int | None
+    folding_bound: float | None
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The best legal candidate, its floorplans by FPGA, the bound on the interval, the trace, and the repair it took.
+
+    ``whole_budget_bound`` bounds what folding minimised when nothing of the budget is kept back: the scarcity at its
+    interval, or the latency. ``interrupted``: Ctrl-C ended the search, or what came behind it. ``joint_bound_cycles``:
+    no assignment of engines to slots allows a shorter interval, None if unknown. ``ended_at``: the try that ended the
+    search, None where none did. ``exempt``: the limits on engines that were lifted. ``host_weights``: None where
+    engines for the host to write are not spared. ``max_hops``: how many SLR boundaries streams may cross one after the
+    other in an FPGA; ``hop_proof``: why fewer will not do, empty where as many were asked for, or one will do.
+    ``fullness``: the largest shares of limits, with what is proven of them. ``without_balance``: what folding could do
+    if rates were not balanced, None if they are not. ``context``: whose foldings the search had.
+    """
+
+    context: PlanningContext
+    candidate: Candidate
+    placements: Mapping[str, PlacementSolution]
+    bound_cycles: int
+    ended_by: str
+    trace: tuple[TraceRow, ...]
+    whole_budget_bound: float | None
+    fullness: Fullness
+    repair: str = ""
+    interrupted: bool = False
+    joint_bound_cycles: int | None = None
+    ended_at: TraceRow | None = None
+    exempt: Exempt = field(default_factory=dict)
+    max_hops: int = 1
+    hop_proof: str = ""
+    host_weights: HostWeights | None = None
+    without_balance: WithoutBalance | None = None
+
+
+Outcome = SearchResult | Refused
+Search = Callable[[PlanningContext], SearchResult]
+"""A search for whoever goes on only with what is found: else it raises."""
+Prepare = Callable[[Request, int], PlanningContext | Refused]
+"""From a request and a number of FPGAs to what a search begins with."""
+Made = TypeVar("Made")
+Steps = Generator[PlanningContext, Outcome, Made]
+"""Contexts to search, each answered by its outcome, and what comes of all of them."""

@@ -1,24 +1,33 @@
-"""What a search begins with: the model read, lowered and priced on the platform that was asked for."""
+"""What a search begins with: the model read, lowered and priced on the platform that was asked for, within its risk.
+
+Caps and fills are a user's margins, and estimates may be off (`floorflow.dataflow.bands`): a request that these refuse
+may fit all the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 
 from floorflow.backends.backend import Backend, Costs, Source, backend_named
+from floorflow.backends.clock import ClockTarget
 from floorflow.channels import StreamPrices, not_convertible
+from floorflow.dataflow.bands import LESS, MORE, fit_likelihood, moments
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import InfeasibleError, InputError, some
-from floorflow.folding import FoldingProblem, fitting
+from floorflow.errors import InputError, Refused, outcome_of, required, some
+from floorflow.folding import FoldingProblem, FoldingSolution, fitting
 from floorflow.folding.balance import NO_BALANCE, Balance, layer_pairs
 from floorflow.hardware import Platform
+from floorflow.hardware.areas import with_keep_outs
+from floorflow.hardware.load import described_fpgas, load_platform, require_described
 from floorflow.plugins import added_names
-from floorflow.request import Request
-from floorflow.resources import Resources, total
-from floorflow.search.candidate.asked import platform_of
-from floorflow.search.candidate.clock import clock_target
+from floorflow.presets import ALVEO_MHZ
+from floorflow.request import RESOURCES_ALONE, Request
+from floorflow.resources import RESOURCE_NAMES, ZERO, Fractions, Resources, SomeFractions, scaled_down, total
 from floorflow.search.candidate.context import (
     LEAST_HOPS,
     PlanningContext,
@@ -28,10 +37,140 @@ from floorflow.search.candidate.context import (
     solvers_of,
 )
 from floorflow.search.candidate.engine_limits import EngineLimits, Places, engine_limits
-from floorflow.search.candidate.previous import read_previous
-from floorflow.search.candidate.silicon import at_risk
-from floorflow.search.candidate.stated_pblocks import stated_pblocks, within_pblocks
+from floorflow.search.candidate.given_pblocks import read_previous, stated_pblocks, within_pblocks
 from floorflow.stats import count
+
+
+def settled(request: Request) -> Request:
+    """Return the request with the number of FPGAs that its platform's file describes, if it is a platform file.
+
+    Raises
+    ------
+    InputError
+        If both a risk and the caps or fills in whose place it stands were asked for.
+    PlatformError
+        If another number was asked for.
+
+    """
+    if request.platform.startswith(RESOURCES_ALONE):
+        raise InputError(
+            f"--platform {request.platform}: its resources alone are known, so nothing can be placed there",
+            hint="floorflow plan cuts and folds networks on it, in Python floorflow.plan_resources",
+        )
+    asked = [option for option in ("cap", "fill") if option in request.model_fields_set]
+    if request.risk is not None and asked:
+        raise InputError(
+            f"--risk {request.risk:g}: it takes the place of --{asked[0]}", hint="leave out one of the two"
+        )
+    described = described_fpgas(request.platform)
+    if described is None:
+        return request
+    if "fpgas" in request.model_fields_set:
+        require_described(request.platform, described, request.fpgas)
+    return request.changed(fpgas=described)
+
+
+def platform_of(request: Request, fpgas: int | None = None) -> Platform:
+    """Return the request's platform, of ``fpgas`` FPGAs if that is given; of one where their number is yet to be found.
+
+    Raises
+    ------
+    PlatformError
+        As `load_platform`.
+
+    """
+    count = fpgas or (1 if request.fpgas == "auto" else request.fpgas)
+    # A topology that nobody asked for contradicts no file.
+    topology = request.topology if "topology" in request.model_fields_set else None
+    asked = request.platform, count, request.clock_mhz, request.link, topology
+    platform = with_keep_outs(load_platform(*asked, host_port=request.host_port), request.keep_out)
+    most_mhz = ALVEO_MHZ.get(request.preset)
+    if request.clock_mhz is not None or most_mhz is None:
+        return platform
+    return replace(platform, asked_mhz=platform.own_mhz(most_mhz))
+
+
+def clock_target(platform: Platform, slots: Collection[str] = ()) -> ClockTarget:
+    """Return the platform's clock and parts, each part once; ``slots`` are those that the design is known to use."""
+    used = [(slot.fpga, slot.slr) for slot in platform.slots if slot.name in slots]
+    dies = Counter(fpga for fpga, _ in set(used))
+    parts = tuple(dict.fromkeys(fpga.board.part for fpga in platform.fpgas))
+    return ClockTarget(platform.clock_mhz, parts, several_dies=any(count > 1 for count in dies.values()))
+
+
+Use = Mapping[str, Resources]
+"""Estimates by kind."""
+
+
+def likelihood(context: PlanningContext, folding: FoldingSolution) -> float | None:
+    """Return how likely all that is available, in all slots together, holds a folding; None if errors are not known."""
+    if not context.costs.has_bands:
+        return None
+    engines = {engine.name: engine for engine in context.dataflow.engines}
+    use: dict[str, Resources] = defaultdict(lambda: ZERO)
+    for name, option in folding.options.items():
+        use[option.kind or engines[name].kind] += option.resources
+        for kind, doubt in zip((LESS, MORE), context.costs.doubt(engines[name], option), strict=True):
+            use[kind] += doubt
+    # The rest is width converters and FIFOs.
+    use[context.costs.fifo_kind] += folding.resources - total(option.resources for option in folding.options.values())
+    available = total(slot.available for slot in context.platform.slots)
+    return fit_likelihood(use, available, context.costs.band)
+
+
+def at_risk(request: Request, dataflow: Dataflow, groups: Iterable[OptionGroup], costs: Costs) -> Request:
+    """Return the request with the caps that its risk allows, and pblocks as full as they can be; without one as it is.
+
+    A slot that is filled up to such a cap by estimate needs more than it has with that probability, resource by
+    resource: by the errors of the network's kinds, which weigh as the least that its engines may need.
+
+    Raises
+    ------
+    InputError
+        If nothing is known of how far the cost model may be off.
+
+    """
+    if request.risk is None:
+        return request
+    if not costs.has_bands:
+        raise InputError(
+            f"--risk {request.risk:g}: how far these costs may be off is not known", hint="use --costs calibrated"
+        )
+    caps = _caps(request.risk, _least_by_kind(dataflow, groups), costs)
+    return request.changed(cap=Fractions(**caps), fill=SomeFractions(**dict.fromkeys(RESOURCE_NAMES, 1.0)))
+
+
+def least_risk(context: PlanningContext, folding: FoldingSolution) -> float | None:
+    """Return the least risk, in hundredths, whose caps hold a folding in all slots together, up to one half."""
+    least = _least_by_kind(context.dataflow, context.problem.groups)
+    for hundredths in range(1, 51):
+        caps = _caps(hundredths / 100, least, context.costs)
+        if folding.resources.fits(total(scaled_down(slot.available, caps) for slot in context.platform.slots)):
+            return hundredths / 100
+    return None
+
+
+def _caps(risk: float, least: Use, costs: Costs) -> dict[str, float]:
+    z = NormalDist().inv_cdf(1 - risk)
+    return {name: _cap(least, name, z, costs) for name in RESOURCE_NAMES}
+
+
+def _cap(use: Use, resource: str, z: float, costs: Costs) -> float:
+    """Return estimate over the amount that is exceeded by chance beyond ``z`` standard deviations, at most 1."""
+    estimate = total(use.values()).as_dict()[resource]
+    mean, deviation = moments(use, resource, costs.band)
+    return min(1.0, estimate / (mean + z * deviation)) if estimate and mean + z * deviation > 0 else 1.0
+
+
+def _least_by_kind(dataflow: Dataflow, groups: Iterable[OptionGroup]) -> Use:
+    """Return the least of each resource that the engines of each kind may need."""
+    kinds = {engine.name: engine.kind for engine in dataflow.engines}
+    use: dict[str, Resources] = defaultdict(lambda: ZERO)
+    for group in groups:
+        for engine, least in zip(group.engines, group.engine_use.min(axis=0).tolist(), strict=True):
+            use[kinds[engine]] += Resources(*least)
+    return use
+
 
 PRICED_S = 2e-3
 """Work of lowering and pricing an engine."""
@@ -68,7 +207,14 @@ class Priced:
 
 
 def prepare(source: Source, request: Request, fpgas: int, measured: Measurements = NO_MEASUREMENTS) -> PlanningContext:
-    """Lower the model, price every engine's foldings, or the one to be kept, and keep those that fit some slot."""
+    """Lower the model, price every engine's foldings, or the one to be kept, and keep those that fit some slot.
+
+    Raises
+    ------
+    InfeasibleError
+        If an engine has none.
+
+    """
     return context_of(priced(source, request, fpgas, measured))
 
 
@@ -93,13 +239,21 @@ def priced(source: Source, request: Request, fpgas: int, measured: Measurements 
 
 
 def context_of(found: Priced) -> PlanningContext:
-    """Return what a search of the network begins with: the foldings that fit some slot, within the limits on engines.
+    """Return what a search of the network begins with, for whoever goes on only with that.
 
     Raises
     ------
     InfeasibleError
-        If an engine has none.
+        As `planning_context` refuses.
 
+    """
+    return required(planning_context(found))
+
+
+def planning_context(found: Priced) -> PlanningContext | Refused:
+    """Return what a search of the network begins with: the foldings that fit some slot, within the limits on engines.
+
+    It is refused if an engine has none.
     """
     request, platform, backend = found.request, found.platform, found.backend
     dataflow, costs, measured = found.dataflow, found.costs, found.measured
@@ -107,7 +261,10 @@ def context_of(found: Priced) -> PlanningContext:
     places = tuple(_places(request, limits, largest))
     longest = longest_interval(platform, request)
     stated = stated_pblocks(platform, request)
-    groups = _fitting(dataflow, costs, within_pblocks(found.groups, stated, platform, request), places, longest)
+    drawn = within_pblocks(found.groups, stated, platform, request)
+    groups = drawn if isinstance(drawn, Refused) else _fitting(dataflow, costs, drawn, places, longest)
+    if isinstance(groups, Refused):
+        return groups
     # At the least that any memory of each FIFO costs: what is infeasible so is infeasible in every other.
     channels = StreamPrices(costs, prices=None, joins=not costs.sizes_fifos).couplings(dataflow, groups)
     paths = dataflow.engine_pairs if request.goal == "latency" else None
@@ -144,9 +301,9 @@ def _that_can_be_kept(limits: EngineLimits, groups: Iterable[OptionGroup], place
     return limits
 
 
-def _left_out(error: InfeasibleError, dataflow: Dataflow, costs: Costs) -> Sequence[str]:
+def _left_out(refused: Refused, dataflow: Dataflow, costs: Costs) -> Sequence[str]:
     """Return which foldings the clock took from the engines that are too slow: that rests on an estimate."""
-    slow = {name for refusal in error.refusals if refusal.what == "engine too slow" for name in refusal.names}
+    slow = {name for refusal in refused.refusals if refusal.what == "engine too slow" for name in refusal.names}
     return costs.left_out(replace(dataflow, engines=tuple(e for e in dataflow.engines if e.name in slow)))
 
 
@@ -156,13 +313,12 @@ def _fitting(
     priced: Iterable[OptionGroup],
     places: Sequence[tuple[str, Resources]],
     longest: int | None,
-) -> tuple[OptionGroup, ...]:
+) -> tuple[OptionGroup, ...] | Refused:
     """Keep the foldings that fit some place in time; a refusal says what the clock left out."""
-    try:
-        return tuple(fitting(group, places, longest) for group in priced)
-    except InfeasibleError as error:
-        message = "; but ".join([str(error), *_left_out(error, dataflow, costs)])
-        raise InfeasibleError(message, error.hint, error.refusals) from error
+    answer = outcome_of(lambda: tuple(fitting(group, places, longest) for group in priced))
+    if isinstance(answer, Refused):
+        return replace(answer, message="; but ".join([answer.message, *_left_out(answer, dataflow, costs)]))
+    return answer
 
 
 def _places(

@@ -20,13 +20,11 @@ from floorflow.placement import (
     PlacementFailure,
     pack_slot,
 )
-from floorflow.search.candidate.assignment import assign
+from floorflow.search.candidate.assignment import assign, by_slot, join_slot, merge_groups, merges_without_cycle
 from floorflow.search.candidate.candidate import Candidate, uses_of
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.merging import by_slot, join_slot, merge_groups, merges_without_cycle
-from floorflow.search.candidate.pblock_sizes import least_supply
 from floorflow.search.candidate.placing import PlacedCandidate, place_candidate, placement_problem
-from floorflow.search.candidate.slot_problem import with_areas
+from floorflow.search.candidate.slot_problem import least_supply, with_areas
 from floorflow.stats import SolveStats
 
 

@@ -2,123 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import signal
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from floorflow.errors import FloorflowError, InfeasibleError, LimitError, sentence
-from floorflow.folding import FoldingSolution, Shortage, fold_at_interval, shortage
+from floorflow.errors import INTERRUPTED, Refused, Stop, sentence
+from floorflow.folding import (
+    FeasibilityOracle,
+    FoldingInfeasible,
+    FoldingSolution,
+    Shortage,
+    fold_at_interval,
+    shortage,
+)
 from floorflow.folding.least_full import least_full
-from floorflow.placement import PlacementSolution
-from floorflow.request import Objective
 from floorflow.resources import MOST_TOLD, ZERO, total
 from floorflow.search.candidate.assignment import as_before
-from floorflow.search.candidate.balance_price import WithoutBalance, without_balance
 from floorflow.search.candidate.candidate import Candidate
 from floorflow.search.candidate.context import PlanningContext, reachable_fps
-from floorflow.search.candidate.engine_limits import Exempt
-from floorflow.search.candidate.findings import HostWeights
-from floorflow.search.candidate.hops import more_hops
-from floorflow.search.candidate.placing import PlacedCandidate, finished, with_room
+from floorflow.search.candidate.findings import Outcome, SearchResult, WithoutBalance
+from floorflow.search.candidate.placing import PlacedCandidate, finished, with_room, with_slices
+from floorflow.search.candidate.preparing import least_risk, likelihood
 from floorflow.search.candidate.progress import SILENT, Progress
-from floorflow.search.candidate.silicon import least_risk, likelihood
-from floorflow.search.interval.fullness import Fullness, fullness_of
-from floorflow.search.interval.highest_rate import (
+from floorflow.search.candidate.repair import place_joined
+from floorflow.search.candidate.routes import more_hops
+from floorflow.search.interval.latency import latency_cycles, lowest_latency
+from floorflow.search.interval.least_full import fullness_of
+from floorflow.search.interval.rate import (
+    AT_THE_BOUND,
+    AT_THE_JOINT_BOUND,
     RateSearch,
     at_the_bounds,
     better,
     beyond_the_bounds,
-    even_at_last,
+    end_of_least_resources,
     fit_kinds,
+    last_refusal_sentence,
     last_refused,
+    least_full_at_end,
+    least_resources,
     other_kinds,
-    row_sentence,
     shallower_fifos,
     shortest_possible,
-    what_stopped,
 )
-from floorflow.search.interval.least_resources import least_resources, what_ended
-from floorflow.search.interval.lowest_latency import lowest_latency
-from floorflow.search.interval.salvage import salvage
-from floorflow.search.interval.slices import with_slices
-from floorflow.search.interval.state import SearchState, TraceRow
+from floorflow.search.interval.state import SearchState
 from floorflow.stats import SolveStats, Status
 
-AT_THE_BOUND = "the interval is the folding optimum under the platform's summed limits"
-AT_THE_JOINT_BOUND = "no assignment of engines to slots allows a shorter interval"
-INTERRUPTED = "interrupted: this is the best that had been found"
+WHEN_INTERRUPTED = "interrupted: this is the best that had been found"
 """What ended a search that Ctrl-C stopped."""
-
-
-@dataclass(frozen=True)
-class SearchResult:
-    """The best legal candidate, its floorplans by FPGA, the bound on the interval, the trace, and the repair it took.
-
-    ``whole_budget_bound`` bounds what folding minimised when nothing of the budget is kept back: the scarcity at its
-    interval, or the latency. ``interrupted``: Ctrl-C ended the search, or what came behind it. ``joint_bound_cycles``:
-    no assignment of engines to slots allows a shorter interval, None if unknown. ``ended_at``: the try that ended the
-    search, None where none did. ``exempt``: the limits on engines that were lifted. ``host_weights``: None where
-    engines for the host to write are not spared. ``max_hops``: how many SLR boundaries streams may cross one after the
-    other in an FPGA; ``hop_proof``: why fewer will not do, empty where as many were asked for, or one will do.
-    ``fullness``: the largest shares of limits, with what is proven of them. ``without_balance``: what folding could do
-    if rates were not balanced, None if they are not. ``context``: whose foldings the search had.
-    """
-
-    context: PlanningContext
-    candidate: Candidate
-    placements: Mapping[str, PlacementSolution]
-    bound_cycles: int
-    ended_by: str
-    trace: tuple[TraceRow, ...]
-    whole_budget_bound: float | None
-    fullness: Fullness
-    repair: str = ""
-    interrupted: bool = False
-    joint_bound_cycles: int | None = None
-    ended_at: TraceRow | None = None
-    exempt: Exempt = field(default_factory=dict)
-    max_hops: int = 1
-    hop_proof: str = ""
-    host_weights: HostWeights | None = None
-    without_balance: WithoutBalance | None = None
-
-
-Search = Callable[[PlanningContext], SearchResult]
+AT_ONCE_S = 1.0
+"""Seconds in which candidates that were not placed yet may be, of the three in which an interrupted run ends; only
+there does a clock decide anything."""
 
 
 def search(
-    context: PlanningContext, progress: Progress = SILENT, at_any_rate: Callable[[], PlanningContext] | None = None
-) -> SearchResult:
+    context: PlanningContext, progress: Progress = SILENT, without_rate: Callable[[], PlanningContext] | None = None
+) -> Outcome:
     """Find the best legal design for the request. Ctrl-C ends the search with what can be placed at once.
 
-    ``at_any_rate`` prepares the same without the requested rate, for where the least resources at it find no plan.
-
-    Raises
-    ------
-    InfeasibleError
-        If even the longest interval is proven infeasible.
-    LimitError
-        If nothing is proven but no legal design was found.
-
+    ``without_rate`` prepares the same without the requested rate, for where the least resources at it find no plan.
     """
-    with progress.stage("search"):
+    with Stop(), progress.stage("search"):
         run = SearchState(context, progress)
         longest = context.problem.intervals()[-1]
         if not run.is_feasible(longest):
-            raise _infeasible(run, longest)
-        going = _Search(run, longest, at_any_rate)
-        try:
+            return _infeasible(run, longest)
+        going = _Search(run, longest, without_rate)
+        with Stop():
             going.by_goal()
             return going.result()
-        except KeyboardInterrupt:
-            return _salvaged(going)
+        return _placed_at_once(going)
+    return INTERRUPTED
 
 
-def _salvaged(going: _Search) -> SearchResult:
+def _placed_at_once(going: _Search) -> Outcome:
     """Return the best design that there is; pblocks that were growing are as they were, to grow once more."""
-    if going.interrupted or not going.context.floorplans:
-        raise KeyboardInterrupt
-    salvage(going.run, going.longest)
+    if going.interrupted or not going.context.floorplans or not place_best(going.run, going.longest):
+        return INTERRUPTED
     going.interrupted = True
     return going.result()
 
@@ -132,31 +94,31 @@ class _Search:
 
     run: SearchState
     longest: int
-    at_any_rate: Callable[[], PlanningContext] | None
+    without_rate: Callable[[], PlanningContext] | None
     context: PlanningContext = field(init=False)
     free: SearchState = field(init=False)
     """The search with all kinds of engines."""
     bound_cycles: int | None = None
     whole_budget_bound: float | None = None
-    ended_by: str = INTERRUPTED
-    whatever_the_rate: bool = False
+    ended_by: str = WHEN_INTERRUPTED
+    only_meets_rate: bool = False
     interrupted: bool = False
     without_balance: WithoutBalance | None = None
 
     def __post_init__(self) -> None:
         self.context, self.free = self.run.context, self.run
 
-    def result(self) -> SearchResult:
-        """Return the best design, of a search that has one."""
+    def result(self) -> Outcome:
+        """Return the best design, or the proof that there is none, or that none was found."""
         best = self.run.best
         if best is None or best.candidate.kept_cycles > self.longest:
-            raise self._no_plan()
+            return self._no_plan()
         bound_cycles = self._bound_cycles(best.candidate.interval_cycles)
         with self.run.progress.stage("placing"):
             self.run.progress.note(f"interval {best.candidate.interval_cycles:,} cycles, with short wires and room")
             best = self._finished(best)
             placements = with_room(self.run.context, best).placements
-        candidate = _held_against(best.candidate, self.whole_budget_bound) if self.whatever_the_rate else best.candidate
+        candidate = _held_against(best.candidate, self.whole_budget_bound) if self.only_meets_rate else best.candidate
         candidate = with_slices(self.run.context, candidate, placements)
         return SearchResult(
             self.context,
@@ -179,13 +141,12 @@ class _Search:
     def _finished(self, best: PlacedCandidate) -> PlacedCandidate:
         """Return the best design with its wires made short; interrupted, its drafts will do."""
         if not self.interrupted:
-            try:
+            with Stop():
                 return finished(self.run.context, best)
-            except KeyboardInterrupt:
-                self.interrupted, self.ended_by = True, INTERRUPTED
+            self.interrupted, self.ended_by = True, WHEN_INTERRUPTED
         return best
 
-    def _no_plan(self) -> FloorflowError:
+    def _no_plan(self) -> Refused:
         """Return the proof that there is no plan, or that none was found."""
         joint = self.free.joint_bound
         if joint is None or joint.refusal is None or (joint.interval_cycles or inf) <= self.longest:
@@ -195,14 +156,14 @@ class _Search:
         whatever = f"however its engines are assigned to slots: {sentence(joint.refusal)}"
         message = f"proven infeasible by the cost model: {about}, {whatever}"
         hint = "a larger platform or a narrower network"
-        return InfeasibleError(message, hint + more_hops(context), (joint.refusal,))
+        return Refused(message, hint + more_hops(context), (joint.refusal,), "proven")
 
     def _bound_cycles(self, interval: int) -> int:
         """Return the bound on the interval; where none was sought, as at a requested rate, its own is all that counts.
 
         The fastest design that serves for a requested rate is no claim about the highest one.
         """
-        return interval if self.bound_cycles is None or self.whatever_the_rate else self.bound_cycles
+        return interval if self.bound_cycles is None or self.only_meets_rate else self.bound_cycles
 
     def _joint_bound_cycles(self) -> int | None:
         """Return the joint bound on the interval where one was looked for; the folding bound where a plan meets it."""
@@ -220,11 +181,18 @@ class _Search:
         if goal == "latency":
             self.whole_budget_bound, self.ended_by = lowest_latency(self.run, self.longest)
         else:
-            self._by_rate(goal)
-        if self.run.best is not None and self.context.floorplans:
-            with self.run.progress.stage("folding"):
-                cycles = self.run.best.candidate.interval_cycles
-                self.without_balance = without_balance(self.context, cycles)
+            self.ended_by = self._fastest() if goal == "throughput" else self._least_resources()
+            least_full_at_end(self.run)
+        best = self.run.best
+        if best is None or not self.context.floorplans:
+            return
+        with self.run.progress.stage("folding"):
+            if goal != "latency":
+                bounded = self.run.best = replace(best, candidate=_bounded(self.run, best.candidate))
+                self.whole_budget_bound = self._scarcity_bound(bounded.candidate.folding)
+            if goal == "resources" and not self.only_meets_rate:
+                self.ended_by = end_of_least_resources(self.run)
+            self.without_balance = without_balance(self.context, best.candidate.interval_cycles)
 
     def _stays_near(self) -> bool:
         """Try the one folding there is with the modules and slots of the plan to stay near; whether it is placed."""
@@ -240,21 +208,10 @@ class _Search:
         self.whole_budget_bound = self._scarcity_bound(run.best.candidate.folding)
         return True
 
-    def _by_rate(self, goal: Objective) -> None:
-        self.ended_by = self._fastest() if goal == "throughput" else self._least_resources()
-        even_at_last(self.run)
-        best = self.run.best
-        if best is not None and self.context.floorplans:
-            with self.run.progress.stage("folding"):
-                bounded = self.run.best = replace(best, candidate=_bounded(self.run, best.candidate))
-                self.whole_budget_bound = self._scarcity_bound(bounded.candidate.folding)
-            if goal == "resources" and not self.whatever_the_rate:
-                self.ended_by = what_ended(self.run)
-
     def _least_resources(self) -> str:
         least_resources(self.run, self.run.context.problem.intervals())
-        if self.run.best is None and self.at_any_rate is not None:
-            return self._fastest_that_meets_the_rate(self.at_any_rate())
+        if self.run.best is None and self.without_rate is not None:
+            return self._fastest_without_rate(self.without_rate())
         return ""
 
     def _fastest(self) -> str:
@@ -311,11 +268,11 @@ class _Search:
             return AT_THE_BOUND
         if joint is not None and self.run.best_cycles == joint.interval_cycles:
             return AT_THE_JOINT_BOUND
-        return what_stopped(self.run)
+        return last_refusal_sentence(self.run)
 
-    def _fastest_that_meets_the_rate(self, context: PlanningContext) -> str:
+    def _fastest_without_rate(self, context: PlanningContext) -> str:
         """Search for the highest rate: its design is a candidate for every rate that it meets."""
-        self.whatever_the_rate = True
+        self.only_meets_rate = True
         tried, own = self.run.trace, self.run.context
         # What was not to be placed is not to be placed at any rate either.
         alike = replace(context, memo=own.memo, max_hops=self.context.max_hops, floorplans=own.floorplans)
@@ -332,21 +289,25 @@ class _Search:
 
         Of a design that is only faster than the requested rate it is bounded at that rate.
         """
-        if not self.whatever_the_rate and folding.budget == self.context.problem.budget:
+        if not self.only_meets_rate and folding.budget == self.context.problem.budget:
             return folding.stats.bound
-        problem = self.context.problem if self.whatever_the_rate else self.run.context.problem
-        longest = self.longest if self.whatever_the_rate else folding.interval_cycles
+        problem = self.context.problem if self.only_meets_rate else self.run.context.problem
+        longest = self.longest if self.only_meets_rate else folding.interval_cycles
         loose = fold_at_interval(problem, longest, branch=not self.context.seeks_fullness)
         return loose.stats.bound if isinstance(loose, FoldingSolution) else None
 
 
-def why_ended(found: SearchResult, interval: int, last: TraceRow | None) -> str:
-    """Return why a search that came to other designs found none of a shorter interval than this one."""
-    if interval == found.bound_cycles:
-        return AT_THE_BOUND
-    if interval == found.joint_bound_cycles:
-        return AT_THE_JOINT_BOUND
-    return found.ended_by if last is None else row_sentence(last)
+def without_balance(context: PlanningContext, interval_cycles: int) -> WithoutBalance | None:
+    """Return what no balance would allow, None where no rates were balanced."""
+    if not context.problem.is_balanced:
+        return None
+    free, goal = context.problem.without_balance, context.request.goal
+    shortest = None
+    if goal == "throughput":
+        shortest = FeasibilityOracle(free).shortest(lambda answer: not isinstance(answer, FoldingInfeasible))
+    longest = free.intervals()[-1] if goal == "latency" else interval_cycles
+    answer = fold_at_interval(free, longest)
+    return WithoutBalance(shortest, answer.stats.bound if isinstance(answer, FoldingSolution) else None)
 
 
 def _held_against(candidate: Candidate, bound: float | None) -> Candidate:
@@ -371,7 +332,7 @@ def _bounded(run: SearchState, candidate: Candidate) -> Candidate:
     return replace(candidate, folding=replace(folding, stats=replace(folding.stats, bound=bound, status=status)))
 
 
-def _infeasible(run: SearchState, interval: int) -> InfeasibleError:
+def _infeasible(run: SearchState, interval: int) -> Refused:
     context = run.context
     where = " + ".join(slot.name for slot in context.platform.slots)
     rate = _at_rate(context, interval)
@@ -379,17 +340,18 @@ def _infeasible(run: SearchState, interval: int) -> InfeasibleError:
     if run.link_bound is not None and interval < run.link_bound.interval_cycles:
         what = f"{context.dataflow.name} on {context.platform.name} {rate}"
         message = f"proven infeasible: {what}: {sentence(*refusals)}, whatever the cut"
-        return InfeasibleError(message, hint="a faster --link or a narrower network", refusals=refusals)
+        return Refused(message, "a faster --link or a narrower network", refusals, "proven")
     short = shortage(context.problem, interval)
     message = (
         f"proven infeasible by the cost model: {context.dataflow.name} does not fit {context.platform.name} {rate}: "
-        f"{sentence(*refusals)} in {where} together" + (f"; {short}{_silicon(context, short)}" if short else "")
+        f"{sentence(*refusals)} in {where} together"
+        + (f"; {short}{_likelihood_sentence(context, short)}" if short else "")
     )
     hint = "a larger platform or a narrower network"
-    return InfeasibleError(message, hint, (*refusals, *(short.refusals if short else ())))
+    return Refused(message, hint, (*refusals, *(short.refusals if short else ())), "proven")
 
 
-def _silicon(context: PlanningContext, short: Shortage) -> str:
+def _likelihood_sentence(context: PlanningContext, short: Shortage) -> str:
     """Say how likely silicon would hold what caps and fills refuse, if that is known.
 
     What fits caps that are larger by one factor may need more of another resource than there is. So it is the folding
@@ -416,15 +378,66 @@ def _at_rate(context: PlanningContext, interval: int) -> str:
     return "at any interval" if fps is None else f"at {fps:,g} frames/s (an interval of at most {interval:,} cycles)"
 
 
-def _not_found(run: SearchState) -> LimitError:
-    stopped = what_stopped(run)
+def _not_found(run: SearchState) -> Refused:
+    stopped = last_refusal_sentence(run)
     if run.best is not None:
         cycles = run.best.candidate.interval_cycles
         fps = reachable_fps(run.context.platform, cycles)
         stopped = f"the fastest design found takes {cycles:,} cycles, --fps {fps}; {stopped}"
     row = last_refused(run)
-    return LimitError(
+    return Refused(
         f"no legal plan found within the limits, though none is proven impossible: {stopped}",
         hint=f"try --effort best, another --fps, or a higher --cap{more_hops(run.context)}",
         refusals=row.refusals if row else (),
     )
+
+
+class _TimeIsUpError(Exception):
+    """Raised out of whatever runs when the seconds are over."""
+
+
+def place_best(run: SearchState, longest_cycles: int) -> bool:
+    """Place the best candidate that was completed before Ctrl-C, without repairs, if no plan is known yet.
+
+    Only plans of at most the longest interval count; whether there is one. A second Ctrl-C goes through.
+    """
+    if run.best is None:
+        run.best = _within(AT_ONCE_S, lambda: _first_placed(run, longest_cycles))
+    return run.best is not None and run.best.candidate.kept_cycles <= longest_cycles
+
+
+def _first_placed(run: SearchState, longest_cycles: int) -> PlacedCandidate | None:
+    hasty = replace(run.context, request=run.context.request.changed(effort="fast"))
+    met = [candidate for candidate in run.completed if candidate.kept_cycles <= longest_cycles]
+    for candidate in sorted(met, key=_merit(run)):
+        answer = place_joined(hasty, candidate)
+        if isinstance(answer, PlacedCandidate):
+            run.legal(candidate.interval_cycles, "after Ctrl-C, without repairs")
+            return answer
+    return None
+
+
+def _merit(run: SearchState) -> Callable[[Candidate], int]:
+    """Return what ranks candidates, best first."""
+    return latency_cycles if run.context.request.goal == "latency" else lambda candidate: candidate.kept_cycles
+
+
+def _within(seconds: float, work: Callable[[], PlacedCandidate | None]) -> PlacedCandidate | None:
+    """Return what the work gives, or None if the time was up before; nothing is begun where no timer can end it."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        return None
+    before = signal.signal(signal.SIGALRM, _leave)
+    try:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            return work()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    except _TimeIsUpError:
+        return None
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def _leave(_signal: int, _frame: object) -> None:
+    raise _TimeIsUpError

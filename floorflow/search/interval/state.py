@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
-from typing import Literal
 
 from floorflow.dataflow.fifo import Prices
 from floorflow.dataflow.model import Option
@@ -28,29 +27,14 @@ from floorflow.resources import RESOURCE_NAMES, ZERO, Resources
 from floorflow.search.candidate.assignment import Unassigned, complete, improved
 from floorflow.search.candidate.candidate import Candidate, folded_by, least_words
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.cutting import Cutter, SlotOf
-from floorflow.search.candidate.fifo_prices import FifoPricing, HeldBits, held_bits, prices_of
-from floorflow.search.candidate.hops import near
-from floorflow.search.candidate.link_bound import LinkBound, link_bound
+from floorflow.search.candidate.cutting import Cutter, FifoPricing, HeldBits, SlotOf, held_bits, prices_of
+from floorflow.search.candidate.findings import Stage, TraceRow, Verdict
 from floorflow.search.candidate.placing import PlacedCandidate, place_as_it_is
 from floorflow.search.candidate.progress import Progress
 from floorflow.search.candidate.repair import place_with_repairs
+from floorflow.search.candidate.routes import LinkBound, link_bound, near
 from floorflow.segments import JointBound, joint_bound
 from floorflow.segments.parts import Parts
-
-Verdict = Literal["legal", "proven infeasible", "not found within the limit"]
-Stage = Literal["fold", "partition", "place"]
-
-
-@dataclass(frozen=True)
-class TraceRow:
-    """A row of the trace; ``detail`` is the sentence about what was tried, its end that of the refusals, if any."""
-
-    interval_cycles: int
-    verdict: Verdict
-    stage: Stage
-    detail: str
-    refusals: tuple[Refusal, ...] = ()
 
 
 @dataclass
@@ -86,7 +70,7 @@ class SearchState:
 
     def __post_init__(self) -> None:
         self.prices: Prices = self.context.scarcity_prices
-        self.may_be_even = self.seeks_fullness
+        self.may_be_least_full = self.seeks_fullness
 
     @property
     def seeks_fullness(self) -> bool:

@@ -10,9 +10,9 @@ from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InfeasibleError, InputError, LimitError
 from floorflow.hardware import Platform
 from floorflow.resources import NONE
+from floorflow.search.candidate.findings import Search
 from floorflow.search.candidate.preparing import Priced, context_of, priced
 from floorflow.search.candidate.progress import Progress
-from floorflow.search.interval.search import Search
 from floorflow.search.many.several import Networks, SeveralFound, Target, Tried
 from floorflow.search.many.sharing_memory import (
     ChosenEngines,

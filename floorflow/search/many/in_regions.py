@@ -20,9 +20,9 @@ from floorflow.placement.region import RegionNeed
 from floorflow.resources import Resources, total
 from floorflow.search.candidate.candidate import slot_demands
 from floorflow.search.candidate.context import PlanningContext, slot_limits
+from floorflow.search.candidate.findings import Search
 from floorflow.search.candidate.preparing import Priced, context_of
 from floorflow.search.candidate.progress import Progress
-from floorflow.search.interval.search import Search
 from floorflow.search.many.in_time import BoardMemory
 from floorflow.search.many.phases import (
     MOST_FOLDED,

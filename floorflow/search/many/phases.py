@@ -18,9 +18,9 @@ from floorflow.hardware import Platform
 from floorflow.request import Request
 from floorflow.search.candidate.candidate import latency_us
 from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.findings import Search, SearchResult
 from floorflow.search.candidate.preparing import Priced, context_of
 from floorflow.search.candidate.progress import Progress
-from floorflow.search.interval.search import Search, SearchResult
 from floorflow.search.many.in_time import BoardMemory, SegmentsInTime, slowed
 from floorflow.segments.paths import Floats, Span, cheapest_path, lazy_path, spread, with_known
 from floorflow.stats import SolveStats

@@ -16,14 +16,13 @@ from floorflow.backends.backend import Source
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import FloorflowError, InfeasibleError, LimitError, Refusal, sentence
 from floorflow.request import Objective
-from floorflow.search.candidate.context import PlanningContext, longest_interval
-from floorflow.search.candidate.limits import MORE_OF_ONE, TOGETHER
+from floorflow.search.candidate.context import MORE_OF_ONE, TOGETHER, PlanningContext, longest_interval
+from floorflow.search.candidate.findings import Search, SearchResult, TraceRow
+from floorflow.search.candidate.members import Member, Pace, Together
 from floorflow.search.candidate.preparing import Priced, context_of, priced
 from floorflow.search.candidate.progress import SILENT, Progress
-from floorflow.search.candidate.together import Member, Pace, Together
-from floorflow.search.interval.highest_rate import shortest_possible
-from floorflow.search.interval.search import Search, SearchResult
-from floorflow.search.interval.state import SearchState, TraceRow
+from floorflow.search.interval.rate import shortest_possible
+from floorflow.search.interval.state import SearchState
 from floorflow.several import LEAST_SHARE_OF_TARGET, SeveralRequest
 from floorflow.stats import SolveStats
 

@@ -15,18 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import InfeasibleError, LimitError, unproven
+from floorflow.errors import INTERRUPTED, Refused, Stop, unproven
 from floorflow.folding import FoldingProblem, restricted
 from floorflow.folding.fewest import fewest_marked, least_full
 from floorflow.request import Objective
-from floorflow.search.candidate.candidate import Candidate
+from floorflow.search.candidate.candidate import written_by_host
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.findings import HostWeights
+from floorflow.search.candidate.findings import HostWeights, Outcome, SearchResult, Steps, TraceRow
 from floorflow.search.candidate.progress import SILENT, Progress
-from floorflow.search.interval.highest_rate import shortest_possible
-from floorflow.search.interval.lowest_latency import latency_cycles
-from floorflow.search.interval.search import Search, SearchResult, why_ended
-from floorflow.search.interval.state import SearchState, TraceRow
+from floorflow.search.interval.latency import latency_cycles
+from floorflow.search.interval.rate import shortest_possible, why_ended
+from floorflow.search.interval.state import SearchState
 
 Marks = Sequence[NDArray[np.int64]]
 
@@ -36,21 +35,12 @@ TRIES = 4
 """Sets of engines that are tried to have fewer of them."""
 
 
-def search_sparing(context: PlanningContext, search: Search, progress: Progress = SILENT) -> SearchResult:
-    """Search without engines that the host writes; where that costs much, with the fewest found.
-
-    Raises
-    ------
-    InfeasibleError
-        If even with them there is no plan.
-    LimitError
-        If none was found, and that is not proven.
-
-    """
+def spare_host_weights(context: PlanningContext, progress: Progress) -> Steps[Outcome]:
+    """Search without engines that the host writes; where that costs much, with the fewest found."""
     spared = context.backend.spares_host(context.request.backend_options) and not context.request.keep_folding
     if not spared or not any(own.any() for own in marks_of(context, context.problem)):
-        return search(context)
-    return _Sparing(context, search, progress).result()
+        return (yield context)
+    return (yield from _Sparing(context, progress).outcome())
 
 
 def marks_of(context: PlanningContext, problem: FoldingProblem) -> Marks:
@@ -65,13 +55,6 @@ def marks_of(context: PlanningContext, problem: FoldingProblem) -> Marks:
 def _marks(context: PlanningContext, group: OptionGroup) -> NDArray[np.int64]:
     engines = [(context.dataflow.engine(name), group.options_of(name)) for name in group.engines]
     return np.asarray(np.stack([context.backend.host_writes(*each) for each in engines]).sum(axis=0), dtype=np.int64)
-
-
-def written_by_host(context: PlanningContext, candidate: Candidate) -> tuple[str, ...]:
-    """Return the engines of a candidate that the host has to write."""
-    options = candidate.folded.options
-    rows = [(e, OptionGroup((e.name,), ((options[e.name],),))) for e in candidate.folded.dataflow.engines]
-    return tuple(e.name for e, row in rows if context.backend.host_writes(e, row.options_of(e.name)).any())
 
 
 def without_host_weights(context: PlanningContext) -> PlanningContext | None:
@@ -95,7 +78,6 @@ class _Sparing:
     """
 
     context: PlanningContext
-    search: Search
     progress: Progress
     bound: int | None = None
     below: int | None = None
@@ -104,38 +86,36 @@ class _Sparing:
     best: SearchResult | None = None
     least: int = 0
 
-    def result(self) -> SearchResult:
+    def outcome(self) -> Steps[Outcome]:
         """Return the better design for the rule."""
-        without = without_host_weights(self.context)
-        try:
-            self._seek(without)
-        except KeyboardInterrupt:
-            if self.best is None:
-                raise
-            self.best = replace(self.best, interrupted=True)
-        if self.best is None:
-            raise ValueError("a search returns a design or raises")
-        host = HostWeights(
-            self.least, self.bound, self.below, None if self.plain is None else self._cycles(self.plain), self.sought
-        )
-        return replace(self.best, host_weights=host)
+        refused: Refused | None = None
+        with Stop() as stop:
+            refused = yield from self._seek()
+        if stop.heard:
+            refused = INTERRUPTED
+        if self.best is None or (refused is not None and not refused.interrupted):
+            return refused or INTERRUPTED
+        plain = None if self.plain is None else self._cycles(self.plain)
+        host = HostWeights(self.least, self.bound, self.below, plain, self.sought)
+        return replace(self.best, host_weights=host, interrupted=self.best.interrupted or refused is not None)
 
-    def _seek(self, without: PlanningContext | None) -> None:
+    def _seek(self) -> Steps[Refused | None]:
+        """Look for the best; return why there is none, or that a signal ended it."""
+        without = without_host_weights(self.context)
         self.bound, self.below = self._bound(self.context), None if without is None else self._bound(without)
         # First where it may be near enough.
         if without is not None and self._is_near(self.below, self.bound):
-            self._seek_without(without)
+            if (yield from self._seek_without(without)):
+                return INTERRUPTED
             if self.plain is not None and (self.plain.interrupted or self._is_enough(self.bound)):
-                return
-        try:
-            full = self.search(self.context)
-        except (InfeasibleError, LimitError):
-            if self.plain is None:
-                raise
-            return
+                return None
+        full = yield self.context
+        if isinstance(full, Refused):
+            return full if full.interrupted or self.plain is None else None
         self.best = full
         if without is not None and not self.sought and self._is_near(self.below, self._cycles(full)):
-            self._seek_without(without)
+            if (yield from self._seek_without(without)):
+                return INTERRUPTED
             self.best = full
         enough = self.plain is not None and self._is_enough(self._cycles(full))
         if full.interrupted or (self.plain is not None and self.plain.interrupted):
@@ -143,17 +123,17 @@ class _Sparing:
         elif enough:
             self.best = self.plain
         else:
-            self._have_fewer(full)
+            return (yield from self._have_fewer(full))
+        return None
 
-    def _seek_without(self, without: PlanningContext) -> None:
+    def _seek_without(self, without: PlanningContext) -> Steps[bool]:
+        """Look for a design without; whether a signal ended that before there was one."""
         self.sought = True
-        self.best = self.plain = self._found(without)
-
-    def _found(self, context: PlanningContext) -> SearchResult | None:
-        try:
-            return self.search(context)
-        except (InfeasibleError, LimitError):
-            return None
+        found = yield without
+        if isinstance(found, Refused) and found.interrupted:
+            return True
+        self.best = self.plain = None if isinstance(found, Refused) else found
+        return False
 
     def _is_enough(self, cycles: int | None) -> bool:
         """Whether the design found without is worth as much as one of so many cycles."""
@@ -180,37 +160,44 @@ class _Sparing:
         latency = self.context.request.goal == "latency"
         return latency_cycles(found.candidate) if latency else found.candidate.kept_cycles
 
-    def _have_fewer(self, full: SearchResult) -> None:
+    def _have_fewer(self, full: SearchResult) -> Steps[Refused | None]:
         """Look for a design no worse than one found in which the host writes fewer engines."""
         problem, interval = self.context.problem, full.candidate.interval_cycles
         marks = marks_of(self.context, problem)
         with self.progress.stage("folding"):
             self.progress.note(f"fewest engines that the host writes at {interval:,} cycles")
             self.least = fewest_marked(problem, interval, marks).least or 0
-        self.best = self._with_fewer(full, marks)
-        found = self.best.candidate
+        best = yield from self._with_fewer(full, marks)
+        if best is None:
+            return INTERRUPTED
+        self.best, found = best, best.candidate
         if found.interval_cycles < interval and len(written_by_host(self.context, found)) > self.least:
             self.least = max(self.least, fewest_marked(problem, found.interval_cycles, marks).least or 0)
+        return None
 
-    def _with_fewer(self, full: SearchResult, marks: Marks) -> SearchResult:
-        """Return the first design with fewer that is found, or the given one, with the trace of all tries."""
+    def _with_fewer(self, full: SearchResult, marks: Marks) -> Steps[SearchResult | None]:
+        """Return the first design with fewer that is found, or the given one, with the trace of all tries.
+
+        None: a signal came before one was found.
+        """
         count, tries = len(written_by_host(self.context, full.candidate)), list[TraceRow]()
-        interval = full.candidate.interval_cycles
+        interval, goal = full.candidate.interval_cycles, self.context.request.goal
         for groups in self._sets(interval, marks, range(max(self.least, 1), count)):
             about = f"{len(groups)} engine{'s' * (len(groups) != 1)} for the host to write: "
-            try:
-                found = self.search(self._only(groups, marks, interval))
-            except (InfeasibleError, LimitError) as error:
-                refusals = unproven(error.refusals)
-                tries.append(TraceRow(interval, "not found within the limit", "fold", f"{about}{error}", refusals))
+            found = yield self._only(groups, marks, interval)
+            if isinstance(found, Refused):
+                if found.interrupted:
+                    return None
+                refusals = unproven(found.refusals)
+                tries.append(TraceRow(interval, "not found within the limit", "fold", f"{about}{found}", refusals))
                 continue
-            tries += _told(found, about)
+            tries += _rows_of(found, about)
             fewer = len(written_by_host(self.context, found.candidate)) < count
             if fewer and self._cycles(found) <= self._cycles(full):
-                return _joined(full, found, tries, self.context.request.goal)
+                return _joined(full, found, tries, goal)
             if found.interrupted:
-                raise KeyboardInterrupt
-        return _joined(full, full, tries, self.context.request.goal)
+                return None
+        return _joined(full, full, tries, goal)
 
     def _sets(self, interval: int, marks: Marks, counts: Iterable[int]) -> Iterator[frozenset[int]]:
         """Yield sets of groups for the host to write, ever larger, each that which leaves most of what is short."""
@@ -238,7 +225,7 @@ class _Sparing:
         return replace(self.context, problem=only, unlimited=only, least_cycles=0 if at_any else interval)
 
 
-def _told(found: SearchResult, about: str) -> list[TraceRow]:
+def _rows_of(found: SearchResult, about: str) -> list[TraceRow]:
     """Return what was tried among fewer foldings, each row with a word on them; of others nothing is proven."""
     return [
         replace(

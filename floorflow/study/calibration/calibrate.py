@@ -17,7 +17,7 @@ from floorflow.facts import FoldedEntry, Plan, read_plan
 from floorflow.record import Outcome
 from floorflow.request import Request
 from floorflow.resources import Resources
-from floorflow.search.candidate.asked import platform_of, settled
+from floorflow.search.candidate.preparing import platform_of, settled
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.study.calibration.matching import Matches, match
 from floorflow.study.calibration.replan import Overrides, replanned_request

@@ -21,11 +21,10 @@ from floorflow.folding.methods import FoldingMethod
 from floorflow.folding.problem import TooMany
 from floorflow.request import Request
 from floorflow.resources import Resources, scarcity, total
-from floorflow.search.candidate.asked import settled
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.preparing import prepare, read
+from floorflow.search.candidate.engine_limits import methods_of
+from floorflow.search.candidate.preparing import prepare, read, settled
 from floorflow.search.candidate.progress import SILENT, Progress
-from floorflow.search.candidate.proposals import methods_of
 from floorflow.search.interval.state import SearchState
 
 CURVE_POINTS = 14

@@ -12,9 +12,8 @@ from floorflow.errors import InfeasibleError, InputError, LimitError
 from floorflow.folding import fold_at_interval, shortage
 from floorflow.request import Request, require_resources
 from floorflow.resources import RESOURCE_NAMES, Resources
-from floorflow.search.candidate.asked import settled
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.preparing import prepare, read
+from floorflow.search.candidate.preparing import prepare, read, settled
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.study.comparison.compare import Bounds
 from floorflow.study.pareto.fronts import OBJECTIVES, SCARCITY, Front, Point, Solve, fronts

@@ -11,13 +11,14 @@ import pytest
 
 import floorflow as ff
 from floorflow.api.command import command_line_of_several
-from floorflow.errors import LimitError
+from floorflow.errors import LimitError, required
 from floorflow.facts import MemoryScheduleEntry
 from floorflow.request import Request
 from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.findings import SearchResult
 from floorflow.search.candidate.preparing import read
 from floorflow.search.candidate.progress import SILENT
-from floorflow.search.interval.search import SearchResult, search
+from floorflow.search.interval.search import search
 from floorflow.search.many.at_memory import networks_at_memory, search_at_memory
 from floorflow.several import SeveralOptions, SeveralRequest
 from floorflow.view.pictures.memory import frames_of, joint_front_chart, memory_chart, rates_chart, used_gbs
@@ -208,7 +209,7 @@ def test_engines_that_cannot_be_placed_are_chosen_anew_for_less_area() -> None:
     def fails(context: PlanningContext) -> SearchResult:
         before.append(sum(group.use[0, 4] for group in context.problem.groups))
         if len(before) > 1:
-            return search(context)
+            return required(search(context))
         raise LimitError("no room")
 
     found = search_at_memory(request, networks, asked, fails, SILENT)

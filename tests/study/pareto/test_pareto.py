@@ -23,11 +23,12 @@ from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import Coupling, OptionGroup
 from floorflow.errors import InfeasibleError, InputError, LimitError
 from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown, fold_at_interval
+from floorflow.folding.exact import FoldingAnswer
 from floorflow.papers.samo.folding.brute import solve as brute
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.resources import RESOURCE_NAMES, Resources, scarcity
 from floorflow.study.pareto.files import folding_files
-from floorflow.study.pareto.fronts import OBJECTIVES, SCARCITY, WORTH, FoldingAnswer, Front, Fronts, fronts, spread
+from floorflow.study.pareto.fronts import OBJECTIVES, SCARCITY, WORTH, Front, Fronts, fronts, spread
 from floorflow.study.pareto.pareto import Pareto, pareto
 from tests.conftest import CNV, TFC
 

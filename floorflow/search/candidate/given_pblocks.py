@@ -1,16 +1,21 @@
-"""Pblocks that the user states: where they are, which modules they are of, and what their engines may be then."""
+"""Pblocks that are given: where the user states them, and those of an earlier plan near which another is to stay."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 
 from floorflow.dataflow.modules import Module
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import InfeasibleError, InputError, Refusal, some
-from floorflow.hardware import Platform, StatedPblock, stated_pblock
+from floorflow.errors import InputError, Refusal, Refused, some
+from floorflow.facts import InputFile, read_plan
+from floorflow.hardware import Platform, Rect, StatedPblock, stated_pblock
+from floorflow.reading import is_folder, read_bytes
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES, scaled_down
 
@@ -68,21 +73,20 @@ def _is_of(name: str, module: Module, earlier: Mapping[str, str]) -> bool:
 
 def within_pblocks(
     groups: Iterable[OptionGroup], stated: Mapping[str, StatedPblock], platform: Platform, request: Request
-) -> tuple[OptionGroup, ...]:
-    """Keep the foldings of engines that fit the pblocks that are stated for them.
-
-    Raises
-    ------
-    InfeasibleError
-        If an engine has none.
-
-    """
-    return tuple(_within(group, stated, platform, request) for group in groups)
+) -> tuple[OptionGroup, ...] | Refused:
+    """Keep the foldings of engines that fit the pblocks that are stated for them; refused if an engine has none."""
+    found = []
+    for group in groups:
+        kept = _within(group, stated, platform, request)
+        if isinstance(kept, Refused):
+            return kept
+        found.append(kept)
+    return tuple(found)
 
 
 def _within(
     group: OptionGroup, stated: Mapping[str, StatedPblock], platform: Platform, request: Request
-) -> OptionGroup:
+) -> OptionGroup | Refused:
     for position, engine in enumerate(group.engines):
         if engine not in stated:
             continue
@@ -95,7 +99,7 @@ def _within(
             over = [(n, h, w) for n, h, w in zip(RESOURCE_NAMES, most, least, strict=True) if w > h]
             name, have, wanted = over[0] if over else _nearest(use.tolist(), most)
             refusal = Refusal("fixed pblock", name, pblock.slot, wanted, have, proven=True, names=(engine,))
-            raise InfeasibleError(str(refusal), "give it a larger range", (refusal,))
+            return Refused(str(refusal), "give it a larger range", (refusal,), "proven")
         group = group.subset(fits)
     return group
 
@@ -105,3 +109,64 @@ def _nearest(uses: Sequence[Sequence[int]], most: Sequence[int]) -> tuple[str, i
     worst = [max(range(len(most)), key=lambda kind: use[kind] / max(most[kind], 1)) for use in uses]
     row = min(range(len(uses)), key=lambda row: uses[row][worst[row]] / max(most[worst[row]], 1))
     return RESOURCE_NAMES[worst[row]], most[worst[row]], uses[row][worst[row]]
+
+
+@dataclass(frozen=True)
+class Previous:
+    """Modules of an earlier plan with the slot of each, and the rectangle of those that had just one.
+
+    ``file``: what was read.
+    """
+
+    modules: tuple[Module, ...] = ()
+    slot_of: Mapping[str, str] = field(default_factory=dict)
+    rects: Mapping[str, Rect] = field(default_factory=dict)
+    file: InputFile | None = None
+
+    def of(self, modules: Sequence[Module], slot_of: Mapping[str, str]) -> dict[str, Rect]:
+        """Return the rectangles of those modules that have the same engines and the same slot."""
+        same = {frozenset(m.engines): m.name for m in self.modules}
+        pairs = ((module.name, same.get(frozenset(module.engines), "")) for module in modules)
+        return {n: self.rects[old] for n, old in pairs if old in self.rects and self.slot_of[old] == slot_of[n]}
+
+    def clustered(self, engines: Collection[str]) -> tuple[Module, ...] | None:
+        """Return the modules if they hold just these engines, else None."""
+        held = [engine for module in self.modules for engine in module.engines]
+        return self.modules if sorted(held) == sorted(engines) else None
+
+
+NOT_BEFORE = Previous()
+
+
+def read_previous(path: Path | None, platform: Platform) -> Previous:
+    """Read an earlier plan of the same FPGAs: a plan.json, or the folder that holds it.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is of other parts, or has several phases.
+
+    """
+    if path is None:
+        return NOT_BEFORE
+    file = path / "plan.json" if is_folder(path) else path
+    plan = read_plan(file)
+    told = f"--stay-near {path}"
+    if len(plan.phases) > 1:
+        raise InputError(f"{told}: its {len(plan.phases)} phases take turns", hint="give a plan of one design")
+    earlier, now = [fpga.part for fpga in plan.platform.fpgas], [fpga.board.part for fpga in platform.fpgas]
+    if earlier != now:
+        raise InputError(f"{told}: it is of {', '.join(earlier)}, not of {', '.join(now)}", hint="leave it out")
+    (phase,) = plan.phases
+    read = InputFile(
+        path=file.name, sha256=sha256(read_bytes(file, "plan", "give a folder that plan wrote")).hexdigest()
+    )
+    entries = {name: entry for held in phase.floorplan.values() for name, entry in held.pblocks.items()}
+    rects = {
+        name: Rect(r.left, r.bottom, r.right, r.top)
+        for name, entry in entries.items()
+        for r in entry.rectangles
+        if len(entry.rectangles) == 1
+    }
+    modules = tuple(Module(module.name, tuple(module.engines)) for module in phase.modules)
+    return Previous(modules, {name: entry.slot for name, entry in entries.items()}, rects, read)

@@ -1,7 +1,9 @@
-"""Streams cross one boundary, and more only by option or where it is proven that no assignment does with so few."""
+"""An outcome of a search is a value, and what gives way where there is no plan is tried in order."""
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -14,19 +16,133 @@ import yaml
 from floorflow.assets import asset_folder
 from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.emit import bundle
-from floorflow.errors import InfeasibleError, LimitError
+from floorflow.errors import INTERRUPTED, InfeasibleError, LimitError, Refused, Stop, outcome_of, required
 from floorflow.facts import read_plan
 from floorflow.output import write
 from floorflow.record import record
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.findings import Outcome, SearchResult, Steps
 from floorflow.search.candidate.preparing import prepare
-from floorflow.search.interval.search import SearchResult
-from floorflow.search.policy import fewest_hops
-from floorflow.search.policy.fewest_hops import search_nearest
+from floorflow.search.interval.search import search
+from floorflow.search.policy import relaxation
+from floorflow.search.policy.relaxation import HOPS, Relaxation, outcome_under, searched_alone
 from floorflow.verify import check
 from tests.conftest import TFC, make_plan
 from tests.random_models import random_graph
+
+SEARCH = Path(__file__).resolve().parents[2] / "floorflow" / "search"
+CARRIERS = {"InfeasibleError", "LimitError", "KeyboardInterrupt", "WorkIsSpent"}
+ROOMS = ("candidate", "interval", "policy")
+"""The rooms of one network; `many` searches with what raises, for it goes on only with what is found."""
+SPENT = ("other_requests.py", "WorkIsSpent")
+"""The one place where work that is spent ends something: the extras of a plan."""
+TO_EXCEPTIONS = {
+    "preparing.py": ["context_of"],
+    "engine_limits.py": ["fitting"],
+    "relaxation.py": ["searched_under"],
+    "other_requests.py": ["_figures"],
+}
+"""Functions that hand an outcome to whoever expects exceptions: what stands outside of these rooms."""
+
+
+def names(node: ast.AST | None) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} if node is not None else set()
+
+
+def carriers(tree: ast.AST) -> Iterator[str]:
+    """Yield the exceptions of outcomes that are raised, caught or suppressed."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Raise):
+            yield from names(node.exc) & CARRIERS
+        if isinstance(node, ast.ExceptHandler):
+            yield from names(node.type) & CARRIERS
+        if isinstance(node, ast.Call) and "suppress" in names(node.func):
+            yield from {name for each in node.args for name in names(each)} & CARRIERS
+
+
+FILES = [path for room in ROOMS for path in sorted((SEARCH / room).glob("*.py"))]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_no_exception_carries_an_outcome(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert {(path.name, name) for name in carriers(tree)} <= {SPENT}
+    callers = [
+        function.name
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        and any(isinstance(node, ast.Call) and "required" in names(node.func) for node in ast.walk(function))
+    ]
+    assert callers == TO_EXCEPTIONS.get(path.name, [])
+
+
+@pytest.mark.parametrize(
+    ("why", "error"), [("proven", InfeasibleError), ("limit", LimitError), ("interrupted", KeyboardInterrupt)]
+)
+def test_a_refusal_becomes_the_exception_of_its_kind_and_back(why: Any, error: type[BaseException]) -> None:
+    refused = Refused("no room", "take more", why=why)
+    with pytest.raises(error) as caught:
+        required(refused)
+    if isinstance(caught.value, Exception):
+        assert outcome_of(lambda: required(refused)) == refused
+
+
+def test_a_stop_hears_a_signal_and_nothing_else() -> None:
+    with Stop() as stop:
+        raise KeyboardInterrupt
+    assert stop.heard
+    with pytest.raises(ValueError, match="other"), Stop() as stop:
+        raise ValueError("other")
+    assert not stop.heard
+
+
+def numbered(name: str, steps: list[Any]) -> Relaxation:
+    """Return a relaxation that asks once more, for another number, where there is no plan."""
+
+    def relax(context: Any, _: Any) -> Steps[Outcome]:
+        steps.append((name, context))
+        outcome = yield context
+        return (yield context + 10) if isinstance(outcome, Refused) and not outcome.interrupted else outcome
+
+    return Relaxation(name, relax, f"more of {name}")
+
+
+def test_relaxations_are_tried_in_order_the_last_first() -> None:
+    asked: list[Any] = []
+    relaxing: list[Any] = []
+    nothing = Refused("nothing")
+
+    def search(context: Any) -> Outcome:
+        asked.append(context)
+        return nothing
+
+    relaxations = (numbered("outer", relaxing), numbered("inner", relaxing))
+    assert outcome_under(searched_alone(0), relaxations, search) is nothing  # type: ignore[arg-type]
+    assert asked == [0, 10, 10, 20]
+    assert relaxing == [("outer", 0), ("inner", 0), ("inner", 10)]
+
+
+def test_after_a_signal_nothing_more_is_tried() -> None:
+    asked: list[Any] = []
+
+    def search(context: Any) -> Outcome:
+        asked.append(context)
+        return INTERRUPTED
+
+    relaxations = (numbered("outer", []), numbered("inner", []))
+    assert outcome_under(searched_alone(0), relaxations, search) is INTERRUPTED  # type: ignore[arg-type]
+    assert asked == [0]
+
+
+def test_a_signal_in_the_work_of_a_relaxation_ends_it() -> None:
+    def relax(context: Any, _: Any) -> Steps[Outcome]:
+        yield context
+        raise KeyboardInterrupt
+
+    relaxation = Relaxation("hasty", relax, "")
+    found = outcome_under(searched_alone(0), (relaxation,), lambda _: Refused("nothing"))  # type: ignore[arg-type]
+    assert found is INTERRUPTED
 
 
 def asked(folder: Path, **options: Any) -> Request:
@@ -42,6 +158,10 @@ def asked(folder: Path, **options: Any) -> Request:
 def prepared(request: Request) -> PlanningContext:
     assert isinstance(request.fpgas, int)
     return prepare(read_source(request.model), request, request.fpgas)
+
+
+def search_nearest(context: PlanningContext) -> SearchResult:
+    return required(outcome_under(searched_alone(context), (HOPS,), search))
 
 
 def most_hops(result: SearchResult) -> int:
@@ -105,7 +225,7 @@ def test_more_hops_come_with_the_proof_that_fewer_will_not_do(tmp_path: Path) ->
 def test_where_nothing_is_proven_of_all_foldings_the_plans_own_modules_may_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fewest_hops, "_engines_proof", lambda _: "")
+    monkeypatch.setattr(relaxation, "_engines_proof", lambda _: "")
     found = search_nearest(prepared(above_a_full_slr(tmp_path)))
     assert found.max_hops == 2
     assert found.hop_proof.startswith("no assignment of the modules to slots lets every stream cross at most 1 SLR")
@@ -133,8 +253,8 @@ def test_where_one_hop_was_asked_for_no_more_are_taken(tmp_path: Path) -> None:
 
 
 def test_what_is_not_proven_is_refused_with_the_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fewest_hops, "_engines_proof", lambda _: "")
-    monkeypatch.setattr(fewest_hops, "_modules_proof", lambda *_: "")
+    monkeypatch.setattr(relaxation, "_engines_proof", lambda _: "")
+    monkeypatch.setattr(relaxation, "_modules_proof", lambda *_: "")
     with pytest.raises((InfeasibleError, LimitError)) as caught:
         search_nearest(prepared(above_a_full_slr(tmp_path)))
     assert caught.value.hint.endswith("--max-hops 2")

@@ -1,10 +1,4 @@
-"""The search for the highest frame rate that has a legal floorplan: fold, cut and place decided together.
-
-First the bound of folding is tried, then that over assignments to slots; where engines may be of several kinds, those
-of another choice of kinds, too. Where these have no plan, contiguous cuts (`search.candidate.cutting`) tell the
-shortest interval at which every slot can fold a segment of its own; from there longer ones are tried until one has a
-plan, and then what lies between. When slot sums fit, placement does not fail (`floorflow.search.candidate.repair`).
-"""
+"""The search for the least resources, at a requested rate or at any."""
 
 from __future__ import annotations
 
@@ -13,13 +7,47 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
+from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import Refusal
-from floorflow.folding import RATIO, shortest_interval
-from floorflow.search.candidate.candidate import Candidate
-from floorflow.search.candidate.own_kinds import fewer_kinds, own_kinds_reaching
-from floorflow.search.interval.evenly import evenly
-from floorflow.search.interval.state import SearchState, TraceRow
-from floorflow.search.interval.ways import Way, ways
+from floorflow.folding import RATIO, FoldingProblem, FoldingSolution, fold_at_interval, restricted, shortest_interval
+from floorflow.search.candidate.findings import SearchResult, TraceRow
+from floorflow.search.candidate.placing import PlacedCandidate
+from floorflow.search.interval.least_full import least_full_candidate
+from floorflow.search.interval.state import SearchState
+from floorflow.search.interval.strategies import Strategy, strategies
+
+
+def own_kinds(problem: FoldingProblem) -> FoldingProblem | None:
+    """Return the problem without the options of other kinds; None if some engine has no more options."""
+    keep = [_of_own_kind(group) for group in problem.groups]
+    return restricted(problem, keep) if all(rows.any() for rows in keep) else None
+
+
+def _of_own_kind(group: OptionGroup) -> NDArray[np.bool_]:
+    """Mark the rows in which every engine is of its own kind, (n_rows,)."""
+    return np.asarray((group.engine_kinds == "").all(axis=1))
+
+
+def fewer_kinds(problem: FoldingProblem) -> FoldingProblem | None:
+    """Return the problem of the engines' own kinds, None if that leaves all options or some engine none."""
+    own = own_kinds(problem)
+    same = own is not None and all(len(a.rows) == len(b.rows) for a, b in zip(own.groups, problem.groups, strict=True))
+    return None if same else own
+
+
+def own_kinds_reaching(problem: FoldingProblem, interval_cycles: int) -> FoldingProblem | None:
+    """Return the problem of the engines' own kinds if it has fewer options and reaches an interval too, else None."""
+    own = fewer_kinds(problem)
+    if own is None:
+        return None
+    return own if isinstance(fold_at_interval(own, interval_cycles, prove=False), FoldingSolution) else None
+
+
+AT_THE_BOUND = "the interval is the folding optimum under the platform's summed limits"
+AT_THE_JOINT_BOUND = "no assignment of engines to slots allows a shorter interval"
 
 
 @dataclass
@@ -83,13 +111,13 @@ def better(first: RateSearch, second: RateSearch) -> RateSearch:
     It has the candidates of both, too: after Ctrl-C whichever can be placed will do.
     """
     found, other = (second, first) if second.run.kept_cycles < first.run.kept_cycles else (first, second)
-    found.run.trace[:] = [*_told(other, other.run.trace), *_told(found, found.run.trace)]
-    found.run.aside[:] = [*_told(other, other.run.aside), *_told(found, found.run.aside)]
+    found.run.trace[:] = [*_rows_about(other, other.run.trace), *_rows_about(found, found.run.trace)]
+    found.run.aside[:] = [*_rows_about(other, other.run.aside), *_rows_about(found, found.run.aside)]
     found.run.completed += other.run.completed
     return replace(found, about="")
 
 
-def _told(kinds: RateSearch, rows: list[TraceRow]) -> list[TraceRow]:
+def _rows_about(kinds: RateSearch, rows: list[TraceRow]) -> list[TraceRow]:
     """Return rows of the trace of a search, with a word on the search in each."""
     return [replace(row, detail=kinds.about + row.detail) for row in rows]
 
@@ -140,72 +168,66 @@ def attempt(run: SearchState, interval: int) -> bool:
     may be filled better. Where modules may not be joined, the floorplan is a part of the attempt: it may be what fails.
     """
     if interval not in run.attempts:
-        run.attempts[interval] = any(_succeeds(run, way, interval) for way in _ways(run, interval))
+        run.attempts[interval] = any(_succeeds(run, strategy, interval) for strategy in _strategies(run, interval))
     return run.attempts[interval]
 
 
-def _ways(run: SearchState, interval: int) -> Iterator[Way]:
-    if run.may_be_even:
-        yield evenly
-    yield from ways(run, interval)
+def _strategies(run: SearchState, interval: int) -> Iterator[Strategy]:
+    if run.may_be_least_full:
+        yield least_full_candidate
+    yield from strategies(run, interval)
 
 
-def _succeeds(run: SearchState, way: Way, interval: int) -> bool:
-    """Whether a way finds a candidate; where it failed at a longer interval it is not asked."""
-    name = way.__name__
+def _succeeds(run: SearchState, strategy: Strategy, interval: int) -> bool:
+    """Whether a strategy finds a candidate; where it failed at a longer interval it is not asked."""
+    name = strategy.__name__
     if interval <= run.failed_at.get(name, 0):
         return False
-    candidate = way(run, interval)
-    if candidate is not None and _kept(run, interval, candidate):
+    candidate = strategy(run, interval)
+    if candidate is not None and not run.context.request.keep_granularity:
+        run.found[interval] = candidate
+        return True
+    if candidate is not None and _best_of(run, run.place(run.improved(candidate))):
         return True
     run.failed_at[name] = interval
-    # What was placed and failed would most often fail again; `even_at_last` asks once more.
-    run.may_be_even &= candidate is None or way is not evenly
+    # What was placed and failed would most often fail again; `least_full_at_end` asks once more.
+    run.may_be_least_full &= candidate is None or strategy is not least_full_candidate
     return False
-
-
-def _kept(run: SearchState, interval: int, candidate: Candidate) -> bool:
-    """Keep a candidate for its floorplan, or plan it now; whether it may be a plan."""
-    if run.context.request.keep_granularity:
-        return _placed(run, candidate)
-    run.found[interval] = candidate
-    return True
 
 
 def place_shortest(run: SearchState) -> bool:
     """Place what was found, shortest interval first, until one has a floorplan; whether there is a plan now."""
     for interval in sorted(run.found):
         candidate = run.found.pop(interval)
-        if _placed(run, candidate) or (candidate.narrowed is not None and _placed_fuller(run, interval)):
+        placed = _best_of(run, run.place(run.improved(candidate)))
+        if not placed and candidate.narrowed is not None:
+            # What is least full has no floorplan: plan within all that slots allow.
+            run.may_be_least_full = False
+            del run.attempts[interval]
+            placed = attempt(run, interval) and _best_of(run, run.place(run.improved(run.found.pop(interval))))
+        if placed:
             run.found.clear()
             break
         run.attempts[interval] = False
     return run.best is not None
 
 
-def _placed_fuller(run: SearchState, interval: int) -> bool:
-    """Plan at an interval within all that slots allow, where what is evenly full has no floorplan."""
-    run.may_be_even = False
-    del run.attempts[interval]
-    return attempt(run, interval) and _placed(run, run.found.pop(interval))
+def _best_of(run: SearchState, answer: PlacedCandidate | None) -> bool:
+    """Keep a plan if it is the best so far; whether there is one."""
+    if answer is not None and answer.candidate.interval_cycles < run.best_cycles:
+        run.best = answer
+        run.progress.best(answer.candidate.interval_cycles, None)
+    return answer is not None
 
 
-def even_at_last(run: SearchState) -> None:
+def least_full_at_end(run: SearchState) -> None:
     """Even out the best plan where others, at shorter intervals, had no floorplan and it was not tried at its own."""
     best = run.best
-    if best is None or run.may_be_even or best.candidate.narrowed is not None or not run.seeks_fullness:
+    if best is None or run.may_be_least_full or best.candidate.narrowed is not None or not run.seeks_fullness:
         return
-    candidate = evenly(run, best.candidate.interval_cycles)
+    candidate = least_full_candidate(run, best.candidate.interval_cycles)
     answer = None if candidate is None else run.place(run.improved(candidate))
     run.best = answer or best
-
-
-def _placed(run: SearchState, candidate: Candidate) -> bool:
-    answer = run.place(run.improved(candidate))
-    if answer is not None and candidate.interval_cycles < run.best_cycles:
-        run.best = answer
-        run.progress.best(candidate.interval_cycles, None)
-    return answer is not None
 
 
 def _first_found(run: SearchState, intervals: tuple[int, ...], start: int) -> int | None:
@@ -253,7 +275,7 @@ def _shorter(run: SearchState, intervals: tuple[int, ...], start: int, first: in
             failed = middle
 
 
-def what_stopped(run: SearchState) -> str:
+def last_refusal_sentence(run: SearchState) -> str:
     """Return the verdict on the longest interval that failed below the one that was found."""
     last = last_refused(run)
     return row_sentence(last) if last else "bisection"
@@ -268,3 +290,43 @@ def last_refused(run: SearchState) -> TraceRow | None:
 def row_sentence(row: TraceRow) -> str:
     """Return a row of the trace as a sentence."""
     return f"{row.interval_cycles:,} cycles: {row.verdict} ({row.stage}): {row.detail}"
+
+
+def least_resources(run: SearchState, intervals: tuple[int, ...]) -> None:
+    """Plan at the longest allowed interval; where that has no plan, at shorter ones, which change the folding.
+
+    Options slower than a requested rate are gone already.
+    """
+    for longest in _ladder(intervals, run.context.search_limits.rate_attempts):
+        if attempt(run, longest) and place_shortest(run):
+            break
+
+
+def end_of_least_resources(run: SearchState) -> str:
+    """Return what ended the search, once the folding is held against its bound."""
+    if run.context.request.fps is not None:
+        return "the requested rate was met"
+    failed = [row_sentence(row) for row in run.trace if row.verdict != "legal"]
+    folding = run.best.candidate.folding if run.best is not None else None
+    if folding and not failed and folding.budget == run.context.problem.budget and folding.stats.status == "optimal":
+        return "least resources: no folding at any interval is less scarce"
+    return "; ".join(["least resources for which a legal floorplan was found", *failed[-1:]])
+
+
+def _ladder(intervals: tuple[int, ...], tries: int) -> Iterator[int]:
+    """Yield the longest interval, then shorter ones in ever larger steps."""
+    index, step = len(intervals) - 1, 1
+    for _ in range(tries):
+        if index < 0:
+            return
+        yield intervals[index]
+        index, step = index - step, 2 * step
+
+
+def why_ended(found: SearchResult, interval: int, last: TraceRow | None) -> str:
+    """Return why a search that came to other designs found none of a shorter interval than this one."""
+    if interval == found.bound_cycles:
+        return AT_THE_BOUND
+    if interval == found.joint_bound_cycles:
+        return AT_THE_JOINT_BOUND
+    return found.ended_by if last is None else row_sentence(last)

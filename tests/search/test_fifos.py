@@ -1,41 +1,146 @@
-"""What one frame takes: planned depths against the stepping simulator, and what plans say of them."""
+"""FIFOs: what folding pays for them, how deep they must be, and what shallower ones cost."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
+from math import inf
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 import onnx
 import pytest
 
 from floorflow import flow, rates
 from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.finn.read.dataflow import read_source
-from floorflow.channels import PartialPlacement, connect
-from floorflow.dataflow.model import Engine
+from floorflow.channels import PartialPlacement, connect, port_widths_bits
+from floorflow.dataflow.model import Engine, FoldedDataflow
 from floorflow.emit.bundle import report_text as report
+from floorflow.errors import required
 from floorflow.facts import Plan, read_plan, summary
 from floorflow.facts.estimates import throughput_warnings
+from floorflow.folding import FoldingSolution
 from floorflow.hardware import Crossing, Route, link_crossing, load_platform
+from floorflow.modes import run
 from floorflow.rates import RateProblem, RouteDelay, keeps
+from floorflow.rates.schedule_depths import SHALLOW_WORDS
 from floorflow.record.network import throughput_of
 from floorflow.request import Request
+from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.search.candidate import candidate as candidate_module
 from floorflow.search.candidate import fifo_sizing
-from floorflow.search.candidate.candidate import Candidate, least_words, route_delays
-from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.candidate import Candidate, folded_by, least_words, route_delays
+from floorflow.search.candidate.context import PlanningContext, SearchLimits
+from floorflow.search.candidate.cutting import FifoPricing, held_bits, prices_of, with_cut_names
 from floorflow.search.candidate.fifo_sizing import Throughput
+from floorflow.search.candidate.findings import SearchResult
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.interval import search
+from floorflow.segments import Segments, Space
+from floorflow.verify import check
 from floorflow.view.names import rate_text
 from tests.channels.test_realise import SHORT, Prices, joining
-from tests.conftest import CNV, TFC
-from tests.random_models import random_graph
+from tests.conftest import CNV, TFC, make_plan
+from tests.random_models import random_graph, random_residual
 from tests.rates.stepping import DEADLOCK, simulate
 from tests.rates.test_patterns import residual
+
+EQUAL = tuple(1.0 for _ in RESOURCE_NAMES)
+
+
+@cache
+def prepared() -> PlanningContext:
+    request = Request(TFC, "alveo-u250", effort="fast")
+    return prepare(read_source(request.model), request, 1)
+
+
+def folded() -> FoldedDataflow:
+    context = prepared()
+    folding = context.solvers.fold(context.problem, context.problem.intervals()[-1])
+    assert isinstance(folding, FoldingSolution)
+    return folded_by(context, folding)
+
+
+def inner_channel() -> str:
+    """Return a channel between two engines that no stage holds together."""
+    inner = [s for s in prepared().dataflow.streams if not (s.from_outside or s.to_outside)]
+    return inner[len(inner) // 2].channel
+
+
+def test_what_is_nearly_used_up_is_dear_and_ff_are_free() -> None:
+    budget = Resources(lut=1000, ff=2000, bram18=100, uram=10, dsp=0)
+    prices = dict(zip(RESOURCE_NAMES, prices_of(budget, Resources(lut=500, bram18=90, uram=10)), strict=True))
+    assert prices["FF"] == 0
+    assert prices["LUT"] == 1 / 500
+    assert prices["BRAM18"] == 1 / 10
+    assert prices["LUT"] < prices["BRAM18"] < prices["URAM"] < float("inf")
+    assert prices["DSP"] > prices["URAM"], "there is none of it"
+
+
+def test_only_deep_fifos_hold_bits() -> None:
+    network = folded()
+    streams = network.dataflow.streams
+    depths = {stream.channel: SHALLOW_WORDS + place % 2 for place, stream in enumerate(streams)}
+    held = held_bits(prepared().dataflow, network, depths)
+    assert set(held.values()) == {
+        (SHALLOW_WORDS + 1) * max(port_widths_bits(stream, network)) for stream in streams[1::2]
+    }
+    assert set(held) == {stream.channel for stream in prepared().dataflow.streams[1::2]}
+
+
+def test_a_fifo_at_a_cut_is_held_by_the_producers_segment_alone() -> None:
+    dataflow = prepared().dataflow
+    held = dict.fromkeys((stream.channel for stream in dataflow.streams), 1000)
+    named = with_cut_names(dataflow, held)
+    for stream in dataflow.streams:
+        if not (stream.from_outside or stream.to_outside):
+            assert named[stream.cut({stream.source}).channel] == 1000
+            assert stream.cut({stream.target}).channel not in named
+
+
+def test_segments_pay_for_the_fifos_of_their_outputs_and_never_of_their_inputs() -> None:
+    context, name = prepared(), inner_channel()
+    stream = next(s for s in context.dataflow.streams if s.channel == name)
+    order = [engine.name for engine in context.dataflow.engines]
+    cut = order.index(stream.target)
+    sums = {}
+    for bits in (0, 10**6):
+        pricing = FifoPricing(context, {name: bits} if bits else {}, EQUAL)
+        segments = Segments(context.dataflow, context.problem.groups, pricing.couplings)
+        for side, engines in (("producer", order[:cut]), ("consumer", order[cut:])):
+            problem = segments.of(engines).problem(Space(context.problem.budget, context.platform.silicon))
+            sums[side, bits] = sum(int(coupling.use.sum()) for coupling in problem.couplings)
+    assert sums["producer", 10**6] > sums["producer", 0]
+    assert sums["consumer", 10**6] == sums["consumer", 0]
+
+
+def test_deeper_fifos_are_never_cheaper_at_any_width() -> None:
+    context, name = prepared(), inner_channel()
+    place = next(i for i, s in enumerate(context.dataflow.streams) if s.channel == name)
+    prices = context.scarcity_prices
+    before = None
+    for bits in (0, 10**4, 10**5, 10**6):
+        priced = FifoPricing(context, {name: bits}, prices).problem(context).couplings[place].use @ np.array(prices)
+        assert before is None or (priced >= before - 1e-12).all()
+        before = priced
+
+
+def test_memory_that_runs_out_is_avoided() -> None:
+    context, name = prepared(), inner_channel()
+    place = next(i for i, s in enumerate(context.dataflow.streams) if s.channel == name)
+
+    def uses(scarce: str) -> np.ndarray:
+        prices = tuple(1.0 if resource == scarce else 1e-9 for resource in RESOURCE_NAMES)
+        use = FifoPricing(context, {name: 10**6}, prices).problem(context).couplings[place].use
+        return np.asarray(use[..., RESOURCE_NAMES.index(scarce)])
+
+    for scarce, other in (("BRAM18", "URAM"), ("URAM", "BRAM18")):
+        assert not uses(scarce).any(), f"{other} is as good as free"
+
 
 rate_problem = partial(rates.rate_problem, known=BACKEND)
 full_rate = partial(fifo_sizing.full_rate, known=BACKEND)
@@ -194,7 +299,7 @@ def test_a_kind_without_a_pattern_is_named() -> None:
 
 def planned(request: Request) -> tuple[PlanningContext, Candidate]:
     context = prepare(read_source(request.model), request, 1)
-    return context, search.search(context).candidate
+    return context, required(search(context)).candidate
 
 
 @pytest.fixture(scope="module")
@@ -273,3 +378,88 @@ def test_a_kept_depth_takes_nothing_from_what_waits_at_a_join_that_was_not_analy
     channels = {c.name: c for c in connect(folded, Prices(), PartialPlacement({}, {}, kept))}
     assert channels[SHORT].fifo_depth_words == (5 if analysed else 2 + 12)
     assert kept["fork.0->window.0"] == (5 if analysed else 2)
+
+
+SLACK = SearchLimits().fifo_slack
+
+
+def tight(seed: int, share: float, folder: Path) -> Request:
+    model = folder / f"residual_{seed}.onnx"
+    onnx.save(random_residual(seed), model)
+    return Request(model, "pynq-z1", cap={"LUT": share, "BRAM18": share}, effort="fast", plots=False)
+
+
+def found(request: Request, far: float) -> SearchResult:
+    context = prepare(read_source(request.model), request, 1)
+    return required(search(replace(context, search_limits=SearchLimits(far=far))))
+
+
+def is_traded(seed: int, share: float, folder: Path) -> bool:
+    """Search with and without the trade; say whether it was made, which it may only be where it keeps more."""
+    request = tight(seed, share, folder)
+    without, traded = found(request, inf).candidate, found(request, 1.0).candidate
+    assert without.fifo_slack == 0
+    assert without.kept_cycles == without.interval_cycles
+    assert traded.kept_cycles <= without.kept_cycles
+    assert traded.fifo_slack == (SLACK if traded.kept_cycles < without.kept_cycles else 0)
+    return traded.fifo_slack > 0
+
+
+SEED, TRADED_AT = 1, 0.28125
+
+
+@pytest.fixture(scope="module")
+def tight_share(tmp_path_factory: pytest.TempPathFactory) -> float:
+    """The share of the board at which one network is traded for; as prices move, it lies where the interval jumps."""
+    folder = tmp_path_factory.mktemp("tight")
+    low, high = 0.2, 0.4
+    longest = found(tight(SEED, high, folder), 1.0).candidate.interval_cycles
+    share = TRADED_AT
+    while (candidate := found(tight(SEED, share, folder), 1.0).candidate).fifo_slack == 0:
+        low, high = (low, share) if candidate.interval_cycles <= longest else (share, high)
+        share = (low + high) / 2
+        assert high - low > 1e-4, "a network of other sizes is needed"
+    return share
+
+
+def test_a_plan_with_shallower_fifos_is_taken_only_where_it_keeps_more(tight_share: float, tmp_path: Path) -> None:
+    assert is_traded(SEED, tight_share, tmp_path)
+    assert not is_traded(3, 0.22, tmp_path)
+
+
+@pytest.mark.slow
+def test_so_it_is_in_a_larger_network(tmp_path: Path) -> None:
+    is_traded(6, 0.26, tmp_path)
+
+
+def test_near_the_joint_bound_nothing_is_traded(tmp_path: Path) -> None:
+    result = found(tight(7, 0.3, tmp_path), SearchLimits().far)
+    joint = result.joint_bound_cycles
+    assert joint is not None
+    assert joint < result.candidate.interval_cycles <= SearchLimits().far * joint
+    assert result.candidate.fifo_slack == 0
+    assert not any("longer" in row.detail for row in result.trace)
+
+
+def test_the_plan_tells_the_rate_that_fifos_keep_and_that_it_was_chosen(
+    tight_share: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def prepared(*given: Any) -> PlanningContext:
+        return replace(prepare(*given), search_limits=SearchLimits(far=1.0))
+
+    monkeypatch.setattr(run, "prepare", prepared)
+    out = make_plan(tmp_path / "out", tight(SEED, tight_share, tmp_path))
+    assert check(out) == []
+    plan = read_plan(out / "plan.json")
+    (part,) = plan.phases[0].networks
+    estimates, timed = part.estimates, part.estimates.throughput
+    assert timed is not None
+    assert timed.interval_cycles is not None
+    assert timed.full_rate_cycles is not None
+    assert part.interval_cycles < timed.interval_cycles <= timed.full_rate_cycles * (1 + SLACK) + 1
+    assert estimates.sustained_fps == pytest.approx(100e6 / timed.interval_cycles)
+    assert "frames/s with the planned FIFOs" in summary(plan).splitlines()[len(plan.unbuilt)]
+    assert any("planned for an interval 5% longer" in sentence for sentence in plan.warnings)
+    assert not any("too shallow" in sentence for sentence in plan.warnings)
+    rows = [row for row in plan.networks[0].trace if row.detail.startswith("FIFOs for 5% longer: ")]
+    assert rows[-1].verdict == "legal"

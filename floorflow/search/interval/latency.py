@@ -14,7 +14,7 @@ from floorflow.errors import unproven
 from floorflow.folding import FoldingSolution
 from floorflow.resources import Resources
 from floorflow.search.candidate.candidate import Candidate
-from floorflow.search.candidate.limits import LatencyLimits
+from floorflow.search.candidate.context import LatencyLimits
 from floorflow.search.candidate.placing import PlacedCandidate
 from floorflow.search.interval.state import SearchState, share_of
 

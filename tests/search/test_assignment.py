@@ -1,42 +1,118 @@
-"""What pblocks should hold: the user's fill before the confidence, that before the rule on hard pblocks."""
+"""Merged modules keep their slots, and pblocks have room for what lies in them."""
 
 from __future__ import annotations
 
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from floorflow.backends.finn.read.dataflow import read_source
+from floorflow.channels import connect
 from floorflow.dataflow.bands import FF_PER_LUT, fit_likelihood
+from floorflow.dataflow.modules import Module
 from floorflow.facts import read_plan
 from floorflow.facts.floorplan import PblockEntry
+from floorflow.folding import FoldingSolution
+from floorflow.hardware import free_supply
+from floorflow.partition import PartitionFailure, PartitionSolution
 from floorflow.request import Request
 from floorflow.resources import Resources
+from floorflow.search.candidate.assignment import by_slot, crowded_rings, merge_groups
+from floorflow.search.candidate.candidate import Candidate, folded_by, realised
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.pblock_sizes import fullest_supply, has_room, is_sized_hard, roomy_supply
 from floorflow.search.candidate.preparing import prepare
+from floorflow.search.candidate.slot_problem import fullest_supply, has_room, is_sized_hard, roomy_supply
+from floorflow.stats import SolveStats
 from floorflow.verify import check
 from tests.conftest import CNV, TFC, make_plan
+
+
+def prepared(**options: Any) -> PlanningContext:
+    request = Request(TFC, "alveo-u250", **options)
+    return prepare(read_source(request.model), request, 1)
+
+
+def in_turns(context: PlanningContext) -> Candidate:
+    """Return a chain of single engines that lie in the two lowest slots in turns."""
+    folding = context.solvers.fold(context.problem, context.problem.intervals()[-1])
+    assert isinstance(folding, FoldingSolution)
+    folded = folded_by(context, folding)
+    modules = [Module(engine.name, (engine.name,)) for engine in folded.dataflow.engines]
+    slot_of = dict(zip((module.name for module in modules), cycle((0, 1)), strict=False))
+    streams = connect(folded, context.costs)
+    return realised(context, folding, modules, streams, PartitionSolution(slot_of, SolveStats("turns", "heuristic")))
+
+
+def test_with_granularity_slot_all_of_a_slot_become_one_though_they_feed_each_other_in_a_ring() -> None:
+    context = prepared(granularity="slot")
+    candidate = in_turns(context)
+    merged = by_slot(context, candidate, sorted(set(candidate.slot_of.values())), keep=1)
+    assert isinstance(merged, Candidate)
+    assert sorted(merged.slot_of.values()) == ["fpga0.SLR0", "fpga0.SLR1"]
+    slots = {engine: merged.slot_of[module.name] for module in merged.modules for engine in module.engines}
+    assert slots == {module.engines[0]: candidate.slot_of[module.name] for module in candidate.modules}
+    assert crowded_rings(merged.modules, merged.slot_of, merged.channels) == ()
+
+
+def test_a_ring_of_modules_that_are_not_alone_in_their_slots_is_refused() -> None:
+    context = prepared()
+    candidate = in_turns(context)
+    lower = [name for name, slot in candidate.slot_of.items() if slot == "fpga0.SLR0"]
+    assert len(lower) > 2
+    refused = merge_groups(context, candidate, [lower[:2]])
+    assert isinstance(refused, PartitionFailure)
+    assert refused.refusals[0].what == "merged cycle"
+
+
+def test_modules_may_feed_themselves_through_one_over_a_whole_slot() -> None:
+    context = prepared()
+    candidate = in_turns(context)
+    lower = [name for name, slot in candidate.slot_of.items() if slot == "fpga0.SLR0"]
+    merged = merge_groups(context, candidate, [lower])
+    assert isinstance(merged, Candidate)
+    assert list(merged.slot_of.values()).count("fpga0.SLR0") == 1
+    assert list(merged.slot_of.values()).count("fpga0.SLR1") > 1
+
+
+def test_the_slots_of_a_ring_are_named_unless_whole_slots_break_it() -> None:
+    candidate = in_turns(prepared())
+    engines = list(candidate.slot_of)
+    ends = Module("ends", (engines[0], engines[2]))
+    others = [module for module in candidate.modules if not {*module.engines} & {*ends.engines}]
+    places = {"ends": "fpga0.SLR0"} | {module.name: candidate.slot_of[module.name] for module in others}
+    assert crowded_rings([ends, *others], places, candidate.channels) == ("fpga0.SLR0", "fpga0.SLR1")
+    assert crowded_rings([ends, *others], places | {"ends": "fpga0.SLR2"}, candidate.channels) == ()
+
+
+@pytest.mark.parametrize("granularity", ["slot", "stage"])
+def test_only_one_module_a_slot_may_be_as_large_as_all_that_is_free_there(granularity: str) -> None:
+    context = prepared(granularity=granularity)
+    fpga = context.platform.fpgas[0]
+    free = free_supply(fpga.device, fpga.slots[0]).lut
+    largest = max(held.lut for held in context.pblock_capacities["fpga0.SLR0"])
+    assert (largest == free) == (granularity == "slot")
+
 
 SMALL = {"MVAU_hls": Resources(10_000, 8_000, 100, 0, 20)}
 LARGE = {"MVAU_hls": Resources(60_000, 50_000, 0, 0, 0)}
 
 
-def prepared(board: str = "alveo-u250", **options: Any) -> PlanningContext:
+def prepared_for(board: str = "alveo-u250", **options: Any) -> PlanningContext:
     request = Request(TFC, board, plots=False, **options)
     return prepare(read_source(request.model), request, 1)
 
 
 def roomy(use: dict[str, Resources], board: str = "alveo-u250", **options: Any) -> Resources:
-    context = prepared(board, **options)
+    context = prepared_for(board, **options)
     return roomy_supply(context, context.platform.fpgas[0].device, use)
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
 @pytest.mark.parametrize("use", [SMALL, LARGE], ids=["small", "large"])
 def test_a_roomy_pblock_holds_its_module_with_the_confidence(use: dict[str, Resources], confidence: float) -> None:
-    context = prepared(confidence=confidence)
+    context = prepared_for(confidence=confidence)
     device = context.platform.fpgas[0].device
     supply = roomy_supply(context, device, use)
     beside = Resources(supply.lut, max(supply.ff, FF_PER_LUT * supply.lut), supply.bram18, supply.uram, supply.dsp)
@@ -85,7 +161,7 @@ def test_without_errors_of_the_costs_only_fills_count() -> None:
     ],
 )
 def test_pblocks_are_sized_hard_where_they_may_become_so(board: str, style: str, hard: bool) -> None:
-    context = prepared(board, constraint_style=style)
+    context = prepared_for(board, constraint_style=style)
     assert is_sized_hard(context.request, context.platform.fpgas[0].device) is hard
 
 

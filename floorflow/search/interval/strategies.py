@@ -14,31 +14,31 @@ from floorflow.resources import ZERO, Resources
 from floorflow.search.candidate.assignment import Unassigned
 from floorflow.search.candidate.candidate import Candidate
 from floorflow.search.candidate.cutting import SlotOf
-from floorflow.search.candidate.hops import crossings, near
+from floorflow.search.candidate.routes import crossings, near
 from floorflow.search.interval.state import SearchState, share_of
 from floorflow.segments import Assigned, SlotRelaxation, parts_of
 
-Way = Callable[[SearchState, int], Candidate | None]
+Strategy = Callable[[SearchState, int], Candidate | None]
 
 
-def ways(run: SearchState, interval: int) -> Iterator[Way]:
+def strategies(run: SearchState, interval: int) -> Iterator[Strategy]:
     """Yield the ways to fold and cut at an interval that may succeed, the more promising one first."""
     request = run.context.request
     asked = request.fold_method != "exact" or request.partition_method != "auto"
     if asked or len(run.context.limits) == 1:
         # A method that was asked for is not gone round.
-        yield whole
+        yield fold_whole
         return
     if run.has_folding(interval, run.context.search_limits.slack):
-        yield whole
+        yield fold_whole
     if run.has_folding(interval):
-        yield segmented
-        yield exchanged
-        yield nearest
-        yield scattered
+        yield fold_segments
+        yield fold_exchanges
+        yield fold_nearest
+        yield fold_scattered
 
 
-def whole(run: SearchState, interval: int) -> Candidate | None:
+def fold_whole(run: SearchState, interval: int) -> Candidate | None:
     """Fold the network on the summed limits, connect, cluster and partition; keep back only what was short.
 
     What FIFOs must hold is priced from the second folding on, so that at first nothing is kept back for them.
@@ -112,7 +112,7 @@ def _note_closest(run: SearchState, interval: int, answer: Unassigned) -> None:
         run.closest.setdefault(interval, []).append(dict(answer.closest))
 
 
-def nearest(run: SearchState, interval: int) -> Candidate | None:
+def fold_nearest(run: SearchState, interval: int) -> Candidate | None:
     """Fold each slot for itself in the assignments of the whole that exceeded limits a little, the last first."""
     for slot_of in run.closest.pop(interval, [])[::-1]:
         found = folded_by_slots(run, slot_of, interval)
@@ -121,7 +121,7 @@ def nearest(run: SearchState, interval: int) -> Candidate | None:
     return None
 
 
-def segmented(run: SearchState, interval: int) -> Candidate | None:
+def fold_segments(run: SearchState, interval: int) -> Candidate | None:
     """Give every slot a segment of the network that it folds for itself; what a slot lacked it keeps back."""
     for _ in range(run.context.search_limits.cut_rounds):
         slot_of = run.cut(interval)
@@ -134,7 +134,7 @@ def segmented(run: SearchState, interval: int) -> Candidate | None:
     return None
 
 
-def exchanged(run: SearchState, interval: int) -> Candidate | None:
+def fold_exchanges(run: SearchState, interval: int) -> Candidate | None:
     """Give every slot a segment but for a few stages that neighbours exchanged, each folding its own."""
     with run.progress.stage("folding"):
         run.progress.note(f"exchanges at {interval:,} cycles")
@@ -142,7 +142,7 @@ def exchanged(run: SearchState, interval: int) -> Candidate | None:
     return None if slot_of is None else folded_by_slots(run, slot_of, interval)
 
 
-def scattered(run: SearchState, interval: int) -> Candidate | None:
+def fold_scattered(run: SearchState, interval: int) -> Candidate | None:
     """Give every slot stages from anywhere in the network, with few crossings, that it folds for itself.
 
     What streams take at a crossing is only bounded there: first a share of each slot is left for it.

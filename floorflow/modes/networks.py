@@ -1,0 +1,92 @@
+"""One network on a platform, several at once, and several at one external memory."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from floorflow.errors import Refused, outcome_of, required
+from floorflow.facts import Plan
+from floorflow.modes.run import ModeResult, Run, with_files
+from floorflow.record import Outcome, record
+from floorflow.record.at_memory import record_at_memory
+from floorflow.record.several import record_several
+from floorflow.request import Request
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.findings import Extras
+from floorflow.search.candidate.findings import Outcome as Searched
+from floorflow.search.candidate.progress import SILENT, Progress, part_of
+from floorflow.search.interval.search import search
+from floorflow.search.many.at_memory import networks_at_memory, search_at_memory
+from floorflow.search.many.several import Networks, SeveralFound, networks_of, search_several
+from floorflow.search.policy.other_requests import Again, extras
+from floorflow.search.policy.relaxation import RELAXATIONS, fewest_fpgas, outcome_under, searched_alone, searched_under
+from floorflow.several import SeveralRequest
+
+
+def one_network(run: Run) -> ModeResult[Outcome]:
+    """Search for one network, on as few FPGAs as will do."""
+    progress = run.progress
+    one = partial(_searched, run, progress=progress)
+    steps = fewest_fpgas(run.request, partial(run.prepared, progress=progress), progress)
+    on_fpgas = required(outcome_under(steps, RELAXATIONS, one, progress))
+    context, found = on_fpgas.context, on_fpgas.result
+
+    def recorded() -> Plan:
+        progress.best(found.candidate.interval_cycles, max(found.bound_cycles, found.joint_bound_cycles or 0))
+        return record(run.models[0], context, found, on_fpgas.tried, run.measured)
+
+    def again(context: PlanningContext) -> Searched:
+        return outcome_under(searched_alone(context), RELAXATIONS, partial(_searched, run))
+
+    def beside(most_work: float, progress: Progress) -> Extras | None:
+        return extras(context, found, most_work, progress, Again(run.prepared, again))
+
+    return ModeResult(with_files(context, recorded), found.interrupted, beside)
+
+
+def _searched(run: Run, context: PlanningContext, progress: Progress = SILENT) -> Searched:
+    """Search under all limits as they are, and where a rate is asked for among designs of any."""
+    # A bargain that the fastest design alone would meet is none, and to find that out takes a search of its own.
+    if context.request.fps is None or not context.floorplans:
+        return search(context, progress)
+    anyhow = context.request.changed(fps=None)
+    return search(context, progress, lambda: required(run.prepared(anyhow, len(context.platform.fpgas), progress)))
+
+
+def several_networks(run: Run, request: SeveralRequest) -> ModeResult[Outcome]:
+    """Search for several networks: each is lowered as if alone; one search folds, cuts and places all engines."""
+    progress, each = run.progress, part_of(run.progress)
+    known: dict[int, Networks] = {}
+    made: list[SeveralFound] = []
+
+    def prepared(asked: Request, fpgas: int) -> PlanningContext | Refused:
+        def at_least() -> PlanningContext:
+            known[fpgas] = networks_of(request.like(asked), run.models, fpgas)
+            return known[fpgas].at_least()
+
+        with progress.stage("lowering"):
+            return outcome_of(at_least)
+
+    def searched(context: PlanningContext) -> Searched:
+        searches = (searched_under(each), searched_under(each, RELAXATIONS[1:]))
+        answer = outcome_of(lambda: search_several(known[len(context.platform.fpgas)], *searches, progress))
+        if isinstance(answer, Refused):
+            return answer
+        made.append(answer)
+        return answer.result
+
+    tried = required(outcome_under(fewest_fpgas(run.request, prepared, progress), (), searched, progress)).tried
+    found = made[-1]
+    recorded = partial(record_several, run.models, found, tried)
+    return ModeResult(with_files(found.context, recorded), found.result.interrupted)
+
+
+def at_memory(run: Run, request: SeveralRequest) -> ModeResult[Outcome]:
+    """Search for engines that share the external memory: chosen together, scheduled, and placed as any other."""
+    with run.progress.stage("lowering"):
+        networks, wishes = networks_at_memory(request, run.models)
+    one = searched_under(part_of(run.progress))
+    found = search_at_memory(request, networks, wishes, one, run.progress)
+    recorded = partial(record_at_memory, run.models, found)
+    made = with_files(found.placed.context, recorded, found.choice.seconds)
+    return ModeResult(made, found.placed.result.interrupted)

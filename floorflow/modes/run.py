@@ -1,0 +1,87 @@
+"""What every mode is given and what it hands over, and how that is recorded with its files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Generic, TypeVar
+
+from floorflow.backends.backend import Source
+from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
+from floorflow.emit import bundle, plan_digest
+from floorflow.errors import INTERRUPTED, Refused, Stop, outcome_of, required
+from floorflow.facts import Extras, Plan
+from floorflow.record import Outcome
+from floorflow.record.run import cut_short, record_extras
+from floorflow.request import Request
+from floorflow.search.candidate import findings
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.preparing import prepare
+from floorflow.search.candidate.progress import SILENT, Progress
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A request with its models, read; of one network the only one."""
+
+    models: Sequence[Source]
+    request: Request
+    progress: Progress = SILENT
+    measured: Measurements = NO_MEASUREMENTS
+
+    def prepared(self, request: Request, fpgas: int, progress: Progress = SILENT) -> PlanningContext | Refused:
+        """Lower and price the one network for another request."""
+        with progress.stage("lowering"):
+            return outcome_of(partial(prepare, self.models[0], request, fpgas, self.measured))
+
+
+@dataclass(frozen=True)
+class ModeResult(Generic[Made]):
+    """What a search found, as how it is made final, ``interrupted`` or not.
+
+    ``extras`` works out what is told beside, in at most so much work.
+    """
+
+    make: Callable[[bool], Made]
+    interrupted: bool
+    extras: Callable[[float, Progress], findings.Extras | None] | None = None
+
+
+def with_files(
+    context: PlanningContext, recorded: Callable[[], Plan], seconds: Mapping[str, float] | None = None
+) -> Callable[[bool], Outcome]:
+    """Return how a plan is recorded with its files, ``interrupted`` or not; ``seconds``: what its steps took."""
+
+    def made(interrupted: bool) -> Outcome:
+        result = cut_short(recorded()) if interrupted else recorded()
+        return Outcome(result, context.platform, bundle(result, context.platform, context.backend), seconds or {})
+
+    return made
+
+
+def recorded(found: ModeResult[Made], progress: Progress) -> Made:
+    """Record what was found, marked if its search was interrupted.
+
+    A signal meanwhile has it recorded once more, and marked, for it is final and that is short; another goes through.
+    """
+    with Stop(), progress.stage("recording"):
+        return found.make(found.interrupted)
+    if found.interrupted:
+        required(INTERRUPTED)
+    return recorded(replace(found, interrupted=True), progress)
+
+
+def with_extras(made: Outcome, found: ModeResult[Outcome], most_work: float) -> Outcome:
+    """Return how the extras of a plan are worked out, too, by at most so much work; an interrupted one has none."""
+    extras = found.extras
+    if extras is None or made.plan.interrupted:
+        return made
+
+    def work_out(progress: Progress) -> Extras | None:
+        beside = extras(most_work, progress)
+        return None if beside is None else record_extras(beside, plan_digest(made.files))
+
+    return replace(made, extras=work_out)

@@ -1,0 +1,240 @@
+"""What gives way where a search finds no plan: values that one function tries in order.
+
+More FPGAs may be taken, engines may be larger than their limits, the host may write weights, and streams may cross more
+SLR boundaries. Each asks for searches under those behind it, and says which outcome counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from floorflow.errors import INTERRUPTED, Refusal, Refused, Stop, required, sentence
+from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingSolution
+from floorflow.folding.fewest import fewest_marked
+from floorflow.partition import PartitionFailure, PartitionProblem, PartitionSolution, partition
+from floorflow.request import Request
+from floorflow.search.candidate.assignment import assign, clustered
+from floorflow.search.candidate.candidate import Candidate, folded_by
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.engine_limits import EngineLimits
+from floorflow.search.candidate.findings import Made, Outcome, Prepare, SearchResult, Steps
+from floorflow.search.candidate.progress import SILENT, Progress
+from floorflow.search.candidate.routes import longest_stretch, near
+from floorflow.search.interval.search import search
+from floorflow.search.interval.state import whole_stages
+from floorflow.search.policy.host_weights import spare_host_weights
+from floorflow.search.policy.other_requests import with_options_that_would_do
+from floorflow.segments import Impossible, SlotRelaxation
+
+WORK = 4.0
+"""What a proof over all foldings may take, in CP-SAT's work units, roughly seconds."""
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """A limit by name, how it gives way, and what is told when it does."""
+
+    name: str
+    relax: Callable[[PlanningContext, Progress], Steps[Outcome]]
+    note: str
+
+
+def outcome_under(
+    steps: Steps[Made],
+    relaxations: Sequence[Relaxation],
+    search: Callable[[PlanningContext], Outcome],
+    progress: Progress = SILENT,
+) -> Made | Refused:
+    """Return what comes of steps, each searched under the first relaxation, and what that asks for under the next.
+
+    What the last asks for is searched under all limits as they are. A signal ends the steps that it comes in.
+    """
+    running: list[Steps[Any]] = [steps]
+    outcome: Any = None
+    while running:
+        ended, again = False, outcome is not None
+        with Stop() as stop:
+            try:
+                context = running[-1].send(outcome)
+            except StopIteration as end:
+                ended, outcome = True, end.value
+        if ended or stop.heard:
+            outcome = INTERRUPTED if stop.heard else outcome
+            running.pop()
+            continue
+        if again and len(running) > 1:
+            progress.note(relaxations[len(running) - 2].note)
+        if len(running) > len(relaxations):
+            outcome = search(context)
+        else:
+            running.append(relaxations[len(running) - 1].relax(context, progress))
+            outcome = None
+    made: Made | Refused = outcome
+    return made
+
+
+def searched_alone(context: PlanningContext) -> Steps[Outcome]:
+    """Ask for the search of a context, for it alone."""
+    return (yield context)
+
+
+@dataclass(frozen=True)
+class OnFpgas:
+    """What was found on the fewest FPGAs; ``tried``: a sentence for each smaller number that failed, with its reason.
+
+    ``context``: what the search began with there.
+    """
+
+    context: PlanningContext
+    result: SearchResult
+    tried: tuple[str, ...]
+
+
+def fewest_fpgas(request: Request, prepare: Prepare, progress: Progress) -> Steps[OnFpgas | Refused]:
+    """Ask for searches on ``request.fpgas`` FPGAs, or with ``auto`` on 1, 2, ... until a plan is found.
+
+    Where an engine fits no slot more FPGAs of the same kind cannot help. The hint of what is proven infeasible names
+    what would fit.
+    """
+    auto = request.fpgas == "auto"
+    tried: list[str] = []
+    refused = Refused("no number of FPGAs was allowed", hint="raise --max-fpgas")
+    for count in range(1, request.max_fpgas + 1) if request.fpgas == "auto" else (request.fpgas,):
+        told = f"{count} FPGA{'s' if count > 1 else ''}"
+        if auto:
+            progress.note(told)
+        context = prepare(request, count)
+        if isinstance(context, Refused):
+            return with_options_that_would_do(context, request, count, prepare)
+        outcome = yield context
+        if isinstance(outcome, SearchResult):
+            return OnFpgas(context, outcome, tuple(tried))
+        refused = outcome
+        if refused.interrupted:
+            return refused
+        tried.append(f"{told} would not do: {refused}")
+        if count == context.platform.most_fpgas:
+            break
+    if refused.why == "proven":
+        count = len(tried) if request.fpgas == "auto" else request.fpgas
+        return with_options_that_would_do(refused, request, count, prepare)
+    return refused
+
+
+def lift_engine_limits(context: PlanningContext, _: Progress) -> Steps[Outcome]:
+    """Search under the limits on engines; where that finds no plan, with them lifted for as few engines as will do."""
+    outcome = yield context
+    if isinstance(outcome, SearchResult) or outcome.interrupted or context.problem is context.unlimited:
+        return outcome
+    for limits in _lifted(context):
+        outcome = yield context.within(limits)
+        if isinstance(outcome, SearchResult) or outcome.interrupted:
+            break
+    return outcome
+
+
+def _lifted(context: PlanningContext) -> Iterator[EngineLimits]:
+    """Yield the limits lifted for the fewest engines, if the sums of resources ask for that; then for all."""
+    limits, longest = context.engine_limits, context.unlimited.intervals()[-1]
+    within = context.problem.intervals()[-1]
+    if isinstance(FeasibilityOracle(context.problem)(within), FoldingInfeasible):
+        groups = context.unlimited.groups
+        marked = [(~limits.allowed(group, context.places)).astype(np.int64) for group in groups]
+        found = fewest_marked(context.unlimited, longest, marked)
+        if found.rows is not None:
+            above = [limits.exceeded(group, row) for group, row in zip(groups, found.rows, strict=True)]
+            yield limits.exempting([pair for pairs in above for pair in pairs], "none of the network")
+    engines = [engine.name for engine in context.dataflow.engines]
+    yield limits.exempting([(engine, name) for engine in engines for name in limits.names], "no plan found")
+
+
+def allow_more_hops(context: PlanningContext, progress: Progress) -> Steps[Outcome]:
+    """Search for streams that cross few SLR boundaries; more only where fewer are proven not to do.
+
+    What is proven is either that no assignment of engines to slots will do, however they are folded (the relaxation
+    behind the joint bound), or that none of the modules of the plan will, with the foldings and FIFOs that they have.
+    """
+    refused = yield context
+    if isinstance(refused, SearchResult) or refused.interrupted or context.request.max_hops is not None:
+        return refused
+    for most in range(context.max_hops, longest_stretch(context.platform)):
+        nearer, further = replace(context, max_hops=most), replace(context, max_hops=most + 1)
+        with progress.stage("partition"):
+            progress.note(f"whether {most} hops are too few")
+            proof = _engines_proof(nearer)
+            if not proof and not _modules_need_more(nearer):
+                break
+        outcome = yield further
+        if isinstance(outcome, Refused) and not outcome.interrupted:
+            continue
+        proof = "" if isinstance(outcome, Refused) else proof or _modules_proof(nearer, outcome.candidate)
+        if isinstance(outcome, SearchResult) and proof:
+            return replace(outcome, max_hops=most + 1, hop_proof=proof)
+        if outcome.interrupted:
+            return INTERRUPTED
+        return replace(refused, hint=f"streams over {most + 1} SLR boundaries have a plan: --max-hops {most + 1}")
+    return refused
+
+
+def _engines_proof(context: PlanningContext) -> str:
+    """Return the proof that no engines, however folded, can lie so near each other; empty if there is none."""
+    problem, limits = context.problem, list(context.limits.values())
+    relaxation = SlotRelaxation(problem, limits, whole_stages(context), context.inside, near(context))
+    answer, _ = relaxation.at(problem.intervals()[-1], WORK)
+    if not isinstance(answer, Impossible):
+        return ""
+    return f"{_hops_refused(context, 'engines')}, however they are folded (CP-SAT)"
+
+
+def _hops_refused(context: PlanningContext, of: str) -> str:
+    return sentence(Refusal("hops", allowed=context.max_hops, proven=True, names=(of,)))
+
+
+def _modules_need_more(context: PlanningContext) -> bool:
+    """Whether the modules of a folding of least resources are proven to need more hops."""
+    folding = context.solvers.fold_nearly(context.problem, context.problem.intervals()[-1])
+    if not isinstance(folding, FoldingSolution):
+        return False
+    answer = _nearest(context, folding)
+    return isinstance(answer, PartitionFailure) and answer.proven and any(r.what == "hops" for r in answer.refusals)
+
+
+def _modules_proof(context: PlanningContext, candidate: Candidate) -> str:
+    """Return the proof that the modules of a plan cannot lie so near each other; empty if there is none."""
+    answer = _nearest(context, candidate.folding)
+    if not isinstance(answer, PartitionFailure) or not answer.proven:
+        return ""
+    return f"{_hops_refused(context, 'the modules')}, folded as they are (CP-SAT)"
+
+
+def _nearest(context: PlanningContext, folding: FoldingSolution) -> Candidate | PartitionFailure:
+    """Assign the modules of a folding, as they are before any are merged, by the method that proves most."""
+    request = context.request
+
+    def exactly(
+        problem: PartitionProblem, start: Mapping[str, int] | None, _: bool
+    ) -> PartitionSolution | PartitionFailure:
+        return partition(problem, "auto", request.effort, request.seed, start=start)
+
+    proving = replace(context, solvers=replace(context.solvers, partition=exactly))
+    return assign(proving, folding, clustered(context, folded_by(context, folding), {}), prove=True)
+
+
+ENGINE_LIMITS = Relaxation("engine limits", lift_engine_limits, "engines may be larger than their limits")
+HOST_WEIGHTS = Relaxation("host weights", spare_host_weights, "the host may write weights")
+HOPS = Relaxation("hops", allow_more_hops, "streams may cross more SLR boundaries")
+RELAXATIONS = (ENGINE_LIMITS, HOST_WEIGHTS, HOPS)
+"""In the order in which they stand round a search: the first gives way last."""
+
+
+def searched_under(
+    progress: Progress, relaxations: Sequence[Relaxation] = RELAXATIONS
+) -> Callable[[PlanningContext], SearchResult]:
+    """Return a search under some relaxations, for whoever goes on only with what is found."""
+    one: Callable[[PlanningContext], Outcome] = partial(search, progress=progress)
+    return lambda context: required(outcome_under(searched_alone(context), relaxations, one, progress))
