@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 STORED = Path(__file__).parent / "data" / "same.json"
+PROGRESS = re.compile(r"\d+ s: ")
 FOR_PEOPLE = {"report.txt", "report.html", "run.json"}
 
 CNV, TFC, STOCK = "examples/cnv_2w2a.onnx", "examples/tfc_1w1a.onnx", "examples/cnvw2a2_stock.json"
@@ -55,7 +57,9 @@ def digests(arguments: str) -> dict[str, str]:
         fast = () if "samo:" in arguments else ("--effort", "fast", "--no-plots")
         done = subprocess.run([*command, *fast], capture_output=True, text=True, check=False)
         if done.returncode:
-            return {"exit": str(done.returncode), "error": done.stderr.replace(str(out), "OUT")}
+            said = done.stderr.replace(str(out), "OUT").splitlines(keepends=True)
+            # A slow machine tells of its progress, "5 s: lowering".
+            return {"exit": str(done.returncode), "error": "".join(s for s in said if not PROGRESS.match(s))}
         files = sorted(file for file in out.rglob("*") if file.is_file() and file.name not in FOR_PEOPLE)
         return {
             str(file.relative_to(out)): hashlib.sha256(file.read_bytes()).hexdigest()
