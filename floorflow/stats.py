@@ -140,11 +140,13 @@ def _modules_of(stage: str) -> dict[str, str]:
     """Return the modules of a stage's methods by name: floorflow's own, and those of papers that are there."""
     package = Path(__file__).parent
     folders = [package / stage / "methods", *sorted(package.glob(f"papers/*/{stage}"))]
-    return {
-        module.name.replace("_", "-"): ".".join(("floorflow", *folder.relative_to(package).parts, module.name))
-        for folder in folders
-        for module in iter_modules([str(folder)])
-    }
+    found: dict[str, str] = {}
+    for folder in folders:
+        for module in iter_modules([str(folder)]):
+            place = ".".join(("floorflow", *folder.relative_to(package).parts, module.name))
+            if found.setdefault(module.name.replace("_", "-"), place) != place:
+                raise ValueError(f"{place}: {stage} has a method of that name already")
+    return found
 
 
 @dataclass(frozen=True)

@@ -48,11 +48,11 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 110_200,
-    "files of floorflow": 888,
-    "lines of verify": 18_110,
-    "lines of tests": 61_300,
-    "files in the longest chain of imports": 41,
+    "lines of floorflow": 103_000,
+    "files of floorflow": 640,
+    "lines of verify": 15_900,
+    "lines of tests": 57_900,
+    "files in the longest chain of imports": 43,
     "frames from a plan to the placer": 18,
 }
 """What nothing may be above; whoever needs more raises a line here by that much, and says what went instead."""

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import onnx
 import pytest
-from matplotlib.text import Text
 from typer.testing import CliRunner
 
 import floorflow as ff
@@ -94,7 +93,7 @@ def test_the_warning_is_in_summary_report_plan_and_picture_unless_the_file_says_
     assert result.exit_code == 0, result.stderr
     plan = json.loads((out / "plan.json").read_text())
     figure = floorplan(plan, load_platform(tmp_path / "mine.yaml"), "fpga0")
-    drawn = " ".join(text.get_text() for text in figure.findobj(Text))
+    drawn = " ".join(text.text for text in figure.texts)
     shown = [result.stdout + result.stderr, (out / "report.txt").read_text(), " ".join(plan["warnings"]), drawn]
     fields = "shell, infrastructure, host_port"
     assert [fields in " ".join(where.split()) for where in shown] == [not stated] * 4

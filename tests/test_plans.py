@@ -216,7 +216,9 @@ def folder(out: Path) -> dict[str, bytes]:
 
 def test_equal_runs_write_equal_bytes_whatever_the_hash_seed(tmp_path: Path) -> None:
     for name, hash_seed in (("a", "1"), ("b", "2")):
-        done = run_cli("plan", str(CNV), "-p", "alveo-u250", "-o", str(tmp_path / name), hash_seed=hash_seed)
+        done = run_cli(
+            "plan", str(CNV), "-p", "alveo-u250", "--effort", "fast", "-o", str(tmp_path / name), hash_seed=hash_seed
+        )
         assert done.returncode == 0, done.stderr
     assert folder(tmp_path / "a") == folder(tmp_path / "b")
     assert {"plots/floorplan_fpga0.png", "plots/folding.svg", "plan.json"} <= set(folder(tmp_path / "a"))
@@ -230,7 +232,7 @@ def test_tighter_caps_spread_then_slow_down_then_prove_infeasible(tmp_path: Path
     requests = [request_with_cap(cap).changed(fps=30_000) for cap in (0.7, 0.35)]
     spread = [len(set(flow.plan(r).plan.phases[0].partition.assignment.values())) for r in requests]
     assert spread[0] < spread[1]
-    rates = [flow.plan(request_with_cap(cap)).plan.summary.networks[0].fps for cap in (0.7, 0.2, 0.05)]
+    rates = [flow.plan(request_with_cap(cap)).plan.summary.networks[0].fps for cap in (0.7, 0.05)]
     assert rates == sorted(rates, reverse=True)
     assert rates[0] > rates[-1]
     with pytest.raises(InfeasibleError, match="proven infeasible"):

@@ -26,7 +26,7 @@ from floorflow.several import SeveralRequest
 def one_network(run: Run) -> ModeResult[Outcome]:
     """Search for one network, on as few FPGAs as will do."""
     progress = run.progress
-    one = partial(_searched, run, progress=progress)
+    one = partial(search, progress=progress, without_rate=partial(_without_rate, run, progress))
     steps = fewest_fpgas(run.request, partial(run.prepared, progress=progress), progress)
     on_fpgas = required(outcome_under(steps, RELAXATIONS, one, progress))
     context, found = on_fpgas.context, on_fpgas.result
@@ -36,7 +36,8 @@ def one_network(run: Run) -> ModeResult[Outcome]:
         return record(run.models[0], context, found, on_fpgas.tried, run.measured)
 
     def again(context: PlanningContext) -> Searched:
-        return outcome_under(searched_alone(context), RELAXATIONS, partial(_searched, run))
+        silently = partial(search, without_rate=partial(_without_rate, run, SILENT))
+        return outcome_under(searched_alone(context), RELAXATIONS, silently)
 
     def beside(most_work: float, progress: Progress) -> Extras | None:
         return extras(context, found, most_work, progress, Again(run.prepared, again))
@@ -44,13 +45,12 @@ def one_network(run: Run) -> ModeResult[Outcome]:
     return ModeResult(with_files(context, recorded), found.interrupted, beside)
 
 
-def _searched(run: Run, context: PlanningContext, progress: Progress = SILENT) -> Searched:
-    """Search under all limits as they are, and where a rate is asked for among designs of any."""
+def _without_rate(run: Run, progress: Progress, context: PlanningContext) -> PlanningContext | None:
+    """Prepare the same without the requested rate, if there is one and a plan is sought."""
     # A bargain that the fastest design alone would meet is none, and to find that out takes a search of its own.
     if context.request.fps is None or not context.floorplans:
-        return search(context, progress)
-    anyhow = context.request.changed(fps=None)
-    return search(context, progress, lambda: required(run.prepared(anyhow, len(context.platform.fpgas), progress)))
+        return None
+    return required(run.prepared(context.request.changed(fps=None), len(context.platform.fpgas), progress))
 
 
 def several_networks(run: Run, request: SeveralRequest) -> ModeResult[Outcome]:

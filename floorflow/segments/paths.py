@@ -47,13 +47,13 @@ class Table(Generic[SegmentAnswer]):
             self.lowest[span], self.answers[span] = self.solve(span)
         return self.answers[span]
 
-    def open(self, path: Iterable[Span]) -> list[Span]:
+    def unsolved(self, path: Iterable[Span]) -> list[Span]:
         """Return the segments of a path that were never worked out."""
         return [span for span in path if span not in self.answers]
 
     def close(self, path: Iterable[Span]) -> bool:
         """Work out what is open on a path; return whether anything was."""
-        spans = self.open(path)
+        spans = self.unsolved(path)
         for span in spans:
             self[span]
         return bool(spans)

@@ -29,13 +29,13 @@ EDITS: dict[str, dict[str, str]] = {
         COUNTED: '        links += f", {self.bit_hops:,} bits times boundaries"\n',
     },
     # Its rule.
-    "verify/partition.py": {
+    "verify/rules/crossings.py": {
         '    findings.expect("wrong-cost", where, "cost", partition["cost"], cost)\n': "    bit_hops = sum("
         'entry["width_bits"] * entry["hops"] for entry in partition["crossings"])\n'
         '    findings.expect("wrong-cost", where, "bit_hops", partition["bit_hops"], bit_hops)\n'
     },
     # The specification of plan.json.
-    "verify/plan_structure.py": {'    "cost": NUMBER,\n': '    "bit_hops": NUMBER,\n'},
+    "verify/plan.schema.json": {'      "cost": "number",\n': '      "bit_hops": "number",\n'},
 }
 """By file, the lines that stand there once, each with what is added before it."""
 SCRIPT = """

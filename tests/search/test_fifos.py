@@ -39,7 +39,7 @@ from floorflow.search.candidate.cutting import FifoPricing, held_bits, prices_of
 from floorflow.search.candidate.fifo_sizing import Throughput
 from floorflow.search.candidate.findings import SearchResult
 from floorflow.search.candidate.preparing import prepare
-from floorflow.search.interval import search
+from floorflow.search.interval.search import search
 from floorflow.segments import Segments, Space
 from floorflow.verify import check
 from floorflow.view.names import rate_text

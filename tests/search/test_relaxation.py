@@ -24,6 +24,7 @@ from floorflow.request import DEFAULT_CAP, Request
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import Outcome, SearchResult, Steps
 from floorflow.search.candidate.preparing import prepare
+from floorflow.search.candidate.progress import Progress
 from floorflow.search.interval.search import search
 from floorflow.search.policy import relaxation
 from floorflow.search.policy.relaxation import HOPS, Relaxation, outcome_under, searched_alone
@@ -133,6 +134,33 @@ def test_after_a_signal_nothing_more_is_tried() -> None:
     relaxations = (numbered("outer", []), numbered("inner", []))
     assert outcome_under(searched_alone(0), relaxations, search) is INTERRUPTED  # type: ignore[arg-type]
     assert asked == [0]
+
+
+def test_a_search_that_raises_is_refused_and_the_next_is_tried() -> None:
+    asked: list[Any] = []
+
+    def search(context: Any) -> Outcome:
+        asked.append(context)
+        raise LimitError("too many steps")
+
+    found = outcome_under(searched_alone(0), (numbered("outer", []),), search)  # type: ignore[arg-type]
+    assert (str(found), asked) == ("too many steps", [0, 10])
+
+
+def test_a_signal_between_searches_leaves_whoever_asked_with_the_best_known() -> None:
+    def relax(context: Any, _: Any) -> Steps[Outcome]:
+        best = yield context
+        last = yield context
+        return best if isinstance(last, Refused) and last.interrupted else last
+
+    class Interrupts(Progress):
+        def note(self, text: str) -> None:
+            raise KeyboardInterrupt
+
+    best = Refused("stands for the best")
+    relaxation = Relaxation("twice", relax, "again")
+    found = outcome_under(searched_alone(0), (relaxation,), lambda _: best, Interrupts())  # type: ignore[arg-type]
+    assert found is best
 
 
 def test_a_signal_in_the_work_of_a_relaxation_ends_it() -> None:

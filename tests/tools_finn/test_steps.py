@@ -134,7 +134,7 @@ def test_finn_plus_builds_the_kernels_cells_and_fifos_of_a_plan(  # of cards and
     ("name", "platform", "clock_mhz", "options"),
     [
         pytest.param("cnv_2w2a", "alveo-u250", 650.0, {}, id="several SLRs"),
-        pytest.param("rn18", "alveo-u250", 500.0, {"fps": 400.0}, id="branches"),
+        pytest.param("rn18", "alveo-u250", 500.0, {"fps": 400.0}, id="branches", marks=pytest.mark.slow),
     ],
 )
 def test_register_slices_are_fifos_of_two_words_behind_those_of_their_streams(

@@ -30,7 +30,7 @@ HLS_INPUT_WORDS = 2
 """Words in the register slice at the input of an engine in HLS, which the FIFO before it does not hold: with them two
 FIFOs of the TFC builds that the run fills to 3 and 4 words are 2 deep, as they were built."""
 _STEPS = 1_000_000_000
-"""Steps (`floorflow.rates.work`) that the simulated frames may take."""
+"""Steps (`floorflow.rates.fifo_graph.Work`) that the simulated frames may take."""
 _FRAMES_OF_WINDOWS = 2
 _BLOCK_ROWS = ((1, 16384), (2, 8192), (4, 4096), (9, 2048))
 _LARGE = 281

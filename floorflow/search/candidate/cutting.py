@@ -1,6 +1,6 @@
 """Contiguous cuts on a platform: which slot gets which segment of the network, and each slot's own folding.
 
-Slots are filled in the order of their chain, up or down the SLRs of each FPGA, or there and back (`slot_walks`). The
+Slots are filled in the order of their chain, up or down the SLRs of each FPGA, or there and back (`routes`). The
 network's parts (stages) stand in one of a few linear orders. What lies in a slot is folded for that slot alone, under
 its own limits.
 """

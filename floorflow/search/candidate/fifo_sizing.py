@@ -11,7 +11,7 @@ from functools import partial
 from math import ceil
 
 from floorflow.dataflow.model import FoldedDataflow
-from floorflow.errors import FloorflowError, Refused, outcome_of
+from floorflow.errors import FloorflowError, LimitError, Refused, outcome_of
 from floorflow.rates import (
     Actors,
     Blocked,
@@ -35,7 +35,7 @@ LONGEST_PERIOD = 16
 SEARCHED_BURSTS = 300
 """Bursts a frame up to which the smallest depths are searched; beyond, one schedule gives them."""
 SIZING_STEPS = 1_000_000_000
-"""Steps (`floorflow.rates.work`) in which depths must be found."""
+"""Steps (`floorflow.rates.fifo_graph.Work`) in which depths must be found."""
 ANALYSIS_STEPS = 100_000_000
 """Steps that the deadlock, the latency and the full rate of given depths may take: some seconds."""
 PROBE_STEPS = 20_000_000
@@ -120,9 +120,9 @@ def throughput(
 
     def found() -> Throughput:
         problem = rate_problem(folded, route_delays, known=known)
-        answer = outcome_of(partial(_at_full_rate, problem, depths, Work(steps)))
+        answer = outcome_of(partial(_at_full_rate, problem, depths, Work(steps)), (LimitError,))
         if answer is None:
-            answer = outcome_of(lambda: _too_shallow(problem, depths, full(), slack, Work(steps)))
+            answer = outcome_of(lambda: _too_shallow(problem, depths, full(), slack, Work(steps)), (LimitError,))
         if isinstance(answer, Refused):
             # The analysis ended at its limit: all that can be said is which depths are less than enough.
             enough = full()

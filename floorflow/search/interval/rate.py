@@ -1,4 +1,4 @@
-"""The search for the least resources, at a requested rate or at any."""
+"""The search for the highest rate, or for the least resources at a requested one."""
 
 from __future__ import annotations
 

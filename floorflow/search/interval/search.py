@@ -58,7 +58,9 @@ there does a clock decide anything."""
 
 
 def search(
-    context: PlanningContext, progress: Progress = SILENT, without_rate: Callable[[], PlanningContext] | None = None
+    context: PlanningContext,
+    progress: Progress = SILENT,
+    without_rate: Callable[[PlanningContext], PlanningContext | None] | None = None,
 ) -> Outcome:
     """Find the best legal design for the request. Ctrl-C ends the search with what can be placed at once.
 
@@ -94,7 +96,7 @@ class _Search:
 
     run: SearchState
     longest: int
-    without_rate: Callable[[], PlanningContext] | None
+    without_rate: Callable[[PlanningContext], PlanningContext | None] | None
     context: PlanningContext = field(init=False)
     free: SearchState = field(init=False)
     """The search with all kinds of engines."""
@@ -210,9 +212,10 @@ class _Search:
 
     def _least_resources(self) -> str:
         least_resources(self.run, self.run.context.problem.intervals())
-        if self.run.best is None and self.without_rate is not None:
-            return self._fastest_without_rate(self.without_rate())
-        return ""
+        if self.run.best is not None or self.without_rate is None:
+            return ""
+        free = self.without_rate(self.context)
+        return "" if free is None else self._fastest_without_rate(free)
 
     def _fastest(self) -> str:
         free = self.free = self.run

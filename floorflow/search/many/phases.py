@@ -258,13 +258,13 @@ class SegmentPlans:
 
     def fold(self, spans: Iterable[Span]) -> bool:
         """Bound segments by folding, those of which that is not yet known; return whether there were any."""
-        open_ = self.segments.folded.open(spans)
-        if open_:
+        unsolved = self.segments.folded.unsolved(spans)
+        if unsolved:
             with self.progress.stage("folding"):
-                for span in open_:
+                for span in unsolved:
                     self.progress.note(f"blocks {span[0]} to {span[1] - 1} of {self.count}")
                     self.segments.folded[span]
-        return bool(open_)
+        return bool(unsolved)
 
     def plan(self, spans: Iterable[Span]) -> None:
         """Plan segments by themselves, and raise their bounds to what that proved."""

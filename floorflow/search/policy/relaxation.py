@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from floorflow.errors import INTERRUPTED, Refusal, Refused, Stop, required, sentence
+from floorflow.errors import INTERRUPTED, Refusal, Refused, Stop, outcome_of, required, sentence
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingSolution
 from floorflow.folding.fewest import fewest_marked
 from floorflow.partition import PartitionFailure, PartitionProblem, PartitionSolution, partition
@@ -37,7 +37,7 @@ WORK = 4.0
 
 @dataclass(frozen=True)
 class Relaxation:
-    """A limit by name, how it gives way, and what is told when it does."""
+    """A limit by name, how it gives way, and what is told when another search is made for it."""
 
     name: str
     relax: Callable[[PlanningContext, Progress], Steps[Outcome]]
@@ -67,12 +67,19 @@ def outcome_under(
             outcome = INTERRUPTED if stop.heard else outcome
             running.pop()
             continue
-        if again and len(running) > 1:
-            progress.note(relaxations[len(running) - 2].note)
-        if len(running) > len(relaxations):
-            outcome = search(context)
-        else:
-            running.append(relaxations[len(running) - 1].relax(context, progress))
+        inner: Steps[Any] | None = None
+        with Stop() as stop:
+            if again and len(running) > 1:
+                progress.note(relaxations[len(running) - 2].note)
+            if len(running) > len(relaxations):
+                outcome = outcome_of(partial(search, context))
+            else:
+                inner = relaxations[len(running) - 1].relax(context, progress)
+        if stop.heard:
+            # Whoever asked for the search ends with the best that is known.
+            outcome = INTERRUPTED
+        elif inner is not None:
+            running.append(inner)
             outcome = None
     made: Made | Refused = outcome
     return made
@@ -225,9 +232,9 @@ def _nearest(context: PlanningContext, folding: FoldingSolution) -> Candidate | 
     return assign(proving, folding, clustered(context, folded_by(context, folding), {}), prove=True)
 
 
-ENGINE_LIMITS = Relaxation("engine limits", lift_engine_limits, "engines may be larger than their limits")
-HOST_WEIGHTS = Relaxation("host weights", spare_host_weights, "the host may write weights")
-HOPS = Relaxation("hops", allow_more_hops, "streams may cross more SLR boundaries")
+ENGINE_LIMITS = Relaxation("engine limits", lift_engine_limits, "how many engines may be above their limits")
+HOST_WEIGHTS = Relaxation("host weights", spare_host_weights, "which weights the host writes")
+HOPS = Relaxation("hops", allow_more_hops, "how many SLR boundaries a stream may cross")
 RELAXATIONS = (ENGINE_LIMITS, HOST_WEIGHTS, HOPS)
 """In the order in which they stand round a search: the first gives way last."""
 
