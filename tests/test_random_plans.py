@@ -17,8 +17,8 @@ from tests.random_cases import random_request, small_case
 
 BATCH = 20
 """Cases of one test, so that each can say how many of them were worth something."""
-BATCHES = 2
-SLOW_BATCHES = 98
+BATCHES = 1
+SLOW_BATCHES = 99
 LONG = (12, 17, 34, 50, 54, 58)
 """Cases that take four times as long as others, or more: run on request."""
 LEAST = {"planned": 16, "crossed an SLR": 3, "crossed a link": 4}
