@@ -21,11 +21,14 @@ WORTH, TIMES = 0.1, 2
 OF_A_BUILD = "none is offered: plan --fps would plan another rate without what the build of this plan measured"
 
 
+LimitOption = Literal["max_products", "max_engine_share"]
+
+
 class WithoutLimitsEntry(PlanModel):
     """The folding bound without limits on single engines, and the options to lift for it; none if it is the same."""
 
     bound_cycles: int
-    options: list[Literal["max_products", "max_engine_share"]]
+    options: list[LimitOption]
 
 
 ResourceName = Literal["LUT", "FF", "BRAM18", "URAM", "DSP"]

@@ -7,14 +7,13 @@ from dataclasses import replace
 
 from floorflow.backends.backend import Unplaced
 from floorflow.dataflow.measured import Measurements
-from floorflow.facts import Plan
+from floorflow.facts import Extras, Plan
 from floorflow.facts.resource_plan import RESOURCE_PLAN_FILE, ResourcePlan, resource_report
 from floorflow.modes.run import ModeResult, Run, with_files
 from floorflow.record import Outcome
 from floorflow.record.in_time import record_in_regions, record_in_time
 from floorflow.record.on_resources import finished_partitions, record_on_resources
 from floorflow.request import Objective
-from floorflow.search.candidate.findings import Extras
 from floorflow.search.candidate.preparing import Priced, priced
 from floorflow.search.candidate.progress import Progress, part_of
 from floorflow.search.many.in_regions import InRegions, search_in_regions
@@ -49,8 +48,8 @@ def _about(run: Run) -> tuple[Objective, int, Measurements]:
 def _in_phases(found: InPhases | InRegions, recorded: Callable[[], Plan]) -> ModeResult[Outcome]:
     slowest = max(found.phases, key=lambda phase: phase.result.candidate.interval_cycles)
 
-    def beside(most_work: float, progress: Progress) -> Extras | None:
-        return extras(slowest.context, slowest.result, most_work, progress)
+    def beside(plan_sha256: str, most_work: float, progress: Progress) -> Extras | None:
+        return extras(plan_sha256, slowest.context, slowest.result, most_work, progress)
 
     return ModeResult(with_files(found.whole, recorded), found.interrupted, beside)
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from floorflow.errors import Refused, outcome_of, required
-from floorflow.facts import Plan
+from floorflow.facts import Extras, Plan
 from floorflow.modes.run import ModeResult, Run, with_files
 from floorflow.record import Outcome, record
 from floorflow.record.at_memory import record_at_memory
 from floorflow.record.several import record_several
 from floorflow.request import Request
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.findings import Extras
 from floorflow.search.candidate.findings import Outcome as Searched
 from floorflow.search.candidate.progress import SILENT, Progress, part_of
 from floorflow.search.interval.search import search
@@ -39,8 +38,8 @@ def one_network(run: Run) -> ModeResult[Outcome]:
         silently = partial(search, without_rate=partial(_without_rate, run, SILENT))
         return outcome_under(searched_alone(context), RELAXATIONS, silently)
 
-    def beside(most_work: float, progress: Progress) -> Extras | None:
-        return extras(context, found, most_work, progress, Again(run.prepared, again))
+    def beside(plan_sha256: str, most_work: float, progress: Progress) -> Extras | None:
+        return extras(plan_sha256, context, found, most_work, progress, again=Again(run.prepared, again))
 
     return ModeResult(with_files(context, recorded), found.interrupted, beside)
 

@@ -13,9 +13,8 @@ from floorflow.emit import bundle, plan_digest
 from floorflow.errors import INTERRUPTED, Refused, Stop, outcome_of, required
 from floorflow.facts import Extras, Plan
 from floorflow.record import Outcome
-from floorflow.record.run import cut_short, record_extras
+from floorflow.record.run import cut_short
 from floorflow.request import Request
-from floorflow.search.candidate import findings
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.candidate.progress import SILENT, Progress
@@ -42,12 +41,12 @@ class Run:
 class ModeResult(Generic[Made]):
     """What a search found, as how it is made final, ``interrupted`` or not.
 
-    ``extras`` works out what is told beside, in at most so much work.
+    ``extras`` works out what is told beside the plan of that digest, in at most so much work.
     """
 
     make: Callable[[bool], Made]
     interrupted: bool
-    extras: Callable[[float, Progress], findings.Extras | None] | None = None
+    extras: Callable[[str, float, Progress], Extras | None] | None = None
 
 
 def with_files(
@@ -80,8 +79,4 @@ def with_extras(made: Outcome, found: ModeResult[Outcome], most_work: float) -> 
     if extras is None or made.plan.interrupted:
         return made
 
-    def work_out(progress: Progress) -> Extras | None:
-        beside = extras(most_work, progress)
-        return None if beside is None else record_extras(beside, plan_digest(made.files))
-
-    return replace(made, extras=work_out)
+    return replace(made, extras=partial(extras, plan_digest(made.files), most_work))

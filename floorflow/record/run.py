@@ -15,7 +15,6 @@ from floorflow.dataflow.model import renamings
 from floorflow.facts import Extras, InputFile, MemoryScheduleEntry, NetworkEntry, PhaseEntry, Plan
 from floorflow.facts.channel import slice_warnings
 from floorflow.facts.estimates import throughput_warnings
-from floorflow.facts.extras import EXTRAS_SCHEMA
 from floorflow.facts.folding import lifted_warnings
 from floorflow.facts.options import Options
 from floorflow.facts.plan import SCHEMA, UNBUILT, CalibrationEntry
@@ -32,7 +31,6 @@ from floorflow.record.part import Part, PhaseRun, alone
 from floorflow.record.phase import phase
 from floorflow.record.streams import far_streams
 from floorflow.request import Request
-from floorflow.search.candidate import findings
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import SearchResult
 from floorflow.search.candidate.placing import pblocks_of
@@ -291,11 +289,6 @@ def _link(request: Request, platform: Platform) -> str | None:
     """Return the name, not the path, of the kind of link that was asked for."""
     link = platform.fpgas[0].board.link
     return None if request.link is None or link is None else link.kind
-
-
-def record_extras(found: findings.Extras, plan_sha256: str) -> Extras:
-    """Return the extras of the plan whose plan.json has this digest."""
-    return Extras.of(found, schema=EXTRAS_SCHEMA, plan_sha256=plan_sha256)
 
 
 def platform_entry(platform: Platform) -> PlatformEntry:

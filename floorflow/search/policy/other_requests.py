@@ -18,6 +18,16 @@ from math import ceil, inf
 from floorflow.backends.backend import backend_named
 from floorflow.dataflow.measured import NO_MEASUREMENTS
 from floorflow.errors import INTERRUPTED, Refusal, Refused, required
+from floorflow.facts.extras import (
+    EXTRAS_SCHEMA,
+    BargainEntry,
+    BargainsEntry,
+    Extras,
+    FiguresEntry,
+    LeftOutEntry,
+    LimitOption,
+    WithoutLimitsEntry,
+)
 from floorflow.folding import FoldingProblem, FoldingSolution
 from floorflow.hardware import described_fpgas
 from floorflow.placement import PlacementSolution
@@ -26,25 +36,14 @@ from floorflow.resources import total
 from floorflow.search.candidate.candidate import Candidate, slot_demands
 from floorflow.search.candidate.context import PlanningContext, cap_limits, longest_interval, reachable_fps
 from floorflow.search.candidate.engine_limits import PRODUCTS
-from floorflow.search.candidate.findings import (
-    Bargain,
-    Bargains,
-    Extras,
-    Figures,
-    LeftOut,
-    LimitOption,
-    Outcome,
-    Prepare,
-    SearchResult,
-    WithoutLimits,
-)
+from floorflow.search.candidate.findings import Outcome, Prepare, SearchResult
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.interval.rate import shortest_possible
 from floorflow.search.interval.state import SearchState
 from floorflow.stats import WorkIsSpent, counted
 
 
-def bound_without_limits(context: PlanningContext, bound_cycles: int) -> WithoutLimits | None:
+def bound_without_limits(context: PlanningContext, bound_cycles: int) -> WithoutLimitsEntry | None:
     """Return the folding bound without limits on engines, and which of them it takes; None where it is not proven.
 
     ``bound_cycles``: the bound under the limits.
@@ -54,7 +53,7 @@ def bound_without_limits(context: PlanningContext, bound_cycles: int) -> Without
         return None
     free = _proven_bound(context, context.unlimited)
     if free is None or free >= bound_cycles:
-        return None if free is None else WithoutLimits(bound_cycles, ())
+        return None if free is None else WithoutLimitsEntry(bound_cycles=bound_cycles, options=[])
     shares = tuple(name for name in limits.names if name != PRODUCTS)
     lifted: tuple[tuple[LimitOption, tuple[str, ...]], ...] = (
         ("max_products", (PRODUCTS,)),
@@ -62,8 +61,8 @@ def bound_without_limits(context: PlanningContext, bound_cycles: int) -> Without
     )
     for option, names in lifted:
         if _proven_bound(context, context.within(limits.without(names)).problem) == free:
-            return WithoutLimits(free, (option,))
-    return WithoutLimits(free, ("max_products", "max_engine_share"))
+            return WithoutLimitsEntry(bound_cycles=free, options=[option])
+    return WithoutLimitsEntry(bound_cycles=free, options=["max_products", "max_engine_share"])
 
 
 def _proven_bound(context: PlanningContext, problem: FoldingProblem) -> int | None:
@@ -215,7 +214,13 @@ class Again:
 
 
 def extras(
-    context: PlanningContext, found: SearchResult, most_work: float, progress: Progress, again: Again | None = None
+    plan_sha256: str,
+    context: PlanningContext,
+    found: SearchResult,
+    most_work: float,
+    progress: Progress,
+    *,
+    again: Again | None = None,
 ) -> Extras | None:
     """Return what is told beside the plan of a finished search, in at most so much work; None where nothing is.
 
@@ -226,7 +231,7 @@ def extras(
     if found.interrupted:
         return None
     asked, measured = request.bargains in {"fold", "plan"}, context.measured != NO_MEASUREMENTS
-    bound, rows, left = None, None, list[LeftOut]()
+    bound, rows, left = None, None, list[LeftOutEntry]()
     # No option of a command that measures would bring what is left out.
     with counted(inf if asked or measured else most_work):
         if request.goal == "throughput":
@@ -235,25 +240,28 @@ def extras(
                 with suppress(WorkIsSpent):
                     bound, spent = bound_without_limits(found.context, found.bound_cycles), False
                 if spent:
-                    left.append(LeftOut("without_limits", "--max-products none --max-engine-share none"))
+                    option = "--max-products none --max-engine-share none"
+                    left.append(LeftOutEntry(what="without_limits", less=[], option=option))
         if again is not None and _are_sought(context):
             with progress.stage("extras: bargains"):
                 rows = _bargains(context, found, again, progress)
-            missing = LESS[len(rows.rows) :]
-            left += [LeftOut("bargains", "--bargains fold", missing)] if missing else []
-    return Extras(bound, rows, tuple(left)) if bound or rows or left else None
+            missing = list(LESS[len(rows.rows) :])
+            left += [LeftOutEntry(what="bargains", less=missing, option="--bargains fold")] if missing else []
+    if not (bound or rows or left):
+        return None
+    return Extras(schema=EXTRAS_SCHEMA, plan_sha256=plan_sha256, without_limits=bound, bargains=rows, left_out=left)
 
 
-def _bargains(context: PlanningContext, found: SearchResult, again: Again, progress: Progress) -> Bargains:
+def _bargains(context: PlanningContext, found: SearchResult, again: Again, progress: Progress) -> BargainsEntry:
     """Return the bargains of a finished search, as far as the work goes that is allowed."""
     planned = context.request.bargains_sought == "plan"
     large = len(found.candidate.modules) > MOST_MODULES or len(found.candidate.folded.options) > MOST_ENGINES
-    rows = list[Bargain]()
+    rows = list[BargainEntry]()
     if context.request.bargains is not None or not large:
         with suppress(WorkIsSpent):
             rows.extend(_Rows(context, found, again, progress, planned).rows())
     now = figures_of(context, found.candidate, found.placements)
-    return Bargains(now, tuple(rows), planned, tuple(_beside(context)))
+    return BargainsEntry(now=now, rows=rows, planned=planned, beside=list(_beside(context)))
 
 
 def _are_sought(context: PlanningContext) -> bool:
@@ -280,22 +288,23 @@ class _Rows:
     progress: Progress
     planned: bool
 
-    def rows(self) -> Iterator[Bargain]:
+    def rows(self) -> Iterator[BargainEntry]:
         """Yield a bargain for each share; rates at which the same interval is the longest are planned once."""
         interval = self.found.candidate.interval_cycles
         slowest = self._prepared(rounded_down(self._rate(LESS[-1]), DIGITS[0]))
         intervals = () if slowest is None else slowest.problem.intervals()
-        known: dict[int, tuple[int | None, Figures | None]] = {}
+        known: dict[int, tuple[int | None, FiguresEntry | None]] = {}
         for less in LESS:
             fps = readable(self._rate(less), lambda rate: self._longest(rate, intervals))
             longest = self._longest(fps, intervals)
             if longest <= interval:
-                yield Bargain(less, fps, interval, None)
+                yield BargainEntry(less=less, fps=fps, interval_cycles=interval, figures=None)
                 continue
             if longest not in known:
                 self.progress.note(f"{less:.0%} less rate, {longest:,} cycles")
                 known[longest] = self._figures(fps)
-            yield Bargain(less, fps, *known[longest])
+            cycles, figures = known[longest]
+            yield BargainEntry(less=less, fps=fps, interval_cycles=cycles, figures=figures)
 
     def _rate(self, less: float) -> float:
         return self.context.platform.clock_mhz * 1e6 / self.found.candidate.interval_cycles * (1 - less)
@@ -315,7 +324,7 @@ class _Rows:
         context = self.again.prepare(self._request(fps), len(self.context.platform.fpgas))
         return None if isinstance(context, Refused) else context
 
-    def _figures(self, fps: float) -> tuple[int | None, Figures | None]:
+    def _figures(self, fps: float) -> tuple[int | None, FiguresEntry | None]:
         """Return interval and figures of the design for a rate, None where none is found."""
         context = self._prepared(fps)
         if context is None:
@@ -345,7 +354,9 @@ def rounded_down(rate: float, digits: int) -> float:
     return float(Context(prec=digits, rounding=ROUND_DOWN).create_decimal_from_float(rate))
 
 
-def figures_of(context: PlanningContext, candidate: Candidate, placements: Mapping[str, PlacementSolution]) -> Figures:
+def figures_of(
+    context: PlanningContext, candidate: Candidate, placements: Mapping[str, PlacementSolution]
+) -> FiguresEntry:
     """Return the figures of a design; ``placements`` by FPGA, none where it was not placed."""
     demands, caps = slot_demands(candidate), cap_limits(context)
     available = {slot.name: slot.available.as_dict() for slot in context.platform.slots}
@@ -366,4 +377,5 @@ def figures_of(context: PlanningContext, candidate: Candidate, placements: Mappi
     _, engine, name = max(engines, key=lambda each: each[0])
     amount = candidate.folded.options[engine].resources.as_dict()[name]
     hpwl = sum(placement.hpwl for placement in placements.values()) if placements else None
-    return Figures(slot, resource, share, engine, name, amount, total(demands.values()), hpwl)
+    found = {"slot": slot, "resource": resource, "share": share, "engine": engine, "engine_resource": name}
+    return FiguresEntry.model_validate({**found, "amount": amount, "resources": total(demands.values()), "hpwl": hpwl})
