@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from floorflow.facts.memory_schedule import MemoryScheduleEntry
 from floorflow.facts.network import NetworkEntry
 from floorflow.facts.options import Options
-from floorflow.facts.phase import PhaseEntry, PhaseNetworkEntry
+from floorflow.facts.phase import PhaseEntry
 from floorflow.facts.platform import PlatformEntry
 from floorflow.facts.region import ReconfigurableEntry, slots_in
 from floorflow.facts.schedule import ScheduleEntry
@@ -98,7 +98,7 @@ def _network(network: NetworkEntry, phases: Sequence[PhaseEntry], schedule: Sche
     alone = None if len(phases) > 1 else slowest.estimates
     return NetworkSummary(
         network=network.name,
-        fps=_scheduled_fps(slowest, schedule),
+        fps=slowest.estimates.fps if schedule is None else schedule.batch * 1e6 / schedule.period_us,
         sustained_fps=None if alone is None else alone.sustained_fps,
         interval_cycles=slowest.interval_cycles,
         bound_cycles=network.search.bound_cycles,
@@ -115,10 +115,6 @@ def _sharing(alone: NetworkSummary, shared: MemoryScheduleEntry | None) -> Netwo
         return alone
     own = shared.network(alone.network)
     return alone.model_copy(update={"fps": own.fps, "sustained_fps": own.fps, "latency_us": own.latency_us})
-
-
-def _scheduled_fps(part: PhaseNetworkEntry, schedule: ScheduleEntry | None) -> float:
-    return part.estimates.fps if schedule is None else schedule.batch * 1e6 / schedule.period_us
 
 
 def _fullest(platform: PlatformEntry, phases: Sequence[PhaseEntry]) -> FullestEntry | None:

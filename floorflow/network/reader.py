@@ -57,12 +57,8 @@ def read(path: str | Path, bits: FloatBits = EIGHT_BITS) -> Network:
 def network_from(file: OnnxFile, bits: FloatBits = EIGHT_BITS) -> Network:
     """Read a loaded file, as `read`; its model is rewritten in place."""
     network = partial_network(file, bits)
-    Obstacles(list(network.obstacles)).check(_read_operators())
+    Obstacles(list(network.obstacles)).check(f"Read are: {', '.join(operators())}.")
     return network
-
-
-def _read_operators() -> str:
-    return f"Read are: {', '.join(operators())}."
 
 
 def partial_network(file: OnnxFile, bits: FloatBits = EIGHT_BITS) -> Network:

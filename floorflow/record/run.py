@@ -89,7 +89,7 @@ def record_runs(
     phases, contexts = [phase(run) for run in runs], _contexts(sources, runs)
     context = contexts[0]
     target = (whole or context).platform
-    platform = platform_entry(target)
+    platform = PlatformEntry.of(target, fpgas=[_fpga(fpga) for fpga in target.fpgas], files=sorted(target.files))
     request = _with_modules(context.request, runs)
     options = options_entry(request, target, [own.request.model.name for own in contexts], targets, shared)
     networks = _networks([source.network for source in sources], runs, phases)
@@ -154,7 +154,7 @@ def _inputs(sources: Sequence[Source], contexts: Sequence[PlanningContext]) -> I
     for source, context in zip(sources, contexts, strict=True):
         yield InputFile(path=context.request.model.name, sha256=source.sha256)
         for path in _folding_files(context):
-            yield InputFile(path=path.name, sha256=_sha256(path))
+            yield InputFile(path=path.name, sha256=hashlib.sha256(read_bytes(path, "model", "put it back")).hexdigest())
     # All networks stay near the same plan.
     yield from {context.previous.file: None for context in contexts if context.previous.file}
 
@@ -209,10 +209,6 @@ def _folding_files(context: PlanningContext) -> Iterator[Path]:
     folding = context.request.folding
     if folding is not None:
         yield from context.backend.folding_inputs(context.dataflow, folding)
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(read_bytes(path, "model", "put it back")).hexdigest()
 
 
 def warnings_of(part: Part) -> list[str]:
@@ -289,11 +285,6 @@ def _link(request: Request, platform: Platform) -> str | None:
     """Return the name, not the path, of the kind of link that was asked for."""
     link = platform.fpgas[0].board.link
     return None if request.link is None or link is None else link.kind
-
-
-def platform_entry(platform: Platform) -> PlatformEntry:
-    """Return the platform as the run saw it."""
-    return PlatformEntry.of(platform, fpgas=[_fpga(fpga) for fpga in platform.fpgas], files=sorted(platform.files))
 
 
 def _fpga(fpga: Fpga) -> FpgaEntry:

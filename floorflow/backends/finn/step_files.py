@@ -150,13 +150,8 @@ def _settings(data: Mapping[str, Any], *, plus: bool) -> dict[str, Any]:
         found["fifo_config_file"] = "fifo_config.json"
     if not plus:
         # Main rounds AMD's FIFO up to a power of two, as it is priced. Splitting would leave pieces in shift registers.
-        found["split_large_fifos"] = _beyond_one_fifo(data)
+        found["split_large_fifos"] = any(stream["depth"] > LARGEST_VIVADO for stream in data["streams"])
     return found
-
-
-def _beyond_one_fifo(data: Mapping[str, Any]) -> bool:
-    """Whether a FIFO is planned that AMD's cannot hold."""
-    return any(stream["depth"] > LARGEST_VIVADO for stream in data["streams"])
 
 
 def _thresholds_apart(data: Mapping[str, Any]) -> bool:

@@ -22,7 +22,7 @@ _COLUMNS = ("objective", "interval_cycles", "frames_per_s", "status", "value", "
 def pareto_data(pareto: Pareto) -> dict[str, str | bytes]:
     """Return ``pareto.json`` and ``.csv``."""
     content = pareto.as_dict()
-    return {"pareto.json": _json(content), "pareto.csv": _csv(content)}
+    return {"pareto.json": json.dumps(content, indent=2, sort_keys=True) + "\n", "pareto.csv": _csv(content)}
 
 
 def pareto_figure(pareto: Pareto) -> Figure:
@@ -47,10 +47,6 @@ def folding_files(pareto: Pareto, folding: FoldingSolution) -> Mapping[str, str]
     """Return the files of the back end from which ``plan --folding`` gets the folding back."""
     folded = FoldedDataflow(pareto.dataflow, folding.options)
     return pareto.backend.folding_files(pareto.backend.finished(folded))
-
-
-def _json(content: Mapping[str, Any]) -> str:
-    return json.dumps(content, indent=2, sort_keys=True) + "\n"
 
 
 def _csv(content: Mapping[str, Any]) -> str:

@@ -158,7 +158,7 @@ def own_fifo(
         rows, width = 1 << clog2(depth), padded_bits(width_bits)
         if style == "ultra":
             return Resources(*XPM_CONTROL, uram=uram_blocks(width, rows))
-        return Resources(*XPM_CONTROL, bram18=block_plan(rows, width, technology))
+        return Resources(*XPM_CONTROL, bram18=_block_plan(rows, width, technology.architecture == "versal")[0])
     estimate = fifo_estimate(width_bits, depth, style, versal=technology.architecture == "versal")
     counters = (4 if estimate.bram18 or estimate.uram else 2) * (clog2(depth + 1) + 1)
     flip_flops = prices.fifo_ff_per_bit * padded_bits(width_bits) + counters
@@ -296,11 +296,6 @@ def _ultra_plan(rows: int, width: int, versal: bool) -> tuple[int, int]:
     wide, deep = next((shape for shape in shapes if shape[0] >= width), (72, 4096))
     groups = ceil_divide(rows, deep)
     return groups * ceil_divide(width, wide), groups
-
-
-def block_plan(rows: int, width_bits: int, technology: Technology) -> int:
-    """Count the RAMB18 of a block of words."""
-    return _block_plan(rows, width_bits, technology.architecture == "versal")[0]
 
 
 def _block_plan(rows: int, width: int, versal: bool) -> tuple[int, int]:
