@@ -11,16 +11,3 @@ from floorflow.channels.realise import (
     not_convertible,
     port_widths_bits,
 )
-
-__all__ = [
-    "Channel",
-    "ChannelCosts",
-    "PartialPlacement",
-    "StreamPrices",
-    "choices_of",
-    "choose_styles",
-    "connect",
-    "couplings",
-    "not_convertible",
-    "port_widths_bits",
-]

@@ -14,22 +14,3 @@ from floorflow.facts.phase import PhaseEntry
 from floorflow.facts.plan import Plan, json_schema, read_plan
 from floorflow.facts.report import SECTIONS, report, summary
 from floorflow.facts.values import InputFile
-
-__all__ = [
-    "SECTIONS",
-    "ChannelEntry",
-    "EngineEntry",
-    "Extras",
-    "FoldedEntry",
-    "InputFile",
-    "MemoryScheduleEntry",
-    "NetworkEntry",
-    "PhaseEntry",
-    "Plan",
-    "TransferEntry",
-    "json_schema",
-    "read_extras",
-    "read_plan",
-    "report",
-    "summary",
-]

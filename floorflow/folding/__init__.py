@@ -35,21 +35,6 @@ from floorflow.folding.problem import (
     shortest_interval,
 )
 
-__all__ = [
-    "RATIO",
-    "FeasibilityOracle",
-    "FoldingInfeasible",
-    "FoldingProblem",
-    "FoldingSolution",
-    "FoldingUnknown",
-    "Shortage",
-    "fitting",
-    "fold_at_interval",
-    "restricted",
-    "shortage",
-    "shortest_interval",
-]
-
 
 def fold_at_interval(
     problem: FoldingProblem, interval_cycles: int, *, prove: bool = True, branch: bool = True

@@ -3,13 +3,3 @@
 from floorflow.network.dialects import EIGHT_BITS, FloatBits
 from floorflow.network.model import Network, Operation, Tensor
 from floorflow.network.reader import partial_network, read
-
-__all__ = [
-    "EIGHT_BITS",
-    "FloatBits",
-    "Network",
-    "Operation",
-    "Tensor",
-    "partial_network",
-    "read",
-]

@@ -14,17 +14,3 @@ from floorflow.output.listed import RUN_FILE, listed_files, read_run
 from floorflow.output.workshop import FolderWarning
 from floorflow.output.write import Written, add, recover, require_free, write
 from floorflow.output.write_file import require_no_file, write_file
-
-__all__ = [
-    "RUN_FILE",
-    "FolderWarning",
-    "Written",
-    "add",
-    "listed_files",
-    "read_run",
-    "recover",
-    "require_free",
-    "require_no_file",
-    "write",
-    "write_file",
-]

@@ -10,15 +10,3 @@ from floorflow.partition.problem import (
     PartitionSolution,
     SlotCapacity,
 )
-
-__all__ = [
-    "METHODS",
-    "Edge",
-    "ModuleStream",
-    "PartitionFailure",
-    "PartitionProblem",
-    "PartitionSolution",
-    "SlotCapacity",
-    "partition",
-    "worst",
-]

@@ -9,11 +9,10 @@ from floorflow.placement.alike import place_alike
 from floorflow.placement.congestion import RoutingMap
 from floorflow.placement.construction.slicing import pack_slot
 from floorflow.placement.fixed import around, fixed_regions, together, whole_slots, with_fixed, without
-from floorflow.placement.growth import HasRoom, cut_to_fabric, grown
+from floorflow.placement.growth import cut_to_fabric, grown
 from floorflow.placement.methods import METHODS
 from floorflow.placement.problem import (
     LIMITS,
-    Effort,
     Pin,
     PlacedModule,
     PlacementFailure,
@@ -70,29 +69,3 @@ def _placed(problem: PlacementProblem, method: str, seed: int) -> PlacementSolut
     if not problem.previous or isinstance(found, PlacementFailure):
         return found
     return place_near(problem, limits, seed, found)[0] or found
-
-
-__all__ = [
-    "METHODS",
-    "Effort",
-    "HasRoom",
-    "Pin",
-    "PlacedModule",
-    "PlacementFailure",
-    "PlacementProblem",
-    "PlacementSolution",
-    "Region",
-    "RoutingMap",
-    "Terms",
-    "Weights",
-    "Wire",
-    "at_home",
-    "cut_to_fabric",
-    "grown",
-    "hpwl_of",
-    "least_cells",
-    "pack_slot",
-    "place",
-    "stayed",
-    "supply_at",
-]

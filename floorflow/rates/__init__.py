@@ -5,25 +5,3 @@ from floorflow.rates.deadlock import Blocked
 from floorflow.rates.fifo_graph import Depths, Work
 from floorflow.rates.pipeline import Actors, RouteDelay, rate_problem
 from floorflow.rates.problem import Actor, Fifo, Moves, RateProblem, moves, repeated
-
-__all__ = [
-    "Actor",
-    "Actors",
-    "Blocked",
-    "Depths",
-    "Fifo",
-    "Moves",
-    "RateProblem",
-    "RouteDelay",
-    "Sized",
-    "Work",
-    "analyse",
-    "blocked",
-    "first_frame",
-    "keeps",
-    "moves",
-    "peak_words",
-    "rate_problem",
-    "repeated",
-    "size",
-]

@@ -1,5 +1,3 @@
 """Write down what a run decided as the Plan."""
 
 from floorflow.record.run import Outcome, record
-
-__all__ = ["Outcome", "record"]

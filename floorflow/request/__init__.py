@@ -31,38 +31,3 @@ from floorflow.request.model import (
 )
 from floorflow.request.readers import at_width, products_from
 from floorflow.request.spelling import ENGINES, GOAL, NETWORK, Spelling
-
-__all__ = [
-    "DEFAULT_CAP",
-    "DEFAULT_FILL",
-    "ENGINES",
-    "GOAL",
-    "HARD_FILL",
-    "LARGE_LUT",
-    "LARGE_LUT_FILL",
-    "LEAST_ENGINE_LIMITS",
-    "MOST_EPSILON",
-    "MOST_OF_FPGA",
-    "MOST_OF_SLOT",
-    "NETWORK",
-    "RESOURCES_ALONE",
-    "Bargains",
-    "ConstraintStyle",
-    "Effort",
-    "Granularity",
-    "Objective",
-    "Request",
-    "Spelling",
-    "TieBreak",
-    "at_width",
-    "default_methods",
-    "known_methods",
-    "limits_of",
-    "option_of",
-    "pblock_limit",
-    "preset_value",
-    "products_from",
-    "require_method",
-    "require_resources",
-    "told",
-]

@@ -16,5 +16,3 @@ FoldingMethod = Method[FoldingProblem, int | None, FoldingAnswer]
 """Folds a problem within an interval, or without one at the shortest that it can find."""
 
 METHODS: Mapping[str, FoldingMethod] = methods_in("folding")
-
-__all__ = ["METHODS", "FoldingMethod"]

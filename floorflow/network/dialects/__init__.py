@@ -16,8 +16,6 @@ from floorflow.network.dialects.thresholds import annotated
 from floorflow.network.onnx_file import OnnxFile
 from floorflow.network.standard import check_standard
 
-__all__ = ["EIGHT_BITS", "FloatBits", "annotated", "to_qonnx"]
-
 
 def to_qonnx(source: OnnxFile, bits: FloatBits) -> OnnxFile:
     """Return the file as channels-first QONNX; ``bits`` are for a network without quantisers.

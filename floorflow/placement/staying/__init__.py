@@ -88,6 +88,3 @@ def _told(
     bound = None if known is None or known > objective else known
     status: Status = "optimal" if bound is not None and objective <= bound else "feasible"
     return replace(found, stats=replace(found.stats, method=told, bound=bound, status=status))
-
-
-__all__ = ["WITHIN", "at_home", "place_near", "stayed"]

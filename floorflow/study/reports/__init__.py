@@ -1,5 +1,3 @@
 """A folder of reports: which files are which; `floorflow.backends.vivado` reads them."""
 
 from floorflow.study.reports.folder import Folder, read_reports
-
-__all__ = ["Folder", "read_reports"]

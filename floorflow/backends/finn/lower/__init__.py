@@ -1,5 +1,3 @@
 """Lower a Network to FINN's engines."""
 
 from floorflow.backends.finn.lower.lowering import lower
-
-__all__ = ["lower"]
