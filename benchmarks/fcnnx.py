@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from statistics import geometric_mean
 
-from floorflow.backends.fcnnx.costs import front
+from floorflow.backends.fcnnx.backend import front
 from floorflow.bandwidth.joint import JointProblem, bound_on_any_schedule, choose, total_error
 from floorflow.bandwidth.problem import BandwidthProblem, ScheduledNetwork
 from floorflow.bandwidth.rates import Wish, most_fps, rate, unaware_rates, wish

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
 from floorflow import api
+from floorflow.cli.fitting_table import FittingTable
 from floorflow.cli.options import DebugFlag, JsonFlag, asks_for
 from floorflow.cli.terminal import errors_to_exit_codes, paper, print_json
 
@@ -36,6 +40,87 @@ def inspect(
         if as_json:
             print_json(found)
             return
-        from floorflow.cli.inspection import print_inspection
 
         print_inspection(paper(), found)
+
+
+_SHOWN_RESOURCES = ("LUT", "BRAM18", "URAM", "DSP")
+_RANGES = ("fastest_cycles", "slowest_cycles", "least_resources")
+"""What is told of an engine's foldings beside their parallelism."""
+_ALL_VALUES = 4
+"""As many values of PE or SIMD are listed in full; of more the first three and the last."""
+
+Content = Mapping[str, Any]
+"""An inspection, or a part of one, as ``inspect --json`` prints it."""
+
+
+def print_inspection(console: Console, found: Content) -> None:
+    """Print the engines, or the layers of a network that has none, and what was assumed."""
+    count = f"{len(found['engines'])} engines, {found['totals']['macs']:,} MACs a frame"
+    title = escape(f"{found['name']} on {found['part']} with {found['tool']}: {count}")
+    tables = [_engine_table(found, title) if found["engines"] else _layer_table(found["layers"], title)]
+    ranged = [engine for engine in found["engines"] if engine["legal"]]
+    if ranged:
+        tables.append(_folding_table(ranged))
+    for table in tables:
+        console.print(table)
+    console.print(_totals(found["totals"]))
+    if found["refusal"]:
+        console.print(escape(f"cannot be planned: {found['refusal']}"))
+    for note in found["notes"]:
+        console.print(escape(f"assumed: {note}"))
+
+
+def _engine_table(found: Content, title: str) -> Table:
+    macs = {operation["name"]: operation["macs"] for operation in found["operations"]}
+    table = FittingTable(title, names=("engine", "operation"), numbers=("MACs", "weights", "in", "out"))
+    for engine in found["engines"]:
+        count = macs.get(engine["operation"], 0) if engine["weight_bits"] else 0
+        bits = [_bits(engine[end]) for end in ("weight_bits", "input_bits", "output_bits")]
+        table.add_row(engine["name"], escape(engine["operation"]), f"{count:,}" if count else "", *bits)
+    return table
+
+
+def _layer_table(layers: Iterable[Content], title: str) -> Table:
+    table = FittingTable(title, names=("layer", "type"), numbers=("MACs", "weights", "in"))
+    for layer in layers:
+        bits = (_bits(layer["weight_bits"]), _bits(layer["input_bits"]))
+        table.add_row(escape(layer["name"]), layer["type"], f"{layer['macs']:,}", *bits)
+    return table
+
+
+def _folding_table(engines: Iterable[Content]) -> Table:
+    title = "legal foldings: interval of the fastest and the slowest in cycles a frame, least of each resource over all"
+    table = FittingTable(title, names=("engine", "parallelism"), numbers=("fastest", "slowest", *_SHOWN_RESOURCES))
+    for engine in engines:
+        legal = engine["legal"]
+        cycles = (f"{legal['fastest_cycles']:,}", f"{legal['slowest_cycles']:,}")
+        least = (f"{legal['least_resources'][name]:,}" for name in _SHOWN_RESOURCES)
+        table.add_row(engine["name"], _parallelism(legal), *cycles, *least)
+    return table
+
+
+def _parallelism(legal: Content) -> str:
+    told = (f"{name} {_compact(values)}" for name, values in legal.items() if name not in _RANGES)
+    return "; ".join(told) or "one way"
+
+
+def _compact(values: Sequence[int]) -> str:
+    """Write ascending values as ``1,2,4..64``."""
+    if len(values) <= _ALL_VALUES:
+        return ",".join(map(str, values))
+    return f"{','.join(map(str, values[:3]))}..{values[-1]}"
+
+
+def _bits(width: int) -> str:
+    return f"{width} bit" if width else ""
+
+
+def _totals(totals: Content) -> str:
+    weights, inputs = (
+        ", ".join(f"{bits} bit x {count}" for bits, count in totals[kind].items())
+        for kind in ("weight_bits", "activation_bits")
+    )
+    if not totals["layers"]:
+        return "no layer with weights"
+    return f"{totals['layers']} layers, {totals['parameters']:,} parameters; weights {weights}; activations {inputs}"

@@ -13,8 +13,7 @@ from typing import Annotated
 import typer
 
 from floorflow import __version__
-from floorflow.cli.bind import bind
-from floorflow.cli.builds import audit, calibrate
+from floorflow.cli.builds import audit, bind, calibrate
 from floorflow.cli.check import check
 from floorflow.cli.chunks import chunks
 from floorflow.cli.inspect import inspect

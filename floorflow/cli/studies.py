@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping
+from math import floor
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,8 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from floorflow import api
-from floorflow.api import INSPECTED_PART, InputError
-from floorflow.cli.comparison_table import comparison_table
+from floorflow.api import INSPECTED_PART, RESOURCE_NAMES, InputError
 from floorflow.cli.fitting_table import FittingTable
 from floorflow.cli.options import (
     OUTPUT,
@@ -25,7 +25,6 @@ from floorflow.cli.options import (
     OutIfAny,
     asks_for,
 )
-from floorflow.cli.pareto_table import pareto_table
 from floorflow.cli.progress import progress_shown
 from floorflow.cli.standard_streams import reader_is_gone
 from floorflow.cli.terminal import complain, errors_to_exit_codes, paper, print_json
@@ -220,13 +219,106 @@ def case_table(comparison: Mapping[str, Any]) -> Table:
     numbers = ("us", "running", "bound", "gap", "partitions", "seconds")
     table = FittingTable(escape(comparison["case"]), names=["method"], numbers=numbers, prose=["status"])
     for entry in comparison["results"]:
-        table.add_row(*_cells(entry))
+        table.add_row(*_case_cells(entry))
     return table
 
 
-def _cells(entry: Mapping[str, Any]) -> list[str]:
+def _case_cells(entry: Mapping[str, Any]) -> list[str]:
     amounts = ["" if entry[key] is None else f"{entry[key]:,.2f}" for key in ("us", "run_us", "bound_us")]
     gap = "" if entry["gap"] is None else f"{entry['gap']:.2%}"
     partitions = "" if entry["us"] is None else str(len(entry["cuts"]) + 1)
     status = entry["status"] + (f": {entry['reason']}" if entry["reason"] else "")
     return [entry["method"], *amounts, gap, partitions, f"{entry['seconds']:.2f}", escape(status)]
+
+
+Content = Mapping[str, Any]
+"""A comparison or fronts, or a part of one, as compare.json and pareto.json hold them."""
+_SCARCITY = "scarcity"
+"""The one objective that is no resource."""
+
+
+def pareto_table(pareto: Content) -> Table:
+    """Return one row an interval and one column a front; what is not proven stands with its bound."""
+    fronts = pareto["fronts"]
+    numbers = ("interval", "frames/s", *(front["objective"] for front in fronts))
+    table = FittingTable(_title(pareto), numbers=numbers, caption=_caption(fronts))
+    for points in zip(*(front["points"] for front in fronts), strict=True):
+        cells = (_cell(front["objective"], point, pareto) for front, point in zip(fronts, points, strict=True))
+        table.add_row(f"{points[0]['interval_cycles']:,}", _rate(points[0]["frames_per_s"]), *cells)
+    return table
+
+
+def _title(pareto: Content) -> str:
+    board = pareto["platform"] if pareto["fpgas"] == 1 else f"{pareto['fpgas']} x {pareto['platform']}"
+    return escape(
+        f"{pareto['network']} on {board}, costs {pareto['costs']}, {pareto['clock_mhz']:g} MHz: the least of each "
+        f"alone, within all limits; no folding is faster than {pareto['bound_cycles']:,} cycles"
+    )
+
+
+def _caption(fronts: list[Content]) -> str:
+    told = ["Shares are of the platform's limits; each column is a folding of its own."]
+    if any(point["status"] == "feasible" for front in fronts for point in front["points"]):
+        told.append("Behind >= what is proven, where that is less than what was found.")
+    told.append("Seconds: " + ", ".join(f"{front['objective']} {front['seconds']:.1f}" for front in fronts) + ".")
+    return escape("\n".join(told))
+
+
+def _rate(frames_per_s: float) -> str:
+    """Write a rate, never more than it is."""
+    return f"{floor(frames_per_s + 1e-9):,}" if frames_per_s >= 100 else f"{floor(frames_per_s * 100) / 100:.2f}"
+
+
+def _cell(objective: str, point: Content, pareto: Content) -> str:
+    if point["value"] is None:
+        return "none" if point["status"] == "infeasible" else "?"
+    text = _number(objective, point["value"])
+    if objective != _SCARCITY:
+        limit = pareto["budget"][objective]
+        text += f" {point['value'] / limit:.1%}" if limit else ""
+    if point["status"] == "feasible":
+        text += " (>= ?)" if point["bound"] is None else f" (>= {_number(objective, point['bound'])})"
+    return text
+
+
+def _number(objective: str, value: float) -> str:
+    return f"{value:.4f}" if objective == _SCARCITY else f"{value:,.0f}"
+
+
+_NUMBERS = ("interval", "of bound", "frames/s", *RESOURCE_NAMES, "with streams", "scarcity", "gap", "seconds")
+
+
+def comparison_table(comparison: Content) -> Table:
+    """Return one row a method: resources of the engines, and LUTs and BRAMs with converters and FIFOs."""
+    table = FittingTable(_comparison_title(comparison), names=["method"], numbers=_NUMBERS, prose=["verdict"])
+    for entry in comparison["methods"]:
+        table.add_row(*_cells(entry))
+    return table
+
+
+def _comparison_title(c: Content) -> str:
+    wanted, bound_cycles = c["requested_cycles"], c["bound_cycles"]
+    aim = "highest rate within the budget" if wanted is None else f"at most {wanted:,} cycles"
+    bound = "" if bound_cycles is None else f"; no folding is faster than {bound_cycles:,} cycles"
+    joint_bound = c["joint_bound_cycles"]
+    bound += "" if joint_bound is None else f", no plan than {joint_bound:,}"
+    return escape(f"{c['network']} on {c['platform']}, costs {c['costs']}, {c['clock_mhz']:g} MHz: {aim}{bound}")
+
+
+def _cells(entry: Content) -> list[str]:
+    seconds = f"{entry['seconds']:.2f}"
+    if entry["interval_cycles"] is None:
+        return [entry["method"], *[""] * (len(_NUMBERS) - 1), seconds, escape(entry["verdict"])]
+    over, gap, use = entry["interval_over_bound"], entry["gap"], entry["resources"]
+    return [
+        entry["method"],
+        f"{entry['interval_cycles']:,}",
+        f"{over:.2f}x" if over else "",
+        f"{floor(entry['frames_per_s']):,}",
+        *(f"{entry['engines'][name]:,}" for name in RESOURCE_NAMES),
+        f"LUT {use['LUT']:,}, BRAM18 {use['BRAM18']:,}",
+        f"{entry['scarcity']:.4f}",
+        "?" if gap is None else f"{gap:.2%}",
+        seconds,
+        escape(entry["verdict"]),
+    ]

@@ -6,11 +6,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from floorflow.backends.backend import Costs
+from floorflow.channels import choices_of
 from floorflow.channels.cost_allocation import modules_between
 from floorflow.channels.implementations import Circuits, Likeness, likenesses
 from floorflow.dataflow.bands import CROSSING, LESS, MORE, outcome_of, spread
+from floorflow.dataflow.model import Attributes, Option, renamings
+from floorflow.dataflow.options import OptionTable
 from floorflow.facts import ChannelEntry, PhaseEntry
+from floorflow.facts.memory import MemoryEntry
 from floorflow.facts.module import ImplementationEntry, JoinedEntry, ModuleEntry, PortEntry
 from floorflow.facts.partition import FitEntry, HopsEntry, PartitionEntry
 from floorflow.facts.phase import PhaseNetworkEntry
@@ -18,10 +24,9 @@ from floorflow.hardware import Device, Slot, bounding_box, can_relocate
 from floorflow.placement import Region
 from floorflow.record import streams
 from floorflow.record.floorplan import constraint_styles, floorplan
-from floorflow.record.memories import memories
 from floorflow.record.network import network_part
 from floorflow.record.part import Part, PhaseRun, uses_of_part
-from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, total
+from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, scarcity, total
 from floorflow.search.candidate.candidate import slot_demands
 from floorflow.search.candidate.slot_problem import Use
 
@@ -242,3 +247,71 @@ def _explained(likeness: Likeness, placed: list[Likeness], windows: list[str]) -
     if shared or not others or likeness.why_not:
         return likeness
     return replace(likeness, why_not=f"its window is not on the columns and rows of that of {others[0]}")
+
+
+LARGE_BITS = 8 * 18_432
+"""What eight block RAMs of 18 Kbit hold: smaller memories decide little."""
+
+
+def memories(part: Part) -> list[MemoryEntry]:
+    """Return the large memories, those of weights first, each kind in the network's order."""
+    return [*_weights(part), *_fifos(part)]
+
+
+def _weights(part: Part) -> Iterator[MemoryEntry]:
+    context, folded = part.context, part.candidate.folded
+    earlier = {new: old for old, new in renamings(context.dataflow, folded.dataflow).items()}
+    tables = {name: group.options_of(name) for group in context.problem.groups for name in group.engines}
+    for engine in folded.dataflow.engines:
+        option = folded.options[engine.name]
+        memory = context.backend.weight_memory(engine, option)
+        if memory is not None and memory.bits >= LARGE_BITS:
+            alike = _alike(tables[earlier[engine.name]], option, context.backend.memory_attributes)
+            styles = [(context.backend.weight_memory(engine, other), other.resources) for other in alike]
+            others = [(found.style, use) for found, use in styles if found is not None]
+            chosen = (memory.style, option.resources)
+            yield _entry(part.id(engine.name), "weights", memory.bits, chosen, _cheapest(part, others))
+
+
+def _alike(table: OptionTable, option: Option, attributes: tuple[str, ...]) -> Iterator[Option]:
+    """Yield the foldings that differ from one only in where weights lie."""
+    own = OptionTable.of([option])
+    same = (table.cycles == option.cycles) & (table.widths_bits == own.widths_bits).all(axis=0)
+    for row in np.flatnonzero(same).tolist():
+        other = table[row]
+        if other.kind == option.kind and _without(other.folding, attributes) == _without(option.folding, attributes):
+            yield other
+
+
+def _without(folding: Attributes, attributes: tuple[str, ...]) -> Attributes:
+    return {name: value for name, value in folding.items() if name not in attributes}
+
+
+def _fifos(part: Part) -> Iterator[MemoryEntry]:
+    costs = part.context.costs
+    for channel in part.candidate.channels:
+        bits = channel.width_bits * channel.fifo_depth_words
+        choices = choices_of(channel.stream, channel.width_bits, channel.fifo_depth_words, costs)
+        if bits >= LARGE_BITS:
+            others = [(choice.style, choice.resources) for choice in choices]
+            chosen = (channel.fifo_style, channel.fifo_resources)
+            yield _entry(part.channel_name(channel.name), "fifo", bits, chosen, _cheapest(part, others))
+
+
+def _cheapest(part: Part, others: list[tuple[str, Resources]]) -> Mapping[str, Resources]:
+    """Return the least scarce use of every style."""
+    silicon = part.context.platform.silicon
+    found: dict[str, Resources] = {}
+    for style, use in sorted(others, key=lambda other: scarcity(other[1], silicon)):
+        found.setdefault(style, use)
+    return found
+
+
+def _entry(
+    name: str, kind: str, bits: int, chosen: tuple[str, Resources], others: Mapping[str, Resources]
+) -> MemoryEntry:
+    style, use = chosen
+    choices = [{"style": other, "resources": own} for other, own in sorted(others.items()) if other != style]
+    return MemoryEntry.model_validate(
+        {"name": name, "kind": kind, "bits": bits, "style": style, "resources": use, "others": choices}
+    )

@@ -18,12 +18,13 @@ from floorflow.request.choices import (
     Objective,
     TieBreak,
 )
-from floorflow.request.limits import limits_of, pblock_limit
 from floorflow.request.model import (
     Request,
     default_methods,
     known_methods,
+    limits_of,
     option_of,
+    pblock_limit,
     preset_value,
     require_method,
     require_resources,

@@ -60,9 +60,11 @@ from floorflow.resources import (
     RESOURCE_NAMES,
     Defaults,
     Fractions,
+    Resources,
     SomeFractions,
     fractions_over,
     listed,
+    scaled_down,
     some_fractions,
 )
 from floorflow.stats import READ_WEIGHTS, MethodNames, PlaceWeights
@@ -536,3 +538,17 @@ def told(model: type[BaseModel], error: ValidationError) -> InputError:
     """Return the first thing that pydantic has against a request or a back end's options, as a user can mend it."""
     known = {*Request.model_fields, *default_options().model_fields} - {"model"}
     return refused(model, error, {name: option_of(name) for name in known})
+
+
+def limits_of(request: Request, available: Resources, drawable: Resources | None = None) -> Resources:
+    """Return cap x available; where ``drawable`` is told, what is free to pblocks, no more than they may hold of it."""
+    capped = scaled_down(available, request.cap.as_dict())
+    return capped if drawable is None else capped.least(pblock_limit(request, drawable))
+
+
+def pblock_limit(request: Request, drawable: Resources) -> Resources:
+    """Return what the pblocks of a slot may hold together: fill x what is free to them.
+
+    Modules that may not be joined never have a pblock over all that is free there.
+    """
+    return scaled_down(drawable, request.fullest_fill if request.keep_granularity else request.whole_slot_fill)

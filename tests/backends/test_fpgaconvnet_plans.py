@@ -15,7 +15,7 @@ import pytest
 
 import floorflow as ff
 from examples.make_models import ModelBuilder
-from floorflow.backends.fpgaconvnet.costs import FpgaConvNetCosts
+from floorflow.backends.fpgaconvnet.backend import FpgaConvNetCosts
 from floorflow.backends.fpgaconvnet.lower import lowered
 from floorflow.backends.fpgaconvnet.options import FpgaConvNetOptions
 from floorflow.backends.layered.graph import read_layers

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from floorflow.backends.fcnnx.costs import front
+from floorflow.backends.fcnnx.backend import front
 from floorflow.bandwidth.joint import JointProblem, bound_on_any_schedule, choose, total_error
 from floorflow.bandwidth.rates import Wish, most_fps, rate, unaware_rates, wish
 from floorflow.bandwidth.repetitions import best_rates, scheduled_period

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from examples.make_models import ModelBuilder
 from floorflow import api
 from floorflow.backends.finn.names import VERSION_NAMES
-from floorflow.cli.inspection import print_inspection
+from floorflow.cli.inspect import print_inspection
 from floorflow.cli.main import app
 from tests.conftest import CNV, EXAMPLES
 from tests.gated_models import squeeze_and_excite

@@ -10,10 +10,9 @@ import pytest
 from rich.console import Console, RenderableType
 
 from floorflow import api
-from floorflow.cli.comparison_table import comparison_table
 from floorflow.cli.fitting_table import FittingTable
-from floorflow.cli.pareto_table import pareto_table
-from floorflow.cli.tables import platform_tables, platforms_table
+from floorflow.cli.platforms import platform_tables, platforms_table
+from floorflow.cli.studies import comparison_table, pareto_table
 
 TFC = Path(__file__).resolve().parents[2] / "examples" / "tfc_1w1a.onnx"
 PART = "xczu7ev-ffvc1156-2-e"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from examples.make_zoo import SEVERAL, ZooBuilder
-from floorflow.backends.fcnnx.costs import front
+from floorflow.backends.fcnnx.backend import front
 from floorflow.backends.fcnnx.engine import (
     ConvLayer,
     Pipeline,

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 import floorflow as ff
 from floorflow.api import studies as api
-from floorflow.cli.comparison_table import comparison_table
 from floorflow.cli.main import app
+from floorflow.cli.studies import comparison_table
 from floorflow.errors import InputError
 from floorflow.request import Request, known_methods
 from floorflow.study.comparison.compare import Comparison, compare
