@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from floorflow.api.asking import asked
 from floorflow.api.command import command_line
 from floorflow.api.events import Callback, told_to
-from floorflow.api.folders import LATER, Later, holds, save, save_later
 from floorflow.api.models import AnyModel
 from floorflow.api.options import ResourcePlanOptions, require_options, with_options
-from floorflow.api.pictures import FOLDER, Pictures, drawn
-from floorflow.api.results import encoded
+from floorflow.api.pictures import Pictures, drawn
+from floorflow.api.results import SavedPlan, encoded
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
-from floorflow.output import require_free
 from floorflow.request import RESOURCES_ALONE
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ class ResourcePlanInterrupted(KeyboardInterrupt):
         self.plan = plan
 
 
-class ResourcePlan:
+class ResourcePlan(SavedPlan):
     """A network cut in time and folded for a platform of resources alone; ``print`` tells the chief figures.
 
     ``plan`` is all that schedule.json holds (docs/reconfigure.md); ``files`` are that and the back end's own, by their
@@ -50,24 +49,25 @@ class ResourcePlan:
         *,
         plots: bool,
     ) -> None:
+        super().__init__(command, seconds, plots=plots)
         self.plan, self.files = plan, files
-        self._command, self._seconds, self._plots = tuple(command), seconds, plots
-        self.pictures = _pictures(plan)
+
+    @cached_property
+    def pictures(self) -> Pictures:
+        """The ``timeline``."""
+
+        def contents() -> dict[str, Any]:
+            with whole_imports():
+                from floorflow.view.pictures.timeline import partitions_chart
+
+            return {"timeline": drawn(lambda: partitions_chart(self.plan.model_dump(by_alias=True)))}
+
+        return Pictures(contents)
 
     @property
     def main_file(self) -> bytes:
         """The text of schedule.json."""
         return self.files["schedule.json"]
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether Ctrl-C ended the search, so that more might have been found."""
-        return self.plan.interrupted
-
-    @property
-    def warnings(self) -> list[str]:
-        """What was assumed, and what should be known before building."""
-        return list(self.plan.warnings)
 
     @property
     def partitions(self) -> list[PartitionInTime]:
@@ -78,55 +78,6 @@ class ResourcePlan:
         """Return what schedule.json holds as plain data."""
         content: dict[str, Any] = json.loads(self.main_file)
         return content
-
-    def save(
-        self,
-        folder: str | Path,
-        *,
-        force: bool = False,
-        command: Sequence[str] | None = None,
-        progress: Callback | None = None,
-        extras: bool = True,
-    ) -> tuple[str, ...]:
-        """Write the plan and its files to a folder, whole or not at all, then what `save_extras` adds; return names.
-
-        Raises
-        ------
-        InputError
-            If the folder is not empty and ``force`` is not set, or cannot be written.
-        KeyboardInterrupt
-            On Ctrl-C; while the picture is drawn it says that the plan stands.
-
-        """
-        require_free(Path(folder), force=force, later=LATER)
-        with told_to(progress).stage("writing"):
-            names = save(folder, self.files, command or self._command, self._seconds, force=force)
-        return self.save_extras(folder, command=command, progress=progress) if extras else names
-
-    def is_in(self, folder: str | Path) -> bool:
-        """Tell whether a folder holds this plan, whole."""
-        return holds(folder, self.files)
-
-    def save_extras(
-        self, folder: str | Path, *, command: Sequence[str] | None = None, progress: Callback | None = None
-    ) -> tuple[str, ...]:
-        """Add the picture to the folder that `save` wrote, unless the plan was interrupted; return all names.
-
-        Raises
-        ------
-        InputError
-            If that folder does not hold this plan, or cannot be written.
-        KeyboardInterrupt
-            On Ctrl-C; the plan stands.
-
-        """
-
-        def drawn_now() -> Mapping[str, bytes]:
-            with told_to(progress).stage("extras: drawing"):
-                return self.pictures.files
-
-        later = [Later("pictures", FOLDER, drawn_now)] if self._plots and not self.interrupted else []
-        return save_later(folder, later, self.files, command or self._command, self._seconds)
 
     def told_beside(self) -> str:
         """Return nothing: there is nothing to tell beside it."""
@@ -195,13 +146,3 @@ def plan_resources(
     if made.interrupted:
         raise ResourcePlanInterrupted(made)
     return made
-
-
-def _pictures(plan: ResourcePlanContent) -> Pictures:
-    def contents() -> dict[str, Any]:
-        with whole_imports():
-            from floorflow.view.pictures.timeline import partitions_chart
-
-        return {"timeline": drawn(lambda: partitions_chart(plan.model_dump(by_alias=True)))}
-
-    return Pictures(contents)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -30,71 +31,31 @@ class Interrupted(KeyboardInterrupt):
         self.plan = plan
 
 
-class Plan:
-    """A plan, as `plan` makes it and `load` reads it; ``print`` tells the chief figures.
+class SavedPlan(ABC):
+    """What all plans have: files that are saved whole, and what follows them in their folder."""
 
-    ``plan`` is all that plan.json holds, field by field (docs/plan.md). ``files`` are the files for other tools and
-    plan.json itself, by their paths in the output folder; ``pictures`` are drawn when they are asked for.
-    """
+    plan: Any
+    files: Mapping[str, bytes]
 
     def __init__(
         self,
-        plan: facts.Plan,
-        files: Mapping[str, bytes],
-        platform: Callable[[], hardware.Platform],
+        command: Sequence[str],
+        seconds: float,
         *,
-        command: Sequence[str] = (),
-        seconds: float = 0.0,
-        plots: bool = True,
-        pictures: Pictures | None = None,
+        plots: bool,
         steps: Mapping[str, float] = MappingProxyType({}),
-        extras: Callable[[Progress], facts.Extras | None] | None = None,
         loaded_from: Path | None = None,
     ) -> None:
-        self.plan = plan
-        self.files = files
-        self._platform = platform
         self._command = tuple(command)
         self._seconds = seconds
+        self._plots = plots
         self._steps = steps
         self._loaded_from = loaded_from
-        self._plots = plots
-        self._saved_pictures = pictures
-        self._extras = extras
-        self._known_extras: list[facts.Extras | None] = []
 
     @property
-    def main_file(self) -> bytes:
-        """The text of plan.json."""
-        return self.files["plan.json"]
-
-    @property
-    def name(self) -> str:
-        """The names of the networks, joined by commas."""
-        return ", ".join(network.name for network in self.plan.networks)
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """The plan in a few figures: rates, intervals, bounds and gaps by network, and where it is fullest.
-
-        ``fps`` of a network is over the schedule if there is one, in its ``phases`` while each of them runs.
-        """
-        return rows.summary(self.plan)
-
-    @property
-    def engines(self) -> list[dict[str, Any]]:
-        """One flat row an engine: place, cycles a frame, resources, bits, folding."""
-        return list(rows.engine_rows(self.plan))
-
-    @property
-    def channels(self) -> list[dict[str, Any]]:
-        """One flat row a stream between engines: widths in bits, words a frame, FIFO, registers, resources."""
-        return list(rows.channel_rows(self.plan))
-
-    @property
-    def modules(self) -> list[dict[str, Any]]:
-        """One flat row a module: engines, slot, resources, and its pblock in columns and CLB rows."""
-        return list(rows.module_rows(self.plan))
+    @abstractmethod
+    def pictures(self) -> Pictures:
+        """The pictures by name, drawn when they are asked for."""
 
     @property
     def warnings(self) -> list[str]:
@@ -104,32 +65,7 @@ class Plan:
     @property
     def interrupted(self) -> bool:
         """Whether Ctrl-C ended the search, so that more might have been found."""
-        return self.plan.interrupted
-
-    @cached_property
-    def pictures(self) -> Pictures:
-        """The pictures by name: ``floorplan``, ``floorplan_fpga0``, ..., ``partition``, ``folding``, ``search``."""
-        return self._saved_pictures or pictures_of(self.plan.model_dump(by_alias=True), self._platform)
-
-    @property
-    def extras(self) -> facts.Extras | None:
-        """What less rate would free and what limits on engines cost, worked out now; None where nothing is to be told.
-
-        By default in no more work than the plan took; `facts.Extras.left_out` says what that leaves out.
-        """
-        return self._worked_out(None)
-
-    def _worked_out(self, progress: Callback | None) -> facts.Extras | None:
-        """Return the extras, worked out once, or as they are among the files."""
-        if not self._known_extras:
-            with whole_imports():
-                from floorflow.facts import read_extras
-
-            if EXTRAS_FILE in self.files:
-                self._known_extras.append(read_extras(self.files[EXTRAS_FILE]))
-            else:
-                self._known_extras.append(None if self._extras is None else self._extras(told_to(progress)))
-        return self._known_extras[0]
+        return bool(self.plan.interrupted)
 
     def save(
         self,
@@ -171,9 +107,10 @@ class Plan:
     def save_extras(
         self, folder: str | Path, *, command: Sequence[str] | None = None, progress: Callback | None = None
     ) -> tuple[str, ...]:
-        """Add pictures, and extras.json with a report that tells of it, to the folder that `save` wrote.
+        """Add pictures, and what is worked out once the plan stands, to the folder that `save` wrote.
 
-        No other file is changed. Of a plan that was interrupted there are none. Returns the names of all files.
+        That is extras.json, with a report that tells of it. No other file is changed. Of a plan that was interrupted
+        there are none. Returns the names of all files.
 
         Raises
         ------
@@ -184,14 +121,108 @@ class Plan:
 
         """
         later = [Later("pictures", FOLDER, partial(self._drawn, progress))] if self._plots else []
-        later += [Later(EXTRAS_FILE, EXTRAS_FILE, partial(self._extra_files, progress))]
+        later = [] if self.interrupted else [*later, *self._later(progress)]
         words = command or self._command
-        later = [] if self.interrupted else later
         return save_later(folder, later, self.files, words, self._seconds, steps=self._steps)
+
+    def _later(self, progress: Callback | None) -> list[Later]:  # noqa: ARG002  (most plans have nothing to work out)
+        """Return what follows the pictures."""
+        return []
 
     def _drawn(self, progress: Callback | None) -> Mapping[str, bytes]:
         with told_to(progress).stage("extras: drawing"):
             return self.pictures.files
+
+
+class Plan(SavedPlan):
+    """A plan, as `plan` makes it and `load` reads it; ``print`` tells the chief figures.
+
+    ``plan`` is all that plan.json holds, field by field (docs/plan.md). ``files`` are the files for other tools and
+    plan.json itself, by their paths in the output folder; ``pictures`` are drawn when they are asked for.
+    """
+
+    def __init__(
+        self,
+        plan: facts.Plan,
+        files: Mapping[str, bytes],
+        platform: Callable[[], hardware.Platform],
+        *,
+        command: Sequence[str] = (),
+        seconds: float = 0.0,
+        plots: bool = True,
+        pictures: Pictures | None = None,
+        steps: Mapping[str, float] = MappingProxyType({}),
+        extras: Callable[[Progress], facts.Extras | None] | None = None,
+        loaded_from: Path | None = None,
+    ) -> None:
+        super().__init__(command, seconds, plots=plots, steps=steps, loaded_from=loaded_from)
+        self.plan = plan
+        self.files = files
+        self._platform = platform
+        self._saved_pictures = pictures
+        self._extras = extras
+        self._known_extras: list[facts.Extras | None] = []
+
+    @property
+    def main_file(self) -> bytes:
+        """The text of plan.json."""
+        return self.files["plan.json"]
+
+    @property
+    def name(self) -> str:
+        """The names of the networks, joined by commas."""
+        return ", ".join(network.name for network in self.plan.networks)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The plan in a few figures: rates, intervals, bounds and gaps by network, and where it is fullest.
+
+        ``fps`` of a network is over the schedule if there is one, in its ``phases`` while each of them runs.
+        """
+        return rows.summary(self.plan)
+
+    @property
+    def engines(self) -> list[dict[str, Any]]:
+        """One flat row an engine: place, cycles a frame, resources, bits, folding."""
+        return list(rows.engine_rows(self.plan))
+
+    @property
+    def channels(self) -> list[dict[str, Any]]:
+        """One flat row a stream between engines: widths in bits, words a frame, FIFO, registers, resources."""
+        return list(rows.channel_rows(self.plan))
+
+    @property
+    def modules(self) -> list[dict[str, Any]]:
+        """One flat row a module: engines, slot, resources, and its pblock in columns and CLB rows."""
+        return list(rows.module_rows(self.plan))
+
+    @cached_property
+    def pictures(self) -> Pictures:
+        """The pictures by name: ``floorplan``, ``floorplan_fpga0``, ..., ``partition``, ``folding``, ``search``."""
+        return self._saved_pictures or pictures_of(self.plan.model_dump(by_alias=True), self._platform)
+
+    @property
+    def extras(self) -> facts.Extras | None:
+        """What less rate would free and what limits on engines cost, worked out now; None where nothing is to be told.
+
+        By default in no more work than the plan took; `facts.Extras.left_out` says what that leaves out.
+        """
+        return self._worked_out(None)
+
+    def _worked_out(self, progress: Callback | None) -> facts.Extras | None:
+        """Return the extras, worked out once, or as they are among the files."""
+        if not self._known_extras:
+            with whole_imports():
+                from floorflow.facts import read_extras
+
+            if EXTRAS_FILE in self.files:
+                self._known_extras.append(read_extras(self.files[EXTRAS_FILE]))
+            else:
+                self._known_extras.append(None if self._extras is None else self._extras(told_to(progress)))
+        return self._known_extras[0]
+
+    def _later(self, progress: Callback | None) -> list[Later]:
+        return [Later(EXTRAS_FILE, EXTRAS_FILE, partial(self._extra_files, progress))]
 
     def _extra_files(self, progress: Callback | None) -> Mapping[str, bytes]:
         from floorflow.backends.backend import backend_named
