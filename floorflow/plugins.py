@@ -85,13 +85,8 @@ def added_names() -> tuple[str, ...]:
 def registration(name: str) -> Registration:
     """Return what is known of a back end.
 
-    Raises
-    ------
-    InputError
-        If there is none of that name, or more than one.
-    ToolError
-        If it cannot be imported: it raises something, or ends the process.
-
+    Raises InputError if there is none of that name, or more than one; ToolError if it cannot be imported: it raises
+    something, or ends the process.
     """
     found = [_BUILT_IN[name]] if name in _BUILT_IN else list(entry_points(group=GROUP, name=name))
     if not found:
@@ -135,12 +130,6 @@ def _loaded(entry: EntryPoint) -> Any:
 def backend_object(name: str) -> Any:
     """Import a back end and return it; `floorflow.backends.backend.backend_named` returns it with its type.
 
-    Raises
-    ------
-    InputError
-        If there is none of that name.
-    ToolError
-        If it cannot be imported.
-
+    Raises InputError if there is none of that name; ToolError if it cannot be imported.
     """
     return _loaded(EntryPoint(name, registration(name).backend, GROUP))

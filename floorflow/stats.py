@@ -259,11 +259,7 @@ _COUNTED: ContextVar[Work | None] = ContextVar("counted", default=None)
 def count(units: float) -> None:
     """Count work that was done, where somebody wants to know.
 
-    Raises
-    ------
-    WorkIsSpent
-        If that is more than is allowed.
-
+    Raises WorkIsSpent if that is more than is allowed.
     """
     work = _COUNTED.get()
     if work is not None:

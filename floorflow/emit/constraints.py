@@ -42,11 +42,7 @@ Constraint = Pblock | Assigned
 def tcl_word(text: str) -> str:
     """Quote one Tcl word in braces.
 
-    Raises
-    ------
-    ValueError
-        If the text holds a character that braces do not protect (names are checked when they are made).
-
+    Raises ValueError if the text holds a character that braces do not protect (names are checked when they are made).
     """
     if not _WORD.fullmatch(text):
         raise ValueError(f"{text!r} cannot be written as a Tcl word")

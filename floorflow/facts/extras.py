@@ -108,11 +108,7 @@ class Extras(PlanModel):
 def read_extras(data: bytes) -> Extras:
     """Read what extras.json holds.
 
-    Raises
-    ------
-    InputError
-        If that are no extras of this version; the message names the first wrong field.
-
+    Raises InputError if that are no extras of this version; the message names the first wrong field.
     """
     try:
         return Extras.model_validate_json(data)

@@ -144,11 +144,8 @@ def _sorted(value: Any) -> Any:
 def read_plan(path: Path) -> Plan:
     """Read plan.json.
 
-    Raises
-    ------
-    InputError
-        If the file is missing, is no plan or is of another version; the message names the first wrong field.
-
+    Raises InputError if the file is missing, is no plan or is of another version; the message names the first wrong
+    field.
     """
     text = read_text(path, "plan", "give a folder that plan wrote")
     _require_version(path, text)

@@ -187,11 +187,7 @@ def fitting(
 
     ``slot_limits`` are slot names and what a single engine may have there: the slot's limit and its largest pblock.
 
-    Raises
-    ------
-    InfeasibleError
-        If none does: the engine, its scarcest resource, need and limit are named.
-
+    Raises InfeasibleError if none does: the engine, its scarcest resource, need and limit are named.
     """
     fast = group if interval_cap is None else group.subset(group.cycles <= interval_cap)
     if not fast.rows:

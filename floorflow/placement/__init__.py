@@ -36,11 +36,7 @@ def place(problem: PlacementProblem, method: str = "auto", seed: int = 0) -> Pla
     Each gets a rectangle, but one that has a slot to itself and fits none there gets all that is free of it. Fixed ones
     get theirs; with ``previous`` rectangles as few of the others leave them as can be.
 
-    Raises
-    ------
-    InputError
-        If the method is unknown, or a fixed rectangle can be no pblock.
-
+    Raises InputError if the method is unknown, or a fixed rectangle can be no pblock.
     """
     if method not in METHODS:
         raise InputError(f"placement method is '{method}', expected one of {', '.join(sorted(METHODS))}")

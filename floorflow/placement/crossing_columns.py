@@ -38,11 +38,7 @@ def crossing_columns(
     Each stream has one column, the nearest, where these have wires enough; else a flow of least cost shares out the
     wires, and may split a stream. A boundary carries what crosses it: that is the partition's rule.
 
-    Raises
-    ------
-    ValueError
-        If the columns have fewer wires than the streams.
-
+    Raises ValueError if the columns have fewer wires than the streams.
     """
     away = {c.stream: {k: abs(2 * k - c.column2(row2)) for k in columns} for c in crossings}
     nearest = {c.stream: min(columns, key=lambda k: (away[c.stream][k], k)) for c in crossings}

@@ -114,11 +114,7 @@ def what_is_short(problem: PlacementProblem, module: PlacedModule, rect: Rect) -
 def fixed_regions(problem: PlacementProblem) -> dict[str, Region] | Refusal:
     """Return the regions of the modules that are fixed, or why one cannot be there.
 
-    Raises
-    ------
-    InputError
-        If a rectangle can be no pblock of its module's slot, or two overlap.
-
+    Raises InputError if a rectangle can be no pblock of its module's slot, or two overlap.
     """
     for (name, rect), (other, beside) in combinations(problem.fixed.items(), 2):
         if rect.overlaps(beside):

@@ -43,11 +43,7 @@ def spread(
     sum of weight times distance from the wish is least: isotonic regression by its medians (pool adjacent violators),
     for starts less what stands before them must not fall; limits cut what leaves them.
 
-    Raises
-    ------
-    ValueError
-        If the intervals are longer together than the line.
-
+    Raises ValueError if the intervals are longer together than the line.
     """
     room = last - first + 1 - sum(lengths)
     if room < 0:

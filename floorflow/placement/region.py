@@ -280,13 +280,8 @@ class RegionChoice:
 def choose_regions(problem: RegionProblem, most_choices: int = MOST_CHOICES) -> RegionChoice:
     """Return disjoint regions that hold their needs with room, leave the static part its own, and load fastest.
 
-    Raises
-    ------
-    InfeasibleError
-        If it is proven that there are none; it says what is short by how much.
-    LimitError
-        If none were found among ``most_choices`` choices.
-
+    Raises InfeasibleError if it is proven that there are none; it says what is short by how much; LimitError if none
+    were found among ``most_choices`` choices.
     """
     every = candidates(problem.grid)
     left = (every.supply <= problem.most_swapped).all(axis=1)

@@ -70,13 +70,7 @@ def size(
     Up to ``most_bursts`` bursts a frame the depths are searched one by one and are the smallest; beyond, they are read
     off one schedule, which is never too little.
 
-    Raises
-    ------
-    InfeasibleError
-        If no depths reach the interval.
-    LimitError
-        If that takes more than ``work``.
-
+    Raises InfeasibleError if no depths reach the interval; LimitError if that takes more than ``work``.
     """
     count(SIZED_S * len(problem.fifos))
     graph = FifoGraph(problem, work)

@@ -158,11 +158,7 @@ def reconfigurable_entry(
     By their names ``cells`` are their cells in the design, and ``needs`` what the planned phases in them turned out to
     need at most: no more than they were chosen for.
 
-    Raises
-    ------
-    InputError
-        If the board's file does not say at what rate a part of the device is loaded.
-
+    Raises InputError if the board's file does not say at what rate a part of the device is loaded.
     """
     return ReconfigurableEntry.of(
         choice,

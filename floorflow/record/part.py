@@ -91,11 +91,7 @@ class PhaseRun:
 
     Floorplans name modules as the plan does (`Part.module`).
 
-    Raises
-    ------
-    InputError
-        If two modules would have one name in the plan.
-
+    Raises InputError if two modules would have one name in the plan.
     """
 
     name: str

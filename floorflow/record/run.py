@@ -78,11 +78,7 @@ def record_runs(
     ``whole`` has all of the platform where phases are confined to ``regions`` of it; ``targets``: what each of several
     networks that were planned together is to reach; ``shared``: the schedule of the external memory, if they share it.
 
-    Raises
-    ------
-    ValueError
-        If several phases have no schedule.
-
+    Raises ValueError if several phases have no schedule.
     """
     if schedule is None and len(runs) > 1:
         raise ValueError(f"{len(runs)} phases without a schedule")

@@ -100,11 +100,7 @@ class Frame:
 def die_of(platform: Platform, fpga: str) -> Die:
     """Take one FPGA's silicon from the platform.
 
-    Raises
-    ------
-    InputError
-        If the platform has no FPGA of that name.
-
+    Raises InputError if the platform has no FPGA of that name.
     """
     device = next((item.device for item in platform.fpgas if item.name == fpga), None)
     if device is None:

@@ -57,11 +57,7 @@ def networks_in(plan: Plan, phase: int) -> tuple[Mapping[str, Any], ...]:
 def network_in(plan: Plan, phase: int, name: str | None) -> Mapping[str, Any]:
     """Return what the phase says of one of its networks, without a name of the first.
 
-    Raises
-    ------
-    InputError
-        If the phase has no network of that name.
-
+    Raises InputError if the phase has no network of that name.
     """
     networks = networks_in(plan, phase)
     for network in networks:

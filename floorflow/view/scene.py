@@ -162,11 +162,7 @@ class Scene:
 def read_scene(plan: Plan, fpga: str, phase: int = 0) -> Scene:
     """Read everything that the picture of one FPGA shows.
 
-    Raises
-    ------
-    InputError
-        If the plan has no floorplan of that FPGA.
-
+    Raises InputError if the plan has no floorplan of that FPGA.
     """
     floorplans, channels = plan["phases"][phase]["floorplan"], plan["phases"][phase]["channels"]
     if fpga not in floorplans:

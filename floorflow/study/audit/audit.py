@@ -145,11 +145,8 @@ def audit(
     ``platform``: a board, its file or a part, if not the one that the build tells; ``backend`` the tool that built it,
     if not the one that knows the folder; ``options`` of that back end, where the build is not to tell them.
 
-    Raises
-    ------
-    InputError
-        If the folder holds no build, or several, the part is not known, or an engine's folding cannot be priced.
-
+    Raises InputError if the folder holds no build, or several, the part is not known, or an engine's folding cannot be
+    priced.
     """
     require_folder(folder, "the output_dir of a build")
     name = backend or tool_of(folder)

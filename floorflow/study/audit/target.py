@@ -46,11 +46,7 @@ def target_of(build: Build, platform: str | None, boards: Mapping[str, str], fol
     ``boards``: parts of the tool's boards by name. Where nothing tells a part, ``part`` is empty, and prices are of the
     family that FINN's users mostly have.
 
-    Raises
-    ------
-    PlatformError
-        If the name is of no board, file or part.
-
+    Raises PlatformError if the name is of no board, file or part.
     """
     if platform is not None:
         asked = _named(platform, boards)

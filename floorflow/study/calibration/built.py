@@ -31,13 +31,8 @@ def calibrate_build(folder: Path, overrides: Overrides, progress: Progress = SIL
     ``overrides``: the platform, if the build does not tell it, and whether the folding is to stay as built. A model or
     a folding is not taken: the build has its own.
 
-    Raises
-    ------
-    InputError
-        If the folder holds no build or no report of its synthesis, or no board is known for its part.
-    InfeasibleError
-        If the network proves too large with what was measured.
-
+    Raises InputError if the folder holds no build or no report of its synthesis, or no board is known for its part;
+    InfeasibleError if the network proves too large with what was measured.
     """
     if overrides.model is not None or overrides.folding is not None:
         raise InputError("--model and --folding belong to a plan, and none was given", hint="leave them out")

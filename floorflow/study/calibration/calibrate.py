@@ -67,14 +67,8 @@ def calibrate(
     A row counts for the folding that was built alone; other foldings of the engine keep their estimates, which are
     corrected where enough engines of the kind were measured (`dataflow.measured`).
 
-    Raises
-    ------
-    InputError
-        If the plan, its model or a report cannot be read, has several networks or phases, or no row of the reports is
-        an engine of the plan.
-    InfeasibleError
-        If the network proves too large with what was measured.
-
+    Raises InputError if the plan, its model or a report cannot be read, has several networks or phases, or no row of
+    the reports is an engine of the plan; InfeasibleError if the network proves too large with what was measured.
     """
     before = read_plan(out / "plan.json")
     _require_one(out, before)
@@ -143,11 +137,7 @@ def replanned_engines(request: Request) -> tuple[Costs, Dataflow]:
 def _as_planned(own: Dataflow, plan: Plan, request: Request) -> Dataflow:
     """Return the engines of the kinds that the plan has.
 
-    Raises
-    ------
-    InputError
-        If this floorflow makes other engines of the model than the plan has.
-
+    Raises InputError if this floorflow makes other engines of the model than the plan has.
     """
     engines = plan.only_network.engines
     pairs = zip(own.engines, engines, strict=False)

@@ -30,11 +30,8 @@ class Overrides:
 def replanned_request(out: Path, plan: Plan, overrides: Overrides) -> Request:
     """Return the request that the plan in ``out`` answered.
 
-    Raises
-    ------
-    InputError
-        If the model, the folding file or a board file is not found, or is not the one that the plan was made from.
-
+    Raises InputError if the model, the folding file or a board file is not found, or is not the one that the plan was
+    made from.
     """
     if not plan.inputs:
         raise InputError(
@@ -67,11 +64,7 @@ def replanned_request(out: Path, plan: Plan, overrides: Overrides) -> Request:
 def _planned_folding(out: Path, plan: Plan) -> Path:
     """Return the file of the plan that holds its folding.
 
-    Raises
-    ------
-    InputError
-        If its back end writes no such file.
-
+    Raises InputError if its back end writes no such file.
     """
     backend = backend_named(plan.options.backend)
     file = backend.folding_file(plan, 0, plan.only_network.name)
@@ -102,11 +95,7 @@ def _input(out: Path, entry: InputFile, override: Path | None, option: str) -> P
 def _same_beside(folding: Path | None, entry: InputFile) -> None:
     """Require the file that went with the folding file to lie beside it still.
 
-    Raises
-    ------
-    InputError
-        If it does not, or is another.
-
+    Raises InputError if it does not, or is another.
     """
     path = (folding or Path()).with_name(entry.path)
     if _sha256(path) != entry.sha256:
@@ -143,11 +132,7 @@ def _platform(out: Path, plan: Plan, override: Path | None) -> str:
 def planned_platform(out: Path, plan: Plan) -> Platform:
     """Load the platform of the plan in a folder.
 
-    Raises
-    ------
-    PlatformError
-        If a file of it is not there any more.
-
+    Raises PlatformError if a file of it is not there any more.
     """
     options = plan.options
     name, link = _platform(out, plan, None), _link(out, options.link)

@@ -121,13 +121,8 @@ def compare(
 
     ``epsilon`` balances the rates of consecutive layers in ``cpsat``, as its paper has it.
 
-    Raises
-    ------
-    InputError
-        If a method is unknown, or the number of FPGAs is ``auto``.
-    InfeasibleError
-        If an engine fits no slot.
-
+    Raises InputError if a method is unknown, or the number of FPGAs is ``auto``; InfeasibleError if an engine fits no
+    slot.
     """
     request = settled(request)
     fpgas = request.fixed_fpgas("compare")

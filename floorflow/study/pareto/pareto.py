@@ -98,15 +98,9 @@ def pareto(
 
     Every folding keeps all limits of the platform, summed; the request's rate and objective do not count.
 
-    Raises
-    ------
-    InputError
-        If a resource is unknown or the platform has none of it, or if the number of FPGAs is ``auto``.
-    InfeasibleError
-        If no interval is possible, or an engine fits no slot.
-    LimitError
-        If the solver found no folding at any interval, and did not prove that there is none.
-
+    Raises InputError if a resource is unknown or the platform has none of it, or if the number of FPGAs is ``auto``;
+    InfeasibleError if no interval is possible, or an engine fits no slot; LimitError if the solver found no folding at
+    any interval, and did not prove that there is none.
     """
     with progress.stage("reading"):
         context = _context(request, resources, source)

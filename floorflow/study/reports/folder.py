@@ -33,11 +33,7 @@ def read_reports(folder: Path, backend: Backend, *, several: bool = False) -> Fo
 
     ``several``: each FPGA of a plan has a build of its own in it.
 
-    Raises
-    ------
-    InputError
-        If there is no such folder, no report in it, or one that is malformed; names file and line.
-
+    Raises InputError if there is no such folder, no report in it, or one that is malformed; names file and line.
     """
     if not is_file(folder):
         require_folder(folder, "the folder with the reports of a build")

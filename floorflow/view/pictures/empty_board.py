@@ -53,11 +53,7 @@ class _Port:
 def empty_board(platform: Platform, fpga: str = "fpga0") -> Sheet:
     """Draw an FPGA of a platform without a plan.
 
-    Raises
-    ------
-    InputError
-        If the platform has no FPGA of that name.
-
+    Raises InputError if the platform has no FPGA of that name.
     """
     die = die_of(platform, fpga)
     held = next(item for item in platform.fpgas if item.name == fpga)

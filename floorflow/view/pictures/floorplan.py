@@ -85,11 +85,7 @@ def floorplan(plan: Plan, platform: Platform, fpga: str, phase: int = 0) -> Shee
 
     ``plan`` is plan.json as a plain dict (`docs/plan.md`), ``phase`` an index into its ``phases``.
 
-    Raises
-    ------
-    InputError
-        If the plan has no floorplan of that FPGA, or the platform no such FPGA.
-
+    Raises InputError if the plan has no floorplan of that FPGA, or the platform no such FPGA.
     """
     scene, die = read_scene(plan, fpga, phase), die_of(platform, fpga)
     rows = _table(scene)

@@ -38,11 +38,7 @@ _HEAD = 0.25
 def schedule_of(plan: Plan) -> Shared:
     """Return the schedule of the memory.
 
-    Raises
-    ------
-    InputError
-        If the plan has none.
-
+    Raises InputError if the plan has none.
     """
     shared: Shared | None = plan.get("memory_schedule")
     if shared is None:

@@ -79,11 +79,7 @@ class Searched:
 def read_search(plan: Plan, name: str | None) -> Searched:
     """Read the search of one of the plan's networks, without a name of the first.
 
-    Raises
-    ------
-    InputError
-        If the plan has no network of that name.
-
+    Raises InputError if the plan has no network of that name.
     """
     known = network_names(plan)
     if name is not None and name not in known:

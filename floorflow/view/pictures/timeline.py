@@ -57,11 +57,7 @@ class StepView:
 def read_timeline(plan: Plan) -> tuple[StepView, ...]:
     """Read the steps of the schedule.
 
-    Raises
-    ------
-    InputError
-        If the plan has none.
-
+    Raises InputError if the plan has none.
     """
     schedule, names = plan["schedule"], network_names(plan)
     if schedule is None:

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import typer
-from floorflow.cli.pareto_table import pareto_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -19,6 +18,7 @@ from typer.testing import CliRunner
 from floorflow import flow
 from floorflow.api import studies as api
 from floorflow.cli.studies import pareto as command
+from floorflow.cli.studies import pareto_table
 from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import Coupling, OptionGroup
 from floorflow.errors import InfeasibleError, InputError, LimitError
