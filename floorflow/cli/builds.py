@@ -43,15 +43,10 @@ NoPlotsFlag = Annotated[bool, typer.Option("--no-plots", help="Draw no pictures.
 )
 def audit(
     asked: Mapping[str, Any],
-    build: Annotated[Path, typer.Argument(metavar="BUILD", help=BUILD, show_default=False)],
+    build: Annotated[Path, typer.Argument(metavar="BUILD", help=BUILD)],
     platform: Annotated[
         str | None,
-        typer.Option(
-            "--platform",
-            "-p",
-            help="Board, YAML file of one, or part; the build's own if it tells.",
-            show_default=False,
-        ),
+        typer.Option("--platform", "-p", help="Board, YAML file of one, or part; the build's own if it tells."),
     ] = None,
     out: OutIfAny = None,
     no_plots: NoPlotsFlag = False,
@@ -78,29 +73,17 @@ def audit(
 
 
 def calibrate(
-    reports: Annotated[
-        Path,
-        typer.Option(help="Folder with the reports of its build, or a build folder of FINN's.", show_default=False),
-    ],
+    reports: Annotated[Path, typer.Option(help="Folder with the reports of its build, or a build folder of FINN's.")],
     out: OutOption,
     plan_folder: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="OUT",
-            help="Folder that plan wrote; without it the build's own graph is planned.",
-            show_default=False,
-        ),
+        typer.Argument(metavar="OUT", help="Folder that plan wrote; without it the build's own graph is planned."),
     ] = None,
-    model: Annotated[Path | None, typer.Option(help="The model, if it was moved.", show_default=False)] = None,
-    folding: Annotated[Path | None, typer.Option(help="The folding file, if it was moved.", show_default=False)] = None,
+    model: Annotated[Path | None, typer.Option(help="The model, if it was moved.")] = None,
+    folding: Annotated[Path | None, typer.Option(help="The folding file, if it was moved.")] = None,
     platform: Annotated[
         Path | None,
-        typer.Option(
-            "--platform",
-            "-p",
-            help="Your board's file, if it was moved; without a plan the board.",
-            show_default=False,
-        ),
+        typer.Option("--platform", "-p", help="Your board's file, if it was moved; without a plan the board."),
     ] = None,
     keep_folding: Annotated[
         bool, typer.Option("--keep-folding", help="Keep the folding that was built; place it anew.")
@@ -248,8 +231,8 @@ FINN_BUILD = "FINN's output_dir, its folder of kernels (kernel_partitions), or t
 
 
 def bind(
-    plan: Annotated[Path, typer.Argument(metavar="OUT", help="Folder that plan wrote.", show_default=False)],
-    build: Annotated[Path, typer.Option("--build", help=FINN_BUILD, show_default=False)],
+    plan: Annotated[Path, typer.Argument(metavar="OUT", help="Folder that plan wrote.")],
+    build: Annotated[Path, typer.Option("--build", help=FINN_BUILD)],
     out: OutOption,
     force: ForceFlag = False,
     as_json: JsonFlag = False,

@@ -30,36 +30,24 @@ def check(
             metavar="OUT|FILE...", help="Folder that plan wrote, or XDC files and Tcl scripts with pblocks."
         ),
     ],
-    build: Annotated[
-        Path | None, typer.Option("--build", help="FINN's output_dir that OUT is bound to.", show_default=False)
-    ] = None,
+    build: Annotated[Path | None, typer.Option("--build", help="FINN's output_dir that OUT is bound to.")] = None,
     part: Annotated[
-        str | None,
-        typer.Option("--part", help="Part or die that the files are for.", show_default=False, rich_help_panel=_FILES),
+        str | None, typer.Option("--part", help="Part or die that the files are for.", rich_help_panel=_FILES)
     ] = None,
     board: Annotated[
-        str | None,
-        typer.Option(
-            "--board", help="Board whose shell they are judged by.", show_default=False, rich_help_panel=_FILES
-        ),
+        str | None, typer.Option("--board", help="Board whose shell they are judged by.", rich_help_panel=_FILES)
     ] = None,
     report: Annotated[
         Path | None,
         typer.Option(
             "--report",
             help="What report_utilization -hierarchical wrote, text or XML: how full pblocks are.",
-            show_default=False,
             rich_help_panel=_FILES,
         ),
     ] = None,
     picture: Annotated[
         Path | None,
-        typer.Option(
-            "--picture",
-            help="Draw the die with pblocks and findings (.png, .svg).",
-            show_default=False,
-            rich_help_panel=OUTPUT,
-        ),
+        typer.Option("--picture", help="Draw the die with pblocks and findings (.png, .svg).", rich_help_panel=OUTPUT),
     ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace the picture that is there.", rich_help_panel=OUTPUT)

@@ -38,8 +38,7 @@ class Foldings(Enum):
 def chunks(
     asked: Mapping[str, Any],
     case: Annotated[
-        Path | None,
-        typer.Option(help="Layers, models and rows as JSON (docs/chunks.md), instead of a model.", show_default=False),
+        Path | None, typer.Option(help="Layers, models and rows as JSON (docs/chunks.md), instead of a model.")
     ] = None,
     area: Annotated[str, typer.Option(help="Shares of the board: first:last:step, or with commas.")] = AREAS,
     batch: Annotated[int, typer.Option(min=1, help="Images that run through a chunk before the next.")] = 256,
@@ -53,8 +52,7 @@ def chunks(
     ] = Foldings.all,
     method: Annotated[str, typer.Option(help=f"One of {', '.join(CHUNK_METHODS)}.")] = "exact",
     memory_gbs: Annotated[
-        float | None,
-        typer.Option(help="GB/s of the memory between chunks; its traffic is free unless told.", show_default=False),
+        float | None, typer.Option(help="GB/s of the memory between chunks; its traffic is free unless told.")
     ] = None,
     spill: Annotated[
         bool, typer.Option("--spill", help="Cut residual blocks too; all live streams are spilled.")

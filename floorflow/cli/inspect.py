@@ -26,10 +26,7 @@ from floorflow.cli.terminal import errors_to_exit_codes, paper, print_json
 def inspect(
     asked: Mapping[str, Any],
     part: Annotated[
-        str | None,
-        typer.Option(
-            help=f"Part whose DSPs decide hls or rtl units; {api.INSPECTED_PART} if not given.", show_default=False
-        ),
+        str | None, typer.Option(help=f"Part whose DSPs decide hls or rtl units; {api.INSPECTED_PART} if not given.")
     ] = None,
     as_json: JsonFlag = False,
     debug: DebugFlag = False,

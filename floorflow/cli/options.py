@@ -17,17 +17,13 @@ from floorflow.api import OPTIONS, Option
 OUTPUT = "Output"
 """Panel of what a command writes and prints."""
 JsonFlag = Annotated[
-    bool,
-    typer.Option("--json", help="Print one machine-readable object on standard output.", rich_help_panel=OUTPUT),
+    bool, typer.Option("--json", help="Print one machine-readable object on standard output.", rich_help_panel=OUTPUT)
 ]
 DebugFlag = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.", rich_help_panel=OUTPUT)]
 QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.", rich_help_panel=OUTPUT)]
-OutOption = Annotated[
-    Path, typer.Option("--out", "-o", help="Folder to write.", show_default=False, rich_help_panel=OUTPUT)
-]
+OutOption = Annotated[Path, typer.Option("--out", "-o", help="Folder to write.", rich_help_panel=OUTPUT)]
 OutIfAny = Annotated[
-    Path | None,
-    typer.Option("--out", "-o", help="Folder to write: data and pictures.", rich_help_panel=OUTPUT),
+    Path | None, typer.Option("--out", "-o", help="Folder to write: data and pictures.", rich_help_panel=OUTPUT)
 ]
 ForceFlag = Annotated[
     bool, typer.Option("--force", help="Replace what an earlier run wrote to the folder.", rich_help_panel=OUTPUT)

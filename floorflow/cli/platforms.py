@@ -29,8 +29,7 @@ floorflow platforms my-kv260.yaml --picture my-kv260.png
 
 def platforms(
     name: Annotated[
-        str | None,
-        typer.Argument(help="Board, by its name or a part of it, bare part, or YAML file.", show_default=False),
+        str | None, typer.Argument(help="Board, by its name or a part of it, bare part, or YAML file.")
     ] = None,
     new: Annotated[
         str | None, typer.Option("--new", help="Write a board's file of this name, from its --part.", metavar="NAME")

@@ -120,18 +120,13 @@ def compare(
         typer.Option(
             help=f"Comma-separated: {', '.join(api.known_methods('fold_method'))}; all but brute unless told. "
             f"With --case or --reconfigure: {', '.join(api.CASE_METHODS)}; exact, rule and annealing unless told.",
-            show_default=False,
         ),
     ] = "",
     case: Annotated[
-        Path | None,
-        typer.Option(
-            help="An option table with platform and objective, as JSON, instead of a model.", show_default=False
-        ),
+        Path | None, typer.Option(help="An option table with platform and objective, as JSON, instead of a model.")
     ] = None,
     epsilon: Annotated[
-        float | None,
-        typer.Option(min=0, max=1000, help="Balance cpsat's neighbouring layers to this ratio.", show_default=False),
+        float | None, typer.Option(min=0, max=1000, help="Balance cpsat's neighbouring layers to this ratio.")
     ] = None,
     out: OutIfAny = None,
     force: ForceFlag = False,
@@ -187,8 +182,7 @@ def _refuse_besides_case(asked: Mapping[str, Any], out: Path | None, epsilon: fl
 def pareto(
     asked: Mapping[str, Any],
     resources: Annotated[
-        str | None,
-        typer.Option(help="Comma-separated, such as LUT,BRAM18; all the board has unless told.", show_default=False),
+        str | None, typer.Option(help="Comma-separated, such as LUT,BRAM18; all the board has unless told.")
     ] = None,
     points: Annotated[
         int, typer.Option(min=api.FEWEST_POINTS, max=api.MOST_POINTS, help="Intervals of each front.")
