@@ -18,12 +18,10 @@ from floorflow.cli.fitting_table import FittingTable
 from floorflow.cli.options import DebugFlag, ForceFlag, JsonFlag, OutIfAny, asks_for
 from floorflow.cli.progress import progress_shown
 from floorflow.cli.standard_streams import native_output_as_talk
+from floorflow.cli.studies import PROBLEM
 from floorflow.cli.terminal import errors_to_exit_codes, paper, print_json
 
-OWN_PROBLEM = (
-    *("model", "platform", "cap", "max_products", "max_engine_share", "clock_mhz"),
-    *("backend", "backend_options", "costs", "finn", "vivado", "impl_style", "weight_bits", "activation_bits", "seed"),
-)
+OWN_PROBLEM = tuple(name for name in PROBLEM if name != "fpgas")
 """Fields of the request that state the engines and the board."""
 
 

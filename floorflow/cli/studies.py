@@ -89,22 +89,8 @@ def _finish(
 
 
 PROBLEM = (
-    *(
-        "model",
-        "platform",
-        "fpgas",
-        "cap",
-        "max_products",
-        "max_engine_share",
-        "clock_mhz",
-        "backend",
-        "backend_options",
-        "costs",
-        "finn",
-        "vivado",
-        "impl_style",
-    ),
-    *("weight_bits", "activation_bits", "seed"),
+    *("model", "platform", "fpgas", "cap", "max_products", "max_engine_share", "clock_mhz"),
+    *("backend", "backend_options", "costs", "finn", "vivado", "impl_style", "weight_bits", "activation_bits", "seed"),
 )
 """Fields of the request that state a folding problem."""
 SUMMED = "Number of FPGAs whose limits are summed."
