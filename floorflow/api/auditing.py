@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,21 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 from floorflow.api.events import Callback, told_to
 from floorflow.api.folders import require_folder
-from floorflow.api.pictures import Content, drawn
 from floorflow.api.results import encoded
 from floorflow.api.studies import Study
 from floorflow.importing import whole_imports
 
 if TYPE_CHECKING:
     from floorflow.study.audit import audit as study
+    from floorflow.view.files import Drawing
 
 
 class Audit(Study):
     """What was built beside what floorflow predicts of it; ``found`` holds nodes, channels and rates."""
 
+    _name = "audit"
+    found: study.Audit
+
     def __init__(self, found: study.Audit, command: Sequence[str], seconds: float, *, plots: bool = True) -> None:
-        super().__init__("audit", command, seconds)
-        self.found = found
+        super().__init__(found, command, seconds)
         self.plots = plots
 
     def as_dict(self) -> dict[str, Any]:
@@ -56,21 +59,14 @@ class Audit(Study):
 
     def files(self, *, foldings: bool = False) -> dict[str, bytes]:
         """Return audit.json and audit.txt, and the picture unless there is to be none."""
-        return super().files(foldings=foldings) if self.plots else encoded(self._data(foldings=foldings))
+        return super().files(foldings=foldings) if self.plots else encoded(self._data())
 
-    def _content(self) -> Content:
-        data = self.as_dict()
+    def _draw(self) -> Drawing:
+        from floorflow.view.pictures.audit import audit_chart
 
-        def draw() -> Any:
-            from floorflow.view.pictures.audit import audit_chart
+        return audit_chart(self.as_dict())
 
-            return audit_chart(data)
-
-        return drawn(draw)
-
-    def _data(self, *, foldings: bool) -> Mapping[str, str | bytes]:  # noqa: ARG002  (the build has its own)
-        import json
-
+    def _data(self) -> Mapping[str, str]:
         content = json.dumps(self.as_dict(), indent=2, sort_keys=True, allow_nan=False)
         return {"audit.json": content + "\n", "audit.txt": self.text}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ from floorflow.api.events import Callback, told_to
 from floorflow.api.folders import save
 from floorflow.api.models import AnyModel
 from floorflow.api.options import CompareOptions, ProblemOptions, require_options, with_options
-from floorflow.api.pictures import Content, Picture, drawn
+from floorflow.api.pictures import Picture, drawn
 from floorflow.api.results import encoded
 from floorflow.api.targets import Platform
 from floorflow.errors import InputError
@@ -26,6 +27,7 @@ from floorflow.request import Request, default_methods, require_method, require_
 if TYPE_CHECKING:
     from floorflow.study.comparison import compare as comparing
     from floorflow.study.pareto import pareto as fronts
+    from floorflow.view.files import Drawing
 
 POINTS, FEWEST_POINTS, MOST_POINTS = 12, 2, 1000
 """Intervals of each front of `pareto`: unless told, at least, at most."""
@@ -34,14 +36,18 @@ POINTS, FEWEST_POINTS, MOST_POINTS = 12, 2, 1000
 class Study(ABC):
     """What a study found: plain data, flat rows, one picture, and the files of a folder."""
 
-    def __init__(self, name: str, command: Sequence[str], seconds: float) -> None:
-        self._name = name
+    _name: str
+    """Of the command, and of the files."""
+
+    def __init__(self, found: Any, command: Sequence[str], seconds: float) -> None:
+        self.found = found
         self._command = tuple(command)
         self._seconds = seconds
 
-    @abstractmethod
     def as_dict(self) -> dict[str, Any]:
         """Return everything that was found as plain data, as ``--json`` prints it."""
+        content: dict[str, Any] = self.found.as_dict()
+        return content
 
     @property
     @abstractmethod
@@ -49,20 +55,24 @@ class Study(ABC):
         """What was found as flat rows."""
 
     @abstractmethod
-    def _content(self) -> Content: ...
+    def _draw(self) -> Drawing:
+        """Draw the picture; what draws is loaded only then."""
 
-    @abstractmethod
-    def _data(self, *, foldings: bool) -> Mapping[str, str | bytes]: ...
+    def _data(self) -> Mapping[str, str]:
+        return {f"{self._name}.json": json.dumps(self.as_dict(), indent=2, sort_keys=True) + "\n"}
+
+    def _foldings(self) -> Mapping[str, str]:
+        return {}
 
     @cached_property
     def picture(self) -> Picture:
         """The picture, drawn when it is asked for."""
-        return Picture(self._name, self._content())
+        return Picture(self._name, drawn(self._draw))
 
     def files(self, *, foldings: bool = False) -> dict[str, bytes]:
         """Return the files of a folder: data and the picture; with ``foldings`` those of fronts, for `plan`."""
         pictures = {f"{self._name}.png": self.picture.png, f"{self._name}.svg": self.picture.svg}
-        return encoded(self._data(foldings=foldings)) | pictures
+        return encoded({**self._data(), **(self._foldings() if foldings else {})}) | pictures
 
     def save(
         self,
@@ -83,40 +93,25 @@ class Study(ABC):
 class Comparison(Study):
     """Folding methods on one problem; ``found`` holds all of them, `rows` the figures of each."""
 
-    def __init__(self, found: comparing.Comparison, command: Sequence[str], seconds: float) -> None:
-        super().__init__("compare", command, seconds)
-        self.found = found
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything that was found as plain data, as ``floorflow compare --json`` prints it."""
-        return self.found.as_dict()
+    _name = "compare"
+    found: comparing.Comparison
 
     @property
     def rows(self) -> list[dict[str, Any]]:
         """One flat row a method; resources are of engines, converters and FIFOs together."""
         return [_flat(entry, leave_out={"engines", "folding"}) for entry in self.as_dict()["methods"]]
 
-    def _content(self) -> Content:
-        from floorflow.study.comparison.files import comparison_figure
+    def _draw(self) -> Drawing:
+        from floorflow.view.pictures.comparison import comparison_chart
 
-        return drawn(lambda: comparison_figure(self.found))
-
-    def _data(self, *, foldings: bool) -> Mapping[str, str | bytes]:  # noqa: ARG002  (a comparison has none)
-        from floorflow.study.comparison.files import comparison_data
-
-        return comparison_data(self.found)
+        return comparison_chart(self.as_dict())
 
 
 class Pareto(Study):
     """The least of each resource, and the least scarcity, by interval; ``found`` holds the fronts with foldings."""
 
-    def __init__(self, found: fronts.Pareto, command: Sequence[str], seconds: float) -> None:
-        super().__init__("pareto", command, seconds)
-        self.found = found
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything that was found as plain data, as ``floorflow pareto --json`` prints it."""
-        return self.found.as_dict()
+    _name = "pareto"
+    found: fronts.Pareto
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -127,15 +122,20 @@ class Pareto(Study):
             for point in front["points"]
         ]
 
-    def _content(self) -> Content:
-        from floorflow.study.pareto.files import pareto_figure
+    def _draw(self) -> Drawing:
+        from floorflow.view.pictures.pareto import pareto_chart
 
-        return drawn(lambda: pareto_figure(self.found))
+        return pareto_chart(self.as_dict())
 
-    def _data(self, *, foldings: bool) -> Mapping[str, str | bytes]:
-        from floorflow.study.pareto.files import all_folding_files, pareto_data
+    def _data(self) -> Mapping[str, str]:
+        from floorflow.study.pareto.files import csv_text
 
-        return pareto_data(self.found) | (all_folding_files(self.found) if foldings else {})
+        return {**super()._data(), "pareto.csv": csv_text(self.as_dict())}
+
+    def _foldings(self) -> Mapping[str, str]:
+        from floorflow.study.pareto.files import all_folding_files
+
+        return all_folding_files(self.found)
 
 
 def _flat(entry: Mapping[str, Any], leave_out: set[str] | frozenset[str] = frozenset()) -> dict[str, Any]:

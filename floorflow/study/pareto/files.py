@@ -1,35 +1,18 @@
-"""Fronts as the files of an output folder: data, a picture, and each point's folding for `plan` and other tools."""
+"""Fronts as the files of an output folder: a table, and each point's folding for `plan` and other tools."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.folding import FoldingSolution
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.study.pareto.pareto import Pareto
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 _COLUMNS = ("objective", "interval_cycles", "frames_per_s", "status", "value", "bound", "gap", "folding_cycles")
-
-
-def pareto_data(pareto: Pareto) -> dict[str, str | bytes]:
-    """Return ``pareto.json`` and ``.csv``."""
-    content = pareto.as_dict()
-    return {"pareto.json": json.dumps(content, indent=2, sort_keys=True) + "\n", "pareto.csv": _csv(content)}
-
-
-def pareto_figure(pareto: Pareto) -> Figure:
-    """Draw ``pareto.png`` and ``.svg``; matplotlib is loaded only here."""
-    from floorflow.view.pictures.pareto import pareto_chart
-
-    return pareto_chart(pareto.as_dict())
 
 
 def all_folding_files(pareto: Pareto) -> dict[str, str]:
@@ -49,7 +32,7 @@ def folding_files(pareto: Pareto, folding: FoldingSolution) -> Mapping[str, str]
     return pareto.backend.folding_files(pareto.backend.finished(folded))
 
 
-def _csv(content: Mapping[str, Any]) -> str:
+def csv_text(content: Mapping[str, Any]) -> str:
     """Return one row a point and objective; what is not known is empty."""
     text = io.StringIO()
     writer = csv.DictWriter(text, (*_COLUMNS, *RESOURCE_NAMES), restval="", lineterminator="\n")
