@@ -29,6 +29,12 @@ ForceFlag = Annotated[
     bool, typer.Option("--force", help="Replace what an earlier run wrote to the folder.", rich_help_panel=OUTPUT)
 ]
 
+PROBLEM = (
+    *("model", "platform", "fpgas", "cap", "max_products", "max_engine_share", "clock_mhz"),
+    *("backend", "backend_options", "costs", "finn", "vivado", "impl_style", "weight_bits", "activation_bits", "seed"),
+)
+"""Fields of the request that state a folding problem."""
+
 Command = Callable[..., None]
 
 

@@ -19,6 +19,7 @@ from floorflow.api import INSPECTED_PART, RESOURCE_NAMES, InputError
 from floorflow.cli.fitting_table import FittingTable
 from floorflow.cli.options import (
     OUTPUT,
+    PROBLEM,
     DebugFlag,
     ForceFlag,
     JsonFlag,
@@ -88,11 +89,6 @@ def _finish(
         paper().print(table(found.as_dict()))
 
 
-PROBLEM = (
-    *("model", "platform", "fpgas", "cap", "max_products", "max_engine_share", "clock_mhz"),
-    *("backend", "backend_options", "costs", "finn", "vivado", "impl_style", "weight_bits", "activation_bits", "seed"),
-)
-"""Fields of the request that state a folding problem."""
 SUMMED = "Number of FPGAs whose limits are summed."
 
 
