@@ -27,7 +27,7 @@ from floorflow.hardware import (
     crossing,
     device_file,
     link_crossing,
-    platform_file,
+    load,
     reach,
     routing,
 )
@@ -87,7 +87,7 @@ BOTH: dict[str, tuple[Any, Any]] = {
     "board_schema": (schema_of(board.BoardFile, "file_schema"), boards.BOARD_SCHEMA),
     "device_schema": (schema_of(device_file.DeviceModel, "file_schema"), geometry.DEVICE_SCHEMA),
     "link_schema": (schema_of(board.LinkKind, "file_schema"), boards.LINK_SCHEMA),
-    "platform_schema": (schema_of(platform_file.PlatformModel, "file_schema"), links.PLATFORM_FILE_SCHEMA),
+    "platform_schema": (schema_of(load.PlatformModel, "file_schema"), links.PLATFORM_FILE_SCHEMA),
     "resources": (resources.RESOURCE_NAMES, records.RESOURCE_NAMES),
     "scarce_resources": (scarce(), claims.SCARCE),
     "topologies": (TOPOLOGIES, links.TOPOLOGIES),
