@@ -25,6 +25,11 @@ Flags = NDArray[np.bool_]
 UNLIMITED = 2**52
 """Stands for no limit: above every load, and exact in double precision."""
 
+HOP_LIMIT = 10
+"""Stands for a limit where hops too many are softened: each counts as a tenth of a limit."""
+SHARE_SCALE = 1_000_000
+"""Fullness of a slot is compared in millionths of its limit."""
+
 FF = RESOURCE_NAMES.index("FF")
 
 
