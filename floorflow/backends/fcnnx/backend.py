@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from math import ceil
+from math import ceil, prod
 from pathlib import Path
 
 import numpy as np
@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 
 from floorflow.backends.backend import Parallelism
 from floorflow.backends.fcnnx import export
-from floorflow.backends.fcnnx.engine import CLOCK_MHZ, WORD_BYTES, ConvLayer, Pipeline
-from floorflow.backends.fcnnx.lower import BEAT_BITS, layers_in, lowered
+from floorflow.backends.fcnnx.engine import BEAT_BYTES, CLOCK_MHZ, WORD_BYTES, ConvLayer, Pipeline, Pool, layers_of
 from floorflow.backends.fcnnx.options import FcnnxOptions
 from floorflow.backends.layered.areas import EqualWidths
 from floorflow.backends.layered.backend import NamedByUser, by_rows
 from floorflow.backends.layered.files import parallel_rows
-from floorflow.backends.layered.graph import LayerSource, read_layers
-from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option
+from floorflow.backends.layered.graph import LayerSource, check_read, read_layers
+from floorflow.dataflow.model import HOST_PREFIX, AttributeValue, Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.dataflow.traffic import EnginePoint
+from floorflow.errors import InputError
 from floorflow.facts import Plan
-from floorflow.network import FloatBits
+from floorflow.network import FloatBits, Network
 from floorflow.rates import Actor
 from floorflow.resources import Resources
 from floorflow.technology import Technology
@@ -177,3 +177,68 @@ class FcnnxCosts(EqualWidths):
             )
             for point in points
         ]
+
+
+KIND, NAME = "ConvEngine", "engine"
+BEAT_BITS = 8 * BEAT_BYTES
+SIZES = ("maps_in", "rows_in", "columns_in", "kernel", "maps_out", "rows_out", "columns_out")
+POOL_SIZES = ("pool_kernel", "pool_rows", "pool_columns")
+"""0 where a layer has no pool."""
+
+
+def lowered(source: LayerSource) -> Dataflow:
+    """Return the engine of a network's feature extractor, with its streams from and to memory.
+
+    Raises InputError if operations could not be read or have no stage; all of them are named.
+    """
+    network = source.network
+    check_read(network)
+    layers = layers_of(network)
+    if not layers or len(network.inputs) != 1:
+        raise InputError(
+            f"{network.name}: {len(layers)} convolutions and {len(network.inputs)} inputs",
+            hint="f-CNN^x' engine runs a chain of convolutions from one input",
+        )
+    bits = 8 * WORD_BYTES
+    engine = Engine(NAME, KIND, layers[0].name, _attributes(layers), bits, bits, bits, role="core", label="conv")
+    read, written = _beats(prod(network.tensor(network.inputs[0]).shape[1:])), _beats(layers[-1].results)
+    streams = (
+        Stream(f"{HOST_PREFIX}in0", 0, NAME, 0, read, read, BEAT_BITS),
+        Stream(NAME, 0, f"{HOST_PREFIX}out0", 0, written, written, BEAT_BITS),
+    )
+    return Dataflow(network.name, (engine,), streams, _notes(network))
+
+
+def _notes(network: Network) -> tuple[str, ...]:
+    """Return the reader's notes but for those on bits, which are the engine's whatever quantisers say."""
+    kept = tuple(each for each in network.notes if "quantised" not in each and "quantiser" not in each)
+    return (*kept, "f-CNN^x' engine has words of 16 bits, whatever the model's quantisers say")
+
+
+def _beats(words: int) -> int:
+    return -(-words * WORD_BYTES // BEAT_BYTES)
+
+
+def _attributes(layers: tuple[ConvLayer, ...]) -> dict[str, AttributeValue]:
+    found: dict[str, AttributeValue] = {"layers": tuple(layer.name for layer in layers)}
+    found |= {name: tuple(int(getattr(layer, name)) for layer in layers) for name in SIZES}
+    found["relu"] = tuple(int(layer.has_relu) for layer in layers)
+    pools = [layer.pool or Pool(0, 0, 0) for layer in layers]
+    columns = zip(*((pool.kernel, pool.rows_out, pool.columns_out) for pool in pools), strict=True)
+    return found | dict(zip(POOL_SIZES, columns, strict=True))
+
+
+def layers_in(engine: Engine) -> tuple[ConvLayer, ...]:
+    """Return the layers that an engine runs."""
+    names, *columns = (engine.attributes[name] for name in ("layers", *SIZES, "relu", *POOL_SIZES))
+    rows = zip(names, *columns, strict=True)  # type: ignore[arg-type]
+    return tuple(_layer(str(name), *map(int, sizes)) for name, *sizes in rows)
+
+
+def _layer(name: str, *sizes: int) -> ConvLayer:
+    *shape, relu, kernel, rows, columns = sizes
+    maps_in, rows_in, columns_in, window, maps_out, rows_out, columns_out = shape
+    pool = Pool(kernel, rows, columns) if kernel else None
+    return ConvLayer(
+        name, maps_in, rows_in, columns_in, window, maps_out, rows_out, columns_out, has_relu=bool(relu), pool=pool
+    )
