@@ -41,11 +41,7 @@ def asked(
 ) -> tuple[Request, Source | None]:
     """Return the request, its files looked for, and the model if it was read before.
 
-    Raises
-    ------
-    InputError
-        If a file is not there, or an option is not what was expected.
-
+    Raises InputError if a file is not there, or an option is not what was expected.
     """
     wanted = platform_options(platform, options)
     if isinstance(model, str | Path):
@@ -67,11 +63,7 @@ def asked_of_several(
 ) -> tuple[SeveralRequest, tuple[Source | None, ...]]:
     """Return the request for several networks, and of each the model if it was read before.
 
-    Raises
-    ------
-    InputError
-        If a file is not there, two networks have one name, or an option is not what was expected.
-
+    Raises InputError if a file is not there, two networks have one name, or an option is not what was expected.
     """
     shared = {name: v for name, v in options.items() if name != "fps" and name not in SeveralOptions.model_fields}
     own = SeveralOptions(**{name: options[name] for name in SeveralOptions.model_fields if name in options})
@@ -169,11 +161,7 @@ def require_platform(request: Request) -> None:
 def paper(name: str) -> ModuleType:
     """Import a published system of `floorflow.papers` by its name.
 
-    Raises
-    ------
-    ToolError
-        If this installation has none of that name.
-
+    Raises ToolError if this installation has none of that name.
     """
     module = f"floorflow.papers.{name}"
     try:

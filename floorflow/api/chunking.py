@@ -162,11 +162,7 @@ def known_method(method: str) -> None:
 def areas_of(given: str | Sequence[float]) -> list[Fraction]:
     """Return the areas that a text or a list names, exactly as it is written.
 
-    Raises
-    ------
-    InputError
-        If it names none, or one that is not above 0 and up to 1.
-
+    Raises InputError if it names none, or one that is not above 0 and up to 1.
     """
     parts = given.split(":") if isinstance(given, str) else []
     if len(parts) == 3:

@@ -86,13 +86,8 @@ def save_later(
 
     ``files`` are the plan's own, the rest as for `save`.
 
-    Raises
-    ------
-    InputError
-        If the folder holds another plan, or the disk refuses.
-    KeyboardInterrupt
-        On Ctrl-C; the message says that the plan stands, and what is missing.
-
+    Raises InputError if the folder holds another plan, or the disk refuses; KeyboardInterrupt on Ctrl-C, with a
+    message that says that the plan stands, and what is missing.
     """
     out, names = Path(folder), {*files, RUN_FILE}
     try:
@@ -131,13 +126,8 @@ def holds(folder: str | Path, files: Mapping[str, bytes]) -> bool:
 def require_legal(out: Path, files: Mapping[str, str | bytes], loaded_from: Path | None = None) -> None:
     """Judge files that are to be written to ``out`` as `check` does; what is no plan is not judged.
 
-    Raises
-    ------
-    InputError
-        If the plan was read from a folder and that breaks a rule already.
-    FloorflowError
-        If a rule is broken, with what it is; the files lie beside ``out`` then, for whoever looks for the fault.
-
+    Raises InputError if the plan was read from a folder and that breaks a rule already; FloorflowError if a rule is
+    broken, with what it is: the files lie beside ``out`` then, for whoever looks for the fault.
     """
     if not any(name in files for name in PLAN_FILES):
         return
@@ -204,11 +194,7 @@ def _kept_aside(out: Path) -> Path:
 def files_in(folder: Path) -> set[str]:
     """Return the names of the files that an earlier run wrote to a folder; without run.json all but hidden ones.
 
-    Raises
-    ------
-    InputError
-        If run.json is not ours, or lists what does not lie in the folder.
-
+    Raises InputError if run.json is not ours, or lists what does not lie in the folder.
     """
     held = folder.resolve()
     listed = listed_files(held)

@@ -177,11 +177,7 @@ def link_kinds() -> tuple[str, ...]:
 def platform_options(platform: str | Path | Platform, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the request's fields that a platform, and options beside it, ask for.
 
-    Raises
-    ------
-    InputError
-        If both say the same thing.
-
+    Raises InputError if both say the same thing.
     """
     if not isinstance(platform, Platform):
         return {"platform": platform, **options}
