@@ -200,6 +200,3 @@ def _sizes(sizes: str, size_step: float | str, regions: int) -> tuple[Fraction |
         hint = "give equal, free, or a part of the area for each region, such as 0.6,0.4"
         raise InputError(f"--sizes {sizes}: {regions} parts above 0 and together up to 1 are expected", hint=hint)
     return None, shares
-
-
-__all__ = ["AREAS", "CHUNK_METHODS", "SIZE_STEP", "Chunks", "areas_of", "chunk_case", "chunks"]

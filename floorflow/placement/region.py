@@ -226,18 +226,6 @@ def _told(refusals: tuple[Refusal, ...]) -> Told:
     return f"proven infeasible: no rectangle is left: {sentence(*refusals)} ({short})", hint, refusals
 
 
-__all__ = [
-    "Candidates",
-    "ChosenRegion",
-    "RegionChoice",
-    "RegionNeed",
-    "RegionProblem",
-    "StaticPart",
-    "candidates",
-    "choose_regions",
-]
-
-
 METHOD = "all rectangles of units and clock regions"
 MOST_CHOICES = 200_000
 """Choices that are tried at most; one region is never stopped by it."""
