@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
+from floorflow.errors import required
 from floorflow.facts.resource_plan import ResourcePlan
 from floorflow.modes.in_time import in_regions, in_time, on_resources
 from floorflow.modes.networks import at_memory, one_network, several_networks
@@ -38,8 +39,9 @@ def plan(
         request.require_files(model=source is None)
         request = settled(request)
         run = Run(_read([request], [source], progress), request, progress, measured)
-        found = ONE[request.reconfigure](run)
-        return with_extras(recorded(found, progress), found, work.spent)
+        found = required(ONE[request.reconfigure](run))
+        made = recorded(found, progress)
+        return with_extras(required(made), found, work.spent)
 
 
 def plan_several(
@@ -51,7 +53,8 @@ def plan_several(
         one.require_files(model=source is None)
     request = request.like(settled(request.shared))
     run = Run(_read(request.each, known, progress), request.shared, progress)
-    return recorded(SEVERAL[request.shares_memory](run, request), progress)
+    made = recorded(SEVERAL[request.shares_memory](run, request), progress)
+    return required(made)
 
 
 def plan_on_resources(
@@ -60,7 +63,8 @@ def plan_on_resources(
     """Cut and fold a network for a platform of resources alone; return the plan, and all files but pictures."""
     request.require_files(model=source is None)
     run = Run(_read([request], [source], progress), request, progress)
-    return recorded(on_resources(run), progress)
+    made = recorded(on_resources(run), progress)
+    return required(made)
 
 
 def _read(requests: Sequence[Request], sources: Sequence[Source | None], progress: Progress) -> list[Source]:

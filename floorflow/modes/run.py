@@ -17,7 +17,7 @@ from floorflow.record.run import cut_short, record_extras
 from floorflow.request import Request
 from floorflow.search.candidate import findings
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.preparing import prepare
+from floorflow.search.candidate.preparing import context_of, priced
 from floorflow.search.candidate.progress import SILENT, Progress
 
 Made = TypeVar("Made")
@@ -35,7 +35,8 @@ class Run:
     def prepared(self, request: Request, fpgas: int, progress: Progress = SILENT) -> PlanningContext | Refused:
         """Lower and price the one network for another request."""
         with progress.stage("lowering"):
-            return outcome_of(partial(prepare, self.models[0], request, fpgas, self.measured))
+            found = outcome_of(partial(priced, self.models[0], request, fpgas, self.measured))
+            return found if isinstance(found, Refused) else context_of(found)
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class ModeResult(Generic[Made]):
 
     make: Callable[[bool], Made]
     interrupted: bool
-    extras: Callable[[float, Progress], findings.Extras | None] | None = None
+    extras: Callable[[float, Progress], findings.Extras | Refused | None] | None = None
 
 
 def with_files(
@@ -62,15 +63,17 @@ def with_files(
     return made
 
 
-def recorded(found: ModeResult[Made], progress: Progress) -> Made:
+def recorded(found: ModeResult[Made] | Refused, progress: Progress) -> Made | Refused:
     """Record what was found, marked if its search was interrupted.
 
-    A signal meanwhile has it recorded once more, and marked, for it is final and that is short; another goes through.
+    A signal meanwhile has it recorded once more, and marked, for it is final and that is short; another ends it.
     """
+    if isinstance(found, Refused):
+        return found
     with Stop(), progress.stage("recording"):
         return found.make(found.interrupted)
     if found.interrupted:
-        required(INTERRUPTED)
+        return INTERRUPTED
     return recorded(replace(found, interrupted=True), progress)
 
 
@@ -82,6 +85,6 @@ def with_extras(made: Outcome, found: ModeResult[Outcome], most_work: float) -> 
 
     def work_out(progress: Progress) -> Extras | None:
         beside = extras(most_work, progress)
-        return None if beside is None else record_extras(beside, plan_digest(made.files))
+        return None if beside is None else record_extras(required(beside), plan_digest(made.files))
 
     return replace(made, extras=work_out)

@@ -181,8 +181,7 @@ class SearchResult:
 
 
 Outcome = SearchResult | Refused
-Search = Callable[[PlanningContext], SearchResult]
-"""A search for whoever goes on only with what is found: else it raises."""
+Search = Callable[[PlanningContext], Outcome]
 Prepare = Callable[[Request, int], PlanningContext | Refused]
 """From a request and a number of FPGAs to what a search begins with."""
 Made = TypeVar("Made")

@@ -17,7 +17,7 @@ from math import ceil, inf
 
 from floorflow.backends.backend import backend_named
 from floorflow.dataflow.measured import NO_MEASUREMENTS
-from floorflow.errors import INTERRUPTED, Refusal, Refused, required
+from floorflow.errors import INTERRUPTED, Refusal, Refused
 from floorflow.folding import FoldingProblem, FoldingSolution
 from floorflow.hardware import described_fpgas
 from floorflow.placement import PlacementSolution
@@ -216,7 +216,7 @@ class Again:
 
 def extras(
     context: PlanningContext, found: SearchResult, most_work: float, progress: Progress, again: Again | None = None
-) -> Extras | None:
+) -> Extras | Refused | None:
     """Return what is told beside the plan of a finished search, in at most so much work; None where nothing is.
 
     ``again``: how the same is searched for at another rate; None where no bargain is to be had. Whoever asks for
@@ -226,7 +226,7 @@ def extras(
     if found.interrupted:
         return None
     asked, measured = request.bargains in {"fold", "plan"}, context.measured != NO_MEASUREMENTS
-    bound, rows, left = None, None, list[LeftOut]()
+    bound, bargains, left = None, None, list[LeftOut]()
     # No option of a command that measures would bring what is left out.
     with counted(inf if asked or measured else most_work):
         if request.goal == "throughput":
@@ -238,20 +238,25 @@ def extras(
                     left.append(LeftOut("without_limits", "--max-products none --max-engine-share none"))
         if again is not None and _are_sought(context):
             with progress.stage("extras: bargains"):
-                rows = _bargains(context, found, again, progress)
-            missing = LESS[len(rows.rows) :]
+                answer = _bargains(context, found, again, progress)
+            if isinstance(answer, Refused):
+                return answer
+            bargains, missing = answer, LESS[len(answer.rows) :]
             left += [LeftOut("bargains", "--bargains fold", missing)] if missing else []
-    return Extras(bound, rows, tuple(left)) if bound or rows or left else None
+    return Extras(bound, bargains, tuple(left)) if bound or bargains or left else None
 
 
-def _bargains(context: PlanningContext, found: SearchResult, again: Again, progress: Progress) -> Bargains:
-    """Return the bargains of a finished search, as far as the work goes that is allowed."""
+def _bargains(context: PlanningContext, found: SearchResult, again: Again, progress: Progress) -> Bargains | Refused:
+    """Return the bargains of a finished search, as far as the work goes that is allowed; refused after a signal."""
     planned = context.request.bargains_sought == "plan"
     large = len(found.candidate.modules) > MOST_MODULES or len(found.candidate.folded.options) > MOST_ENGINES
     rows = list[Bargain]()
     if context.request.bargains is not None or not large:
         with suppress(WorkIsSpent):
-            rows.extend(_Rows(context, found, again, progress, planned).rows())
+            for row in _Rows(context, found, again, progress, planned).rows():
+                if isinstance(row, Refused):
+                    return row
+                rows.append(row)
     now = figures_of(context, found.candidate, found.placements)
     return Bargains(now, tuple(rows), planned, tuple(_beside(context)))
 
@@ -280,8 +285,11 @@ class _Rows:
     progress: Progress
     planned: bool
 
-    def rows(self) -> Iterator[Bargain]:
-        """Yield a bargain for each share; rates at which the same interval is the longest are planned once."""
+    def rows(self) -> Iterator[Bargain | Refused]:
+        """Yield a bargain for each share; rates at which the same interval is the longest are planned once.
+
+        After a signal the refusal comes, and nothing more.
+        """
         interval = self.found.candidate.interval_cycles
         slowest = self._prepared(rounded_down(self._rate(LESS[-1]), DIGITS[0]))
         intervals = () if slowest is None else slowest.problem.intervals()
@@ -294,7 +302,11 @@ class _Rows:
                 continue
             if longest not in known:
                 self.progress.note(f"{less:.0%} less rate, {longest:,} cycles")
-                known[longest] = self._figures(fps)
+                answer = self._figures(fps)
+                if isinstance(answer, Refused):
+                    yield answer
+                    return
+                known[longest] = answer
             yield Bargain(less, fps, *known[longest])
 
     def _rate(self, less: float) -> float:
@@ -315,14 +327,14 @@ class _Rows:
         context = self.again.prepare(self._request(fps), len(self.context.platform.fpgas))
         return None if isinstance(context, Refused) else context
 
-    def _figures(self, fps: float) -> tuple[int | None, Figures | None]:
-        """Return interval and figures of the design for a rate, None where none is found."""
+    def _figures(self, fps: float) -> tuple[int | None, Figures | None] | Refused:
+        """Return interval and figures of the design for a rate, None where none is found; refused after a signal."""
         context = self._prepared(fps)
         if context is None:
             return None, None
         result = self.again.search(replace(context, floorplans=self.planned))
         if result.interrupted:
-            required(INTERRUPTED)
+            return INTERRUPTED
         if isinstance(result, Refused):
             return None, None
         candidate = result.candidate
