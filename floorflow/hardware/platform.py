@@ -8,12 +8,20 @@ from functools import cached_property
 from math import inf
 
 from floorflow.hardware.board import Board
-from floorflow.hardware.crossing import Crossing, Route, boundary_crossing, link_crossing
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.links import Link
 from floorflow.hardware.ports import host_port, link_port
-from floorflow.hardware.slot_graph import Edge, RouteStep, SlotGraph, route_steps
+from floorflow.hardware.slot_graph import (
+    Crossing,
+    Edge,
+    Route,
+    RouteStep,
+    SlotGraph,
+    boundary_crossing,
+    link_crossing,
+    route_steps,
+)
 from floorflow.hardware.slots import Infrastructure, Slot
 from floorflow.resources import Resources, total
 from floorflow.technology import Technology

@@ -8,8 +8,7 @@ from floorflow.errors import Refused, outcome_of
 from floorflow.facts import Plan
 from floorflow.modes.run import ModeResult, Run, with_files
 from floorflow.record import Outcome, record
-from floorflow.record.at_memory import record_at_memory
-from floorflow.record.several import record_several
+from floorflow.record.several import record_at_memory, record_several
 from floorflow.request import Request
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import Extras

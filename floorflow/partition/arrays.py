@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.errors import Refusal
-from floorflow.hardware import BoundaryPair, boundary_pairs
+from floorflow.hardware.slot_graph import BoundaryPair, boundary_pairs
 from floorflow.partition.problem import PartitionAnswer, PartitionFailure, PartitionProblem, PartitionSolution
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.stats import SolveStats
@@ -24,6 +24,11 @@ Flags = NDArray[np.bool_]
 
 UNLIMITED = 2**52
 """Stands for no limit: above every load, and exact in double precision."""
+
+HOP_LIMIT = 10
+"""Stands for a limit where hops too many are softened: each counts as a tenth of a limit."""
+SHARE_SCALE = 1_000_000
+"""Fullness of a slot is compared in millionths of its limit."""
 
 FF = RESOURCE_NAMES.index("FF")
 

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from floorflow.partition.arrays import FF, Floats, Integers, ProblemArrays
+from floorflow.partition.arrays import FF, SHARE_SCALE, Floats, Integers, ProblemArrays
 from floorflow.partition.fm import is_legal
 from floorflow.partition.ideals import ideals
 from floorflow.partition.problem import PartitionProblem
@@ -111,9 +111,6 @@ def _order(
     hosts = tuple(np.array([end in slots[start[p] : p + 1] for end in ends], dtype=np.int64) for p in range(len(slots)))
     return LinearOrder(tuple(slots), tuple(edges), tuple(children), tuple(start), hosts, reverse)
 
-
-SHARE_SCALE = 1_000_000
-"""Fullness of a slot is compared in millionths of its limit."""
 
 _KEY_SCALE = 2 * SHARE_SCALE
 

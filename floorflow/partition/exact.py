@@ -13,8 +13,7 @@ from typing import Any, Literal
 
 from ortools.sat.python import cp_model
 
-from floorflow.partition.arrays import UNLIMITED, Integers, ProblemArrays
-from floorflow.partition.dp import SHARE_SCALE
+from floorflow.partition.arrays import SHARE_SCALE, UNLIMITED, Integers, ProblemArrays
 from floorflow.partition.fm import MoveEvaluator
 from floorflow.partition.model import Model, build_model
 from floorflow.partition.problem import PartitionProblem

@@ -12,8 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from floorflow.partition.arrays import FF, UNLIMITED, Floats, Integers, ProblemArrays
-from floorflow.partition.model import HOP_LIMIT
+from floorflow.partition.arrays import FF, HOP_LIMIT, UNLIMITED, Floats, Integers, ProblemArrays
 from floorflow.stats import count
 
 MOVED_S = 3e-4

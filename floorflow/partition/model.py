@@ -25,8 +25,8 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
-from floorflow.hardware import BoundaryPair
-from floorflow.partition.arrays import FF, UNLIMITED, Integers, ProblemArrays
+from floorflow.hardware.slot_graph import BoundaryPair
+from floorflow.partition.arrays import FF, HOP_LIMIT, UNLIMITED, Integers, ProblemArrays
 from floorflow.partition.problem import PartitionProblem
 from floorflow.resources import RESOURCE_NAMES
 
@@ -296,8 +296,6 @@ def _at_most(model: Model, amount: Any, most: int, name: str) -> None:
 
 Soften = Callable[[cp_model.CpModel, int], Any]
 """From the model and a limit to an amount by which it may be exceeded."""
-HOP_LIMIT = 10
-"""Stands for a limit where hops too many are softened: each counts as a tenth of a limit."""
 
 
 def passed_pairs(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from floorflow.dataflow.model import Dataflow, Stream
 from floorflow.dataflow.options import Coupling, OptionGroup
 from floorflow.errors import InputError, Refused, all_found
-from floorflow.folding import FoldingProblem, fitting
+from floorflow.folding.problem import FoldingProblem, fitting
 from floorflow.resources import Resources
 
 Places = tuple[tuple[str, Resources], ...]

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from floorflow.dataflow.model import Stream
 from floorflow.dataflow.options import Coupling, OptionGroup
 from floorflow.errors import Refusal, Refused
-from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem
+from floorflow.folding.exact import FeasibilityOracle
+from floorflow.folding.problem import FoldingInfeasible, FoldingProblem
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.segments.problems import Places, Segment, Segments, Space
 

@@ -21,10 +21,15 @@ from floorflow.channels import couplings, not_convertible
 from floorflow.dataflow.model import Attributes, Dataflow
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InputError, Refusal, Refused, some
-from floorflow.folding import FoldingProblem, FoldingSolution, FoldingUnknown, shortest_interval
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.folding.methods import METHODS, FoldingMethod
-from floorflow.folding.problem import first_index_to_try
+from floorflow.folding.problem import (
+    FoldingProblem,
+    FoldingSolution,
+    FoldingUnknown,
+    first_index_to_try,
+    shortest_interval,
+)
 from floorflow.folding.selection import Evaluator
 from floorflow.hardware import Platform
 from floorflow.request import LEAST_ENGINE_LIMITS, Request, at_width, products_from

@@ -45,9 +45,8 @@ from floorflow.search.interval.rate import (
     least_resources,
     other_kinds,
     shallower_fifos,
-    shortest_possible,
 )
-from floorflow.search.interval.state import SearchState
+from floorflow.search.interval.state import SearchState, shortest_possible
 from floorflow.stats import SolveStats, Status
 
 WHEN_INTERRUPTED = "interrupted: this is the best that had been found"

@@ -21,8 +21,7 @@ from floorflow.search.candidate.findings import Search, SearchResult, TraceRow
 from floorflow.search.candidate.members import Member, Pace, Together
 from floorflow.search.candidate.preparing import Priced, context_of, priced
 from floorflow.search.candidate.progress import SILENT, Progress
-from floorflow.search.interval.rate import shortest_possible
-from floorflow.search.interval.state import SearchState
+from floorflow.search.interval.state import SearchState, shortest_possible
 from floorflow.several import LEAST_SHARE_OF_TARGET, SeveralRequest
 from floorflow.stats import SolveStats
 

@@ -24,8 +24,8 @@ from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import HostWeights, Outcome, SearchResult, Steps, TraceRow
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.interval.latency import latency_cycles
-from floorflow.search.interval.rate import shortest_possible, why_ended
-from floorflow.search.interval.state import SearchState
+from floorflow.search.interval.rate import why_ended
+from floorflow.search.interval.state import SearchState, shortest_possible
 
 Marks = Sequence[NDArray[np.int64]]
 

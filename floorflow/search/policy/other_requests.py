@@ -39,8 +39,7 @@ from floorflow.search.candidate.findings import (
     WithoutLimits,
 )
 from floorflow.search.candidate.progress import SILENT, Progress
-from floorflow.search.interval.rate import shortest_possible
-from floorflow.search.interval.state import SearchState
+from floorflow.search.interval.state import SearchState, shortest_possible
 from floorflow.stats import WorkIsSpent, counted
 
 
