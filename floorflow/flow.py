@@ -11,7 +11,7 @@ from floorflow.facts.resource_plan import ResourcePlan
 from floorflow.modes.in_time import in_regions, in_time, on_resources
 from floorflow.modes.networks import at_memory, one_network, several_networks
 from floorflow.modes.run import Run, recorded, with_extras
-from floorflow.record import Outcome
+from floorflow.record import PlanWithFiles
 from floorflow.request import Request
 from floorflow.search.candidate.preparing import read, settled
 from floorflow.search.candidate.progress import SILENT, Progress
@@ -29,7 +29,7 @@ def plan(
     progress: Progress = SILENT,
     measured: Measurements = NO_MEASUREMENTS,
     source: Source | None = None,
-) -> Outcome:
+) -> PlanWithFiles:
     """Plan a network on a platform: read (unless ``source`` was), lower, cost, search, record, emit.
 
     The search goes round the stages between: fold, connect, cluster, partition (`candidate.complete`), place
@@ -46,7 +46,7 @@ def plan(
 
 def plan_several(
     request: SeveralRequest, progress: Progress = SILENT, sources: Sequence[Source | None] = ()
-) -> Outcome:
+) -> PlanWithFiles:
     """Plan several networks on a platform together; ``sources``: those that were read before, else None."""
     known = sources or [None] * len(request.each)
     for one, source in zip(request.each, known, strict=True):

@@ -11,7 +11,7 @@ from floorflow.errors import Refused
 from floorflow.facts import Plan
 from floorflow.facts.resource_plan import RESOURCE_PLAN_FILE, ResourcePlan, resource_report
 from floorflow.modes.run import ModeResult, Run, with_files
-from floorflow.record import Outcome
+from floorflow.record import PlanWithFiles
 from floorflow.record.in_time import record_in_regions, record_in_time
 from floorflow.record.on_resources import finished_partitions, record_on_resources
 from floorflow.request import Objective
@@ -25,7 +25,7 @@ from floorflow.search.policy.other_requests import extras
 from floorflow.search.policy.relaxation import searched_under
 
 
-def in_time(run: Run) -> ModeResult[Outcome] | Refused:
+def in_time(run: Run) -> ModeResult[PlanWithFiles] | Refused:
     """Cut a network in time for a device that is loaded anew, and search for each partition."""
     found = search_in_time(_lowered(run), searched_under(part_of(run.progress)), run.progress)
     if isinstance(found, Refused):
@@ -33,7 +33,7 @@ def in_time(run: Run) -> ModeResult[Outcome] | Refused:
     return _in_phases(found, lambda: record_in_time(run.models[0], found, *_about(run)))
 
 
-def in_regions(run: Run) -> ModeResult[Outcome] | Refused:
+def in_regions(run: Run) -> ModeResult[PlanWithFiles] | Refused:
     """Cut a network in time for regions that are loaded in turn, and search for each partition."""
     found = search_in_regions(_lowered(run), searched_under(part_of(run.progress)), run.progress)
     if isinstance(found, Refused):
@@ -51,7 +51,7 @@ def _about(run: Run) -> tuple[Objective, int, Measurements]:
     return objective, run.request.frames, run.measured
 
 
-def _in_phases(found: InPhases | InRegions, recorded: Callable[[], Plan]) -> ModeResult[Outcome]:
+def _in_phases(found: InPhases | InRegions, recorded: Callable[[], Plan]) -> ModeResult[PlanWithFiles]:
     slowest = max(found.phases, key=lambda phase: phase.result.candidate.interval_cycles)
 
     def beside(most_work: float, progress: Progress) -> Extras | Refused | None:

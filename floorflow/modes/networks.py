@@ -7,12 +7,11 @@ from functools import partial
 from floorflow.errors import Refused, outcome_of
 from floorflow.facts import Plan
 from floorflow.modes.run import ModeResult, Run, with_files
-from floorflow.record import Outcome, record
+from floorflow.record import PlanWithFiles, record
 from floorflow.record.several import record_at_memory, record_several
 from floorflow.request import Request
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.findings import Extras
-from floorflow.search.candidate.findings import Outcome as Searched
+from floorflow.search.candidate.findings import Extras, Outcome
 from floorflow.search.candidate.progress import SILENT, Progress, part_of
 from floorflow.search.interval.search import search
 from floorflow.search.many.at_memory import networks_at_memory, search_at_memory
@@ -22,7 +21,7 @@ from floorflow.search.policy.relaxation import RELAXATIONS, fewest_fpgas, outcom
 from floorflow.several import SeveralRequest
 
 
-def one_network(run: Run) -> ModeResult[Outcome] | Refused:
+def one_network(run: Run) -> ModeResult[PlanWithFiles] | Refused:
     """Search for one network, on as few FPGAs as will do."""
     progress = run.progress
     one = partial(search, progress=progress, without_rate=partial(_without_rate, run, progress))
@@ -36,7 +35,7 @@ def one_network(run: Run) -> ModeResult[Outcome] | Refused:
         progress.best(found.candidate.interval_cycles, max(found.bound_cycles, found.joint_bound_cycles or 0))
         return record(run.models[0], context, found, on_fpgas.tried, run.measured)
 
-    def again(context: PlanningContext) -> Searched:
+    def again(context: PlanningContext) -> Outcome:
         silently = partial(search, without_rate=partial(_without_rate, run, SILENT))
         return outcome_under(searched_alone(context), RELAXATIONS, silently)
 
@@ -54,7 +53,7 @@ def _without_rate(run: Run, progress: Progress, context: PlanningContext) -> Pla
     return run.prepared(context.request.changed(fps=None), len(context.platform.fpgas), progress)
 
 
-def several_networks(run: Run, request: SeveralRequest) -> ModeResult[Outcome] | Refused:
+def several_networks(run: Run, request: SeveralRequest) -> ModeResult[PlanWithFiles] | Refused:
     """Search for several networks: each is lowered as if alone; one search folds, cuts and places all engines."""
     progress, each = run.progress, part_of(run.progress)
     known: dict[int, Networks] = {}
@@ -68,7 +67,7 @@ def several_networks(run: Run, request: SeveralRequest) -> ModeResult[Outcome] |
             known[fpgas] = networks
             return networks.at_least()
 
-    def searched(context: PlanningContext) -> Searched:
+    def searched(context: PlanningContext) -> Outcome:
         searches = (searched_under(each), searched_under(each, RELAXATIONS[1:]))
         answer = search_several(known[len(context.platform.fpgas)], *searches, progress)
         if isinstance(answer, Refused):
@@ -84,7 +83,7 @@ def several_networks(run: Run, request: SeveralRequest) -> ModeResult[Outcome] |
     return ModeResult(with_files(found.context, recorded), found.result.interrupted)
 
 
-def at_memory(run: Run, request: SeveralRequest) -> ModeResult[Outcome] | Refused:
+def at_memory(run: Run, request: SeveralRequest) -> ModeResult[PlanWithFiles] | Refused:
     """Search for engines that share the external memory: chosen together, scheduled, and placed as any other."""
     with run.progress.stage("lowering"):
         networks, wishes = networks_at_memory(request, run.models)

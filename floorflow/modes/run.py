@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Generic
 
 from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.emit import bundle, plan_digest
-from floorflow.errors import INTERRUPTED, Refused, Stop, outcome_of, required
+from floorflow.errors import INTERRUPTED, Made, Refused, Stop, outcome_of, required
 from floorflow.facts import Extras, Plan
-from floorflow.record import Outcome
+from floorflow.record import PlanWithFiles
 from floorflow.record.run import cut_short, record_extras
 from floorflow.request import Request
 from floorflow.search.candidate import findings
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.preparing import context_of, priced
 from floorflow.search.candidate.progress import SILENT, Progress
-
-Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -53,12 +51,12 @@ class ModeResult(Generic[Made]):
 
 def with_files(
     context: PlanningContext, recorded: Callable[[], Plan], seconds: Mapping[str, float] | None = None
-) -> Callable[[bool], Outcome]:
+) -> Callable[[bool], PlanWithFiles]:
     """Return how a plan is recorded with its files, ``interrupted`` or not; ``seconds``: what its steps took."""
 
-    def made(interrupted: bool) -> Outcome:
+    def made(interrupted: bool) -> PlanWithFiles:
         result = cut_short(recorded()) if interrupted else recorded()
-        return Outcome(result, context.platform, bundle(result, context.platform, context.backend), seconds or {})
+        return PlanWithFiles(result, context.platform, bundle(result, context.platform, context.backend), seconds or {})
 
     return made
 
@@ -77,7 +75,7 @@ def recorded(found: ModeResult[Made] | Refused, progress: Progress) -> Made | Re
     return recorded(replace(found, interrupted=True), progress)
 
 
-def with_extras(made: Outcome, found: ModeResult[Outcome], most_work: float) -> Outcome:
+def with_extras(made: PlanWithFiles, found: ModeResult[PlanWithFiles], most_work: float) -> PlanWithFiles:
     """Return how the extras of a plan are worked out, too, by at most so much work; an interrupted one has none."""
     extras = found.extras
     if extras is None or made.plan.interrupted:

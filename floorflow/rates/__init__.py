@@ -2,7 +2,7 @@
 
 from floorflow.rates.analysis import Sized, analyse, blocked, first_frame, keeps, peak_words, size
 from floorflow.rates.deadlock import Blocked
-from floorflow.rates.fifo_graph import Depths, Work
+from floorflow.rates.fifo_graph import Depths, StepLimit
 from floorflow.rates.pipeline import Actors, RouteDelay, rate_problem
 from floorflow.rates.problem import Actor, Fifo, Moves, RateProblem, moves, repeated
 
@@ -16,7 +16,7 @@ __all__ = [
     "RateProblem",
     "RouteDelay",
     "Sized",
-    "Work",
+    "StepLimit",
     "analyse",
     "blocked",
     "first_frame",

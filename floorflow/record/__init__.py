@@ -1,5 +1,5 @@
 """Write down what a run decided as the Plan."""
 
-from floorflow.record.run import Outcome, record
+from floorflow.record.run import PlanWithFiles, record
 
-__all__ = ["Outcome", "record"]
+__all__ = ["PlanWithFiles", "record"]

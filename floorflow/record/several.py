@@ -210,7 +210,7 @@ def record_at_memory(sources: Sequence[Source], found: AtMemory) -> Plan:
     engines = {name: one.dataflow.engines[0].name for name, one in zip(choice.names, networks, strict=True)}
     several = len(networks) > 1
     shared = memory_schedule(choice, {name: engine_id(name, own, several=several) for name, own in engines.items()})
-    told = [*found.tried, *_starved(choice)]
+    told = [*found.tried, *_starved_at_memory(choice)]
     if several:
         return record_several(sources, placed, told, shared)
     cycles = placed.result.candidate.interval_cycles
@@ -219,7 +219,7 @@ def record_at_memory(sources: Sequence[Source], found: AtMemory) -> Plan:
     return record_runs(sources, [alone(part)], None, told, shared=shared)
 
 
-def _starved(choice: MemoryChoice) -> list[str]:
+def _starved_at_memory(choice: MemoryChoice) -> list[str]:
     """Name the networks that miss their least rates."""
     told = [
         f"{choice.names[n]} ({choice.frames_per_s[n]:.4g} of at least {choice.wishes[n].least_fps:.4g} frames/s)"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from typing import Literal
 
-from floorflow.errors import Refusal, Refused
+from floorflow.errors import Made, Refusal, Refused
 from floorflow.placement import PlacementSolution
 from floorflow.request import Request
 from floorflow.resources import Resources
@@ -184,6 +184,5 @@ Outcome = SearchResult | Refused
 Search = Callable[[PlanningContext], Outcome]
 Prepare = Callable[[Request, int], PlanningContext | Refused]
 """From a request and a number of FPGAs to what a search begins with."""
-Made = TypeVar("Made")
 Steps = Generator[PlanningContext, Outcome, Made]
 """Contexts to search, each answered by its outcome, and what comes of all of them."""

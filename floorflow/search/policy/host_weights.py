@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import INTERRUPTED, Refused, Stop, unproven
 from floorflow.folding import FoldingProblem, restricted
-from floorflow.folding.fewest import fewest_marked, least_full
+from floorflow.folding.fewest import fewest_marked, least_full_marked
 from floorflow.request import Objective
 from floorflow.search.candidate.candidate import written_by_host
 from floorflow.search.candidate.context import PlanningContext
@@ -205,7 +205,7 @@ class _Sparing:
         for most in list(counts)[:TRIES]:
             with self.progress.stage("folding"):
                 self.progress.note(f"{most} engines for the host to write at {interval:,} cycles")
-                rows = least_full(self.context.problem, interval, marks, most)
+                rows = least_full_marked(self.context.problem, interval, marks, most)
             groups = frozenset(g for g, row in enumerate(rows or ()) if marks[g][row])
             if rows is not None and groups not in yielded:
                 yielded.add(groups)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from floorflow.errors import INTERRUPTED, Refusal, Refused, Stop, outcome_of, sentence
+from floorflow.errors import INTERRUPTED, Made, Refusal, Refused, Stop, outcome_of, sentence
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingSolution
 from floorflow.folding.fewest import fewest_marked
 from floorflow.partition import PartitionFailure, PartitionProblem, PartitionSolution, partition
@@ -22,7 +22,7 @@ from floorflow.search.candidate.assignment import assign, clustered
 from floorflow.search.candidate.candidate import Candidate, folded_by
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.engine_limits import EngineLimits
-from floorflow.search.candidate.findings import Made, Outcome, Prepare, Search, SearchResult, Steps
+from floorflow.search.candidate.findings import Outcome, Prepare, Search, SearchResult, Steps
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.candidate.routes import longest_stretch, near
 from floorflow.search.interval.search import search
