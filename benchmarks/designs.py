@@ -22,7 +22,7 @@ from benchmarks.runs import Row, keep, rows_of
 from floorflow import flow
 from floorflow.errors import InfeasibleError, LimitError
 from floorflow.output import write
-from floorflow.record import Outcome
+from floorflow.record import PlanWithFiles
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.verify import check
 from tests.monotone_cases import saved
@@ -103,7 +103,7 @@ def outcome_of(request: Request, out: Path) -> Row:
     return {"verdict": verdict, "sums fit": True, "interval_cycles": cycles, "said": said}
 
 
-def shortest_that_fits(made: Outcome) -> int:
+def shortest_that_fits(made: PlanWithFiles) -> int:
     """Return the shortest interval whose modules had slots: that of the plan, or one that was not placed."""
     network = made.plan.networks[0]
     failed = [row.interval_cycles for row in network.trace if row.stage == "place"]

@@ -25,7 +25,7 @@ from floorflow.backends.finn.folding.legal_foldings import forget_options
 from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.channels import couplings
 from floorflow.dataflow.model import Attributes, Dataflow, Engine, Stream
-from floorflow.errors import InfeasibleError
+from floorflow.errors import InfeasibleError, required
 from floorflow.folding import FoldingProblem, FoldingSolution, fitting, fold_at_interval
 from floorflow.folding.branching import TOLERANCE
 from floorflow.folding.least_full import fullness, least_scarce_of_least_full
@@ -163,7 +163,7 @@ def fold(lower: Callable[[Technology], Dataflow], budget: Budget, request: Reque
     costs = backend_named(request.backend).costs(technology, request.backend_options)
     priced = costs.groups(dataflow)
     try:
-        groups = tuple(fitting(group, places) for group in priced)
+        groups = tuple(required(fitting(group, places)) for group in priced)
     except InfeasibleError:
         spent = time.process_time() - start
         return Row("an engine fits no slot", *[None] * 5, 0, spent, spent)

@@ -37,7 +37,7 @@ from runs import markdown
 
 from floorflow import flow
 from floorflow.backends.finn.cost.calibrated import BLOCKS_UNMEASURED, LOGIC_UNMEASURED, relative_band
-from floorflow.dataflow.bands import FF_PER_LUT, Band, BandOf, outcome_of
+from floorflow.dataflow.bands import FF_PER_LUT, Band, BandOf, uncertain_sum
 from floorflow.facts import PhaseEntry
 from floorflow.facts.floorplan import PblockEntry
 from floorflow.facts.values import Amounts
@@ -93,7 +93,7 @@ def measured(module: Module) -> dict[str, int]:
 
 def overflows(use: dict[str, Resources], took: dict[str, int], band_of: BandOf) -> list[str]:
     """Return the resources of which a pblock that is just as large as its confidence asks holds too few."""
-    supply = outcome_of(use, band_of).supply(Resources(), CONFIDENCE)
+    supply = uncertain_sum(use, band_of).supply(Resources(), CONFIDENCE)
     have = {**supply.as_dict(), "FF": max(supply.ff, FF_PER_LUT * supply.lut)}
     return [name for name, amount in took.items() if amount > have[name]]
 
@@ -290,7 +290,7 @@ def draws(builds: tuple[Build, ...], fits: dict[str, Fit], only: str) -> Iterato
                 use[kind] += amounts_
             for origin in origins:
                 needed = drawn(pieces, of[origin], list(of.values()), rng)
-                asked = outcome_of(use, band_of[origin]).supply(Resources(), CONFIDENCE)
+                asked = uncertain_sum(use, band_of[origin]).supply(Resources(), CONFIDENCE)
                 row["at 90%"] += _holding(needed, asked) / len(origins)
                 row["planned"] += _holding(needed, _resources(entry.supply)) / len(origins)
         sums += row

@@ -24,6 +24,7 @@ import numpy as np
 import yaml
 from matplotlib.figure import Figure
 
+from floorflow.errors import required
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.search.candidate.preparing import context_of, priced, read
@@ -136,7 +137,9 @@ def rates(network: str, board: str, batches: np.ndarray) -> tuple[np.ndarray, np
     request = Request(model_of(network), board, reconfigure="full", bargains="none")
     whole = priced(read(request), phase_request(request), 1)
     own = whole.platform.fpgas[0].board
-    segments = SegmentsInTime.of(context_of(whole), BoardMemory(own.memory_gbps or 0, whole.platform.clock_mhz))
+    segments = SegmentsInTime.of(
+        required(context_of(whole)), BoardMemory(own.memory_gbps or 0, whole.platform.clock_mhz)
+    )
     count, load_us = len(segments.blocks), (own.reconfiguration.ms if own.reconfiguration else 0) * 1e3
     fps, parts = np.zeros(len(batches)), np.zeros(len(batches), dtype=np.int64)
     for number, batch in enumerate(batches.tolist()):

@@ -29,12 +29,13 @@ from floorflow.backends.finn.folding.legal_foldings import forget_options
 from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.channels import StreamPrices, couplings
 from floorflow.dataflow.model import Dataflow
+from floorflow.errors import required
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, fitting
 from floorflow.hardware import Platform, load_platform
 from floorflow.request import Request
 from floorflow.search.candidate.context import largest_pblocks, slot_limits
 from floorflow.search.candidate.preparing import prepare, read, settled
-from floorflow.segments import CutFound, Cuts, Exchange, Segment, Segments, SegmentTable, Space, parts_of
+from floorflow.segments import CutFound, Cuts, Exchange, Segment, Segments, Space, SpaceTable, parts_of
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 Answer = TypeVar("Answer")
@@ -72,9 +73,9 @@ def row(dataflow: Dataflow, platform: Platform, most: int) -> list[str]:
     space = first_slot(platform, request)
     groups, whole_ms = timed(lambda: from_nothing(dataflow, costs, space)[0])
     segments = Segments(dataflow, costs.groups(dataflow), StreamPrices(costs).couplings)
-    segments.whole.problem(space)
+    required(segments.whole.problem(space))
     some = spread([(a, b) for b in range(len(groups)) for a in range(b + 1)], most)
-    shared_ms = timed(lambda: [segments.between(*ends).problem(space) for ends in some])[1] / len(some)
+    shared_ms = timed(lambda: [required(segments.between(*ends).problem(space)) for ends in some])[1] / len(some)
     parts = [segments.between(*ends) for ends in some]
     alone_ms = sum(timed(lambda: from_nothing(part.dataflow, costs, space))[1] for part in parts) / len(some)  # noqa: B023
     numbers = [f"{whole_ms:.1f}", f"{alone_ms:.2f}", f"{shared_ms:.3f}", f"{shared_ms / alone_ms:.1%}"]
@@ -97,7 +98,7 @@ def cut_row(model: str, board: str, fpgas: str) -> list[str]:
         parts_of(dataflow, problem.groups),
         problem.memo,
     )
-    spaces, table = [Space(limit, context.platform.silicon) for limit in context.limits.values()], SegmentTable()
+    spaces, table = [Space(limit, context.platform.silicon) for limit in context.limits.values()], SpaceTable()
     cuts = Cuts(segments, spaces, table)
     found, cut_ms = timed(lambda: cuts.shortest(intervals, intervals.index(bound)))
     foldings = table.times_folded
@@ -136,7 +137,7 @@ def first_slot(platform: Platform, request: Request) -> Space:
 def from_nothing(dataflow: Dataflow, costs: CostTable, space: Space) -> tuple[object, ...]:
     """Return the groups and the folding problem of a network of which nothing is known."""
     forget_options()
-    groups = tuple(fitting(group, space.places) for group in costs.groups(dataflow))
+    groups = tuple(required(fitting(group, space.places)) for group in costs.groups(dataflow))
     return groups, FoldingProblem(groups, space.budget, space.silicon, couplings(dataflow, groups, costs))
 
 
@@ -153,7 +154,7 @@ def spread(items: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]
 
 def share_folded(parts: Sequence[Segment], segments: Segments, space: Space) -> float:
     """Return the share of segments that had to be folded to know whether they meet an interval in the space."""
-    table = SegmentTable()
+    table = SpaceTable()
     for part in parts:
         table.feasible(part, space, int(max(segments.groups, key=lambda g: g.cycles.min()).cycles.min()) * 4)
     return table.times_folded / len(parts)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import floorflow as ff
-from floorflow.errors import InfeasibleError, LimitError
+from floorflow.errors import Refused, required
 from floorflow.request import Request
 from floorflow.search.candidate.preparing import read
 from floorflow.search.candidate.progress import SILENT
@@ -94,7 +94,7 @@ def one_after_another(asked: Set, cards: int) -> Row:
         Request(path, BOARD, fpgas=cards, fps=asked.rates[path.stem], **asked.options) for path in asked.models
     )
     request = SeveralRequest(tuple(network_name(path) for path in asked.models), each)
-    networks = networks_of(request, [read(one) for one in each], cards)
+    networks = required(networks_of(request, [read(one) for one in each], cards))
     kept: list[int] = []
     for count in range(1, len(each) + 1):
         interval = _next(networks, kept, count)
@@ -114,10 +114,11 @@ def _next(networks: Networks, kept: Sequence[int], count: int) -> int | None:
     """Return the interval of the last of so many networks, beside those that keep theirs; None: nothing is left."""
     some = replace(networks, own=networks.own[:count], priced=networks.priced[:count], targets=networks.targets[:count])
     scaled = [False] * (count - 1) + [True]
-    try:
-        context = some.context([*kept, None], scaled, "throughput")
-        result = searched_under(SILENT, RELAXATIONS[1:])(context)
-    except (InfeasibleError, LimitError):
+    context = some.context([*kept, None], scaled, "throughput")
+    result = context if isinstance(context, Refused) else searched_under(SILENT, RELAXATIONS[1:])(context)
+    if isinstance(context, Refused) or isinstance(result, Refused):
+        if result.interrupted:
+            required(result)
         return None
     if context.together is None:
         raise ValueError("networks are together")

@@ -108,6 +108,16 @@ def required(outcome: Made | Refused) -> Made:
     return outcome
 
 
+def all_found(outcomes: Iterable[Made | Refused]) -> tuple[Made, ...] | Refused:
+    """Return all that was found, or the first refusal, after which no other is asked for."""
+    found: list[Made] = []
+    for outcome in outcomes:
+        if isinstance(outcome, Refused):
+            return outcome
+        found.append(outcome)
+    return tuple(found)
+
+
 def outcome_of(
     work: Callable[[], Made], refusing: tuple[type[FloorflowError], ...] = (InfeasibleError, LimitError)
 ) -> Made | Refused:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
+from floorflow.errors import required
 from floorflow.facts.resource_plan import ResourcePlan
 from floorflow.modes.in_time import in_regions, in_time, on_resources
 from floorflow.modes.networks import at_memory, one_network, several_networks
 from floorflow.modes.run import Run, recorded, with_extras
-from floorflow.record import Outcome
+from floorflow.record import PlanWithFiles
 from floorflow.request import Request
 from floorflow.search.candidate.preparing import read, settled
 from floorflow.search.candidate.progress import SILENT, Progress
@@ -28,7 +29,7 @@ def plan(
     progress: Progress = SILENT,
     measured: Measurements = NO_MEASUREMENTS,
     source: Source | None = None,
-) -> Outcome:
+) -> PlanWithFiles:
     """Plan a network on a platform: read (unless ``source`` was), lower, cost, search, record, emit.
 
     The search goes round the stages between: fold, connect, cluster, partition (`candidate.complete`), place
@@ -38,20 +39,22 @@ def plan(
         request.require_files(model=source is None)
         request = settled(request)
         run = Run(_read([request], [source], progress), request, progress, measured)
-        found = ONE[request.reconfigure](run)
-        return with_extras(recorded(found, progress), found, work.spent)
+        found = required(ONE[request.reconfigure](run))
+        made = recorded(found, progress)
+        return with_extras(required(made), found, work.spent)
 
 
 def plan_several(
     request: SeveralRequest, progress: Progress = SILENT, sources: Sequence[Source | None] = ()
-) -> Outcome:
+) -> PlanWithFiles:
     """Plan several networks on a platform together; ``sources``: those that were read before, else None."""
     known = sources or [None] * len(request.each)
     for one, source in zip(request.each, known, strict=True):
         one.require_files(model=source is None)
     request = request.like(settled(request.shared))
     run = Run(_read(request.each, known, progress), request.shared, progress)
-    return recorded(SEVERAL[request.shares_memory](run, request), progress)
+    made = recorded(SEVERAL[request.shares_memory](run, request), progress)
+    return required(made)
 
 
 def plan_on_resources(
@@ -60,7 +63,8 @@ def plan_on_resources(
     """Cut and fold a network for a platform of resources alone; return the plan, and all files but pictures."""
     request.require_files(model=source is None)
     run = Run(_read([request], [source], progress), request, progress)
-    return recorded(on_resources(run), progress)
+    made = recorded(on_resources(run), progress)
+    return required(made)
 
 
 def _read(requests: Sequence[Request], sources: Sequence[Source | None], progress: Progress) -> list[Source]:

@@ -24,12 +24,12 @@ from floorflow.hardware import (
     TOPOLOGIES,
     Crossing,
     board,
-    crossing,
     device_file,
     link_crossing,
     load,
     reach,
     routing,
+    slot_graph,
 )
 from floorflow.placement import objective
 from floorflow.record import streams
@@ -99,10 +99,10 @@ BOTH: dict[str, tuple[Any, Any]] = {
     "fifo_words_between": (realise.BETWEEN_DEPTH_WORDS, fifos.DEPTH_BETWEEN_MODULES),
     "fifo_words_per_register": (Crossing("sll", registers=1, cycles=1).words_in_flight(1, 1), fifos.WORDS_PER_STAGE),
     "link_round_trips": (LINK.words_in_flight(7, 7) // LINK.cycles, fifos.LINK_ROUND_TRIP),
-    "byte_bits": (step(crossing.padded_width_bits), step(judged_facts.padded)),
-    "handshake_wires": (crossing.HANDSHAKE_WIRES, judged_facts.SLL_HEADER_WIRES),
-    "boundary_cost": (crossing.BOUNDARY_COST, routes.SLL_COST),
-    "link_cost": (crossing.LINK_COST, routes.LINK_COST),
+    "byte_bits": (step(slot_graph.padded_width_bits), step(judged_facts.padded)),
+    "handshake_wires": (slot_graph.HANDSHAKE_WIRES, judged_facts.SLL_HEADER_WIRES),
+    "boundary_cost": (slot_graph.BOUNDARY_COST, routes.SLL_COST),
+    "link_cost": (slot_graph.LINK_COST, routes.LINK_COST),
     "hops_unless_asked": (context.LEAST_HOPS, crossings.HOPS_UNLESS_ASKED),
     "infrastructure_per": (get_args(board.Occurrence), boards.PER),
     "host_slr_word": (board.HOST, boards.AT_HOST),

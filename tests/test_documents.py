@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from floorflow import api
-from floorflow.cli.ending import added, written
+from floorflow.cli.terminal import added, written
 from floorflow.facts import read_plan
 from tests.built_kernels import built, write
 from tests.command_line import floorflow

@@ -52,7 +52,7 @@ BUDGETS = {
     "files of floorflow": 640,
     "lines of verify": 15_900,
     "lines of tests": 57_900,
-    "files in the longest chain of imports": 43,
+    "files in the longest chain of imports": 35,
     "frames from a plan to the placer": 18,
 }
 """What nothing may be above; whoever needs more raises a line here by that much, and says what went instead."""

@@ -13,7 +13,7 @@ from floorflow.api.command import command_line
 from floorflow.errors import InputError
 from floorflow.facts import Plan
 from floorflow.presets import Preset
-from floorflow.record import Outcome
+from floorflow.record import PlanWithFiles
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.search.candidate.preparing import platform_of, settled
@@ -121,11 +121,11 @@ def test_the_command_line_says_what_differs_from_the_preset() -> None:
 
 
 @pytest.fixture(scope="module")
-def fastest() -> Outcome:
+def fastest() -> PlanWithFiles:
     return flow.plan(Request(CNV, "u250", preset="max", plots=False, effort="fast"))
 
 
-def test_max_reaches_the_interval_of_version_0_1(fastest: Outcome) -> None:
+def test_max_reaches_the_interval_of_version_0_1(fastest: PlanWithFiles) -> None:
     assert fastest.plan.only_network.name == "cnv_2w2a"
     assert fastest.plan.summary.networks[0].interval_cycles == 1568
     options = fastest.plan.options
@@ -146,14 +146,14 @@ def test_safe_fills_no_slot_above_its_caps_and_keeps_its_clock() -> None:
     assert max(entry.products or 0 for entry in plan.phases[0].engines.values()) <= 2048
 
 
-def told(made: Outcome) -> dict[str, str]:
+def told(made: PlanWithFiles) -> dict[str, str]:
     """Return the lines of the report on the preset, by option."""
     text = made.files["report.txt"].partition("\npreset     ")[2].partition("\nengines ")[0]
     first, *rest = text.splitlines()
     return {"preset": first} | {name: value for name, _, value in (line.strip().partition("  ") for line in rest)}
 
 
-def test_the_report_shows_every_value_and_marks_those_that_are_not_the_presets(fastest: Outcome) -> None:
+def test_the_report_shows_every_value_and_marks_those_that_are_not_the_presets(fastest: PlanWithFiles) -> None:
     usual = {name: value.strip() for name, value in told(fastest).items()}
     assert usual == {
         "preset": "max, all its values",

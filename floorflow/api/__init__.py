@@ -5,9 +5,8 @@ what can be refused without. There is no global state: calls may run in several 
 """
 
 from floorflow.api.auditing import Audit, audit
-from floorflow.api.binding import BoundPlan, bind
 from floorflow.api.calibrating import Calibration, InterruptedCalibration, calibrate
-from floorflow.api.checking import Verdict, Violation, check
+from floorflow.api.checking import BoundPlan, Verdict, Violation, bind, check
 from floorflow.api.checking_files import FloorplanFinding, FloorplanVerdict, check_floorplan
 from floorflow.api.chunking import AREAS, CHUNK_METHODS, SIZE_STEP, Chunks, chunk_case, chunks
 from floorflow.api.events import Best, Callback, Event

@@ -1,15 +1,18 @@
-"""The independent verdict on a plan."""
+"""The independent verdict on a plan, and a plan whose constraints name the cells of a build."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from floorflow.api.folders import require_folder
 from floorflow.api.resource_plans import ResourcePlan
-from floorflow.api.results import Plan
+from floorflow.api.results import Plan, encoded, load
 from floorflow.errors import InputError
+from floorflow.importing import whole_imports
 from floorflow.output import recover, write
 from floorflow.reading import exists, shown, why
 
@@ -78,3 +81,73 @@ def check(plan: str | Path | Plan | ResourcePlan, *, build: str | Path | None = 
         where = shown(error.filename or str(plan))
         raise InputError(f"{where}: {why(error)}", hint="give the folder that floorflow plan wrote") from error
     return Verdict(tuple(Violation(v.name, v.where, v.message) for v in found.violations), found.checked)
+
+
+if TYPE_CHECKING:
+    from floorflow.backends.builds import Binding
+
+_UNBOUND = "pblocks.unbound.tcl"
+MOST_TOLD = 3
+"""Violations that stand in the sentence that refuses a folder."""
+
+
+class BoundPlan:
+    """A plan bound to a build: ``plan`` with the constraints by the names of the build's cells.
+
+    ``cells`` are the engines' cells; ``renamed`` are the engines that the build calls otherwise, with its name;
+    ``notes`` say where the build differs in what does not stop it.
+    """
+
+    def __init__(self, plan: Plan, binding: Binding) -> None:
+        self.plan = plan
+        self.cells: Mapping[str, str] = dict(binding.cells)
+        self.renamed: Sequence[tuple[str, str]] = tuple(binding.renamed)
+        self.notes: Sequence[str] = tuple(binding.notes)
+        kept = {name: data for name, data in plan.files.items() if not name.endswith(_UNBOUND)}
+        plan.files = kept | encoded(binding.files)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what was bound as plain data, as ``floorflow bind --json`` prints it."""
+        renamed = [{"engine": engine, "node": node} for engine, node in self.renamed]
+        return {"cells": dict(self.cells), "renamed": renamed, "notes": list(self.notes)}
+
+    def save(self, folder: str | Path, *, force: bool = False, command: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Write the bound plan to a folder, as `Plan.save` does."""
+        return self.plan.save(folder, force=force, command=command)
+
+    def __repr__(self) -> str:
+        return f"<floorflow.BoundPlan of {self.plan!r}>"
+
+
+def bind(plan: str | Path, build: str | Path) -> BoundPlan:
+    """Bind the plan in a folder to a build of it: kernels are read, and constraints name the cells that they have.
+
+    ``build`` is FINN's output_dir, the folder of its kernels, or for a bare part the graph behind its stitched IP.
+
+    Raises
+    ------
+    InputError
+        If `check` finds violations in the folder; if the build is not that of the plan, or it cannot be told which cell
+        is which; names both candidates.
+
+    """
+    require_folder(Path(plan), "a folder that plan wrote")
+    found = load(plan)
+    _require_legal(Path(plan))
+    with whole_imports():
+        from floorflow.backends.backend import backend_named
+    backend = backend_named(found.plan.options.backend)
+    return BoundPlan(found, backend.bind(found.plan, found.files, Path(build)))
+
+
+def _require_legal(plan: Path) -> None:
+    """Refuse a folder that was changed or spoilt: what is bound goes into a build of hours."""
+    broken = check(plan).violations
+    if broken:
+        count = f"{len(broken)} violation{'s' * (len(broken) > 1)}"
+        told = "; ".join(f"{v.name}: {v.where}: {v.message}" for v in broken[:MOST_TOLD])
+        more = f"; and {len(broken) - MOST_TOLD} more" if len(broken) > MOST_TOLD else ""
+        raise InputError(
+            f"{plan}: {count}, so it is not bound: {told}{more}",
+            hint=f"floorflow check {plan} lists them all; plan again, or take back what was changed",
+        )

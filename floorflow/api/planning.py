@@ -18,7 +18,7 @@ from floorflow.errors import InputError
 from floorflow.importing import whole_imports
 
 if TYPE_CHECKING:
-    from floorflow.record import Outcome
+    from floorflow.record import PlanWithFiles
     from floorflow.request import Request
 
 
@@ -90,12 +90,12 @@ def _plan_several(
     return made
 
 
-def plan_of(outcome: Outcome, request: Request, started: float) -> Plan:
+def plan_of(outcome: PlanWithFiles, request: Request, started: float) -> Plan:
     """Return what a run of the flow came to."""
     return _made(outcome, command_line("plan", request), plots=request.plots, started=started)
 
 
-def _made(outcome: Outcome, command: Sequence[str], *, plots: bool, started: float) -> Plan:
+def _made(outcome: PlanWithFiles, command: Sequence[str], *, plots: bool, started: float) -> Plan:
     return Plan(
         outcome.plan,
         encoded(outcome.files),

@@ -29,7 +29,8 @@ from floorflow.dataflow.model import Attributes, Dataflow, Engine, FoldedDataflo
 from floorflow.dataflow.options import OptionGroup, OptionTable
 from floorflow.dataflow.traffic import EnginePoint
 from floorflow.errors import InputError
-from floorflow.facts import EngineEntry, Plan
+from floorflow.facts.network import EngineEntry
+from floorflow.facts.plan import Plan
 from floorflow.network.model import Network
 from floorflow.plugins import BackendOptions, backend_object
 from floorflow.rates import Actor, Actors

@@ -13,7 +13,7 @@ from fractions import Fraction
 import networkx as nx
 
 from floorflow.dataflow.model import Dataflow, Stream
-from floorflow.hardware import Route
+from floorflow.hardware.slot_graph import Route
 
 _HOST = "host"
 

@@ -8,10 +8,9 @@ from typing import Any
 
 from floorflow import api
 from floorflow.api import OPTIONS
-from floorflow.cli.ending import save_whole, written
 from floorflow.cli.options import DebugFlag, ForceFlag, JsonFlag, OutOption, QuietFlag, asks_for
 from floorflow.cli.progress import progress_shown
-from floorflow.cli.terminal import errors_to_exit_codes, plain, talk
+from floorflow.cli.terminal import errors_to_exit_codes, plain, save_whole, talk, written
 
 EXAMPLES = """
 Examples:

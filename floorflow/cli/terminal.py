@@ -1,19 +1,26 @@
-"""What every command does alike: talk on standard error, exit codes, tables and JSON."""
+"""What every command does alike: talk on standard error, exit codes, tables and JSON; and how a run ends.
+
+Its end says where its files are and what to do with them, also after Ctrl-C.
+"""
 
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn, Protocol
 
 import typer
 from rich.console import Console
 
-from floorflow.api import FloorflowError, FolderWarning, InputError, shown
+from floorflow.api import Callback, FloorflowError, FolderWarning, InputError, shown
 from floorflow.cli.signals import exit_code, ignore_signals
 
 talk = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -84,3 +91,97 @@ def paper() -> Console:
 def print_json(content: object) -> None:
     """Print one machine-readable object."""
     sys.stdout.write(json.dumps(content, indent=2, sort_keys=True) + "\n")
+
+
+def written(out: Path, next_steps: Sequence[str]) -> str:
+    """Name the report, the check and what comes next, of a plan that was written to ``out``."""
+    lines = [
+        f"written to {out}",
+        f"  report    {out / 'report.txt'}",
+        f"  check     floorflow check {shlex.quote(str(out))}",
+    ]
+    lines += [f"  next      {'; '.join(next_steps)}"] if next_steps else []
+    return "\n".join(lines)
+
+
+def added(out: Path, files: Collection[str], told: str) -> str:
+    """Name the picture among the files that were written to ``out``, and say what the plan's extras tell."""
+    drawn = sorted(name for name in files if name.endswith(".png"))
+    # Where nothing is placed there is no floorplan.
+    pictures = [name for name in drawn if name.startswith("plots/floorplan_")] or drawn
+    others = f" and {len(pictures) - 1} more" if len(pictures) > 1 else ""
+    return "\n".join([*([f"  picture   {out / pictures[0]}{others}"] if pictures else []), *([told] if told else [])])
+
+
+class Saved(Protocol):
+    """A plan that can be saved, and then its extras."""
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a signal cut its search short."""
+
+    def save(
+        self, folder: Path, *, force: bool, command: Sequence[str], progress: Callback | None, extras: bool
+    ) -> object:
+        """Write the plan, and go on with its extras if wanted."""
+
+    def is_in(self, folder: Path) -> bool:
+        """Tell whether a folder holds it, whole."""
+
+    def save_extras(self, folder: Path, *, command: Sequence[str], progress: Callback | None) -> tuple[str, ...]:
+        """Add the extras; return the names of all files."""
+
+    def told_beside(self) -> str:
+        """Return what the extras tell."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What is told when the progress is no longer shown: of the extras, and of a signal that ended the run, if any."""
+
+    beside: str = ""
+    interrupted: str = ""
+
+    def tell(self, *, quiet: bool) -> None:
+        """Print it, and exit where a signal came."""
+        if self.beside and not quiet:
+            talk.print(plain(self.beside))
+        if self.interrupted:
+            exit_interrupted(self.interrupted)
+
+
+def save_whole(made: Saved, out: Path, *, force: bool, progress: Callback | None, tell: Callable[[], None]) -> Ending:
+    """Write a plan, tell of it, then add its extras; return what is to be said in the end.
+
+    A signal while it is written has it written again, unless it waited until all was there: it is final, and that is
+    short; another signal goes through. Any signal ends the run as soon as the plan stands, with a last sentence that
+    says what is there.
+    """
+    write = partial(made.save, out, force=force, command=sys.argv, progress=progress, extras=False)
+    late = False
+    try:
+        write()
+    except KeyboardInterrupt:
+        late = True
+        if not made.is_in(out):
+            write()
+    which = "best legal plan known by then" if made.interrupted else "plan is finished and"
+    there = f"the {which} is written to {out}, without pictures and extras"
+    try:
+        tell()
+        if late or made.interrupted:
+            return Ending(interrupted=there)
+        files = made.save_extras(out, command=sys.argv, progress=progress)
+        there = f"the plan is finished and is written to {out}"
+        return Ending(added(out, files, made.told_beside()))
+    except KeyboardInterrupt as error:
+        return Ending(interrupted=str(error) or there)
+    finally:
+        ignore_signals()
+
+
+def exit_interrupted(what: str) -> NoReturn:
+    """End with the exit code of the signal; the last sentence says what was written."""
+    ignore_signals()
+    talk.print(f"[bold yellow]interrupted:[/] {plain(what)}")
+    raise typer.Exit(exit_code())

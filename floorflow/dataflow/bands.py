@@ -36,7 +36,7 @@ _FEWEST = -10.0
 
 
 @dataclass(frozen=True)
-class Outcome:
+class UncertainSum:
     """What a sum of estimates may turn out to be: mean and standard deviation of each resource that counts."""
 
     moments: Mapping[str, tuple[float, float]]
@@ -84,18 +84,20 @@ class Outcome:
         return Resources.from_dict(at(high))
 
 
-def outcome_of(use: Mapping[str, Resources], band_of: BandOf, counted: Collection[str] = RESOURCE_NAMES) -> Outcome:
+def uncertain_sum(
+    use: Mapping[str, Resources], band_of: BandOf, counted: Collection[str] = RESOURCE_NAMES
+) -> UncertainSum:
     """Return what a sum may turn out to be, of the resources that count.
 
     ``use`` holds the estimates by kind. Engines of one kind err alike, as one factor; kinds err independently; a
     kind's factor is normal with its band as tenths.
     """
-    return Outcome({name: moments(use, name, band_of) for name in RESOURCE_NAMES if name in counted})
+    return UncertainSum({name: moments(use, name, band_of) for name in RESOURCE_NAMES if name in counted})
 
 
 def spread(use: Mapping[str, Resources], band_of: BandOf) -> tuple[Resources, Resources]:
-    """Return the band of a sum: one tenth of outcomes lies below, one tenth above, under `outcome_of`'s assumptions."""
-    sums = outcome_of(use, band_of).moments.values()
+    """Return the band of a sum, under the assumptions of `uncertain_sum`: a tenth of sums lies below, one above."""
+    sums = uncertain_sum(use, band_of).moments.values()
     low = (max(0, floor(mean - _TENTH * deviation + _ROUNDING)) for mean, deviation in sums)
     high = (ceil(mean + _TENTH * deviation - _ROUNDING) for mean, deviation in sums)
     return Resources(*low), Resources(*high)
@@ -103,7 +105,7 @@ def spread(use: Mapping[str, Resources], band_of: BandOf) -> tuple[Resources, Re
 
 def fit_likelihood(use: Mapping[str, Resources], available: Resources, band_of: BandOf) -> float:
     """Return the probability that no resource needs more than is available."""
-    return outcome_of(use, band_of).likelihood(available.as_dict())
+    return uncertain_sum(use, band_of).likelihood(available.as_dict())
 
 
 def estimate_of(use: Mapping[str, Resources]) -> Resources:

@@ -9,7 +9,7 @@ from floorflow.errors import some
 from floorflow.facts.floorplan import Floorplans, PblockEntry, least_likely, pblocks_of
 from floorflow.facts.platform import FpgaEntry, PlatformFacts
 from floorflow.facts.text import chance, table, wrapped
-from floorflow.request import MOST_OF_FPGA, MOST_OF_SLOT, ConstraintStyle
+from floorflow.request.choices import MOST_OF_FPGA, MOST_OF_SLOT, ConstraintStyle
 
 SlotStyle = Literal["none", "slr", "soft", "hard"]
 

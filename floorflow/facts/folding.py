@@ -10,7 +10,9 @@ from pydantic import Field
 from floorflow.errors import some
 from floorflow.facts.text import rate
 from floorflow.facts.values import Amount, Amounts, AttributeValue, PlainName, PlanModel, Stats
-from floorflow.request import Objective, Request, products_from
+from floorflow.request.choices import Objective
+from floorflow.request.model import Request
+from floorflow.request.readers import products_from
 from floorflow.resources import RESOURCE_NAMES
 
 

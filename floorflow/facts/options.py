@@ -12,7 +12,8 @@ from pydantic.json_schema import SkipJsonSchema
 
 from floorflow.facts.text import rate
 from floorflow.presets import ALVEO_MHZ, PRESET_FIELDS
-from floorflow.request import HARD_FILL, LARGE_LUT, LARGE_LUT_FILL, Objective, Request, preset_value
+from floorflow.request.choices import HARD_FILL, LARGE_LUT, LARGE_LUT_FILL, Objective
+from floorflow.request.model import Request, preset_value
 from floorflow.resources import NONE, RESOURCE_NAMES, Fractions, SomeFractions
 
 _OPEN = {

@@ -10,7 +10,7 @@ from floorflow.facts.estimates import EstimatesEntry
 from floorflow.facts.folding import FoldingEntry
 from floorflow.facts.text import gap_of, number, rate, table
 from floorflow.facts.values import PlainName, PlanModel
-from floorflow.request import Objective
+from floorflow.request.choices import Objective
 
 BOUND = "cycles; bound: the folding optimum under the summed limits"
 JOINT_BOUND = "cycles; joint bound: each engine in one slot, with streams and links"

@@ -72,7 +72,7 @@ def fewest_marked(problem: FoldingProblem, interval_cycles: int, marked: Sequenc
     return Fewest(sum(int(own[row]) for own, row in zip(marked, rows, strict=True)), least, rows)
 
 
-def least_full(
+def least_full_marked(
     problem: FoldingProblem, interval_cycles: int, marked: Sequence[Array], most: int
 ) -> tuple[int, ...] | None:
     """Return the rows of a folding with so many marked engines at most that leaves most of its fullest resource.

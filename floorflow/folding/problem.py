@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import Coupling, OptionGroup
-from floorflow.errors import InfeasibleError, Refusal, sentence
+from floorflow.errors import Refusal, Refused, sentence
 from floorflow.folding.balance import joinable
 from floorflow.resources import RESOURCE_NAMES, Resources, largest_share, shortfall
 from floorflow.stats import SolveStats
@@ -182,31 +182,30 @@ class TooMany(FoldingUnknown):
 
 def fitting(
     group: OptionGroup, slot_limits: Sequence[tuple[str, Resources]], interval_cap: int | None = None
-) -> OptionGroup:
+) -> OptionGroup | Refused:
     """Keep the rows whose engines each fit some slot alone and meet ``interval_cap``.
 
-    ``slot_limits`` are slot names and what a single engine may have there: the slot's limit and its largest pblock.
-
-    Raises InfeasibleError if none does: the engine, its scarcest resource, need and limit are named.
+    ``slot_limits`` are slot names and what a single engine may have there: the slot's limit and its largest pblock. If
+    none does, the refusal names the engine, its scarcest resource, need and limit.
     """
     fast = group if interval_cap is None else group.subset(group.cycles <= interval_cap)
     if not fast.rows:
         quickest = int(group.cycles.min())
         slow = Refusal("engine too slow", "cycles", "", quickest, interval_cap, proven=True, names=(group.name,))
         hint = "a higher --clock-mhz or a network with a smaller feature map"
-        raise InfeasibleError(f"proven infeasible: {slow}", hint=hint, refusals=(slow,))
+        return Refused(f"proven infeasible: {slow}", hint, (slow,), "proven")
     limits = np.array(sorted({limit.as_tuple() for _, limit in slot_limits}), dtype=np.int64)
     # (n_rows, n_engines, n_slots)
     fits = np.all(fast.engine_use[:, :, None] <= limits, axis=3)
     alone: NDArray[np.bool_] = np.all(np.any(fits, axis=2), axis=1)
     if not alone.any():
-        raise _fits_no_slot(group, fast.rows, slot_limits)
+        return _fits_no_slot(group, fast.rows, slot_limits)
     return fast.subset(alone)
 
 
 def _fits_no_slot(
     group: OptionGroup, rows: Sequence[tuple[Option, ...]], slot_limits: Sequence[tuple[str, Resources]]
-) -> InfeasibleError:
+) -> Refused:
     """Name the engine, option and slot that come closest, and the resource in which they still miss."""
 
     def nearest(option: Option) -> tuple[float, str, Resources]:
@@ -233,7 +232,7 @@ def _fits_no_slot(
         names=(group.engines[position],),
     )
     hint = "a larger platform or a narrower network"
-    return InfeasibleError(f"proven infeasible by the cost model: {large}", hint=hint, refusals=(large,))
+    return Refused(f"proven infeasible by the cost model: {large}", hint, (large,), "proven")
 
 
 RATIO = 1.2

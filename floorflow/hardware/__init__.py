@@ -3,15 +3,6 @@
 from floorflow.hardware.areas import StatedPblock, stated_pblock, with_keep_outs
 from floorflow.hardware.board import Board, BoardLink, Memory
 from floorflow.hardware.catalogue import known_links, known_platforms
-from floorflow.hardware.crossing import (
-    Crossing,
-    Route,
-    boundaries_cost,
-    boundary_crossing,
-    link_crossing,
-    padded_width_bits,
-    stream_wires,
-)
 from floorflow.hardware.device import Device
 from floorflow.hardware.device_file import read_device
 from floorflow.hardware.doubts import assumed_facts, doubts_of
@@ -32,5 +23,19 @@ from floorflow.hardware.platform import Fpga, Platform, SllBoundary
 from floorflow.hardware.ranges import anchor, parse_ranges, ranges, resources_of_sites
 from floorflow.hardware.reconfigurable import bitstream_bytes, region_grid
 from floorflow.hardware.relocation import anchors, can_relocate
-from floorflow.hardware.slot_graph import BoundaryPair, DirectedEdge, Edge, RouteStep, SlotGraph, boundary_pairs
+from floorflow.hardware.slot_graph import (
+    BoundaryPair,
+    Crossing,
+    DirectedEdge,
+    Edge,
+    Route,
+    RouteStep,
+    SlotGraph,
+    boundaries_cost,
+    boundary_crossing,
+    boundary_pairs,
+    link_crossing,
+    padded_width_bits,
+    stream_wires,
+)
 from floorflow.hardware.slots import Infrastructure, Slot

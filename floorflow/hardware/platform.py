@@ -12,14 +12,22 @@ from pathlib import Path
 from floorflow.errors import PlatformError
 from floorflow.hardware.board import Board, BoardLink, LinkKind
 from floorflow.hardware.catalogue import check_name_is_free, file_named_in
-from floorflow.hardware.crossing import Crossing, Route, boundary_crossing, link_crossing
 from floorflow.hardware.device import Device
 from floorflow.hardware.device_file import read_device
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.links import Link, LinkWithCores
 from floorflow.hardware.ports import check_ports, host_port, link_port
 from floorflow.hardware.reading import parse, read_text, require
-from floorflow.hardware.slot_graph import Edge, RouteStep, SlotGraph, route_steps
+from floorflow.hardware.slot_graph import (
+    Crossing,
+    Edge,
+    Route,
+    RouteStep,
+    SlotGraph,
+    boundary_crossing,
+    link_crossing,
+    route_steps,
+)
 from floorflow.hardware.slots import Infrastructure, Slot, fpga_infrastructure, remainders, slot_name, slot_of
 from floorflow.resources import Resources, total
 from floorflow.technology import Technology

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from floorflow.errors import Refused, outcome_of, required
+from floorflow.errors import Refused, outcome_of
 from floorflow.facts import Extras, Plan
 from floorflow.modes.run import ModeResult, Run, with_files
-from floorflow.record import Outcome, record
+from floorflow.record import PlanWithFiles, record
 from floorflow.record.several import record_at_memory, record_several
 from floorflow.request import Request
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.findings import Outcome as Searched
+from floorflow.search.candidate.findings import Outcome
 from floorflow.search.candidate.progress import SILENT, Progress, part_of
 from floorflow.search.interval.search import search
 from floorflow.search.many.at_memory import networks_at_memory, search_at_memory
@@ -21,70 +21,76 @@ from floorflow.search.policy.relaxation import RELAXATIONS, fewest_fpgas, outcom
 from floorflow.several import SeveralRequest
 
 
-def one_network(run: Run) -> ModeResult[Outcome]:
+def one_network(run: Run) -> ModeResult[PlanWithFiles] | Refused:
     """Search for one network, on as few FPGAs as will do."""
     progress = run.progress
     one = partial(search, progress=progress, without_rate=partial(_without_rate, run, progress))
     steps = fewest_fpgas(run.request, partial(run.prepared, progress=progress), progress)
-    on_fpgas = required(outcome_under(steps, RELAXATIONS, one, progress))
+    on_fpgas = outcome_under(steps, RELAXATIONS, one, progress)
+    if isinstance(on_fpgas, Refused):
+        return on_fpgas
     context, found = on_fpgas.context, on_fpgas.result
 
     def recorded() -> Plan:
         progress.best(found.candidate.interval_cycles, max(found.bound_cycles, found.joint_bound_cycles or 0))
         return record(run.models[0], context, found, on_fpgas.tried, run.measured)
 
-    def again(context: PlanningContext) -> Searched:
+    def again(context: PlanningContext) -> Outcome:
         silently = partial(search, without_rate=partial(_without_rate, run, SILENT))
         return outcome_under(searched_alone(context), RELAXATIONS, silently)
 
-    def beside(plan_sha256: str, most_work: float, progress: Progress) -> Extras | None:
+    def beside(plan_sha256: str, most_work: float, progress: Progress) -> Extras | Refused | None:
         return extras(plan_sha256, context, found, most_work, progress, again=Again(run.prepared, again))
 
     return ModeResult(with_files(context, recorded), found.interrupted, beside)
 
 
-def _without_rate(run: Run, progress: Progress, context: PlanningContext) -> PlanningContext | None:
+def _without_rate(run: Run, progress: Progress, context: PlanningContext) -> PlanningContext | Refused | None:
     """Prepare the same without the requested rate, if there is one and a plan is sought."""
     # A bargain that the fastest design alone would meet is none, and to find that out takes a search of its own.
     if context.request.fps is None or not context.floorplans:
         return None
-    return required(run.prepared(context.request.changed(fps=None), len(context.platform.fpgas), progress))
+    return run.prepared(context.request.changed(fps=None), len(context.platform.fpgas), progress)
 
 
-def several_networks(run: Run, request: SeveralRequest) -> ModeResult[Outcome]:
+def several_networks(run: Run, request: SeveralRequest) -> ModeResult[PlanWithFiles] | Refused:
     """Search for several networks: each is lowered as if alone; one search folds, cuts and places all engines."""
     progress, each = run.progress, part_of(run.progress)
     known: dict[int, Networks] = {}
     made: list[SeveralFound] = []
 
     def prepared(asked: Request, fpgas: int) -> PlanningContext | Refused:
-        def at_least() -> PlanningContext:
-            known[fpgas] = networks_of(request.like(asked), run.models, fpgas)
-            return known[fpgas].at_least()
-
         with progress.stage("lowering"):
-            return outcome_of(at_least)
+            networks = outcome_of(partial(networks_of, request.like(asked), run.models, fpgas))
+            if isinstance(networks, Refused):
+                return networks
+            known[fpgas] = networks
+            return networks.at_least()
 
-    def searched(context: PlanningContext) -> Searched:
+    def searched(context: PlanningContext) -> Outcome:
         searches = (searched_under(each), searched_under(each, RELAXATIONS[1:]))
-        answer = outcome_of(lambda: search_several(known[len(context.platform.fpgas)], *searches, progress))
+        answer = search_several(known[len(context.platform.fpgas)], *searches, progress)
         if isinstance(answer, Refused):
             return answer
         made.append(answer)
         return answer.result
 
-    tried = required(outcome_under(fewest_fpgas(run.request, prepared, progress), (), searched, progress)).tried
+    on_fpgas = outcome_under(fewest_fpgas(run.request, prepared, progress), (), searched, progress)
+    if isinstance(on_fpgas, Refused):
+        return on_fpgas
     found = made[-1]
-    recorded = partial(record_several, run.models, found, tried)
+    recorded = partial(record_several, run.models, found, on_fpgas.tried)
     return ModeResult(with_files(found.context, recorded), found.result.interrupted)
 
 
-def at_memory(run: Run, request: SeveralRequest) -> ModeResult[Outcome]:
+def at_memory(run: Run, request: SeveralRequest) -> ModeResult[PlanWithFiles] | Refused:
     """Search for engines that share the external memory: chosen together, scheduled, and placed as any other."""
     with run.progress.stage("lowering"):
         networks, wishes = networks_at_memory(request, run.models)
     one = searched_under(part_of(run.progress))
     found = search_at_memory(request, networks, wishes, one, run.progress)
+    if isinstance(found, Refused):
+        return found
     recorded = partial(record_at_memory, run.models, found)
     made = with_files(found.placed.context, recorded, found.choice.seconds)
     return ModeResult(made, found.placed.result.interrupted)

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Generic
 
 from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.emit import bundle, plan_digest
-from floorflow.errors import INTERRUPTED, Refused, Stop, outcome_of, required
+from floorflow.errors import INTERRUPTED, Made, Refused, Stop, outcome_of, required
 from floorflow.facts import Extras, Plan
-from floorflow.record import Outcome
+from floorflow.record import PlanWithFiles
 from floorflow.record.run import cut_short
 from floorflow.request import Request
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.preparing import prepare
+from floorflow.search.candidate.preparing import context_of, priced
 from floorflow.search.candidate.progress import SILENT, Progress
-
-Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,8 @@ class Run:
     def prepared(self, request: Request, fpgas: int, progress: Progress = SILENT) -> PlanningContext | Refused:
         """Lower and price the one network for another request."""
         with progress.stage("lowering"):
-            return outcome_of(partial(prepare, self.models[0], request, fpgas, self.measured))
+            found = outcome_of(partial(priced, self.models[0], request, fpgas, self.measured))
+            return found if isinstance(found, Refused) else context_of(found)
 
 
 @dataclass(frozen=True)
@@ -46,37 +45,43 @@ class ModeResult(Generic[Made]):
 
     make: Callable[[bool], Made]
     interrupted: bool
-    extras: Callable[[str, float, Progress], Extras | None] | None = None
+    extras: Callable[[str, float, Progress], Extras | Refused | None] | None = None
 
 
 def with_files(
     context: PlanningContext, recorded: Callable[[], Plan], seconds: Mapping[str, float] | None = None
-) -> Callable[[bool], Outcome]:
+) -> Callable[[bool], PlanWithFiles]:
     """Return how a plan is recorded with its files, ``interrupted`` or not; ``seconds``: what its steps took."""
 
-    def made(interrupted: bool) -> Outcome:
+    def made(interrupted: bool) -> PlanWithFiles:
         result = cut_short(recorded()) if interrupted else recorded()
-        return Outcome(result, context.platform, bundle(result, context.platform, context.backend), seconds or {})
+        return PlanWithFiles(result, context.platform, bundle(result, context.platform, context.backend), seconds or {})
 
     return made
 
 
-def recorded(found: ModeResult[Made], progress: Progress) -> Made:
+def recorded(found: ModeResult[Made] | Refused, progress: Progress) -> Made | Refused:
     """Record what was found, marked if its search was interrupted.
 
-    A signal meanwhile has it recorded once more, and marked, for it is final and that is short; another goes through.
+    A signal meanwhile has it recorded once more, and marked, for it is final and that is short; another ends it.
     """
+    if isinstance(found, Refused):
+        return found
     with Stop(), progress.stage("recording"):
         return found.make(found.interrupted)
     if found.interrupted:
-        required(INTERRUPTED)
+        return INTERRUPTED
     return recorded(replace(found, interrupted=True), progress)
 
 
-def with_extras(made: Outcome, found: ModeResult[Outcome], most_work: float) -> Outcome:
+def with_extras(made: PlanWithFiles, found: ModeResult[PlanWithFiles], most_work: float) -> PlanWithFiles:
     """Return how the extras of a plan are worked out, too, by at most so much work; an interrupted one has none."""
     extras = found.extras
     if extras is None or made.plan.interrupted:
         return made
 
-    return replace(made, extras=partial(extras, plan_digest(made.files), most_work))
+    def work_out(progress: Progress) -> Extras | None:
+        beside = extras(plan_digest(made.files), most_work, progress)
+        return None if beside is None else required(beside)
+
+    return replace(made, extras=work_out)

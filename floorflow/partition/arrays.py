@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.errors import Refusal
-from floorflow.hardware import BoundaryPair, boundary_pairs
+from floorflow.hardware.slot_graph import BoundaryPair, boundary_pairs
 from floorflow.partition.problem import PartitionAnswer, PartitionFailure, PartitionProblem, PartitionSolution
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.stats import SolveStats

@@ -23,7 +23,7 @@ Verdict = Literal["optimal", "feasible", "infeasible", "unknown"]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SolverAnswer:
     """What CP-SAT found: the assignment (M,) if any, a valid lower bound of the objective, and what is proven.
 
     ``work`` is what it took, in deterministic time units.
@@ -58,7 +58,7 @@ def solve(
     limit: float,
     *,
     cuts: Sequence[CutBound] = (),
-) -> Outcome:
+) -> SolverAnswer:
     """Minimise the cost within ``limit`` deterministic time units.
 
     ``start`` is a hint; ``cuts`` are known to hold of every legal assignment.
@@ -75,7 +75,7 @@ def _at_least(model: Model, amount: Any, least: int) -> None:
         model.cp.add(amount >= least)
 
 
-def run_solver(model: Model, start: Integers | None, seed: int, limit: float) -> Outcome:
+def run_solver(model: Model, start: Integers | None, seed: int, limit: float) -> SolverAnswer:
     """Run the solver on a model that has its objective, if any."""
     if start is not None:
         model.hint(start)
@@ -84,7 +84,7 @@ def run_solver(model: Model, start: Integers | None, seed: int, limit: float) ->
     status: Verdict = _STATUS.get(int(answer), "unknown")
     assignment = model.read(solver) if status in ("optimal", "feasible") else None
     bound = max(0, ceil(solver.best_objective_bound - 1e-6))
-    return Outcome(status, assignment, bound, float(solver.response_proto.deterministic_time))
+    return SolverAnswer(status, assignment, bound, float(solver.response_proto.deterministic_time))
 
 
 def even_out(problem: PartitionProblem, arrays: ProblemArrays, start: Integers, seed: int, limit: float) -> Integers:

@@ -16,7 +16,7 @@ from ortools.sat.python import cp_model
 from floorflow.errors import Refusal, What
 from floorflow.hardware import Edge
 from floorflow.partition.arrays import Integers, ProblemArrays, arrays_of
-from floorflow.partition.exact import Outcome, run_solver
+from floorflow.partition.exact import SolverAnswer, run_solver
 from floorflow.partition.fm import MoveEvaluator, is_legal
 from floorflow.partition.model import build_model
 from floorflow.partition.problem import PartitionFailure, PartitionProblem
@@ -160,7 +160,7 @@ def _lifted(problem: PartitionProblem, edges: Sequence[int]) -> PartitionProblem
     return replace(problem, edges=free)
 
 
-def _solve_least_load(problem: PartitionProblem, edges: Sequence[int], seed: int, limit: float) -> Outcome:
+def _solve_least_load(problem: PartitionProblem, edges: Sequence[int], seed: int, limit: float) -> SolverAnswer:
     """Find an assignment, of the least load over the edges given: bits a frame of a link, wires of a boundary."""
     model = build_model(problem, arrays_of(problem))
     for k in edges:

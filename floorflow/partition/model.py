@@ -25,7 +25,7 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
-from floorflow.hardware import BoundaryPair
+from floorflow.hardware.slot_graph import BoundaryPair
 from floorflow.partition.arrays import FF, HOP_LIMIT, UNLIMITED, Integers, ProblemArrays
 from floorflow.partition.problem import PartitionProblem
 from floorflow.resources import RESOURCE_NAMES

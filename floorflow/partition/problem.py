@@ -14,7 +14,7 @@ from math import floor
 from types import MappingProxyType
 
 from floorflow.errors import Refusal, sentence
-from floorflow.hardware import DirectedEdge, Edge, SlotGraph
+from floorflow.hardware.slot_graph import DirectedEdge, Edge, SlotGraph
 from floorflow.resources import ZERO, Resources, total
 from floorflow.stats import SolveStats
 

@@ -8,8 +8,8 @@ from floorflow.errors import InputError, Refusal
 from floorflow.placement.alike import place_alike
 from floorflow.placement.congestion import RoutingMap
 from floorflow.placement.construction.slicing import pack_slot
-from floorflow.placement.fixed import around, fixed_regions, together, whole_slots, with_fixed, without
-from floorflow.placement.growth import cut_to_fabric, grown
+from floorflow.placement.fixed import around, at_home, fixed_regions, stayed, together, whole_slots, with_fixed, without
+from floorflow.placement.growth import HasRoom, cut_to_fabric, grown
 from floorflow.placement.methods import METHODS
 from floorflow.placement.problem import (
     LIMITS,
@@ -26,7 +26,7 @@ from floorflow.placement.problem import (
 )
 from floorflow.placement.rectangles.area import least_cells
 from floorflow.placement.rectangles.candidate_rectangles import supply_at
-from floorflow.placement.staying import at_home, place_near, stayed
+from floorflow.placement.staying import place_near
 from floorflow.stats import SolveStats
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
-from floorflow.hardware.crossing import stream_wires
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
+from floorflow.hardware.slot_graph import stream_wires
 from floorflow.placement.problem import Pin
 
 

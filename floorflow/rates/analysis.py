@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from floorflow.rates.deadlock import Blocked, deadlock
 from floorflow.rates.depths import keeps_period, shortest_period, smallest_depths
-from floorflow.rates.fifo_graph import Depths, FifoGraph, Work
+from floorflow.rates.fifo_graph import Depths, FifoGraph, StepLimit
 from floorflow.rates.problem import RateProblem
 from floorflow.rates.schedule_depths import schedule_depths
 from floorflow.rates.self_timed import run_frames, run_self_timed
@@ -63,7 +63,7 @@ def size(
     problem: RateProblem,
     interval_cycles: int | None = None,
     most_bursts: int = SEARCHED_BURSTS,
-    work: Work | None = None,
+    work: StepLimit | None = None,
 ) -> Sized:
     """Return small depths that keep an interval, by default the shortest that any depths reach.
 
@@ -81,12 +81,12 @@ def size(
     return Sized(period, depths, smallest)
 
 
-def blocked(problem: RateProblem, depths: Depths, work: Work | None = None) -> tuple[Blocked, ...]:
+def blocked(problem: RateProblem, depths: Depths, work: StepLimit | None = None) -> tuple[Blocked, ...]:
     """Return the cycle of FIFOs that stop each other, or nothing if every frame ends."""
     return deadlock(FifoGraph(problem, work), depths)
 
 
-def first_frame(problem: RateProblem, depths: Depths, work: Work | None = None) -> tuple[int, int]:
+def first_frame(problem: RateProblem, depths: Depths, work: StepLimit | None = None) -> tuple[int, int]:
     """Return first-word and first-frame latency in cycles, without the interval; the depths must not deadlock.
 
     LimitError if bursts are too long for the depths, or that takes more than ``work``.
@@ -95,12 +95,12 @@ def first_frame(problem: RateProblem, depths: Depths, work: Work | None = None) 
     return timed.first_word_cycles, timed.first_frame_cycles
 
 
-def keeps(problem: RateProblem, depths: Depths, interval_cycles: int, work: Work | None = None) -> bool:
+def keeps(problem: RateProblem, depths: Depths, interval_cycles: int, work: StepLimit | None = None) -> bool:
     """Whether given depths keep an interval; LimitError if that takes more than ``work``."""
     return keeps_period(FifoGraph(problem, work), depths, interval_cycles)
 
 
-def peak_words(problem: RateProblem, depths: Depths, frames: int, work: Work | None = None) -> Depths:
+def peak_words(problem: RateProblem, depths: Depths, frames: int, work: StepLimit | None = None) -> Depths:
     """Return the most words that lie in each FIFO while frames go through an empty pipeline as fast as they can.
 
     LimitError if bursts are too long for the depths, or that takes more than ``work``.

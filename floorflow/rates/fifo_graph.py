@@ -26,7 +26,7 @@ UPDATE_STEPS = 1_000
 
 
 @dataclass
-class Work:
+class StepLimit:
     """Steps that are left of ``limit``. Near the shortest interval of given depths waits can grow one by one."""
 
     limit: int
@@ -52,7 +52,7 @@ class FifoGraph:
     """The constraints of a problem, and how much may be done on it. FIFOs and actors are numbered as in the problem."""
 
     problem: RateProblem
-    work: Work | None = None
+    work: StepLimit | None = None
 
     def spend(self, bursts: int) -> None:
         """Count one update of so many bursts, where work is limited."""

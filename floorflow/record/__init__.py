@@ -1,3 +1,3 @@
 """Write down what a run decided as the Plan."""
 
-from floorflow.record.run import Outcome, record
+from floorflow.record.run import PlanWithFiles, record

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from floorflow.channels.cost_allocation import modules_between
-from floorflow.dataflow.bands import outcome_of
+from floorflow.dataflow.bands import uncertain_sum
 from floorflow.facts.constraint import SlotStyle
 from floorflow.facts.floorplan import (
     ColumnWires,
@@ -94,7 +94,7 @@ def _pblock(module: str, use: Use, ports: FpgaPorts, part: Part, region: Region)
         anchor=anchor(device, *region),
         demand=part.candidate.demands[module],
         supply=supply,
-        likelihood=outcome_of(use, costs.band).told(supply.as_dict()) if costs.has_bands else None,
+        likelihood=uncertain_sum(use, costs.band).told(supply.as_dict()) if costs.has_bands else None,
         short=not is_whole and not has_room(part.context, device, use)(supply),
         ports=ports.entries(name),
     )

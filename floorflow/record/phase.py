@@ -12,7 +12,7 @@ from floorflow.backends.backend import Costs
 from floorflow.channels import choices_of
 from floorflow.channels.cost_allocation import modules_between
 from floorflow.channels.implementations import Circuits, Likeness, likenesses
-from floorflow.dataflow.bands import CROSSING, LESS, MORE, outcome_of, spread
+from floorflow.dataflow.bands import CROSSING, LESS, MORE, spread, uncertain_sum
 from floorflow.dataflow.model import Attributes, Option, renamings
 from floorflow.dataflow.options import OptionTable
 from floorflow.facts import ChannelEntry, PhaseEntry
@@ -180,7 +180,7 @@ def _fits(slots: Sequence[Slot], items: Sequence[Item], costs: Costs) -> dict[st
 
 def _fit(use: Use, available: Resources, costs: Costs) -> FitEntry:
     low, high = spread(use, costs.band)
-    likelihood = outcome_of(use, costs.band).told(available.as_dict())
+    likelihood = uncertain_sum(use, costs.band).told(available.as_dict())
     return FitEntry.model_validate({"likelihood": likelihood, "low": low, "high": high})
 
 

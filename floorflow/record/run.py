@@ -325,7 +325,7 @@ def _unstated(boards: Collection[Board]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PlanWithFiles:
     """A plan on its platform, and its files, content by relative path; pictures and run.json come with the API.
 
     ``seconds``: what its steps took, where that is told; run.json alone may hold them. ``extras`` works out what is

@@ -1,4 +1,7 @@
-"""The Plan of several networks that share a platform: each network's part of the one design, and what it reaches."""
+"""The Plan of several networks that share a platform: each network's part of the one design, and what it reaches.
+
+Where they share the external memory their engines stand there as any others, beside the schedule.
+"""
 
 from __future__ import annotations
 

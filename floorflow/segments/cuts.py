@@ -3,7 +3,7 @@
 At one interval each space takes a contiguous part of the order, or nothing. Positions run from 0, before the first
 part, to the count of parts; ``reach`` of a position in a space is the furthest position up to which the space can
 take what follows. Taking all that a space can hold is best where a longer segment never fits better than a shorter
-one. That is nearly always so, and never taken for granted: `Relaxation` bounds what any longer segment can save.
+one. That is nearly always so, and never taken for granted: `SegmentRelaxation` bounds what any longer segment can save.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from floorflow.errors import Refusal
 from floorflow.folding import RATIO, shortest_interval
 from floorflow.segments.hops import CutHops
 from floorflow.segments.problems import Segments, Space
-from floorflow.segments.table import SegmentTable
+from floorflow.segments.table import SpaceTable
 
 Passes = Callable[[int, int, int], bool]
 Ends = tuple[int, int]
@@ -64,7 +64,7 @@ class Cuts:
         self,
         segments: Segments,
         spaces: Sequence[Space],
-        table: SegmentTable,
+        table: SpaceTable,
         passes: Passes | None = None,
         guess: Sequence[Ends | None] = (),
         *,

@@ -15,10 +15,9 @@ from itertools import chain, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.errors import InfeasibleError
 from floorflow.folding import FoldingSolution
 from floorflow.segments.problems import Segment, Segments, Space
-from floorflow.segments.table import SegmentTable
+from floorflow.segments.table import SpaceTable
 
 Parts = frozenset[int]
 Assignment = tuple[Parts, ...]
@@ -56,7 +55,7 @@ class Exchange:
         self,
         segments: Segments,
         spaces: Sequence[Space],
-        table: SegmentTable,
+        table: SpaceTable,
         *,
         neighbours: Collection[tuple[int, int]] | None = None,
         legal: Legal | None = None,
@@ -209,10 +208,7 @@ class Exchange:
         if not parts:
             return 0.0
         self.refoldings += 1
-        try:
-            answer = self.table.fold(self._segment(parts), self.spaces[space], interval)
-        except InfeasibleError:
-            return float("inf")
+        answer = self.table.fold(self._segment(parts), self.spaces[space], interval)
         least = answer.stats.objective if isinstance(answer, FoldingSolution) else None
         return float("inf") if least is None else least
 

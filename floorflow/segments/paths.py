@@ -1,20 +1,20 @@
 """Segments one after another in time: what is known of all of them, the best path through them, and how it runs.
 
-Every segment has a lower bound from the start; only those on the best path by these bounds are worked out (`Table`,
-`lazy_path`). There are two cost models. Where a load stands between two segments a path costs their sum
-(`cheapest_path`). With several regions a load hides behind runs (`best_path`): a region's chunk runs when its load and
-the run before have ended, for its input is the batch that the run before leaves in memory; one port loads one region at
-a time, in order, each when its last chunk has run. With one region this is eq. 19 of Seyoum et al.: loads and runs one
-after another. A network that is not cut is never loaded.
+Every segment has a lower bound from the start; only those on the best path by these bounds are worked out
+(`table.SpanTable`, `lazy_path`). A path costs one of two things. Where a load stands between two segments it is their
+sum (`cheapest_path`). With several regions a load hides behind runs (`best_path`): a region's chunk runs when its load
+and the run before have ended, for its input is the batch that the run before leaves in memory; one port loads one
+region at a time, in order, each when its last chunk has run. With one region this is eq. 19 of Seyoum et al.: loads and
+runs one after another. A network that is not cut is never loaded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,39 +24,8 @@ Span = tuple[int, int]
 """A segment by its borders: its first element, and the one behind its last."""
 State = tuple[float, ...]
 """End of the last load, then the ends of the last runs, as many as regions, the latest first."""
-SegmentAnswer = TypeVar("SegmentAnswer")
 AnyPath = TypeVar("AnyPath")
 TOLERANCE_US = 1e-6
-
-
-@dataclass(eq=False)
-class Table(Generic[SegmentAnswer]):
-    """All segments in one budget: bounds from the start, answers of those that were asked for, each worked out once.
-
-    ``lowest``, (n_borders, n_borders): no answer for the segment from one border to another is below; infinite where it
-    is proven that there is none. ``solve`` returns what is then proven of a segment, and its answer.
-    """
-
-    lowest: Floats
-    solve: Callable[[Span], tuple[float, SegmentAnswer]]
-    answers: dict[Span, SegmentAnswer] = field(default_factory=dict)
-
-    def __getitem__(self, span: Span) -> SegmentAnswer:
-        """Return the answer for a segment, worked out now if it never was."""
-        if span not in self.answers:
-            self.lowest[span], self.answers[span] = self.solve(span)
-        return self.answers[span]
-
-    def unsolved(self, path: Iterable[Span]) -> list[Span]:
-        """Return the segments of a path that were never worked out."""
-        return [span for span in path if span not in self.answers]
-
-    def close(self, path: Iterable[Span]) -> bool:
-        """Work out what is open on a path; return whether anything was."""
-        spans = self.unsolved(path)
-        for span in spans:
-            self[span]
-        return bool(spans)
 
 
 def spread(lowest: Floats) -> Floats:

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from floorflow.dataflow.model import Dataflow, Stream
 from floorflow.dataflow.options import Coupling, OptionGroup
-from floorflow.errors import InputError
-from floorflow.folding import FoldingProblem, fitting
+from floorflow.errors import InputError, Refused, all_found
+from floorflow.folding.problem import FoldingProblem, fitting
 from floorflow.resources import Resources
 
 Places = tuple[tuple[str, Resources], ...]
 Price = Callable[[Dataflow, Sequence[OptionGroup]], tuple[Coupling, ...]]
 """Prices the streams of a Dataflow by the rows of its groups, as `floorflow.channels.StreamPrices` does with a memo."""
-Fitting = Callable[[OptionGroup, Places], OptionGroup]
+Fitting = Callable[[OptionGroup, Places], OptionGroup | Refused]
 
 Bar = Callable[[Sequence[OptionGroup]], tuple[Coupling, ...]]
 """Forbids rows of groups that do not go together, as `floorflow.folding.balance.Balance.bars` does."""
@@ -50,36 +50,35 @@ class Segment:
     stream_positions: tuple[int, ...]
     """Where its streams, cut or not, stand among the whole's."""
     _whole: Segments = field(repr=False)
-    _priced: dict[Places, tuple[tuple[OptionGroup, ...], tuple[Coupling, ...]]] = field(
-        default_factory=dict, repr=False
-    )
+    _priced: dict[Places, _Priced | Refused] = field(default_factory=dict, repr=False)
 
     def within(self, other: Segment) -> bool:
         """Whether the other has all engines of this one."""
         return self.engine_mask & ~other.engine_mask == 0
 
-    def problem(self, space: Space) -> FoldingProblem:
-        """Return the segment's folding problem.
-
-        Raises
-        ------
-        InfeasibleError
-            If an engine fits no place.
-
-        """
-        groups, streams = self._in(space.places)
+    def problem(self, space: Space) -> FoldingProblem | Refused:
+        """Return the segment's folding problem; it is refused if an engine fits no place."""
+        priced = self._in(space.places)
+        if isinstance(priced, Refused):
+            return priced
+        groups, streams = priced
         ties = (*streams, *self._whole.bars(groups))
         return FoldingProblem(groups, space.budget, space.silicon, ties, memo=self._whole.memo)
 
-    def priced_streams(self, places: Places) -> dict[int, tuple[Stream, Coupling]]:
+    def priced_streams(self, places: Places) -> dict[int, tuple[Stream, Coupling]] | Refused:
         """Return the segment's streams, cut or not, with their prices, by their positions among the whole's."""
-        _, prices = self._in(places)
+        priced = self._in(places)
+        if isinstance(priced, Refused):
+            return priced
+        _, prices = priced
         return dict(zip(self.stream_positions, zip(self.dataflow.streams, prices, strict=True), strict=True))
 
-    def _in(self, places: Places) -> _Priced:
+    def _in(self, places: Places) -> _Priced | Refused:
         if places not in self._priced:
-            groups = tuple(self._whole.fitting(group, places) for group in self.groups)
-            self._priced[places] = groups, self._whole.price(self.dataflow, groups)
+            groups = all_found(self._whole.fitting(group, places) for group in self.groups)
+            self._priced[places] = (
+                groups if isinstance(groups, Refused) else (groups, self._whole.price(self.dataflow, groups))
+            )
         return self._priced[places]
 
 
@@ -88,7 +87,7 @@ class Segments:
 
     ``groups`` are the whole's; ``order`` lists its engines part by part, as modules in a line (default: by group).
     ``memo`` is a folding problem's of the same groups, to be shared with it. ``fitting`` keeps the rows of a group that
-    fit some place, or raises InfeasibleError. ``bars`` ties groups of one segment.
+    fit some place, or refuses. ``bars`` ties groups of one segment.
     """
 
     def __init__(
@@ -145,14 +144,17 @@ class Segments:
             self._by_position[first, last] = self.of(engines)
         return self._by_position[first, last]
 
-    def fitting(self, group: OptionGroup, places: Places) -> OptionGroup:
+    def fitting(self, group: OptionGroup, places: Places) -> OptionGroup | Refused:
         """Return the group with the rows that fit some place; of groups that share rows, one is looked at."""
         if not places:
             return group
         key = id(group.rows), places
         if key not in self._fitting:
+            fits = self._fits(group, places)
+            if isinstance(fits, Refused):
+                return fits
             # The rows are kept, for their id would be given to others.
-            self._fitting[key] = group.rows, self._fits(group, places)
+            self._fitting[key] = group.rows, fits
         rows = self._fitting[key][1].rows
         return group if rows is group.rows else OptionGroup(group.engines, rows)
 

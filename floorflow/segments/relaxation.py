@@ -18,9 +18,11 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from floorflow.dataflow.model import Stream
 from floorflow.dataflow.options import Coupling, OptionGroup
-from floorflow.errors import InfeasibleError, Refusal
-from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem
+from floorflow.errors import Refusal, Refused
+from floorflow.folding.exact import FeasibilityOracle
+from floorflow.folding.problem import FoldingInfeasible, FoldingProblem
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.segments.problems import Places, Segment, Segments, Space
 
@@ -35,7 +37,7 @@ MOST_PRICES = 24
 
 
 class Facts(Protocol):
-    """What is known of segments as they are: a `floorflow.segments.SegmentTable`."""
+    """What is known of segments as they are: a `floorflow.segments.SpaceTable`."""
 
     unit_costs: list[NDArray[np.int64]]
     """What a unit of each resource cost where an interval was refused, (5,) each."""
@@ -47,7 +49,7 @@ class Facts(Protocol):
         """Return prices to begin with."""
 
 
-class Relaxation:
+class SegmentRelaxation:
     """Relaxations of the contiguous segments of one order."""
 
     def __init__(self, segments: Segments, table: Facts) -> None:
@@ -79,20 +81,21 @@ class Relaxation:
     def _oracle(self, first: int, last: int, space: Space) -> FeasibilityOracle | bool:
         """Return what folds the relaxation; False if it is the segment itself, True if an engine fits no place."""
         segment = self.segments.between(first, last)
-        try:
-            problem, priced = segment.problem(space), segment.priced_streams(space.places)
-        except InfeasibleError:
+        problem, priced = segment.problem(space), segment.priced_streams(space.places)
+        if isinstance(problem, Refused) or isinstance(priced, Refused):
             return True
-        least = tuple(self._least(position, first, last, space.places) for position in priced)
+        least = tuple(self._least(position, priced[position], first, last, space.places) for position in priced)
         if all((price.use <= use).all() for (_, price), use in zip(priced.values(), least, strict=True)):
             return False
         prices = tuple(replace(price, use=use) for (_, price), use in zip(priced.values(), least, strict=True))
         loosened = FoldingProblem(problem.groups, space.budget, space.silicon, prices, memo=problem.memo)
         return FeasibilityOracle(loosened, self.table.prices_for(space))
 
-    def _least(self, position: int, first: int, last: int, places: Places) -> NDArray[np.int64]:
+    def _least(
+        self, position: int, priced: tuple[Stream, Coupling], first: int, last: int, places: Places
+    ) -> NDArray[np.int64]:
         """Return the least that a segment's stream costs there and in longer segments, by its classes there."""
-        stream, price = self.segments.between(first, last).priced_streams(places)[position]
+        stream, price = priced
         whole = self.segments.dataflow.streams[position]
         if whole.to_outside:
             return price.use
@@ -101,11 +104,11 @@ class Relaxation:
         least = price.use
         # The words that wait depend on where the segment begins, if it begins behind the fork.
         for begin in range(max(fork, 0), first + 1) if fork < first else (min(first, *ends),):
-            try:
-                other, theirs = self.segments.between(begin, max(last, *ends)).priced_streams(places)[position]
-            except InfeasibleError:
+            longer = self.segments.between(begin, max(last, *ends)).priced_streams(places)
+            if isinstance(longer, Refused):
                 # Nor has any segment a folding that is longer still.
                 continue
+            other, theirs = longer[position]
             use = theirs.use
             if (other.from_outside, other.to_outside) != (stream.from_outside, stream.to_outside):
                 use = use.min(axis=1 if stream.to_outside else 0)[:, None]
@@ -130,20 +133,18 @@ class Relaxation:
         """Return the groups with their parts and with the foldings that fit a place; None: there are none."""
         found: list[tuple[int, OptionGroup | None]] = []
         for group in self.segments.groups:
-            try:
-                fitting = self.segments.fitting(group, places)
-            except InfeasibleError:
-                fitting = None
-            found.append((self.home[group.engines[0]], fitting))
+            fits = self.segments.fitting(group, places)
+            found.append((self.home[group.engines[0]], None if isinstance(fits, Refused) else fits))
         return found
 
     def streams(self, places: Places) -> list[tuple[int, int, Coupling]]:
         """Return the streams between parts, with the last part and the first that a segment needs to pay for them."""
-        try:
-            priced = self.segments.whole.priced_streams(places).values()
-        except InfeasibleError:
+        priced = self.segments.whole.priced_streams(places)
+        if isinstance(priced, Refused):
             return []
-        inside = [(stream, price) for stream, price in priced if not (stream.from_outside or stream.to_outside)]
+        inside = [
+            (stream, price) for stream, price in priced.values() if not (stream.from_outside or stream.to_outside)
+        ]
         home, forks = self.home, self.forks
         return [
             (min(home[s.source], home[s.target], forks.get(s.target, home[s.target])), home[s.target], price)
@@ -154,7 +155,7 @@ class Relaxation:
 class Reaches:
     """The bounds at one interval."""
 
-    def __init__(self, relaxation: Relaxation, interval_cycles: int) -> None:
+    def __init__(self, relaxation: SegmentRelaxation, interval_cycles: int) -> None:
         self.relaxation, self.interval = relaxation, interval_cycles
         self._sums: dict[Places, _LeastSums] = {}
         self._reach: dict[tuple[int, Space], int] = {}
@@ -197,7 +198,7 @@ class Reaches:
 class _LeastSums:
     """What engines and streams cost at least within an interval, at several prices of a unit of each resource."""
 
-    def __init__(self, relaxation: Relaxation, places: Places, interval_cycles: int) -> None:
+    def __init__(self, relaxation: SegmentRelaxation, places: Places, interval_cycles: int) -> None:
         self.relaxation = relaxation
         self.count = len(relaxation.segments.order)
         groups = relaxation.groups(places)

@@ -1,4 +1,8 @@
-"""Which intervals segments can meet: asked for one by one, and told from what is proven where that is enough.
+"""What is known of segments: bounds of all, answers of those that are asked for, each worked out once.
+
+There are two cost models. In time, where segments run one after another with all of one budget, the bounds are a
+matrix that paths are looked for on (`SpanTable`). In space (`SpaceTable`) the question is which intervals a segment can
+meet in a slot: asked for one by one, and told from what is proven of other segments where that is enough.
 
 An interval that a segment cannot meet in a space, no longer segment can in that space or in a smaller one; and where
 a longer one can, its parts can. This holds as far as no stream costs a part more than the longer segment, which is
@@ -8,33 +12,85 @@ cut off, and deeper FIFOs may be of another memory. Where it does not hold the s
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import inf
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.dataflow.model import Stream
 from floorflow.dataflow.options import Coupling
-from floorflow.errors import InfeasibleError, Refusal
+from floorflow.errors import Refusal, Refused
 from floorflow.folding import (
     RATIO,
     FeasibilityOracle,
     FoldingInfeasible,
+    FoldingProblem,
     FoldingSolution,
     fold_at_interval,
     shortest_interval,
 )
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.resources import Resources
+from floorflow.segments.paths import Floats, Span
 from floorflow.segments.problems import Places, Segment, Segments, Space
-from floorflow.segments.relaxation import Relaxation
+from floorflow.segments.relaxation import SegmentRelaxation
 
 UNNAMED = FoldingInfeasible(None)
 MOST_OPEN = 32
 """Problems that are kept ready to be asked again."""
+Key = TypeVar("Key")
+SegmentAnswer = TypeVar("SegmentAnswer")
+
+
+class SegmentTable(ABC, Generic[Key, SegmentAnswer]):
+    """Answers for segments, each worked out when it is first asked for; that raises bounds of what is still open."""
+
+    def __init__(self) -> None:
+        self.answers: dict[Key, SegmentAnswer] = {}
+
+    @abstractmethod
+    def solved(self, key: Key) -> SegmentAnswer:
+        """Work out the answer for a segment, and raise the bounds to what that proved."""
+
+    def __getitem__(self, key: Key) -> SegmentAnswer:
+        """Return the answer for a segment, worked out now if it never was."""
+        if key not in self.answers:
+            self.answers[key] = self.solved(key)
+        return self.answers[key]
+
+    def unsolved(self, keys: Iterable[Key]) -> list[Key]:
+        """Return the segments that were never worked out."""
+        return [key for key in keys if key not in self.answers]
+
+    def close(self, keys: Iterable[Key]) -> bool:
+        """Work out the segments that are open; return whether any was."""
+        unsolved = self.unsolved(keys)
+        for key in unsolved:
+            self[key]
+        return bool(unsolved)
+
+
+class SpanTable(SegmentTable[Span, SegmentAnswer]):
+    """All segments in one budget, by their borders.
+
+    ``lowest``, (n_borders, n_borders): no answer for the segment from one border to another is below; infinite where it
+    is proven that there is none. ``solve`` returns what is then proven of a segment, and its answer.
+    """
+
+    def __init__(self, lowest: Floats, solve: Callable[[Span], tuple[float, SegmentAnswer]]) -> None:
+        super().__init__()
+        self.lowest, self.solve = lowest, solve
+
+    def solved(self, key: Span) -> SegmentAnswer:
+        """Work out the answer for a segment, and take its bound."""
+        self.lowest[key], answer = self.solve(key)
+        return answer
 
 
 @dataclass(frozen=True)
@@ -79,9 +135,8 @@ class _Known:
 class _Asked:
     """A segment and a space that were asked for: its problem, and an oracle that learns from its answers."""
 
-    def __init__(self, known: _Known, start: NDArray[np.int64] | None) -> None:
+    def __init__(self, known: _Known, problem: FoldingProblem, start: NDArray[np.int64] | None) -> None:
         self.known = known
-        problem = known.segment.problem(known.space)
         self.intervals = problem.intervals()
         self.oracle = FeasibilityOracle(problem, start)
         hopeless = problem.first_possible(self.intervals)
@@ -102,20 +157,21 @@ class _Asked:
         self.round()
 
 
-class SegmentTable:
-    """The intervals of segments in spaces, each worked out when it is asked for, and once."""
+class SpaceTable(SegmentTable[tuple[Segment, Space], ShortestInterval]):
+    """The intervals of segments in spaces; the answer is the shortest within which the segment has a folding there."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.times_folded = 0
         """How often a segment had to be folded to know whether it can be."""
         self._known: dict[tuple[int, Space], _Known] = {}
         self._by_places: dict[Places, list[_Known]] = defaultdict(list)
-        self._answers: dict[tuple[int, Space, int], FoldingAnswer] = {}
+        self._foldings: dict[tuple[int, Space, int], FoldingAnswer] = {}
         self._asked: OrderedDict[tuple[int, Space], _Asked] = OrderedDict()
         self._prices: dict[Resources, NDArray[np.int64] | None] = {}
         self.unit_costs: list[NDArray[np.int64]] = []
-        """What a unit of each resource cost where an interval was refused: `Relaxation` tells more by it, (5,) each."""
-        self._relaxations: dict[Segments, Relaxation] = {}
+        """What a unit of each resource cost where an interval was refused, for `SegmentRelaxation`, (5,) each."""
+        self._relaxations: dict[Segments, SegmentRelaxation] = {}
 
     def feasible(self, segment: Segment, space: Space, interval_cycles: int, *, quick: bool = False) -> bool | None:
         """Return whether the segment has a folding in the space within an interval; None if folding cannot tell.
@@ -124,10 +180,10 @@ class SegmentTable:
         """
         return self._feasible(self._look_up(segment, space), interval_cycles, quick=quick)
 
-    def relaxation(self, segments: Segments) -> Relaxation:
+    def relaxation(self, segments: Segments) -> SegmentRelaxation:
         """Return the bounds on what spaces can take of an order."""
         if segments not in self._relaxations:
-            self._relaxations[segments] = Relaxation(segments, self)
+            self._relaxations[segments] = SegmentRelaxation(segments, self)
         return self._relaxations[segments]
 
     def prices_for(self, space: Space) -> NDArray[np.int64] | None:
@@ -138,9 +194,9 @@ class SegmentTable:
         """Return what folding said of the longest interval that it refused to the segment in the space."""
         return self._of(segment, space).refused.refusal
 
-    def shortest(self, segment: Segment, space: Space) -> ShortestInterval:
-        """Return the shortest interval within which the segment has a folding in the space."""
-        known = self._look_up(segment, space)
+    def solved(self, key: tuple[Segment, Space]) -> ShortestInterval:
+        """Find the shortest interval, and keep what is proven on the way."""
+        known = self._look_up(*key)
         asked = self._open(known)
         if asked is None:
             return ShortestInterval(None, None)
@@ -150,21 +206,20 @@ class SegmentTable:
         open_ = intervals[bisect_right(intervals, known.too_short) :]
         return ShortestInterval(None if known.met == inf else int(known.met), open_[0] if open_ else None)
 
-    def fold(self, segment: Segment, space: Space, interval_cycles: int) -> FoldingAnswer:
+    def fold(self, segment: Segment, space: Space, interval_cycles: int) -> FoldingAnswer | Refused:
         """Return the least scarce folding of the segment within an interval, or the proof that none exists.
 
-        Raises
-        ------
-        InfeasibleError
-            If an engine fits no place of the space.
-
+        It is refused if an engine fits no place of the space.
         """
         key = segment.engine_mask, space, interval_cycles
-        if key not in self._answers:
+        if key not in self._foldings:
+            problem = segment.problem(space)
             self.times_folded += 1
-            self._answers[key] = fold_at_interval(segment.problem(space), interval_cycles)
-            self._of(segment, space).learn(interval_cycles, self._answers[key])
-        return self._answers[key]
+            if isinstance(problem, Refused):
+                return problem
+            self._foldings[key] = fold_at_interval(problem, interval_cycles)
+            self._of(segment, space).learn(interval_cycles, self._foldings[key])
+        return self._foldings[key]
 
     def _of(self, segment: Segment, space: Space) -> _Known:
         key = segment.engine_mask, space
@@ -187,11 +242,11 @@ class SegmentTable:
         """Return the problem of a segment in a space, ready to be asked; None if an engine fits no place."""
         key = known.segment.engine_mask, known.space
         if key not in self._asked:
-            try:
-                self._asked[key] = _Asked(known, self.prices_for(known.space))
-            except InfeasibleError:
+            problem = known.segment.problem(known.space)
+            if isinstance(problem, Refused):
                 known.too_short = inf
                 return None
+            self._asked[key] = _Asked(known, problem, self.prices_for(known.space))
             if len(self._asked) > MOST_OPEN:
                 self._asked.popitem(last=False)
         self._asked.move_to_end(key)
@@ -221,9 +276,8 @@ def _costs_no_more(part: _Known, longer: _Known) -> bool:
     if not (part.segment.within(longer.segment) and longer.space.budget.fits(part.space.budget)):
         return False
     places = part.space.places
-    try:
-        ours, theirs = part.segment.priced_streams(places), longer.segment.priced_streams(places)
-    except InfeasibleError:
+    ours, theirs = part.segment.priced_streams(places), longer.segment.priced_streams(places)
+    if isinstance(ours, Refused) or isinstance(theirs, Refused):
         # An engine of the longer one fits no place: it has no folding at all.
         return True
     return all(_stream_costs_no_more(ours[position], theirs[position]) for position in ours)

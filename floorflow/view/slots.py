@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from floorflow.hardware.crossing import Crossing
-from floorflow.hardware.slot_graph import Edge, SlotGraph
+from floorflow.hardware.slot_graph import Crossing, Edge, SlotGraph
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.view.channels import CrossingView, OutsideEnd, outside_ends, read_crossings
 from floorflow.view.names import (

@@ -13,7 +13,7 @@ import pytest
 
 from floorflow.api.folders import holds
 from floorflow.cli import main, signals
-from floorflow.cli.ending import save_whole
+from floorflow.cli.terminal import save_whole
 from floorflow.output import require_free, write
 from floorflow.verify import check
 from tests.cli.interrupted import LAUNCH, Ended, interrupted_at

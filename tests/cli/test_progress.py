@@ -14,8 +14,8 @@ import pytest
 
 from floorflow.api import Best, load
 from floorflow.api.events import Teller
-from floorflow.cli.ending import added, written
 from floorflow.cli.progress import PIPE_S, Shown, Stages, every
+from floorflow.cli.terminal import added, written
 from tests.cli.interrupted import LAUNCH, RUN, on_a_terminal
 from tests.command_line import floorflow
 from tests.conftest import TFC

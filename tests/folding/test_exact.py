@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
-from floorflow.errors import InfeasibleError
+from floorflow.errors import InfeasibleError, required
 from floorflow.folding import (
     FeasibilityOracle,
     FoldingInfeasible,
@@ -245,12 +245,12 @@ def test_engine_that_fits_no_slot_is_proven_infeasible_by_name() -> None:
     with pytest.raises(
         InfeasibleError, match=r"proven infeasible by the cost model: engine MVAU_hls_3 .* 9 BRAM18, .*SLR0\) is 8"
     ):
-        fitting(engine, limits)
+        required(fitting(engine, limits))
 
 
 def test_rate_above_the_widest_folding_is_proven_infeasible() -> None:
     with pytest.raises(InfeasibleError, match="needs 4 cycles a frame at its widest folding"):
-        fitting(OptionGroup(("e",), ((option(4, 1),),)), [("s", Resources(lut=10))], interval_cap=3)
+        required(fitting(OptionGroup(("e",), ((option(4, 1),),)), [("s", Resources(lut=10))], interval_cap=3))
 
 
 def test_tied_engines_are_folded_by_one_row() -> None:

@@ -17,7 +17,7 @@ from floorflow.assets import asset_folder
 from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import UNBUILDABLE, Coupling
-from floorflow.errors import Refusal
+from floorflow.errors import Refusal, required
 from floorflow.folding import FoldingSolution, fold_at_interval
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.resources import ZERO, Resources, total
@@ -72,7 +72,7 @@ def assert_folds(cutter: Cutter, interval: int, slot_of: Mapping[str, str]) -> N
     segments = cutter.in_orders[0].cuts.segments
     for slot in set(slot_of.values()):
         segment = segments.of([engine for engine, place in slot_of.items() if place == slot])
-        folding = fold_at_interval(segment.problem(cutter.space(slot)), interval)
+        folding = fold_at_interval(required(segment.problem(cutter.space(slot))), interval)
         assert isinstance(folding, FoldingSolution)
         assert_keeps(cutter, slot, folding.options.values(), interval)
 
@@ -211,7 +211,7 @@ def charges(context: PlanningContext, engines: list[str], far: Mapping[str, Opti
     """Return a segment's problem, and the price of its one cut stream before and after a neighbour was folded."""
     cutter = cutter_of(context)
     segment = cutter.in_orders[0].cuts.segments.of(engines)
-    problem = segment.problem(cutter.space(next(iter(context.limits))))
+    problem = required(segment.problem(cutter.space(next(iter(context.limits)))))
     ends = [(s.source in engines) + (s.target in engines) for s in context.dataflow.streams]
     beside = _beside(context, problem, segment.dataflow, far)
     changed = [i for i, (a, b) in enumerate(zip(problem.couplings, beside.couplings, strict=True)) if a is not b]

@@ -112,7 +112,7 @@ def test_segments_pay_for_the_fifos_of_their_outputs_and_never_of_their_inputs()
         pricing = FifoPricing(context, {name: bits} if bits else {}, EQUAL)
         segments = Segments(context.dataflow, context.problem.groups, pricing.couplings)
         for side, engines in (("producer", order[:cut]), ("consumer", order[cut:])):
-            problem = segments.of(engines).problem(Space(context.problem.budget, context.platform.silicon))
+            problem = required(segments.of(engines).problem(Space(context.problem.budget, context.platform.silicon)))
             sums[side, bits] = sum(int(coupling.use.sum()) for coupling in problem.couplings)
     assert sums["producer", 10**6] > sums["producer", 0]
     assert sums["consumer", 10**6] == sums["consumer", 0]

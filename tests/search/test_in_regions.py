@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from floorflow import flow
-from floorflow.errors import InfeasibleError, InputError
+from floorflow.errors import InfeasibleError, InputError, required
 from floorflow.facts import Plan
 from floorflow.hardware import load_platform
 from floorflow.output import write
@@ -100,7 +100,7 @@ def test_a_segment_takes_no_less_than_any_inside_it(amounts: list[int]) -> None:
 def test_regions_of_all_sizes_leave_the_static_part_its_own_and_load_the_faster_the_smaller() -> None:
     platform = load_platform("pynq-z1", 1)
     request = Request(TFC, "pynq-z1", reconfigure="partial")
-    sizes = region_sizes(platform, request)
+    sizes = required(region_sizes(platform, request))
     loads = [sized.loads_us[0] for sized in sizes]
     assert loads == sorted(loads)
     for sized, (own,) in ((sized, sized.platforms) for sized in sizes):

@@ -15,7 +15,7 @@ from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.errors import InfeasibleError, Refused
 from floorflow.facts import Extras, read_plan
 from floorflow.facts.extras import BargainsEntry, best_bargains, left_out
-from floorflow.record import Outcome
+from floorflow.record import PlanWithFiles
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.resources import ZERO
 from floorflow.search.candidate.context import PlanningContext
@@ -105,7 +105,7 @@ def bargains(out: Path) -> BargainsEntry:
     return found
 
 
-def beside(made: Outcome) -> BargainsEntry:
+def beside(made: PlanWithFiles) -> BargainsEntry:
     assert made.extras is not None
     found = made.extras(SILENT)
     assert found is not None

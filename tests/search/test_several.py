@@ -210,16 +210,12 @@ def test_a_least_rate_is_kept_at_the_cost_of_the_others(out: Path) -> None:
     assert kept.summary["networks"][1]["fps"] < even.summary["networks"][1]["fps"]
 
 
-def searched(context: PlanningContext) -> SearchResult:
-    return required(search(context))
-
-
 def test_a_slot_in_which_nothing_packs_may_become_one_pblock_of_all_networks(out: Path) -> None:
     asked = dict.fromkeys(("left", "right"), 1000.0)
     request, _ = asked_of_several(copies(out / "joined", *asked), "pynq-z1", {"fps": asked, "plots": False})
     sources = [read(one) for one in request.each]
-    networks = networks_of(request, sources, 1)
-    found = search_several(networks, searched, searched)
+    networks = required(networks_of(request, sources, 1))
+    found = required(search_several(networks, search, search))
     joined = join_slot(found.context, found.result.candidate, "fpga0.SLR0", "nothing packs")
     placed = place_candidate(found.context, joined, "", tight=True)
     assert isinstance(placed, PlacedCandidate)
@@ -237,12 +233,12 @@ def test_a_slot_in_which_nothing_packs_may_become_one_pblock_of_all_networks(out
 def test_ctrl_c_while_more_is_sought_leaves_what_all_have(out: Path) -> None:
     asked = dict.fromkeys(("left", "right"), 5e7)
     request, _ = asked_of_several(copies(out / "cut", *asked), "pynq-z1", {"fps": asked})
-    networks = networks_of(request, [read(one) for one in request.each], 1)
+    networks = required(networks_of(request, [read(one) for one in request.each], 1))
 
     def stopped(context: PlanningContext) -> SearchResult:
         raise KeyboardInterrupt
 
-    found = search_several(networks, searched, stopped)
+    found = required(search_several(networks, search, stopped))
     assert found.result.interrupted
     assert found.intervals[0] == found.intervals[1]
 

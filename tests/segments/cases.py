@@ -21,7 +21,7 @@ from floorflow.channels import StreamPrices, couplings
 from floorflow.dataflow.fifo import FifoChoice
 from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import Coupling, OptionGroup
-from floorflow.errors import InfeasibleError
+from floorflow.errors import InfeasibleError, required
 from floorflow.folding import FoldingProblem, fitting
 from floorflow.resources import Resources
 from floorflow.segments import Segments, Space
@@ -100,7 +100,9 @@ def random_part(segments: Segments, rng: random.Random, *, contiguous: bool) -> 
 def alone(dataflow: Dataflow, engines: Collection[str], space: Space) -> FoldingProblem:
     """Return the folding problem of a network that is a part of another, and knows nothing of it."""
     dataflow = only(dataflow, engines)
-    groups = tuple(fitting(group, space.places) if space.places else group for group in COSTS.groups(dataflow))
+    groups = tuple(
+        required(fitting(group, space.places)) if space.places else group for group in COSTS.groups(dataflow)
+    )
     return FoldingProblem(groups, space.budget, space.silicon, couplings(dataflow, groups, COSTS))
 
 

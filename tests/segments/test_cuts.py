@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.channels import StreamPrices
-from floorflow.errors import InfeasibleError
+from floorflow.errors import InfeasibleError, required
 from floorflow.folding import FoldingSolution, fold_at_interval
 from floorflow.resources import Resources
 from floorflow.segments import (
@@ -21,8 +21,8 @@ from floorflow.segments import (
     Cuts,
     Hops,
     Segments,
-    SegmentTable,
     Space,
+    SpaceTable,
     orders_of,
     parts_of,
 )
@@ -73,7 +73,9 @@ class Brute:
         key = first, end, space, interval
         if key not in self.known:
             try:
-                answer = fold_at_interval(self.segments.between(first, end - 1).problem(space), interval, prove=False)
+                answer = fold_at_interval(
+                    required(self.segments.between(first, end - 1).problem(space)), interval, prove=False
+                )
             except InfeasibleError:
                 answer = None
             self.known[key] = isinstance(answer, FoldingSolution)
@@ -104,8 +106,8 @@ def test_a_cut_is_found_where_one_exists(seed: int) -> None:
     rng = random.Random(seed)
     segments = in_parts(random_segments(seed), seed)
     spaces = spaces_of(segments, rng, 3)
-    cuts, brute = Cuts(segments, spaces, SegmentTable()), Brute(segments, spaces)
-    intervals = segments.whole.problem(Space(SILICON, SILICON)).intervals()
+    cuts, brute = Cuts(segments, spaces, SpaceTable()), Brute(segments, spaces)
+    intervals = required(segments.whole.problem(Space(SILICON, SILICON))).intervals()
     for interval in rng.sample(intervals, min(4, len(intervals))):
         assert_exact(cuts, brute, interval, None)
 
@@ -118,8 +120,8 @@ def test_cuts_that_may_not_lie_somewhere_do_not(seed: int) -> None:
     spaces = spaces_of(segments, rng, 3)
     forbidden = {(position, place) for position in range(99) for place in range(3) if rng.random() < 0.6}
     passes = lambda position, place, _: (position, place) not in forbidden  # noqa: E731
-    cuts, brute = Cuts(segments, spaces, SegmentTable(), passes), Brute(segments, spaces)
-    intervals = segments.whole.problem(Space(SILICON, SILICON)).intervals()
+    cuts, brute = Cuts(segments, spaces, SpaceTable(), passes), Brute(segments, spaces)
+    intervals = required(segments.whole.problem(Space(SILICON, SILICON))).intervals()
     for interval in rng.sample(intervals, min(4, len(intervals))):
         assert_exact(cuts, brute, interval, passes)
 
@@ -147,8 +149,8 @@ def test_cuts_over_which_streams_would_go_too_far_are_none(seed: int) -> None:
     near = [[abs(a - b) < 2 for b in range(3)] for a in range(3)]
     slots = rng.choice(([0, 1, 2, 1], [1, 2, 1, 0], [0, 2, 1, 0]))[: len(spaces)]
     hops = CutHops(segments, Hops(near, rng.choice(slots), rng.choice(slots)), slots)
-    cuts, brute = Cuts(segments, spaces, SegmentTable(), hops=hops), Brute(segments, spaces)
-    intervals = segments.whole.problem(Space(SILICON, SILICON)).intervals()
+    cuts, brute = Cuts(segments, spaces, SpaceTable(), hops=hops), Brute(segments, spaces)
+    intervals = required(segments.whole.problem(Space(SILICON, SILICON))).intervals()
     for interval in rng.sample(intervals, min(3, len(intervals))):
         answer = cuts.at(interval)
         if isinstance(answer, CutFound):
@@ -165,8 +167,8 @@ def test_the_shortest_interval_is_that_of_trying_all_cuts(seed: int) -> None:
     rng = random.Random(seed)
     segments = in_parts(random_segments(seed), seed)
     spaces = spaces_of(segments, rng, 3)
-    answer = Cuts(segments, spaces, SegmentTable()).shortest(
-        intervals := segments.whole.problem(Space(SILICON, SILICON)).intervals()
+    answer = Cuts(segments, spaces, SpaceTable()).shortest(
+        intervals := required(segments.whole.problem(Space(SILICON, SILICON))).intervals()
     )
     brute = Brute(segments, spaces)
     if isinstance(answer, CutFound):
@@ -182,16 +184,16 @@ def test_cuts_are_exact_where_a_longer_segment_may_cost_less(seed: int) -> None:
     segments = capricious_segments(rng)
     spaces = [Space(Resources(lut=rng.choice((45, 60, 75, 90))), SILICON) for _ in range(rng.randint(2, 3))]
     forbidden = {(position, place) for position in range(5) for place in range(3) if rng.random() < 0.2}
-    cuts = Cuts(segments, spaces, SegmentTable(), lambda position, place, _: (position, place) not in forbidden)
+    cuts = Cuts(segments, spaces, SpaceTable(), lambda position, place, _: (position, place) not in forbidden)
     brute = Brute(segments, spaces)
-    for interval in segments.whole.problem(Space(SILICON, SILICON)).intervals():
+    for interval in required(segments.whole.problem(Space(SILICON, SILICON))).intervals():
         assert_exact(cuts, brute, interval, lambda position, place, _: (position, place) not in forbidden)
 
 
 def test_a_refusal_names_part_space_and_resource() -> None:
     segments = in_parts(random_segments(3))
     small = Space(Resources(lut=1), SILICON)
-    answer = Cuts(segments, [small, small], SegmentTable()).at(10**9)
+    answer = Cuts(segments, [small, small], SpaceTable()).at(10**9)
     assert isinstance(answer, CutRefused)
     assert (answer.reached, answer.place, answer.proven) == (0, 1, True)
     assert answer.parts == (None, (0, len(segments.order) - 1))
@@ -204,9 +206,9 @@ def test_a_guess_changes_no_answer() -> None:
     groups = COSTS.groups(dataflow)
     segments = Segments(dataflow, groups, StreamPrices(COSTS).couplings, parts_of(dataflow, groups))
     spaces = [Space(Resources(*(amount // 8 for amount in SILICON.as_tuple())), SILICON)] * 3
-    intervals = segments.whole.problem(Space(SILICON, SILICON)).intervals()
-    first = Cuts(segments, spaces, SegmentTable()).shortest(intervals)
+    intervals = required(segments.whole.problem(Space(SILICON, SILICON))).intervals()
+    first = Cuts(segments, spaces, SpaceTable()).shortest(intervals)
     assert isinstance(first, CutFound)
     for guess in (first.parts, (None, (0, len(segments.order) - 1), None), ((0, 0),)):
-        again = Cuts(segments, spaces, SegmentTable(), guess=guess).shortest(intervals)
+        again = Cuts(segments, spaces, SpaceTable(), guess=guess).shortest(intervals)
         assert again.interval_cycles == first.interval_cycles

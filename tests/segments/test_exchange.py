@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floorflow.errors import InfeasibleError
+from floorflow.errors import InfeasibleError, required
 from floorflow.folding import FoldingSolution, fold_at_interval
-from floorflow.segments import CutFound, CutRefused, Cuts, Exchange, Exchanged, Segments, SegmentTable, Space
+from floorflow.segments import CutFound, CutRefused, Cuts, Exchange, Exchanged, Segments, Space, SpaceTable
 from tests.segments.cases import SILICON, random_segments
 from tests.segments.test_cuts import in_parts, spaces_of
 
@@ -21,7 +21,7 @@ Assignment = tuple[frozenset[int], ...]
 
 
 def intervals_of(segments: Segments) -> tuple[int, ...]:
-    return segments.whole.problem(Space(SILICON, SILICON)).intervals()
+    return required(segments.whole.problem(Space(SILICON, SILICON))).intervals()
 
 
 def sets(answer: CutFound | CutRefused | Exchanged) -> Assignment:
@@ -38,7 +38,7 @@ def folded(segments: Segments, parts: Assignment, spaces: Sequence[Space], inter
             continue
         names = tuple(name for part in sorted(each) for name in segments.order[part])
         try:
-            answer = fold_at_interval(segments.of(names).problem(space), interval)
+            answer = fold_at_interval(required(segments.of(names).problem(space)), interval)
         except InfeasibleError:
             return None
         if not isinstance(answer, FoldingSolution) or answer.stats.objective is None:
@@ -63,7 +63,7 @@ def test_an_exchange_never_makes_an_assignment_worse(seed: int) -> None:
     segments = in_parts(random_segments(seed), seed)
     spaces, intervals = spaces_of(segments, rng, 3), intervals_of(segments)
     start = random_start(segments, spaces, rng)
-    better = Exchange(segments, spaces, SegmentTable(), most_refoldings=30).improve(start, intervals)
+    better = Exchange(segments, spaces, SpaceTable(), most_refoldings=30).improve(start, intervals)
     assert_whole(segments, sets(better))
     met = next((t for t in intervals if folded(segments, start, spaces, t) is not None), None)
     if better.interval_cycles is None:
@@ -81,7 +81,7 @@ def test_an_exchange_never_makes_an_assignment_worse(seed: int) -> None:
 def test_exchanges_equal_or_beat_the_best_contiguous_cut(seed: int) -> None:
     rng = random.Random(seed)
     segments = in_parts(random_segments(seed), seed)
-    spaces, intervals, table = spaces_of(segments, rng, 3), intervals_of(segments), SegmentTable()
+    spaces, intervals, table = spaces_of(segments, rng, 3), intervals_of(segments), SpaceTable()
     cut = Cuts(segments, spaces, table).shortest(intervals)
     better = Exchange(segments, spaces, table, most_refoldings=30).improve(sets(cut), intervals)
     assert_whole(segments, sets(better))
@@ -101,7 +101,7 @@ TINY = (0, 1, 3, 4, 5, 8, 11, 14)
 
 def optimum(segments: Segments, spaces: Sequence[Space]) -> int | None:
     """Return the shortest interval of all assignments."""
-    table, best = SegmentTable(), None
+    table, best = SpaceTable(), None
     for parts in every_assignment(segments, spaces):
         for interval in reversed([t for t in intervals_of(segments) if best is None or t < best]):
             used = [(each, space) for each, space in zip(parts, spaces, strict=True) if each]
@@ -118,7 +118,7 @@ def test_exchanges_find_most_optima_of_tiny_networks() -> None:
     for seed in TINY:
         segments = in_parts(random_segments(seed), seed)
         assert 4 <= len(segments.order) <= 6
-        spaces, table = spaces_of(segments, random.Random(seed), 2), SegmentTable()
+        spaces, table = spaces_of(segments, random.Random(seed), 2), SpaceTable()
         best, intervals = optimum(segments, spaces), intervals_of(segments)
         cut = Cuts(segments, spaces, table).shortest(intervals)
         found = Exchange(segments, spaces, table).improve(sets(cut), intervals, scarcity=False)

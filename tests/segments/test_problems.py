@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from floorflow.backends.finn.folding.legal_foldings import forget_options
 from floorflow.channels import StreamPrices, couplings
 from floorflow.dataflow.model import Dataflow
-from floorflow.errors import InfeasibleError, InputError
+from floorflow.errors import InfeasibleError, InputError, required
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.resources import Resources
 from floorflow.segments import Segment, Segments, Space
@@ -66,10 +66,10 @@ def assert_parts_stand_alone(segments: Segments, seed: int, parts: int, *, conti
     rng, dataflow = random.Random(seed), segments.dataflow
     for _ in range(parts):
         engines = random_part(segments, rng, contiguous=contiguous)
-        loose = segments.of(engines).problem(LOOSE)
+        loose = required(segments.of(engines).problem(LOOSE))
         for budget in budgets(loose):
             space = Space(budget, SILICON, tight_places(loose) if rng.random() < 0.5 else ())
-            problem, expected = segments.of(engines).problem(space), alone(dataflow, engines, space)
+            problem, expected = required(segments.of(engines).problem(space)), alone(dataflow, engines, space)
             assert_same(problem, expected)
             assert_same_optima(problem, expected)
 
@@ -92,8 +92,8 @@ def test_the_segment_of_all_engines_is_the_whole(make: Callable[[], Dataflow]) -
     groups = COSTS.groups(dataflow)
     whole = FoldingProblem(groups, SILICON, SILICON, couplings(dataflow, groups, COSTS))
     segments = Segments(dataflow, groups, StreamPrices(COSTS).couplings, memo=whole.memo)
-    assert_same(segments.whole.problem(LOOSE), whole)
-    assert segments.whole.problem(LOOSE).memo is whole.memo
+    assert_same(required(segments.whole.problem(LOOSE)), whole)
+    assert required(segments.whole.problem(LOOSE)).memo is whole.memo
 
 
 @settings(max_examples=25, deadline=None)
@@ -101,10 +101,10 @@ def test_the_segment_of_all_engines_is_the_whole(make: Callable[[], Dataflow]) -
 def test_a_segment_shares_the_arrays_of_the_whole(seed: int) -> None:
     segments = random_segments(seed)
     whole, part = segments.whole, segments.between(0, len(segments.order) // 2)
-    everywhere = whole.priced_streams(())
-    mine = {group.engines: group for group in whole.problem(LOOSE).groups}
-    assert all(group.rows is mine[group.engines].rows for group in part.problem(LOOSE).groups)
-    for position, (stream, price) in part.priced_streams(()).items():
+    everywhere = required(whole.priced_streams(()))
+    mine = {group.engines: group for group in required(whole.problem(LOOSE)).groups}
+    assert all(group.rows is mine[group.engines].rows for group in required(part.problem(LOOSE)).groups)
+    for position, (stream, price) in required(part.priced_streams(())).items():
         other, its_price = everywhere[position]
         if stream is other and price.use.shape == its_price.use.shape and np.array_equal(price.use, its_price.use):
             assert price.use is its_price.use
@@ -123,19 +123,19 @@ def test_streams_are_priced_once_for_all_segments(make: Callable[[], Dataflow]) 
     parts = every_segment(segments)
     for part in parts:
         couplings(part.dataflow, part.groups, apart)
-        part.problem(LOOSE)
+        required(part.problem(LOOSE))
     assert shared.asked.total() * 10 < apart.asked.total()
     before = shared.asked.total()
     for part in parts:
-        part.problem(LOOSE)
-        part.problem(Space(SILICON, SILICON, tight_places(segments.whole.problem(LOOSE))))
+        required(part.problem(LOOSE))
+        required(part.problem(Space(SILICON, SILICON, tight_places(required(segments.whole.problem(LOOSE))))))
     assert shared.asked.total() == before
 
 
 def test_without_joins_no_converter_is_priced_twice() -> None:
     dataflow, costs = lowered(EXAMPLES / "cnv_2w2a.onnx"), CountedCosts()
     for part in every_segment(Segments(dataflow, COSTS.groups(dataflow), StreamPrices(costs).couplings)):
-        part.problem(LOOSE)
+        required(part.problem(LOOSE))
     assert {times for what, times in costs.asked.items() if what[0] == "converter"} == {1}
 
 
@@ -143,11 +143,11 @@ def test_a_segment_costs_a_fraction_of_its_part_alone() -> None:
     """A tenth is asked for; a hundredth is measured (benchmarks/segments.py)."""
     dataflow = lowered(EXAMPLES / "cnv_2w2a.onnx")
     segments = segments_of(dataflow)
-    segments.whole.problem(LOOSE)
+    required(segments.whole.problem(LOOSE))
     parts = every_segment(segments)[::9]
     start = time.process_time()
     for part in parts:
-        part.problem(LOOSE)
+        required(part.problem(LOOSE))
     shared = time.process_time() - start
     for part in parts:
         forget_options()
@@ -170,11 +170,11 @@ def test_places_drop_the_foldings_that_fit_none_of_them() -> None:
     dataflow = depthwise()
     segments = segments_of(dataflow)
     part = segments.between(3, 9)
-    small = part.problem(Space(SILICON, SILICON, (("small", Resources(1500, 3000, 20, 0, 12)),)))
-    large = part.problem(LOOSE)
+    small = required(part.problem(Space(SILICON, SILICON, (("small", Resources(1500, 3000, 20, 0, 12)),))))
+    large = required(part.problem(LOOSE))
     assert sum(len(group.rows) for group in small.groups) < sum(len(group.rows) for group in large.groups)
     with pytest.raises(InfeasibleError, match=r"proven infeasible by the cost model: .* no slot"):
-        part.problem(Space(SILICON, SILICON, (("none", Resources(lut=10)),)))
+        required(part.problem(Space(SILICON, SILICON, (("none", Resources(lut=10)),))))
 
 
 def test_tied_engines_are_not_cut_apart() -> None:
@@ -182,7 +182,7 @@ def test_tied_engines_are_not_cut_apart() -> None:
     tied = next(group for group in segments.groups if len(group.engines) > 1)
     with pytest.raises(InputError, match=f"cuts {tied.engines[0]} \\+ {tied.engines[1]} apart"):
         segments.of(tied.engines[:1])
-    assert segments.of(tied.engines).problem(LOOSE).groups == (tied,)
+    assert required(segments.of(tied.engines).problem(LOOSE)).groups == (tied,)
 
 
 def test_parts_of_an_order_may_be_modules() -> None:

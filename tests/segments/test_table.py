@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from floorflow.channels import StreamPrices
 from floorflow.dataflow.model import Dataflow, Engine, Option, Stream
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import InfeasibleError
+from floorflow.errors import InfeasibleError, required
 from floorflow.folding import FoldingInfeasible, FoldingSolution, fold_at_interval
 from floorflow.resources import Resources
-from floorflow.segments import Segment, Segments, SegmentTable, ShortestInterval, Space
+from floorflow.segments import Segment, Segments, ShortestInterval, Space, SpaceTable
 from tests.channels.test_realise import Prices
 from tests.conftest import EXAMPLES
 from tests.segments.cases import SILICON, budgets, lowered, random_network, random_segments, segments_of, tight_places
@@ -25,8 +25,8 @@ seeds = st.integers(0, 10**6)
 
 def spaces_of(segments: Segments, seed: int) -> list[Space]:
     """Budgets from what the half of a network needs at least to what all of it needs easily; some with places."""
-    half = segments.between(0, len(segments.order) // 2).problem(Space(SILICON, SILICON))
-    places = tight_places(segments.whole.problem(Space(SILICON, SILICON))) if seed % 2 else ()
+    half = required(segments.between(0, len(segments.order) // 2).problem(Space(SILICON, SILICON)))
+    places = tight_places(required(segments.whole.problem(Space(SILICON, SILICON)))) if seed % 2 else ()
     return [Space(budget, SILICON, places) for budget in budgets(half)]
 
 
@@ -40,7 +40,7 @@ def questions(segments: Segments, seed: int) -> list[tuple[Segment, Space]]:
 
 
 def folds(segment: Segment, space: Space, interval: int) -> bool:
-    answer = fold_at_interval(segment.problem(space), interval)
+    answer = fold_at_interval(required(segment.problem(space)), interval)
     assert isinstance(answer, FoldingSolution | FoldingInfeasible)
     return isinstance(answer, FoldingSolution)
 
@@ -48,18 +48,18 @@ def folds(segment: Segment, space: Space, interval: int) -> bool:
 @settings(max_examples=10, deadline=None)
 @given(seeds)
 def test_the_shortest_interval_is_that_of_trying_them_all(seed: int) -> None:
-    segments, table = random_segments(seed), SegmentTable()
+    segments, table = random_segments(seed), SpaceTable()
     for segment, space in questions(segments, seed):
-        intervals = segment.problem(space).intervals()
+        intervals = required(segment.problem(space)).intervals()
         first = next((interval for interval in intervals if folds(segment, space, interval)), None)
-        assert table.shortest(segment, space) == ShortestInterval(first, first)
+        assert table[segment, space] == ShortestInterval(first, first)
 
 
 @settings(max_examples=15, deadline=None)
 @given(seeds)
 def test_intervals_are_feasible_where_folding_finds_one(seed: int) -> None:
-    segments, table = random_segments(seed), SegmentTable()
-    intervals = segments.whole.problem(Space(SILICON, SILICON)).intervals()
+    segments, table = random_segments(seed), SpaceTable()
+    intervals = required(segments.whole.problem(Space(SILICON, SILICON))).intervals()
     rng = random.Random(seed)
     for segment, space in questions(segments, seed):
         interval = rng.choice(intervals) + rng.choice((-1, 0, 1))
@@ -67,11 +67,11 @@ def test_intervals_are_feasible_where_folding_finds_one(seed: int) -> None:
 
 
 def test_what_is_proven_of_a_segment_holds_for_longer_ones_and_smaller_budgets() -> None:
-    segments, table = segments_of(lowered(EXAMPLES / "cnv_2w2a.onnx")), SegmentTable()
+    segments, table = segments_of(lowered(EXAMPLES / "cnv_2w2a.onnx")), SpaceTable()
     short, long = segments.between(6, 9), segments.between(4, 12)
     wide = Space(SILICON, SILICON)
     tight = Space(Resources(*(amount // 40 for amount in SILICON.as_tuple())), SILICON)
-    shortest = table.shortest(short, tight).interval_cycles
+    shortest = table[short, tight].interval_cycles
     assert shortest is not None
     times = table.times_folded
     assert table.feasible(long, tight, shortest - 1) is False
@@ -84,30 +84,30 @@ def test_what_is_proven_of_a_segment_holds_for_longer_ones_and_smaller_budgets()
 
 
 def test_answers_are_kept() -> None:
-    segments, table = segments_of(lowered(EXAMPLES / "cnv_2w2a.onnx")), SegmentTable()
+    segments, table = segments_of(lowered(EXAMPLES / "cnv_2w2a.onnx")), SpaceTable()
     space = Space(Resources(*(amount // 10 for amount in SILICON.as_tuple())), SILICON)
     part = segments.between(2, 14)
-    shortest = table.shortest(part, space)
+    shortest = table[part, space]
     times = table.times_folded
     assert times > 0
-    assert table.shortest(part, space) == shortest
+    assert table[part, space] == shortest
     assert table.times_folded == times
     assert shortest.proven
     assert shortest.interval_cycles is not None
-    folding = table.fold(part, space, shortest.interval_cycles)
-    assert folding is table.fold(part, space, shortest.interval_cycles)
-    assert folding == fold_at_interval(part.problem(space), shortest.interval_cycles)
+    folding = required(table.fold(part, space, shortest.interval_cycles))
+    assert folding is required(table.fold(part, space, shortest.interval_cycles))
+    assert folding == fold_at_interval(required(part.problem(space)), shortest.interval_cycles)
 
 
 def test_an_engine_that_fits_no_place_has_no_interval() -> None:
-    segments, table = segments_of(random_network(27)), SegmentTable()
+    segments, table = segments_of(random_network(27)), SpaceTable()
     space = Space(SILICON, SILICON, (("none", Resources(lut=10)),))
     for segment in (segments.between(0, 0), segments.whole):
-        assert table.shortest(segment, space) == ShortestInterval(None, None)
-        assert table.shortest(segment, space).proven
+        assert table[segment, space] == ShortestInterval(None, None)
+        assert table[segment, space].proven
         assert table.feasible(segment, space, 10**12) is False
         with pytest.raises(InfeasibleError, match="proven infeasible"):
-            table.fold(segment, space, 10**12)
+            required(table.fold(segment, space, 10**12))
 
 
 class Capricious(Prices):
@@ -142,10 +142,10 @@ def capricious_segments(rng: random.Random) -> Segments:
 @given(seeds)
 def test_nothing_is_concluded_where_a_cut_stream_costs_more(seed: int) -> None:
     rng = random.Random(seed)
-    segments, table = capricious_segments(rng), SegmentTable()
+    segments, table = capricious_segments(rng), SpaceTable()
     ends = [(a, b) for b in range(5) for a in range(b + 1)]
     for first, last in rng.sample(ends, len(ends)):
         segment, space = segments.between(first, last), Space(Resources(lut=rng.choice((60, 90, 120))), SILICON)
-        intervals = segment.problem(space).intervals()
+        intervals = required(segment.problem(space)).intervals()
         shortest = next((interval for interval in intervals if folds(segment, space, interval)), None)
-        assert table.shortest(segment, space) == ShortestInterval(shortest, shortest)
+        assert table[segment, space] == ShortestInterval(shortest, shortest)

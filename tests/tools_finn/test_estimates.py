@@ -13,7 +13,7 @@ import pytest
 
 from floorflow import flow
 from floorflow.errors import InputError
-from floorflow.record import Outcome
+from floorflow.record import PlanWithFiles
 from floorflow.request import Request
 from tests.conftest import CNV, TFC
 from tests.tools_finn.oracle import FinnPlus, planned
@@ -34,11 +34,11 @@ def saved(name: str, folder: Path) -> Path:
     return path
 
 
-PLANS: dict[str, Outcome] = {}
+PLANS: dict[str, PlanWithFiles] = {}
 """Plans of this session by all that they follow from."""
 
 
-def plan(graph: Path, platform: str, **options: Any) -> Outcome:
+def plan(graph: Path, platform: str, **options: Any) -> PlanWithFiles:
     chosen = {"costs": "finn", "finn": "plus", "effort": "fast", "plots": False} | options
     key = repr((graph.name, sha256(graph.read_bytes()).hexdigest(), platform, sorted(chosen.items())))
     if key not in PLANS:
@@ -46,14 +46,14 @@ def plan(graph: Path, platform: str, **options: Any) -> Outcome:
     return PLANS[key]
 
 
-def folding_file(outcome: Outcome, folder: Path) -> Path:
+def folding_file(outcome: PlanWithFiles, folder: Path) -> Path:
     """Write the folding_config.json of a plan."""
     file, content = folder / "folding_config.json", outcome.files[FOLDING]
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     return file
 
 
-def assert_agreed(outcome: Outcome, graph: Path, folder: Path, finn_plus: FinnPlus) -> None:
+def assert_agreed(outcome: PlanWithFiles, graph: Path, folder: Path, finn_plus: FinnPlus) -> None:
     """Apply the plan's folding file in FINN+ and compare every node."""
     told = finn_plus.numbers(graph, folding_file(outcome, folder), outcome.plan.platform.fpgas[0].part)
     assert told == planned(outcome.plan)

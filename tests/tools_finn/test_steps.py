@@ -16,7 +16,7 @@ from onnx import helper
 import floorflow as ff
 from examples.make_models import ModelBuilder
 from floorflow.facts import Plan
-from floorflow.record import Outcome
+from floorflow.record import PlanWithFiles
 from tests.backends.finn.recorded_kernels import part_for_finn_plus
 from tests.conftest import EXAMPLES, FREE
 from tests.tools_finn.oracle import FinnPlus
@@ -64,7 +64,7 @@ def built(graph: Path, platform: str, folder: Path, finn_plus: FinnPlus, **optio
     return built_phase(outcome.plan, 0, graph, folder / "plan" / "finn", finn_plus)
 
 
-def write(outcome: Outcome, folder: Path) -> None:
+def write(outcome: PlanWithFiles, folder: Path) -> None:
     for name, content in outcome.files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

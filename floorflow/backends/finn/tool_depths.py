@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from floorflow.backends.finn.cost.memory import ceil_divide
 from floorflow.backends.finn.names import FinnVersion
 from floorflow.dataflow.model import FoldedDataflow, Stream
-from floorflow.rates import Actors, Depths, RateProblem, Work, peak_words, rate_problem
+from floorflow.rates import Actors, Depths, RateProblem, StepLimit, peak_words, rate_problem
 
 LARGEST_RTL = 256
 """Words of FINN's own FIFO of shift registers (``max_qsrl_depth``); main and dev make deeper ones AMD's."""
@@ -58,7 +58,7 @@ def tool_depths(
     problem = rate_problem(folded, known=known)
     feed = _feed(folded, problem, finn)
     fed = problem.fed(feed.spacing_cycles, feed.pause_cycles)
-    peaks = peak_words(fed, _capacities(folded, problem), feed.frames, Work(_STEPS))
+    peaks = peak_words(fed, _capacities(folded, problem), feed.frames, StepLimit(_STEPS))
     in_hls = {engine.name for engine in folded.dataflow.engines if engine.kind.endswith("_hls")}
     depths = {}
     for fifo in problem.fifos:

@@ -16,8 +16,9 @@ import numpy as np
 
 from floorflow.papers.dpr.choice import Choice, Options, cheapest, fits_alone, fitting
 from floorflow.papers.dpr.problem import UNITS, ChunkProblem, Ints
-from floorflow.segments.paths import Span, Table
+from floorflow.segments.paths import Span
 from floorflow.segments.slot_model import undominated
+from floorflow.segments.table import SpanTable
 
 Slot = tuple[int, ...]
 """The limits of a slot, in units."""
@@ -163,7 +164,7 @@ class Intervals:
 
     def __init__(self, problem: ChunkProblem) -> None:
         self.problem = problem
-        self._tables: dict[Slot, Table[Folded]] = {}
+        self._tables: dict[Slot, SpanTable[Folded]] = {}
         self._known: dict[Span, dict[Slot, Folded]] = {}
         self._intervals: dict[Span, Interval] = {}
         self._area = np.array([have * unit for have, unit in zip(problem.device, UNITS, strict=True)], dtype=np.int64)
@@ -172,7 +173,7 @@ class Intervals:
             for layer in problem.layers
         ]
 
-    def on(self, slot: Slot) -> Table[Folded]:
+    def on(self, slot: Slot) -> SpanTable[Folded]:
         """Return the intervals on a slot, in cycles: bounded by each resource alone, and by what larger slots need."""
         if slot not in self._tables:
             count, limits = len(self.problem.borders), np.array(slot, dtype=np.int64)
@@ -181,7 +182,7 @@ class Intervals:
                 known = self._known.get((a, b), {})
                 told = (folded.lower for other, folded in known.items() if _within(slot, other))
                 lowest[a, b] = max(self._interval((a, b)).bound_by_resources(limits), *told, 0.0)
-            self._tables[slot] = Table(lowest, partial(self._solved, slot))
+            self._tables[slot] = SpanTable(lowest, partial(self._solved, slot))
         return self._tables[slot]
 
     def _solved(self, slot: Slot, span: Span) -> tuple[float, Folded]:

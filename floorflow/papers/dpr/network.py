@@ -14,7 +14,7 @@ import numpy as np
 from floorflow.backends.backend import Source
 from floorflow.dataflow.model import Dataflow, Option
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import InfeasibleError, InputError
+from floorflow.errors import InfeasibleError, InputError, required
 from floorflow.papers.dpr.interval import undominated_in_order
 from floorflow.papers.dpr.problem import RESOURCES, UNITS, ChunkProblem, Layer, Load
 from floorflow.request import Request
@@ -56,7 +56,7 @@ def chunked_network(
 
     """
     whole = priced(source or read(settled(request)), phase_request(settled(request)), 1)
-    context = context_of(whole)
+    context = required(context_of(whole))
     board = whole.platform.fpgas[0].board
     found = board.reconfiguration
     if found is None or found.us_per_area is None or found.offset_us is None:

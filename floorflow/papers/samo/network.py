@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from floorflow.backends.backend import Source
 from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import InputError
+from floorflow.errors import InputError, required
 from floorflow.folding import fitting
 from floorflow.hardware.resource_platforms import resource_platform
 from floorflow.papers.samo.case_file import compare_on_case
@@ -66,10 +66,10 @@ def network_problem(request: Request, source: Source | None = None) -> tuple[Sch
         whole = priced(source or read(request), phase_request(request.changed(platform=device.board)), 1)
         clock_mhz = request.clock_mhz or device.clock_mhz
         on = _Device(device.name, device.limits(request), device.memory_gbps, device.load_us, clock_mhz)
-        groups = tuple(fitting(group, ((device.name, on.limits),)) for group in whole.groups)
+        groups = tuple(required(fitting(group, ((device.name, on.limits),))) for group in whole.groups)
     else:
         whole = priced(source or read(settled(request)), phase_request(settled(request)), 1)
-        context = context_of(whole)
+        context = required(context_of(whole))
         load_us, memory = loading_of(request, whole.platform)
         budget, groups = context.problem.budget, context.problem.groups
         on = _Device(whole.platform.name, budget, memory.gbps, load_us, whole.platform.clock_mhz)

@@ -23,7 +23,8 @@ from floorflow.folding.exact import FoldingAnswer
 from floorflow.hardware import Device, Platform, Slot, StatedPblock, free_supply, max_pblocks
 from floorflow.partition import PartitionProblem, partition
 from floorflow.partition.problem import LIMITS, PartitionAnswer
-from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
+from floorflow.placement import place
+from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.request import Request, limits_of
 from floorflow.resources import Resources, scaled_down, total
 from floorflow.search.candidate.engine_limits import EngineLimits, Places, methods_of

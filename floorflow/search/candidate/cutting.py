@@ -35,8 +35,8 @@ from floorflow.segments import (
     Exchange,
     Hops,
     Segments,
-    SegmentTable,
     Space,
+    SpaceTable,
     orders_of,
     parts_of,
 )
@@ -139,7 +139,7 @@ class Cutter:
     ) -> None:
         """``earlier``: a cutter at other prices, near whose cuts these will be."""
         self.context, self.pricing, self.reserve = context, pricing, reserve
-        self._table = SegmentTable()
+        self._table = SpaceTable()
         self._found: dict[int, tuple[tuple[int, int] | None, ...]] = {} if earlier is None else dict(earlier._found)  # noqa: SLF001
 
     @cached_property

@@ -20,11 +20,16 @@ from floorflow.backends.backend import Backend, Costs, Proposal
 from floorflow.channels import couplings, not_convertible
 from floorflow.dataflow.model import Attributes, Dataflow
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import InputError, Refusal, Refused, required, some
-from floorflow.folding import FoldingProblem, FoldingSolution, FoldingUnknown, shortest_interval
+from floorflow.errors import InputError, Refusal, Refused, some
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.folding.methods import METHODS, FoldingMethod
-from floorflow.folding.problem import first_index_to_try
+from floorflow.folding.problem import (
+    FoldingProblem,
+    FoldingSolution,
+    FoldingUnknown,
+    first_index_to_try,
+    shortest_interval,
+)
 from floorflow.folding.selection import Evaluator
 from floorflow.hardware import Platform
 from floorflow.request import LEAST_ENGINE_LIMITS, Request, at_width, products_from
@@ -116,20 +121,13 @@ class EngineLimits:
         enough = all(self.inside(group, [slot]).all() for group in groups)
         return () if enough else ((self._like(slot), most),)
 
-    def fitting(self, group: OptionGroup, places: Places) -> OptionGroup:
-        """Keep the rows whose engines may lie in some place.
-
-        Raises
-        ------
-        InfeasibleError
-            If there are none.
-
-        """
+    def fitting(self, group: OptionGroup, places: Places) -> OptionGroup | Refused:
+        """Keep the rows whose engines may lie in some place; it is refused if there are none."""
         inside = self.inside(group, [slot for slot, _ in places])
         keep = np.asarray(np.any(inside, axis=2).all(axis=1))
         if not keep.any():
             refusal = Refusal("engine limit", place=places[0][0], names=group.engines)
-            return required(Refused(str(refusal), refusals=(refusal,), why="proven"))
+            return Refused(str(refusal), refusals=(refusal,), why="proven")
         return group.subset(keep)
 
     def lifted_for(self, group: OptionGroup, places: Places) -> EngineLimits:

@@ -17,7 +17,7 @@ from floorflow.rates import (
     Blocked,
     RateProblem,
     RouteDelay,
-    Work,
+    StepLimit,
     blocked,
     first_frame,
     keeps,
@@ -35,7 +35,7 @@ LONGEST_PERIOD = 16
 SEARCHED_BURSTS = 300
 """Bursts a frame up to which the smallest depths are searched; beyond, one schedule gives them."""
 SIZING_STEPS = 1_000_000_000
-"""Steps (`floorflow.rates.fifo_graph.Work`) in which depths must be found."""
+"""Steps (`floorflow.rates.fifo_graph.StepLimit`) in which depths must be found."""
 ANALYSIS_STEPS = 100_000_000
 """Steps that the deadlock, the latency and the full rate of given depths may take: some seconds."""
 PROBE_STEPS = 20_000_000
@@ -96,7 +96,7 @@ def full_rate(
     def found() -> FullRate:
         problem = rate_problem(folded, route_delays, known=known)
         interval_cycles = _with_slack(problem, slack) if slack else None
-        sized = size(problem, interval_cycles, most_bursts=SEARCHED_BURSTS, work=Work(SIZING_STEPS))
+        sized = size(problem, interval_cycles, most_bursts=SEARCHED_BURSTS, work=StepLimit(SIZING_STEPS))
         return FullRate(sized.interval_cycles, sized.depths)
 
     answer = outcome_of(found, (FloorflowError,))
@@ -120,9 +120,9 @@ def throughput(
 
     def found() -> Throughput:
         problem = rate_problem(folded, route_delays, known=known)
-        answer = outcome_of(partial(_at_full_rate, problem, depths, Work(steps)), (LimitError,))
+        answer = outcome_of(partial(_at_full_rate, problem, depths, StepLimit(steps)), (LimitError,))
         if answer is None:
-            answer = outcome_of(lambda: _too_shallow(problem, depths, full(), slack, Work(steps)), (LimitError,))
+            answer = outcome_of(lambda: _too_shallow(problem, depths, full(), slack, StepLimit(steps)), (LimitError,))
         if isinstance(answer, Refused):
             # The analysis ended at its limit: all that can be said is which depths are less than enough.
             enough = full()
@@ -134,7 +134,7 @@ def throughput(
     return Throughput(not_analysed=str(answer)) if isinstance(answer, Refused) else answer
 
 
-def _at_full_rate(problem: RateProblem, depths: Mapping[str, int], work: Work) -> Throughput | None:
+def _at_full_rate(problem: RateProblem, depths: Mapping[str, int], work: StepLimit) -> Throughput | None:
     """Return the full rate with its latencies; None if the depths do not keep it."""
     shortest = _slowest(problem)
     if not keeps(problem, depths, shortest, work):
@@ -158,7 +158,7 @@ def _with_slack(problem: RateProblem, slack: float) -> int:
 
 
 def _too_shallow(
-    problem: RateProblem, depths: Mapping[str, int], full: FullRate, slack: float, work: Work
+    problem: RateProblem, depths: Mapping[str, int], full: FullRate, slack: float, work: StepLimit
 ) -> Throughput | Refused:
     """Return what is left of the rate, or the deadlock."""
     if problem.bursts > STEPPED_BURSTS:
@@ -173,7 +173,7 @@ def _too_shallow(
 
 
 def _by_periods(
-    problem: RateProblem, depths: Mapping[str, int], full: FullRate, slack: float, work: Work
+    problem: RateProblem, depths: Mapping[str, int], full: FullRate, slack: float, work: StepLimit
 ) -> Throughput | Refused:
     """Return an interval that the depths of a large frame keep, and the latencies if there are steps left for them.
 
@@ -191,7 +191,7 @@ def _by_periods(
     return Throughput(told, interval, *latency, shallow=shallow)
 
 
-def _period_kept(problem: RateProblem, depths: Mapping[str, int], work: Work) -> int | Refused:
+def _period_kept(problem: RateProblem, depths: Mapping[str, int], work: StepLimit) -> int | Refused:
     """Return the shortest period that is found to be kept, upwards in doubling steps, then by halving."""
     shortest = _slowest(problem)
     step = max(1, shortest // PERIOD_PRECISION)
@@ -213,21 +213,21 @@ def _period_kept(problem: RateProblem, depths: Mapping[str, int], work: Work) ->
     return reached
 
 
-def _keeps_within(problem: RateProblem, depths: Mapping[str, int], interval_cycles: int, work: Work) -> bool:
+def _keeps_within(problem: RateProblem, depths: Mapping[str, int], interval_cycles: int, work: StepLimit) -> bool:
     """Whether a period is known to be kept, after no more than a probe's steps of those that are left."""
-    probe = Work(max(0, min(work.left, PROBE_STEPS)))
+    probe = StepLimit(max(0, min(work.left, PROBE_STEPS)))
     kept = _is_kept(problem, depths, interval_cycles, probe)
     work.left -= probe.limit - probe.left
     return kept
 
 
-def _is_kept(problem: RateProblem, depths: Mapping[str, int], interval_cycles: int, work: Work) -> bool:
+def _is_kept(problem: RateProblem, depths: Mapping[str, int], interval_cycles: int, work: StepLimit) -> bool:
     """Whether a period is known to be kept; what takes too many steps is as good as too short."""
     kept = outcome_of(partial(keeps, problem, depths, interval_cycles, work))
     return not isinstance(kept, Refused) and kept
 
 
-def _shortest_interval_kept(problem: RateProblem, depths: Mapping[str, int], frame_cycles: int, work: Work) -> int:
+def _shortest_interval_kept(problem: RateProblem, depths: Mapping[str, int], frame_cycles: int, work: StepLimit) -> int:
     """Return the shortest whole interval that depths without a deadlock keep, or the shortest found within the limit.
 
     Frames that begin only when the one before has left, and its places are free again, never wait for it: so much
@@ -239,7 +239,7 @@ def _shortest_interval_kept(problem: RateProblem, depths: Mapping[str, int], fra
     while reached - failed > 1:
         # Upwards in doubling steps: the shortest is most often near the slowest actor, and failing there is quick.
         middle = min(failed + step, (failed + reached) // 2)
-        if _is_kept(problem, depths, middle, Work(min(work.left, PROBE_STEPS))):
+        if _is_kept(problem, depths, middle, StepLimit(min(work.left, PROBE_STEPS))):
             reached = middle
         else:
             failed, step = middle, 2 * step

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from typing import Literal
 
-from floorflow.errors import Refusal, Refused
+from floorflow.errors import Made, Refusal, Refused
 from floorflow.placement import PlacementSolution
 from floorflow.request import Request
 from floorflow.search.candidate.candidate import Candidate
@@ -104,10 +104,8 @@ class SearchResult:
 
 
 Outcome = SearchResult | Refused
-Search = Callable[[PlanningContext], SearchResult]
-"""A search for whoever goes on only with what is found: else it raises."""
+Search = Callable[[PlanningContext], Outcome]
 Prepare = Callable[[Request, int], PlanningContext | Refused]
 """From a request and a number of FPGAs to what a search begins with."""
-Made = TypeVar("Made")
 Steps = Generator[PlanningContext, Outcome, Made]
 """Contexts to search, each answered by its outcome, and what comes of all of them."""

@@ -13,7 +13,8 @@ import numpy as np
 from floorflow.dataflow.modules import Module
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InputError, Refusal, Refused, some
-from floorflow.facts import InputFile, read_plan
+from floorflow.facts.plan import read_plan
+from floorflow.facts.values import InputFile
 from floorflow.hardware import Platform, Rect, StatedPblock, stated_pblock
 from floorflow.reading import is_folder, read_bytes
 from floorflow.request import Request

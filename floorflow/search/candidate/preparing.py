@@ -18,7 +18,7 @@ from floorflow.dataflow.bands import LESS, MORE, fit_likelihood, moments
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import InputError, Refused, outcome_of, required, some
+from floorflow.errors import InputError, Refused, all_found, required, some
 from floorflow.folding import FoldingProblem, FoldingSolution, fitting
 from floorflow.folding.balance import NO_BALANCE, Balance, layer_pairs
 from floorflow.hardware import Platform
@@ -209,13 +209,15 @@ class Priced:
 def prepare(source: Source, request: Request, fpgas: int, measured: Measurements = NO_MEASUREMENTS) -> PlanningContext:
     """Lower the model, price every engine's foldings, or the one to be kept, and keep those that fit some slot.
 
+    This is for whoever goes on only with that.
+
     Raises
     ------
     InfeasibleError
         If an engine has none.
 
     """
-    return context_of(priced(source, request, fpgas, measured))
+    return required(context_of(priced(source, request, fpgas, measured)))
 
 
 def priced(source: Source, request: Request, fpgas: int, measured: Measurements = NO_MEASUREMENTS) -> Priced:
@@ -238,19 +240,7 @@ def priced(source: Source, request: Request, fpgas: int, measured: Measurements 
     return Priced(request, platform, backend, costs, dataflow, repriced, measured)
 
 
-def context_of(found: Priced) -> PlanningContext:
-    """Return what a search of the network begins with, for whoever goes on only with that.
-
-    Raises
-    ------
-    InfeasibleError
-        As `planning_context` refuses.
-
-    """
-    return required(planning_context(found))
-
-
-def planning_context(found: Priced) -> PlanningContext | Refused:
+def context_of(found: Priced) -> PlanningContext | Refused:
     """Return what a search of the network begins with: the foldings that fit some slot, within the limits on engines.
 
     It is refused if an engine has none.
@@ -315,7 +305,7 @@ def _fitting(
     longest: int | None,
 ) -> tuple[OptionGroup, ...] | Refused:
     """Keep the foldings that fit some place in time; a refusal says what the clock left out."""
-    answer = outcome_of(lambda: tuple(fitting(group, places, longest) for group in priced))
+    answer = all_found(fitting(group, places, longest) for group in priced)
     if isinstance(answer, Refused):
         return replace(answer, message="; but ".join([answer.message, *_left_out(answer, dataflow, costs)]))
     return answer

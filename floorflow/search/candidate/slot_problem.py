@@ -16,7 +16,7 @@ from math import ceil
 from floorflow.backends.backend import Costs
 from floorflow.channels import Channel
 from floorflow.channels.cost_allocation import modules_between
-from floorflow.dataflow.bands import CROSSING, LESS, MORE, Outcome, estimate_of, outcome_of
+from floorflow.dataflow.bands import CROSSING, LESS, MORE, UncertainSum, estimate_of, uncertain_sum
 from floorflow.dataflow.model import FoldedDataflow, renamings
 from floorflow.dataflow.modules import Module, module_of
 from floorflow.folding import FoldingSolution
@@ -71,15 +71,15 @@ def is_sized_hard(request: Request, device: Device) -> bool:
     return request.constraint_style == "hard" or (request.constraint_style == "auto" and len(device.slrs) > 1)
 
 
-def judged_outcome(context: PlanningContext, use: Use) -> Outcome:
+def judged_outcome(context: PlanningContext, use: Use) -> UncertainSum:
     """Return what a module may turn out to need of the resources on which its likelihood to fit is judged.
 
     None is where no confidence is sought, or the cost model knows no error; nor one whose fill the user gave.
     """
     if context.request.confidence_sought is None or not context.costs.has_bands:
-        return Outcome({})
+        return UncertainSum({})
     given = context.request.fill.as_dict()
-    return outcome_of(use, context.costs.band, [name for name in RESOURCE_NAMES if name not in given])
+    return uncertain_sum(use, context.costs.band, [name for name in RESOURCE_NAMES if name not in given])
 
 
 def fullest_supply(request: Request, demand: Resources) -> Resources:

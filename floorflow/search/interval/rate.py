@@ -16,7 +16,7 @@ from floorflow.folding import RATIO, FoldingProblem, FoldingSolution, fold_at_in
 from floorflow.search.candidate.findings import SearchResult, TraceRow
 from floorflow.search.candidate.placing import PlacedCandidate
 from floorflow.search.interval.least_full import least_full_candidate
-from floorflow.search.interval.state import SearchState
+from floorflow.search.interval.state import SearchState, shortest_possible
 from floorflow.search.interval.strategies import Strategy, strategies
 
 
@@ -120,15 +120,6 @@ def better(first: RateSearch, second: RateSearch) -> RateSearch:
 def _rows_about(kinds: RateSearch, rows: list[TraceRow]) -> list[TraceRow]:
     """Return rows of the trace of a search, with a word on the search in each."""
     return [replace(row, detail=kinds.about + row.detail) for row in rows]
-
-
-def shortest_possible(run: SearchState) -> tuple[tuple[int, ...], int]:
-    """Return the intervals that foldings have, ascending, and the index of the shortest that the budget allows."""
-    problem = run.context.problem
-    intervals = tuple(cycles for cycles in problem.intervals() if cycles >= run.context.least_cycles)
-    # One interval too short, so that the trace says what forbids it.
-    start = max(0, problem.first_possible(intervals) - 1)
-    return intervals, shortest_interval(intervals, run.is_feasible, start, ratio=RATIO) or 0
 
 
 def at_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:

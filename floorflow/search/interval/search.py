@@ -45,9 +45,8 @@ from floorflow.search.interval.rate import (
     least_resources,
     other_kinds,
     shallower_fifos,
-    shortest_possible,
 )
-from floorflow.search.interval.state import SearchState
+from floorflow.search.interval.state import SearchState, shortest_possible
 from floorflow.stats import SolveStats, Status
 
 WHEN_INTERRUPTED = "interrupted: this is the best that had been found"
@@ -60,7 +59,7 @@ there does a clock decide anything."""
 def search(
     context: PlanningContext,
     progress: Progress = SILENT,
-    without_rate: Callable[[PlanningContext], PlanningContext | None] | None = None,
+    without_rate: Callable[[PlanningContext], PlanningContext | Refused | None] | None = None,
 ) -> Outcome:
     """Find the best legal design for the request. Ctrl-C ends the search with what can be placed at once.
 
@@ -96,7 +95,7 @@ class _Search:
 
     run: SearchState
     longest: int
-    without_rate: Callable[[PlanningContext], PlanningContext | None] | None
+    without_rate: Callable[[PlanningContext], PlanningContext | Refused | None] | None
     context: PlanningContext = field(init=False)
     free: SearchState = field(init=False)
     """The search with all kinds of engines."""
@@ -215,7 +214,7 @@ class _Search:
         if self.run.best is not None or self.without_rate is None:
             return ""
         free = self.without_rate(self.context)
-        return "" if free is None else self._fastest_without_rate(free)
+        return self._fastest_without_rate(free) if isinstance(free, PlanningContext) else ""
 
     def _fastest(self) -> str:
         free = self.free = self.run

@@ -13,11 +13,13 @@ from floorflow.dataflow.model import Option
 from floorflow.dataflow.modules import stages
 from floorflow.errors import Refusal, sentence, unproven
 from floorflow.folding import (
+    RATIO,
     FeasibilityOracle,
     FoldingInfeasible,
     FoldingProblem,
     FoldingSolution,
     fold_at_interval,
+    shortest_interval,
 )
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.folding.least_full import least_full
@@ -309,3 +311,12 @@ def whole_stages(context: PlanningContext) -> Parts:
 def share_of(amount: Resources, share: float) -> Resources:
     """Return a share of each resource, rounded down."""
     return Resources(*(int(share * have) for have in amount.as_tuple()))
+
+
+def shortest_possible(run: SearchState) -> tuple[tuple[int, ...], int]:
+    """Return the intervals that foldings have, ascending, and the index of the shortest that the budget allows."""
+    problem = run.context.problem
+    intervals = tuple(cycles for cycles in problem.intervals() if cycles >= run.context.least_cycles)
+    # One interval too short, so that the trace says what forbids it.
+    start = max(0, problem.first_possible(intervals) - 1)
+    return intervals, shortest_interval(intervals, run.is_feasible, start, ratio=RATIO) or 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from floorflow.backends.backend import Source
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import InfeasibleError, InputError, LimitError
+from floorflow.errors import InputError, Refused, all_found
 from floorflow.hardware import Platform
 from floorflow.resources import NONE
 from floorflow.search.candidate.findings import Search
@@ -73,32 +73,30 @@ class AtMemory:
 
 def search_at_memory(
     request: SeveralRequest, networks: Mapping[str, Priced], asked: MemoryWishes, search: Search, progress: Progress
-) -> AtMemory:
+) -> AtMemory | Refused:
     """Choose engines, place them, and schedule the memory; what cannot be placed is chosen anew for less area.
 
-    Raises
-    ------
-    InfeasibleError
-        If it is proven that there are no engines, or none that reach what they must.
-    LimitError
-        If none could be placed, or no schedule was found that keeps all rates.
-
+    It is refused if there are no engines, or none that reach what they must, if none could be placed, or no schedule
+    was found that keeps all rates.
     """
     seconds: dict[str, float] = {}
     with timed(progress, "pricing", seconds):
         known = sharing_of(networks, asked)
+    if isinstance(known, Refused):
+        return known
     tried: list[str] = []
     for share in LIMIT_SHARES:
         with timed(progress, "choosing", seconds):
             chosen = choose_engines(known, share)
-        try:
-            placed = placed_together(request, held(networks, chosen), search)
-        except (InfeasibleError, LimitError) as error:
-            if share == LIMIT_SHARES[-1]:
-                raise
-            tried.append(f"engines within {share:.0%} of the limits were not placed: {error}")
-            continue
-        return AtMemory(placed, share_memory(known, chosen, request.shared.effort, seconds, progress), tuple(tried))
+        if isinstance(chosen, Refused):
+            return chosen
+        placed = placed_together(request, held(networks, chosen), search)
+        if isinstance(placed, SeveralFound):
+            choice = share_memory(known, chosen, request.shared.effort, seconds, progress)
+            return choice if isinstance(choice, Refused) else AtMemory(placed, choice, tuple(tried))
+        if placed.interrupted or share == LIMIT_SHARES[-1]:
+            return placed
+        tried.append(f"engines within {share:.0%} of the limits were not placed: {placed}")
     raise AssertionError
 
 
@@ -111,16 +109,22 @@ def held(networks: Mapping[str, Priced], chosen: ChosenEngines) -> dict[str, Pri
     return found
 
 
-def placed_together(request: SeveralRequest, networks: Mapping[str, Priced], search: Search) -> SeveralFound:
+def placed_together(request: SeveralRequest, networks: Mapping[str, Priced], search: Search) -> SeveralFound | Refused:
     """Cut and place the engines that were chosen, of which each network has one."""
     cycles = [int(one.groups[0].cycles[0]) for one in networks.values()]
     targets = tuple(Target(name, None, None, each, None, each) for name, each in zip(networks, cycles, strict=True))
-    own = tuple(context_of(one) for one in networks.values())
+    own = all_found(context_of(one) for one in networks.values())
+    if isinstance(own, Refused):
+        return own
     asked = replace(request, each=tuple(one.request for one in networks.values()))
     known = Networks(asked, own, tuple(networks.values()), targets)
     several = len(networks) > 1
     context = known.context([None] * len(own), [True] * len(own), "throughput") if several else own[0]
+    if isinstance(context, Refused):
+        return context
     result = search(context)
+    if isinstance(result, Refused):
+        return result
     tried = [] if context.together is None else [Tried(context.together, tuple(cycles), result.trace)]
     met = SolveStats("least share", "optimal", 1.0, 1.0)
     return SeveralFound(known, context, result, tuple(tried), met, ENDED_BY)

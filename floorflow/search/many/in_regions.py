@@ -14,7 +14,7 @@ from math import inf, isfinite
 
 import numpy as np
 
-from floorflow.errors import InfeasibleError, InputError
+from floorflow.errors import INTERRUPTED, InputError, Refused, Stop
 from floorflow.hardware import Rect
 from floorflow.placement.region import RegionNeed
 from floorflow.resources import Resources, total
@@ -59,7 +59,7 @@ class InRegions:
     interrupted: bool = False
 
 
-def search_in_regions(whole: Priced, search: Search, progress: Progress) -> InRegions:
+def search_in_regions(whole: Priced, search: Search, progress: Progress) -> InRegions | Refused:
     """Find the parts of a network whose batch takes least, swapped in regions of the best size, or in no region.
 
     Raises
@@ -67,10 +67,6 @@ def search_in_regions(whole: Priced, search: Search, progress: Progress) -> InRe
     InputError
         If the board's file does not say how a part of its device is loaded, or what its memory carries; if its device
         has several SLRs.
-    InfeasibleError
-        If it is proven that there are none.
-    LimitError
-        If none were found, and that is not proven.
 
     """
     _, memory = loading_of(whole.request, whole.platform)
@@ -164,21 +160,23 @@ class _Run:
     progress: Progress
     memory: BoardMemory
 
-    def result(self) -> InRegions:
+    def result(self) -> InRegions | Refused:
         """Return the best that was found of all ways, with what is proven of all others.
 
         A signal ends the search with the best that is planned whole by then; another goes through.
         """
-        ways, without = self._ways()
-        try:
+        known = self._ways()
+        if isinstance(known, Refused):
+            return known
+        ways, without = known
+        with Stop():
             return self._result(ways, without)
-        except KeyboardInterrupt:
-            if self._interrupted(ways):
-                raise
-            ways[0].plans[0].interrupted = True
-            return self._result(ways, without)
+        if self._interrupted(ways):
+            return INTERRUPTED
+        ways[0].plans[0].interrupted = True
+        return self._result(ways, without)
 
-    def _result(self, ways: Sequence[_Way], without: InfeasibleError | None) -> InRegions:
+    def _result(self, ways: Sequence[_Way], without: Refused | None) -> InRegions | Refused:
         best, cost = _best_found(ways)
 
         def worked_out(hope: tuple[float, list[Span], _Way]) -> bool:
@@ -199,28 +197,29 @@ class _Run:
         lazy_path(lambda: self._hoped(ways), worked_out)
         if best is None:
             if self._interrupted(ways):
-                raise KeyboardInterrupt
+                return INTERRUPTED
             if without is not None:
-                raise without
+                return without
             largest = max(
                 (plans for way in ways[1:] for plans in way.plans), key=lambda plans: plans.segments.problem.budget.lut
             )
-            raise largest.no_plan(f"any region of {self.whole.platform.name} that was looked at")
+            return largest.no_plan(f"any region of {self.whole.platform.name} that was looked at")
         return self._told(best, cost, ways)
 
-    def _ways(self) -> tuple[list[_Way], InfeasibleError | None]:
+    def _ways(self) -> tuple[list[_Way], Refused | None] | Refused:
         """Return all ways: uncut, then in regions of all sizes that the device can have, or why it can have none."""
         request, platform = self.whole.request, self.whole.platform
         per_cycle = request.frames / platform.clock_mhz, request.frames
         whole = context_of(self.whole)
+        if isinstance(whole, Refused):
+            return whole
         share = {name: cap * request.area for name, cap in request.cap.as_dict().items()}
         uncut = replace(self.whole, request=request.changed(cap=share)) if request.area < 1 else self.whole
         ways = [_Way(None, (self._plans(uncut, whole),), *per_cycle)]
         known: dict[Rect, SegmentPlans] = {}
-        try:
-            sizes = region_sizes(platform, request)
-        except InfeasibleError as error:
-            return ways, error
+        sizes = region_sizes(platform, request)
+        if isinstance(sizes, Refused):
+            return (ways, sizes) if sizes.why == "proven" else sizes
         for sized in sizes:
             told = ", ".join(f"{region.frames:,}" for region in sized.choice.regions)
             self.progress.note(f"regions of {told} frames")

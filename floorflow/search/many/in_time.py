@@ -15,7 +15,7 @@ import numpy as np
 from floorflow.channels import StreamPrices
 from floorflow.dataflow.model import CUT_PREFIX, Dataflow
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import Refusal
+from floorflow.errors import Refusal, Refused
 from floorflow.folding import (
     RATIO,
     FeasibilityOracle,
@@ -28,9 +28,10 @@ from floorflow.folding import (
 )
 from floorflow.folding.balance import NO_BALANCE
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.segments import Segments, SegmentTable, ShortestInterval, Space, parts_of
-from floorflow.segments.paths import Floats, Span, Table
+from floorflow.segments import Segments, ShortestInterval, Space, SpaceTable, parts_of
+from floorflow.segments.paths import Floats, Span
 from floorflow.segments.problems import Bar, Price
+from floorflow.segments.table import SpanTable
 
 MEMORY_PREFIX = "memory:"
 """Where a segment in time ends: ``memory:<buffer>``."""
@@ -66,8 +67,8 @@ class SegmentsInTime:
         self.segments = Segments(whole, problem.groups, prices, self.blocks, problem.memo, bars=bars)
         self.space = Space(problem.budget, problem.silicon)
         self.slow_enough = self._slow_enough()
-        self.folded = Table(np.maximum(self._by_resources(), self.slow_enough), self._folded)
-        self._table = SegmentTable()
+        self.folded = SpanTable(np.maximum(self._by_resources(), self.slow_enough), self._folded)
+        self._table = SpaceTable()
 
     @classmethod
     def of(cls, context: PlanningContext, memory: BoardMemory) -> SegmentsInTime:
@@ -92,17 +93,19 @@ class SegmentsInTime:
         return self.folded.lowest
 
     def _folded(self, span: Span) -> tuple[float, ShortestInterval]:
-        found = self._table.shortest(self.segments.between(span[0], span[1] - 1), self.space)
+        found = self._table[self.segments.between(span[0], span[1] - 1), self.space]
         by_folding = inf if found.bound_cycles is None else found.bound_cycles
         return max(self.lowest[span], by_folding), found
 
-    def folding_problem(self, span: Span) -> FoldingProblem:
+    def folding_problem(self, span: Span) -> FoldingProblem | Refused:
         """Return the folding problem of a segment."""
         return self.segments.between(span[0], span[1] - 1).problem(self.space)
 
     def refusals(self, span: Span) -> tuple[Refusal, ...]:
         """Return why a segment has no folding at any interval, and how much larger the budget must be for one."""
         problem = self.folding_problem(span)
+        if isinstance(problem, Refused):
+            return problem.refusals
         longest = problem.intervals()[-1]
         answer, short = fold_at_interval(problem, longest), shortage(problem, longest)
         told = (answer.refusal,) if isinstance(answer, FoldingInfeasible) else ()

@@ -15,7 +15,7 @@ from floorflow.backends.backend import Source
 from floorflow.channels import StreamPrices
 from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import FloorflowError, InfeasibleError, LimitError, sentence
+from floorflow.errors import INTERRUPTED, Refused, Stop, all_found, sentence
 from floorflow.folding import FoldingProblem, FoldingSolution, fitting, fold_at_interval
 from floorflow.hardware.resource_platforms import ResourcePlatform, resource_platform
 from floorflow.request import Request
@@ -24,7 +24,8 @@ from floorflow.search.candidate.preparing import Priced, priced
 from floorflow.search.candidate.progress import Progress
 from floorflow.search.many.in_time import BoardMemory, SegmentsInTime, shortest_cycles, slow_group, with_slow
 from floorflow.search.many.phases import phase_request
-from floorflow.segments.paths import Floats, Span, Table, cheapest_path, lazy_path, with_known
+from floorflow.segments.paths import Floats, Span, cheapest_path, lazy_path, with_known
+from floorflow.segments.table import SpanTable
 from floorflow.stats import SolveStats
 
 METHOD = "bounds of all segments, those of the best path folded"
@@ -54,17 +55,13 @@ class OnResources:
     interrupted: bool
 
 
-def search_on_resources(request: Request, source: Source, progress: Progress) -> OnResources:
+def search_on_resources(request: Request, source: Source, progress: Progress) -> OnResources | Refused:
     """Find the partitions and foldings whose batch takes least; one partition where no others were asked for.
 
     Raises
     ------
     InputError
         If the platform is unknown.
-    InfeasibleError
-        If it is proven that there are none.
-    LimitError
-        If none were found, though none is proven impossible.
 
     """
     device = resource_platform(request.platform)
@@ -72,7 +69,10 @@ def search_on_resources(request: Request, source: Source, progress: Progress) ->
     with progress.stage("lowering"):
         clock_mhz = request.clock_mhz or device.clock_mhz
         asked = phase_request(request.changed(platform=device.board, clock_mhz=clock_mhz))
-        whole = _within(priced(source, asked, 1), device.name, limits)
+        within = _within(priced(source, asked, 1), device.name, limits)
+    if isinstance(within, Refused):
+        return within
+    whole = within
     frames = request.frames if request.reconfigure != "none" else 1
     prices = StreamPrices(whole.costs).couplings
     ties = prices(whole.dataflow, whole.groups)
@@ -81,27 +81,35 @@ def search_on_resources(request: Request, source: Source, progress: Progress) ->
     segments = SegmentsInTime(whole.dataflow, problem, prices, memory)
     with progress.stage("folding"):
         run = _Run(segments, progress, frames / clock_mhz, device.load_us, alone=request.reconfigure == "none")
-        spans, stats, interrupted = run.result(f"{whole.dataflow.name} on {device.name}")
-        partitions = tuple(FoldedPartition(segments.dataflow(span), run.folding(span)) for span in spans)
+        found = run.result(f"{whole.dataflow.name} on {device.name}")
+        if isinstance(found, Refused):
+            return found
+        spans, stats, interrupted = found
+        foldings = all_found(run.folding(span) for span in spans)
+        if isinstance(foldings, Refused):
+            return foldings
+    pairs = zip(spans, foldings, strict=True)
+    partitions = tuple(FoldedPartition(segments.dataflow(span), folding) for span, folding in pairs)
     return OnResources(whole, device, limits, frames, partitions, stats, interrupted)
 
 
-def _within(whole: Priced, place: str, limits: Resources) -> Priced:
+def _within(whole: Priced, place: str, limits: Resources) -> Priced | Refused:
     """Return the network with the foldings that fit, without those for which the host has to write weights.
 
     Such foldings are for where much rests on them; an engine that has no others keeps them.
     """
     spared = whole.backend.spares_host(whole.request.backend_options)
 
-    def kept(group: OptionGroup) -> OptionGroup:
-        group = fitting(group, ((place, limits),))
-        if not spared:
+    def kept(every: OptionGroup) -> OptionGroup | Refused:
+        group = fitting(every, ((place, limits),))
+        if isinstance(group, Refused) or not spared:
             return group
         engines = [(whole.dataflow.engine(name), group.options_of(name)) for name in group.engines]
         written = np.any([whole.backend.host_writes(*each) for each in engines], axis=0)
         return group if written.all() else group.subset(~written)
 
-    return replace(whole, groups=tuple(kept(group) for group in whole.groups))
+    groups = all_found(kept(group) for group in whole.groups)
+    return groups if isinstance(groups, Refused) else replace(whole, groups=groups)
 
 
 @dataclass
@@ -115,40 +123,32 @@ class _Run:
     alone: bool
 
     def __post_init__(self) -> None:
-        self.table = Table(self.segments.lowest, self._folded)
+        self.table = SpanTable(self.segments.lowest, self._folded)
 
-    def result(self, about: str) -> tuple[list[Span], SolveStats, bool]:
+    def result(self, about: str) -> tuple[list[Span], SolveStats, bool] | Refused:
         """Return the segments of the best path, what is proven of it, and whether Ctrl-C ended the search."""
-        interrupted = False
-        try:
+        with Stop() as stop:
             self._search()
-        except KeyboardInterrupt:
-            interrupted = True
         nothing = np.full_like(self.segments.lowest, inf)
         cost, spans = self._cheapest(with_known(nothing, self._cycles()))
         if spans is None:
-            if interrupted:
-                raise KeyboardInterrupt
-            raise self._nothing(about)
+            return INTERRUPTED if stop.heard else self._nothing(about)
         bound, _ = self._cheapest(self.segments.lowest)
         proven = bound >= cost * (1 - 1e-9)
-        return (
-            spans,
-            SolveStats(METHOD, "optimal" if proven else "feasible", cost, cost if proven else bound),
-            interrupted,
-        )
+        stats = SolveStats(METHOD, "optimal" if proven else "feasible", cost, cost if proven else bound)
+        return spans, stats, stop.heard
 
-    def folding(self, span: Span) -> FoldingSolution:
+    def folding(self, span: Span) -> FoldingSolution | Refused:
         """Return the least scarce folding of a segment at the shortest interval that was found."""
         found = self.table[span]
         if found is None:
-            raise AssertionError
+            return self._nothing("a segment")
         problem, cycles = found
         answer = fold_at_interval(problem, cycles)
         if not isinstance(answer, FoldingSolution):
             answer = fold_at_interval(problem, cycles, prove=False)
         if not isinstance(answer, FoldingSolution):
-            raise LimitError(f"no folding at {cycles:,} cycles was found again", "try another --seed")
+            return Refused(f"no folding at {cycles:,} cycles was found again", "try another --seed")
         return answer
 
     def _search(self) -> None:
@@ -165,6 +165,8 @@ class _Run:
         if shortest.interval_cycles is None:
             return bound, None
         problem = self.segments.folding_problem(span)
+        if isinstance(problem, Refused):
+            return inf, None
         if shortest.interval_cycles >= slow_enough:
             return bound, (problem, shortest.interval_cycles)
         number = slow_group(problem, slow_enough)
@@ -188,17 +190,16 @@ class _Run:
             return cost, [(0, len(cycles) - 1)] if cost < inf else None
         return cheapest_path(cycles * self.us_per_cycle, self.load_us)
 
-    def _nothing(self, about: str) -> FloorflowError:
+    def _nothing(self, about: str) -> Refused:
         """Return why there are no partitions: a part that has no folding however it is cut, or what was not found."""
         lowest, count = self.segments.lowest, len(self.segments.blocks)
         spans = [(0, count)] if self.alone else [(number, number + 1) for number in range(count)]
         closed = [span for span in spans if not np.isfinite(lowest[span])]
         if not closed:
-            return LimitError(f"{about}: no partitions were found, though none are proven impossible", "cap less")
+            return Refused(f"{about}: no partitions were found, though none are proven impossible", "cap less")
         refused = self.segments.refusals(closed[0])
         engines = self.segments.engines(closed[0])
         why = sentence(*refused) if refused else "every folding is too fast for the memory"
         hint = "--reconfigure full cuts it in time" if self.alone else "a larger platform or a narrower network"
-        return InfeasibleError(
-            f"proven infeasible by the cost model: {about}: {engines[0]} to {engines[-1]} alone: {why}", hint, refused
-        )
+        message = f"proven infeasible by the cost model: {about}: {engines[0]} to {engines[-1]} alone: {why}"
+        return Refused(message, hint, refused, "proven")

@@ -13,7 +13,7 @@ from math import inf
 
 import numpy as np
 
-from floorflow.errors import FloorflowError, InfeasibleError, InputError, LimitError, Refusal, sentence
+from floorflow.errors import INTERRUPTED, InputError, Refusal, Refused, Stop, sentence
 from floorflow.hardware import Platform
 from floorflow.request import Request
 from floorflow.search.candidate.candidate import latency_us
@@ -66,23 +66,23 @@ def loading_of(request: Request, platform: Platform) -> tuple[float, BoardMemory
     return board.reconfiguration.ms * 1e3, BoardMemory(board.memory_gbps, platform.clock_mhz)
 
 
-def search_in_time(whole: Priced, search: Search, progress: Progress) -> InPhases:
+def search_in_time(whole: Priced, search: Search, progress: Progress) -> InPhases | Refused:
     """Find the partitions of a network in time whose batch takes least; one partition alone is among them.
 
     Raises
     ------
     InputError
         If the board's file does not say how it is loaded anew, or what its memory carries.
-    InfeasibleError
-        If it is proven that there are none.
-    LimitError
-        If none were found, and that is not proven.
 
     """
     load_us, memory = loading_of(whole.request, whole.platform)
     with progress.stage("search"):
         asked = replace(whole, request=phase_request(whole.request))
-        return _Run(SegmentPlans(asked, search, progress, memory), memory).result(load_us, whole.request.frames)
+        context = context_of(asked)
+        if isinstance(context, Refused):
+            return context
+        plans = SegmentPlans(asked, search, progress, memory, context)
+        return _Run(plans, memory).result(load_us, whole.request.frames)
 
 
 @dataclass(frozen=True)
@@ -92,20 +92,19 @@ class _Run:
     plans: SegmentPlans
     memory: BoardMemory
 
-    def result(self, reconfiguration_us: float, frames: int) -> InPhases:
+    def result(self, reconfiguration_us: float, frames: int) -> InPhases | Refused:
         """Return the best partitions that were found, with what is proven of all others.
 
         A signal ends the search with the best of those that are planned whole by then; another goes through.
         """
-        try:
+        with Stop():
             return self._result(reconfiguration_us, frames)
-        except KeyboardInterrupt:
-            if self.plans.interrupted:
-                raise
-            self.plans.interrupted = True
-            return self._result(reconfiguration_us, frames)
+        if self.plans.interrupted:
+            return INTERRUPTED
+        self.plans.interrupted = True
+        return self._result(reconfiguration_us, frames)
 
-    def _result(self, reconfiguration_us: float, frames: int) -> InPhases:
+    def _result(self, reconfiguration_us: float, frames: int) -> InPhases | Refused:
         plans = self.plans
         segments = plans.segments
         us_per_cycle = frames / plans.whole.platform.clock_mhz
@@ -124,7 +123,7 @@ class _Run:
 
         lazy_path(lambda: self._best_path(*costs), planned)
         if not spans:
-            raise plans.no_plan()
+            return plans.no_plan()
         cost, spans = self._rather_alone((cost, spans), *costs)
         bound, _ = cheapest_path(plans.bounds() * us_per_cycle, reconfiguration_us)
         bound = min(cost, bound)
@@ -206,23 +205,17 @@ class PlannedPhase:
 class SegmentPlans:
     """Segments that were planned, and why others could not be; `segments` bounds all of them.
 
-    ``context``, if that of the whole network is known: where ``whole`` has only a part of the device not every engine
-    need fit there, and the folding problem has what the part allows.
+    ``context`` is that of the whole network: where ``whole`` has only a part of the device not every engine need fit
+    there, and the folding problem has what the part allows.
     """
 
     def __init__(
-        self,
-        whole: Priced,
-        search: Search,
-        progress: Progress,
-        memory: BoardMemory,
-        context: PlanningContext | None = None,
+        self, whole: Priced, search: Search, progress: Progress, memory: BoardMemory, context: PlanningContext
     ) -> None:
-        self.whole, self.search, self.progress = whole, search, progress
-        self.context = context or context_of(whole)
+        self.whole, self.search, self.progress, self.context = whole, search, progress, context
         self.segments = SegmentsInTime.of(self.context, memory)
         self.planned: dict[Span, PlannedPhase] = {}
-        self.refused: dict[Span, FloorflowError] = {}
+        self.refused: dict[Span, Refused] = {}
         self.interrupted = False
 
     @property
@@ -271,11 +264,13 @@ class SegmentPlans:
         lowest = self.segments.lowest
         for span in spans:
             self.progress.note(f"planning blocks {span[0]} to {span[1] - 1} of {self.count} as a partition")
-            try:
-                phase = self._planned(span)
-            except (InfeasibleError, LimitError) as error:
-                self.refused[span] = error
-                if isinstance(error, InfeasibleError):
+            phase = self._planned(span)
+            if isinstance(phase, Refused):
+                if phase.interrupted:
+                    self.interrupted = True
+                    return
+                self.refused[span] = phase
+                if phase.why == "proven":
                     lowest[span] = inf
                 continue
             self.planned[span] = phase
@@ -286,23 +281,25 @@ class SegmentPlans:
                 self.interrupted = True
                 return
 
-    def _planned(self, span: Span) -> PlannedPhase:
+    def _planned(self, span: Span) -> PlannedPhase | Refused:
         context = context_of(self.whole.part(self.segments.dataflow(span)))
+        if isinstance(context, Refused):
+            return context
         slow_enough = int(self.segments.slow_enough[span])
         result = self.search(context)
-        if result.candidate.interval_cycles < slow_enough:
+        if isinstance(result, SearchResult) and result.candidate.interval_cycles < slow_enough:
             if result.interrupted:
-                raise KeyboardInterrupt
+                return INTERRUPTED
             other = slowed(context, slow_enough)
             if isinstance(other, Refusal):
-                raise InfeasibleError(f"proven infeasible by the cost model: {sentence(other)}", "", (other,))
+                return Refused(f"proven infeasible by the cost model: {sentence(other)}", "", (other,), "proven")
             context, result = other, self.search(other)
-        return PlannedPhase(span, context, result)
+        return result if isinstance(result, Refused) else PlannedPhase(span, context, result)
 
-    def no_plan(self, where: str = "") -> FloorflowError:
+    def no_plan(self, where: str = "") -> Refused:
         """Return why no partitions were found: a block that fits nowhere, or what stopped the last that was tried."""
         if self.interrupted:
-            raise KeyboardInterrupt
+            return INTERRUPTED
         place = where or self.whole.platform.name
         about = f"{self.whole.dataflow.name} does not fit {place}, however it is cut in time"
         lowest = self.segments.lowest
@@ -314,6 +311,6 @@ class SegmentPlans:
             message = (
                 f"proven infeasible by the cost model: {about}: {names[0]} to {names[-1]} alone: {sentence(*refused)}"
             )
-            return InfeasibleError(message, "a larger platform or a narrower network", refused)
+            return Refused(message, "a larger platform or a narrower network", refused, "proven")
         told = "; ".join(dict.fromkeys(str(error) for error in self.refused.values())) or "no path of partitions"
-        return LimitError(f"{about}, as far as was found: {told}", "try --effort best", refusals)
+        return Refused(f"{about}, as far as was found: {told}", "try --effort best", refusals)

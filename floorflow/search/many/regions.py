@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
-from floorflow.errors import FloorflowError, InfeasibleError, InputError, LimitError, Refusal
+from floorflow.errors import InputError, LimitError, Refusal, Refused, outcome_of
 from floorflow.hardware import Board, Fpga, Platform, Rect, confined
 from floorflow.placement.region import RegionChoice, RegionNeed, RegionProblem, StaticPart, choose_regions
 from floorflow.request import Request
@@ -74,27 +75,19 @@ def load_us(board: Board, part_bytes: int) -> float:
     return answer
 
 
-def region_sizes(platform: Platform, request: Request) -> tuple[SizedRegions, ...]:
-    """Return regions of all sizes that a platform of one FPGA can have, from small to large.
-
-    Raises
-    ------
-    InfeasibleError
-        If it can have none at all.
-
-    """
+def region_sizes(platform: Platform, request: Request) -> tuple[SizedRegions, ...] | Refused:
+    """Return regions of all sizes that a platform of one FPGA can have, from small to large; refused if it has none."""
     fpga = platform.fpgas[0]
     found: dict[tuple[Rect, ...], SizedRegions] = {}
-    last: FloorflowError | None = None
+    last: Refused | None = None
     for problem in _problems(fpga, request):
-        try:
-            choice = choose_regions(problem)
-        except (InfeasibleError, LimitError) as error:
-            last = error
+        choice = outcome_of(partial(choose_regions, problem))
+        if isinstance(choice, Refused):
+            last = choice
             continue
         found.setdefault(tuple(region.rect for region in choice.regions), _sized(platform, problem, choice))
     if not found and last is not None:
-        raise last
+        return last
     return _within_area(fpga, request.area, tuple(found.values()))
 
 
@@ -111,8 +104,8 @@ def _problems(fpga: Fpga, request: Request) -> Iterator[RegionProblem]:
         yield replace(empty, needs=tuple(map(RegionNeed, names, (scaled_down(available, each) for each in amounts))))
 
 
-def _within_area(fpga: Fpga, area: float, sizes: Sequence[SizedRegions]) -> tuple[SizedRegions, ...]:
-    """Return the regions that hold no more than a share of the LUTs together; InfeasibleError if there are none."""
+def _within_area(fpga: Fpga, area: float, sizes: Sequence[SizedRegions]) -> tuple[SizedRegions, ...] | Refused:
+    """Return the regions that hold no more than a share of the LUTs together, if there are any."""
     held = [sum(region.supply.lut for region in sized.choice.regions) for sized in sizes]
     available = total(slot.available for slot in fpga.slots).lut
     most, least = area * available, min(held)
@@ -120,7 +113,8 @@ def _within_area(fpga: Fpga, area: float, sizes: Sequence[SizedRegions]) -> tupl
         refusal = Refusal("slot", "LUT", f"all regions of {fpga.name} within --area", least, int(most), proven=True)
         allowed = f"--area {area:g} allows {int(most):,} of {available:,} LUT"
         hint = "a larger --area; a region is whole clock regions high, or fewer --regions"
-        raise InfeasibleError(f"proven infeasible: {allowed}, the smallest regions hold {least:,}", hint, (refusal,))
+        message = f"proven infeasible: {allowed}, the smallest regions hold {least:,}"
+        return Refused(message, hint, (refusal,), "proven")
     return tuple(sized for sized, lut in zip(sizes, held, strict=True) if lut <= most)
 
 
@@ -137,10 +131,9 @@ def _sized(platform: Platform, problem: RegionProblem, choice: RegionChoice) -> 
 def with_needs(sized: SizedRegions, needs: Sequence[RegionNeed]) -> SizedRegions:
     """Return the same regions for what is loaded into them, with what is proven of the smallest that would hold it."""
     problem, frames = replace(sized.problem, needs=tuple(needs)), sized.choice.stats.objective or 0.0
-    try:
-        least = choose_regions(problem).stats.bound
-    except LimitError:  # the regions that are there would do: only nothing is known of smaller ones
-        least = None
+    # The regions that are there would do: where a limit ends it, only nothing is known of smaller ones.
+    smallest = outcome_of(partial(choose_regions, problem), (LimitError,))
+    least = None if isinstance(smallest, Refused) else smallest.stats.bound
     bound = None if least is None else min(frames, least)
     stats = SolveStats(sized.choice.stats.method, "optimal" if bound == frames else "feasible", frames, bound)
     regions = tuple(replace(r, need=need) for r, need in zip(sized.choice.regions, needs, strict=True))

@@ -14,17 +14,18 @@ from fractions import Fraction
 
 from floorflow.backends.backend import Source
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import FloorflowError, InfeasibleError, LimitError, Refusal, sentence
+from floorflow.errors import INTERRUPTED, Refusal, Refused, Stop, all_found, sentence
 from floorflow.request import Objective
 from floorflow.search.candidate.context import MORE_OF_ONE, TOGETHER, PlanningContext, longest_interval
 from floorflow.search.candidate.findings import Search, SearchResult, TraceRow
 from floorflow.search.candidate.members import Member, Pace, Together
 from floorflow.search.candidate.preparing import Priced, context_of, priced
 from floorflow.search.candidate.progress import SILENT, Progress
-from floorflow.search.interval.rate import shortest_possible
-from floorflow.search.interval.state import SearchState
+from floorflow.search.interval.state import SearchState, shortest_possible
 from floorflow.several import LEAST_SHARE_OF_TARGET, SeveralRequest
 from floorflow.stats import SolveStats
+
+_Searched = tuple[PlanningContext, SearchResult]
 
 
 @dataclass(frozen=True)
@@ -68,44 +69,38 @@ class Networks:
     alike: tuple[frozenset[int], ...] = ()
     """Networks, by their places, that are the same and are to reach the same: what one gets all get."""
 
-    def context(self, longest: Sequence[int | None], scaled: Sequence[bool], goal: Objective) -> PlanningContext:
+    def context(
+        self, longest: Sequence[int | None], scaled: Sequence[bool], goal: Objective
+    ) -> PlanningContext | Refused:
         """Return what a search of all together begins with.
 
         ``longest``: of each network the longest interval that it may have, in its own cycles; ``scaled``: whether the
-        search is for its share of its target, else any interval up to the longest will do.
-
-        Raises
-        ------
-        InfeasibleError
-            If an engine has no folding within the longest interval of its network.
-
+        search is for its share of its target, else any interval up to the longest will do. It is refused if an engine
+        has no folding within the longest interval of its network.
         """
         slowest = max((t.cycles for t, paced in zip(self.targets, scaled, strict=True) if paced), default=1)
         members = []
         for target, one, most, paced in zip(self.targets, self.priced, longest, scaled, strict=True):
-            groups = tuple(_within(group, most, target.network) for group in one.groups)
+            groups = all_found(_within(group, most, target.network) for group in one.groups)
+            if isinstance(groups, Refused):
+                return groups
             pace = Pace(target.cycles, slowest) if paced else None
             members.append(Member(target.network, one.dataflow, groups, pace))
         first = self.priced[0]
         together = Together(tuple(members), first.backend)
         asked = first.request.changed(fps=None, objective=goal, bargains="none")
         whole = replace(first, request=asked, dataflow=together.dataflow, groups=together.groups)
-        context = replace(context_of(whole), together=together)
+        context = context_of(whole)
+        if isinstance(context, Refused):
+            return context
         # More than a target is no merit: the longest interval that meets it is the shortest that is sought.
         capped = goal == "throughput" and self._all_asked(scaled)
         met = [cycles for cycles in context.problem.intervals() if cycles <= slowest] if capped else []
         enough = met[-1] if met else 0
-        return replace(context, least_cycles=enough, search_limits=TOGETHER)
+        return replace(context, together=together, least_cycles=enough, search_limits=TOGETHER)
 
-    def at_least(self) -> PlanningContext:
-        """Return the context in which each network has at least what it must have.
-
-        Raises
-        ------
-        InfeasibleError
-            If an engine of one is slower than that.
-
-        """
+    def at_least(self) -> PlanningContext | Refused:
+        """Return the context in which each network has at least what it must have, if all engines are fast enough."""
         asked = [target.is_asked for target in self.targets]
         return self.context([t.most for t in self.targets], asked if any(asked) else [True] * len(asked), "throughput")
 
@@ -113,23 +108,18 @@ class Networks:
         return all(target.is_asked for target, paced in zip(self.targets, scaled, strict=True) if paced)
 
 
-def networks_of(request: SeveralRequest, sources: Sequence[Source], fpgas: int) -> Networks:
+def networks_of(request: SeveralRequest, sources: Sequence[Source], fpgas: int) -> Networks | Refused:
     """Lower and price each network for the platform, and say what it is to reach.
 
-    Raises
-    ------
-    InfeasibleError
-        If a network has no folding on the platform even alone.
-
+    It is refused if a network has no folding on the platform even alone.
     """
     found, own, targets = [], [], []
     for name, one, source in zip(request.names, request.each, sources, strict=True):
         free = one.changed(fps=None)
         found.append(priced(source, free, fpgas))
-        try:
-            context = context_of(found[-1])
-        except InfeasibleError as error:
-            raise type(error)(f"{name}: {error}", error.hint, error.refusals) from error
+        context = context_of(found[-1])
+        if isinstance(context, Refused):
+            return replace(context, message=f"{name}: {context}")
         alone, cycles = _bound_alone(context), longest_interval(context.platform, one)
         least = request.least_fps(name)
         most = None if least is None else longest_interval(context.platform, one.changed(fps=least))
@@ -154,7 +144,7 @@ def _bound_alone(context: PlanningContext) -> int:
     return intervals[index]
 
 
-def _within(group: OptionGroup, most: int | None, network: str) -> OptionGroup:
+def _within(group: OptionGroup, most: int | None, network: str) -> OptionGroup | Refused:
     """Keep the foldings that are fast enough."""
     if most is None or (group.cycles <= most).all():
         return group
@@ -163,7 +153,7 @@ def _within(group: OptionGroup, most: int | None, network: str) -> OptionGroup:
         quickest = int(group.cycles.min())
         names = tuple(f"{network}/{engine}" for engine in group.engines)
         slow = Refusal("engine too slow", "cycles", "", quickest, most, proven=True, names=names)
-        raise InfeasibleError(f"proven infeasible: {slow}", "a lower rate for it, or a higher --clock-mhz", (slow,))
+        return Refused(f"proven infeasible: {slow}", "a lower rate for it, or a higher --clock-mhz", (slow,), "proven")
     return group.subset(keep)
 
 
@@ -221,19 +211,14 @@ def stretch_of(targets: Sequence[Target], intervals: Sequence[int]) -> Fraction:
     return max(Fraction(1), *counted)
 
 
-def search_several(networks: Networks, search: Search, further: Search, progress: Progress = SILENT) -> SeveralFound:
+def search_several(
+    networks: Networks, search: Search, further: Search, progress: Progress = SILENT
+) -> SeveralFound | Refused:
     """Find the best legal design for all networks.
 
     ``search`` may lift limits on single engines where there is no plan within them, ``further``, which only looks for
-    more rate of some, does not.
-
-    Raises
-    ------
-    InfeasibleError
-        If they are proven not to fit together, each at its least rate or, without one, however slow.
-    LimitError
-        If no design was found, and that is not proven.
-
+    more rate of some, does not. They may be proven not to fit together, each at its least rate or, without one, however
+    slow.
     """
     return _Seeking(networks, search, further, progress).found()
 
@@ -257,41 +242,45 @@ class _Seeking:
         """Which networks have a target that was asked for."""
         return tuple(target.is_asked for target in self.targets)
 
-    def first(self) -> PlanningContext:
+    def first(self) -> PlanningContext | Refused:
         """Return the context in which every rate that was asked for is met."""
         longest = [t.cycles if t.is_asked else t.most for t in self.targets]
         if all(self.asked):
             return self.networks.context(longest, self.asked, "resources")
         return self.networks.context(longest, [not asked for asked in self.asked], "throughput")
 
-    def found(self) -> SeveralFound:
+    def found(self) -> SeveralFound | Refused:
         """Return the best design."""
-        refused: FloorflowError | None = None
-        try:
-            context = self.first()
-            result = self._searched(context, self.search)
-        except (InfeasibleError, LimitError) as error:
-            if not any(self.asked):
-                raise
-            refused = error
-        if refused is None:
+        first = self._searched(self.first(), self.search)
+        if not isinstance(first, Refused):
+            context, result = first
             ended = "all rates that were asked for are met" if any(self.asked) else ""
             bound = self._bound(context, result) if not all(self.asked) else Fraction(1)
             return self._raised(context, result, bound, ended)
+        refused = first
+        if refused.interrupted or not any(self.asked):
+            return refused
         self.progress.note(f"not all rates that were asked for: {refused}")
-        scaled = self.asked
-        context = self.networks.context([t.most for t in self.targets], scaled, "throughput")
-        result = self._searched(context, self.search)
+        scaled = self.networks.context([t.most for t in self.targets], self.asked, "throughput")
+        second = self._searched(scaled, self.search)
+        if isinstance(second, Refused):
+            return second
+        context, result = second
         bound = max(self._bound(context, result), Fraction(1))
-        can = "can be met" if isinstance(refused, InfeasibleError) else "were found to be met"
+        can = "can be met" if refused.why == "proven" else "were found to be met"
         told = sentence(*refused.refusals[:3]) if refused.refusals else str(refused)
         why = f"not all rates that were asked for {can}: {told}"
         return self._raised(context, result, bound, why)
 
-    def _searched(self, context: PlanningContext, search: Search) -> SearchResult:
+    def _searched(self, context: PlanningContext | Refused, search: Search) -> _Searched | Refused:
+        """Return a context with what was found for it."""
+        if isinstance(context, Refused):
+            return context
         result = search(context)
+        if isinstance(result, Refused):
+            return result
         self._note(context, result.trace)
-        return result
+        return context, result
 
     def _note(self, context: PlanningContext, rows: Iterable[TraceRow]) -> None:
         if context.together is not None:
@@ -312,11 +301,12 @@ class _Seeking:
         for places in sorted(order, key=lambda own: self._share(own, context, result)):
             if self._share(places, context, result) >= 1:
                 continue
-            try:
-                context, result = self._more_for(places, context, result)
-            except (InfeasibleError, LimitError):
-                continue
-            except KeyboardInterrupt:
+            more: _Searched | Refused = INTERRUPTED
+            with Stop():
+                more = self._more_for(places, context, result)
+            if not isinstance(more, Refused):
+                context, result = more
+            elif more.interrupted:
                 result = replace(result, interrupted=True)
             if result.interrupted:
                 break
@@ -331,21 +321,13 @@ class _Seeking:
         intervals = _intervals(context, result)
         return min(self.targets[place].share(intervals[place]) for place in places)
 
-    def _more_for(
-        self, places: frozenset[int], context: PlanningContext, result: SearchResult
-    ) -> tuple[PlanningContext, SearchResult]:
-        """Return a design in which some networks have shorter intervals, and no other has a longer one.
-
-        Raises
-        ------
-        InfeasibleError, LimitError
-            If there is none, or none was found.
-
-        """
+    def _more_for(self, places: frozenset[int], context: PlanningContext, result: SearchResult) -> _Searched | Refused:
+        """Return a design in which some networks have shorter intervals, and no other has a longer one."""
         intervals = _intervals(context, result)
         slowest = max(intervals[place] for place in places)
         longest = [slowest - 1 if number in places else cycles for number, cycles in enumerate(intervals)]
         scaled = [number in places for number in range(len(intervals))]
         more = self.networks.context(longest, scaled, "throughput")
-        more = replace(more, search_limits=MORE_OF_ONE)
-        return more, self._searched(more, self.further)
+        return self._searched(
+            more if isinstance(more, Refused) else replace(more, search_limits=MORE_OF_ONE), self.further
+        )

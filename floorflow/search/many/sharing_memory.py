@@ -19,7 +19,7 @@ from floorflow.bandwidth.slots import MOST_STRETCH, SlotTable, in_slots
 from floorflow.channels.realise import BETWEEN_DEPTH_WORDS
 from floorflow.dataflow.model import Option
 from floorflow.dataflow.traffic import EnginePoint
-from floorflow.errors import FloorflowError, InfeasibleError, LimitError, Refusal, sentence
+from floorflow.errors import Refusal, Refused, all_found, sentence
 from floorflow.folding import fitting
 from floorflow.resources import Resources, total
 from floorflow.search.candidate.context import RATE_TOLERANCE, slot_limits
@@ -140,39 +140,33 @@ def _limits(one: Priced) -> Resources:
     return limits
 
 
-def sharing_of(networks: Mapping[str, Priced], asked: MemoryWishes) -> Sharing:
+def sharing_of(networks: Mapping[str, Priced], asked: MemoryWishes) -> Sharing | Refused:
     """Return what engines are to be chosen from: those that fit alone, with what each network is to reach.
 
-    Raises
-    ------
-    InfeasibleError
-        If a network fits by no engine even alone, or cannot reach what it must.
-
+    It is refused if a network fits by no engine even alone, or cannot reach what it must.
     """
     limits = _limits(next(iter(networks.values())))
-    foldings = tuple(_fitting(name, one, limits) for name, one in networks.items())
+    foldings = all_found(_fitting(name, one, limits) for name, one in networks.items())
+    if isinstance(foldings, Refused):
+        return foldings
     pairs = zip(networks.items(), foldings, strict=True)
     fronts = tuple(tuple(_point(name, one, option) for option in own) for (name, one), own in pairs)
     names, kept = tuple(networks), frozenset(asked.least_fps)
     wishes = _wishes(names, fronts, asked)
+    if isinstance(wishes, Refused):
+        return wishes
     return Sharing(asked, foldings, JointProblem(names, fronts, wishes, limits, asked.bandwidth_gbs, kept=kept))
 
 
-def choose_engines(known: Sharing, limits_share: float = 1.0) -> ChosenEngines:
+def choose_engines(known: Sharing, limits_share: float = 1.0) -> ChosenEngines | Refused:
     """Choose one engine a network within a share of the limits on all of them together.
 
-    Raises
-    ------
-    InfeasibleError
-        If no combination of engines fits; it says what is short.
-    LimitError
-        If none was found, though none is proven impossible.
-
+    Where none are found, the refusal says what is short.
     """
     problem = within(known.problem, limits_share)
     sought, joint = _chosen(problem)
     if joint.points is None:
-        raise no_engines(problem, joint)
+        return no_engines(problem, joint)
     engines = tuple(front[point] for front, point in zip(problem.fronts, joint.points, strict=True))
     options = tuple(own[point] for own, point in zip(known.foldings, joint.points, strict=True))
     return ChosenEngines(limits_share, engines, options, sought.wishes, joint)
@@ -180,14 +174,10 @@ def choose_engines(known: Sharing, limits_share: float = 1.0) -> ChosenEngines:
 
 def share_memory(
     known: Sharing, chosen: ChosenEngines, effort: str, seconds: dict[str, float], progress: Progress = SILENT
-) -> MemoryChoice:
+) -> MemoryChoice | Refused:
     """Schedule the memory for engines that are chosen, and say what they would reach without.
 
-    Raises
-    ------
-    LimitError
-        If a network misses what it must reach in every schedule that was found.
-
+    It is refused if a network misses what it must reach in every schedule that was found.
     """
     problem, asked = known.problem, known.asked
     with timed(progress, "scheduling", seconds):
@@ -202,7 +192,7 @@ def share_memory(
     choice = MemoryChoice(known, chosen, period, table, unaware, bound, front, seconds)
     missed = [n for n in choice.starved if problem.names[n] in problem.kept]
     if missed:
-        raise rates_missed(problem, missed, choice.frames_per_s)
+        return rates_missed(problem, missed, choice.frames_per_s)
     return choice
 
 
@@ -232,14 +222,14 @@ def timed(progress: Progress, name: str, seconds: dict[str, float]) -> Iterator[
     seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - started
 
 
-def _fitting(name: str, one: Priced, limits: Resources) -> tuple[Option, ...]:
+def _fitting(name: str, one: Priced, limits: Resources) -> tuple[Option, ...] | Refused:
     """Return the foldings of a network's engine that fit alone, within the limits on engines if any is."""
     (group,), (slot,) = one.groups, one.platform.slots
     places = ((slot.name, limits),)
-    try:
-        group = fitting(group, places)
-    except InfeasibleError as error:
-        raise InfeasibleError(f"{name}: {error}", error.hint, error.refusals) from error
+    fits = fitting(group, places)
+    if isinstance(fits, Refused):
+        return replace(fits, message=f"{name}: {fits}")
+    group = fits
     allowed = engine_limits(one.request, one.platform, one.dataflow, one.backend).allowed(group, places)
     group = group.subset(allowed) if allowed.any() else group
     return tuple(option for (option,) in group.rows)
@@ -254,7 +244,9 @@ def _point(name: str, one: Priced, option: Option) -> EnginePoint:
     return replace(point, resources=option.resources + fifos)
 
 
-def _wishes(names: Sequence[str], fronts: Sequence[tuple[EnginePoint, ...]], asked: MemoryWishes) -> tuple[Wish, ...]:
+def _wishes(
+    names: Sequence[str], fronts: Sequence[tuple[EnginePoint, ...]], asked: MemoryWishes
+) -> tuple[Wish, ...] | Refused:
     """Return the target and the least rate of each network; without a rate that is asked for, its highest alone."""
     wishes = []
     for name, points in zip(names, fronts, strict=True):
@@ -262,7 +254,7 @@ def _wishes(names: Sequence[str], fronts: Sequence[tuple[EnginePoint, ...]], ask
         fps, least = asked.fps.get(name, most), asked.least_fps.get(name)
         if least is not None and least > most * (1 + RATE_TOLERANCE):
             refusal = Refusal("rate alone", "frames/s", name, least, most, proven=True)
-            raise InfeasibleError(PROVEN + str(refusal), "ask for less, or give more memory bandwidth", (refusal,))
+            return Refused(PROVEN + str(refusal), "ask for less, or give more memory bandwidth", (refusal,), "proven")
         made = wish(points, asked.bandwidth_gbs, fps, asked.fairness, least_fps=least, two_sided=asked.two_sided)
         wishes.append(made)
     return tuple(wishes)
@@ -278,7 +270,7 @@ def _joint_front(problem: JointProblem) -> tuple[FrontPoint, ...]:
 PROVEN = "proven infeasible by the cost model: "
 
 
-def no_engines(problem: JointProblem, joint: JointAnswer) -> FloorflowError:
+def no_engines(problem: JointProblem, joint: JointAnswer) -> Refused:
     """Return why there are no engines: a resource that all of them are short of, or rates that cannot be kept."""
     least = total(_least(points) for points in problem.fronts).as_dict()
     refusals = tuple(
@@ -296,7 +288,7 @@ def no_engines(problem: JointProblem, joint: JointAnswer) -> FloorflowError:
             refusals, hint = (_rates_refused(problem, hard),), "ask for less with --min-rate"
     proven = all(refusal.proven for refusal in refusals)
     message = f"{', '.join(problem.names)}: {sentence(*refusals)}"
-    return InfeasibleError(PROVEN + message, hint, refusals) if proven else LimitError(message, hint, refusals)
+    return Refused(PROVEN + message, hint, refusals, "proven") if proven else Refused(message, hint, refusals)
 
 
 def _least(points: Sequence[EnginePoint]) -> Resources:
@@ -315,11 +307,11 @@ def _rates_refused(problem: JointProblem, hard: Sequence[int]) -> Refusal:
     return Refusal("rates together", proven=loosest.stats.status == "infeasible", names=names)
 
 
-def rates_missed(problem: JointProblem, missed: Sequence[int], frames_per_s: Sequence[float]) -> LimitError:
+def rates_missed(problem: JointProblem, missed: Sequence[int], frames_per_s: Sequence[float]) -> Refused:
     """Return that the schedule found keeps too little for networks, by position, that were to get their least rates."""
     told = [
         f"{problem.names[n]} gets {frames_per_s[n]:.4g} frames/s, {problem.wishes[n].least_fps:g} are to be kept"
         for n in missed
     ]
     hint = "ask for less with --min-rate, or try --effort best"
-    return LimitError(f"no schedule of the memory was found that keeps all rates: {'; '.join(told)}", hint)
+    return Refused(f"no schedule of the memory was found that keeps all rates: {'; '.join(told)}", hint)

@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import INTERRUPTED, Refused, Stop, unproven
 from floorflow.folding import FoldingProblem, restricted
-from floorflow.folding.fewest import fewest_marked, least_full
+from floorflow.folding.fewest import fewest_marked, least_full_marked
 from floorflow.request import Objective
 from floorflow.search.candidate.candidate import written_by_host
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import HostWeights, Outcome, SearchResult, Steps, TraceRow
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.interval.latency import latency_cycles
-from floorflow.search.interval.rate import shortest_possible, why_ended
-from floorflow.search.interval.state import SearchState
+from floorflow.search.interval.rate import why_ended
+from floorflow.search.interval.state import SearchState, shortest_possible
 
 Marks = Sequence[NDArray[np.int64]]
 
@@ -205,7 +205,7 @@ class _Sparing:
         for most in list(counts)[:TRIES]:
             with self.progress.stage("folding"):
                 self.progress.note(f"{most} engines for the host to write at {interval:,} cycles")
-                rows = least_full(self.context.problem, interval, marks, most)
+                rows = least_full_marked(self.context.problem, interval, marks, most)
             groups = frozenset(g for g, row in enumerate(rows or ()) if marks[g][row])
             if rows is not None and groups not in yielded:
                 yielded.add(groups)

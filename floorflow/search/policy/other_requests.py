@@ -17,7 +17,7 @@ from math import ceil, inf
 
 from floorflow.backends.backend import backend_named
 from floorflow.dataflow.measured import NO_MEASUREMENTS
-from floorflow.errors import INTERRUPTED, Refusal, Refused, required
+from floorflow.errors import INTERRUPTED, Refusal, Refused
 from floorflow.facts.extras import (
     EXTRAS_SCHEMA,
     BargainEntry,
@@ -38,8 +38,7 @@ from floorflow.search.candidate.context import PlanningContext, cap_limits, long
 from floorflow.search.candidate.engine_limits import PRODUCTS
 from floorflow.search.candidate.findings import Outcome, Prepare, SearchResult
 from floorflow.search.candidate.progress import SILENT, Progress
-from floorflow.search.interval.rate import shortest_possible
-from floorflow.search.interval.state import SearchState
+from floorflow.search.interval.state import SearchState, shortest_possible
 from floorflow.stats import WorkIsSpent, counted
 
 
@@ -221,7 +220,7 @@ def extras(
     progress: Progress,
     *,
     again: Again | None = None,
-) -> Extras | None:
+) -> Extras | Refused | None:
     """Return what is told beside the plan of a finished search, in at most so much work; None where nothing is.
 
     ``again``: how the same is searched for at another rate; None where no bargain is to be had. Whoever asks for
@@ -231,7 +230,7 @@ def extras(
     if found.interrupted:
         return None
     asked, measured = request.bargains in {"fold", "plan"}, context.measured != NO_MEASUREMENTS
-    bound, rows, left = None, None, list[LeftOutEntry]()
+    bound, bargains, left = None, None, list[LeftOutEntry]()
     # No option of a command that measures would bring what is left out.
     with counted(inf if asked or measured else most_work):
         if request.goal == "throughput":
@@ -244,22 +243,29 @@ def extras(
                     left.append(LeftOutEntry(what="without_limits", less=[], option=option))
         if again is not None and _are_sought(context):
             with progress.stage("extras: bargains"):
-                rows = _bargains(context, found, again, progress)
-            missing = list(LESS[len(rows.rows) :])
+                answer = _bargains(context, found, again, progress)
+            if isinstance(answer, Refused):
+                return answer
+            bargains, missing = answer, list(LESS[len(answer.rows) :])
             left += [LeftOutEntry(what="bargains", less=missing, option="--bargains fold")] if missing else []
-    if not (bound or rows or left):
+    if not (bound or bargains or left):
         return None
-    return Extras(schema=EXTRAS_SCHEMA, plan_sha256=plan_sha256, without_limits=bound, bargains=rows, left_out=left)
+    return Extras(schema=EXTRAS_SCHEMA, plan_sha256=plan_sha256, without_limits=bound, bargains=bargains, left_out=left)
 
 
-def _bargains(context: PlanningContext, found: SearchResult, again: Again, progress: Progress) -> BargainsEntry:
-    """Return the bargains of a finished search, as far as the work goes that is allowed."""
+def _bargains(
+    context: PlanningContext, found: SearchResult, again: Again, progress: Progress
+) -> BargainsEntry | Refused:
+    """Return the bargains of a finished search, as far as the work goes that is allowed; refused after a signal."""
     planned = context.request.bargains_sought == "plan"
     large = len(found.candidate.modules) > MOST_MODULES or len(found.candidate.folded.options) > MOST_ENGINES
     rows = list[BargainEntry]()
     if context.request.bargains is not None or not large:
         with suppress(WorkIsSpent):
-            rows.extend(_Rows(context, found, again, progress, planned).rows())
+            for row in _Rows(context, found, again, progress, planned).rows():
+                if isinstance(row, Refused):
+                    return row
+                rows.append(row)
     now = figures_of(context, found.candidate, found.placements)
     return BargainsEntry(now=now, rows=rows, planned=planned, beside=list(_beside(context)))
 
@@ -288,8 +294,11 @@ class _Rows:
     progress: Progress
     planned: bool
 
-    def rows(self) -> Iterator[BargainEntry]:
-        """Yield a bargain for each share; rates at which the same interval is the longest are planned once."""
+    def rows(self) -> Iterator[BargainEntry | Refused]:
+        """Yield a bargain for each share; rates at which the same interval is the longest are planned once.
+
+        After a signal the refusal comes, and nothing more.
+        """
         interval = self.found.candidate.interval_cycles
         slowest = self._prepared(rounded_down(self._rate(LESS[-1]), DIGITS[0]))
         intervals = () if slowest is None else slowest.problem.intervals()
@@ -302,7 +311,11 @@ class _Rows:
                 continue
             if longest not in known:
                 self.progress.note(f"{less:.0%} less rate, {longest:,} cycles")
-                known[longest] = self._figures(fps)
+                answer = self._figures(fps)
+                if isinstance(answer, Refused):
+                    yield answer
+                    return
+                known[longest] = answer
             cycles, figures = known[longest]
             yield BargainEntry(less=less, fps=fps, interval_cycles=cycles, figures=figures)
 
@@ -324,14 +337,14 @@ class _Rows:
         context = self.again.prepare(self._request(fps), len(self.context.platform.fpgas))
         return None if isinstance(context, Refused) else context
 
-    def _figures(self, fps: float) -> tuple[int | None, FiguresEntry | None]:
-        """Return interval and figures of the design for a rate, None where none is found."""
+    def _figures(self, fps: float) -> tuple[int | None, FiguresEntry | None] | Refused:
+        """Return interval and figures of the design for a rate, None where none is found; refused after a signal."""
         context = self._prepared(fps)
         if context is None:
             return None, None
         result = self.again.search(replace(context, floorplans=self.planned))
         if result.interrupted:
-            required(INTERRUPTED)
+            return INTERRUPTED
         if isinstance(result, Refused):
             return None, None
         candidate = result.candidate

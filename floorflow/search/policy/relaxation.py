@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from floorflow.errors import INTERRUPTED, Refusal, Refused, Stop, outcome_of, required, sentence
+from floorflow.errors import INTERRUPTED, Made, Refusal, Refused, Stop, outcome_of, sentence
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingSolution
 from floorflow.folding.fewest import fewest_marked
 from floorflow.partition import PartitionFailure, PartitionProblem, PartitionSolution, partition
@@ -22,7 +22,7 @@ from floorflow.search.candidate.assignment import assign, clustered
 from floorflow.search.candidate.candidate import Candidate, folded_by
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.engine_limits import EngineLimits
-from floorflow.search.candidate.findings import Made, Outcome, Prepare, SearchResult, Steps
+from floorflow.search.candidate.findings import Outcome, Prepare, Search, SearchResult, Steps
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.candidate.routes import longest_stretch, near
 from floorflow.search.interval.search import search
@@ -47,7 +47,7 @@ class Relaxation:
 def outcome_under(
     steps: Steps[Made],
     relaxations: Sequence[Relaxation],
-    search: Callable[[PlanningContext], Outcome],
+    search: Search,
     progress: Progress = SILENT,
 ) -> Made | Refused:
     """Return what comes of steps, each searched under the first relaxation, and what that asks for under the next.
@@ -239,9 +239,7 @@ RELAXATIONS = (ENGINE_LIMITS, HOST_WEIGHTS, HOPS)
 """In the order in which they stand round a search: the first gives way last."""
 
 
-def searched_under(
-    progress: Progress, relaxations: Sequence[Relaxation] = RELAXATIONS
-) -> Callable[[PlanningContext], SearchResult]:
-    """Return a search under some relaxations, for whoever goes on only with what is found."""
-    one: Callable[[PlanningContext], Outcome] = partial(search, progress=progress)
-    return lambda context: required(outcome_under(searched_alone(context), relaxations, one, progress))
+def searched_under(progress: Progress, relaxations: Sequence[Relaxation] = RELAXATIONS) -> Search:
+    """Return a search under some relaxations."""
+    one: Search = partial(search, progress=progress)
+    return lambda context: outcome_under(searched_alone(context), relaxations, one, progress)

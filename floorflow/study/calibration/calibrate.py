@@ -14,7 +14,7 @@ from floorflow.dataflow.measured import MeasuredEngine, Measurements, factors_of
 from floorflow.dataflow.model import AttributeValue, Dataflow, Option, renamings
 from floorflow.errors import InputError, PlatformError, some
 from floorflow.facts import FoldedEntry, Plan, read_plan
-from floorflow.record import Outcome
+from floorflow.record import PlanWithFiles
 from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.search.candidate.preparing import platform_of, settled
@@ -24,7 +24,7 @@ from floorflow.study.calibration.replan import Overrides, replanned_request
 from floorflow.study.calibration.timing import NO_TIMING, Timing, read_timing
 from floorflow.study.reports import Folder, read_reports
 
-Planner = Callable[[Request, Progress, Measurements], Outcome]
+Planner = Callable[[Request, Progress, Measurements], PlanWithFiles]
 """What plans anew: `flow.plan`, given by the API so that studies need not know the driver of all stages."""
 
 
@@ -38,7 +38,7 @@ class Calibration:
     """
 
     before: Plan | None
-    after: Outcome
+    after: PlanWithFiles
     folder: Folder
     matches: Matches
     measured: Measurements

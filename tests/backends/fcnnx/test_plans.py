@@ -11,11 +11,11 @@ import pytest
 
 import floorflow as ff
 from floorflow.api.command import command_line_of_several
-from floorflow.errors import LimitError, required
+from floorflow.errors import Refused, required
 from floorflow.facts import MemoryScheduleEntry
 from floorflow.request import Request
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.findings import SearchResult
+from floorflow.search.candidate.findings import Outcome
 from floorflow.search.candidate.preparing import read
 from floorflow.search.candidate.progress import SILENT
 from floorflow.search.interval.search import search
@@ -206,19 +206,18 @@ def test_engines_that_cannot_be_placed_are_chosen_anew_for_less_area() -> None:
     networks, asked = networks_at_memory(request, [read(one) for one in each])
     before: list[int] = []
 
-    def fails(context: PlanningContext) -> SearchResult:
+    def fails(context: PlanningContext) -> Outcome:
         before.append(sum(group.use[0, 4] for group in context.problem.groups))
         if len(before) > 1:
-            return required(search(context))
-        raise LimitError("no room")
+            return search(context)
+        return Refused("no room")
 
-    found = search_at_memory(request, networks, asked, fails, SILENT)
+    found = required(search_at_memory(request, networks, asked, fails, SILENT))
     assert found.choice.chosen.limits_share == 0.95
     assert found.tried == ("engines within 100% of the limits were not placed: no room",)
     assert before[1] <= before[0]
 
-    def always_fails(context: PlanningContext) -> SearchResult:
-        raise LimitError(f"no room for {len(context.dataflow.engines)}")
+    def always_fails(context: PlanningContext) -> Outcome:
+        return Refused(f"no room for {len(context.dataflow.engines)}")
 
-    with pytest.raises(LimitError, match="no room for 2"):
-        search_at_memory(request, networks, asked, always_fails, SILENT)
+    assert search_at_memory(request, networks, asked, always_fails, SILENT) == Refused("no room for 2")

@@ -20,7 +20,7 @@ from floorflow.cli.main import app
 from floorflow.dataflow.model import Dataflow, Option
 from floorflow.errors import InputError
 from floorflow.output import write
-from floorflow.record import Outcome
+from floorflow.record import PlanWithFiles
 from floorflow.request import Request
 from floorflow.technology import technology_of
 from floorflow.verify import check
@@ -100,11 +100,11 @@ def test_names_of_other_styles_need_the_file_and_one_that_fits(model: Path) -> N
     assert f"need its {STYLE_FILE} beside the file" in refused.value.hint
 
 
-def planned(model: Path, **options: Any) -> Outcome:
+def planned(model: Path, **options: Any) -> PlanWithFiles:
     return flow.plan(Request(model, "xcku5p", cap=FEW_DSP, effort="fast", plots=False, **options))
 
 
-def engines(outcome: Outcome) -> list[tuple[Any, ...]]:
+def engines(outcome: PlanWithFiles) -> list[tuple[Any, ...]]:
     folded = outcome.plan.phases[0].engines
     return [(e.name, e.kind, folded[e.name].cycles, folded[e.name].resources) for e in outcome.plan.networks[0].engines]
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from floorflow.papers.dpr.interval import Folded, Intervals, Slot
 from floorflow.papers.dpr.problem import RESOURCES, UNITS, Chunk, ChunkAnswer, ChunkProblem, Ints, Regions, loads_us
-from floorflow.segments.paths import Floats, Path, Span, Table, best_path, lazy_path, spread, with_known
+from floorflow.segments.paths import Floats, Path, Span, best_path, lazy_path, spread, with_known
+from floorflow.segments.table import SpanTable
 from floorflow.stats import SolveStats
 
 ROUNDING = 1e-9
@@ -59,8 +60,8 @@ class _Search:
 
     problem: ChunkProblem
     regions: Regions
-    whole: Table[Folded]
-    tables: tuple[Table[Folded], ...]
+    whole: SpanTable[Folded]
+    tables: tuple[SpanTable[Folded], ...]
     static: bool
 
     def hoped(self) -> Path | None:
@@ -104,7 +105,7 @@ class _Search:
         costs = [each / self.problem.clock_mhz for each in cycles]
         return best_path(costs, loads_us(self.problem, self.regions), uncut, areas)
 
-    def _parts(self, path: Path) -> list[tuple[Table[Folded], Span]]:
+    def _parts(self, path: Path) -> list[tuple[SpanTable[Folded], Span]]:
         """Return the chunks of a path with the tables of their regions."""
         tables = self.tables if len(path.spans) > 1 else (self.whole,)
         return [(tables[number % len(tables)], span) for number, span in enumerate(path.spans)]

@@ -29,7 +29,8 @@ from floorflow.papers.samo.problem import (
 )
 from floorflow.papers.samo.segment_model import Mask, SegmentModel, decide
 from floorflow.resources import RESOURCE_NAMES, Resources
-from floorflow.segments.paths import Span, Table, cheapest_path, lazy_path, spread
+from floorflow.segments.paths import Span, cheapest_path, lazy_path, spread
+from floorflow.segments.table import SpanTable
 from floorflow.stats import SolveStats
 
 AT_ONCE = 8
@@ -87,7 +88,7 @@ class _Intervals:
         self.by_resources = spread(self._fastest_alone())
         """Levels below which resources let no segment come, (first border, border behind)."""
         self._slow_enough = self._first_slow_enough()
-        self.table = Table(np.maximum(self.by_resources, self._slow_enough), self._solved)
+        self.table = SpanTable(np.maximum(self.by_resources, self._slow_enough), self._solved)
 
     def _fastest_alone(self) -> Floats:
         """Return the level of the fastest row that fits alone of each node between two neighbouring borders."""

@@ -19,7 +19,7 @@ from floorflow.backends.finn.kinds.registry import KINDS, kind_of
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.rates.start_up import HLS_RESTART_CYCLES, Pace, expected_cycles
 from floorflow.dataflow import bands
-from floorflow.dataflow.bands import CROSSING, FF_PER_LUT, LESS, MORE, outcome_of
+from floorflow.dataflow.bands import CROSSING, FF_PER_LUT, LESS, MORE, uncertain_sum
 from floorflow.dataflow.model import Attributes, Engine, Option
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.technology import technology_of
@@ -76,7 +76,7 @@ def test_the_upper_tenth_fits_nine_times_in_ten() -> None:
 def test_a_supply_for_a_confidence_is_enough_and_hardly_more_than_that(
     use: dict[str, Resources], confidence: float, least: Resources, counted: set[str]
 ) -> None:
-    outcome = outcome_of(use, relative_band, counted)
+    outcome = uncertain_sum(use, relative_band, counted)
     supply = outcome.supply(least, confidence)
     assert least.fits(supply)
     beside = {**supply.as_dict(), "FF": max(supply.ff, FF_PER_LUT * supply.lut)}
@@ -91,9 +91,9 @@ def test_a_supply_for_a_confidence_is_enough_and_hardly_more_than_that(
 
 def test_what_may_fail_is_never_told_as_certain() -> None:
     plenty = Resources(*[10**9] * 5).as_dict()
-    assert outcome_of({"MVAU_hls": Resources(lut=10)}, relative_band).told(plenty) == 0.98
-    assert outcome_of({CROSSING: Resources(ff=10)}, relative_band).told(plenty) == 1
-    unlikely = outcome_of({"MVAU_hls": Resources(lut=1000)}, relative_band)
+    assert uncertain_sum({"MVAU_hls": Resources(lut=10)}, relative_band).told(plenty) == 0.98
+    assert uncertain_sum({CROSSING: Resources(ff=10)}, relative_band).told(plenty) == 1
+    unlikely = uncertain_sum({"MVAU_hls": Resources(lut=1000)}, relative_band)
     have = Resources(lut=1000).as_dict()
     assert 0 <= unlikely.likelihood(have) - unlikely.told(have) < 1e-4
 
