@@ -18,8 +18,6 @@ from floorflow.verify.rules import (
     claims,
     crossings,
     emitted,
-    engines,
-    extras,
     fifos,
     memory,
     modules,
@@ -27,7 +25,6 @@ from floorflow.verify.rules import (
     pblocks,
     platform,
     region_fabric,
-    region_files,
     regions,
     schedule,
     slices,
@@ -68,10 +65,10 @@ OVER_PHASES: Rules = (
     (across.check_passing, "phases"),
     (across.check_direction, "plan phases"),
     (outcomes.check_calibration, "plan phases"),
-    (engines.check_engine_limits, "plan phases"),
-    (engines.check_host_weights, "plan phases"),
+    (throughput.check_engine_limits, "plan phases"),
+    (throughput.check_host_weights, "plan phases"),
     (summary.check_fullness, "plan phases"),
-    (extras.check_extras, "folder plan phases"),
+    (summary.check_extras, "folder plan phases"),
     (memory.check_memory_schedule, "plan phases"),
 )
 OF_PHASES: Rules = (
@@ -100,7 +97,7 @@ OF_PHASES: Rules = (
 OVER_ALL: Rules = (
     (regions.check_regions, "plan phases boards"),
     (schedule.check_timeline, "plan"),
-    (region_files.check_region_files, "folder plan phases boards"),
+    (schedule.check_region_files, "folder plan phases boards"),
     (schedule.check_reconfigured, "folder plan phases boards"),
     (emitted.check_left_overs, "folder plan phases"),
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 from floorflow.verify.back_end import Files
 from floorflow.verify.files import shipped_file
-from floorflow.verify.finn.built import BuiltNetwork
+from floorflow.verify.finn.engines import BuiltNetwork
 from floorflow.verify.records import Record, is_count
 from floorflow.verify.violations import Findings
 

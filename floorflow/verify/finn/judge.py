@@ -11,8 +11,14 @@ from typing import Any
 from floorflow.verify.back_end import Files, Port, Row
 from floorflow.verify.facts import slr_number
 from floorflow.verify.finn.build import FINDINGS, judge_build
-from floorflow.verify.finn.built import as_built, folded_engine, networks_of
-from floorflow.verify.finn.engines import AttributeProblem, FoldedEngine, width_objections
+from floorflow.verify.finn.engines import (
+    AttributeProblem,
+    FoldedEngine,
+    as_built,
+    folded_engine,
+    networks_of,
+    width_objections,
+)
 from floorflow.verify.finn.fifos import builds_slices as slices_are_built
 from floorflow.verify.finn.fifos import check_fifo_file, check_step_plan, engines_when_placed, fifo_objections
 from floorflow.verify.finn.files import (

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from floorflow.verify.back_end import Files
-from floorflow.verify.finn.built import BuiltNetwork
-from floorflow.verify.finn.engines import AttributeProblem, FoldedEngine, bits_of, is_signed
+from floorflow.verify.finn.engines import AttributeProblem, BuiltNetwork, FoldedEngine, bits_of, is_signed
 from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
 
