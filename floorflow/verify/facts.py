@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -125,6 +125,19 @@ class PhaseFacts:
     networks: tuple[str, ...] = ()
     back_end: BackEnd | None = None
     roads: Roads = NO_ROADS
+    findings: Findings = field(default_factory=Findings)
+
+    def add(self, name: str, where: str, message: str) -> None:
+        """Record one violation."""
+        self.findings.add(name, where, message)
+
+    def expect(self, name: str, where: str, what: str, stated: object, derived: object) -> None:
+        """Record ``name`` unless the stated value equals the derived one."""
+        self.findings.expect(name, where, what, stated, derived)
+
+    def compare(self, name: str, where: str, stated: Record, derived: Mapping[str, object]) -> None:
+        """Record ``name`` for each derived value that the stated one of its key does not equal."""
+        self.findings.compare(name, where, stated, derived)
 
     @property
     def name(self) -> str:
@@ -237,8 +250,11 @@ def phases_of(plan: Record, boards: Mapping[str, Board], judge: Judge | None, fi
         rows = _rows(plan, raw, slots)
         back_end = _back_end(plan, boards, judge, rows, findings)
         folded = folded_engines(rows, back_end, where)
-        phase = PhaseFacts(where, raw, slots, links, fpgas, stages, folded, clock_mhz, networks, back_end, between)
-        phases.append(phase)
+        phases.append(
+            PhaseFacts(
+                *(where, raw, slots, links, fpgas, stages, folded, clock_mhz, networks, back_end, between, findings)
+            )
+        )
     return phases
 
 

@@ -209,28 +209,28 @@ def _spelt_out(text: str) -> str:
     return text if ":" in text else f"{text}:{text}"
 
 
-def check_fixed(phase: PhaseFacts, fpga: str, device: Device, fixed: Mapping[str, str], findings: Findings) -> None:
+def check_fixed(phase: PhaseFacts, fpga: str, device: Device, fixed: Mapping[str, str]) -> None:
     """Judge that the pblocks on an FPGA that the options fix hold just the sites that they are told to."""
     held = phase.raw["floorplan"][fpga]["pblocks"]
     for name, area in fixed.items():
         where = f"{phase.where} pblock {name}"
         if name not in phase.modules:
-            findings.add("fixed-pblock", where, f"the options fix {area}, and there is no module {name}")
+            phase.add("fixed-pblock", where, f"the options fix {area}, and there is no module {name}")
         owner = area.rpartition("/")[0]
         if name not in held or name not in phase.modules:
             if owner == fpga and name in phase.modules:
-                findings.add("fixed-pblock", where, f"the options fix {area}, and it is not on {fpga}")
+                phase.add("fixed-pblock", where, f"the options fix {area}, and it is not on {fpga}")
             continue
         span = parse_range(_spelt_out(area.rpartition("/")[2]))
         if span is None or owner not in ("", fpga):
-            findings.add("fixed-pblock", where, f"the options fix {area}, which is no range of {fpga}")
+            phase.add("fixed-pblock", where, f"the options fix {area}, which is no range of {fpga}")
             continue
         named = [parse_range(text) for text in held[name]["ranges"]]
         own = sites_of(device, [one for one in named if one is not None])
         wanted, own = (_of_kind(sites, span.kind) for sites in (sites_of(device, [span]), own))
         other = union(difference(wanted, own), difference(own, wanted))
         if other:
-            findings.add("fixed-pblock", where, f"the options fix {area}; it differs in {describe(other)}")
+            phase.add("fixed-pblock", where, f"the options fix {area}; it differs in {describe(other)}")
 
 
 def _of_kind(sites: Sites, kind: str) -> Sites:
@@ -265,40 +265,38 @@ class Placed:
         return reduce(add, map(device.resources, self.areas))
 
 
-def check_floorplan(
-    phase: PhaseFacts, boards: Mapping[str, Board], options: Record, outcomes: Outcomes, findings: Findings
-) -> None:
+def check_floorplan(phase: PhaseFacts, boards: Mapping[str, Board], options: Record, outcomes: Outcomes) -> None:
     """Check the pblocks of every FPGA of a phase, and how its slots are constrained."""
-    _check_membership(phase, findings)
+    _check_membership(phase)
     styles: dict[str, str] = {}
     for fpga in phase.fpgas:
         if fpga not in phase.raw["floorplan"]:
-            findings.add("floorplan-missing", f"{phase.where}.floorplan", f"{fpga} has no entry")
+            phase.add("floorplan-missing", f"{phase.where}.floorplan", f"{fpga} has no entry")
     for fpga, floorplan in phase.raw["floorplan"].items():
         if fpga not in boards:
-            findings.add("platform-mismatch", f"{phase.where}.floorplan", f"{fpga} is no FPGA with readable files")
+            phase.add("platform-mismatch", f"{phase.where}.floorplan", f"{fpga} is no FPGA with readable files")
             continue
         board = boards[fpga]
         placed = []
         for name, entry in floorplan["pblocks"].items():
             where = f"{phase.where} pblock {name}"
-            areas = _areas(board.device, entry, where, findings)
+            areas = _areas(board.device, entry, where, phase.findings)
             if areas:
-                named = _check_ranges(board.device, entry["ranges"], where, findings)
+                named = _check_ranges(board.device, entry["ranges"], where, phase.findings)
                 inside = reduce(union, map(board.device.sites, areas))
                 placed.append(Placed(name, where, entry, areas, inside, named))
-        rules, blocks = Rules.of(board, options, outcomes), _check_each(phase, board, placed, findings)
-        check_room(rules, blocks, findings)
+        rules, blocks = Rules.of(board, options, outcomes), _check_each(phase, board, placed)
+        check_room(rules, blocks, phase.findings)
         here = [slot for slot in phase.slots.values() if slot.fpga == fpga]
         styles |= {slot.name: rules.style(slot, blocks) for slot in here}
-        _check_overlaps(placed, findings)
-        check_fixed(phase, fpga, board.device, options.get("fix_pblock", {}), findings)
+        _check_overlaps(placed, phase.findings)
+        check_fixed(phase, fpga, board.device, options.get("fix_pblock", {}))
         boxes = {block.name: block.box for block in placed}
         wires = list(wires_on(phase, board, fpga, boxes))
-        check_objective(phase, board, fpga, wires=wires, options=options, findings=findings)
-        check_ports(phase, board, fpga, boxes, findings)
-        check_sll_columns(phase, board, fpga, findings)
-    check_styles(phase.where, phase.raw["constraint_styles"], list(phase.slots.values()), styles, findings)
+        check_objective(phase, board, fpga, wires=wires, options=options)
+        check_ports(phase, board, fpga, boxes)
+        check_sll_columns(phase, board, fpga)
+    check_styles(phase.where, phase.raw["constraint_styles"], list(phase.slots.values()), styles, phase.findings)
 
 
 def _areas(device: Device, entry: Record, where: str, findings: Findings) -> list[Rectangle]:
@@ -314,7 +312,7 @@ def _areas(device: Device, entry: Record, where: str, findings: Findings) -> lis
     return [] if outside else areas
 
 
-def _check_membership(phase: PhaseFacts, findings: Findings) -> None:
+def _check_membership(phase: PhaseFacts) -> None:
     homes: dict[str, list[str]] = {}
     for fpga, floorplan in phase.raw["floorplan"].items():
         for name, entry in floorplan["pblocks"].items():
@@ -323,14 +321,14 @@ def _check_membership(phase: PhaseFacts, findings: Findings) -> None:
             slot = phase.slots.get(entry["slot"])
             assigned = phase.raw["partition"]["assignment"].get(name)
             if name not in phase.modules:
-                findings.add("module-unknown", where, "the pblock belongs to no module")
+                phase.add("module-unknown", where, "the pblock belongs to no module")
             if slot is None or slot.fpga != fpga or entry["slot"] != assigned:
-                findings.add("slr-mismatch", where, f"slot {entry['slot']} on {fpga}, the module is in {assigned}")
+                phase.add("slr-mismatch", where, f"slot {entry['slot']} on {fpga}, the module is in {assigned}")
     for name in phase.modules:
         if name not in homes:
-            findings.add("pblock-missing", phase.where, f"module {name} has no pblock")
+            phase.add("pblock-missing", phase.where, f"module {name} has no pblock")
         elif len(homes[name]) > 1:
-            findings.add("pblock-repeated", phase.where, f"module {name} has pblocks on {homes[name]}")
+            phase.add("pblock-repeated", phase.where, f"module {name} has pblocks on {homes[name]}")
 
 
 def _check_ranges(device: Device, ranges: list[str], where: str, findings: Findings) -> Sites:
@@ -344,23 +342,23 @@ def _check_ranges(device: Device, ranges: list[str], where: str, findings: Findi
     return named
 
 
-def _check_each(phase: PhaseFacts, board: Board, placed: list[Placed], findings: Findings) -> list[Block]:
+def _check_each(phase: PhaseFacts, board: Board, placed: list[Placed]) -> list[Block]:
     """Judge each pblock by itself; return what was counted of those that belong to a module."""
     totals, blocks = module_totals(phase), []
     for block in placed:
-        _check_sites(block, findings)
+        _check_sites(block, phase.findings)
         if f"pblock_{block.name}" in board.shell_pblocks:
-            findings.add("pblock-parent", block.where, "its name in Vivado is that of a pblock of the shell")
+            phase.add("pblock-parent", block.where, "its name in Vivado is that of a pblock of the shell")
         touched, _ = board.keep_out.touched(block)
         if touched:
-            findings.add("shell-touched", block.where, f"holds {touched} that must stay free")
+            phase.add("shell-touched", block.where, f"holds {touched} that must stay free")
         slot = phase.slots.get(block.entry["slot"])
         if slot is not None:
-            _check_slr(block, slot, board.device, findings)
+            _check_slr(block, slot, board.device, phase.findings)
         supply = block.supply(board.device)
-        findings.expect("wrong-supply", block.where, "supply", amounts(block.entry["supply"]), supply)
+        phase.expect("wrong-supply", block.where, "supply", amounts(block.entry["supply"]), supply)
         demand = totals.get(block.name, amounts(block.entry["demand"]))
-        findings.expect("wrong-demand", block.where, "demand", amounts(block.entry["demand"]), demand)
+        phase.expect("wrong-demand", block.where, "demand", amounts(block.entry["demand"]), demand)
         if block.name in phase.modules:
             blocks.append(Block(block.name, block.where, block.entry, slot, block.areas, supply, demand))
     return blocks

@@ -44,7 +44,7 @@ def check_schedule(plan: Record, findings: Findings) -> None:
         findings.add(name, "schedule.steps", f"are {', '.join(listed)}; the phases are {', '.join(expected)}")
         return
     for phase, step in zip(phases, schedule["steps"], strict=True):
-        _check_step(plan, phase, step, findings)
+        _check_step(plan, phase, step)
     if in_regions(plan):
         return  # loads hide behind runs, as `check_timeline` judges
     total = sum(step["load_us"] + step["run_us"] for step in schedule["steps"])
@@ -61,10 +61,10 @@ def in_regions(plan: Record) -> bool:
     return bool(plan["options"].get("reconfigure", "none") == "partial")
 
 
-def _check_step(plan: Record, phase: Record, step: Record, findings: Findings) -> None:
+def _check_step(plan: Record, phase: Record, step: Record) -> None:
     where = f"schedule.steps {phase['name']}"
     if step["load_us"] < 0:
-        findings.add("wrong-schedule", where, f"load_us is {step['load_us']}, no time is negative")
+        phase.add("wrong-schedule", where, f"load_us is {step['load_us']}, no time is negative")
     longest = max((part["interval_cycles"] for part in phase["networks"]), default=0)
     clock_mhz = plan["options"]["clock_mhz"]
     if clock_mhz > 0:
@@ -72,7 +72,7 @@ def _check_step(plan: Record, phase: Record, step: Record, findings: Findings) -
         if in_regions(plan):
             filled = max((part["estimates"]["latency_us"] for part in phase["networks"]), default=0)
             run_us += filled - longest / clock_mhz
-        findings.expect("wrong-schedule", where, "run_us", step["run_us"], run_us)
+        phase.expect("wrong-schedule", where, "run_us", step["run_us"], run_us)
 
 
 BUFFERS = "buffers.json"
@@ -93,7 +93,7 @@ def check_reconfigured(
     _check_bandwidth(plan, phases, findings)
     _check_claims(plan, findings)
     for phase in phases:
-        _check_buffers(folder, plan, phase, phases, findings)
+        _check_buffers(folder, plan, phase, phases)
 
 
 def check_once(phases: Sequence[PhaseFacts], findings: Findings) -> None:
@@ -163,22 +163,20 @@ def _check_claims(plan: Record, findings: Findings) -> None:
     findings.expect("wrong-objective", "schedule.stats", "objective", stats["objective"], period_us)
 
 
-def _check_buffers(
-    folder: Folder, plan: Record, phase: PhaseFacts, phases: Sequence[PhaseFacts], findings: Findings
-) -> None:
+def _check_buffers(folder: Folder, plan: Record, phase: PhaseFacts, phases: Sequence[PhaseFacts]) -> None:
     """Judge that buffers.json of a phase tells of each of its streams at memory or at the host, and of nothing else."""
     name = f"{'' if len(phases) == 1 else f'phases/{phase.name}/'}{BUFFERS}"
-    content = folder.json(name, findings)
+    content = folder.json(name, phase.findings)
     if content is None:
         return
     faults = list(departures(content, "buffers_file", name))
     for where, message in faults:
-        findings.add("wrong-buffers", where, message)
+        phase.add("wrong-buffers", where, message)
     if faults:
         return
     batch = plan["schedule"]["batch"]
     expected = {"schema": BUFFERS_SCHEMA, "phase": phase.name, "batch": batch}
-    findings.compare("wrong-buffers", name, content, expected)
+    phase.compare("wrong-buffers", name, content, expected)
     for key, side, other in (("loads", "source", "target"), ("stores", "target", "source")):
         rows = [
             {
@@ -194,7 +192,7 @@ def _check_buffers(
         ]
         stated = [{field: row[field] for field in records()["buffer_row"]} for row in content[key]]
         if stated != rows:
-            findings.add("wrong-buffers", f"{name} {key}", "they are not those of the phase's channels")
+            phase.add("wrong-buffers", f"{name} {key}", "they are not those of the phase's channels")
 
 
 TIMELINE = "wrong-timeline"

@@ -111,7 +111,7 @@ def check_fullness(plan: Record, phases: list[PhaseFacts], findings: Findings) -
         share, slot, resource = _of_slots(phase, limits)
         stats = phase.raw["partition"]["fullness"]
         _check_share(stats, share, f"{phase.where}.partition.fullness", findings)
-        _check_foldings(phase, limits, share, findings)
+        _check_foldings(phase, limits, share)
         if share > fullest[0]:
             told = {"phase": phase.name, "slot": slot, "resource": resource, "share": share, "bound": stats["bound"]}
             fullest = share, told
@@ -146,7 +146,7 @@ def _check_share(stats: Record, share: float, where: str, findings: Findings) ->
     findings.expect("wrong-objective", where, "objective", stats["objective"], share)
 
 
-def _check_foldings(phase: PhaseFacts, limits: dict[str, Amounts], largest: float, findings: Findings) -> None:
+def _check_foldings(phase: PhaseFacts, limits: dict[str, Amounts], largest: float) -> None:
     """Check the share that each folding has of the sums; what bounds the sums bounds the fullest slot as well."""
     whole: Amounts = dict.fromkeys(RESOURCE_NAMES, 0)
     for limit in limits.values():
@@ -154,10 +154,10 @@ def _check_foldings(phase: PhaseFacts, limits: dict[str, Amounts], largest: floa
     for network, part in phase.parts.items():
         folding, where = part["folding"], f"{phase.where} network {network}.folding.fullness"
         share = max(share for share, _ in _shares(amounts(folding["resources"]), whole))
-        _check_share(folding["fullness"], share, where, findings)
+        _check_share(folding["fullness"], share, where, phase.findings)
         bound = folding["fullness"]["bound"]
         if bound is not None and bound > largest and not close(bound, largest):
-            findings.add("bound-above-objective", where, f"bound {bound} is above the fullest slot's {largest}")
+            phase.add("bound-above-objective", where, f"bound {bound} is above the fullest slot's {largest}")
 
 
 def _check_fullest_share(stated: Record | None, derived: dict[str, Any] | None, findings: Findings) -> None:
@@ -270,7 +270,7 @@ def check_extras(folder: Folder, plan: Record, phases: list[PhaseFacts], finding
             return
         _check_request(plan, told["bargains"], WHERE, findings)
         _check_rows(plan, plan["networks"][0], told["bargains"], WHERE, findings)
-        _check_now(plan, phases[0], told["bargains"]["now"], WHERE, findings)
+        _check_now(plan, phases[0], told["bargains"]["now"], WHERE)
     _check_left_out(told, findings)
 
 
@@ -336,7 +336,7 @@ def _check_rows(plan: Record, network: Record, told: Record, where: str, finding
             findings.add("wrong-bargain", where, "there is a wire length just where floorplans were made")
 
 
-def _check_now(plan: Record, phase: PhaseFacts, now: Record, where: str, findings: Findings) -> None:
+def _check_now(plan: Record, phase: PhaseFacts, now: Record, where: str) -> None:
     """Derive the plan's own figures again."""
     totals = slot_totals(phase)
     shares = {
@@ -347,16 +347,16 @@ def _check_now(plan: Record, phase: PhaseFacts, now: Record, where: str, finding
     }
     told = shares.get((now["slot"], now["resource"]))
     if told is None or not close(told, now["share"]) or not close(told, max(shares.values())):
-        findings.add("wrong-bargain", where, f"now.share is {now['share']}, the fullest {max(shares.values())}")
+        phase.add("wrong-bargain", where, f"now.share is {now['share']}, the fullest {max(shares.values())}")
     whole = dict.fromkeys(RESOURCE_NAMES, 0)
     for demand in totals.values():
         whole = add(whole, demand)
     if any(now["resources"][name] != whole[name] for name in RESOURCE_NAMES):
-        findings.add("wrong-bargain", where, f"now.resources are {now['resources']}, all slots hold {whole}")
+        phase.add("wrong-bargain", where, f"now.resources are {now['resources']}, all slots hold {whole}")
     engine = phase.folded.get(now["engine"])
     held = {} if engine is None else engine.folding["resources"]
     if held.get(now["engine_resource"]) != now["amount"]:
-        findings.add("wrong-bargain", where, f"{now['engine']} does not take {now['amount']} {now['engine_resource']}")
+        phase.add("wrong-bargain", where, f"{now['engine']} does not take {now['amount']} {now['engine_resource']}")
     hpwl = sum(plan["hpwl"] for plan in phase.raw["floorplan"].values())
     if now["hpwl"] is None or not close(now["hpwl"], hpwl):
-        findings.add("wrong-bargain", where, f"now.hpwl is {now['hpwl']}, that of the floorplans {hpwl}")
+        phase.add("wrong-bargain", where, f"now.hpwl is {now['hpwl']}, that of the floorplans {hpwl}")

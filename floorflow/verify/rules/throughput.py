@@ -18,9 +18,9 @@ Edge = tuple[str, str, float]
 """From, to, and what the way takes."""
 
 
-def check_throughput(phase: PhaseFacts, findings: Findings) -> None:
+def check_throughput(phase: PhaseFacts) -> None:
     """Check foldings, cycles, and the interval and estimates of every network of a phase."""
-    cycles = {name: check_engine(engine, phase, findings) for name, engine in phase.folded.items()}
+    cycles = {name: check_engine(engine, phase) for name, engine in phase.folded.items()}
     for channel in phase.channels:
         source, target = (phase.folded.get(channel[end]) for end in ("source", "target"))
         if source is not None and target is not None and phase.back_end is not None:
@@ -29,24 +29,24 @@ def check_throughput(phase: PhaseFacts, findings: Findings) -> None:
         where = f"{phase.where} network {network}"
         own = {name: cycles[name] for name in phase.engines_of(network)}
         if not own:
-            findings.add("engine-missing", where, "there is no engine with a folding")
+            phase.add("engine-missing", where, "there is no engine with a folding")
             continue
-        findings.expect("wrong-interval", where, "interval_cycles", part["interval_cycles"], max(own.values()))
-        _check_estimates(phase, network, own, findings)
+        phase.expect("wrong-interval", where, "interval_cycles", part["interval_cycles"], max(own.values()))
+        _check_estimates(phase, network, own)
 
 
-def check_engine(engine: PlannedEngine, phase: PhaseFacts, findings: Findings) -> int:
+def check_engine(engine: PlannedEngine, phase: PhaseFacts) -> int:
     """Check what one folding gives and return its cycles, the derived ones where they can be derived."""
     where = f"{phase.where} engine {engine.name}"
     stated = int(engine.folding["cycles"])
     for resource, least in engine.facts.least_resources.items():
         if engine.folding["resources"][resource] < least:
             told = f"{resource} is {engine.folding['resources'][resource]}, it needs {least} at the least"
-            findings.add("resources-too-few", where, told)
-    _check_parallelism(engine, where, findings)
+            phase.add("resources-too-few", where, told)
+    _check_parallelism(engine, where, phase.findings)
     if engine.facts.cycles is None:
         return stated
-    findings.expect("wrong-cycles", where, "cycles", stated, engine.facts.cycles)
+    phase.expect("wrong-cycles", where, "cycles", stated, engine.facts.cycles)
     return engine.facts.cycles
 
 
@@ -75,7 +75,7 @@ def _latency_us(phase: PhaseFacts, network: str, cycles: dict[str, int]) -> floa
     return critical_path(edges, {name: count / phase.clock_mhz for name, count in cycles.items()})
 
 
-def _check_estimates(phase: PhaseFacts, network: str, cycles: dict[str, int], findings: Findings) -> None:
+def _check_estimates(phase: PhaseFacts, network: str, cycles: dict[str, int]) -> None:
     stated, where = phase.parts[network]["estimates"], f"{phase.where} network {network}.estimates"
     interval = max(cycles.values())
     bottleneck = next(name for name, count in cycles.items() if count == interval)
@@ -87,24 +87,24 @@ def _check_estimates(phase: PhaseFacts, network: str, cycles: dict[str, int], fi
         "bottleneck": bottleneck,
     }
     for key, value in derived.items():
-        findings.expect("wrong-estimate", f"{where}.{key}", key, stated[key], value)
+        phase.expect("wrong-estimate", f"{where}.{key}", key, stated[key], value)
     expected = stated["expected_cycles"]
     if expected is not None and expected < interval:
         message = f"is {expected}, starting anew takes nothing off the interval of {interval}"
-        findings.add("wrong-estimate", f"{where}.expected_cycles", message)
-    _check_likely_clock(phase, network, findings)
+        phase.add("wrong-estimate", f"{where}.expected_cycles", message)
+    _check_likely_clock(phase, network)
     kept = (stated["throughput"] or {}).get("interval_cycles")
     if expected is not None and kept is not None:
-        findings.expect("wrong-estimate", where, "expected_cycles", expected, max(kept, interval))
+        phase.expect("wrong-estimate", where, "expected_cycles", expected, max(kept, interval))
     if stated["throughput"] is not None:
-        _check_known(stated["throughput"], f"{where}.throughput", findings)
-        _check_first_frame(phase, network, findings)
-        _check_sustained(phase, network, findings)
+        _check_known(stated["throughput"], f"{where}.throughput", phase.findings)
+        _check_first_frame(phase, network)
+        _check_sustained(phase, network)
     else:
-        findings.expect("wrong-estimate", f"{where}.sustained_fps", "sustained_fps", stated["sustained_fps"], None)
+        phase.expect("wrong-estimate", f"{where}.sustained_fps", "sustained_fps", stated["sustained_fps"], None)
 
 
-def _check_likely_clock(phase: PhaseFacts, network: str, findings: Findings) -> None:
+def _check_likely_clock(phase: PhaseFacts, network: str) -> None:
     """Judge that a range of clocks is one, and that the engine which limits it runs; the figures are an estimate."""
     stated = phase.parts[network]["estimates"].get("likely_clock")
     if stated is None:
@@ -112,9 +112,9 @@ def _check_likely_clock(phase: PhaseFacts, network: str, findings: Findings) -> 
     where = f"{phase.where} network {network}.estimates.likely_clock"
     if not 0 < stated["low_mhz"] <= stated["high_mhz"]:
         message = f"{stated['low_mhz']} to {stated['high_mhz']} MHz is no range of clocks"
-        findings.add("wrong-estimate", where, message)
+        phase.add("wrong-estimate", where, message)
     if stated["engine"] and stated["engine"] not in phase.parts[network]["folding"]["engines"]:
-        findings.add("wrong-estimate", where, f"engine {stated['engine']} does not run here")
+        phase.add("wrong-estimate", where, f"engine {stated['engine']} does not run here")
 
 
 def _check_known(stated: Record, where: str, findings: Findings) -> None:
@@ -132,7 +132,7 @@ def _check_known(stated: Record, where: str, findings: Findings) -> None:
         findings.add("wrong-estimate", where, "not_analysed says why something is not known, and all is")
 
 
-def _check_first_frame(phase: PhaseFacts, network: str, findings: Findings) -> None:
+def _check_first_frame(phase: PhaseFacts, network: str) -> None:
     """Judge that the first frame is not done before its words can have passed the registers and links on a path."""
     stated = phase.parts[network]["estimates"]["throughput"]["first_frame_cycles"]
     if stated is None:
@@ -146,7 +146,7 @@ def _check_first_frame(phase: PhaseFacts, network: str, findings: Findings) -> N
     least = critical_path(_leading_out(edges, phase.engines_of(network)), {})
     if stated < least:
         message = f"first_frame_cycles is {stated}, registers, slices and links on a path take {least:.0f}"
-        findings.add("wrong-estimate", f"{phase.where} network {network}.estimates.throughput", message)
+        phase.add("wrong-estimate", f"{phase.where} network {network}.estimates.throughput", message)
 
 
 def _leading_out(edges: list[Edge], engines: Collection[str]) -> list[Edge]:
@@ -178,7 +178,7 @@ def _route_cycles(phase: PhaseFacts, channel: Record) -> int:
     return phase.stages(route) + int(channel["slices"]) + sum(math.ceil(cycles) for cycles in links)
 
 
-def _check_sustained(phase: PhaseFacts, network: str, findings: Findings) -> None:
+def _check_sustained(phase: PhaseFacts, network: str) -> None:
     """Judge what the plan says that its FIFOs keep: no more than deeper ones, and nothing in a deadlock."""
     estimates, where = phase.parts[network]["estimates"], f"{phase.where} network {network}.estimates"
     stated = estimates["throughput"]
@@ -186,23 +186,23 @@ def _check_sustained(phase: PhaseFacts, network: str, findings: Findings) -> Non
     full = stated["full_rate_cycles"]
     if kept is not None and (kept < (full or 0) or stated["deadlock"]):
         message = f"interval_cycles is {kept}, of deep enough FIFOs {full}; deadlocks: {len(stated['deadlock'])}"
-        findings.add("wrong-estimate", f"{where}.throughput", message)
+        phase.add("wrong-estimate", f"{where}.throughput", message)
     sustained = 0.0 if stated["deadlock"] else phase.clock_mhz * 1e6 / kept if kept else None
-    findings.expect("wrong-estimate", f"{where}.sustained_fps", "sustained_fps", estimates["sustained_fps"], sustained)
+    phase.expect("wrong-estimate", f"{where}.sustained_fps", "sustained_fps", estimates["sustained_fps"], sustained)
     depths = {channel["name"]: channel["fifo_depth"] for channel in phase.channels_of(network)}
     for row in stated["shallow"]:
         if depths.get(row["channel"]) != row["planned"] or row["planned"] >= row["needed"]:
             message = (
                 f"{row['channel']} has {depths.get(row['channel'])} words, stated {row['planned']} of {row['needed']}"
             )
-            findings.add("wrong-estimate", f"{where}.throughput.shallow", message)
+            phase.add("wrong-estimate", f"{where}.throughput.shallow", message)
 
 
 FINEST_EPSILON = 10_000
 """The share counts as the nearest fraction with at most this denominator."""
 
 
-def check_balance(plan: Record, phase: PhaseFacts, findings: Findings) -> None:
+def check_balance(plan: Record, phase: PhaseFacts) -> None:
     """Judge every pair of layers of a phase between which no other layer lies."""
     epsilon = plan["options"].get("epsilon")
     if epsilon is None:
@@ -212,7 +212,7 @@ def check_balance(plan: Record, phase: PhaseFacts, findings: Findings) -> None:
         low, high = sorted(_cycles(phase.folded[name]) for name in (one, other))
         if high > most * low:
             message = f"{one} and {other} take {low} and {high} cycles, options.epsilon is {epsilon}"
-            findings.add("rates-unbalanced", phase.where, message)
+            phase.add("rates-unbalanced", phase.where, message)
 
 
 def check_price(plan: Record, findings: Findings) -> None:
@@ -329,34 +329,30 @@ WORTH = 0.9
 """A rate below this share of the plan's must be all that there is without such engines."""
 
 
-def check_host_weights(plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_host_weights(options: Record, phase: PhaseFacts) -> None:
     """Judge ``host_weights`` of every network in a phase; what options rule out the back end's part judges."""
-    for phase in phases:
-        for network, part in phase.parts.items():
-            if phase.back_end is not None:
-                _check_part(plan["options"], phase, network, part, findings)
+    for network, part in phase.parts.items() if phase.back_end is not None else ():
+        _check_part(options, phase, network, part)
 
 
-def _check_part(options: Record, phase: PhaseFacts, network: str, part: Record, findings: Findings) -> None:
+def _check_part(options: Record, phase: PhaseFacts, network: str, part: Record) -> None:
     where, stated = f"{phase.where} network {network}.host_weights", part["host_weights"]
     engines = phase.engines_of(network)
     written = [name for name, engine in engines.items() if engine.facts.host_writes]
     spared = options.get("keep_folding") is not True and any(e.facts.host_spared for e in engines.values())
     if stated is None:
         if spared and written:
-            findings.add("host-weights-differ", where, f"is null, the host has to write {', '.join(written)}")
+            phase.add("host-weights-differ", where, f"is null, the host has to write {', '.join(written)}")
         return
     if not spared:
-        findings.add(
-            "host-weights-differ", where, "is stated, though the options do not spare the host, or keep foldings"
-        )
-    findings.expect("host-weights-differ", where, "engines", sorted(stated["engines"]), sorted(written))
+        phase.add("host-weights-differ", where, "is stated, though the options do not spare the host, or keep foldings")
+    phase.expect("host-weights-differ", where, "engines", sorted(stated["engines"]), sorted(written))
     if stated["least"] > len(stated["engines"]):
-        findings.add("bound-above-objective", where, f"least {stated['least']} is above the number of engines")
-    _check_bounds(options, part, where, findings)
+        phase.add("bound-above-objective", where, f"least {stated['least']} is above the number of engines")
+    _check_bounds(options, part, where, phase.findings)
     if written and not _is_worth_it(options["objective"], part):
         told = f"without that {stated['without_cycles']} cycles, bound {stated['without_bound_cycles']}"
-        findings.add("host-weights-needless", where, told)
+        phase.add("host-weights-needless", where, told)
 
 
 def _value_cycles(objective: str, part: Record) -> float:
