@@ -57,11 +57,8 @@ class Stated:
 def read_commands(text: str) -> list[tuple[int, Words]]:
     """Return the line and words of each command of one of our own files, which are plainer than anybody's.
 
-    Raises
-    ------
-    UnreadableError
-        If it is no Tcl, longer than `MAX_CHARACTERS`, or holds what may be taken for the end of a line, word or file.
-
+    UnreadableError if it is no Tcl, longer than `MAX_CHARACTERS`, or holds what may be taken for the end of a line,
+    word or file.
     """
     text = text.replace("\r\n", "\n")
     if len(text) > MAX_CHARACTERS:

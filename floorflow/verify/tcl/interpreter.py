@@ -84,11 +84,7 @@ class Interpreter:
     def run(self, text: str, line: int = 1, *, inner: bool = False) -> Value:
         """Run every command of a text; return the value of the last.
 
-        Raises
-        ------
-        UnreadableError
-            If the text is no Tcl; in brackets and bodies that is a finding instead.
-
+        UnreadableError if the text is no Tcl; in brackets and bodies that is a finding instead.
         """
         value: Value = ""
         if self._nesting >= MAX_NESTING:

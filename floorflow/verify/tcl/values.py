@@ -101,11 +101,7 @@ class Matcher:
 def _matchers(text: str, how: str) -> tuple[Matcher, ...]:
     """Return matchers of which one takes what a pattern takes.
 
-    Raises
-    ------
-    ValueError
-        If a regular expression holds more than characters, sets of them and repeats of one.
-
+    ValueError if a regular expression holds more than characters, sets of them and repeats of one.
     """
     if how == "regexp":
         bare = text.removeprefix("^").removesuffix("$")

@@ -61,11 +61,7 @@ FORMS: dict[str, Form] = {
 def arguments(command: str, given: Sequence[Value]) -> Arguments:
     """Sort what a command was given.
 
-    Raises
-    ------
-    BadCommandError
-        If an option is not known or lacks its value, or there are too few or too many arguments.
-
+    BadCommandError if an option is not known or lacks its value, or there are too few or too many arguments.
     """
     form, found = FORMS[command], Arguments()
     waiting, told = iter(given), dict[str, list[Value]]()

@@ -90,11 +90,7 @@ def judge_floorplan(
 ) -> Judged:
     """Judge the floorplan of some files; ``report`` is a file's name and what each cell of it uses.
 
-    Raises
-    ------
-    UnreadableError
-        If a file is no Tcl, or more than is read (LimitError).
-
+    UnreadableError if a file is no Tcl, or more than is read (LimitError).
     """
     findings = Findings()
     reader = Reader(RangeBook(target.device), findings, target.shell_pblocks)

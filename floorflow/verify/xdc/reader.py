@@ -38,14 +38,7 @@ class Reader:
     _scope: str = ""
 
     def read(self, name: str, text: str) -> None:
-        """Read one file; one that ends in ``.tcl`` may hold all of Tcl.
-
-        Raises
-        ------
-        UnreadableError
-            If it is no Tcl.
-
-        """
+        """Read one file; one that ends in ``.tcl`` may hold all of Tcl; UnreadableError if it is no Tcl."""
         handlers: dict[str, Handler] = {
             "create_pblock": self._create,
             "resize_pblock": self._resize,

@@ -95,11 +95,7 @@ class Target:
 def find_target(part: str | None, board: str | Path | None) -> Target:
     """Return what to judge on; a board given as a path is a user's own file.
 
-    Raises
-    ------
-    NoTargetError
-        If neither is known, or both are and the board's part is another die.
-
+    NoTargetError if neither is known, or both are and the board's part is another die.
     """
     if board is None:
         if part is None:
