@@ -70,8 +70,10 @@ def check_styles(folder: Files, plan: Mapping[str, Any], built: BuiltNetwork, fi
             for message in _objections(engine, on_7series=str(built.rows[name]["part"]).lower().startswith("xc7")):
                 findings.add("wrong-impl-style", engine.name, message)
     wanted = _wanted(engines)
-    _check_was_asked_for(plan["options"], wanted, findings)
     if wanted:
+        options = plan["options"]
+        if options["backend_options"].get("impl_style") == "default" and not options.get("keep_folding"):
+            findings.add("wrong-impl-style", "options", f"impl_style is default, yet {', '.join(wanted)} deviate")
         _check_names(plan, built, findings)
     check_style_file(folder, built, findings)
 
@@ -95,11 +97,6 @@ def check_style_file(folder: Files, built: BuiltNetwork, findings: Findings) -> 
     elif folder.exists(file):
         message = "every engine is as FINN itself chooses: the file must not be"
         findings.add("finn-style-differs", folder.path(file), message)
-
-
-def _check_was_asked_for(options: Record, wanted: Record, findings: Findings) -> None:
-    if wanted and options["backend_options"].get("impl_style") == "default" and not options.get("keep_folding"):
-        findings.add("wrong-impl-style", "options", f"impl_style is default, yet {', '.join(wanted)} deviate")
 
 
 def _is_lowered(plan: Mapping[str, Any], engine: FoldedEngine) -> bool:

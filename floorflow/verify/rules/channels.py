@@ -8,7 +8,7 @@ from floorflow.verify.back_end import Port
 from floorflow.verify.facts import PhaseFacts, is_outside, stream_wires
 from floorflow.verify.graphs import has_cycle
 from floorflow.verify.hardware.routes import links_on
-from floorflow.verify.records import RESOURCE_NAMES, Record
+from floorflow.verify.records import RESOURCE_NAMES, Record, repeated
 from floorflow.verify.violations import Findings
 
 FIFO_THAT_EXISTS = 3
@@ -26,9 +26,8 @@ def check_channels(phase: PhaseFacts) -> None:
 
 def check_streams(phase: PhaseFacts) -> None:
     """Judge of every channel what does not rest on where it lies: name, ends, widths, converter."""
-    for name, count in Counter(channel["name"] for channel in phase.channels).items():
-        if count > 1:
-            phase.add("channel-repeated", f"{phase.where} channel {name}", f"stands {count} times")
+    for name, count in repeated(channel["name"] for channel in phase.channels):
+        phase.add("channel-repeated", f"{phase.where} channel {name}", f"stands {count} times")
     _check_connections(phase)
     _check_outside_ports(phase)
     if has_cycle(phase.successors):
@@ -37,7 +36,7 @@ def check_streams(phase: PhaseFacts) -> None:
         where = f"{phase.where} channel {channel['name']}"
         ends = (f"{channel[side]}.{channel[f'{side}_port']}" for side in ("source", "target"))
         phase.expect("channel-name", where, "name", channel["name"], "->".join(ends))
-        _check_stream(channel, _ends(phase, channel), where, phase.findings)
+        _check_stream(channel, ports_of(phase, channel), where, phase.findings)
         _check_converter(phase, channel, where)
 
 
@@ -89,12 +88,11 @@ def _check_outside_ports(phase: PhaseFacts) -> None:
                 message = f"{side}_port is {channel[f'{side}_port']}, streams outside have port 0"
                 phase.add("port-mismatch", f"{phase.where} channel {channel['name']}", message)
         hosts = (channel[side] for channel in outside if (end := phase.end(channel, side)) and end.kind == "host")
-        for name, count in Counter(hosts).items():
-            if count > 1:
-                phase.add("port-mismatch", phase.where, f"{name} has {count} channels, expected one")
+        for name, count in repeated(hosts):
+            phase.add("port-mismatch", phase.where, f"{name} has {count} channels, expected one")
 
 
-def _ends(phase: PhaseFacts, channel: Record) -> tuple[Port | None, Port | None]:
+def ports_of(phase: PhaseFacts, channel: Record) -> tuple[Port | None, Port | None]:
     """Return the ports at the source and the target; None outside and where unknown."""
     source, target = (phase.folded.get(channel[end]) for end in ("source", "target"))
     outputs = source.facts.outputs if source else None

@@ -11,7 +11,7 @@ from pathlib import Path
 from floorflow.verify.facts import PhaseFacts
 from floorflow.verify.files import Folder, PhaseFolder
 from floorflow.verify.hardware.boards import Board
-from floorflow.verify.records import Record
+from floorflow.verify.records import Record, repeated
 from floorflow.verify.rules.constraints import Planned, Stated, compare, compare_ports, read_tcl, read_xdc
 from floorflow.verify.schema import is_a
 from floorflow.verify.tcl.words import UnreadableError
@@ -97,9 +97,8 @@ def _cells(plan: Record, phase: PhaseFacts, files: PhaseFolder, *, unbound: bool
     cells = None if told is None else Cells(told)
     if back_end is not None and back_end.names_are_read:
         cells = _bound_cells(files, phase)
-    for cell, count in Counter([] if cells is None else [*cells.engines.values(), *cells.streams]).items():
-        if count > 1:
-            phase.add("cell-shared", phase.where, f"{count} engines are the cell {cell}")
+    for cell, count in repeated([] if cells is None else [*cells.engines.values(), *cells.streams]):
+        phase.add("cell-shared", phase.where, f"{count} engines are the cell {cell}")
     return cells
 
 

@@ -51,17 +51,13 @@ class Need:
                 return 0.0
         return product
 
-    @property
-    def is_sure(self) -> bool:
-        """Whether nothing can turn out otherwise."""
-        return not any(spread for _, spread in self.of.values())
-
     def objection(self, stated: float, have: Mapping[str, int]) -> str:
         """Tell what is wrong with a likelihood as a plan states it: the chance to four digits, never rounded up.
 
         It is at most `MOST_TOLD` unless nothing can turn out otherwise.
         """
-        chance = min(self.chance(have), 1.0 if self.is_sure else MOST_TOLD)
+        is_sure = not any(spread for _, spread in self.of.values())
+        chance = min(self.chance(have), 1.0 if is_sure else MOST_TOLD)
         wrong = not chance - FOURTH_DIGIT <= stated <= chance + NEAR
         return f"likelihood is {stated}, derived {chance:.6f}" if wrong else ""
 

@@ -7,7 +7,7 @@ else has it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
@@ -53,15 +53,22 @@ MOST_OF_SLOT, MOST_OF_FPGA = 0.6, 0.6
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A pblock with what was counted: its rectangles, what these hold, and what its module needs."""
+    """A pblock as counted: its rectangles and what these hold, what its ranges name, and what its module needs."""
 
     name: str
     where: str
     entry: Record
     slot: Slot | None
     areas: Sequence[Rectangle]
+    inside: Sites
+    sites: Sites
     supply: Amounts
     demand: Amounts
+
+    @property
+    def box(self) -> Rectangle:
+        """The least rectangle around all of its own."""
+        return reduce(Rectangle.around, self.areas)
 
     @property
     def cells(self) -> int:
@@ -239,32 +246,6 @@ def _of_kind(sites: Sites, kind: str) -> Sites:
     return {key: mask for key, mask in sites.items() if (key[0] not in FREE_SITE_TYPES if every else key[0] == kind)}
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """One pblock: what its rectangles hold and what its ranges name."""
-
-    name: str
-    where: str
-    entry: Record
-    areas: list[Rectangle]
-    inside: Sites
-    named: Sites
-
-    @property
-    def sites(self) -> Sites:
-        """What its ranges name."""
-        return self.named
-
-    @property
-    def box(self) -> Rectangle:
-        """The least rectangle around all of its own."""
-        return reduce(Rectangle.around, self.areas)
-
-    def supply(self, device: Device) -> Amounts:
-        """Count what its rectangles hold, each by itself."""
-        return reduce(add, map(device.resources, self.areas))
-
-
 def check_floorplan(phase: PhaseFacts, boards: Mapping[str, Board], options: Record, outcomes: Outcomes) -> None:
     """Check the pblocks of every FPGA of a phase, and how its slots are constrained."""
     _check_membership(phase)
@@ -277,19 +258,15 @@ def check_floorplan(phase: PhaseFacts, boards: Mapping[str, Board], options: Rec
             phase.add("platform-mismatch", f"{phase.where}.floorplan", f"{fpga} is no FPGA with readable files")
             continue
         board = boards[fpga]
-        placed = []
-        for name, entry in floorplan["pblocks"].items():
-            where = f"{phase.where} pblock {name}"
-            areas = _areas(board.device, entry, where, phase.findings)
-            if areas:
-                named = _check_ranges(board.device, entry["ranges"], where, phase.findings)
-                inside = reduce(union, map(board.device.sites, areas))
-                placed.append(Placed(name, where, entry, areas, inside, named))
-        rules, blocks = Rules.of(board, options, outcomes), _check_each(phase, board, placed)
+        placed = list(_counted(phase, board.device, floorplan["pblocks"]))
+        for block in placed:
+            _check_each(phase, board, block)
+        rules, blocks = Rules.of(board, options, outcomes), [one for one in placed if one.name in phase.modules]
         check_room(rules, blocks, phase.findings)
         here = [slot for slot in phase.slots.values() if slot.fpga == fpga]
         styles |= {slot.name: rules.style(slot, blocks) for slot in here}
-        _check_overlaps(placed, phase.findings)
+        for first, second, both in overlapping(placed):
+            phase.add("pblock-overlap", first.where, f"overlaps {second.name}; they share {describe(both)}")
         check_fixed(phase, fpga, board.device, options.get("fix_pblock", {}))
         boxes = {block.name: block.box for block in placed}
         wires = list(wires_on(phase, board, fpga, boxes))
@@ -342,48 +319,42 @@ def _check_ranges(device: Device, ranges: list[str], where: str, findings: Findi
     return named
 
 
-def _check_each(phase: PhaseFacts, board: Board, placed: list[Placed]) -> list[Block]:
-    """Judge each pblock by itself; return what was counted of those that belong to a module."""
-    totals, blocks = module_totals(phase), []
-    for block in placed:
-        _check_sites(block, phase.findings)
-        if f"pblock_{block.name}" in board.shell_pblocks:
-            phase.add("pblock-parent", block.where, "its name in Vivado is that of a pblock of the shell")
-        touched, _ = board.keep_out.touched(block)
-        if touched:
-            phase.add("shell-touched", block.where, f"holds {touched} that must stay free")
-        slot = phase.slots.get(block.entry["slot"])
-        if slot is not None:
-            _check_slr(block, slot, board.device, phase.findings)
-        supply = block.supply(board.device)
-        phase.expect("wrong-supply", block.where, "supply", amounts(block.entry["supply"]), supply)
-        demand = totals.get(block.name, amounts(block.entry["demand"]))
-        phase.expect("wrong-demand", block.where, "demand", amounts(block.entry["demand"]), demand)
-        if block.name in phase.modules:
-            blocks.append(Block(block.name, block.where, block.entry, slot, block.areas, supply, demand))
-    return blocks
+def _counted(phase: PhaseFacts, device: Device, pblocks: Mapping[str, Record]) -> Iterator[Block]:
+    """Yield the pblocks that lie on the die, after judging their rectangles and ranges."""
+    totals = module_totals(phase)
+    for name, entry in pblocks.items():
+        where = f"{phase.where} pblock {name}"
+        areas = _areas(device, entry, where, phase.findings)
+        if areas:
+            sites = _check_ranges(device, entry["ranges"], where, phase.findings)
+            inside, supply = reduce(union, map(device.sites, areas)), reduce(add, map(device.resources, areas))
+            demand = totals.get(name, amounts(entry["demand"]))
+            yield Block(name, where, entry, phase.slots.get(entry["slot"]), areas, inside, sites, supply, demand)
 
 
-def _check_slr(block: Placed, slot: Slot, device: Device, findings: Findings) -> None:
-    if slot.slr >= len(device.raw["slrs"]):
-        return  # reported where the platform is checked
-    slrs = slrs_of(device, block)
-    if slrs != [slot.slr]:
-        findings.add("slr-mismatch", block.where, f"it lies in SLR {slrs}, its slot in {slot.slr}")
+def _check_each(phase: PhaseFacts, board: Board, block: Block) -> None:
+    """Judge a pblock by itself."""
+    _check_sites(block, phase.findings)
+    if f"pblock_{block.name}" in board.shell_pblocks:
+        phase.add("pblock-parent", block.where, "its name in Vivado is that of a pblock of the shell")
+    touched, _ = board.keep_out.touched(block)
+    if touched:
+        phase.add("shell-touched", block.where, f"holds {touched} that must stay free")
+    if block.slot is not None and block.slot.slr < len(board.device.raw["slrs"]):  # else the platform is at fault
+        slrs = slrs_of(board.device, block)
+        if slrs != [block.slot.slr]:
+            phase.add("slr-mismatch", block.where, f"it lies in SLR {slrs}, its slot in {block.slot.slr}")
+    phase.expect("wrong-supply", block.where, "supply", amounts(block.entry["supply"]), block.supply)
+    phase.expect("wrong-demand", block.where, "demand", amounts(block.entry["demand"]), block.demand)
 
 
-def _check_sites(block: Placed, findings: Findings) -> None:
-    lacking = left_out(block.inside, block.named)
+def _check_sites(block: Block, findings: Findings) -> None:
+    lacking = left_out(block.inside, block.sites)
     for kind in lacking.kinds:
         findings.add("site-type-unconstrained", block.where, f"its rectangles hold {kind}, no range does")
     if lacking.some:
         findings.add("range-mismatch", block.where, f"ranges leave out {describe(lacking.some)}")
-    extra = difference(block.named, block.inside)
+    extra = difference(block.sites, block.inside)
     if extra:
         findings.add("range-mismatch", block.where, f"ranges add {describe(extra)}")
     findings.expect("wrong-anchor", block.where, "anchor", block.entry["anchor"], anchor_of(block.inside))
-
-
-def _check_overlaps(placed: list[Placed], findings: Findings) -> None:
-    for first, second, both in overlapping(placed):
-        findings.add("pblock-overlap", first.where, f"overlaps {second.name}; they share {describe(both)}")

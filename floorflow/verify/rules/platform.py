@@ -34,7 +34,7 @@ from floorflow.verify.hardware.routes import (
 from floorflow.verify.hardware.routes import (
     link_objections as objections,
 )
-from floorflow.verify.records import RESOURCE_NAMES, Record, amounts
+from floorflow.verify.records import RESOURCE_NAMES, Record, amounts, repeated
 from floorflow.verify.rules.pblocks import areas_on
 from floorflow.verify.schema import departures
 from floorflow.verify.violations import Findings
@@ -304,16 +304,13 @@ def check_platform(plan: Record, boards: dict[str, Board], findings: Findings) -
     if len({board.device.raw["architecture"] for board in boards.values()}) > 1:
         parts = ", ".join(str(board.raw["part"]) for board in boards.values())
         findings.add("platform-mismatch", "platform.fpgas", f"engines are made once, not for both families of {parts}")
-    names = Counter(fpga["name"] for fpga in plan["platform"]["fpgas"])
-    for name, count in names.items():
-        if count > 1:
-            findings.add("platform-mismatch", "platform.fpgas", f"{count} FPGAs are called {name}")
+    for name, count in repeated(fpga["name"] for fpga in plan["platform"]["fpgas"]):
+        findings.add("platform-mismatch", "platform.fpgas", f"{count} FPGAs are called {name}")
     for number, fpga in enumerate(plan["platform"]["fpgas"]):
         if fpga["name"] in boards:
             _check_fpga(fpga, boards[fpga["name"]], f"platform.fpgas[{number}]", findings)
-    for slot, count in Counter(slot["name"] for fpga in plan["platform"]["fpgas"] for slot in fpga["slots"]).items():
-        if count > 1:
-            findings.add("platform-mismatch", "platform.fpgas", f"{count} slots are called {slot}")
+    for slot, count in repeated(slot["name"] for fpga in plan["platform"]["fpgas"] for slot in fpga["slots"]):
+        findings.add("platform-mismatch", "platform.fpgas", f"{count} slots are called {slot}")
     _check_infrastructure(plan["platform"], boards, findings)
     _check_slls(plan["platform"], boards, findings)
     check_links(plan, boards, findings)
@@ -397,9 +394,8 @@ def _check_slls(platform: Record, boards: dict[str, Board], findings: Findings) 
 
 def _check_boundary_names(boundaries: list[Record], findings: Findings) -> None:
     """Judge that each boundary is listed once and called as the loads call it."""
-    for (lower, upper), count in Counter((row["lower"], row["upper"]) for row in boundaries).items():
-        if count > 1:
-            findings.add("boundary-mismatch", "platform.boundaries", f"{lower}-{upper} is listed {count} times")
+    for (lower, upper), count in repeated((row["lower"], row["upper"]) for row in boundaries):
+        findings.add("boundary-mismatch", "platform.boundaries", f"{lower}-{upper} is listed {count} times")
     for number, row in enumerate(boundaries):
         expected = f"{row['lower']}-{row['upper']}"
         findings.expect("boundary-mismatch", f"platform.boundaries[{number}]", "name", row["name"], expected)

@@ -10,7 +10,7 @@ from floorflow.verify.facts import PhaseFacts, folded_engines
 from floorflow.verify.files import SCHEDULE, Folder, PhaseFolder, shipped_file
 from floorflow.verify.records import RESOURCE_NAMES, Record, add, amounts, excess, limit_of
 from floorflow.verify.rules.across import check_passing, check_runs
-from floorflow.verify.rules.channels import check_costs, check_streams
+from floorflow.verify.rules.channels import check_costs, check_streams, ports_of
 from floorflow.verify.rules.claims import check_stats
 from floorflow.verify.rules.fifos import check_unplaced_fifos
 from floorflow.verify.rules.schedule import check_once
@@ -70,8 +70,12 @@ def judge_resource_plan(folder: Folder, findings: Findings) -> dict[str, int]:
         _check_times(plan, findings)
         for phase, raw in zip(phases, plan["partitions"], strict=True):
             _check_partition(plan, phase, raw)
-            _check_files(folder, plan, phase)
-        _check_left_over(folder, phases, findings)
+            if phase.back_end is not None:
+                files = PhaseFolder(folder, findings, f"phases/{phase.name}/")
+                phase.back_end.unplaced_files(phase.raw, files, plan["options"]["clock_mhz"], phase.where)
+        there = {name.split("/")[1] for name in folder.matching(["phases/*/**/*"])}
+        for name in sorted(there - {phase.name for phase in phases}):
+            findings.add("phase-unknown", f"phases/{name}", "the plan has no such partition")
         folder.text(REPORT, findings)
     except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         # A value that no rule foresaw is the plan's fault, never a reason to give no verdict.
@@ -206,13 +210,11 @@ def _check_partition(plan: Record, phase: PhaseFacts, raw: Record) -> None:
 def _check_elements(phase: PhaseFacts) -> None:
     """Judge that streams have as many elements a frame, and as wide ones, as the ports at their ends."""
     for channel in phase.channels:
-        stated = channel["elements"], channel["element_bits"]
-        for side, ports in (("source", "outputs"), ("target", "inputs")):
-            engine, number = phase.folded.get(channel[side]), channel[f"{side}_port"]
-            known = getattr(engine.facts, ports) if engine is not None else None
-            if known is not None and number < len(known) and stated != (known[number].elements, known[number].bits):
-                told = f"{stated[0]} elements of {stated[1]} bits, {channel[side]} has {known[number].elements} of "
-                phase.add("stream-mismatch", f"{phase.where} channel {channel['name']}", f"{told}{known[number].bits}")
+        stated, where = (channel["elements"], channel["element_bits"]), f"{phase.where} channel {channel['name']}"
+        for side, port in zip(("source", "target"), ports_of(phase, channel), strict=True):
+            if port is not None and stated != (port.elements, port.bits):
+                told = f"{stated[0]} elements of {stated[1]} bits, {channel[side]} has {port.elements} of {port.bits}"
+                phase.add("stream-mismatch", where, told)
 
 
 def _check_joined(phase: PhaseFacts) -> None:
@@ -256,16 +258,3 @@ def _check_memory(plan: Record, phase: PhaseFacts, raw: Record) -> None:
     most = plan["platform"]["memory_gbps"]
     if gbps >= most:
         phase.add("too-fast-for-memory", phase.where, f"{gbps:g} Gb/s are moved, the memory carries {most:g}")
-
-
-def _check_files(folder: Folder, plan: Record, phase: PhaseFacts) -> None:
-    if phase.back_end is not None:
-        files = PhaseFolder(folder, phase.findings, f"phases/{phase.name}/")
-        phase.back_end.unplaced_files(phase.raw, files, plan["options"]["clock_mhz"], phase.where)
-
-
-def _check_left_over(folder: Folder, phases: list[PhaseFacts], findings: Findings) -> None:
-    """Judge that no files are there of a partition that the plan does not have."""
-    there = {name.split("/")[1] for name in folder.matching(["phases/*/**/*"])}
-    for name in sorted(there - {phase.name for phase in phases}):
-        findings.add("phase-unknown", f"phases/{name}", "the plan has no such partition")

@@ -8,14 +8,13 @@ the batch of the phase before it lies in memory. Files that tell script and host
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from floorflow.verify.facts import End, PhaseFacts
 from floorflow.verify.files import Folder
 from floorflow.verify.hardware.boards import Board
-from floorflow.verify.records import Record
+from floorflow.verify.records import Record, repeated
 from floorflow.verify.rules.claims import check_stats
 from floorflow.verify.schema import departures, records
 from floorflow.verify.violations import Findings
@@ -44,7 +43,7 @@ def check_schedule(plan: Record, findings: Findings) -> None:
         findings.add(name, "schedule.steps", f"are {', '.join(listed)}; the phases are {', '.join(expected)}")
         return
     for phase, step in zip(phases, schedule["steps"], strict=True):
-        _check_step(plan, phase, step)
+        _check_step(plan, phase, step, findings)
     if in_regions(plan):
         return  # loads hide behind runs, as `check_timeline` judges
     total = sum(step["load_us"] + step["run_us"] for step in schedule["steps"])
@@ -61,10 +60,10 @@ def in_regions(plan: Record) -> bool:
     return bool(plan["options"].get("reconfigure", "none") == "partial")
 
 
-def _check_step(plan: Record, phase: Record, step: Record) -> None:
+def _check_step(plan: Record, phase: Record, step: Record, findings: Findings) -> None:
     where = f"schedule.steps {phase['name']}"
     if step["load_us"] < 0:
-        phase.add("wrong-schedule", where, f"load_us is {step['load_us']}, no time is negative")
+        findings.add("wrong-schedule", where, f"load_us is {step['load_us']}, no time is negative")
     longest = max((part["interval_cycles"] for part in phase["networks"]), default=0)
     clock_mhz = plan["options"]["clock_mhz"]
     if clock_mhz > 0:
@@ -72,7 +71,7 @@ def _check_step(plan: Record, phase: Record, step: Record) -> None:
         if in_regions(plan):
             filled = max((part["estimates"]["latency_us"] for part in phase["networks"]), default=0)
             run_us += filled - longest / clock_mhz
-        phase.expect("wrong-schedule", where, "run_us", step["run_us"], run_us)
+        findings.expect("wrong-schedule", where, "run_us", step["run_us"], run_us)
 
 
 BUFFERS = "buffers.json"
@@ -98,9 +97,8 @@ def check_reconfigured(
 
 def check_once(phases: Sequence[PhaseFacts], findings: Findings) -> None:
     """Judge that no engine is in two partitions; that each is in one is judged for all plans."""
-    for name, count in Counter(name for phase in phases for name in phase.folded).items():
-        if count > 1:
-            findings.add("engine-in-two-partitions", f"engine {name}", f"{count} partitions have it, expected one")
+    for name, count in repeated(name for phase in phases for name in phase.folded):
+        findings.add("engine-in-two-partitions", f"engine {name}", f"{count} partitions have it, expected one")
 
 
 def _check_loads(plan: Record, board: Board, findings: Findings) -> None:

@@ -63,13 +63,10 @@ class Stretch:
     def homes(self, slices: int, reach: float) -> list[str]:
         """Return the slot of each slice: those that rows need, and the rest at the source."""
         parts = [count - 1 for count in self._parts(reach)]
-        if sum(parts) + self._for_columns(reach) > slices:
+        if self.needed(reach) > slices:
             parts = [0] * len(parts)
         parts[0] += slices - sum(parts)
         return [slot for slot, count in zip(self.slots, parts, strict=True) for _ in range(count)]
-
-    def _for_columns(self, reach: float) -> int:
-        return self.needed(reach) + len(self.rows) - sum(self._parts(reach))
 
 
 def check_slices(phase: PhaseFacts, boards: Mapping[str, Board], cap: Record) -> None:

@@ -33,7 +33,7 @@ def check_summary(plan: Record, findings: Findings) -> None:
     }
     for key, value in derived.items():
         findings.expect("summary-differs", f"summary.{key}", key, stated[key], value)
-    _check_fullest(plan, findings)
+    _check_fullest("fullest", stated["fullest"], _fullest(plan), findings)
     names = [network["name"] for network in plan["networks"]]
     rows = [row["network"] for row in stated["networks"]]
     if rows != names:
@@ -69,18 +69,17 @@ def _network(plan: Record, network: Record) -> dict[str, Any]:
     }
 
 
-def _check_fullest(plan: Record, findings: Findings) -> None:
-    """Judge the largest share of a slot's resource; of equal ones the first by phase, slot and resource."""
-    stated, fullest = plan["summary"]["fullest"], _fullest(plan)
-    if stated is None or fullest is None:
-        findings.expect("summary-differs", "summary.fullest", "fullest", stated, fullest)
+def _check_fullest(name: str, stated: Record | None, derived: Record | None, findings: Findings) -> None:
+    if stated is None or derived is None:
+        findings.expect("summary-differs", f"summary.{name}", name, stated, derived)
         return
-    for key, value in fullest.items():
-        findings.expect("summary-differs", f"summary.fullest.{key}", key, stated[key], value)
+    for key, value in derived.items():
+        findings.expect("summary-differs", f"summary.{name}.{key}", key, stated[key], value)
 
 
-def _fullest(plan: Record) -> dict[str, Any] | None:
-    best: dict[str, Any] | None = None
+def _fullest(plan: Record) -> Record | None:
+    """Return the largest share of a slot's resource; of equal ones the first by phase, slot and resource."""
+    best: Record | None = None
     slots = [slot["name"] for fpga in plan["platform"]["fpgas"] for slot in fpga["slots"]]
     for phase in plan["phases"]:
         for slot in slots:
@@ -115,7 +114,7 @@ def check_fullness(plan: Record, phases: list[PhaseFacts], findings: Findings) -
         if share > fullest[0]:
             told = {"phase": phase.name, "slot": slot, "resource": resource, "share": share, "bound": stats["bound"]}
             fullest = share, told
-    _check_fullest_share(plan["summary"]["fullness"], fullest[1], findings)
+    _check_fullest("fullness", plan["summary"]["fullness"], fullest[1], findings)
 
 
 def cap_limits(phase: PhaseFacts, options: Record) -> dict[str, Amounts]:
@@ -158,14 +157,6 @@ def _check_foldings(phase: PhaseFacts, limits: dict[str, Amounts], largest: floa
         bound = folding["fullness"]["bound"]
         if bound is not None and bound > largest and not close(bound, largest):
             phase.add("bound-above-objective", where, f"bound {bound} is above the fullest slot's {largest}")
-
-
-def _check_fullest_share(stated: Record | None, derived: dict[str, Any] | None, findings: Findings) -> None:
-    if stated is None or derived is None:
-        findings.expect("summary-differs", "summary.fullness", "fullness", stated, derived)
-        return
-    for key, value in derived.items():
-        findings.expect("summary-differs", f"summary.fullness.{key}", key, stated[key], value)
 
 
 HALF = 0.5

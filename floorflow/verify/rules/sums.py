@@ -6,7 +6,7 @@ from collections import Counter
 
 from floorflow.verify.facts import PhaseFacts, stream_wires
 from floorflow.verify.graphs import quotient, rings
-from floorflow.verify.records import RESOURCE_NAMES, Amounts, Record, add, amounts, excess, limit_of
+from floorflow.verify.records import RESOURCE_NAMES, Amounts, Record, add, amounts, excess, limit_of, repeated
 from floorflow.verify.violations import Findings
 
 
@@ -20,9 +20,8 @@ def check_membership(phase: PhaseFacts) -> None:
     for module in modules:
         if not module["engines"]:
             phase.add("module-empty", where, f"module {module['name']} has no engines")
-    for name, count in Counter(module["name"] for module in modules).items():
-        if count > 1:
-            phase.add("module-repeated", where, f"{count} modules are called {name}")
+    for name, count in repeated(module["name"] for module in modules):
+        phase.add("module-repeated", where, f"{count} modules are called {name}")
     _check_rings(phase)
 
 

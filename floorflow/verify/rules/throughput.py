@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 
@@ -11,7 +10,7 @@ from floorflow.verify.back_end import PlannedEngine
 from floorflow.verify.facts import PhaseFacts
 from floorflow.verify.graphs import critical_path
 from floorflow.verify.hardware.routes import links_on
-from floorflow.verify.records import RESOURCE_NAMES, ROUNDING, Record
+from floorflow.verify.records import RESOURCE_NAMES, ROUNDING, Record, repeated
 from floorflow.verify.violations import Findings
 
 Edge = tuple[str, str, float]
@@ -53,9 +52,8 @@ def check_engine(engine: PlannedEngine, phase: PhaseFacts) -> int:
 def _check_parallelism(engine: PlannedEngine, where: str, findings: Findings) -> None:
     """Judge that rows of parallelism stand once, stay within their most, and are the folding of their name."""
     rows, attributes = engine.folding["parallelism"], engine.folding["attributes"]
-    for name, count in Counter(row["name"] for row in rows).items():
-        if count > 1:
-            findings.add("wrong-parallelism", where, f"{name} stands {count} times")
+    for name, count in repeated(row["name"] for row in rows):
+        findings.add("wrong-parallelism", where, f"{name} stands {count} times")
     for row in rows:
         if row["value"] > row["most"]:
             findings.add("wrong-parallelism", where, f"{row['name']} is {row['value']}, at most {row['most']}")

@@ -12,8 +12,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from floorflow.verify.tcl.values import OTHER, BadCommandError, Jump, Selection, Unknown, Value, joined
-from floorflow.verify.tcl.vivado import CONTROL_FLOW, IN_XDC, OTHERS, OTHERS_BEGIN, PBLOCK_COMMANDS, TALK
+from floorflow.verify.tcl.values import (
+    CONTROL_FLOW,
+    IN_XDC,
+    OTHER,
+    OTHERS,
+    OTHERS_BEGIN,
+    PBLOCK_COMMANDS,
+    TALK,
+    BadCommandError,
+    Jump,
+    Selection,
+    Unknown,
+    Value,
+    joined,
+)
 from floorflow.verify.tcl.words import (
     MAX_VALUE,
     LimitError,
