@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -122,10 +122,10 @@ class PhaseFacts:
     register_stages: dict[str, int]
     folded: dict[str, PlannedEngine]
     clock_mhz: float
+    findings: Findings
     networks: tuple[str, ...] = ()
     back_end: BackEnd | None = None
     roads: Roads = NO_ROADS
-    findings: Findings = field(default_factory=Findings)
 
     def add(self, name: str, where: str, message: str) -> None:
         """Record one violation."""
@@ -252,7 +252,7 @@ def phases_of(plan: Record, boards: Mapping[str, Board], judge: Judge | None, fi
         folded = folded_engines(rows, back_end, where)
         phases.append(
             PhaseFacts(
-                *(where, raw, slots, links, fpgas, stages, folded, clock_mhz, networks, back_end, between, findings)
+                *(where, raw, slots, links, fpgas, stages, folded, clock_mhz, findings, networks, back_end, between)
             )
         )
     return phases

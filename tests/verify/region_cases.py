@@ -86,4 +86,4 @@ def _phases(entry: Plan) -> list[Plan]:
 
 def facts_of(plan: Plan, findings: Findings | None = None) -> list[PhaseFacts]:
     told = Findings() if findings is None else findings
-    return [PhaseFacts(f"phase {raw['name']}", raw, {}, {}, {}, {}, {}, 100.0, findings=told) for raw in plan["phases"]]
+    return [PhaseFacts(f"phase {raw['name']}", raw, {}, {}, {}, {}, {}, 100.0, told) for raw in plan["phases"]]

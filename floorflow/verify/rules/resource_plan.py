@@ -140,7 +140,7 @@ def _phase(plan: Record, number: int, judge: Judge | None, findings: Findings) -
     context = {"options": options, "parts": [plan["platform"]["part"]], "several_networks": False, "engines": rows}
     back_end = None if judge is None else BackEnd(plan["options"]["backend"], judge, findings, context)
     folded = folded_engines(rows, back_end, where)
-    return PhaseFacts(where, raw, {}, {}, {}, {}, folded, plan["options"]["clock_mhz"], (name,), back_end)
+    return PhaseFacts(where, raw, {}, {}, {}, {}, folded, plan["options"]["clock_mhz"], findings, (name,), back_end)
 
 
 def _row(plan: Record, engine: Record, partition: Record) -> dict[str, Any]:

@@ -168,13 +168,8 @@ class PblockJudge:
         for kind in ("RAMB18", "RAMB36"):
             rows[kind] = self.device.rows_by_column({key: mask for key, mask in block.sites.items() if key[0] == kind})
         if rows["RAMB18"] and rows["RAMB36"] and rows["RAMB18"] != rows["RAMB36"]:
-            self.findings.add(
-                "block-ram-ranges-differ",
-                block.shape_place,
-                "RAMB18 and RAMB36 of other tiles",
-                "the same",
-                pblock=block.name,
-            )
+            place, found = block.shape_place, "RAMB18 and RAMB36 of other tiles"
+            self.findings.add("block-ram-ranges-differ", place, found, "the same", pblock=block.name)
 
     def _properties(self, block: Pblock) -> None:
         snaps = self.floorplan.snaps(block, self.device)
