@@ -250,11 +250,10 @@ def phases_of(plan: Record, boards: Mapping[str, Board], judge: Judge | None, fi
         rows = _rows(plan, raw, slots)
         back_end = _back_end(plan, boards, judge, rows, findings)
         folded = folded_engines(rows, back_end, where)
-        phases.append(
-            PhaseFacts(
-                *(where, raw, slots, links, fpgas, stages, folded, clock_mhz, findings, networks, back_end, between)
-            )
+        phase = PhaseFacts(
+            where, raw, slots, links, fpgas, stages, folded, clock_mhz, findings, networks, back_end, between
         )
+        phases.append(phase)
     return phases
 
 

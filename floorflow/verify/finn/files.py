@@ -235,8 +235,8 @@ def _check_config(phase: Mapping[str, Any], folder: Files, context: Mapping[str,
     if len(told) != 1 or told[0] not in filter(None, context["shells"].values()):
         findings.add("flow-file-differs", folder.path(path), f"is for the platform {told}, which no FPGA has")
     engines = context["engines"]
-    last = (c["source"] for c in phase["channels"] if c["source"] in engines and c["target"] not in engines)
-    fpga = next((engines[name]["fpga"] for name in last), None)
+    leaving = (c["source"] for c in phase["channels"] if c["source"] in engines and c["target"] not in engines)
+    fpga = next((engines[name]["fpga"] for name in leaving), None)
     memory = context["memories"].get(fpga) or ""
     for line in lines:
         port = line.partition("m_axi_gmem0:")[2]
