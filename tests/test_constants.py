@@ -42,12 +42,11 @@ from floorflow.verify import schema as judged_schema
 from floorflow.verify.finn import foldings, styles
 from floorflow.verify.finn import judge as finn_judge
 from floorflow.verify.finn.engines import is_versal
-from floorflow.verify.hardware import boards, geometry, links, routes
-from floorflow.verify.rules import claims, crossings, fifos, outcomes, room, slices, summary
-from floorflow.verify.rules import engines as judged_engines
-from floorflow.verify.rules import extras as judged_bargains
+from floorflow.verify.hardware import boards, geometry, routes
+from floorflow.verify.rules import claims, crossings, fifos, outcomes, slices, summary
+from floorflow.verify.rules import pblocks as judged_room
 from floorflow.verify.rules import routing as judged_routing
-from floorflow.verify.rules import throughput as judged_balance
+from floorflow.verify.rules import throughput as judged_engines
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -87,10 +86,10 @@ BOTH: dict[str, tuple[Any, Any]] = {
     "board_schema": (schema_of(board.BoardFile, "file_schema"), boards.BOARD_SCHEMA),
     "device_schema": (schema_of(device_file.DeviceModel, "file_schema"), geometry.DEVICE_SCHEMA),
     "link_schema": (schema_of(board.LinkKind, "file_schema"), boards.LINK_SCHEMA),
-    "platform_schema": (schema_of(load.PlatformModel, "file_schema"), links.PLATFORM_FILE_SCHEMA),
+    "platform_schema": (schema_of(load.PlatformModel, "file_schema"), routes.PLATFORM_FILE_SCHEMA),
     "resources": (resources.RESOURCE_NAMES, records.RESOURCE_NAMES),
     "scarce_resources": (scarce(), claims.SCARCE),
-    "topologies": (TOPOLOGIES, links.TOPOLOGIES),
+    "topologies": (TOPOLOGIES, routes.TOPOLOGIES),
     "objectives": (get_args(request.Objective), claims.OBJECTIVES),
     "may_be_none": (board.STATED, boards.MAY_BE_NONE),
     "tie_breaks": (get_args(request.TieBreak), summary.TIE_BREAKS),
@@ -107,8 +106,8 @@ BOTH: dict[str, tuple[Any, Any]] = {
     "infrastructure_per": (get_args(board.Occurrence), boards.PER),
     "host_slr_word": (board.HOST, boards.AT_HOST),
     "rate_tolerance": (context.RATE_TOLERANCE, claims.RATE_TOLERANCE),
-    "finest_epsilon": (balance.FINEST, judged_balance.FINEST_EPSILON),
-    "bargains": (other_requests.LESS, judged_bargains.LESS),
+    "finest_epsilon": (balance.FINEST, judged_engines.FINEST_EPSILON),
+    "bargains": (other_requests.LESS, summary.LESS),
     "rounding": (resources.ROUNDING, records.ROUNDING),
     "most_hls_stream_bits": (kind.MAX_STREAM_BITS, foldings.MAX_HLS_STREAM_BITS),
     "most_hls_input_fold": (matrix_vector.MAX_HLS_INPUT_FOLD, foldings.MAX_HLS_INPUT_FOLD),
@@ -120,15 +119,15 @@ BOTH: dict[str, tuple[Any, Any]] = {
     "least_engine_dsp": (request.LEAST_ENGINE_LIMITS["DSP"], judged_engines.LEAST_ALLOWED["DSP"]),
     "known_products": (tuple(chain(*roles.KNOWN_PRODUCTS.items())), tuple(chain(*finn_judge.KNOWN_PRODUCTS.items()))),
     "host_weights_worth": (host_weights.WORTH, judged_engines.WORTH),
-    "rectangle_fill": (tuple(request.DEFAULT_FILL.values()), tuple(room.RECTANGLE_FILL.values())),
-    "hard_fill": (tuple(request.HARD_FILL.values()), tuple(room.HARD_FILL.values())),
-    "large_lut": (request.LARGE_LUT, room.LARGE_LUT),
-    "large_lut_fill": (request.LARGE_LUT_FILL, room.LARGE_LUT_FILL),
-    "most_of_slot": (request.MOST_OF_SLOT, room.MOST_OF_SLOT),
+    "rectangle_fill": (tuple(request.DEFAULT_FILL.values()), tuple(judged_room.RECTANGLE_FILL.values())),
+    "hard_fill": (tuple(request.HARD_FILL.values()), tuple(judged_room.HARD_FILL.values())),
+    "large_lut": (request.LARGE_LUT, judged_room.LARGE_LUT),
+    "large_lut_fill": (request.LARGE_LUT_FILL, judged_room.LARGE_LUT_FILL),
+    "most_of_slot": (request.MOST_OF_SLOT, judged_room.MOST_OF_SLOT),
     "reach_tiles_mhz": (reach.REACH_TILES_MHZ, slices.TILES_AND_MHZ),
     "slice_words": (fifo.SLICE_WORDS, slices.SLICE_WORDS),
     "longest_listed": (streams.LISTED, slices.LISTED),
-    "most_of_fpga": (request.MOST_OF_FPGA, room.MOST_OF_FPGA),
+    "most_of_fpga": (request.MOST_OF_FPGA, judged_room.MOST_OF_FPGA),
     "stream_bits": (objective.STREAM_BITS, judged_routing.STREAM_BITS),
     "bin_tiles": (routing.BIN_TILES, judged_routing.BIN_TILES),
     "long_wire_share": (routing.FREE_SHARE, judged_routing.FREE_SHARE),

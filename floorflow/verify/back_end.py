@@ -87,11 +87,7 @@ class NoJudgeError(Exception):
 def find_judge(backend: str) -> Judge:
     """Return the part of the judge for a back end.
 
-    Raises
-    ------
-    NoJudgeError
-        If there is none, two, or one that cannot be imported or lacks an answer.
-
+    NoJudgeError if there is none, two, or one that cannot be imported or lacks an answer.
     """
     if backend in BUILT_IN:
         return cast(Judge, EntryPoint(backend, BUILT_IN[backend], GROUP).load())

@@ -122,9 +122,22 @@ class PhaseFacts:
     register_stages: dict[str, int]
     folded: dict[str, PlannedEngine]
     clock_mhz: float
+    findings: Findings
     networks: tuple[str, ...] = ()
     back_end: BackEnd | None = None
     roads: Roads = NO_ROADS
+
+    def add(self, name: str, where: str, message: str) -> None:
+        """Record one violation."""
+        self.findings.add(name, where, message)
+
+    def expect(self, name: str, where: str, what: str, stated: object, derived: object) -> None:
+        """Record ``name`` unless the stated value equals the derived one."""
+        self.findings.expect(name, where, what, stated, derived)
+
+    def compare(self, name: str, where: str, stated: Record, derived: Mapping[str, object]) -> None:
+        """Record ``name`` for each derived value that the stated one of its key does not equal."""
+        self.findings.compare(name, where, stated, derived)
 
     @property
     def name(self) -> str:
@@ -237,7 +250,9 @@ def phases_of(plan: Record, boards: Mapping[str, Board], judge: Judge | None, fi
         rows = _rows(plan, raw, slots)
         back_end = _back_end(plan, boards, judge, rows, findings)
         folded = folded_engines(rows, back_end, where)
-        phase = PhaseFacts(where, raw, slots, links, fpgas, stages, folded, clock_mhz, networks, back_end, between)
+        phase = PhaseFacts(
+            where, raw, slots, links, fpgas, stages, folded, clock_mhz, findings, networks, back_end, between
+        )
         phases.append(phase)
     return phases
 

@@ -289,11 +289,7 @@ def check_library(folder: Folder, plan: Record, findings: Findings) -> None:
 def open_folder(out: Path) -> Folder:
     """Return the folder, if it can be a plan's.
 
-    Raises
-    ------
-    NotAPlan
-        If ``out`` is no folder, or holds neither plan.json nor platform/ nor schedule.json.
-
+    NotAPlan if ``out`` is no folder, or holds neither plan.json nor platform/ nor schedule.json.
     """
     if not out.is_dir():
         raise NotAPlan(f"{out}: is no folder")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 Record = dict[str, Any]
 """One JSON object."""
@@ -26,6 +27,14 @@ def is_count(value: object) -> bool:
 def is_number(value: object) -> bool:
     """Whether the value is a finite int or float (booleans are not)."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+Name = TypeVar("Name")
+
+
+def repeated(names: Iterable[Name]) -> Iterator[tuple[Name, int]]:
+    """Yield what stands several times, in order, with how often."""
+    yield from ((name, count) for name, count in Counter(names).items() if count > 1)
 
 
 def amounts(entry: Mapping[str, Any]) -> Amounts:

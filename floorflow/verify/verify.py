@@ -18,8 +18,6 @@ from floorflow.verify.rules import (
     claims,
     crossings,
     emitted,
-    engines,
-    extras,
     fifos,
     memory,
     modules,
@@ -27,7 +25,6 @@ from floorflow.verify.rules import (
     pblocks,
     platform,
     region_fabric,
-    region_files,
     regions,
     schedule,
     slices,
@@ -46,7 +43,7 @@ MOST_OTHERS = 20_000
 
 
 Rules = tuple[tuple[Callable[..., None], str], ...]
-"""Each rule with what it is given before the findings."""
+"""Each rule with what it is given before the findings, which a phase has itself."""
 
 OF_PLATFORMS: Rules = (
     (platform.check_files, "folder plan"),
@@ -68,15 +65,15 @@ OVER_PHASES: Rules = (
     (across.check_passing, "phases"),
     (across.check_direction, "plan phases"),
     (outcomes.check_calibration, "plan phases"),
-    (engines.check_engine_limits, "plan phases"),
-    (engines.check_host_weights, "plan phases"),
+    (throughput.check_engine_limits, "plan phases"),
     (summary.check_fullness, "plan phases"),
-    (extras.check_extras, "folder plan phases"),
+    (summary.check_extras, "folder plan phases"),
     (memory.check_memory_schedule, "plan phases"),
 )
 OF_PHASES: Rules = (
     (throughput.check_throughput, "phase"),
     (throughput.check_balance, "plan phase"),
+    (throughput.check_host_weights, "options phase"),
     (channels.check_channels, "phase"),
     (fifos.check_fifos, "phase"),
     (sums.check_memories, "phase"),
@@ -100,7 +97,7 @@ OF_PHASES: Rules = (
 OVER_ALL: Rules = (
     (regions.check_regions, "plan phases boards"),
     (schedule.check_timeline, "plan"),
-    (region_files.check_region_files, "folder plan phases boards"),
+    (schedule.check_region_files, "folder plan phases boards"),
     (schedule.check_reconfigured, "folder plan phases boards"),
     (emitted.check_left_overs, "folder plan phases"),
 )
@@ -155,8 +152,8 @@ def judge(out: Path, build: Path | None = None) -> Verdict:
         measured = frozenset((plan["calibration"] or {"measured": ()})["measured"])
         for phase in phases:
             own = {"phase": phase, "boards": region_fabric.confined_boards(plan, phase, boards)}
-            _apply(OF_PHASES, {**given, **own, "outcomes": outcomes.Outcomes(phase, measured)}, findings)
-            emitted.check_emitted(folder, plan, phase, boards, findings, build=build)
+            _apply(OF_PHASES, {**given, **own, "outcomes": outcomes.Outcomes(phase, measured)})
+            emitted.check_emitted(folder, plan, phase, boards, build=build)
         _apply(OVER_ALL, given, findings)
     except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError, MemoryError) as error:
         # A value that no rule foresaw is the plan's fault, never a reason to give no verdict.
@@ -164,9 +161,9 @@ def judge(out: Path, build: Path | None = None) -> Verdict:
     return Verdict(findings.told(), _judged(folder, plan, phases, boards))
 
 
-def _apply(rules: Rules, given: Mapping[str, Any], findings: Findings) -> None:
+def _apply(rules: Rules, given: Mapping[str, Any], *last: Findings) -> None:
     for rule, names in rules:
-        rule(*(given[name] for name in names.split()), findings)
+        rule(*(given[name] for name in names.split()), *last)
 
 
 def _judged(folder: Folder, plan: Record, phases: list[PhaseFacts], boards: dict[str, Board]) -> dict[str, int]:

@@ -127,18 +127,6 @@ def design_of_another_part(bench: Bench) -> None:
     bench.design.write(bench.static)
 
 
-def no_static_checkpoint(bench: Bench) -> None:
-    bench.static.unlink()
-
-
-def no_arguments(bench: Bench) -> None:
-    bench.arguments = []
-
-
-def no_checkpoint_of_a_phase(bench: Bench) -> None:
-    (bench.modules / "p1.dcp").unlink()
-
-
 def no_cell_of_that_name(bench: Bench) -> None:
     bench.design.cells = {"top_i/other": Cell(PORTS)}
     bench.design.write(bench.static)
@@ -149,119 +137,15 @@ def cell_that_is_not_empty(bench: Bench) -> None:
     bench.design.write(bench.static)
 
 
-def module_with_other_ports(bench: Bench) -> None:
-    bench.module("p0", ports=("ap_clk",)).write(bench.modules / "p0.dcp")
-
-
-def module_of_another_part(bench: Bench) -> None:
-    bench.module("p0", part="xc7z010clg400-1").write(bench.modules / "p0.dcp")
-
-
-def a_whole_design_as_a_module(bench: Bench) -> None:
-    bench.design.write(bench.modules / "p0.dcp")
-
-
-def module_that_leaves_the_cell_empty(bench: Bench) -> None:
-    bench.silent = ["read_checkpoint"]
-
-
-def routing_that_leaves_nothing(bench: Bench) -> None:
-    bench.silent = ["write_checkpoint"]
-
-
-def verification_that_leaves_nothing(bench: Bench) -> None:
-    bench.silent = ["pr_verify"]
-
-
-def rule_that_is_broken(bench: Bench) -> None:
-    bench.broken_rules = {"NSTD-1#1": "Critical Warning", "HDPR-41#1": "Error"}
-
-
-def report_of_rules_that_is_not_made(bench: Bench) -> None:
-    bench.silent = ["report_drc"]
-
-
-def no_look_at_rules(bench: Bench) -> None:
-    bench.edit("        DfxRules $folder $name\n", "")
-
-
-def rules_that_are_not_the_bitstreams(bench: Bench) -> None:
-    bench.edit("{default bitstream_checks}", "default")
-
-
-def bitstream_that_is_not_made(bench: Bench) -> None:
-    bench.silent = ["write_bitstream"]
-
-
-def bin_that_is_not_made(bench: Bench) -> None:
-    bench.silent = ["write_cfgmem"]
-
-
-def cell_that_is_not_reconfigurable(bench: Bench) -> None:
-    bench.edit("    set_property HD.RECONFIGURABLE TRUE $cell\n", "")
-
-
-def no_pblock(bench: Bench) -> None:
-    bench.edit("    add_cells_to_pblock $pblock $cell\n", "")
-
-
-def snapping_left_off(bench: Bench) -> None:
-    bench.edit("    set_property SNAPPING_MODE [dict get $region snapping] $pblock\n", "")
-
-
-def snapping_on_over_the_clock_column(bench: Bench) -> None:
-    bench.edit("snapping ROUTING", "snapping ON", SCRIPT)
-
-
-def half_a_clock_region(bench: Bench) -> None:
-    bench.edit("Y0:SLICE_X", "Y5:SLICE_X", SCRIPT)
-
-
 def edge_between_two_interconnects(bench: Bench) -> None:
     path = bench.folder / SCRIPT
     found = path.read_text().partition("SLICE_X")[2].partition("Y")[0]
     path.write_text(path.read_text().replace(f"SLICE_X{found}Y", f"SLICE_X{int(found) + 2}Y"))
 
 
-def static_part_that_is_not_locked(bench: Bench) -> None:
-    bench.edit("    lock_design -level routing\n", "")
-
-
-def locked_to_placement_alone(bench: Bench) -> None:
-    bench.edit("    lock_design -level routing\n", "    lock_design -level placement\n")
-
-
-def locked_with_its_modules(bench: Bench) -> None:
-    bench.edit("        update_design -cell [DfxCell [dict get $region cell]] -black_box\n", "")
-
-
 def every_run_from_the_start(bench: Bench) -> None:
     bench.edit("            set static [DfxStatic $folder $given(-regions)]\n", "")
     bench.edit("        if {[llength $routed] == 0} {", "        if 1 {")
-
-
-def no_verification(bench: Bench) -> None:
-    bench.edit("    DfxVerify $folder $routed\n", "")
-
-
-def bitstream_of_what_stays(bench: Bench) -> None:
-    bench.edit("write_bitstream -force -cell [DfxCell $name] $bit", "write_bitstream -force $bit")
-
-
-def bin_for_another_port(bench: Bench) -> None:
-    bench.edit(" -disablebitswap", "")
-
-
-def placed_twice(bench: Bench) -> None:
-    bench.edit("        place_design\n", "        place_design\n        place_design\n")
-
-
-def not_routed(bench: Bench) -> None:
-    bench.edit("        route_design\n", "")
-
-
-def design_left_open(bench: Bench) -> None:
-    bench.edit("        close_design\n", "")
 
 
 def two_regions_in_one_place(bench: Bench) -> None:
@@ -272,49 +156,101 @@ def two_regions_in_one_place(bench: Bench) -> None:
     path.write_text("\n".join(lines).replace("snapping ON", "snapping ROUTING") + "\n")
 
 
-MISTAKES: dict[Callable[[Bench], None], str] = {
-    design_of_another_part: "is for part 'xc7z010clg400-1', the plan for 'xc7z020clg400-1'",
-    no_static_checkpoint: "there is no checkpoint",
-    no_arguments: r"expected -tclargs STATIC.dcp MODULES",
-    no_checkpoint_of_a_phase: r"has no checkpoint of p1; synthesise each phase",
-    no_cell_of_that_name: "cell 'top_i/r0' of a region matches 0 cells",
-    cell_that_is_not_empty: "is no black box",
-    module_with_other_ports: "ports of 'p0' are not those of cell",
-    module_of_another_part: "the checkpoint is for part xc7z010clg400-1",
-    a_whole_design_as_a_module: "is a whole design",
-    module_that_leaves_the_cell_empty: "left cell 'top_i/r0' a black box",
-    routing_that_leaves_nothing: "route_design made no",
-    verification_that_leaves_nothing: "pr_verify made no",
-    rule_that_is_broken: r"configuration0 breaks 1 of Vivado's design rules \(HDPR-41#1\); no bitstream is written",
-    report_of_rules_that_is_not_made: "report_drc made no",
-    no_look_at_rules: "report_drc has not looked at this configuration",
-    rules_that_are_not_the_bitstreams: "report_drc has not looked at this configuration",
-    bitstream_that_is_not_made: "write_bitstream made no",
-    bin_that_is_not_made: "write_cfgmem made no",
-    cell_that_is_not_reconfigurable: "no cell is reconfigurable",
-    no_pblock: "is reconfigurable and has no pblock",
-    snapping_left_off: "SNAPPING_MODE is '', and off by default",
-    snapping_on_over_the_clock_column: "SNAPPING_MODE must be ROUTING",
-    half_a_clock_region: "RESET_AFTER_RECONFIG needs whole clock regions",
-    edge_between_two_interconnects: "splits the interconnect of column",
-    static_part_that_is_not_locked: "was routed before and is not locked",
-    locked_to_placement_alone: "only routing is",
-    locked_with_its_modules: "would be locked too",
-    every_run_from_the_start: "differ in what stays",
-    no_verification: "pr_verify has not compared this configuration",
-    bitstream_of_what_stays: "names partial files itself",
-    bin_for_another_port: "PCAP needs",
-    placed_twice: "the design is placed, expected optimised",
-    not_routed: "the design is not routed",
-    design_left_open: "a design is open",
+EDITS: dict[str, tuple[str, ...]] = {
+    "no_look_at_rules": ("        DfxRules $folder $name\n", ""),
+    "rules_that_are_not_the_bitstreams": ("{default bitstream_checks}", "default"),
+    "cell_that_is_not_reconfigurable": ("    set_property HD.RECONFIGURABLE TRUE $cell\n", ""),
+    "no_pblock": ("    add_cells_to_pblock $pblock $cell\n", ""),
+    "snapping_left_off": ("    set_property SNAPPING_MODE [dict get $region snapping] $pblock\n", ""),
+    "snapping_on_over_the_clock_column": ("snapping ROUTING", "snapping ON", SCRIPT),
+    "half_a_clock_region": ("Y0:SLICE_X", "Y5:SLICE_X", SCRIPT),
+    "static_part_that_is_not_locked": ("    lock_design -level routing\n", ""),
+    "locked_to_placement_alone": ("    lock_design -level routing\n", "    lock_design -level placement\n"),
+    "locked_with_its_modules": ("        update_design -cell [DfxCell [dict get $region cell]] -black_box\n", ""),
+    "no_verification": ("    DfxVerify $folder $routed\n", ""),
+    "bitstream_of_what_stays": ("write_bitstream -force -cell [DfxCell $name] $bit", "write_bitstream -force $bit"),
+    "bin_for_another_port": (" -disablebitswap", ""),
+    "placed_twice": ("        place_design\n", "        place_design\n        place_design\n"),
+    "not_routed": ("        route_design\n", ""),
+    "design_left_open": ("        close_design\n", ""),
 }
+"""What is written otherwise in a script, by old and new text."""
+STATES: dict[str, tuple[str, object]] = {
+    "no_arguments": ("arguments", []),
+    "module_that_leaves_the_cell_empty": ("silent", ["read_checkpoint"]),
+    "routing_that_leaves_nothing": ("silent", ["write_checkpoint"]),
+    "verification_that_leaves_nothing": ("silent", ["pr_verify"]),
+    "rule_that_is_broken": ("broken_rules", {"NSTD-1#1": "Critical Warning", "HDPR-41#1": "Error"}),
+    "report_of_rules_that_is_not_made": ("silent", ["report_drc"]),
+    "bitstream_that_is_not_made": ("silent", ["write_bitstream"]),
+    "bin_that_is_not_made": ("silent", ["write_cfgmem"]),
+}
+"""What is otherwise around the scripts."""
+OTHERS: dict[str, Callable[[Bench], object]] = {
+    "no_static_checkpoint": lambda bench: bench.static.unlink(),
+    "no_checkpoint_of_a_phase": lambda bench: (bench.modules / "p1.dcp").unlink(),
+    "module_with_other_ports": lambda bench: bench.module("p0", ports=("ap_clk",)).write(bench.modules / "p0.dcp"),
+    "module_of_another_part": lambda bench: bench.module("p0", part="xc7z010clg400-1").write(bench.modules / "p0.dcp"),
+    "a_whole_design_as_a_module": lambda bench: bench.design.write(bench.modules / "p0.dcp"),
+    "design_of_another_part": design_of_another_part,
+    "no_cell_of_that_name": no_cell_of_that_name,
+    "cell_that_is_not_empty": cell_that_is_not_empty,
+    "edge_between_two_interconnects": edge_between_two_interconnects,
+    "every_run_from_the_start": every_run_from_the_start,
+}
+MISTAKES = {
+    "design_of_another_part": "is for part 'xc7z010clg400-1', the plan for 'xc7z020clg400-1'",
+    "no_static_checkpoint": "there is no checkpoint",
+    "no_arguments": r"expected -tclargs STATIC.dcp MODULES",
+    "no_checkpoint_of_a_phase": r"has no checkpoint of p1; synthesise each phase",
+    "no_cell_of_that_name": "cell 'top_i/r0' of a region matches 0 cells",
+    "cell_that_is_not_empty": "is no black box",
+    "module_with_other_ports": "ports of 'p0' are not those of cell",
+    "module_of_another_part": "the checkpoint is for part xc7z010clg400-1",
+    "a_whole_design_as_a_module": "is a whole design",
+    "module_that_leaves_the_cell_empty": "left cell 'top_i/r0' a black box",
+    "routing_that_leaves_nothing": "route_design made no",
+    "verification_that_leaves_nothing": "pr_verify made no",
+    "rule_that_is_broken": r"configuration0 breaks 1 of Vivado's design rules \(HDPR-41#1\); no bitstream is written",
+    "report_of_rules_that_is_not_made": "report_drc made no",
+    "no_look_at_rules": "report_drc has not looked at this configuration",
+    "rules_that_are_not_the_bitstreams": "report_drc has not looked at this configuration",
+    "bitstream_that_is_not_made": "write_bitstream made no",
+    "bin_that_is_not_made": "write_cfgmem made no",
+    "cell_that_is_not_reconfigurable": "no cell is reconfigurable",
+    "no_pblock": "is reconfigurable and has no pblock",
+    "snapping_left_off": "SNAPPING_MODE is '', and off by default",
+    "snapping_on_over_the_clock_column": "SNAPPING_MODE must be ROUTING",
+    "half_a_clock_region": "RESET_AFTER_RECONFIG needs whole clock regions",
+    "edge_between_two_interconnects": "splits the interconnect of column",
+    "static_part_that_is_not_locked": "was routed before and is not locked",
+    "locked_to_placement_alone": "only routing is",
+    "locked_with_its_modules": "would be locked too",
+    "every_run_from_the_start": "differ in what stays",
+    "no_verification": "pr_verify has not compared this configuration",
+    "bitstream_of_what_stays": "names partial files itself",
+    "bin_for_another_port": "PCAP needs",
+    "placed_twice": "the design is placed, expected optimised",
+    "not_routed": "the design is not routed",
+    "design_left_open": "a design is open",
+}
+"""All, with what stops the run."""
 
 
-@pytest.mark.parametrize("plant", MISTAKES, ids=lambda plant: plant.__name__)
-def test_a_mistake_stops_the_run(plant: Callable[[Bench], None], tmp_path: Path) -> None:
+def plant(bench: Bench, mistake: str) -> None:
+    if mistake in EDITS:
+        bench.edit(*EDITS[mistake])
+    elif mistake in STATES:
+        setattr(bench, *STATES[mistake])
+    else:
+        OTHERS[mistake](bench)
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_stops_the_run(mistake: str, tmp_path: Path) -> None:
     bench = Bench(CASES[0], tmp_path)
-    plant(bench)
-    with pytest.raises(VivadoError, match=MISTAKES[plant]):
+    plant(bench, mistake)
+    with pytest.raises(VivadoError, match=MISTAKES[mistake]):
         bench.run()
     assert not list(bench.made.glob("*.bin"))
 

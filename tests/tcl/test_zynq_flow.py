@@ -98,36 +98,8 @@ REPORT = "vivado/floorflow_report.tcl"
 ZYNQ = "vivado/floorflow_zynq.tcl"
 
 
-def other_vivado(bench: Bench) -> None:
-    bench.states = {"version": "2023.1"}
-
-
-def project_of_another_part(bench: Bench) -> None:
-    bench.project_part = "xc7z010clg400-1"
-
-
-def design_of_another_part(bench: Bench) -> None:
-    bench.design_part = "xc7z010clg400-1"
-
-
-def implementation_that_fails(bench: Bench) -> None:
-    bench.states = {"fails": True}
-
-
-def no_arguments(bench: Bench) -> None:
-    bench.arguments = []
-
-
 def too_many_arguments(bench: Bench) -> None:
     bench.arguments = [*bench.arguments, "more"]
-
-
-def project_that_is_not_there(bench: Bench) -> None:
-    bench.arguments = ["nowhere.xpr"]
-
-
-def plan_that_is_not_bound(bench: Bench) -> None:
-    (bench.out / "fpga0" / "pblocks.tcl").unlink()
 
 
 def wrong_engine_in_the_design(bench: Bench) -> None:
@@ -140,84 +112,84 @@ def cell_that_the_design_lacks(bench: Bench) -> None:
     bench.cells = [cell for cell in bench.cells if "MVAU" not in cell]
 
 
-def no_hand_off(bench: Bench) -> None:
-    shutil.rmtree(bench.folder / "finn_zynq_link.gen")
-
-
-def run_that_is_not_reset(bench: Bench) -> None:
-    bench.edit(ZYNQ, "    reset_run impl_1\n", "")
-
-
-def synthesis_reset(bench: Bench) -> None:
-    bench.edit(ZYNQ, "reset_run impl_1", "reset_run synth_1")
-
-
-def run_that_is_not_waited_for(bench: Bench) -> None:
-    bench.edit(ZYNQ, "    wait_on_run impl_1\n", "")
-
-
-def step_that_does_not_exist(bench: Bench) -> None:
-    bench.edit(ZYNQ, "-to_step write_bitstream", "-to_step bitstream")
-
-
-def run_that_does_not_exist(bench: Bench) -> None:
-    bench.edit(ZYNQ, "get_runs impl_1", "get_runs impl_2")
-
-
-def hook_of_a_step_that_does_not_exist(bench: Bench) -> None:
-    bench.edit(ZYNQ, "STEPS.OPT_DESIGN.TCL.PRE", "STEPS.OPTIMISE.TCL.PRE")
-
-
-def reports_before_the_design_is_open(bench: Bench) -> None:
-    bench.edit(ZYNQ, "    open_run impl_1\n", "")
-
-
-def depth_without_hierarchy(bench: Bench) -> None:
-    bench.edit(REPORT, "report_utilization -hierarchical -hier", "report_utilization -hier")
-
-
-def report_without_a_file(bench: Bench) -> None:
-    bench.edit(REPORT, "report_timing_summary -file [file join $folder timing_summary.rpt]", "report_timing_summary")
-
-
-def option_that_vivado_does_not_have(bench: Bench) -> None:
-    bench.edit(REPORT, "-max_paths 200", "-paths 200")
-
-
-def project_that_is_not_closed(bench: Bench) -> None:
-    bench.edit(ZYNQ, "    open_project $project\n", "    open_project $project\n    open_project $project\n")
-
-
-MISTAKES: dict[Callable[[Bench], None], str] = {
-    other_vivado: "this is Vivado 2023.1, FINN's project is of 2022.2",
-    project_of_another_part: "is for part 'xc7z010clg400-1', the plan for 'xc7z020clg400-1'",
-    design_of_another_part: "the plan is for part 'xc7z020clg400-1', but the open design has",
-    implementation_that_fails: r"impl_1 stopped at 75% \(route_design ERROR\); runme.log in",
-    no_arguments: r"expected -tclargs PROJECT.xpr",
-    too_many_arguments: r"expected -tclargs PROJECT.xpr",
-    project_that_is_not_there: "there is no project nowhere.xpr",
-    plan_that_is_not_bound: "run 'floorflow bind'",
-    wrong_engine_in_the_design: "it is another engine",
-    cell_that_the_design_lacks: "matches 0 cells",
-    no_hand_off: "there is no top.hwh",
-    run_that_is_not_reset: "needs to be reset",
-    synthesis_reset: "synthesis would be done again",
-    run_that_is_not_waited_for: "wait_on_run first",
-    step_that_does_not_exist: "'bitstream' is no step",
-    run_that_does_not_exist: "no run matches",
-    hook_of_a_step_that_does_not_exist: "no step of a run",
-    reports_before_the_design_is_open: "no implemented design is open",
-    depth_without_hierarchy: "needs -hierarchical",
-    report_without_a_file: "lost in batch mode",
-    option_that_vivado_does_not_have: "unknown option '-paths'",
-    project_that_is_not_closed: "a project is open already",
+EDITS: dict[str, tuple[str, ...]] = {
+    "run_that_is_not_reset": (ZYNQ, "    reset_run impl_1\n", ""),
+    "synthesis_reset": (ZYNQ, "reset_run impl_1", "reset_run synth_1"),
+    "run_that_is_not_waited_for": (ZYNQ, "    wait_on_run impl_1\n", ""),
+    "step_that_does_not_exist": (ZYNQ, "-to_step write_bitstream", "-to_step bitstream"),
+    "run_that_does_not_exist": (ZYNQ, "get_runs impl_1", "get_runs impl_2"),
+    "hook_of_a_step_that_does_not_exist": (ZYNQ, "STEPS.OPT_DESIGN.TCL.PRE", "STEPS.OPTIMISE.TCL.PRE"),
+    "reports_before_the_design_is_open": (ZYNQ, "    open_run impl_1\n", ""),
+    "depth_without_hierarchy": (REPORT, "report_utilization -hierarchical -hier", "report_utilization -hier"),
+    "report_without_a_file": (
+        REPORT,
+        "report_timing_summary -file [file join $folder timing_summary.rpt]",
+        "report_timing_summary",
+    ),
+    "option_that_vivado_does_not_have": (REPORT, "-max_paths 200", "-paths 200"),
+    "project_that_is_not_closed": (
+        ZYNQ,
+        "    open_project $project\n",
+        "    open_project $project\n    open_project $project\n",
+    ),
 }
+"""What is written otherwise in a script, by file, old and new text."""
+STATES: dict[str, tuple[str, object]] = {
+    "other_vivado": ("states", {"version": "2023.1"}),
+    "project_of_another_part": ("project_part", "xc7z010clg400-1"),
+    "design_of_another_part": ("design_part", "xc7z010clg400-1"),
+    "implementation_that_fails": ("states", {"fails": True}),
+    "no_arguments": ("arguments", []),
+    "project_that_is_not_there": ("arguments", ["nowhere.xpr"]),
+}
+"""What is otherwise around the scripts."""
+OTHERS: dict[str, Callable[[Bench], object]] = {
+    "plan_that_is_not_bound": lambda bench: (bench.out / "fpga0" / "pblocks.tcl").unlink(),
+    "no_hand_off": lambda bench: shutil.rmtree(bench.folder / "finn_zynq_link.gen"),
+    "too_many_arguments": too_many_arguments,
+    "wrong_engine_in_the_design": wrong_engine_in_the_design,
+    "cell_that_the_design_lacks": cell_that_the_design_lacks,
+}
+MISTAKES = {
+    "other_vivado": "this is Vivado 2023.1, FINN's project is of 2022.2",
+    "project_of_another_part": "is for part 'xc7z010clg400-1', the plan for 'xc7z020clg400-1'",
+    "design_of_another_part": "the plan is for part 'xc7z020clg400-1', but the open design has",
+    "implementation_that_fails": r"impl_1 stopped at 75% \(route_design ERROR\); runme.log in",
+    "no_arguments": r"expected -tclargs PROJECT.xpr",
+    "too_many_arguments": r"expected -tclargs PROJECT.xpr",
+    "project_that_is_not_there": "there is no project nowhere.xpr",
+    "plan_that_is_not_bound": "run 'floorflow bind'",
+    "wrong_engine_in_the_design": "it is another engine",
+    "cell_that_the_design_lacks": "matches 0 cells",
+    "no_hand_off": "there is no top.hwh",
+    "run_that_is_not_reset": "needs to be reset",
+    "synthesis_reset": "synthesis would be done again",
+    "run_that_is_not_waited_for": "wait_on_run first",
+    "step_that_does_not_exist": "'bitstream' is no step",
+    "run_that_does_not_exist": "no run matches",
+    "hook_of_a_step_that_does_not_exist": "no step of a run",
+    "reports_before_the_design_is_open": "no implemented design is open",
+    "depth_without_hierarchy": "needs -hierarchical",
+    "report_without_a_file": "lost in batch mode",
+    "option_that_vivado_does_not_have": "unknown option '-paths'",
+    "project_that_is_not_closed": "a project is open already",
+}
+"""All, with what stops the run."""
 
 
-@pytest.mark.parametrize("plant", MISTAKES, ids=lambda plant: plant.__name__)
-def test_a_mistake_stops_the_run(plant: Callable[[Bench], None], bench: Bench) -> None:
-    plant(bench)
-    with pytest.raises(VivadoError, match=MISTAKES[plant]):
+def plant(bench: Bench, mistake: str) -> None:
+    if mistake in EDITS:
+        bench.edit(*EDITS[mistake])
+    elif mistake in STATES:
+        setattr(bench, *STATES[mistake])
+    else:
+        OTHERS[mistake](bench)
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_stops_the_run(mistake: str, bench: Bench) -> None:
+    plant(bench, mistake)
+    with pytest.raises(VivadoError, match=MISTAKES[mistake]):
         bench.run()
     assert not (bench.folder / "made" / "finn-accel.hwh").exists()
 

@@ -15,6 +15,7 @@ from floorflow.resources import Resources
 from floorflow.search.many.regions import region_problem, static_parts
 from floorflow.verify.facts import PhaseFacts
 from floorflow.verify.hardware.boards import Board
+from floorflow.verify.violations import Findings
 from tests.verify.dies import device
 
 Plan = dict[str, Any]
@@ -83,5 +84,6 @@ def _phases(entry: Plan) -> list[Plan]:
     return phases
 
 
-def facts_of(plan: Plan) -> list[PhaseFacts]:
-    return [PhaseFacts(f"phase {raw['name']}", raw, {}, {}, {}, {}, {}, 100.0) for raw in plan["phases"]]
+def facts_of(plan: Plan, findings: Findings | None = None) -> list[PhaseFacts]:
+    told = Findings() if findings is None else findings
+    return [PhaseFacts(f"phase {raw['name']}", raw, {}, {}, {}, {}, {}, 100.0, told) for raw in plan["phases"]]

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import floorflow.verify
 from floorflow.verify.back_end import ANSWERS
-from floorflow.verify.finn.cycles import CYCLES
 from floorflow.verify.finn.files import FLOORPLAN_FILE, FOLDING_FILE
 from floorflow.verify.finn.foldings import FOLDING_ATTRIBUTES
 from floorflow.verify.finn.judge import findings
+from floorflow.verify.finn.kinds import KINDS
 from floorflow.verify.finn.styles import PREFERENCE, STYLE_FILE
 from tests.sources import PACKAGE, trees
 
@@ -47,11 +47,11 @@ def test_the_scan_finds_attributes() -> None:
 
 
 def test_the_core_names_nothing_of_finn() -> None:
-    layers = {kind.rpartition("_")[0] for kind in CYCLES}
+    layers = {kind.rpartition("_")[0] for kind in KINDS}
     for path in CORE:
         text = path.read_text(encoding="utf-8")
         words = {*re.findall(r"\w+", text)}
-        assert not words & {*CYCLES, *layers}, path
+        assert not words & {*KINDS, *layers}, path
         assert not {*constants(path)} & (attributes_of_finn() | {*findings}), path
         assert not any(name in text for name in (FOLDING_FILE, STYLE_FILE, "finn/", FLOORPLAN_FILE)), path
         assert path.name == NAMES_IT or "finn" not in text.lower(), path

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from floorflow.verify.back_end import EngineFacts, PlannedEngine
 from floorflow.verify.facts import PhaseFacts
 from floorflow.verify.rules.fifos import join_fills
+from floorflow.verify.violations import Findings
 
 Edge = tuple[str, str]
 
@@ -25,7 +26,7 @@ def phase_of_edges(edges: list[Edge], windows: dict[str, int]) -> PhaseFacts:
             ports[target] += 1
     facts = {name: EngineFacts(window_fill=Fraction(windows.get(name, 0), 1000)) for name in names}
     folded = {name: PlannedEngine(name, {}, facts[name]) for name in names}
-    return PhaseFacts("p", {"channels": channels}, {}, {}, {}, {}, folded, 200.0, networks=("n",))
+    return PhaseFacts("p", {"channels": channels}, {}, {}, {}, {}, folded, 200.0, Findings(), networks=("n",))
 
 
 def paths_to(edges: list[Edge], node: str) -> list[list[str]]:

@@ -22,7 +22,7 @@ def found_in(plan: Plan, boards: dict[str, Board]) -> set[str]:
     kept = plan.get("kept")
     if kept:
         boards = {name: replace(board, kept_free=(Rectangle(**kept),)) for name, board in boards.items()}
-    check_regions(plan, facts_of(plan), boards, findings)
+    check_regions(plan, facts_of(plan, findings), boards, findings)
     return {violation.name for violation in findings.violations}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from floorflow.facts import json_schema
-from floorflow.verify.hardware.links import TOPOLOGIES
+from floorflow.verify.hardware.routes import TOPOLOGIES
 from floorflow.verify.schema import departures, is_a, records, scalars
 from floorflow.verify.verify import SCHEMA
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .arguments import Arguments, VivadoError
-from .partitions import check_partition, check_partitions_apart
-from .pblocks import LEGAL_VALUES, Pblock
+from .pblocks import Pblock, check_partition, check_partitions_apart
 from .sites import Sites
 
 ORDER = ("linked", "optimised", "placed", "routed")
@@ -406,6 +405,3 @@ def _configuration(file: str) -> Checkpoint:
     if design.stage != "routed":
         raise VivadoError(f"pr_verify: '{file}' is not routed")
     return design
-
-
-__all__ = ["LEGAL_VALUES", "Cell", "Checkpoint", "Dfx"]

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from floorflow.verify.back_end import Files
-from floorflow.verify.finn.built import BuiltNetwork
+from floorflow.verify.finn.engines import BuiltNetwork
 from floorflow.verify.finn.files import ANY_SLR, MOST_SLICES, check_folding_file
 from floorflow.verify.hardware.boards import has_uram
 from floorflow.verify.records import Record

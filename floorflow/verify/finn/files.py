@@ -9,7 +9,7 @@ from typing import Any
 
 from floorflow.verify.back_end import Files
 from floorflow.verify.files import shipped_file
-from floorflow.verify.finn.built import BuiltNetwork
+from floorflow.verify.finn.engines import BuiltNetwork
 from floorflow.verify.records import Record, is_count
 from floorflow.verify.violations import Findings
 
@@ -234,22 +234,14 @@ def _check_config(phase: Mapping[str, Any], folder: Files, context: Mapping[str,
     told = [line.removeprefix("# platform: ") for line in lines if line.startswith("# platform: ")]
     if len(told) != 1 or told[0] not in filter(None, context["shells"].values()):
         findings.add("flow-file-differs", folder.path(path), f"is for the platform {told}, which no FPGA has")
-    fpga = next(
-        (r["fpga"] for c in phase["channels"] for r in _rows(c["source"], context) if not _inside(c, context)), None
-    )
+    engines = context["engines"]
+    leaving = (c["source"] for c in phase["channels"] if c["source"] in engines and c["target"] not in engines)
+    fpga = next((engines[name]["fpga"] for name in leaving), None)
     memory = context["memories"].get(fpga) or ""
     for line in lines:
         port = line.partition("m_axi_gmem0:")[2]
         if line.startswith("sp=") and port != memory:
             findings.add("flow-file-differs", folder.path(path), f"{line}: the plan's bank is {memory or 'none'}")
-
-
-def _rows(engine: str, context: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [context["engines"][engine]] if engine in context["engines"] else []
-
-
-def _inside(channel: Mapping[str, Any], context: Mapping[str, Any]) -> bool:
-    return channel["target"] in context["engines"]
 
 
 def _check_zynq(folder: Files, context: Mapping[str, Any], findings: Findings) -> None:

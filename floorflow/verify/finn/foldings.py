@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from floorflow.verify.finn.cycles import max_pool_is_1d
 from floorflow.verify.finn.engines import ELEMENTWISE, AttributeProblem, FoldedEngine, is_signed
-from floorflow.verify.finn.ports import PORTS
+from floorflow.verify.finn.kinds import KINDS, max_pool_is_1d
 from floorflow.verify.records import is_count
 
 _WEIGHTED = (
@@ -73,7 +72,7 @@ def _divisor(name: str, attribute: str) -> Rule:
 
 
 def _hls_streams(engine: FoldedEngine) -> Iterator[str]:
-    ports = PORTS[engine.kind](engine)
+    ports = KINDS[engine.kind].ports(engine)
     for port in (*ports.inputs, *ports.outputs):
         if port.width_bits > MAX_HLS_STREAM_BITS:
             yield f"a stream of {port.width_bits} bits is wider than {MAX_HLS_STREAM_BITS}"
@@ -230,8 +229,8 @@ def _duplicate(engine: FoldedEngine) -> Iterator[str]:
         yield f"NumOutputStreams is {engine.number('NumOutputStreams')}, expected two or more"
 
 
-_PE_CHANNELS = _divisor("PE", "NumChannels")
-_SIMD_CHANNELS = _divisor("SIMD", "NumChannels")
+_OVER_PE = ("AddStreams_hls", "StreamingEltwise_hls", "ChannelwiseOp_hls", "GlobalAccPool_hls")
+_OVER_SIMD = ("FMPadding_rtl", "FMPadding_hls", "FMPadding_Pixel_hls", "DownSampler_hls")
 
 LEGALITY: dict[str, tuple[Rule, ...]] = {
     "MVAU_hls": (_mvau, _input_fold, _hls_streams),
@@ -240,24 +239,16 @@ LEGALITY: dict[str, tuple[Rule, ...]] = {
     "VVAU_rtl": (_vvau, _rtl_weights, _dsp58),
     "ConvolutionInputGenerator_rtl": (_window,),
     "ConvolutionInputGenerator_hls": (_window, _plain_window, _hls_streams),
-    "Thresholding_rtl": (_thresholding,),
-    "Thresholding_hls": (_thresholding,),
-    "FMPadding_rtl": (_SIMD_CHANNELS,),
-    "FMPadding_hls": (_SIMD_CHANNELS,),
-    "FMPadding_Pixel_hls": (_SIMD_CHANNELS,),
+    **dict.fromkeys(("Thresholding_rtl", "Thresholding_hls"), (_thresholding,)),
+    **dict.fromkeys(_OVER_SIMD, (_divisor("SIMD", "NumChannels"),)),
+    **dict.fromkeys(_OVER_PE, (_divisor("PE", "NumChannels"),)),
     "Pool_hls": (_divisor("PE", "Channels"),),
     "StreamingMaxPool_hls": (_max_pool,),
-    "AddStreams_hls": (_PE_CHANNELS,),
-    "StreamingEltwise_hls": (_PE_CHANNELS,),
     **dict.fromkeys(ELEMENTWISE, (_elementwise_binary,)),
     "DuplicateStreams_hls": (_duplicate,),
-    "ChannelwiseOp_hls": (_PE_CHANNELS,),
-    "GlobalAccPool_hls": (_PE_CHANNELS,),
     "LabelSelect_hls": (_label_select,),
-    "StreamingConcat_hls": (_moved_channels, _hls_streams),
-    "StreamingSplit_hls": (_moved_channels, _hls_streams),
+    **dict.fromkeys(("StreamingConcat_hls", "StreamingSplit_hls"), (_moved_channels, _hls_streams)),
     "UpsampleNearestNeighbour_hls": (_upsample,),
-    "DownSampler_hls": (_SIMD_CHANNELS,),
     "Lookup_hls": (),
     "Reshape_rtl": (_reshape,),
 }

@@ -11,9 +11,14 @@ from typing import Any
 from floorflow.verify.back_end import Files, Port, Row
 from floorflow.verify.facts import slr_number
 from floorflow.verify.finn.build import FINDINGS, judge_build
-from floorflow.verify.finn.built import as_built, folded_engine, networks_of
-from floorflow.verify.finn.cycles import CYCLES, SAMO_CYCLES, reads_only_padding, window_fill
-from floorflow.verify.finn.engines import AttributeProblem, FoldedEngine, width_objections
+from floorflow.verify.finn.engines import (
+    AttributeProblem,
+    FoldedEngine,
+    as_built,
+    folded_engine,
+    networks_of,
+    width_objections,
+)
 from floorflow.verify.finn.fifos import builds_slices as slices_are_built
 from floorflow.verify.finn.fifos import check_fifo_file, check_step_plan, engines_when_placed, fifo_objections
 from floorflow.verify.finn.files import (
@@ -27,7 +32,7 @@ from floorflow.verify.finn.files import (
     check_links,
 )
 from floorflow.verify.finn.foldings import MAX_HLS_STREAM_BITS, objections, window_objections
-from floorflow.verify.finn.ports import PORTS
+from floorflow.verify.finn.kinds import KINDS, SAMO_CYCLES, reads_only_padding, window_fill
 from floorflow.verify.finn.styles import check_style_file, check_styles, constants_in_logic
 from floorflow.verify.violations import VIOLATIONS, Findings
 
@@ -86,7 +91,7 @@ def may_cost_nothing(options: Mapping[str, Any]) -> bool:
 def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return what follows from an engine's kind, attributes and folding, None for a kind that FINN does not have."""
     folded = folded_engine(row, context["options"])
-    if folded.kind not in CYCLES:
+    if folded.kind not in KINDS:
         return None
     found: list[Problem] = [("type-width-mismatch", message) for message in width_objections(folded.entry)]
     found += _parallelism_objections(folded, row["folding"]["parallelism"])
@@ -97,8 +102,8 @@ def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:
         found.append(("illegal-folding", "its weights are written at run time, which the options rule out"))
     cycles = None
     try:
-        rules = {**CYCLES, **SAMO_CYCLES} if context["options"].get("costs") == "samo" else CYCLES
-        cycles = rules[folded.kind](folded)
+        samo = SAMO_CYCLES if context["options"].get("costs") == "samo" else {}
+        cycles = samo.get(folded.kind, KINDS[folded.kind].cycles)(folded)
     except (AttributeProblem, ArithmeticError) as problem:
         if not illegal:
             found.append(("engine-malformed", str(problem)))
@@ -141,7 +146,7 @@ def _parallelism_objections(folded: FoldedEngine, rows: list[dict[str, Any]]) ->
 def _ports(folded: FoldedEngine) -> dict[str, Any]:
     """Return the ports, or nothing where the folding, reported already, gives none."""
     try:
-        ports = PORTS[folded.kind](folded)
+        ports = KINDS[folded.kind].ports(folded)
     except (AttributeProblem, ArithmeticError):
         return {}
     return {

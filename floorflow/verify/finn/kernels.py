@@ -94,12 +94,7 @@ def named_as_built(kernels: Mapping[str, Sequence[Node]], numbers: Mapping[str, 
     """Return the nodes of all kernels, by file, with the kernels and names that the linked design will have.
 
     ``numbers`` are those that the graph of kernels gives the files; if there is none the streams tell.
-
-    Raises
-    ------
-    NoBuild
-        If the streams do not tell which kernel comes first.
-
+    NoBuild if the streams do not tell which kernel comes first.
     """
     known = numbers or _numbers_by_levels(kernels)
     found: list[Node] = []
@@ -177,11 +172,7 @@ class _Around:
 def read_build(folder: Path, *, kernels: bool) -> list[Node]:
     """Return all nodes of a build, of kernels or of one graph, by the names that they have or will have.
 
-    Raises
-    ------
-    NoBuild
-        If there is none, or it cannot be told how its kernels are joined or will be numbered.
-
+    NoBuild if there is none, or it cannot be told how its kernels are joined or will be numbered.
     """
     if not kernels:
         paths = [folder] if folder.is_file() else [folder / base / name for name in WHOLE for base in _BASES]

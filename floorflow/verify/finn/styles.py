@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from floorflow.verify.back_end import Files
-from floorflow.verify.finn.built import BuiltNetwork
-from floorflow.verify.finn.engines import AttributeProblem, FoldedEngine, bits_of, is_signed
+from floorflow.verify.finn.engines import AttributeProblem, BuiltNetwork, FoldedEngine, bits_of, is_signed
 from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
 
@@ -71,8 +70,10 @@ def check_styles(folder: Files, plan: Mapping[str, Any], built: BuiltNetwork, fi
             for message in _objections(engine, on_7series=str(built.rows[name]["part"]).lower().startswith("xc7")):
                 findings.add("wrong-impl-style", engine.name, message)
     wanted = _wanted(engines)
-    _check_was_asked_for(plan["options"], wanted, findings)
     if wanted:
+        options = plan["options"]
+        if options["backend_options"].get("impl_style") == "default" and not options.get("keep_folding"):
+            findings.add("wrong-impl-style", "options", f"impl_style is default, yet {', '.join(wanted)} deviate")
         _check_names(plan, built, findings)
     check_style_file(folder, built, findings)
 
@@ -96,11 +97,6 @@ def check_style_file(folder: Files, built: BuiltNetwork, findings: Findings) -> 
     elif folder.exists(file):
         message = "every engine is as FINN itself chooses: the file must not be"
         findings.add("finn-style-differs", folder.path(file), message)
-
-
-def _check_was_asked_for(options: Record, wanted: Record, findings: Findings) -> None:
-    if wanted and options["backend_options"].get("impl_style") == "default" and not options.get("keep_folding"):
-        findings.add("wrong-impl-style", "options", f"impl_style is default, yet {', '.join(wanted)} deviate")
 
 
 def _is_lowered(plan: Mapping[str, Any], engine: FoldedEngine) -> bool:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
-from floorflow.verify.hardware.floor import Floor, row_step
 from floorflow.verify.hardware.geometry import Device, Rectangle, Sites, difference, shared, union
-from floorflow.verify.hardware.links import Join, joined_pairs
+from floorflow.verify.hardware.interconnect import Floor, row_step
 from floorflow.verify.hardware.ranges import (
     KeepOut,
     SiteRange,
@@ -19,6 +18,7 @@ from floorflow.verify.hardware.ranges import (
     sites_of,
     within_device,
 )
+from floorflow.verify.hardware.routes import Join, joined_pairs
 from floorflow.verify.records import RESOURCE_NAMES, Record
 
 _WITHOUT_URAM = (

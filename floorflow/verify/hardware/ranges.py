@@ -189,17 +189,8 @@ def slrs_of(device: Device, block: Area) -> list[int]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Extent:
-    """The span of a pblock in X and Y of one site type, or of a rectangle in columns and rows."""
-
-    number: int
-    left: int
-    bottom: int
-    right: int
-    top: int
-
-
+Extent = tuple[int, Rectangle]
+"""A pblock's number and its span in X and Y of one site type, or one of its rectangles in columns and rows."""
 PAIR_COST = 20
 """What the comparison of two pblocks counts for, beside the columns of sites of one of them."""
 
@@ -226,35 +217,30 @@ def overlapping(blocks: Sequence[A], charge: Callable[[int], None] = _free) -> I
                 yield blocks[lower], blocks[upper], both
 
 
-def _crossing(extents: tuple[Iterable[_Extent], bool]) -> Iterator[tuple[int, int, bool]]:
+def _crossing(extents: tuple[Iterable[Extent], bool]) -> Iterator[tuple[int, int, bool]]:
     """Yield pairs of pblocks with extents that cross, by a line that moves upwards, and whether that is enough."""
-    active: list[_Extent] = []
-    for extent in sorted(extents[0], key=lambda one: (one.bottom, one.left, one.number)):
-        active = [other for other in active if other.top >= extent.bottom]
-        for other in active:
-            if other.number != extent.number and other.left <= extent.right and extent.left <= other.right:
-                yield other.number, extent.number, extents[1]
-        active.append(extent)
+    active: list[Extent] = []
+    for number, area in sorted(extents[0], key=lambda one: (one[1].bottom, one[1].left, one[0])):
+        active = [one for one in active if one[1].top >= area.bottom]
+        for before, other in active:
+            if before != number and other.left <= area.right and area.left <= other.right:
+                yield before, number, extents[1]
+        active.append((number, area))
 
 
-def _boxes(blocks: Sequence[Area]) -> tuple[Iterable[_Extent], bool]:
-    found = (
-        _Extent(number, area.left, area.bottom, area.right, area.top)
-        for number, block in enumerate(blocks)
-        for area in block.areas
-    )
-    return found, True
+def _boxes(blocks: Sequence[Area]) -> tuple[Iterable[Extent], bool]:
+    return ((number, area) for number, block in enumerate(blocks) for area in block.areas), True
 
 
-def _spans(blocks: Sequence[Area], kind: str) -> tuple[Iterable[_Extent], bool]:
+def _spans(blocks: Sequence[Area], kind: str) -> tuple[Iterable[Extent], bool]:
     return (span for number, block in enumerate(blocks) for span in _span(number, block.sites, kind)), False
 
 
-def _span(number: int, sites: Sites, kind: str) -> Iterator[_Extent]:
+def _span(number: int, sites: Sites, kind: str) -> Iterator[Extent]:
     masks = {x: mask for (own, x), mask in sites.items() if own == kind}
     if masks:
         every = 0
         for mask in masks.values():
             every |= mask
         bottom = (every & -every).bit_length() - 1
-        yield _Extent(number, min(masks), bottom, max(masks), every.bit_length() - 1)
+        yield number, Rectangle(min(masks), bottom, max(masks), every.bit_length() - 1)

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from floorflow.verify.facts import End, PhaseFacts, engine_id
 from floorflow.verify.graphs import has_cycle
-from floorflow.verify.records import Record
+from floorflow.verify.records import Record, repeated
 from floorflow.verify.violations import Findings
 
 
 def check_names(plan: Record, findings: Findings) -> None:
     """Judge that networks, phases and the engines of a network have each a name of their own."""
     for what in ("networks", "phases"):
-        for name, count in Counter(entry["name"] for entry in plan[what]).items():
-            if count > 1:
-                findings.add("name-repeated", what, f"{count} are called {name}")
+        for name, count in repeated(entry["name"] for entry in plan[what]):
+            findings.add("name-repeated", what, f"{count} are called {name}")
     for network in plan["networks"]:
-        for name, count in Counter(engine["name"] for engine in network["engines"]).items():
-            if count > 1:
-                where = f"network {network['name']} engine {name}"
-                findings.add("engine-repeated", where, f"{count} engines have this name")
+        for name, count in repeated(engine["name"] for engine in network["engines"]):
+            where = f"network {network['name']} engine {name}"
+            findings.add("engine-repeated", where, f"{count} engines have this name")
 
 
 def check_runs(plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:

@@ -8,43 +8,42 @@ from floorflow.verify.back_end import Port
 from floorflow.verify.facts import PhaseFacts, is_outside, stream_wires
 from floorflow.verify.graphs import has_cycle
 from floorflow.verify.hardware.routes import links_on
-from floorflow.verify.records import RESOURCE_NAMES, Record
+from floorflow.verify.records import RESOURCE_NAMES, Record, repeated
 from floorflow.verify.violations import Findings
 
 FIFO_THAT_EXISTS = 3
 """Least depth for which a FIFO is made; shallower ones are the engines' own registers."""
 
 
-def check_channels(phase: PhaseFacts, findings: Findings) -> None:
+def check_channels(phase: PhaseFacts) -> None:
     """Judge every channel of a phase."""
-    check_streams(phase, findings)
+    check_streams(phase)
     for channel in phase.channels:
         where = f"{phase.where} channel {channel['name']}"
-        _check_converter_module(phase, channel, where, findings)
-        _check_registers(phase, channel, where, findings)
+        _check_converter_module(phase, channel, where)
+        _check_registers(phase, channel, where)
 
 
-def check_streams(phase: PhaseFacts, findings: Findings) -> None:
+def check_streams(phase: PhaseFacts) -> None:
     """Judge of every channel what does not rest on where it lies: name, ends, widths, converter."""
-    for name, count in Counter(channel["name"] for channel in phase.channels).items():
-        if count > 1:
-            findings.add("channel-repeated", f"{phase.where} channel {name}", f"stands {count} times")
-    _check_connections(phase, findings)
-    _check_outside_ports(phase, findings)
+    for name, count in repeated(channel["name"] for channel in phase.channels):
+        phase.add("channel-repeated", f"{phase.where} channel {name}", f"stands {count} times")
+    _check_connections(phase)
+    _check_outside_ports(phase)
     if has_cycle(phase.successors):
-        findings.add("cyclic-dataflow", phase.where, "some engines depend on their own output")
+        phase.add("cyclic-dataflow", phase.where, "some engines depend on their own output")
     for channel in phase.channels:
         where = f"{phase.where} channel {channel['name']}"
         ends = (f"{channel[side]}.{channel[f'{side}_port']}" for side in ("source", "target"))
-        findings.expect("channel-name", where, "name", channel["name"], "->".join(ends))
-        _check_stream(channel, _ends(phase, channel), where, findings)
-        _check_converter(phase, channel, where, findings)
+        phase.expect("channel-name", where, "name", channel["name"], "->".join(ends))
+        _check_stream(channel, ports_of(phase, channel), where, phase.findings)
+        _check_converter(phase, channel, where)
 
 
-def _check_connections(phase: PhaseFacts, findings: Findings) -> None:
+def _check_connections(phase: PhaseFacts) -> None:
     used: Counter[tuple[str, str, int]] = Counter()
     for channel in phase.channels:
-        _check_ends(phase, channel, findings)
+        _check_ends(phase, channel)
         for side in ("source", "target"):
             used[(channel[side], side, channel[f"{side}_port"])] += 1
     expected = {
@@ -60,41 +59,40 @@ def _check_connections(phase: PhaseFacts, findings: Findings) -> None:
             side = "input" if end == "target" else "output"
             exists = "exists" if (name, end, number) in expected else f"does not exist on a {phase.folded[name].kind}"
             message = f"{side} {number} {exists} and has {count} channels"
-            findings.add("port-mismatch", f"{phase.where} engine {name}", message)
+            phase.add("port-mismatch", f"{phase.where} engine {name}", message)
 
 
-def _check_ends(phase: PhaseFacts, channel: Record, findings: Findings) -> None:
+def _check_ends(phase: PhaseFacts, channel: Record) -> None:
     """Judge that both ends exist, that they are of one network, and that one of them is an engine."""
     where = f"{phase.where} channel {channel['name']}"
     for side in ("source", "target"):
         end = phase.end(channel, side)
         if end is None or (end.kind == "engine" and channel[side] not in phase.folded):
             message = f"{side} {channel[side]} is no engine of this phase and no end outside"
-            findings.add("channel-end-unknown", where, message)
+            phase.add("channel-end-unknown", where, message)
     source, target = phase.end(channel, "source"), phase.end(channel, "target")
     if source is None or target is None:
         return
     if source.network != target.network:
-        findings.add("channel-astray", where, f"it joins the networks {source.network} and {target.network}")
+        phase.add("channel-astray", where, f"it joins the networks {source.network} and {target.network}")
     if source.kind != "engine" and target.kind != "engine":
-        findings.add("channel-astray", where, "neither end is an engine")
+        phase.add("channel-astray", where, "neither end is an engine")
 
 
-def _check_outside_ports(phase: PhaseFacts, findings: Findings) -> None:
+def _check_outside_ports(phase: PhaseFacts) -> None:
     """Judge that ends outside have port 0, and that each stream of the host is one channel."""
     for side in ("source", "target"):
         outside = [channel for channel in phase.channels if is_outside(channel[side])]
         for channel in outside:
             if channel[f"{side}_port"]:
                 message = f"{side}_port is {channel[f'{side}_port']}, streams outside have port 0"
-                findings.add("port-mismatch", f"{phase.where} channel {channel['name']}", message)
+                phase.add("port-mismatch", f"{phase.where} channel {channel['name']}", message)
         hosts = (channel[side] for channel in outside if (end := phase.end(channel, side)) and end.kind == "host")
-        for name, count in Counter(hosts).items():
-            if count > 1:
-                findings.add("port-mismatch", phase.where, f"{name} has {count} channels, expected one")
+        for name, count in repeated(hosts):
+            phase.add("port-mismatch", phase.where, f"{name} has {count} channels, expected one")
 
 
-def _ends(phase: PhaseFacts, channel: Record) -> tuple[Port | None, Port | None]:
+def ports_of(phase: PhaseFacts, channel: Record) -> tuple[Port | None, Port | None]:
     """Return the ports at the source and the target; None outside and where unknown."""
     source, target = (phase.folded.get(channel[end]) for end in ("source", "target"))
     outputs = source.facts.outputs if source else None
@@ -137,73 +135,73 @@ def _check_types(channel: Record, ends: tuple[Port | None, Port | None], where: 
         findings.add("type-mismatch", where, message)
 
 
-def _check_converter(phase: PhaseFacts, channel: Record, where: str, findings: Findings) -> None:
+def _check_converter(phase: PhaseFacts, channel: Record, where: str) -> None:
     widths = (channel["source_width_bits"], channel["target_width_bits"])
     narrow, wide = min(widths), max(widths)
     if narrow == wide:
         if channel["converter"] is not None:
-            findings.add("converter-needless", where, f"both ends are {wide} bits wide")
+            phase.add("converter-needless", where, f"both ends are {wide} bits wide")
         if any(_amounts(channel, "converter")):
-            findings.add("converter-needless", where, "converter_resources without a converter")
+            phase.add("converter-needless", where, "converter_resources without a converter")
         return
     if channel["converter"] is None:
-        findings.add("converter-missing", where, f"{widths[0]} bits meet {widths[1]} bits")
+        phase.add("converter-missing", where, f"{widths[0]} bits meet {widths[1]} bits")
         return
     kind = None if phase.back_end is None else phase.back_end.converter(narrow, wide, where)
     if kind is not None:
-        findings.expect("converter-kind", where, "converter", channel["converter"], kind)
+        phase.expect("converter-kind", where, "converter", channel["converter"], kind)
 
 
-def _check_converter_module(phase: PhaseFacts, channel: Record, where: str, findings: Findings) -> None:
+def _check_converter_module(phase: PhaseFacts, channel: Record, where: str) -> None:
     widths = (channel["source_width_bits"], channel["target_width_bits"])
     narrow, wide = min(widths), max(widths)
     if narrow == wide:
         if channel["converter_module"] is not None:
-            findings.add("converter-needless", where, f"both ends are {wide} bits wide")
+            phase.add("converter-needless", where, f"both ends are {wide} bits wide")
         return
     if channel["converter"] is None:
         return
     holder = phase.module_of.get(channel["source"] if widths[0] == narrow else channel["target"])
-    findings.expect("converter-module", where, "converter_module", channel["converter_module"], holder)
+    phase.expect("converter-module", where, "converter_module", channel["converter_module"], holder)
 
 
 def _amounts(channel: Record, part: str) -> list[int]:
     return [channel[f"{part}_resources"][name] for name in RESOURCE_NAMES]
 
 
-def _check_registers(phase: PhaseFacts, channel: Record, where: str, findings: Findings) -> None:
+def _check_registers(phase: PhaseFacts, channel: Record, where: str) -> None:
     """Judge the flip-flop stages at SLR boundaries and the names of the links on a channel's route."""
     route = phase.route(channel)
     if route is None:
         if phase.ends(channel):
-            findings.add("link-unknown", where, "it runs between FPGAs that no links join")
+            phase.add("link-unknown", where, "it runs between FPGAs that no links join")
         return
     links = ",".join(link.entry["name"] for link in links_on(route)) or None
-    findings.expect("link-mismatch", where, "link", channel["link"], links)
+    phase.expect("link-mismatch", where, "link", channel["link"], links)
     name = "wrong-crossing-registers"
     derived: Counter[str] = Counter()
     for lower, upper in phase.boundaries(route):
         each = phase.register_stages[lower.fpga]
         derived[lower.name] += (each + 1) // 2 * stream_wires(channel["width_bits"])
         derived[upper.name] += each // 2 * stream_wires(channel["width_bits"])
-    findings.expect(name, where, "crossing_registers", channel["crossing_registers"], phase.stages(route))
+    phase.expect(name, where, "crossing_registers", channel["crossing_registers"], phase.stages(route))
     for slot in sorted({*derived, *channel["crossing_resources"]}):
         stated = channel["crossing_resources"].get(slot, dict.fromkeys(RESOURCE_NAMES, 0))
         expected = {**dict.fromkeys(RESOURCE_NAMES, 0), "FF": derived[slot]}
         stated = {resource: stated[resource] for resource in RESOURCE_NAMES}
-        findings.expect(name, f"{where} slot {slot}", "crossing_resources", stated, expected)
+        phase.expect(name, f"{where} slot {slot}", "crossing_resources", stated, expected)
 
 
-def check_costs(phase: PhaseFacts, findings: Findings) -> None:
+def check_costs(phase: PhaseFacts) -> None:
     """Judge that nothing that exists costs nothing, unless the back end's own estimates may, or nobody knows."""
     if phase.back_end is None or phase.back_end.may_cost_nothing(phase.where):
         return
     for name, engine in phase.folded.items():
         if not engine.facts.only_wires and not any(engine.folding["resources"][r] for r in RESOURCE_NAMES):
-            findings.add("zero-resources", f"{phase.where} engine {name}", "the engine costs nothing")
+            phase.add("zero-resources", f"{phase.where} engine {name}", "the engine costs nothing")
     for channel in phase.channels:
         where = f"{phase.where} channel {channel['name']}"
         if channel["converter"] is not None and not any(_amounts(channel, "converter")):
-            findings.add("zero-resources", where, "the width converter costs nothing")
+            phase.add("zero-resources", where, "the width converter costs nothing")
         if channel["fifo_depth"] >= FIFO_THAT_EXISTS and not any(_amounts(channel, "fifo")):
-            findings.add("zero-resources", where, "the FIFO costs nothing")
+            phase.add("zero-resources", where, "the FIFO costs nothing")

@@ -26,21 +26,21 @@ OBJECTIVES = ("throughput", "latency", "resources")
 """What a plan can be made for."""
 
 
-def check_phase_stats(phase: PhaseFacts, objective_of_plan: str, findings: Findings) -> None:
+def check_phase_stats(phase: PhaseFacts, objective_of_plan: str) -> None:
     """Check every stats object of a phase, and that its objective is what the plan's own numbers give."""
     for network, part in phase.parts.items():
         where = f"{phase.where} network {network}.folding"
         value = _folding_value(phase, network, part["folding"], objective_of_plan)
-        _check_claim(part["folding"]["stats"], value, f"{where}.stats", findings)
+        _check_claim(part["folding"]["stats"], value, f"{where}.stats", phase.findings)
         objective, whole = part["folding"]["stats"]["objective"], part["folding"]["whole_budget_bound"]
         if whole is not None and objective is not None and whole > objective and not close(whole, objective):
-            findings.add("bound-above-objective", where, f"whole_budget_bound {whole} is above {objective}")
-        check_folding_sum(phase, network, findings)
+            phase.add("bound-above-objective", where, f"whole_budget_bound {whole} is above {objective}")
+        check_folding_sum(phase, network)
     partition = phase.raw["partition"]
-    _check_claim(partition["stats"], partition["cost"], f"{phase.where}.partition.stats", findings)
+    _check_claim(partition["stats"], partition["cost"], f"{phase.where}.partition.stats", phase.findings)
     for fpga, floorplan in phase.raw["floorplan"].items():
         value = sum(floorplan["weights"][term] * floorplan["terms"][term] for term in TERMS)
-        _check_claim(floorplan["stats"], value, f"{phase.where}.floorplan.{fpga}.stats", findings)
+        _check_claim(floorplan["stats"], value, f"{phase.where}.floorplan.{fpga}.stats", phase.findings)
 
 
 def _folding_value(phase: PhaseFacts, network: str, folding: Record, objective_of_plan: str) -> float:
@@ -60,7 +60,7 @@ def _check_claim(stats: Record, value: float, where: str, findings: Findings) ->
         findings.add("wrong-objective", where, f"objective is {objective}, derived {value}")
 
 
-def check_folding_sum(phase: PhaseFacts, network: str, findings: Findings) -> None:
+def check_folding_sum(phase: PhaseFacts, network: str) -> None:
     """Check what the folding counted: engines, converters and FIFOs no deeper than they became, in its budget."""
     folding = phase.parts[network]["folding"]
     least: Counter[str] = Counter()
@@ -72,9 +72,7 @@ def check_folding_sum(phase: PhaseFacts, network: str, findings: Findings) -> No
         amount, most = folding["resources"][name], folding["budget"][name]
         if not least[name] <= amount <= most:
             limits = f"expected {least[name]} (engines and converters) to {most} (budget)"
-            findings.add(
-                "wrong-sum", f"{phase.where} network {network}.folding.resources", f"{name} {amount}: {limits}"
-            )
+            phase.add("wrong-sum", f"{phase.where} network {network}.folding.resources", f"{name} {amount}: {limits}")
 
 
 def scarcity(engines: Iterable[Record], fpgas: Iterable[Record]) -> float:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from floorflow.verify.hardware.ranges import parse_range
-from floorflow.verify.records import Record
-from floorflow.verify.tcl.vivado import CONTROL_FLOW
+from floorflow.verify.records import Record, repeated
+from floorflow.verify.tcl.values import CONTROL_FLOW
 from floorflow.verify.tcl.words import UnreadableError, Word, Words, bracketed, commands, list_items
 from floorflow.verify.violations import Findings
 
@@ -57,11 +57,8 @@ class Stated:
 def read_commands(text: str) -> list[tuple[int, Words]]:
     """Return the line and words of each command of one of our own files, which are plainer than anybody's.
 
-    Raises
-    ------
-    UnreadableError
-        If it is no Tcl, longer than `MAX_CHARACTERS`, or holds what may be taken for the end of a line, word or file.
-
+    UnreadableError if it is no Tcl, longer than `MAX_CHARACTERS`, or holds what may be taken for the end of a line,
+    word or file.
     """
     text = text.replace("\r\n", "\n")
     if len(text) > MAX_CHARACTERS:
@@ -239,7 +236,10 @@ def compare(stated: Stated, planned: Planned, where: str, findings: Findings) ->
             findings.add("pblock-uncreated", where, f"{name} is not created")
             continue
         _compare_pblock(name, entry, stated, where, findings)
-        _compare_softness(name, stated, where, findings, soft=planned.soft[name])
+        # It must be said, though Vivado takes a pblock for soft otherwise.
+        allowed = ("TRUE", "1") if planned.soft[name] else ("FALSE", "0")
+        if stated.soft.get(name) not in allowed:
+            findings.add("pblock-soft", f"{where} {name}", f"IS_SOFT {allowed[0]} is not set")
         parents = stated.parents.get(name, [])
         expected = [planned.parents[name]] if planned.parents.get(name) else []
         if parents != expected:
@@ -262,20 +262,12 @@ def _compare_pblock(name: str, entry: Record, stated: Stated, file: str, finding
         findings.add("pblock-ranges-differ", where, f"{', '.join(differing) or 'a range is repeated'}")
 
 
-def _compare_softness(name: str, stated: Stated, file: str, findings: Findings, *, soft: bool) -> None:
-    """Judge what is said of softness; it must be said, though Vivado takes a pblock for soft otherwise."""
-    allowed = ("TRUE", "1") if soft else ("FALSE", "0")
-    if stated.soft.get(name) not in allowed:
-        findings.add("pblock-soft", f"{file} {name}", f"IS_SOFT {allowed[0]} is not set")
-
-
 def _plain_cells(
     said: Sequence[tuple[str, str]], how: str, where: str, findings: Findings
 ) -> Iterator[tuple[str, str]]:
     """Report cells that are named several times or by a pattern; yield the others with what is said of each."""
-    for cell, count in Counter(cell for _, cell in said).items():
-        if count > 1:
-            findings.add("cell-repeated", where, f"{cell} is {how} {count} times")
+    for cell, count in repeated(cell for _, cell in said):
+        findings.add("cell-repeated", where, f"{cell} is {how} {count} times")
     for place, cell in said:
         if PATTERN_CHARACTERS.search(cell):
             findings.add("cell-pattern-ambiguous", where, f"{cell} could take two cells")

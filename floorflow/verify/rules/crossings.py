@@ -14,20 +14,20 @@ from floorflow.verify.rules.sums import slot_totals
 from floorflow.verify.violations import Findings
 
 
-def check_assignment(phase: PhaseFacts, findings: Findings) -> None:
+def check_assignment(phase: PhaseFacts) -> None:
     """Judge that every module is in one slot that exists."""
     assignment, where = phase.raw["partition"]["assignment"], f"{phase.where}.partition.assignment"
     for name in phase.modules:
         if name not in assignment:
-            findings.add("module-unassigned", where, f"{name} is in no slot")
+            phase.add("module-unassigned", where, f"{name} is in no slot")
     for name, slot in assignment.items():
         if name not in phase.modules:
-            findings.add("module-unknown", where, f"{name} is no module")
+            phase.add("module-unknown", where, f"{name} is no module")
         if slot not in phase.slots:
-            findings.add("slot-unknown", where, f"{name} is in {slot}")
+            phase.add("slot-unknown", where, f"{name} is in {slot}")
 
 
-def check_crossings(phase: PhaseFacts, findings: Findings) -> None:
+def check_crossings(phase: PhaseFacts) -> None:
     """Judge the list of crossings and the cost; the crossings of a channel stand in the order of its route."""
     partition, where = phase.raw["partition"], f"{phase.where}.partition"
     listed: dict[str, list[Record]] = {}
@@ -40,12 +40,12 @@ def check_crossings(phase: PhaseFacts, findings: Findings) -> None:
         if route is None:
             continue  # reported where ends and links are judged
         cost += sum(stream_wires(channel["width_bits"]) * step.cost_per_wire for step in route)
-        if _check_number(stated, route, f"{where} channel {channel['name']}", findings):
+        if _check_number(stated, route, f"{where} channel {channel['name']}", phase.findings):
             for entry, step in zip(stated, route, strict=True):
-                _check_crossing(phase, channel, entry, step, findings)
+                _check_crossing(phase, channel, entry, step)
     for name in sorted(listed):
-        findings.add("crossing-needless", where, f"{name} is no channel")
-    findings.expect("wrong-cost", where, "cost", partition["cost"], cost)
+        phase.add("crossing-needless", where, f"{name} is no channel")
+    phase.expect("wrong-cost", where, "cost", partition["cost"], cost)
 
 
 def _check_number(stated: list[Record], route: Route, where: str, findings: Findings) -> bool:
@@ -60,7 +60,7 @@ def _check_number(stated: list[Record], route: Route, where: str, findings: Find
     return len(stated) == len(route)
 
 
-def _check_crossing(phase: PhaseFacts, channel: Record, stated: Record, step: RouteStep, findings: Findings) -> None:
+def _check_crossing(phase: PhaseFacts, channel: Record, stated: Record, step: RouteStep) -> None:
     where = f"{phase.where} crossing {channel['name']} {step.source.name}>{step.target.name}"
     derived = {
         "source": step.source.name,
@@ -70,7 +70,7 @@ def _check_crossing(phase: PhaseFacts, channel: Record, stated: Record, step: Ro
         "hops": step.hops,
         "kind": step.kind,
     }
-    findings.compare("wrong-crossing", where, stated, derived)
+    phase.compare("wrong-crossing", where, stated, derived)
 
 
 LINK_TOLERANCE = 1e-9
@@ -91,15 +91,15 @@ class Load:
         return self.use > self.capacity * (1 + (LINK_TOLERANCE if self.kind == "link" else 0))
 
 
-def check_loads(phase: PhaseFacts, slls: list[Record], findings: Findings) -> None:
+def check_loads(phase: PhaseFacts, slls: list[Record]) -> None:
     """Judge that nothing is overloaded and that the plan's list is complete and right."""
     loads = _loads(phase, slls)
     for name, load in loads.items():
         where = f"{phase.where} load {name}"
         if load.is_too_much:
             unit = "wires" if load.kind == "sll" else "Gb/s"
-            findings.add(f"{load.kind}-overload", where, f"needs {load.use} {unit}, has {load.capacity}")
-    _check_loads_listed(phase, loads, findings)
+            phase.add(f"{load.kind}-overload", where, f"needs {load.use} {unit}, has {load.capacity}")
+    _check_loads_listed(phase, loads)
 
 
 def overloaded(phase: PhaseFacts, slls: list[Record]) -> bool:
@@ -136,24 +136,24 @@ def _rates(phase: PhaseFacts) -> dict[str, Load]:
     return {name: Load("link", used.get(name, 0.0), most) for name, most in capacity.items()}
 
 
-def _check_loads_listed(phase: PhaseFacts, loads: dict[str, Load], findings: Findings) -> None:
+def _check_loads_listed(phase: PhaseFacts, loads: dict[str, Load]) -> None:
     where = f"{phase.where}.partition.loads"
     stated = phase.raw["partition"].get("loads")
     if stated is None:
-        findings.add("load-missing", where, "there is no list of loads")
+        phase.add("load-missing", where, "there is no list of loads")
         return
     for name, count in Counter(entry["name"] for entry in stated).items():
         if name not in loads:
-            findings.add("load-needless", where, f"{name} is no boundary and no direction of a link")
+            phase.add("load-needless", where, f"{name} is no boundary and no direction of a link")
         elif count > 1:
-            findings.add("load-needless", where, f"{name} is listed {count} times")
+            phase.add("load-needless", where, f"{name} is listed {count} times")
     for name in sorted({*loads} - {entry["name"] for entry in stated}):
-        findings.add("load-missing", where, f"{name} is not listed")
+        phase.add("load-missing", where, f"{name} is not listed")
     for entry in stated:
         load = loads.get(entry["name"])
         if load is not None:
             for key in ("kind", "use", "capacity"):
-                findings.expect("wrong-load", f"{where} {entry['name']}", key, entry[key], getattr(load, key))
+                phase.expect("wrong-load", f"{where} {entry['name']}", key, entry[key], getattr(load, key))
 
 
 HOPS_UNLESS_ASKED = 1
@@ -162,24 +162,24 @@ LOGIC_A_BIT, LOGIC_MORE = 4, 200
 """LUTs and flip-flops, by width and beside, below which a FIFO stays that becomes a few words deeper."""
 
 
-def check_hops(phase: PhaseFacts, options: Record, slls: list[Record], findings: Findings) -> None:
+def check_hops(phase: PhaseFacts, options: Record, slls: list[Record]) -> None:
     """Judge that no stream goes further than the options, or a proof that is not plainly wrong, allow."""
     stated, where = phase.raw["partition"]["hops"], f"{phase.where}.partition.hops"
     asked, proven = options["max_hops"], bool(stated["proof"].strip())
     allowed = HOPS_UNLESS_ASKED if asked is None else asked
     if not proven:
-        findings.expect("wrong-hops", where, "most", stated["most"], allowed)
+        phase.expect("wrong-hops", where, "most", stated["most"], allowed)
     elif asked is not None or stated["most"] <= allowed:
-        findings.add("wrong-hops", where, f"a proof that {stated['most']} hops are needed, where {allowed} are allowed")
+        phase.add("wrong-hops", where, f"a proof that {stated['most']} hops are needed, where {allowed} are allowed")
     else:
         allowed = stated["most"]
-        _check_proof(phase, options, slls, allowed, findings)
+        _check_proof(phase, options, slls, allowed)
     for channel, step in _stretches(phase):
         if step.hops > allowed:
             place = f"{phase.where} channel {channel['name']}"
             crossed = f"from {step.source.name} to {step.target.name}"
-            findings.add("too-many-hops", place, f"crosses {step.hops} SLR boundaries {crossed}, {allowed} are allowed")
-    _check_streams_listed(phase, stated["streams"], where, findings)
+            phase.add("too-many-hops", place, f"crosses {step.hops} SLR boundaries {crossed}, {allowed} are allowed")
+    _check_streams_listed(phase, stated["streams"], where)
 
 
 def _stretches(phase: PhaseFacts) -> Iterator[tuple[Record, RouteStep]]:
@@ -190,15 +190,15 @@ def _stretches(phase: PhaseFacts) -> Iterator[tuple[Record, RouteStep]]:
                 yield channel, step
 
 
-def _check_streams_listed(phase: PhaseFacts, stated: list[Record], where: str, findings: Findings) -> None:
+def _check_streams_listed(phase: PhaseFacts, stated: list[Record], where: str) -> None:
     """Judge that the plan lists each stream over several boundaries with the registers that it relies on."""
     expected = [_far(phase, channel, step) for channel, step in _stretches(phase) if step.hops > 1]
     for entry in stated:
         if entry not in expected:
-            findings.add("wrong-hops", where, f"{entry['channel']} is listed, and does not cross these boundaries so")
+            phase.add("wrong-hops", where, f"{entry['channel']} is listed, and does not cross these boundaries so")
     for entry in expected:
         if stated.count(entry) != 1:
-            findings.add("wrong-hops", where, f"{entry['channel']} is listed {stated.count(entry)} times as it is")
+            phase.add("wrong-hops", where, f"{entry['channel']} is listed {stated.count(entry)} times as it is")
 
 
 def _far(phase: PhaseFacts, channel: Record, step: RouteStep) -> dict[str, Any]:
@@ -212,7 +212,7 @@ def _far(phase: PhaseFacts, channel: Record, step: RouteStep) -> dict[str, Any]:
     return {"channel": channel["name"], **ends, "hops": step.hops, "registers": registers}
 
 
-def _check_proof(phase: PhaseFacts, options: Record, slls: list[Record], most: int, findings: Findings) -> None:
+def _check_proof(phase: PhaseFacts, options: Record, slls: list[Record], most: int) -> None:
     """Judge that fewer hops will not do at once: in the plan as it is, or with one module in another slot.
 
     The proof itself is claimed. Where modules must fit rectangles of their own only the plan as it is counts.
@@ -220,7 +220,7 @@ def _check_proof(phase: PhaseFacts, options: Record, slls: list[Record], most: i
     where = f"{phase.where}.partition.hops"
     furthest = max((step.hops for _, step in _stretches(phase)), default=0)
     if furthest < most:
-        findings.add("false-hop-proof", where, f"says that {most} are needed, no stream crosses over {furthest}")
+        phase.add("false-hop-proof", where, f"says that {most} are needed, no stream crosses over {furthest}")
         return
     if options["keep_granularity"]:
         return
@@ -231,7 +231,7 @@ def _check_proof(phase: PhaseFacts, options: Record, slls: list[Record], most: i
             moved = _with(phase, module, slot)
             if _is_nearer(phase, moved, most) and _has_room(phase, moved, options["cap"], slls):
                 message = f"with {module} in {slot.name} no stream crosses more than {most - 1}, and limits are kept"
-                findings.add("false-hop-proof", where, message)
+                phase.add("false-hop-proof", where, message)
                 return
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from floorflow.verify.facts import PhaseFacts
 from floorflow.verify.files import Folder, PhaseFolder
 from floorflow.verify.hardware.boards import Board
-from floorflow.verify.records import Record
+from floorflow.verify.records import Record, repeated
 from floorflow.verify.rules.constraints import Planned, Stated, compare, compare_ports, read_tcl, read_xdc
 from floorflow.verify.schema import is_a
 from floorflow.verify.tcl.words import UnreadableError
@@ -37,16 +37,15 @@ def check_emitted(
     plan: Record,
     phase: PhaseFacts,
     boards: Mapping[str, Board],
-    findings: Findings,
     *,
     build: Path | None,
 ) -> None:
     """Judge the back end's files and the constraint files of a phase, and its names against a build if one is given."""
-    files = PhaseFolder(folder, findings, phase_prefix(plan, phase))
+    files = PhaseFolder(folder, phase.findings, phase_prefix(plan, phase))
     unbound = is_unbound(folder, plan, phase)
-    cells = _cells(plan, phase, files, findings, unbound=unbound)
+    cells = _cells(plan, phase, files, unbound=unbound)
     if build is not None:
-        _check_build(phase, build, None if unbound else cells, findings)
+        _check_build(phase, build, None if unbound else cells)
     for fpga, entry in phase.fpgas.items():
         if not is_constrained(phase, fpga):
             continue  # left-overs are reported elsewhere
@@ -57,20 +56,20 @@ def check_emitted(
             if text is None:
                 continue
             try:
-                stated = read(text, where, entry["part"], findings)
+                stated = read(text, where, entry["part"], phase.findings)
             except UnreadableError as problem:
-                findings.add("file-corrupt", where, f"line {problem.line}: {problem}")
+                phase.add("file-corrupt", where, f"line {problem.line}: {problem}")
                 continue
             if planned is not None:
-                compare(stated, planned, where, findings)
+                compare(stated, planned, where, phase.findings)
             if planned is not None and planned.cells is not None and file == "pblocks.tcl":
-                compare_ports(stated, planned, where, findings)
+                compare_ports(stated, planned, where, phase.findings)
 
 
-def _check_build(phase: PhaseFacts, build: Path, cells: Cells | None, findings: Findings) -> None:
+def _check_build(phase: PhaseFacts, build: Path, cells: Cells | None) -> None:
     if cells is None or not cells.are_read:
         told = "no bound.json tells what cells are called; run floorflow bind on this build first"
-        findings.add("names-unbound", phase.where, told)
+        phase.add("names-unbound", phase.where, told)
     elif phase.back_end is not None:
         phase.back_end.check_build(phase.raw, build, (cells.engines, cells.streams), phase.where)
 
@@ -89,7 +88,7 @@ class Cells:
         return own + [cell for cell, name in self.streams.items() if name == module]
 
 
-def _cells(plan: Record, phase: PhaseFacts, files: PhaseFolder, findings: Findings, *, unbound: bool) -> Cells | None:
+def _cells(plan: Record, phase: PhaseFacts, files: PhaseFolder, *, unbound: bool) -> Cells | None:
     """Return the cells, after judging the back end's files; the words for their modules' while unbound."""
     back_end = phase.back_end
     told = None if back_end is None else back_end.files(plan, phase.raw, files, phase.where)
@@ -97,10 +96,9 @@ def _cells(plan: Record, phase: PhaseFacts, files: PhaseFolder, findings: Findin
         return Cells({e: f"members:{name}" for name, module in phase.modules.items() for e in module["engines"]})
     cells = None if told is None else Cells(told)
     if back_end is not None and back_end.names_are_read:
-        cells = _bound_cells(files, phase, findings)
-    for cell, count in Counter([] if cells is None else [*cells.engines.values(), *cells.streams]).items():
-        if count > 1:
-            findings.add("cell-shared", phase.where, f"{count} engines are the cell {cell}")
+        cells = _bound_cells(files, phase)
+    for cell, count in repeated([] if cells is None else [*cells.engines.values(), *cells.streams]):
+        phase.add("cell-shared", phase.where, f"{count} engines are the cell {cell}")
     return cells
 
 
@@ -110,7 +108,7 @@ def is_unbound(folder: Folder, plan: Record, phase: PhaseFacts) -> bool:
     return reads and not (folder.root / f"{phase_prefix(plan, phase)}{BOUND_FILE}").exists()
 
 
-def _bound_cells(files: PhaseFolder, phase: PhaseFacts, findings: Findings) -> Cells | None:
+def _bound_cells(files: PhaseFolder, phase: PhaseFacts) -> Cells | None:
     """Return the cells as the file tells them, after reporting engines without one and cells of nothing."""
     content, where = files.json(BOUND_FILE), files.path(BOUND_FILE)
     if content is None:
@@ -118,18 +116,15 @@ def _bound_cells(files: PhaseFolder, phase: PhaseFacts, findings: Findings) -> C
     cells, streams, slices = (_texts(content.get(name, {})) for name in ("cells", "streams", "slices"))
     engines = {engine for module in phase.modules.values() for engine in module["engines"]}
     for engine in sorted(engines ^ {*cells}):
-        findings.add("cell-missing", where, f"{engine} is told no cell, or is no engine")
+        phase.add("cell-missing", where, f"{engine} is told no cell, or is no engine")
     for cell, module in streams.items():
         if module not in phase.modules or phase.back_end is None or not phase.back_end.is_stream_cell(cell):
-            findings.add("cell-unknown", where, f"{cell} of {module} is no FIFO or converter of a module")
-    _check_slices(phase, Counter(slices.values()), where, findings)
-    return Cells(cells, streams, are_read=True)
-
-
-def _check_slices(phase: PhaseFacts, told: Counter[str], where: str, findings: Findings) -> None:
+            phase.add("cell-unknown", where, f"{cell} of {module} is no FIFO or converter of a module")
+    found = Counter(slices.values())
     planned = Counter({c["name"]: c["slices"] for c in phase.channels if c["slices"] and phase.raw["slices_built"]})
-    for name in sorted(name for name in told | planned if told[name] != planned[name]):
-        findings.add("slice-missing", where, f"{told[name]} cells are slices of {name}, the plan has {planned[name]}")
+    for name in sorted(name for name in found | planned if found[name] != planned[name]):
+        phase.add("slice-missing", where, f"{found[name]} cells are slices of {name}, the plan has {planned[name]}")
+    return Cells(cells, streams, are_read=True)
 
 
 def _texts(told: object) -> dict[str, str]:
@@ -156,10 +151,10 @@ def check_left_overs(folder: Folder, plan: Record, phases: Sequence[PhaseFacts],
             message = "the plan has no such FPGA or phase, or constrains nothing there; a left-over of another plan?"
             findings.add("constraints-unplanned", where, message)
     for phase in phases:
-        _check_network_folders(folder, plan, phase, findings)
+        _check_network_folders(folder, plan, phase)
 
 
-def _check_network_folders(folder: Folder, plan: Record, phase: PhaseFacts, findings: Findings) -> None:
+def _check_network_folders(folder: Folder, plan: Record, phase: PhaseFacts) -> None:
     """Judge that the back end's folders, one for each network if the plan has several, are of this phase's networks."""
     backend = plan["options"]["backend"]
     if len(plan["networks"]) == 1 or not is_a("plain_name", backend):
@@ -168,9 +163,7 @@ def _check_network_folders(folder: Folder, plan: Record, phase: PhaseFacts, find
     known = tuple(f"{place}{network}/" for network in phase.parts)
     for where in folder.matching([f"{place}*/**/*"]):
         if not where.startswith(known):
-            findings.add(
-                "network-files-unplanned", where, "the phase has no such network; a left-over of another plan?"
-            )
+            phase.add("network-files-unplanned", where, "the phase has no such network; a left-over of another plan?")
 
 
 def _planned(phase: PhaseFacts, fpga: str, board: Board | None, cells: Cells | None) -> Planned | None:

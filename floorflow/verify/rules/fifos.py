@@ -15,7 +15,6 @@ from floorflow.verify.facts import PhaseFacts, is_outside
 from floorflow.verify.graphs import topological_order
 from floorflow.verify.hardware.routes import Link, Route, links_on
 from floorflow.verify.records import Record
-from floorflow.verify.violations import Findings
 
 _ROOT = "outside:"
 """What is outside, taken as one place, as the root of the graph: no engine's name."""
@@ -97,13 +96,13 @@ LINK_ROUND_TRIP = 2
 """Latencies of a link that a word and its credit take together."""
 
 
-def check_fifos(phase: PhaseFacts, findings: Findings) -> None:
+def check_fifos(phase: PhaseFacts) -> None:
     """Judge module, memory and depth of every channel's FIFO."""
     fills = join_fills(phase)
     for channel in phase.channels:
         where = f"{phase.where} channel {channel['name']}"
         owner = channel["target"] if is_outside(channel["source"]) else channel["source"]
-        findings.expect("fifo-module", where, "fifo_module", channel["fifo_module"], phase.module_of.get(owner))
+        phase.expect("fifo-module", where, "fifo_module", channel["fifo_module"], phase.module_of.get(owner))
         _check_style(phase, channel, where)
         route = phase.route(channel)
         if route is None:
@@ -114,10 +113,10 @@ def check_fifos(phase: PhaseFacts, findings: Findings) -> None:
             depth += words_in(fills.get((channel["target"], channel["target_port"]), Fraction(0)), channel)
         least = max(depth, channel["fifo_needed"])
         if channel["fifo_depth"] < least:
-            findings.add("wrong-fifo-depth", where, f"fifo_depth is {channel['fifo_depth']}, expected at least {least}")
+            phase.add("wrong-fifo-depth", where, f"fifo_depth is {channel['fifo_depth']}, expected at least {least}")
 
 
-def check_unplaced_fifos(phase: PhaseFacts, part: str, findings: Findings) -> None:
+def check_unplaced_fifos(phase: PhaseFacts, part: str) -> None:
     """Judge memory and depth of every channel's FIFO where nothing is placed: as inside one module."""
     fills = join_fills(phase)
     for channel in phase.channels:
@@ -127,7 +126,7 @@ def check_unplaced_fifos(phase: PhaseFacts, part: str, findings: Findings) -> No
         waiting = words_in(fills.get((channel["target"], channel["target_port"]), Fraction(0)), channel)
         least = DEPTH_INSIDE_A_MODULE + waiting
         if channel["fifo_depth"] < least:
-            findings.add("wrong-fifo-depth", where, f"fifo_depth is {channel['fifo_depth']}, expected at least {least}")
+            phase.add("wrong-fifo-depth", where, f"fifo_depth is {channel['fifo_depth']}, expected at least {least}")
 
 
 def _check_style(phase: PhaseFacts, channel: Record, where: str) -> None:

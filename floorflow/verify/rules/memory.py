@@ -30,7 +30,9 @@ def check_rates(shared: Record, known: Mapping[str, Sequence[tuple[str, float, f
     error = 0.0
     for network in shared["networks"]:
         _check_network(shared, network, known[network["network"]], findings)
-        error += _error(network, two_sided=shared["two_sided"])
+        fps, target = network["fps"], network["target_fps"]
+        away = (fps - target) / target if target > 0 else 0.0
+        error += float(away**2 if shared["two_sided"] or away < 0 else 0.0)
     findings.expect("wrong-memory-error", "memory_schedule", "error", shared["error"], error)
     bound = shared["error_bound"]
     if not 0 <= bound <= error * (1 + NEARLY) + NEARLY:
@@ -64,11 +66,6 @@ def _check_network(
     if not 0 <= network["unaware_fps"] <= unhindered * (1 + NEARLY):
         told = f"unaware_fps is {network['unaware_fps']:g}, with a memory that never waits it is {unhindered:g}"
         findings.add(name, where, told)
-
-
-def _error(network: Record, *, two_sided: bool) -> float:
-    away = (network["fps"] - network["target_fps"]) / network["target_fps"] if network["target_fps"] > 0 else 0.0
-    return float(away**2 if two_sided or away < 0 else 0.0)
 
 
 def _check_period(shared: Record, known: Mapping[str, Sequence[tuple[str, float, float]]], findings: Findings) -> None:

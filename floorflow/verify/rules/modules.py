@@ -55,41 +55,39 @@ def _above(device: Device, row: int, ends: set[int]) -> str:
     return "region" if place == 0 else "spine" if place == device.region_rows // 2 else ""
 
 
-def check_implementations(phase: PhaseFacts, boards: dict[str, Board], findings: Findings) -> None:
+def check_implementations(phase: PhaseFacts, boards: dict[str, Board]) -> None:
     """Judge what is said of each module's likeness, and that those that share an implementation are one circuit."""
     listed = Counter(entry["name"] for entry in phase.raw["implementations"])
     for name, count in listed.items():
         if count > 1:
-            findings.add("implementation-unknown", phase.where, f"implementation {name} is listed {count} times")
+            phase.add("implementation-unknown", phase.where, f"implementation {name} is listed {count} times")
     made: dict[str, Record] = {}
     for module in phase.raw["modules"]:
         name, where = module["implementation"], f"{phase.where} module {module['name']}"
         if name not in listed:
-            findings.add("implementation-unknown", where, f"implementation {name} is not listed")
+            phase.add("implementation-unknown", where, f"implementation {name} is not listed")
         original = made.setdefault(name, module)
         if original is not module:
-            _check_pair(phase, original, module, boards, findings)
-    _check_likeness(phase, findings)
+            _check_pair(phase, original, module, boards)
+    _check_likeness(phase)
 
 
-def _check_pair(
-    phase: PhaseFacts, original: Record, module: Record, boards: dict[str, Board], findings: Findings
-) -> None:
+def _check_pair(phase: PhaseFacts, original: Record, module: Record, boards: dict[str, Board]) -> None:
     """Judge that two modules with one implementation are the same circuit on the same columns and rows."""
     where, other = f"{phase.where} module {module['name']}", original["name"]
     if _circuits(phase, original) != _circuits(phase, module) or _ends(phase, original) != _ends(phase, module):
         message = f"differs from {other}, as {module['implementation']} is made once"
-        findings.add("implementation-mismatch", where, message)
+        phase.add("implementation-mismatch", where, message)
     elif _built(phase, original) != _built(phase, module):
-        findings.add("implementation-mismatch", where, f"its FIFOs, converters or wires are not those of {other}")
+        phase.add("implementation-mismatch", where, f"its FIFOs, converters or wires are not those of {other}")
     for one in (original, module):
         baked = [name for name in one["engines"] if name in phase.folded and phase.folded[name].facts.own_circuit]
         if baked:
             message = f"{baked[0]} has constants in its logic, and {module['implementation']} is made once"
-            findings.add("implementation-constants", where, message)
+            phase.add("implementation-constants", where, message)
     homes = [_home(phase, one, boards) for one in (original, module)]
     if homes[0] is not None and homes[1] is not None and not _moves(homes[0], homes[1]):
-        findings.add("implementation-moved", where, f"it cannot lie as {other} does on other columns and rows")
+        phase.add("implementation-moved", where, f"it cannot lie as {other} does on other columns and rows")
 
 
 def _moves(home: tuple[Device, list[Rectangle]], other: tuple[Device, list[Rectangle]]) -> bool:
@@ -107,7 +105,7 @@ def _home(phase: PhaseFacts, module: Record, boards: dict[str, Board]) -> tuple[
     return None
 
 
-def _check_likeness(phase: PhaseFacts, findings: Findings) -> None:
+def _check_likeness(phase: PhaseFacts) -> None:
     """Judge what every module is like, whether it is reused, and that it says why not."""
     first: dict[str, str] = {}
     likes = {}
@@ -118,13 +116,13 @@ def _check_likeness(phase: PhaseFacts, findings: Findings) -> None:
     shared = Counter(module["implementation"] for module in phase.raw["modules"])
     for module in phase.raw["modules"]:
         where, name = f"{phase.where} module {module['name']}", module["name"]
-        findings.expect("wrong-likeness", where, "like", module["like"], likes[name])
+        phase.expect("wrong-likeness", where, "like", module["like"], likes[name])
         reused = shared[module["implementation"]] > 1
-        findings.expect("wrong-reuse", where, "reused", module["reused"], reused)
+        phase.expect("wrong-reuse", where, "reused", module["reused"], reused)
         owes = alike[likes[name]] > 1 and not reused
         if owes != bool(module["why_not"]):
             told = "does not say why" if owes else f"says {module['why_not']!r:.60}, which nobody asks"
-            findings.add("wrong-reuse", where, f"{alike[likes[name]]} modules are like it or itself: it {told}")
+            phase.add("wrong-reuse", where, f"{alike[likes[name]]} modules are like it or itself: it {told}")
 
 
 def _circuits(phase: PhaseFacts, module: Record) -> list[tuple[object, ...]]:
@@ -166,7 +164,7 @@ def _held(channel: Record, module: str) -> tuple[object, ...]:
     return channel["width_bits"], fifo, between if converts else None
 
 
-def check_interfaces(phase: PhaseFacts, findings: Findings) -> None:
+def check_interfaces(phase: PhaseFacts) -> None:
     """Judge that a module is of one network, and that each implementation is made and is as its modules are.
 
     All modules of a slot that share one pblock for want of rectangles may be of several.
@@ -176,37 +174,37 @@ def check_interfaces(phase: PhaseFacts, findings: Findings) -> None:
         networks = {phase.folded[name].row["network"]: None for name in module["engines"] if name in phase.folded}
         if len(networks) > 1 and module["name"] not in joined:
             message = f"it holds engines of {', '.join(networks)}, a module that is not joined is of one network"
-            findings.add("module-mixed", f"{phase.where} module {module['name']}", message)
+            phase.add("module-mixed", f"{phase.where} module {module['name']}", message)
     blocks = {name: entry for held in phase.raw["floorplan"].values() for name, entry in held["pblocks"].items()}
     for made in phase.raw["implementations"]:
         where = f"{phase.where} implementation {made['name']}"
         modules = [module for module in phase.raw["modules"] if module["implementation"] == made["name"]]
         if not modules:
-            findings.add("implementation-needless", where, "no module is made of it")
+            phase.add("implementation-needless", where, "no module is made of it")
             continue
-        _check_ports(phase, made, modules, where, findings)
-        _check_window(made, modules, blocks, where, findings)
+        _check_ports(phase, made, modules, where)
+        _check_window(made, modules, blocks, where, phase.findings)
 
 
-def check_joined(phase: PhaseFacts, findings: Findings) -> None:
+def check_joined(phase: PhaseFacts) -> None:
     """Judge that what shares a pblock for want of rectangles is a module of the slot that is said, with a reason."""
     for number, entry in enumerate(phase.raw["joined"]):
         where, name, parts = f"{phase.where}.joined[{number}]", entry["module"], entry["modules"]
         if name not in phase.modules:
-            findings.add("wrong-joined", where, f"{name} is no module of the phase")
+            phase.add("wrong-joined", where, f"{name} is no module of the phase")
         elif phase.raw["partition"]["assignment"].get(name) != entry["slot"]:
-            findings.add("wrong-joined", where, f"{name} is not in {entry['slot']}")
+            phase.add("wrong-joined", where, f"{name} is not in {entry['slot']}")
         if [other["module"] for other in phase.raw["joined"]].index(name) < number:
-            findings.add("wrong-joined", where, f"{name} is listed twice")
+            phase.add("wrong-joined", where, f"{name} is listed twice")
         engines = len(phase.modules[name]["engines"]) if name in phase.modules else len(parts)
         if not 2 <= len(set(parts)) == len(parts) <= engines:
             message = f"{name} of {engines} engines has the parts {', '.join(parts) or 'none'}"
-            findings.add("wrong-joined", where, message)
+            phase.add("wrong-joined", where, message)
         if not entry["why"]:
-            findings.add("wrong-joined", where, "it does not say why")
+            phase.add("wrong-joined", where, "it does not say why")
 
 
-def _check_ports(phase: PhaseFacts, made: Record, modules: list[Record], where: str, findings: Findings) -> None:
+def _check_ports(phase: PhaseFacts, made: Record, modules: list[Record], where: str) -> None:
     """Judge that the ports are the channels that cross the bounds of the first of its modules."""
     own = {*modules[0]["engines"]}
     expected = Counter(
@@ -217,9 +215,9 @@ def _check_ports(phase: PhaseFacts, made: Record, modules: list[Record], where: 
     )
     stated = Counter((port["channel"], port["direction"], port["width_bits"]) for port in made["ports"])
     for channel, direction, width in expected - stated:
-        findings.add("implementation-port", where, f"{direction} {channel} of {width} bits is no port of it")
+        phase.add("implementation-port", where, f"{direction} {channel} of {width} bits is no port of it")
     for channel, direction, width in stated - expected:
-        findings.add("implementation-port", where, f"no {channel} of {width} bits goes {direction} there")
+        phase.add("implementation-port", where, f"no {channel} of {width} bits goes {direction} there")
 
 
 def _check_window(

@@ -51,17 +51,13 @@ class Need:
                 return 0.0
         return product
 
-    @property
-    def is_sure(self) -> bool:
-        """Whether nothing can turn out otherwise."""
-        return not any(spread for _, spread in self.of.values())
-
     def objection(self, stated: float, have: Mapping[str, int]) -> str:
         """Tell what is wrong with a likelihood as a plan states it: the chance to four digits, never rounded up.
 
         It is at most `MOST_TOLD` unless nothing can turn out otherwise.
         """
-        chance = min(self.chance(have), 1.0 if self.is_sure else MOST_TOLD)
+        is_sure = not any(spread for _, spread in self.of.values())
+        chance = min(self.chance(have), 1.0 if is_sure else MOST_TOLD)
         wrong = not chance - FOURTH_DIGIT <= stated <= chance + NEAR
         return f"likelihood is {stated}, derived {chance:.6f}" if wrong else ""
 
@@ -159,35 +155,35 @@ def _together(uses: Iterable[Use]) -> Use:
     return both
 
 
-def check_expectations(phase: PhaseFacts, outcomes: Outcomes, findings: Findings) -> None:
+def check_expectations(phase: PhaseFacts, outcomes: Outcomes) -> None:
     """Judge the bands of kinds, and the fits of slots.
 
     The bands themselves are the cost model's; what follows from them is derived again.
     """
     for kind, bands in phase.raw["bands"].items():
         for message in _band_objections(bands):
-            findings.add("wrong-band", f"{phase.where}.bands.{kind}", message)
+            phase.add("wrong-band", f"{phase.where}.bands.{kind}", message)
     if phase.raw["bands"]:
         for what in outcomes.unknown():
-            findings.add("wrong-band", f"{phase.where}.bands", f"there is none for {what}")
-    _check_fits(phase, outcomes, findings)
+            phase.add("wrong-band", f"{phase.where}.bands", f"there is none for {what}")
+    _check_fits(phase, outcomes)
 
 
-def _check_fits(phase: PhaseFacts, outcomes: Outcomes, findings: Findings) -> None:
+def _check_fits(phase: PhaseFacts, outcomes: Outcomes) -> None:
     """Judge that there is a fit for every slot where there are bands, else none, and what each says."""
     fits, where = phase.raw["fits"], f"{phase.where}.fits"
     for name in sorted({*fits} - {*phase.slots}):
-        findings.add("slot-unknown", where, f"{name} is no slot")
+        phase.add("slot-unknown", where, f"{name} is no slot")
     if bool(fits) != bool(phase.raw["bands"]):
-        findings.add("wrong-fit", where, "there are bands and no fits, or fits and no bands")
+        phase.add("wrong-fit", where, "there are bands and no fits, or fits and no bands")
     elif fits:
         for name in sorted({*phase.slots} - {*fits}):
-            findings.add("wrong-fit", where, f"{name} has none, other slots have")
+            phase.add("wrong-fit", where, f"{name} has none, other slots have")
     for name, fit in fits.items():
         if not 0 <= fit["likelihood"] <= 1:
-            findings.add("wrong-fit", f"{where}.{name}", f"likelihood is {fit['likelihood']}, expected 0 to 1")
+            phase.add("wrong-fit", f"{where}.{name}", f"likelihood is {fit['likelihood']}, expected 0 to 1")
         if name in phase.slots and outcomes.is_known:
-            _check_fit(fit, outcomes.of_slot(name), phase.slots[name], f"{where}.{name}", findings)
+            _check_fit(fit, outcomes.of_slot(name), phase.slots[name], f"{where}.{name}", phase.findings)
 
 
 def _check_fit(fit: Record, need: Need, slot: Slot, where: str, findings: Findings) -> None:

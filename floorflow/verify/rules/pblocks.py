@@ -1,8 +1,13 @@
-"""The floorplan of a phase: rectangles, ranges, supply, overlap, shell, and areas that the options state."""
+"""The floorplan of a phase: rectangles, ranges, supply, overlap, shell, areas that the options state, and room.
+
+Room is judged by the plan's own options: the user's fill of a resource goes before the confidence, and that before the
+rule on hard pblocks. A pblock that lacks room must be listed as short, and no rectangle around it that is clear of all
+else has it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
@@ -19,6 +24,7 @@ from floorflow.verify.hardware.geometry import (
     difference,
     union,
 )
+from floorflow.verify.hardware.interconnect import Floor
 from floorflow.verify.hardware.ranges import (
     judge_range,
     left_out,
@@ -28,13 +34,175 @@ from floorflow.verify.hardware.ranges import (
     slrs_of,
 )
 from floorflow.verify.hardware.routes import Slot
-from floorflow.verify.records import Amounts, Record, add, amounts
-from floorflow.verify.rules.outcomes import Outcomes
+from floorflow.verify.records import RESOURCE_NAMES, Amounts, Record, add, amounts, excess, limit_of
+from floorflow.verify.rules.outcomes import NEAR, Outcomes
 from floorflow.verify.rules.ports import check_ports, check_sll_columns, wires_on
-from floorflow.verify.rules.room import Block, Rules, check_room, check_styles
 from floorflow.verify.rules.routing import check_objective
 from floorflow.verify.rules.sums import module_totals
 from floorflow.verify.violations import Findings
+
+RECTANGLE_FILL = {"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0}
+"""How full a rectangle may be at all."""
+HARD_FILL = {"LUT": 0.85, "FF": 0.85, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9}
+"""How full a hard pblock may be that is not short."""
+LARGE_LUT, LARGE_LUT_FILL = 50_000, 0.75
+"""The same of LUTs where its module needs more of them than that."""
+MOST_OF_SLOT, MOST_OF_FPGA = 0.6, 0.6
+"""Shares of a slot's free cells and of an FPGA's planned LUTs beyond which one pblock is constrained otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A pblock as counted: its rectangles and what these hold, what its ranges name, and what its module needs."""
+
+    name: str
+    where: str
+    entry: Record
+    slot: Slot | None
+    areas: Sequence[Rectangle]
+    inside: Sites
+    sites: Sites
+    supply: Amounts
+    demand: Amounts
+
+    @property
+    def box(self) -> Rectangle:
+        """The least rectangle around all of its own."""
+        return reduce(Rectangle.around, self.areas)
+
+    @property
+    def cells(self) -> int:
+        """Columns times rows."""
+        return sum((area.right - area.left + 1) * (area.top - area.bottom + 1) for area in self.areas)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How pblocks are judged on one FPGA."""
+
+    board: Board
+    options: Record
+    outcomes: Outcomes
+    floors: Mapping[int, Floor]
+
+    @classmethod
+    def of(cls, board: Board, options: Record, outcomes: Outcomes) -> Rules:
+        """Take the floors of the board's SLRs."""
+        return cls(board, options, outcomes, board.floors)
+
+    @property
+    def asked(self) -> str:
+        """The style that was asked for."""
+        return str(self.options["constraint_style"])
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether pblocks are sized to be hard: as asked for, else where there are several SLRs."""
+        return self.asked == "hard" or (self.asked == "auto" and len(self.floors) > 1)
+
+    def is_whole(self, block: Block) -> bool:
+        """Whether a pblock covers all that is free of its slot."""
+        floor = self._floor(block)
+        return floor is not None and block.cells == floor.free_cells
+
+    def _floor(self, block: Block) -> Floor | None:
+        return None if block.slot is None else self.floors.get(block.slot.slr)
+
+    def limit(self, block: Block) -> Amounts:
+        """Return the most that a module may need of its pblock, short or not."""
+        usual = dict.fromkeys(RESOURCE_NAMES, 1.0) if self.is_whole(block) else RECTANGLE_FILL
+        return limit_of(self._given_over(usual), block.supply)
+
+    def lack(self, block: Block, supply: Amounts) -> str:
+        """Tell what room a supply lacks for a pblock's module; empty if none."""
+        over = excess(block.demand, limit_of(self._room_fill(block), supply))
+        if over:
+            return f"it is too full for a hard pblock: {over}" if self.is_hard else over
+        sought, outcomes = self.options["confidence"], self.outcomes
+        if sought == "none" or not outcomes.is_known:
+            return ""
+        judged = [name for name in RESOURCE_NAMES if self.options["fill"][name] is None]
+        chance = outcomes.of_module(block.name).chance(supply, judged)
+        return "" if chance >= sought - NEAR else f"it holds its module with {chance:.6f}, {sought} is sought"
+
+    def _room_fill(self, block: Block) -> dict[str, float]:
+        large = {"LUT": LARGE_LUT_FILL} if block.demand["LUT"] > LARGE_LUT else {}
+        return self._given_over({**HARD_FILL, **large} if self.is_hard else RECTANGLE_FILL)
+
+    def _given_over(self, usual: Mapping[str, float]) -> dict[str, float]:
+        given = self.options["fill"]
+        return {name: usual[name] if given[name] is None else given[name] for name in RESOURCE_NAMES}
+
+    def room_around(self, block: Block, others: Sequence[Block]) -> Rectangle | None:
+        """Return a rectangle around a pblock, clear of all else, with the room that it lacks; None if there is none."""
+        floor = self._floor(block)
+        if floor is None or len(block.areas) > 1:
+            return None
+        taken = [area for other in others if other is not block for area in other.areas]
+        for area in floor.around(block.areas[0], taken):
+            if not self.lack(block, self.board.device.resources(area)):
+                return area
+        return None
+
+    def style(self, slot: Slot, blocks: Sequence[Block]) -> str:
+        """Return how a slot is constrained; ``blocks`` are all of the FPGA."""
+        if self.asked == "auto" and len(self.floors) == 1:
+            luts = [block.demand["LUT"] for block in blocks]
+            return "none" if max(luts, default=0) > MOST_OF_FPGA * sum(luts) else "soft"
+        inside = [block for block in blocks if block.slot is slot]
+        if self.asked == "auto":
+            most = MOST_OF_SLOT * self.floors[slot.slr].free_cells if slot.slr in self.floors else 0
+            return "hard" if all(block.cells <= most and not block.entry["short"] for block in inside) else "slr"
+        if self.asked == "slr":
+            return "slr" if len(self.floors) > 1 else "none"
+        return "soft" if self.asked == "hard" and any(map(self.is_whole, inside)) else self.asked
+
+
+def check_room(rules: Rules, blocks: Sequence[Block], findings: Findings) -> None:
+    """Judge each pblock of an FPGA: its limit, its likelihood, whether it has room, and whether it is rightly short."""
+    for block in blocks:
+        over = excess(block.demand, rules.limit(block))
+        if over:
+            findings.add("fill-exceeded", block.where, over)
+        _check_likelihood(rules, block, findings)
+        if rules.is_whole(block):
+            if block.entry["short"]:
+                findings.add("wrong-short", block.where, "it has all that is free of its slot")
+            continue
+        lack = rules.lack(block, block.supply)
+        if not block.entry["short"]:
+            if lack:
+                findings.add("pblock-without-room", block.where, f"{lack}, and it is not listed as short")
+        elif not lack:
+            findings.add("wrong-short", block.where, "it has the room that it should have")
+        elif room := rules.room_around(block, blocks):
+            findings.add("wrong-short", block.where, f"{lack}, but {room} is free and has room for it")
+
+
+def _check_likelihood(rules: Rules, block: Block, findings: Findings) -> None:
+    stated, outcomes = block.entry["likelihood"], rules.outcomes
+    if not outcomes.is_known:
+        if stated is not None and not outcomes.bands:
+            findings.add("wrong-likelihood", block.where, f"it is {stated}, but no error of the costs is known")
+        return
+    if stated is None:
+        findings.add("wrong-likelihood", block.where, "it is not stated, though there are bands")
+    elif objection := outcomes.of_module(block.name).objection(stated, block.supply):
+        findings.add("wrong-likelihood", block.where, objection)
+
+
+def check_styles(
+    phase_where: str, stated: Mapping[str, str], slots: Sequence[Slot], derived: Mapping[str, str], findings: Findings
+) -> None:
+    """Judge that every slot is said to be constrained as options, pblocks and SLRs give; ``derived`` where known."""
+    where, known = f"{phase_where}.constraint_styles", {slot.name for slot in slots}
+    for name in sorted({*stated} - known):
+        findings.add("slot-unknown", where, f"{name} is no slot")
+    for name in sorted(known):
+        if name not in stated:
+            findings.add("wrong-constraint-style", where, f"{name} has none")
+        elif name in derived:
+            findings.expect("wrong-constraint-style", f"{where}.{name}", "style", stated[name], derived[name])
 
 
 def areas_on(fpga: str, areas: Iterable[str]) -> tuple[str, ...]:
@@ -48,28 +216,28 @@ def _spelt_out(text: str) -> str:
     return text if ":" in text else f"{text}:{text}"
 
 
-def check_fixed(phase: PhaseFacts, fpga: str, device: Device, fixed: Mapping[str, str], findings: Findings) -> None:
+def check_fixed(phase: PhaseFacts, fpga: str, device: Device, fixed: Mapping[str, str]) -> None:
     """Judge that the pblocks on an FPGA that the options fix hold just the sites that they are told to."""
     held = phase.raw["floorplan"][fpga]["pblocks"]
     for name, area in fixed.items():
         where = f"{phase.where} pblock {name}"
         if name not in phase.modules:
-            findings.add("fixed-pblock", where, f"the options fix {area}, and there is no module {name}")
+            phase.add("fixed-pblock", where, f"the options fix {area}, and there is no module {name}")
         owner = area.rpartition("/")[0]
         if name not in held or name not in phase.modules:
             if owner == fpga and name in phase.modules:
-                findings.add("fixed-pblock", where, f"the options fix {area}, and it is not on {fpga}")
+                phase.add("fixed-pblock", where, f"the options fix {area}, and it is not on {fpga}")
             continue
         span = parse_range(_spelt_out(area.rpartition("/")[2]))
         if span is None or owner not in ("", fpga):
-            findings.add("fixed-pblock", where, f"the options fix {area}, which is no range of {fpga}")
+            phase.add("fixed-pblock", where, f"the options fix {area}, which is no range of {fpga}")
             continue
         named = [parse_range(text) for text in held[name]["ranges"]]
         own = sites_of(device, [one for one in named if one is not None])
         wanted, own = (_of_kind(sites, span.kind) for sites in (sites_of(device, [span]), own))
         other = union(difference(wanted, own), difference(own, wanted))
         if other:
-            findings.add("fixed-pblock", where, f"the options fix {area}; it differs in {describe(other)}")
+            phase.add("fixed-pblock", where, f"the options fix {area}; it differs in {describe(other)}")
 
 
 def _of_kind(sites: Sites, kind: str) -> Sites:
@@ -78,66 +246,34 @@ def _of_kind(sites: Sites, kind: str) -> Sites:
     return {key: mask for key, mask in sites.items() if (key[0] not in FREE_SITE_TYPES if every else key[0] == kind)}
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """One pblock: what its rectangles hold and what its ranges name."""
-
-    name: str
-    where: str
-    entry: Record
-    areas: list[Rectangle]
-    inside: Sites
-    named: Sites
-
-    @property
-    def sites(self) -> Sites:
-        """What its ranges name."""
-        return self.named
-
-    @property
-    def box(self) -> Rectangle:
-        """The least rectangle around all of its own."""
-        return reduce(Rectangle.around, self.areas)
-
-    def supply(self, device: Device) -> Amounts:
-        """Count what its rectangles hold, each by itself."""
-        return reduce(add, map(device.resources, self.areas))
-
-
-def check_floorplan(
-    phase: PhaseFacts, boards: Mapping[str, Board], options: Record, outcomes: Outcomes, findings: Findings
-) -> None:
+def check_floorplan(phase: PhaseFacts, boards: Mapping[str, Board], options: Record, outcomes: Outcomes) -> None:
     """Check the pblocks of every FPGA of a phase, and how its slots are constrained."""
-    _check_membership(phase, findings)
+    _check_membership(phase)
     styles: dict[str, str] = {}
     for fpga in phase.fpgas:
         if fpga not in phase.raw["floorplan"]:
-            findings.add("floorplan-missing", f"{phase.where}.floorplan", f"{fpga} has no entry")
+            phase.add("floorplan-missing", f"{phase.where}.floorplan", f"{fpga} has no entry")
     for fpga, floorplan in phase.raw["floorplan"].items():
         if fpga not in boards:
-            findings.add("platform-mismatch", f"{phase.where}.floorplan", f"{fpga} is no FPGA with readable files")
+            phase.add("platform-mismatch", f"{phase.where}.floorplan", f"{fpga} is no FPGA with readable files")
             continue
         board = boards[fpga]
-        placed = []
-        for name, entry in floorplan["pblocks"].items():
-            where = f"{phase.where} pblock {name}"
-            areas = _areas(board.device, entry, where, findings)
-            if areas:
-                named = _check_ranges(board.device, entry["ranges"], where, findings)
-                inside = reduce(union, map(board.device.sites, areas))
-                placed.append(Placed(name, where, entry, areas, inside, named))
-        rules, blocks = Rules.of(board, options, outcomes), _check_each(phase, board, placed, findings)
-        check_room(rules, blocks, findings)
+        placed = list(_counted(phase, board.device, floorplan["pblocks"]))
+        for block in placed:
+            _check_each(phase, board, block)
+        rules, blocks = Rules.of(board, options, outcomes), [one for one in placed if one.name in phase.modules]
+        check_room(rules, blocks, phase.findings)
         here = [slot for slot in phase.slots.values() if slot.fpga == fpga]
         styles |= {slot.name: rules.style(slot, blocks) for slot in here}
-        _check_overlaps(placed, findings)
-        check_fixed(phase, fpga, board.device, options.get("fix_pblock", {}), findings)
+        for first, second, both in overlapping(placed):
+            phase.add("pblock-overlap", first.where, f"overlaps {second.name}; they share {describe(both)}")
+        check_fixed(phase, fpga, board.device, options.get("fix_pblock", {}))
         boxes = {block.name: block.box for block in placed}
         wires = list(wires_on(phase, board, fpga, boxes))
-        check_objective(phase, board, fpga, wires=wires, options=options, findings=findings)
-        check_ports(phase, board, fpga, boxes, findings)
-        check_sll_columns(phase, board, fpga, findings)
-    check_styles(phase.where, phase.raw["constraint_styles"], list(phase.slots.values()), styles, findings)
+        check_objective(phase, board, fpga, wires=wires, options=options)
+        check_ports(phase, board, fpga, boxes)
+        check_sll_columns(phase, board, fpga)
+    check_styles(phase.where, phase.raw["constraint_styles"], list(phase.slots.values()), styles, phase.findings)
 
 
 def _areas(device: Device, entry: Record, where: str, findings: Findings) -> list[Rectangle]:
@@ -153,7 +289,7 @@ def _areas(device: Device, entry: Record, where: str, findings: Findings) -> lis
     return [] if outside else areas
 
 
-def _check_membership(phase: PhaseFacts, findings: Findings) -> None:
+def _check_membership(phase: PhaseFacts) -> None:
     homes: dict[str, list[str]] = {}
     for fpga, floorplan in phase.raw["floorplan"].items():
         for name, entry in floorplan["pblocks"].items():
@@ -162,14 +298,14 @@ def _check_membership(phase: PhaseFacts, findings: Findings) -> None:
             slot = phase.slots.get(entry["slot"])
             assigned = phase.raw["partition"]["assignment"].get(name)
             if name not in phase.modules:
-                findings.add("module-unknown", where, "the pblock belongs to no module")
+                phase.add("module-unknown", where, "the pblock belongs to no module")
             if slot is None or slot.fpga != fpga or entry["slot"] != assigned:
-                findings.add("slr-mismatch", where, f"slot {entry['slot']} on {fpga}, the module is in {assigned}")
+                phase.add("slr-mismatch", where, f"slot {entry['slot']} on {fpga}, the module is in {assigned}")
     for name in phase.modules:
         if name not in homes:
-            findings.add("pblock-missing", phase.where, f"module {name} has no pblock")
+            phase.add("pblock-missing", phase.where, f"module {name} has no pblock")
         elif len(homes[name]) > 1:
-            findings.add("pblock-repeated", phase.where, f"module {name} has pblocks on {homes[name]}")
+            phase.add("pblock-repeated", phase.where, f"module {name} has pblocks on {homes[name]}")
 
 
 def _check_ranges(device: Device, ranges: list[str], where: str, findings: Findings) -> Sites:
@@ -183,48 +319,42 @@ def _check_ranges(device: Device, ranges: list[str], where: str, findings: Findi
     return named
 
 
-def _check_each(phase: PhaseFacts, board: Board, placed: list[Placed], findings: Findings) -> list[Block]:
-    """Judge each pblock by itself; return what was counted of those that belong to a module."""
-    totals, blocks = module_totals(phase), []
-    for block in placed:
-        _check_sites(block, findings)
-        if f"pblock_{block.name}" in board.shell_pblocks:
-            findings.add("pblock-parent", block.where, "its name in Vivado is that of a pblock of the shell")
-        touched, _ = board.keep_out.touched(block)
-        if touched:
-            findings.add("shell-touched", block.where, f"holds {touched} that must stay free")
-        slot = phase.slots.get(block.entry["slot"])
-        if slot is not None:
-            _check_slr(block, slot, board.device, findings)
-        supply = block.supply(board.device)
-        findings.expect("wrong-supply", block.where, "supply", amounts(block.entry["supply"]), supply)
-        demand = totals.get(block.name, amounts(block.entry["demand"]))
-        findings.expect("wrong-demand", block.where, "demand", amounts(block.entry["demand"]), demand)
-        if block.name in phase.modules:
-            blocks.append(Block(block.name, block.where, block.entry, slot, block.areas, supply, demand))
-    return blocks
+def _counted(phase: PhaseFacts, device: Device, pblocks: Mapping[str, Record]) -> Iterator[Block]:
+    """Yield the pblocks that lie on the die, after judging their rectangles and ranges."""
+    totals = module_totals(phase)
+    for name, entry in pblocks.items():
+        where = f"{phase.where} pblock {name}"
+        areas = _areas(device, entry, where, phase.findings)
+        if areas:
+            sites = _check_ranges(device, entry["ranges"], where, phase.findings)
+            inside, supply = reduce(union, map(device.sites, areas)), reduce(add, map(device.resources, areas))
+            demand = totals.get(name, amounts(entry["demand"]))
+            yield Block(name, where, entry, phase.slots.get(entry["slot"]), areas, inside, sites, supply, demand)
 
 
-def _check_slr(block: Placed, slot: Slot, device: Device, findings: Findings) -> None:
-    if slot.slr >= len(device.raw["slrs"]):
-        return  # reported where the platform is checked
-    slrs = slrs_of(device, block)
-    if slrs != [slot.slr]:
-        findings.add("slr-mismatch", block.where, f"it lies in SLR {slrs}, its slot in {slot.slr}")
+def _check_each(phase: PhaseFacts, board: Board, block: Block) -> None:
+    """Judge a pblock by itself."""
+    _check_sites(block, phase.findings)
+    if f"pblock_{block.name}" in board.shell_pblocks:
+        phase.add("pblock-parent", block.where, "its name in Vivado is that of a pblock of the shell")
+    touched, _ = board.keep_out.touched(block)
+    if touched:
+        phase.add("shell-touched", block.where, f"holds {touched} that must stay free")
+    if block.slot is not None and block.slot.slr < len(board.device.raw["slrs"]):  # else the platform is at fault
+        slrs = slrs_of(board.device, block)
+        if slrs != [block.slot.slr]:
+            phase.add("slr-mismatch", block.where, f"it lies in SLR {slrs}, its slot in {block.slot.slr}")
+    phase.expect("wrong-supply", block.where, "supply", amounts(block.entry["supply"]), block.supply)
+    phase.expect("wrong-demand", block.where, "demand", amounts(block.entry["demand"]), block.demand)
 
 
-def _check_sites(block: Placed, findings: Findings) -> None:
-    lacking = left_out(block.inside, block.named)
+def _check_sites(block: Block, findings: Findings) -> None:
+    lacking = left_out(block.inside, block.sites)
     for kind in lacking.kinds:
         findings.add("site-type-unconstrained", block.where, f"its rectangles hold {kind}, no range does")
     if lacking.some:
         findings.add("range-mismatch", block.where, f"ranges leave out {describe(lacking.some)}")
-    extra = difference(block.named, block.inside)
+    extra = difference(block.sites, block.inside)
     if extra:
         findings.add("range-mismatch", block.where, f"ranges add {describe(extra)}")
     findings.expect("wrong-anchor", block.where, "anchor", block.entry["anchor"], anchor_of(block.inside))
-
-
-def _check_overlaps(placed: list[Placed], findings: Findings) -> None:
-    for first, second, both in overlapping(placed):
-        findings.add("pblock-overlap", first.where, f"overlaps {second.name}; they share {describe(both)}")

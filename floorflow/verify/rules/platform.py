@@ -1,8 +1,9 @@
-"""The plan's platform against the board and device files that lie beside it."""
+"""The plan's platform and links against the files that lie beside it, and what several FPGAs ask of their boards."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -16,25 +17,122 @@ from floorflow.verify.hardware.boards import (
     Board,
     BoardProblem,
     fpga_name,
+    link_name,
     spelt_out,
 )
 from floorflow.verify.hardware.geometry import DEVICE_SCHEMA, Device
-from floorflow.verify.hardware.links import (
+from floorflow.verify.hardware.routes import (
     PLATFORM_FILE_SCHEMA,
+    TOPOLOGIES,
     Join,
     described_by,
+    joined_pairs,
     joins_of,
     kinds_of,
     own_name,
 )
-from floorflow.verify.hardware.links import (
+from floorflow.verify.hardware.routes import (
     link_objections as objections,
 )
-from floorflow.verify.records import RESOURCE_NAMES, Record, amounts
-from floorflow.verify.rules.links import check_links, slot_in
+from floorflow.verify.records import RESOURCE_NAMES, Record, amounts, repeated
 from floorflow.verify.rules.pblocks import areas_on
 from floorflow.verify.schema import departures
 from floorflow.verify.violations import Findings
+
+
+def slot_in(fpga: Record, slr: str) -> str:
+    """Return the name of an FPGA's slot in an SLR: a slot's name says nothing, its fields do."""
+    return next((str(slot["name"]) for slot in fpga["slots"] if slot["slr"] == slr), f"a slot in {slr}")
+
+
+def check_links(plan: Record, boards: Mapping[str, Board], findings: Findings) -> None:
+    """Judge that the FPGAs are numbered in order, and joined as the plan's options or its platform file say."""
+    fpgas, topology = plan["platform"]["fpgas"], plan["options"]["topology"]
+    for number, fpga in enumerate(fpgas):
+        findings.expect("platform-mismatch", f"platform.fpgas[{number}]", "name", fpga["name"], fpga_name(number))
+    board = boards.get(fpgas[0]["name"])
+    if topology not in TOPOLOGIES:
+        findings.add("wrong-link", "options.topology", f"{topology}, expected one of {', '.join(TOPOLOGIES)}")
+        return
+    if board is None:
+        return
+    if board.joins is not None:
+        _check_described(plan, boards, findings)
+        return
+    for number, fpga in enumerate(fpgas):
+        for key in ("board", "part", "device"):
+            if fpga[key] != fpgas[0][key]:
+                message = f"{key} is {fpga[key]}, that of {fpgas[0]['name']} another, and no platform file says so"
+                findings.add("platform-mismatch", f"platform.fpgas[{number}]", message)
+    pairs = joined_pairs(topology, len(fpgas))
+    _check_count(board, topology, len(fpgas), findings)
+    _check_ends(pairs, fpgas, boards, findings)
+    if board.kind is not None:
+        findings.expect("wrong-link", "options", "link", plan["options"]["link"], board.kind["name"])
+    expected = {} if board.link is None else {pair: _expected(pair, board.link, fpgas, boards) for pair in pairs}
+    _check_list(plan["platform"]["links"], {link_name(*pair): link for pair, link in expected.items()}, findings)
+
+
+def _check_described(plan: Record, boards: Mapping[str, Board], findings: Findings) -> None:
+    fpgas = plan["platform"]["fpgas"]
+    by_number = {board.number: board for board in boards.values()}
+    findings.expect("wrong-link", "options", "link", plan["options"]["link"], None)
+    expected: dict[str, Record] = {}
+    joins = next(iter(boards.values())).joins or ()
+    _check_ends([(join.lower, join.upper) for join in joins], fpgas, boards, findings)
+    for join in joins:
+        if {join.lower, join.upper} <= {*by_number}:  # else reported already
+            link = by_number[join.lower].link_by(join.kind)
+            expected[link_name(join.lower, join.upper)] = _expected((join.lower, join.upper), link, fpgas, boards)
+    _check_list(plan["platform"]["links"], expected, findings)
+
+
+def _check_count(board: Board, topology: str, count: int, findings: Findings) -> None:
+    where = "platform.fpgas"
+    if count > board.raw["max_fpgas"]:
+        findings.add("platform-mismatch", where, f"{count} FPGAs, the board allows {board.raw['max_fpgas']}")
+    if count > 1 and board.link is None:
+        findings.add("platform-mismatch", where, f"{count} FPGAs, the board has no link")
+    if topology == "pair" and count > 2:
+        findings.add("platform-mismatch", where, f"{count} FPGAs are no pair")
+
+
+def _check_ends(
+    pairs: Iterable[tuple[int, int]], fpgas: list[Record], boards: Mapping[str, Board], findings: Findings
+) -> None:
+    """Judge that no FPGA ends more links than its board has ports for."""
+    ends = Counter(number for pair in pairs for number in pair if number < len(fpgas))
+    for number, links in sorted(ends.items()):
+        board = boards.get(fpgas[number]["name"])
+        most = None if board is None or board.link is None else board.link.get("max_links")
+        if most is not None and links > most:
+            findings.add(
+                "wrong-link", "platform.fpgas", f"{fpga_name(number)} ends {links} links, the board allows {most}"
+            )
+
+
+def _expected(pair: tuple[int, int], link: Record, fpgas: list[Record], boards: Mapping[str, Board]) -> Record:
+    """Return the link of two FPGAs, of the figures of ``link``; it ends where links end on either board."""
+    ends = []
+    for number in pair:
+        board = boards.get(fpgas[number]["name"])
+        own = board.link if board is not None else None
+        ends.append(slot_in(fpgas[number], (own or link)["slr"]))
+    figures = {key: link[key] for key in ("kind", "gbps", "latency_us")}
+    sure = {"assumed": link.get("assumed", False), "reliable": link.get("reliable", True)}
+    return {**figures, **sure, "source": ends[0], "target": ends[1]}
+
+
+def _check_list(stated: list[Record], expected: dict[str, Record], findings: Findings) -> None:
+    for name, count in Counter(link["name"] for link in stated).items():
+        if name not in expected or count > 1:
+            message = f"is listed {count} times" if name in expected else "joins FPGAs that the topology does not join"
+            findings.add("wrong-link", f"platform.links {name}", message)
+    for name in sorted({*expected} - {link["name"] for link in stated}):
+        findings.add("wrong-link", "platform.links", f"{name} is not listed")
+    for link in stated:
+        findings.compare("wrong-link", f"platform.links {link['name']}", link, expected.get(link["name"], {}))
+
 
 SCHEMAS = {
     "board_file": BOARD_SCHEMA,
@@ -206,16 +304,13 @@ def check_platform(plan: Record, boards: dict[str, Board], findings: Findings) -
     if len({board.device.raw["architecture"] for board in boards.values()}) > 1:
         parts = ", ".join(str(board.raw["part"]) for board in boards.values())
         findings.add("platform-mismatch", "platform.fpgas", f"engines are made once, not for both families of {parts}")
-    names = Counter(fpga["name"] for fpga in plan["platform"]["fpgas"])
-    for name, count in names.items():
-        if count > 1:
-            findings.add("platform-mismatch", "platform.fpgas", f"{count} FPGAs are called {name}")
+    for name, count in repeated(fpga["name"] for fpga in plan["platform"]["fpgas"]):
+        findings.add("platform-mismatch", "platform.fpgas", f"{count} FPGAs are called {name}")
     for number, fpga in enumerate(plan["platform"]["fpgas"]):
         if fpga["name"] in boards:
             _check_fpga(fpga, boards[fpga["name"]], f"platform.fpgas[{number}]", findings)
-    for slot, count in Counter(slot["name"] for fpga in plan["platform"]["fpgas"] for slot in fpga["slots"]).items():
-        if count > 1:
-            findings.add("platform-mismatch", "platform.fpgas", f"{count} slots are called {slot}")
+    for slot, count in repeated(slot["name"] for fpga in plan["platform"]["fpgas"] for slot in fpga["slots"]):
+        findings.add("platform-mismatch", "platform.fpgas", f"{count} slots are called {slot}")
     _check_infrastructure(plan["platform"], boards, findings)
     _check_slls(plan["platform"], boards, findings)
     check_links(plan, boards, findings)
@@ -299,9 +394,8 @@ def _check_slls(platform: Record, boards: dict[str, Board], findings: Findings) 
 
 def _check_boundary_names(boundaries: list[Record], findings: Findings) -> None:
     """Judge that each boundary is listed once and called as the loads call it."""
-    for (lower, upper), count in Counter((row["lower"], row["upper"]) for row in boundaries).items():
-        if count > 1:
-            findings.add("boundary-mismatch", "platform.boundaries", f"{lower}-{upper} is listed {count} times")
+    for (lower, upper), count in repeated((row["lower"], row["upper"]) for row in boundaries):
+        findings.add("boundary-mismatch", "platform.boundaries", f"{lower}-{upper} is listed {count} times")
     for number, row in enumerate(boundaries):
         expected = f"{row['lower']}-{row['upper']}"
         findings.expect("boundary-mismatch", f"platform.boundaries[{number}]", "name", row["name"], expected)

@@ -68,7 +68,7 @@ class _Side:
         return (box.left, box.bottom, box.right, box.top) if self.module else box.middle * 2
 
 
-def check_ports(phase: PhaseFacts, board: Board, fpga: str, boxes: Mapping[str, Rectangle], findings: Findings) -> None:
+def check_ports(phase: PhaseFacts, board: Board, fpga: str, boxes: Mapping[str, Rectangle]) -> None:
     """Judge the ports of one FPGA's pblocks, whose boxes are given by module."""
     floorplan = phase.raw["floorplan"][fpga]
     pairs = {channel["name"]: _ends(phase, board, fpga, channel, boxes) for channel in phase.channels}
@@ -85,15 +85,15 @@ def check_ports(phase: PhaseFacts, board: Board, fpga: str, boxes: Mapping[str, 
         areas = list(map(Rectangle.of, entry["rectangles"]))
         if not entry["ports"] and _is_too_small(board.device, box, areas, len(owed)):
             continue
-        _check_count(entry, owed, where, findings)
-        _check_fabric(board.device, box, areas, entry, where=where, findings=findings)
+        _check_count(entry, owed, where, phase.findings)
+        _check_fabric(board.device, box, areas, entry, where=where, findings=phase.findings)
         known = [port for port in entry["ports"] if (port["channel"], port["direction"]) in owed]
-        _check_edges(box, entry, known, wires, where=where, findings=findings)
+        _check_edges(box, entry, known, wires, where=where, findings=phase.findings)
         for port in known:
-            _check_facing(box, port, ends[port["channel"]], where, findings)
+            _check_facing(box, port, ends[port["channel"]], where, phase.findings)
     length = _length(phase, ends, floorplan["pblocks"])
     where = f"{phase.where}.floorplan.{fpga}"
-    findings.expect("wrong-port-length", where, "port_length", floorplan["port_length"], length)
+    phase.expect("wrong-port-length", where, "port_length", floorplan["port_length"], length)
 
 
 def _check_count(entry: Record, owed: Collection[tuple[str, str]], where: str, findings: Findings) -> None:
@@ -207,7 +207,7 @@ def _points(side: _Side, channel: str, direction: str, pblocks: Mapping[str, Rec
             yield (edge, along) if port["side"] in ("left", "right") else (along, edge)
 
 
-def check_sll_columns(phase: PhaseFacts, board: Board, fpga: str, findings: Findings) -> None:
+def check_sll_columns(phase: PhaseFacts, board: Board, fpga: str) -> None:
     """Judge in which columns the streams of one FPGA cross its SLR boundaries."""
     where = f"{phase.where}.floorplan.{fpga}.sll_columns"
     lower_of, owed = {}, {}
@@ -219,12 +219,12 @@ def check_sll_columns(phase: PhaseFacts, board: Board, fpga: str, findings: Find
     for key in sorted({*counts, *owed}):
         if counts[key] != (key in owed):
             told = f"{key[0]} over {key[1]} is listed {counts[key]} times, not {int(key in owed)}"
-            findings.add("sll-columns-mismatch", where, told)
+            phase.add("sll-columns-mismatch", where, told)
     known = [entry for entry in entries if (entry["channel"], entry["boundary"]) in owed]
     usable = {name: _usable(board, lower_of[name]) for name in {entry["boundary"] for entry in known}}
     for entry in known:
-        _check_entry(entry, owed[entry["channel"], entry["boundary"]], usable[entry["boundary"]], where, findings)
-    _check_use(board, known, where, findings)
+        _check_entry(entry, owed[entry["channel"], entry["boundary"]], usable[entry["boundary"]], where, phase.findings)
+    _check_use(board, known, where, phase.findings)
 
 
 def _check_entry(entry: Record, owed: int, usable: Collection[int], where: str, findings: Findings) -> None:

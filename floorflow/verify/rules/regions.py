@@ -258,7 +258,7 @@ def _check_phases(entry: Record, regions: Sequence[Region], phases: Sequence[Pha
         name = str(phase.raw.get("region"))
         if name not in known:
             findings.add("region-unknown", phase.where, f"it is loaded into {name}, expected one of {sorted(known)}")
-            _check_static_modules(phase, regions, findings)
+            _check_static_modules(phase, regions)
             continue
         before = last.get(name)
         if phase.raw.get("loads_after") != before:
@@ -266,20 +266,20 @@ def _check_phases(entry: Record, regions: Sequence[Region], phases: Sequence[Pha
             findings.add("region-order", phase.where, told)
         last[name] = phase.name
         if name in by_name:
-            _check_modules(phase, by_name[name], findings)
+            _check_modules(phase, by_name[name])
     for name in sorted(known - {*last}):
         findings.add("region-unknown", f"region {name}", "no phase is loaded into it")
     for region in regions:
         _check_need(region, phases, findings)
 
 
-def _check_modules(phase: PhaseFacts, region: Region, findings: Findings) -> None:
+def _check_modules(phase: PhaseFacts, region: Region) -> None:
     """Judge that every pblock of a phase lies on what its region owns."""
     device = region.fabric.device
     for name, area, fpga in _pblocks(phase):
         where = f"{phase.where} pblock {name}"
         if fpga != region.raw["fpga"] or not device.contains(area):
-            findings.add("region-module-outside", where, f"it is on {fpga}, its region on {region.raw['fpga']}")
+            phase.add("region-module-outside", where, f"it is on {fpga}, its region on {region.raw['fpga']}")
             continue
         tall = region.area.bottom <= area.bottom and area.top <= region.area.top
         logic = {
@@ -293,15 +293,15 @@ def _check_modules(phase: PhaseFacts, region: Region, findings: Findings) -> Non
             told = (
                 f"column {outside[0][0]} is not the region's" if outside else f"rows {area.bottom}..{area.top} leave it"
             )
-            findings.add("region-module-outside", where, told)
+            phase.add("region-module-outside", where, told)
 
 
-def _check_static_modules(phase: PhaseFacts, regions: Sequence[Region], findings: Findings) -> None:
+def _check_static_modules(phase: PhaseFacts, regions: Sequence[Region]) -> None:
     for name, area, fpga in _pblocks(phase):
         for region in regions:
             if fpga == region.raw["fpga"] and area.overlaps(region.area):
                 told = f"overlaps region {region.raw['name']}"
-                findings.add("region-module-static", f"{phase.where} pblock {name}", told)
+                phase.add("region-module-static", f"{phase.where} pblock {name}", told)
 
 
 def _pblocks(phase: PhaseFacts) -> Iterator[tuple[str, Rectangle, str]]:

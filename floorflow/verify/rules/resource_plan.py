@@ -10,7 +10,7 @@ from floorflow.verify.facts import PhaseFacts, folded_engines
 from floorflow.verify.files import SCHEDULE, Folder, PhaseFolder, shipped_file
 from floorflow.verify.records import RESOURCE_NAMES, Record, add, amounts, excess, limit_of
 from floorflow.verify.rules.across import check_passing, check_runs
-from floorflow.verify.rules.channels import check_costs, check_streams
+from floorflow.verify.rules.channels import check_costs, check_streams, ports_of
 from floorflow.verify.rules.claims import check_stats
 from floorflow.verify.rules.fifos import check_unplaced_fifos
 from floorflow.verify.rules.schedule import check_once
@@ -69,9 +69,13 @@ def judge_resource_plan(folder: Folder, findings: Findings) -> dict[str, int]:
         _check_cuts(phases, findings)
         _check_times(plan, findings)
         for phase, raw in zip(phases, plan["partitions"], strict=True):
-            _check_partition(plan, phase, raw, findings)
-            _check_files(folder, plan, phase, findings)
-        _check_left_over(folder, phases, findings)
+            _check_partition(plan, phase, raw)
+            if phase.back_end is not None:
+                files = PhaseFolder(folder, findings, f"phases/{phase.name}/")
+                phase.back_end.unplaced_files(phase.raw, files, plan["options"]["clock_mhz"], phase.where)
+        there = {name.split("/")[1] for name in folder.matching(["phases/*/**/*"])}
+        for name in sorted(there - {phase.name for phase in phases}):
+            findings.add("phase-unknown", f"phases/{name}", "the plan has no such partition")
         folder.text(REPORT, findings)
     except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         # A value that no rule foresaw is the plan's fault, never a reason to give no verdict.
@@ -136,7 +140,7 @@ def _phase(plan: Record, number: int, judge: Judge | None, findings: Findings) -
     context = {"options": options, "parts": [plan["platform"]["part"]], "several_networks": False, "engines": rows}
     back_end = None if judge is None else BackEnd(plan["options"]["backend"], judge, findings, context)
     folded = folded_engines(rows, back_end, where)
-    return PhaseFacts(where, raw, {}, {}, {}, {}, folded, plan["options"]["clock_mhz"], (name,), back_end)
+    return PhaseFacts(where, raw, {}, {}, {}, {}, folded, plan["options"]["clock_mhz"], findings, (name,), back_end)
 
 
 def _row(plan: Record, engine: Record, partition: Record) -> dict[str, Any]:
@@ -189,32 +193,28 @@ def _check_times(plan: Record, findings: Findings) -> None:
     findings.expect("wrong-objective", "stats", "objective", plan["stats"]["objective"], period_us)
 
 
-def _check_partition(plan: Record, phase: PhaseFacts, raw: Record, findings: Findings) -> None:
+def _check_partition(plan: Record, phase: PhaseFacts, raw: Record) -> None:
     """Judge foldings, streams, sums, limits and memory of a partition (eq. 2, 6 and 7)."""
-    cycles = [check_engine(engine, phase, findings) for engine in phase.folded.values()]
-    findings.expect("wrong-interval", phase.where, "interval_cycles", raw["interval_cycles"], max(cycles, default=0))
-    check_streams(phase, findings)
-    _check_elements(phase, findings)
-    check_unplaced_fifos(phase, plan["platform"]["part"], findings)
-    check_costs(phase, findings)
+    cycles = [check_engine(engine, phase) for engine in phase.folded.values()]
+    phase.expect("wrong-interval", phase.where, "interval_cycles", raw["interval_cycles"], max(cycles, default=0))
+    check_streams(phase)
+    _check_elements(phase)
+    check_unplaced_fifos(phase, plan["platform"]["part"])
+    check_costs(phase)
     _check_joined(phase)
-    _check_use(plan, phase, raw, findings)
-    _check_memory(plan, phase, raw, findings)
-    check_stats(raw["folding"], f"{phase.where}.folding", findings)
+    _check_use(plan, phase, raw)
+    _check_memory(plan, phase, raw)
+    check_stats(raw["folding"], f"{phase.where}.folding", phase.findings)
 
 
-def _check_elements(phase: PhaseFacts, findings: Findings) -> None:
+def _check_elements(phase: PhaseFacts) -> None:
     """Judge that streams have as many elements a frame, and as wide ones, as the ports at their ends."""
     for channel in phase.channels:
-        stated = channel["elements"], channel["element_bits"]
-        for side, ports in (("source", "outputs"), ("target", "inputs")):
-            engine, number = phase.folded.get(channel[side]), channel[f"{side}_port"]
-            known = getattr(engine.facts, ports) if engine is not None else None
-            if known is not None and number < len(known) and stated != (known[number].elements, known[number].bits):
-                told = f"{stated[0]} elements of {stated[1]} bits, {channel[side]} has {known[number].elements} of "
-                findings.add(
-                    "stream-mismatch", f"{phase.where} channel {channel['name']}", f"{told}{known[number].bits}"
-                )
+        stated, where = (channel["elements"], channel["element_bits"]), f"{phase.where} channel {channel['name']}"
+        for side, port in zip(("source", "target"), ports_of(phase, channel), strict=True):
+            if port is not None and stated != (port.elements, port.bits):
+                told = f"{stated[0]} elements of {stated[1]} bits, {channel[side]} has {port.elements} of {port.bits}"
+                phase.add("stream-mismatch", where, told)
 
 
 def _check_joined(phase: PhaseFacts) -> None:
@@ -225,24 +225,24 @@ def _check_joined(phase: PhaseFacts) -> None:
             phase.back_end.check_joined(source.row, target.row, f"{phase.where} channel {channel['name']}")
 
 
-def _check_use(plan: Record, phase: PhaseFacts, raw: Record, findings: Findings) -> None:
+def _check_use(plan: Record, phase: PhaseFacts, raw: Record) -> None:
     used = dict.fromkeys(RESOURCE_NAMES, 0)
     for engine in raw["engines"].values():
         used = add(used, amounts(engine["resources"]))
     for channel in phase.channels:
         used = add(add(used, amounts(channel["converter_resources"])), amounts(channel["fifo_resources"]))
-    findings.expect("wrong-sum", phase.where, "resources", amounts(raw["resources"]), used)
+    phase.expect("wrong-sum", phase.where, "resources", amounts(raw["resources"]), used)
     limits = amounts(plan["platform"]["limits"])
     over = excess(used, limits)
     if over:
-        findings.add("cap-exceeded", phase.where, over)
+        phase.add("cap-exceeded", phase.where, over)
     shares = {name: used[name] / limits[name] for name in RESOURCE_NAMES if limits[name]}
     for name in sorted({*shares, *raw["shares"]}):
         stated = raw["shares"].get(name)
-        findings.expect("wrong-utilisation", phase.where, f"share of {name}", stated, shares.get(name))
+        phase.expect("wrong-utilisation", phase.where, f"share of {name}", stated, shares.get(name))
 
 
-def _check_memory(plan: Record, phase: PhaseFacts, raw: Record, findings: Findings) -> None:
+def _check_memory(plan: Record, phase: PhaseFacts, raw: Record) -> None:
     """Judge what a partition moves to and from memory, which is less than the memory carries (eq. 7)."""
     bits = dict.fromkeys(("source", "target"), 0)
     for channel in phase.channels:
@@ -250,24 +250,11 @@ def _check_memory(plan: Record, phase: PhaseFacts, raw: Record, findings: Findin
             end = phase.end(channel, side)
             if end is not None and end.kind in ("host", "memory"):
                 bits[side] += channel["elements"] * channel["element_bits"]
-    findings.expect("wrong-buffers", phase.where, "loaded_bits", raw["loaded_bits"], bits["source"])
-    findings.expect("wrong-buffers", phase.where, "stored_bits", raw["stored_bits"], bits["target"])
+    phase.expect("wrong-buffers", phase.where, "loaded_bits", raw["loaded_bits"], bits["source"])
+    phase.expect("wrong-buffers", phase.where, "stored_bits", raw["stored_bits"], bits["target"])
     cycles = max(raw["interval_cycles"], 1)
     gbps = sum(bits.values()) * phase.clock_mhz / cycles / 1e3
-    findings.expect("wrong-buffers", phase.where, "gbps", raw["gbps"], gbps)
+    phase.expect("wrong-buffers", phase.where, "gbps", raw["gbps"], gbps)
     most = plan["platform"]["memory_gbps"]
     if gbps >= most:
-        findings.add("too-fast-for-memory", phase.where, f"{gbps:g} Gb/s are moved, the memory carries {most:g}")
-
-
-def _check_files(folder: Folder, plan: Record, phase: PhaseFacts, findings: Findings) -> None:
-    if phase.back_end is not None:
-        files = PhaseFolder(folder, findings, f"phases/{phase.name}/")
-        phase.back_end.unplaced_files(phase.raw, files, plan["options"]["clock_mhz"], phase.where)
-
-
-def _check_left_over(folder: Folder, phases: list[PhaseFacts], findings: Findings) -> None:
-    """Judge that no files are there of a partition that the plan does not have."""
-    there = {name.split("/")[1] for name in folder.matching(["phases/*/**/*"])}
-    for name in sorted(there - {phase.name for phase in phases}):
-        findings.add("phase-unknown", f"phases/{name}", "the plan has no such partition")
+        phase.add("too-fast-for-memory", phase.where, f"{gbps:g} Gb/s are moved, the memory carries {most:g}")

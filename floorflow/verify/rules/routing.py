@@ -34,25 +34,23 @@ Bins = list[list[float]]
 """A number for each bin: rows of bins from the lowest up, each from left to right."""
 
 
-def check_objective(
-    phase: PhaseFacts, board: Board, fpga: str, *, wires: Sequence[Wire], options: Record, findings: Findings
-) -> None:
+def check_objective(phase: PhaseFacts, board: Board, fpga: str, *, wires: Sequence[Wire], options: Record) -> None:
     """Check wirelength, weights, terms and routing map of an FPGA's floorplan."""
     floorplan, where = phase.raw["floorplan"][fpga], f"{phase.where}.floorplan.{fpga}"
     length = sum(wire.width_bits * wire.tiles for wire in wires)
-    findings.expect("wrong-hpwl", where, "hpwl", floorplan["hpwl"], length)
+    phase.expect("wrong-hpwl", where, "hpwl", floorplan["hpwl"], length)
     for name in TERMS:
         weight = options["place_weights"][name]
-        findings.expect("wrong-weights", f"{where}.weights", name, floorplan["weights"][name], weight)
+        phase.expect("wrong-weights", f"{where}.weights", name, floorplan["weights"][name], weight)
     offered, carried = capacity(board.device), demand(board.device, wires)
     excess = sum(max(0.0, d - c) for ds, cs in zip(carried, offered, strict=True) for d, c in zip(ds, cs, strict=True))
     registered = phase.register_stages.get(fpga, 0) > 0
     late = penalty(board.device, wires, phase.clock_mhz, registered=registered) if phase.clock_mhz else 0.0
     for name, derived in zip(TERMS, (length, late, excess), strict=True):
-        findings.expect("wrong-terms", f"{where}.terms", name, floorplan["terms"][name], derived)
+        phase.expect("wrong-terms", f"{where}.terms", name, floorplan["terms"][name], derived)
     stated, where = floorplan["congestion"], f"{where}.congestion"
-    _check_figures(stated, carried, offered, where, findings)
-    _check_bins(stated, carried, board.device, where, findings)
+    _check_figures(stated, carried, offered, where, phase.findings)
+    _check_bins(stated, carried, board.device, where, phase.findings)
 
 
 def _check_figures(stated: Record, carried: Bins, offered: Bins, where: str, findings: Findings) -> None:

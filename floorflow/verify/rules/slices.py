@@ -63,39 +63,36 @@ class Stretch:
     def homes(self, slices: int, reach: float) -> list[str]:
         """Return the slot of each slice: those that rows need, and the rest at the source."""
         parts = [count - 1 for count in self._parts(reach)]
-        if sum(parts) + self._for_columns(reach) > slices:
+        if self.needed(reach) > slices:
             parts = [0] * len(parts)
         parts[0] += slices - sum(parts)
         return [slot for slot, count in zip(self.slots, parts, strict=True) for _ in range(count)]
 
-    def _for_columns(self, reach: float) -> int:
-        return self.needed(reach) + len(self.rows) - sum(self._parts(reach))
 
-
-def check_slices(phase: PhaseFacts, boards: Mapping[str, Board], cap: Record, findings: Findings) -> None:
+def check_slices(phase: PhaseFacts, boards: Mapping[str, Board], cap: Record) -> None:
     """Judge slices of every channel, what they cost, that streams that meet wait for none, and the longest streams."""
     reach = TILES_AND_MHZ / phase.clock_mhz if phase.clock_mhz else 0.0
     if reach < 1 or not {*phase.fpgas} <= {*boards}:
         return  # reported where options and platform are judged
     ways = dict(_stretches(phase, boards))
-    _check_counts(phase, ways, reach, findings)
+    _check_counts(phase, ways, reach)
     free = _free(phase, cap)
     for channel in phase.channels:
         where = f"{phase.where} channel {channel['name']}"
         way = ways.get(channel["name"])
         homes = [] if way is None else way.homes(min(channel["slices"], MOST), reach)
-        findings.expect("wrong-slices", where, "slice_slots", channel["slice_slots"], homes)
-        _check_cost(phase, channel, where, findings)
+        phase.expect("wrong-slices", where, "slice_slots", channel["slice_slots"], homes)
+        _check_cost(phase, channel, where)
         if way is not None and channel["slices_left_out"]:
-            _check_left_out(phase, channel, ways, free, findings)
+            _check_left_out(phase, channel, ways, free)
     for fpga, floorplan in phase.raw["floorplan"].items():
         own = {name: way for name, way in ways.items() if way.fpga == fpga and way.tiles}
         where = f"{phase.where}.floorplan.{fpga}"
         listed = [{key: row[key] for key in _KEYS} for row in floorplan["longest"]]
-        _check_longest(listed, list(_longest(phase, own, reach)), where, findings)
+        _check_longest(listed, list(_longest(phase, own, reach)), where, phase.findings)
     if phase.back_end is not None:
         built = phase.back_end.builds_slices(phase.raw, phase.where)
-        findings.expect("wrong-slices-built", phase.where, "slices_built", phase.raw["slices_built"], built)
+        phase.expect("wrong-slices-built", phase.where, "slices_built", phase.raw["slices_built"], built)
 
 
 _KEYS = ("channel", "tiles", "unsliced_tiles", "way_tiles", "reach_tiles", "slices")
@@ -141,13 +138,13 @@ def _stretch(phase: PhaseFacts, board: Board, channel: Record, source: Rectangle
     return Stretch(slots[0].fpga, tuple(names), abs(x - other_x), tuple(rows))
 
 
-def _check_counts(phase: PhaseFacts, ways: Mapping[str, Stretch], reach: float, findings: Findings) -> None:
+def _check_counts(phase: PhaseFacts, ways: Mapping[str, Stretch], reach: float) -> None:
     """Judge that long streams have the slices that they need, and streams that meet these as many as must wait."""
     needed = {name: way.needed(reach) for name, way in ways.items()}
     for channel in phase.channels:
         left_out, where = channel["slices_left_out"], f"{phase.where} channel {channel['name']}"
         if left_out:
-            findings.expect("wrong-slices", where, "slices_left_out", left_out, needed.get(channel["name"], 0))
+            phase.expect("wrong-slices", where, "slices_left_out", left_out, needed.get(channel["name"], 0))
     least = {c["name"]: needed.get(c["name"], 0) for c in phase.channels if not c["slices_left_out"]}
     stated = {channel["name"]: channel["slices"] for channel in phase.channels}
     inside = {name for name, way in ways.items() if len(way.slots) == 1}
@@ -161,7 +158,7 @@ def _check_counts(phase: PhaseFacts, ways: Mapping[str, Stretch], reach: float, 
     expected = tries[-1] if tries[-1] is not None else {}
     for name, count in stated.items():
         where = f"{phase.where} channel {name}"
-        findings.expect("wrong-slices", where, "slices", count, expected.get(name, needed.get(name, 0)))
+        phase.expect("wrong-slices", where, "slices", count, expected.get(name, needed.get(name, 0)))
 
 
 def balance(phase: PhaseFacts, least: Mapping[str, int], may: Collection[str]) -> dict[str, int] | None:
@@ -196,23 +193,23 @@ def balance(phase: PhaseFacts, least: Mapping[str, int], may: Collection[str]) -
     return counts
 
 
-def _check_cost(phase: PhaseFacts, channel: Record, where: str, findings: Findings) -> None:
+def _check_cost(phase: PhaseFacts, channel: Record, where: str) -> None:
     """Judge that slices lie where they are listed, all at one price, which is enough for two words in registers."""
     held: Counter[str] = Counter(channel["slice_slots"])
     stated = {slot: amounts(entry) for slot, entry in channel["slice_resources"].items()}
-    findings.expect("wrong-slice-resources", where, "slots of slice_resources", sorted(stated), sorted(held))
+    phase.expect("wrong-slice-resources", where, "slots of slice_resources", sorted(stated), sorted(held))
     if {*stated} != {*held} or not held:
         return
     first = min(held)
     price = {name: stated[first][name] // held[first] for name in RESOURCE_NAMES}
     for slot, count in sorted(held.items()):
         told = {name: count * price[name] for name in RESOURCE_NAMES}
-        findings.expect("wrong-slice-resources", f"{where} slot {slot}", "slice_resources", stated[slot], told)
+        phase.expect("wrong-slice-resources", f"{where} slot {slot}", "slice_resources", stated[slot], told)
     least = int(BITS_SHORT * SLICE_WORDS * channel["width_bits"])
     exact = phase.back_end is not None and not phase.back_end.may_cost_nothing(where)
     if exact and price["FF"] < least:
         message = f"a slice has {price['FF']} FF, two words of {channel['width_bits']} bits take {least} at the least"
-        findings.add("wrong-slice-resources", where, message)
+        phase.add("wrong-slice-resources", where, message)
 
 
 def _free(phase: PhaseFacts, cap: Record) -> dict[str, dict[str, int]]:
@@ -226,7 +223,6 @@ def _check_left_out(
     channel: Record,
     ways: Mapping[str, Stretch],
     free: Mapping[str, Mapping[str, int]],
-    findings: Findings,
 ) -> None:
     """Judge that a stream goes without slices only where room is short, where it leaves its SLR, or FIFOs forbid it."""
     way, others = ways[channel["name"]], {c["name"]: c["slices"] for c in phase.channels}
@@ -236,7 +232,7 @@ def _check_left_out(
     much = ROOM_FOR_MANY * channel["slices_left_out"] * (channel["width_bits"] + 4)
     if all(min(free[slot].values()) >= much for slot in way.slots):
         where = f"{phase.where} channel {channel['name']}"
-        findings.add("slices-left-out", where, f"{', '.join(way.slots)} has {free[way.slots[0]]} free")
+        phase.add("slices-left-out", where, f"{', '.join(way.slots)} has {free[way.slots[0]]} free")
 
 
 def _longest(phase: PhaseFacts, ways: Mapping[str, Stretch], reach: float) -> Iterator[Record]:

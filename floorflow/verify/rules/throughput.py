@@ -1,26 +1,25 @@
-"""Engines, foldings, cycles and rates of a phase, derived again from kinds and attributes; rates in balance."""
+"""Engines, foldings, cycles and rates of a phase, from kinds and attributes; balance, limits, weights of the host."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 
 from floorflow.verify.back_end import PlannedEngine
 from floorflow.verify.facts import PhaseFacts
 from floorflow.verify.graphs import critical_path
 from floorflow.verify.hardware.routes import links_on
-from floorflow.verify.records import Record
+from floorflow.verify.records import RESOURCE_NAMES, ROUNDING, Record, repeated
 from floorflow.verify.violations import Findings
 
 Edge = tuple[str, str, float]
 """From, to, and what the way takes."""
 
 
-def check_throughput(phase: PhaseFacts, findings: Findings) -> None:
+def check_throughput(phase: PhaseFacts) -> None:
     """Check foldings, cycles, and the interval and estimates of every network of a phase."""
-    cycles = {name: check_engine(engine, phase, findings) for name, engine in phase.folded.items()}
+    cycles = {name: check_engine(engine, phase) for name, engine in phase.folded.items()}
     for channel in phase.channels:
         source, target = (phase.folded.get(channel[end]) for end in ("source", "target"))
         if source is not None and target is not None and phase.back_end is not None:
@@ -29,33 +28,32 @@ def check_throughput(phase: PhaseFacts, findings: Findings) -> None:
         where = f"{phase.where} network {network}"
         own = {name: cycles[name] for name in phase.engines_of(network)}
         if not own:
-            findings.add("engine-missing", where, "there is no engine with a folding")
+            phase.add("engine-missing", where, "there is no engine with a folding")
             continue
-        findings.expect("wrong-interval", where, "interval_cycles", part["interval_cycles"], max(own.values()))
-        _check_estimates(phase, network, own, findings)
+        phase.expect("wrong-interval", where, "interval_cycles", part["interval_cycles"], max(own.values()))
+        _check_estimates(phase, network, own)
 
 
-def check_engine(engine: PlannedEngine, phase: PhaseFacts, findings: Findings) -> int:
+def check_engine(engine: PlannedEngine, phase: PhaseFacts) -> int:
     """Check what one folding gives and return its cycles, the derived ones where they can be derived."""
     where = f"{phase.where} engine {engine.name}"
     stated = int(engine.folding["cycles"])
     for resource, least in engine.facts.least_resources.items():
         if engine.folding["resources"][resource] < least:
             told = f"{resource} is {engine.folding['resources'][resource]}, it needs {least} at the least"
-            findings.add("resources-too-few", where, told)
-    _check_parallelism(engine, where, findings)
+            phase.add("resources-too-few", where, told)
+    _check_parallelism(engine, where, phase.findings)
     if engine.facts.cycles is None:
         return stated
-    findings.expect("wrong-cycles", where, "cycles", stated, engine.facts.cycles)
+    phase.expect("wrong-cycles", where, "cycles", stated, engine.facts.cycles)
     return engine.facts.cycles
 
 
 def _check_parallelism(engine: PlannedEngine, where: str, findings: Findings) -> None:
     """Judge that rows of parallelism stand once, stay within their most, and are the folding of their name."""
     rows, attributes = engine.folding["parallelism"], engine.folding["attributes"]
-    for name, count in Counter(row["name"] for row in rows).items():
-        if count > 1:
-            findings.add("wrong-parallelism", where, f"{name} stands {count} times")
+    for name, count in repeated(row["name"] for row in rows):
+        findings.add("wrong-parallelism", where, f"{name} stands {count} times")
     for row in rows:
         if row["value"] > row["most"]:
             findings.add("wrong-parallelism", where, f"{row['name']} is {row['value']}, at most {row['most']}")
@@ -75,7 +73,7 @@ def _latency_us(phase: PhaseFacts, network: str, cycles: dict[str, int]) -> floa
     return critical_path(edges, {name: count / phase.clock_mhz for name, count in cycles.items()})
 
 
-def _check_estimates(phase: PhaseFacts, network: str, cycles: dict[str, int], findings: Findings) -> None:
+def _check_estimates(phase: PhaseFacts, network: str, cycles: dict[str, int]) -> None:
     stated, where = phase.parts[network]["estimates"], f"{phase.where} network {network}.estimates"
     interval = max(cycles.values())
     bottleneck = next(name for name, count in cycles.items() if count == interval)
@@ -87,24 +85,24 @@ def _check_estimates(phase: PhaseFacts, network: str, cycles: dict[str, int], fi
         "bottleneck": bottleneck,
     }
     for key, value in derived.items():
-        findings.expect("wrong-estimate", f"{where}.{key}", key, stated[key], value)
+        phase.expect("wrong-estimate", f"{where}.{key}", key, stated[key], value)
     expected = stated["expected_cycles"]
     if expected is not None and expected < interval:
         message = f"is {expected}, starting anew takes nothing off the interval of {interval}"
-        findings.add("wrong-estimate", f"{where}.expected_cycles", message)
-    _check_likely_clock(phase, network, findings)
+        phase.add("wrong-estimate", f"{where}.expected_cycles", message)
+    _check_likely_clock(phase, network)
     kept = (stated["throughput"] or {}).get("interval_cycles")
     if expected is not None and kept is not None:
-        findings.expect("wrong-estimate", where, "expected_cycles", expected, max(kept, interval))
+        phase.expect("wrong-estimate", where, "expected_cycles", expected, max(kept, interval))
     if stated["throughput"] is not None:
-        _check_known(stated["throughput"], f"{where}.throughput", findings)
-        _check_first_frame(phase, network, findings)
-        _check_sustained(phase, network, findings)
+        _check_known(stated["throughput"], f"{where}.throughput", phase.findings)
+        _check_first_frame(phase, network)
+        _check_sustained(phase, network)
     else:
-        findings.expect("wrong-estimate", f"{where}.sustained_fps", "sustained_fps", stated["sustained_fps"], None)
+        phase.expect("wrong-estimate", f"{where}.sustained_fps", "sustained_fps", stated["sustained_fps"], None)
 
 
-def _check_likely_clock(phase: PhaseFacts, network: str, findings: Findings) -> None:
+def _check_likely_clock(phase: PhaseFacts, network: str) -> None:
     """Judge that a range of clocks is one, and that the engine which limits it runs; the figures are an estimate."""
     stated = phase.parts[network]["estimates"].get("likely_clock")
     if stated is None:
@@ -112,9 +110,9 @@ def _check_likely_clock(phase: PhaseFacts, network: str, findings: Findings) -> 
     where = f"{phase.where} network {network}.estimates.likely_clock"
     if not 0 < stated["low_mhz"] <= stated["high_mhz"]:
         message = f"{stated['low_mhz']} to {stated['high_mhz']} MHz is no range of clocks"
-        findings.add("wrong-estimate", where, message)
+        phase.add("wrong-estimate", where, message)
     if stated["engine"] and stated["engine"] not in phase.parts[network]["folding"]["engines"]:
-        findings.add("wrong-estimate", where, f"engine {stated['engine']} does not run here")
+        phase.add("wrong-estimate", where, f"engine {stated['engine']} does not run here")
 
 
 def _check_known(stated: Record, where: str, findings: Findings) -> None:
@@ -132,7 +130,7 @@ def _check_known(stated: Record, where: str, findings: Findings) -> None:
         findings.add("wrong-estimate", where, "not_analysed says why something is not known, and all is")
 
 
-def _check_first_frame(phase: PhaseFacts, network: str, findings: Findings) -> None:
+def _check_first_frame(phase: PhaseFacts, network: str) -> None:
     """Judge that the first frame is not done before its words can have passed the registers and links on a path."""
     stated = phase.parts[network]["estimates"]["throughput"]["first_frame_cycles"]
     if stated is None:
@@ -146,7 +144,7 @@ def _check_first_frame(phase: PhaseFacts, network: str, findings: Findings) -> N
     least = critical_path(_leading_out(edges, phase.engines_of(network)), {})
     if stated < least:
         message = f"first_frame_cycles is {stated}, registers, slices and links on a path take {least:.0f}"
-        findings.add("wrong-estimate", f"{phase.where} network {network}.estimates.throughput", message)
+        phase.add("wrong-estimate", f"{phase.where} network {network}.estimates.throughput", message)
 
 
 def _leading_out(edges: list[Edge], engines: Collection[str]) -> list[Edge]:
@@ -178,7 +176,7 @@ def _route_cycles(phase: PhaseFacts, channel: Record) -> int:
     return phase.stages(route) + int(channel["slices"]) + sum(math.ceil(cycles) for cycles in links)
 
 
-def _check_sustained(phase: PhaseFacts, network: str, findings: Findings) -> None:
+def _check_sustained(phase: PhaseFacts, network: str) -> None:
     """Judge what the plan says that its FIFOs keep: no more than deeper ones, and nothing in a deadlock."""
     estimates, where = phase.parts[network]["estimates"], f"{phase.where} network {network}.estimates"
     stated = estimates["throughput"]
@@ -186,23 +184,23 @@ def _check_sustained(phase: PhaseFacts, network: str, findings: Findings) -> Non
     full = stated["full_rate_cycles"]
     if kept is not None and (kept < (full or 0) or stated["deadlock"]):
         message = f"interval_cycles is {kept}, of deep enough FIFOs {full}; deadlocks: {len(stated['deadlock'])}"
-        findings.add("wrong-estimate", f"{where}.throughput", message)
+        phase.add("wrong-estimate", f"{where}.throughput", message)
     sustained = 0.0 if stated["deadlock"] else phase.clock_mhz * 1e6 / kept if kept else None
-    findings.expect("wrong-estimate", f"{where}.sustained_fps", "sustained_fps", estimates["sustained_fps"], sustained)
+    phase.expect("wrong-estimate", f"{where}.sustained_fps", "sustained_fps", estimates["sustained_fps"], sustained)
     depths = {channel["name"]: channel["fifo_depth"] for channel in phase.channels_of(network)}
     for row in stated["shallow"]:
         if depths.get(row["channel"]) != row["planned"] or row["planned"] >= row["needed"]:
             message = (
                 f"{row['channel']} has {depths.get(row['channel'])} words, stated {row['planned']} of {row['needed']}"
             )
-            findings.add("wrong-estimate", f"{where}.throughput.shallow", message)
+            phase.add("wrong-estimate", f"{where}.throughput.shallow", message)
 
 
 FINEST_EPSILON = 10_000
 """The share counts as the nearest fraction with at most this denominator."""
 
 
-def check_balance(plan: Record, phase: PhaseFacts, findings: Findings) -> None:
+def check_balance(plan: Record, phase: PhaseFacts) -> None:
     """Judge every pair of layers of a phase between which no other layer lies."""
     epsilon = plan["options"].get("epsilon")
     if epsilon is None:
@@ -212,7 +210,7 @@ def check_balance(plan: Record, phase: PhaseFacts, findings: Findings) -> None:
         low, high = sorted(_cycles(phase.folded[name]) for name in (one, other))
         if high > most * low:
             message = f"{one} and {other} take {low} and {high} cycles, options.epsilon is {epsilon}"
-            findings.add("rates-unbalanced", phase.where, message)
+            phase.add("rates-unbalanced", phase.where, message)
 
 
 def check_price(plan: Record, findings: Findings) -> None:
@@ -250,3 +248,139 @@ def _consecutive(phase: PhaseFacts) -> Iterator[tuple[str, str]]:
                 yield name, follower
             else:
                 waiting += phase.successors[follower]
+
+
+LEAST_ALLOWED = {"LUT": 20_000, "DSP": 128}
+"""What an engine may always have, however small its slot."""
+KEPT = "folding kept"
+REASONS = (KEPT, "none of the engine", "none of the network", "no plan found")
+"""Why an engine may be above a limit: the first where foldings are kept, the others where they are not."""
+
+Key = tuple[str, str, str]
+"""Phase, engine and limit."""
+
+
+def check_engine_limits(plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+    """Judge what the plan says of engines' products, and that those above a limit are listed, and no others."""
+    above: dict[Key, tuple[int, int]] = {}
+    for phase in phases:
+        for name, engine in phase.folded.items():
+            where = f"{phase.where} engine {name}"
+            stated, facts = engine.row["folding"], engine.facts
+            if phase.back_end is not None:
+                findings.expect("wrong-products", where, "products", stated["products"], facts.products)
+                known = stated["beyond_known_builds"]
+                findings.expect("wrong-products", where, "beyond_known_builds", known, facts.beyond_known_builds)
+            for limit, value, allowed in _above(plan["options"], phase, engine):
+                above[phase.name, name, limit] = value, allowed
+    _check_listed(plan, above, findings)
+
+
+def _above(options: Record, phase: PhaseFacts, engine: PlannedEngine) -> Iterator[tuple[str, int, int]]:
+    """Yield each limit that an engine is above, with what it has and what is allowed."""
+    most, row = options["max_products"], engine.row["folding"]
+    products = engine.facts.products if phase.back_end is not None else row["products"]
+    allowed_products = _products_allowed(most, engine.row["entry"])
+    if products > allowed_products:
+        yield "products", products, int(allowed_products)
+    slot = phase.slots.get(engine.row["slot"])
+    for resource in RESOURCE_NAMES if slot is not None else ():
+        share = options["max_engine_share"][resource]
+        allowed = math.floor(share * slot.entry["available"][resource] + ROUNDING) if slot is not None else 0
+        allowed = max(allowed, LEAST_ALLOWED.get(resource, 0))
+        if share < 1 and row["resources"][resource] > allowed:
+            yield resource, row["resources"][resource], allowed
+
+
+def _products_allowed(most: int | str, entry: Record) -> float:
+    """Return how many products an engine may form: the number for the widest operands that are not above its own."""
+    if most == "none":
+        return math.inf
+    if isinstance(most, int):
+        return most
+    by_bits = {int(bits): int(count) for bits, _, count in (pair.partition(":") for pair in most.split(","))}
+    own = max(1, entry["weight_bits"], entry["input_bits"])
+    return by_bits[max(bits for bits in by_bits if bits <= own)]
+
+
+def _check_listed(plan: Record, above: dict[Key, tuple[int, int]], findings: Findings) -> None:
+    kept, listed = plan["options"].get("keep_folding") is True, set[Key]()
+    for entry in plan["limits_lifted"]:
+        key = entry["phase"], entry["engine"], entry["limit"]
+        where = f"limits_lifted {entry['phase']} engine {entry['engine']} {entry['limit']}"
+        if key not in above or key in listed:
+            findings.add("limit-lifted-wrongly", where, "is listed twice, or above no such limit")
+        else:
+            stated = entry["value"], entry["allowed"]
+            findings.expect("limit-lifted-wrongly", where, "value and allowed", stated, above[key])
+        if entry["reason"] not in REASONS or (entry["reason"] == KEPT) != kept:
+            given = "is" if kept else "is not"
+            findings.add("limit-lifted-wrongly", where, f"reason {entry['reason']!r:.60}, and the folding {given} kept")
+        listed.add(key)
+    for (phase, engine, limit), (value, allowed) in above.items():
+        if (phase, engine, limit) not in listed:
+            message = f"{limit}: {value}, {allowed} allowed, and limits_lifted does not list it"
+            findings.add("engine-above-limit", f"phase {phase} engine {engine}", message)
+
+
+WORTH = 0.9
+"""A rate below this share of the plan's must be all that there is without such engines."""
+
+
+def check_host_weights(options: Record, phase: PhaseFacts) -> None:
+    """Judge ``host_weights`` of every network in a phase; what options rule out the back end's part judges."""
+    for network, part in phase.parts.items() if phase.back_end is not None else ():
+        _check_part(options, phase, network, part)
+
+
+def _check_part(options: Record, phase: PhaseFacts, network: str, part: Record) -> None:
+    where, stated = f"{phase.where} network {network}.host_weights", part["host_weights"]
+    engines = phase.engines_of(network)
+    written = [name for name, engine in engines.items() if engine.facts.host_writes]
+    spared = options.get("keep_folding") is not True and any(e.facts.host_spared for e in engines.values())
+    if stated is None:
+        if spared and written:
+            phase.add("host-weights-differ", where, f"is null, the host has to write {', '.join(written)}")
+        return
+    if not spared:
+        phase.add("host-weights-differ", where, "is stated, though the options do not spare the host, or keep foldings")
+    phase.expect("host-weights-differ", where, "engines", sorted(stated["engines"]), sorted(written))
+    if stated["least"] > len(stated["engines"]):
+        phase.add("bound-above-objective", where, f"least {stated['least']} is above the number of engines")
+    _check_bounds(options, part, where, phase.findings)
+    if written and not _is_worth_it(options["objective"], part):
+        told = f"without that {stated['without_cycles']} cycles, bound {stated['without_bound_cycles']}"
+        phase.add("host-weights-needless", where, told)
+
+
+def _value_cycles(objective: str, part: Record) -> float:
+    """Return what counts: the interval, or the latency in cycles."""
+    latency = part["folding"]["stats"]["objective"]
+    return float(latency if objective == "latency" and latency is not None else part["interval_cycles"])
+
+
+def _check_bounds(options: Record, part: Record, where: str, findings: Findings) -> None:
+    """Judge that bounds are below what they bound, as far as they were worked out."""
+    stated = part["host_weights"]
+    pairs = [("without_cycles", "without_bound_cycles"), ("without_bound_cycles", "bound_cycles")]
+    for name, bound in pairs:
+        if stated[name] is not None and stated[bound] is not None and stated[name] < stated[bound]:
+            findings.add("wrong-bound", where, f"{name} {stated[name]} is below {bound} {stated[bound]}")
+    bound, interval = stated["bound_cycles"], part["interval_cycles"]
+    if options["objective"] == "throughput" and bound is not None and bound > interval:
+        findings.add("bound-above-objective", where, f"bound_cycles {bound} is above interval {interval}")
+    if stated["without_cycles"] is not None and not stated["sought"]:
+        findings.add("host-weights-differ", where, "without_cycles is that of a design that was not sought")
+
+
+def _is_worth_it(objective: str, part: Record) -> bool:
+    """Whether without such engines nothing fits, or less than the share that counts is proven or was found."""
+    stated, cycles = part["host_weights"], _value_cycles(objective, part)
+    if stated["without_bound_cycles"] is None:
+        return True
+    if stated["sought"] and stated["without_cycles"] is None:
+        return True
+    if objective == "resources":
+        return False
+    known = stated["without_cycles"] if stated["sought"] else stated["without_bound_cycles"]
+    return bool(cycles < WORTH * known)

@@ -12,8 +12,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from floorflow.verify.tcl.values import OTHER, BadCommandError, Jump, Selection, Unknown, Value, joined
-from floorflow.verify.tcl.vivado import CONTROL_FLOW, IN_XDC, OTHERS, OTHERS_BEGIN, PBLOCK_COMMANDS, TALK
+from floorflow.verify.tcl.values import (
+    CONTROL_FLOW,
+    IN_XDC,
+    OTHER,
+    OTHERS,
+    OTHERS_BEGIN,
+    PBLOCK_COMMANDS,
+    TALK,
+    BadCommandError,
+    Jump,
+    Selection,
+    Unknown,
+    Value,
+    joined,
+)
 from floorflow.verify.tcl.words import (
     MAX_VALUE,
     LimitError,
@@ -84,11 +97,7 @@ class Interpreter:
     def run(self, text: str, line: int = 1, *, inner: bool = False) -> Value:
         """Run every command of a text; return the value of the last.
 
-        Raises
-        ------
-        UnreadableError
-            If the text is no Tcl; in brackets and bodies that is a finding instead.
-
+        UnreadableError if the text is no Tcl; in brackets and bodies that is a finding instead.
         """
         value: Value = ""
         if self._nesting >= MAX_NESTING:

@@ -111,11 +111,7 @@ Words = list[Word]
 def commands(text: str, line: int = 1) -> Iterator[tuple[int, Words]]:
     """Yield the line and the words of each command; lines end in a newline alone.
 
-    Raises
-    ------
-    UnreadableError
-        If a brace, quote or bracket is not closed, or something follows a closing brace or quote.
-
+    UnreadableError if a brace, quote or bracket is not closed, or something follows a closing brace or quote.
     """
     at, counted = 0, 0
     while True:
@@ -232,11 +228,7 @@ def _quoted(text: str, at: int, depth: int) -> int:
 def bracketed(text: str, at: int, line: int) -> int:
     """Return the place behind the closing bracket of a command in brackets.
 
-    Raises
-    ------
-    UnreadableError
-        If it is not closed, or what is inside is not.
-
+    UnreadableError if it is not closed, or what is inside is not.
     """
     try:
         return _bracketed(text, at, 0)
@@ -280,11 +272,7 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 def list_items(text: str) -> list[str]:
     """Split a Tcl list into its items; an escaped name of Verilog keeps what follows its backslash.
 
-    Raises
-    ------
-    UnreadableError
-        If a brace or quote is not closed; the line is 0.
-
+    UnreadableError if a brace or quote is not closed; the line is 0.
     """
     if not _TO_SPLIT_BY_PYTHON.search(text):
         return text.split()

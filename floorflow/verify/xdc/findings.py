@@ -67,7 +67,6 @@ class Findings:
         *,
         pblock: str = "",
         severity: str = "",
-        todo: str = "",
         sites: Sites | None = None,
     ) -> None:
         """Note a finding; a name without a meaning is a mistake in the judge itself (KeyError)."""
@@ -82,7 +81,7 @@ class Findings:
         if self.by_name[name] > MOST_OF_A_NAME:
             return
         self._seen.add(key)
-        kept = Finding(name, severity, place, pblock, found, expected, todo or meaning.todo, sites or {})
+        kept = Finding(name, severity, place, pblock, found, expected, meaning.todo, sites or {})
         self.kept.append(kept)
 
     @property

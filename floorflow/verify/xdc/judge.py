@@ -10,14 +10,29 @@ from floorflow.verify.hardware.boards import Shell
 from floorflow.verify.hardware.geometry import Rectangle, Sites, difference, shared
 from floorflow.verify.hardware.interconnect import Interconnect, boxes
 from floorflow.verify.tcl.words import LimitError, UnreadableError
-from floorflow.verify.xdc.cells import judge_cells, judge_prefixes, judge_slrs
 from floorflow.verify.xdc.findings import ERROR, WARNING, Finding, Findings
-from floorflow.verify.xdc.floorplan import Floorplan, Held, Pblock
-from floorflow.verify.xdc.pblocks import PblockJudge, judge_pairs, judge_parents
+from floorflow.verify.xdc.floorplan import (
+    Amounts,
+    Demand,
+    Floorplan,
+    Fullness,
+    Held,
+    Pblock,
+    Report,
+    fullness_of,
+    judge_fullness,
+)
+from floorflow.verify.xdc.pblocks import (
+    PblockJudge,
+    judge_cells,
+    judge_pairs,
+    judge_parents,
+    judge_prefixes,
+    judge_slrs,
+)
 from floorflow.verify.xdc.ranges import RangeBook
 from floorflow.verify.xdc.reader import Reader
 from floorflow.verify.xdc.reconfiguration import EdgeJudge
-from floorflow.verify.xdc.report import Amounts, Demand, Fullness, Report, fullness_of, judge_fullness
 from floorflow.verify.xdc.targets import Target
 
 Sources = Sequence[tuple[str, str]]
@@ -75,11 +90,7 @@ def judge_floorplan(
 ) -> Judged:
     """Judge the floorplan of some files; ``report`` is a file's name and what each cell of it uses.
 
-    Raises
-    ------
-    UnreadableError
-        If a file is no Tcl, or more than is read (LimitError).
-
+    UnreadableError if a file is no Tcl, or more than is read (LimitError).
     """
     findings = Findings()
     reader = Reader(RangeBook(target.device), findings, target.shell_pblocks)

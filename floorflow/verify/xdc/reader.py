@@ -9,8 +9,18 @@ from dataclasses import dataclass, field
 from floorflow.verify.hardware.geometry import Sites, add_to, take_from
 from floorflow.verify.tcl.commands import OF_SCRIPTS, OF_XDC
 from floorflow.verify.tcl.interpreter import Handler, Interpreter
-from floorflow.verify.tcl.values import OTHER, PATTERN, BadCommandError, Cells, Selection, Unknown, Value, is_followed
-from floorflow.verify.tcl.vivado import PBLOCK_PROPERTIES, arguments
+from floorflow.verify.tcl.values import (
+    OTHER,
+    PATTERN,
+    PBLOCK_PROPERTIES,
+    BadCommandError,
+    Cells,
+    Selection,
+    Unknown,
+    Value,
+    arguments,
+    is_followed,
+)
 from floorflow.verify.tcl.words import MAX_NAME, LimitError, Place, list_items
 from floorflow.verify.xdc.findings import Findings
 from floorflow.verify.xdc.floorplan import ROOT, TRUE, Floorplan, Pblock
@@ -38,14 +48,7 @@ class Reader:
     _scope: str = ""
 
     def read(self, name: str, text: str) -> None:
-        """Read one file; one that ends in ``.tcl`` may hold all of Tcl.
-
-        Raises
-        ------
-        UnreadableError
-            If it is no Tcl.
-
-        """
+        """Read one file; one that ends in ``.tcl`` may hold all of Tcl; UnreadableError if it is no Tcl."""
         handlers: dict[str, Handler] = {
             "create_pblock": self._create,
             "resize_pblock": self._resize,

@@ -55,11 +55,6 @@ class Target:
     """How the pblocks are called that the board's shell brings; with a part alone those of all shells of the die."""
 
     @cached_property
-    def known_shells(self) -> list[Shell]:
-        """The shells known for this die."""
-        return [_shell(entry, self.device) for entry in self.entries]
-
-    @cached_property
     def shell_pblocks(self) -> frozenset[str]:
         """Pblocks that the board's shell brings; with a part alone those of any shell known for the die."""
         if self.own_shell is not None:
@@ -89,17 +84,13 @@ class Target:
             return [self.own_shell] if self.own_shell is not None else []
         prefixes = sorted({entry["prefix"] for entry in self.entries}, key=len, reverse=True)
         found = next((one for one in prefixes if any(cell.startswith(f"{one}/") for cell in cells)), None)
-        return [shell for shell in self.known_shells if shell.prefix == found]
+        return [_shell(entry, self.device) for entry in self.entries if entry["prefix"] == found]
 
 
 def find_target(part: str | None, board: str | Path | None) -> Target:
     """Return what to judge on; a board given as a path is a user's own file.
 
-    Raises
-    ------
-    NoTargetError
-        If neither is known, or both are and the board's part is another die.
-
+    NoTargetError if neither is known, or both are and the board's part is another die.
     """
     if board is None:
         if part is None:

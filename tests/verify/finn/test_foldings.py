@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from floorflow.verify.finn.cycles import CYCLES
 from floorflow.verify.finn.engines import ELEMENTWISE, FoldedEngine, bits_of
 from floorflow.verify.finn.foldings import LEGALITY, objections, window_objections
-from floorflow.verify.finn.ports import PORTS
+from floorflow.verify.finn.kinds import KINDS
 from floorflow.verify.graphs import critical_path
 
 CHOSEN = (
@@ -42,14 +41,14 @@ def test_cycles_and_widths_are_finns(vector: list[Any]) -> None:
         stated = [attributes["rhs_dtype"]]
     bits = bits_of(stated[0]) or 0
     folded = engine(kind, attributes, (bits, out_width // fold_out[-1]), flavour=flavour)
-    ports = PORTS[kind](folded)
-    assert CYCLES[kind](folded) == cycles
+    ports = KINDS[kind].ports(folded)
+    assert KINDS[kind].cycles(folded) == cycles
     assert (ports.inputs[0].width_bits, ports.outputs[0].width_bits) == (in_width, out_width)
     assert (ports.inputs[0].elements, ports.outputs[0].elements) == (math.prod(fold_in), math.prod(fold_out))
 
 
 def test_every_kind_has_cycles_ports_and_legality() -> None:
-    assert set(CYCLES) == set(PORTS) == set(LEGALITY) == {vector[0] for vector in VECTORS} | set(ELEMENTWISE)
+    assert set(KINDS) == set(LEGALITY) == {vector[0] for vector in VECTORS} | set(ELEMENTWISE)
 
 
 MVAU = {"MW": 4096, "MH": 8, "PE": 4, "SIMD": 16, "noActivation": 1, "mem_mode": "internal_decoupled"}

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from floorflow.verify.finn.cycles import window_fill
 from floorflow.verify.finn.engines import FoldedEngine
+from floorflow.verify.finn.kinds import window_fill
 from tests.verify.tiny_network import window
 
 

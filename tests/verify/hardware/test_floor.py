@@ -7,8 +7,8 @@ import random
 import pytest
 
 from floorflow.hardware import free_cells, known_platforms, load_platform
-from floorflow.verify.hardware.floor import Floor, row_step, units
 from floorflow.verify.hardware.geometry import Rectangle
+from floorflow.verify.hardware.interconnect import Floor, row_step, units
 from tests.verify.dies import device
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from floorflow.verify.hardware.links import joined_pairs
+from floorflow.verify.hardware.routes import joined_pairs
 
 
 @pytest.mark.parametrize(
