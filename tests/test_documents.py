@@ -10,10 +10,12 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+import floorflow as ff
 from floorflow import api
 from floorflow.cli.ending import added, written
 from floorflow.facts import read_plan
@@ -43,6 +45,9 @@ QUICKER = {
     "plan": ("--effort", "fast", "--no-plots"),
 }
 """What makes a long program or command short, which it is not when somebody reads of it."""
+LONG_PROGRAMS = ("benchmarks/clock.py", "benchmarks/kills.py", "benchmarks/pblocks.py")
+"""Programs that run by -m slow; in each run they are imported, as `__main__` is not."""
+IMPORTED = ("-c", "import runpy, sys; runpy.run_path(sys.argv[1])")
 LONG = {
     r"(?<=plan )examples/(resnet50_w1a2|mobilenet_v1_w4a4).onnx": "examples/tfc_1w1a.onnx",
     r"(?<=plan )examples/cnv_2w2a.onnx(?=.* --reconfigure partial)": "examples/tfc_1w1a.onnx",
@@ -143,8 +148,12 @@ def test_commands_that_are_only_named_exist(command: str) -> None:
     assert floorflow(command.split()[1], "--help").returncode == 0
 
 
-@pytest.mark.parametrize("command", documented(r"python3? "))
-def test_documented_programs_start(command: str) -> None:
+PROGRAMS = documented(r"python3? ")
+WHOLE = [pytest.param(each, True, marks=pytest.mark.slow) for each in PROGRAMS if each.split()[-1] in LONG_PROGRAMS]
+
+
+@pytest.mark.parametrize(("command", "is_long_run"), [*((each, False) for each in PROGRAMS), *WHOLE])
+def test_documented_programs_start(command: str, is_long_run: bool) -> None:
     """Those that need no files run; the others, and test runs, only tell what they would do."""
     if command.startswith(RUN_BY_THE_GATE):
         assert "readme_command" in (ROOT / ".ci" / "run").read_text()
@@ -156,6 +165,8 @@ def test_documented_programs_start(command: str) -> None:
         words = [*words[:2], "--help"]
     elif words[1] == "-m" and words[2].startswith("benchmarks."):
         words = [*words[:3], "--help"]
+    elif words[-1] in LONG_PROGRAMS and not is_long_run:
+        words = [words[0], *IMPORTED, words[-1]]
     words += QUICKER.get(words[1], ())
     done = run(words)
     assert done.returncode == 0, done.stderr
@@ -164,6 +175,7 @@ def test_documented_programs_start(command: str) -> None:
 @pytest.mark.parametrize("program", programs())
 def test_documented_python_runs(program: str, workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(workplace)
+    monkeypatch.setattr(ff, "plan", partial(ff.plan, effort="fast"))
     exec(compile(textwrap.dedent(program), "documented", "exec"), {})  # noqa: S102
 
 

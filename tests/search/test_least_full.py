@@ -182,12 +182,6 @@ def test_one_engine_alone_may_be_what_bounds_it(even: SearchResult) -> None:
     assert even.fullness.slots.method == "bound by MVAU_hls_1 alone"
 
 
-def test_equal_runs_give_equal_designs(even: SearchResult) -> None:
-    again = find(Request(CNV, "alveo-u250", effort="fast"))
-    assert again.candidate.slot_of == even.candidate.slot_of
-    assert again.candidate.folding.options == even.candidate.folding.options
-
-
 def test_on_one_slot_the_folding_is_as_even_as_it_can_be() -> None:
     request = Request(TFC, "zcu104", fps=1_000_000, effort="fast")
     result = find(request)

@@ -119,7 +119,7 @@ def extras(out: Path) -> Extras:
 
 @pytest.fixture(scope="module")
 def out(planned: Planned) -> Path:
-    return planned(Request(CNV, "zcu104", plots=False))
+    return planned(Request(CNV, "zcu104", effort="fast", bargains="fold", plots=False))
 
 
 def test_every_share_of_the_rate_has_a_row(out: Path) -> None:
@@ -187,7 +187,7 @@ def test_what_is_promised_is_planned_within_5_percent(out: Path) -> None:
     told = bargains(out)
     row = told.rows[2]
     assert row.figures is not None
-    real = flow.plan(Request(CNV, "zcu104", plots=False, fps=row.fps, bargains="fold"))
+    real = flow.plan(Request(CNV, "zcu104", effort="fast", plots=False, fps=row.fps, bargains="fold"))
     assert real.plan.summary.networks[0].interval_cycles == row.interval_cycles
     now = beside(real).now
     assert (now.slot, now.resource, now.engine) == (row.figures.slot, row.figures.resource, row.figures.engine)

@@ -45,7 +45,7 @@ def folds(segment: Segment, space: Space, interval: int) -> bool:
     return isinstance(answer, FoldingSolution)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seeds)
 def test_the_shortest_interval_is_that_of_trying_them_all(seed: int) -> None:
     segments, table = random_segments(seed), SegmentTable()
@@ -55,7 +55,7 @@ def test_the_shortest_interval_is_that_of_trying_them_all(seed: int) -> None:
         assert table.shortest(segment, space) == ShortestInterval(first, first)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seeds)
 def test_intervals_are_feasible_where_folding_finds_one(seed: int) -> None:
     segments, table = random_segments(seed), SegmentTable()
@@ -138,7 +138,6 @@ def capricious_segments(rng: random.Random) -> Segments:
     return Segments(Dataflow("net", engines, streams), groups, StreamPrices(Capricious(rng)).couplings)
 
 
-@settings(max_examples=60, deadline=None)
 @given(seeds)
 def test_nothing_is_concluded_where_a_cut_stream_costs_more(seed: int) -> None:
     rng = random.Random(seed)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import typer
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -74,7 +74,6 @@ def all_fronts(problem: FoldingProblem, points: int = 5) -> tuple[Front, ...]:
     return fronts(problem, OBJECTIVES, problem.intervals()[0], points)
 
 
-@settings(max_examples=60, deadline=None)
 @given(problems(), st.integers(2, 6))
 def test_every_point_of_every_front_equals_brute_force(problem: FoldingProblem, points: int) -> None:
     for front in all_fronts(problem, points):
@@ -90,7 +89,6 @@ def test_every_point_of_every_front_equals_brute_force(problem: FoldingProblem, 
             assert cost(front.objective, point.folding.resources) == pytest.approx(point.value)
 
 
-@settings(max_examples=100, deadline=None)
 @given(problems(), st.sampled_from(RESOURCE_NAMES))
 def test_beside_the_least_of_a_resource_the_rest_is_least_scarce(problem: FoldingProblem, resource: str) -> None:
     (front,) = fronts(problem, [resource], problem.intervals()[0], 4)
@@ -120,7 +118,6 @@ class Tired:
         return answer
 
 
-@settings(max_examples=60, deadline=None)
 @given(problems(), st.lists(st.integers(0, 2), min_size=3, max_size=7))
 def test_whatever_the_solver_misses_no_point_is_worse_than_a_shorter_one_and_all_bounds_hold(
     problem: FoldingProblem, moods: list[int]
