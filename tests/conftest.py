@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -28,6 +28,7 @@ from floorflow.verify.hardware.boards import Board
 from floorflow.verify.rules import platform as platforms
 from floorflow.view.files import render
 from tests import kinds
+from tests.plans import PLANS, ROOT
 from tests.random_models import random_graph
 
 # A machine that does other work too is no fault of the code: no deadline.
@@ -35,14 +36,8 @@ settings.register_profile("few", deadline=None, max_examples=20)
 settings.register_profile("many", deadline=None, max_examples=200)
 settings.load_profile("few")
 
-ROOT = Path(__file__).resolve().parent.parent
-EXAMPLES = ROOT / "examples"
-CNV = EXAMPLES / "cnv_2w2a.onnx"
-TFC = EXAMPLES / "tfc_1w1a.onnx"
 Planned = Callable[[Request], Path]
 BEGUN = pytest.StashKey[float]()
-FREE: Mapping[str, Any] = {"max_products": "none", "max_engine_share": "none"}
-"""Options under which single engines are as large as they may be, for tests of something else."""
 
 
 CPU_S = "CPU seconds"
@@ -183,14 +178,20 @@ def _boards_are_measured_once() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def cnv_on_u250(planned: Planned) -> Path:
     """The 2-bit CNV over several SLRs of a U250, with engines as large as they may be."""
-    return planned(Request(CNV, "alveo-u250", runtime_weights="always", effort="fast", plots=False, **FREE))
+    return planned(PLANS["CNV over several SLRs, with engines as large as they may be"])
 
 
 @pytest.fixture(scope="session")
 def planned(tmp_path_factory: pytest.TempPathFactory) -> Planned:
-    """Plans of the examples by what is asked for, each made once a session, to look at and to leave as they are."""
+    """Plans of the examples by what is asked for, to look at and to leave as they are.
+
+    Those in the list of tests/plans.py are made once a session, others for whoever asks.
+    """
+    listed = {repr(request) for request in PLANS.values()}
 
     def plan(request: Request) -> Path:
+        if repr(request) not in listed:
+            return make_plan(tmp_path_factory.mktemp("plan") / "out", request)
         name = hashlib.sha256(repr(request).encode()).hexdigest()[:16]
         return made_once(tmp_path_factory, name, lambda folder: make_plan(folder / "out", request))
 
@@ -200,13 +201,13 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Planned:
 @pytest.fixture(scope="session")
 def cnv_on_u250_by_default(planned: Planned) -> Path:
     """The 2-bit CNV on a U250 as the command line plans it."""
-    return planned(Request(CNV, "alveo-u250", plots=False))
+    return planned(PLANS["CNV on a card as the command line plans it"])
 
 
 @pytest.fixture(scope="session")
 def cnv_on_pynq(planned: Planned) -> Path:
     """The 2-bit CNV on a Zynq."""
-    return planned(Request(CNV, "pynq-z1", effort="fast", constraint_style="hard", plots=False))
+    return planned(PLANS["CNV on a Zynq"])
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ from floorflow.cli.ending import added, written
 from floorflow.facts import read_plan
 from tests.built_kernels import built, write
 from tests.command_line import floorflow
-from tests.conftest import ROOT
+from tests.plans import ROOT
 
 DOCUMENTS = sorted(
     [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*.md"), *ROOT.glob("platforms/*.md")]
@@ -49,8 +49,10 @@ LONG_PROGRAMS = ("benchmarks/clock.py", "benchmarks/kills.py", "benchmarks/pbloc
 """Programs that run by -m slow; in each run they are imported, as `__main__` is not."""
 IMPORTED = ("-c", "import runpy, sys; runpy.run_path(sys.argv[1])")
 LONG = {
-    r"(?<=plan )examples/(resnet50_w1a2|mobilenet_v1_w4a4).onnx": "examples/tfc_1w1a.onnx",
-    r"(?<=plan )examples/cnv_2w2a.onnx(?=.* --reconfigure partial)": "examples/tfc_1w1a.onnx",
+    r"(?<=plan )examples/(resnet50_w1a2|mobilenet_v1_w4a4|cnv_2w2a).onnx": "examples/tfc_1w1a.onnx",
+    r"(?<=compare )examples/cnv_2w2a.onnx(?=.* --reconfigure full)": "examples/tfc_1w1a.onnx",
+    r"examples/several/zfnet.onnx .* -p": "examples/several/lenet5.onnx -p",
+    r"--fps zfnet=.* --fps vgg16=4 ": "--fps 100 ",
 }
 """Networks that take long to plan so, and what is planned instead of them; they themselves are by -m slow."""
 RUN_BY_THE_GATE = ("python3 -m venv",)
@@ -130,7 +132,7 @@ COMMANDS = documented(r"floorflow [a-z]+ \S")
 SLOW = [pytest.param(command, marks=pytest.mark.slow) for command in COMMANDS if in_short(command) != command]
 
 
-@pytest.mark.parametrize("command", [*map(in_short, COMMANDS), *SLOW])
+@pytest.mark.parametrize("command", [*dict.fromkeys(map(in_short, COMMANDS)), *SLOW])
 def test_documented_commands_run(command: str, workplace: Path, tmp_path: Path) -> None:
     words = runnable(command)[1:]
     for option in ("-o", "--out"):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from floorflow.importing import whole_imports
-from tests.conftest import TFC
+from tests.plans import TFC
 
 AFTER_A_FIRST = """
 import signal, sys, floorflow as ff

@@ -23,7 +23,8 @@ from floorflow.hardware import Device, Rect, known_platforms, load_platform
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.verify import check
 from tests import built_kernels, several_models
-from tests.conftest import CNV, TFC, Planned, make_plan
+from tests.conftest import Planned, make_plan
+from tests.plans import CNV, TFC
 from tests.random_models import random_graph
 from tests.tools import need_tcl
 from tests.verify.mutants import FAMILIES, Mutant

@@ -13,8 +13,8 @@ import pytest
 from floorflow.facts import read_plan
 from tests.built_kernels import built, write
 from tests.command_line import floorflow
-from tests.conftest import ROOT
 from tests.emit.test_relink import LINK, TOOL
+from tests.plans import ROOT
 
 TEXT = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 COMMANDS = [line.strip() for line in TEXT.splitlines() if line.startswith("    ")]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import floorflow as ff
-from tests.conftest import EXAMPLES
+from tests.plans import EXAMPLES
 
 NOTEBOOK = EXAMPLES / "plan_cnv.ipynb"
 CELLS = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]

@@ -23,7 +23,7 @@ from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.search.candidate import context
 from floorflow.verify.back_end import BUILT_IN
 from tests.command_line import floorflow
-from tests.conftest import CNV, ROOT, TFC
+from tests.plans import CNV, ROOT, TFC
 from tests.reconfigured import least_share, quick_board
 from tests.verify.planned_in_region import partial_request
 from tests.verify.two_by_two import write_two_by_two

@@ -15,7 +15,7 @@ from floorflow import verify
 from floorflow.assets import asset_folder
 from floorflow.cli.main import app
 from floorflow.hardware import known_platforms
-from tests.conftest import CNV, TFC
+from tests.plans import CNV, TFC
 
 
 def run(*arguments: str | Path) -> Result:

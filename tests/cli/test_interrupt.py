@@ -17,7 +17,7 @@ from floorflow.cli.ending import save_whole
 from floorflow.output import require_free, write
 from floorflow.verify import check
 from tests.cli.interrupted import LAUNCH, Ended, interrupted_at
-from tests.conftest import CNV, EXAMPLES, TFC
+from tests.plans import CNV, EXAMPLES, TFC
 
 MOBILENET = EXAMPLES / "mobilenet_v1_w4a4.onnx"
 MOST_CPU_S = 3.0

@@ -18,7 +18,7 @@ from floorflow.cli.ending import added, written
 from floorflow.cli.progress import PIPE_S, Shown, Stages, every
 from tests.cli.interrupted import LAUNCH, RUN, on_a_terminal
 from tests.command_line import floorflow
-from tests.conftest import TFC
+from tests.plans import TFC
 
 
 def clock(*seconds: float) -> Iterator[float]:

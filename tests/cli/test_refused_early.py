@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, TFC
+from tests.plans import ROOT, TFC
 
 HEAVY = {"matplotlib", "networkx", "numpy", "onnx", "ortools", "pymetis"}
 MOST_CPU_SECONDS = 0.5

@@ -25,7 +25,7 @@ from floorflow.search.interval.least_full import HEADROOM, ROOMIEST, LargeEngine
 from floorflow.search.interval.search import search
 from floorflow.search.interval.state import share_of
 from floorflow.stats import SolveStats
-from tests.conftest import CNV, TFC
+from tests.plans import CNV, TFC
 from tests.random_models import random_graph
 
 

@@ -26,7 +26,8 @@ from floorflow.search.policy import other_requests as work_of_bargains
 from floorflow.search.policy.other_requests import LESS, readable, with_options_that_would_do
 from floorflow.stats import Work, counted
 from floorflow.verify import check
-from tests.conftest import CNV, TFC, Planned
+from tests.conftest import Planned
+from tests.plans import CNV, TFC
 
 TIGHT = {**DEFAULT_CAP, "LUT": 0.1}
 

@@ -26,7 +26,7 @@ from floorflow.search.interval.rate import own_kinds
 from floorflow.study.calibration.calibrate import calibrate
 from floorflow.study.calibration.replan import Overrides, replanned_request
 from floorflow.verify import check
-from tests.conftest import CNV, TFC, make_plan
+from tests.conftest import make_plan
 from tests.monotone_cases import (
     Ground,
     at_its_own_rate,
@@ -35,6 +35,7 @@ from tests.monotone_cases import (
     random_chain_of_requests,
     saved,
 )
+from tests.plans import CNV, TFC
 from tests.random_models import random_residual
 from tests.scarce_dsp import FEW_DSP, mixed_bits
 from tests.study import report_samples as samples
@@ -237,7 +238,7 @@ CASES = (
     ("tfc", Ground("xcku5p", 0.02), 7),
     pytest.param("cnv", Ground("zcu104", 0.1), 3, marks=pytest.mark.slow),
     pytest.param("cnv", Ground("alveo-u250", 0.02), 4, marks=pytest.mark.slow),
-    ("residual", Ground("xcku5p", 0.02), 7),
+    pytest.param("residual", Ground("xcku5p", 0.02), 7, marks=pytest.mark.slow),
 )
 """A model, and the board and the seed of a chain of requests.
 

@@ -29,7 +29,8 @@ from floorflow.search.interval.search import search
 from floorflow.search.policy import relaxation
 from floorflow.search.policy.relaxation import HOPS, Relaxation, outcome_under, searched_alone
 from floorflow.verify import check
-from tests.conftest import TFC, make_plan
+from tests.conftest import make_plan
+from tests.plans import TFC
 from tests.random_models import random_graph
 
 SEARCH = Path(__file__).resolve().parents[2] / "floorflow" / "search"

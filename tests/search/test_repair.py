@@ -52,7 +52,8 @@ def prepared(request: Request) -> PlanningContext:
 def packing_one_a_slot(*given: Any) -> PlanningContext:
     """Return what is known before the search, with a placer that finds no room for two modules in a slot."""
     context = prepare(*given)
-    limits = replace(context.search_limits, merges=0, area_shares=())
+    rounds = {"assignment_rounds": 1, "folding_rounds": 1, "cut_rounds": 1, "slot_rounds": 1, "refoldings": 6}
+    limits = replace(context.search_limits, merges=0, area_shares=(), ladder=1.5, scatter_work=0.3, **rounds)
     return replace(context, solvers=replace(context.solvers, place=only_alone([])), search_limits=limits)
 
 

@@ -31,7 +31,7 @@ from floorflow.search.interval.rate import fewer_kinds
 from floorflow.search.interval.search import WHEN_INTERRUPTED
 from floorflow.stats import SolveStats
 from floorflow.verify import check
-from tests.conftest import CNV, FREE, TFC
+from tests.plans import CNV, FREE, TFC
 from tests.scarce_dsp import mixed_bits
 
 Placer = Callable[[PlacementProblem], PlacementSolution | PlacementFailure]

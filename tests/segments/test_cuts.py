@@ -26,7 +26,7 @@ from floorflow.segments import (
     orders_of,
     parts_of,
 )
-from tests.conftest import EXAMPLES
+from tests.plans import EXAMPLES
 from tests.segments.cases import COSTS, SILICON, lowered, random_segments
 from tests.segments.test_table import capricious_segments
 

@@ -12,7 +12,7 @@ from floorflow.dataflow.model import Dataflow, Engine, Stream
 from floorflow.dataflow.modules import stages
 from floorflow.dataflow.options import OptionGroup
 from floorflow.segments import orders_of, parts_of
-from tests.conftest import EXAMPLES
+from tests.plans import EXAMPLES
 from tests.segments.cases import COSTS, lowered, random_network, random_segments
 
 seeds = st.integers(0, 10**6)

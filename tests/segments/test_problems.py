@@ -18,7 +18,7 @@ from floorflow.errors import InfeasibleError, InputError
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.resources import Resources
 from floorflow.segments import Segment, Segments, Space
-from tests.conftest import EXAMPLES
+from tests.plans import EXAMPLES
 from tests.segments.cases import (
     COSTS,
     SILICON,

@@ -17,7 +17,7 @@ from floorflow.folding import FoldingInfeasible, FoldingSolution, fold_at_interv
 from floorflow.resources import Resources
 from floorflow.segments import Segment, Segments, SegmentTable, ShortestInterval, Space
 from tests.channels.test_realise import Prices
-from tests.conftest import EXAMPLES
+from tests.plans import EXAMPLES
 from tests.segments.cases import SILICON, budgets, lowered, random_network, random_segments, segments_of, tight_places
 
 seeds = st.integers(0, 10**6)

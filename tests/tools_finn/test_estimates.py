@@ -15,7 +15,7 @@ from floorflow import flow
 from floorflow.errors import InputError
 from floorflow.record import Outcome
 from floorflow.request import Request
-from tests.conftest import CNV, TFC
+from tests.plans import CNV, TFC
 from tests.tools_finn.oracle import FinnPlus, planned
 
 pytestmark = pytest.mark.tools

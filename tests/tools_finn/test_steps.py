@@ -18,7 +18,7 @@ from examples.make_models import ModelBuilder
 from floorflow.facts import Plan
 from floorflow.record import Outcome
 from tests.backends.finn.recorded_kernels import part_for_finn_plus
-from tests.conftest import EXAMPLES, FREE
+from tests.plans import EXAMPLES, FREE
 from tests.tools_finn.oracle import FinnPlus
 from tests.tools_finn.test_estimates import plan, saved
 

@@ -27,7 +27,8 @@ from floorflow.study.calibration.calibrate import Calibration, calibrate
 from floorflow.study.calibration.data import as_dict, text
 from floorflow.study.calibration.replan import Overrides
 from floorflow.verify import check
-from tests.conftest import CNV, TFC, Planned
+from tests.conftest import Planned
+from tests.plans import CNV, TFC
 from tests.study import report_samples as samples
 
 QUIET = Overrides(model=CNV, plots=False)

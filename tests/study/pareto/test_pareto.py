@@ -30,7 +30,7 @@ from floorflow.resources import RESOURCE_NAMES, Resources, scarcity
 from floorflow.study.pareto.files import folding_files
 from floorflow.study.pareto.fronts import OBJECTIVES, SCARCITY, WORTH, Front, Fronts, fronts, spread
 from floorflow.study.pareto.pareto import Pareto, pareto
-from tests.conftest import CNV, TFC
+from tests.plans import CNV, TFC
 
 SILICON = Resources(lut=1000, ff=2000, bram18=50, uram=8, dsp=20)
 APP = typer.Typer()
