@@ -20,7 +20,7 @@ KINDS = {
     "plan": "makes or looks at whole plans",
 }
 MOST_UNIT_CPU_S = 1.0
-PLANNERS = {"floorflow.flow", "floorflow.api.planning", "floorflow.modes"}
+PLANNERS = {"floorflow.flow", "floorflow.api.planning"}
 """Modules whose functions plan from a model to files."""
 WHOLE = {"tests.conftest", "tests.command_line", "typer.testing"}
 """Modules of tests in which `make_plan`, `floorflow` and `CliRunner` do that."""
@@ -28,7 +28,8 @@ SOLVERS = {"folding", "partition", "placement", "segments", "bandwidth", "search
 WORKERS = SOLVERS | {"view"}
 """Rooms that solve, or that draw with a large library."""
 LARGE = {"test_output_kills.py", "test_grid.py", "test_imports.py", "test_vocabulary.py", "test_no_tool_outside.py"}
-LARGE |= {"test_solver.py", "test_cost.py", "test_tables.py"}
+LARGE |= {"test_solver.py", "test_cost.py", "test_tables.py", "test_calibrated.py", "test_against_stepping.py"}
+LARGE |= {"test_legal_plan.py", "test_two_by_two.py", "test_phases.py", "test_bounds.py", "test_large.py"}
 """Files of tests that fork, or that go through all of something large: they are joint."""
 PROCESSES = {"subprocess", "multiprocessing.process", "concurrent.futures.process", "concurrent.futures.thread"}
 
