@@ -59,9 +59,8 @@ def cpu_s() -> float:
 
 def kind_of(item: pytest.Item) -> str:
     """Return what a test reaches at most, its fixtures included."""
-    for kind in KINDS:
-        if item.get_closest_marker(kind) is not None:
-            return kind
+    if said := next(filter(item.get_closest_marker, KINDS), None):
+        return said
     given = item.callspec.params.values() if hasattr(item, "callspec") else ()
     names = [*getattr(item, "fixturenames", ()), *(each for each in given if isinstance(each, str))]
     functions = [getattr(item, "obj", None)]
@@ -122,8 +121,8 @@ def _parts(code: CodeType) -> Iterator[CodeType]:
 
 def _kind_of_value(value: Any) -> str:
     if isinstance(value, dict | list | tuple):
-        inside = value.values() if isinstance(value, dict) else value
-        return max((_kind_of_value(each) for each in inside if callable(each)), key=[*KINDS].index, default="unit")
+        inside = filter(callable, value.values() if isinstance(value, dict) else value)
+        return max(map(_kind_of_value, inside), key=[*KINDS].index, default="unit")
     if not callable(value):
         return "unit"
     home = getattr(value, "__module__", None) or ""

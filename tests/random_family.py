@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-FEW, MANY = 20, 200
 
-
-def seeds(many: int = MANY, few: int = FEW) -> list[Any]:
+def seeds(many: int = 200, few: int = 20) -> list[Any]:
     """Return numbers to parametrise a test by: those behind the first few are slow."""
     return [*range(few), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(few, many))]

@@ -45,13 +45,11 @@ QUICKER = {
     "plan": ("--effort", "fast", "--no-plots"),
 }
 """What makes a long program or command short, which it is not when somebody reads of it."""
-LONG_PROGRAMS = ("benchmarks/clock.py", "benchmarks/kills.py", "benchmarks/pblocks.py")
-"""Programs that run by -m slow; in each run they are imported, as `__main__` is not."""
-IMPORTED = ("-c", "import runpy, sys; runpy.run_path(sys.argv[1])")
+SLOW_PROGRAMS = ("benchmarks/clock.py", "benchmarks/kills.py", "benchmarks/pblocks.py")
 LONG = {
     r"(?<=plan )examples/(resnet50_w1a2|mobilenet_v1_w4a4|cnv_2w2a).onnx": "examples/tfc_1w1a.onnx",
     r"(?<=compare )examples/cnv_2w2a.onnx(?=.* --reconfigure full)": "examples/tfc_1w1a.onnx",
-    r"examples/several/zfnet.onnx .* -p": "examples/several/lenet5.onnx -p",
+    r"examples/several/zfnet.onnx .* --backend": "examples/several/lenet5.onnx --backend",
     r"--fps zfnet=.* --fps vgg16=4 ": "--fps 100 ",
 }
 """Networks that take long to plan so, and what is planned instead of them; they themselves are by -m slow."""
@@ -150,12 +148,12 @@ def test_commands_that_are_only_named_exist(command: str) -> None:
     assert floorflow(command.split()[1], "--help").returncode == 0
 
 
-PROGRAMS = documented(r"python3? ")
-WHOLE = [pytest.param(each, True, marks=pytest.mark.slow) for each in PROGRAMS if each.split()[-1] in LONG_PROGRAMS]
+def in_its_run(command: str) -> object:
+    return pytest.param(command, marks=pytest.mark.slow if command.endswith(SLOW_PROGRAMS) else ())
 
 
-@pytest.mark.parametrize(("command", "is_long_run"), [*((each, False) for each in PROGRAMS), *WHOLE])
-def test_documented_programs_start(command: str, is_long_run: bool) -> None:
+@pytest.mark.parametrize("command", [in_its_run(each) for each in documented(r"python3? ")])
+def test_documented_programs_start(command: str) -> None:
     """Those that need no files run; the others, and test runs, only tell what they would do."""
     if command.startswith(RUN_BY_THE_GATE):
         assert "readme_command" in (ROOT / ".ci" / "run").read_text()
@@ -167,8 +165,6 @@ def test_documented_programs_start(command: str, is_long_run: bool) -> None:
         words = [*words[:2], "--help"]
     elif words[1] == "-m" and words[2].startswith("benchmarks."):
         words = [*words[:3], "--help"]
-    elif words[-1] in LONG_PROGRAMS and not is_long_run:
-        words = [words[0], *IMPORTED, words[-1]]
     words += QUICKER.get(words[1], ())
     done = run(words)
     assert done.returncode == 0, done.stderr

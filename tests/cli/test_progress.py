@@ -17,7 +17,6 @@ from floorflow.api.events import Teller
 from floorflow.cli.ending import added, written
 from floorflow.cli.progress import PIPE_S, Shown, Stages, every
 from tests.cli.interrupted import LAUNCH, RUN, on_a_terminal
-from tests.command_line import floorflow
 from tests.plans import TFC
 
 
@@ -211,11 +210,6 @@ def test_a_short_run_tells_a_pipe_nothing_but_its_end(tmp_path: Path) -> None:
     lines = [line for line in loud.stderr.splitlines() if " s: " not in line]
     assert lines[0].startswith("tfc_1w1a on pynq-z1: ")
     assert "\x1b" not in loud.stderr
-
-
-def test_a_quiet_run_tells_nothing_but_its_plan_for_machines(tmp_path: Path) -> None:
-    machine = floorflow(*SHORT, "--no-plots", "-o", tmp_path / "out", "--json", "--quiet")
-    assert (machine.returncode, machine.stderr) == (0, "")
 
 
 @pytest.fixture(scope="module")

@@ -222,6 +222,7 @@ def test_unless_asked_streams_cross_one_boundary_where_they_would_cross_two(
 ) -> None:
     near = nearest.result
     assert (most_hops(near), near.max_hops, near.hop_proof) == (1, 1, "")
+    assert near.candidate.problem.is_legal(near.candidate.partition.slot_of)
     far = read_plan(far_on_u250 / "plan.json")
     hops = far.phases[0].partition.hops
     assert (hops.most > 1, far.options.max_hops, hops.proof) == (True, 3, "")
@@ -287,9 +288,3 @@ def test_what_is_not_proven_is_refused_with_the_option(tmp_path: Path, monkeypat
 def test_another_memory_channel_needs_no_more_hops(tmp_path: Path) -> None:
     found = search_nearest(prepared(above_a_full_slr(tmp_path, host_port="DDR[2]")))
     assert (most_hops(found), found.hop_proof) == (0, "")
-
-
-def test_one_hop_is_kept_by_every_candidate_of_the_search(nearest: Nearest) -> None:
-    result = nearest.result
-    assert result.candidate.problem.max_hops == 1
-    assert result.candidate.problem.is_legal(result.candidate.partition.slot_of)
