@@ -58,7 +58,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.when == "teardown":
-        parts = report.nodeid.split("/")
+        parts = report.nodeid.partition("::")[0].split("/")
         _spent[parts[1] if len(parts) > 2 else parts[0]] += dict(report.user_properties).get(CPU_S, 0.0)
 
 

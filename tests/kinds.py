@@ -35,17 +35,17 @@ PROCESSES = {"subprocess", "multiprocessing.process", "concurrent.futures.proces
 
 BUDGET_CPU_S = {
     "tests": 190,
-    "api": 45,
-    "backends": 80,
-    "cli": 55,
-    "papers": 22,
-    "placement": 48,
-    "search": 120,
-    "segments": 24,
+    "api": 60,
+    "backends": 100,
+    "cli": 65,
+    "papers": 28,
+    "placement": 52,
+    "search": 155,
+    "segments": 28,
     "study": 42,
-    "tools_finn": 75,
-    "tools_hls4ml": 18,
-    "verify": 80,
+    "tools_finn": 70,
+    "tools_hls4ml": 16,
+    "verify": 70,
 }
 """CPU seconds that the tests of a folder may take; of one that is not listed, `OTHER_CPU_S`."""
 OTHER_CPU_S = 20
