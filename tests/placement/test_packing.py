@@ -42,7 +42,7 @@ def test_designs_of_at_most_four_fifths_of_the_free_cells_are_placed() -> None:
 
 def test_what_the_constructions_do_not_place_is_packed() -> None:
     assert isinstance(solve(TIGHT.problem, CONSTRUCTED, 0), PlacementFailure)
-    solution = solve(TIGHT.problem, replace(CONSTRUCTED, packing_rounds=100), 0)
+    solution = solve(TIGHT.problem, replace(CONSTRUCTED, packing_rounds=300), 0)
     assert isinstance(solution, PlacementSolution)
     assert_counted_legal(TIGHT.problem, solution)
 
