@@ -8,7 +8,8 @@ import hashlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -26,6 +27,8 @@ from floorflow.search.candidate.progress import SILENT
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.rules import platform as platforms
 from floorflow.view.files import render
+from tests import kinds
+from tests.plans import PLANS, ROOT
 from tests.random_models import random_graph
 
 # A machine that does other work too is no fault of the code: no deadline.
@@ -33,21 +36,54 @@ settings.register_profile("few", deadline=None, max_examples=20)
 settings.register_profile("many", deadline=None, max_examples=200)
 settings.load_profile("few")
 
-ROOT = Path(__file__).resolve().parent.parent
-EXAMPLES = ROOT / "examples"
-CNV = EXAMPLES / "cnv_2w2a.onnx"
-TFC = EXAMPLES / "tfc_1w1a.onnx"
 Planned = Callable[[Request], Path]
-FREE: Mapping[str, Any] = {"max_products": "none", "max_engine_share": "none"}
-"""Options under which single engines are as large as they may be, for tests of something else."""
+BEGUN = pytest.StashKey[float]()
+
+
+CPU_S = "CPU seconds"
+_spent: Counter[str] = Counter()
+"""CPU seconds by folder of tests, of all workers."""
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what tests recorded with `record_property`: counts of random cases, levels of imports."""
+    """Print what tests recorded with `record_property`: counts of random cases; and what each folder cost."""
     reports = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, [])]
     for report in reports:
         for name, value in report.user_properties:
-            terminalreporter.write_line(f"{name}: {value}")
+            if name != CPU_S:
+                terminalreporter.write_line(f"{name}: {value}")
+    for line in kinds.budget_lines(_spent):
+        terminalreporter.write_line(line)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "teardown":
+        parts = report.nodeid.partition("::")[0].split("/")
+        _spent[parts[1] if len(parts) > 2 else parts[0]] += dict(report.user_properties).get(CPU_S, 0.0)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    item.stash[BEGUN] = kinds.cpu_s()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Fail a unit test that takes too long: what it uses is large, or it is no unit test."""
+    begun = kinds.cpu_s()
+    result = yield
+    spent = kinds.cpu_s() - begun
+    if spent > kinds.MOST_UNIT_CPU_S and item.get_closest_marker("unit") and not item.get_closest_marker("slow"):
+        pytest.fail(f"a unit test took {spent:.1f} CPU seconds, {kinds.MOST_UNIT_CPU_S:g} at most (tests/kinds.py)")
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    result = yield
+    item.user_properties.append((CPU_S, round(kinds.cpu_s() - item.stash[BEGUN], 3)))
+    return result
 
 
 def make_plan(out: Path, request: Request) -> Path:
@@ -75,6 +111,8 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
 def pytest_configure(config: pytest.Config) -> None:
     """Let SIGHUP do what it does by default, also under `nohup`; random families are large where slow tests run."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    for kind, meaning in kinds.KINDS.items():
+        config.addinivalue_line("markers", f"{kind}: {meaning}")
     if _is_slow_run(config):
         settings.load_profile("many")
 
@@ -89,6 +127,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     All random families are among the slow tests, with more examples.
     """
+    for item in items:
+        item.add_marker(kinds.kind_of(item))
     for item in items if _is_slow_run(config) else ():
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker("slow")
@@ -136,17 +176,22 @@ def _boards_are_measured_once() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def cnv_on_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def cnv_on_u250(planned: Planned) -> Path:
     """The 2-bit CNV over several SLRs of a U250, with engines as large as they may be."""
-    request = Request(CNV, "alveo-u250", runtime_weights="always", plots=False, **FREE)
-    return made_once(tmp_path_factory, "u250", lambda folder: make_plan(folder / "out", request))
+    return planned(PLANS["CNV over several SLRs, with engines as large as they may be"])
 
 
 @pytest.fixture(scope="session")
 def planned(tmp_path_factory: pytest.TempPathFactory) -> Planned:
-    """Plans of the examples by what is asked for, each made once a session, to look at and to leave as they are."""
+    """Plans of the examples by what is asked for, to look at and to leave as they are.
+
+    Those in the list of tests/plans.py are made once a session, others for whoever asks.
+    """
+    listed = {repr(request) for request in PLANS.values()}
 
     def plan(request: Request) -> Path:
+        if repr(request) not in listed:
+            return make_plan(tmp_path_factory.mktemp("plan") / "out", request)
         name = hashlib.sha256(repr(request).encode()).hexdigest()[:16]
         return made_once(tmp_path_factory, name, lambda folder: make_plan(folder / "out", request))
 
@@ -156,14 +201,13 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Planned:
 @pytest.fixture(scope="session")
 def cnv_on_u250_by_default(planned: Planned) -> Path:
     """The 2-bit CNV on a U250 as the command line plans it."""
-    return planned(Request(CNV, "alveo-u250", plots=False))
+    return planned(PLANS["CNV on a card as the command line plans it"])
 
 
 @pytest.fixture(scope="session")
-def cnv_on_pynq(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def cnv_on_pynq(planned: Planned) -> Path:
     """The 2-bit CNV on a Zynq."""
-    request = Request(CNV, "pynq-z1", effort="fast", constraint_style="hard", plots=False)
-    return made_once(tmp_path_factory, "pynq", lambda folder: make_plan(folder / "out", request))
+    return planned(PLANS["CNV on a Zynq"])
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.folding import shortage
 from floorflow.request import Request
 from floorflow.search.candidate.preparing import prepare
-from tests.conftest import TFC
+from tests.plans import TFC
 
 LOAD_MS = 0.02
 BATCH = 256

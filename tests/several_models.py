@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import floorflow as ff
-from tests.conftest import TFC
+from tests.plans import TFC
 
 
 def copies(folder: Path, *names: str) -> list[Path]:

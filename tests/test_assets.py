@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from floorflow.assets import board_path, matching
 from floorflow.cli.main import app
 from floorflow.errors import PlatformError
-from tests.conftest import TFC
+from tests.plans import TFC
 
 
 @pytest.mark.parametrize("name", ["alveo-u250", "Alveo-U250", "u250", "U250"])

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +16,7 @@ import floorflow as ff
 from floorflow import facts
 from floorflow.facts import read_plan
 from tests.built_kernels import Kernels, built, write
+from tests.command_line import floorflow
 
 BUILDS = Path(__file__).parent / "backends" / "finn" / "builds"
 
@@ -150,8 +149,7 @@ def test_a_missing_fifo_is_told(cnv_on_u250: Path, tmp_path: Path) -> None:
 
 def test_the_command_exits_2_and_says_why(cnv_on_u250: Path, tmp_path: Path) -> None:
     build = write(built(plan_of(cnv_on_u250)), tmp_path / "build", another_size)
-    command = [sys.executable, "-m", "floorflow", "bind", str(cnv_on_u250), "--build", str(build)]
-    ran = subprocess.run([*command, "-o", str(tmp_path / "new")], capture_output=True, text=True, check=False)
+    ran = floorflow("bind", cnv_on_u250, "--build", build, "-o", tmp_path / "new")
     assert (ran.returncode, (tmp_path / "new").exists()) == (2, False)
     assert "MH is 999" in ran.stderr
 
@@ -179,8 +177,7 @@ def test_what_check_refuses_is_not_bound(cnv_on_u250: Path, tmp_path: Path) -> N
     plan["phases"][0]["networks"][0]["interval_cycles"] += 1
     (old / "plan.json").write_text(json.dumps(plan))
     build = write(built(plan_of(cnv_on_u250)), tmp_path / "build")
-    command = [sys.executable, "-m", "floorflow", "bind", str(old), "--build", str(build), "-o", str(tmp_path / "new")]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    ran = floorflow("bind", old, "--build", build, "-o", tmp_path / "new")
     assert (ran.returncode, (tmp_path / "new").exists()) == (2, False)
     assert re.search(r"\d+ violations, so it is not bound: [a-z-]+: ", ran.stderr), ran.stderr
     assert f"floorflow check {old}" in ran.stderr

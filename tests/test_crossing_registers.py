@@ -12,7 +12,8 @@ import pytest
 from floorflow.assets import asset_folder
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.verify import check
-from tests.conftest import TFC, make_plan
+from tests.conftest import make_plan
+from tests.plans import TFC
 
 COUNTS = (0, 2, 8, 16)
 

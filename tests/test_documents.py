@@ -10,16 +10,18 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+import floorflow as ff
 from floorflow import api
 from floorflow.cli.terminal import added, written
 from floorflow.facts import read_plan
 from tests.built_kernels import built, write
 from tests.command_line import floorflow
-from tests.conftest import ROOT
+from tests.plans import ROOT
 
 DOCUMENTS = sorted(
     [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*.md"), *ROOT.glob("platforms/*.md")]
@@ -43,9 +45,12 @@ QUICKER = {
     "plan": ("--effort", "fast", "--no-plots"),
 }
 """What makes a long program or command short, which it is not when somebody reads of it."""
+SLOW_PROGRAMS = ("benchmarks/clock.py", "benchmarks/kills.py", "benchmarks/pblocks.py")
 LONG = {
-    r"(?<=plan )examples/(resnet50_w1a2|mobilenet_v1_w4a4).onnx": "examples/tfc_1w1a.onnx",
-    r"(?<=plan )examples/cnv_2w2a.onnx(?=.* --reconfigure partial)": "examples/tfc_1w1a.onnx",
+    r"(?<=plan )examples/(resnet50_w1a2|mobilenet_v1_w4a4|cnv_2w2a).onnx": "examples/tfc_1w1a.onnx",
+    r"(?<=compare )examples/cnv_2w2a.onnx(?=.* --reconfigure full)": "examples/tfc_1w1a.onnx",
+    r"examples/several/zfnet.onnx .* --backend": "examples/several/lenet5.onnx --backend",
+    r"--fps zfnet=.* --fps vgg16=4 ": "--fps 100 ",
 }
 """Networks that take long to plan so, and what is planned instead of them; they themselves are by -m slow."""
 RUN_BY_THE_GATE = ("python3 -m venv",)
@@ -125,7 +130,7 @@ COMMANDS = documented(r"floorflow [a-z]+ \S")
 SLOW = [pytest.param(command, marks=pytest.mark.slow) for command in COMMANDS if in_short(command) != command]
 
 
-@pytest.mark.parametrize("command", [*map(in_short, COMMANDS), *SLOW])
+@pytest.mark.parametrize("command", [*dict.fromkeys(map(in_short, COMMANDS)), *SLOW])
 def test_documented_commands_run(command: str, workplace: Path, tmp_path: Path) -> None:
     words = runnable(command)[1:]
     for option in ("-o", "--out"):
@@ -143,7 +148,11 @@ def test_commands_that_are_only_named_exist(command: str) -> None:
     assert floorflow(command.split()[1], "--help").returncode == 0
 
 
-@pytest.mark.parametrize("command", documented(r"python3? "))
+def in_its_run(command: str) -> object:
+    return pytest.param(command, marks=pytest.mark.slow if command.endswith(SLOW_PROGRAMS) else ())
+
+
+@pytest.mark.parametrize("command", [in_its_run(each) for each in documented(r"python3? ")])
 def test_documented_programs_start(command: str) -> None:
     """Those that need no files run; the others, and test runs, only tell what they would do."""
     if command.startswith(RUN_BY_THE_GATE):
@@ -164,6 +173,7 @@ def test_documented_programs_start(command: str) -> None:
 @pytest.mark.parametrize("program", programs())
 def test_documented_python_runs(program: str, workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(workplace)
+    monkeypatch.setattr(ff, "plan", partial(ff.plan, effort="fast"))
     exec(compile(textwrap.dedent(program), "documented", "exec"), {})  # noqa: S102
 
 

@@ -19,7 +19,7 @@ import pytest
 import floorflow as ff
 from floorflow.output import write
 from tests.command_line import floorflow
-from tests.conftest import TFC
+from tests.plans import TFC
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 from kills import Writer, at_renames

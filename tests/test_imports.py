@@ -19,7 +19,7 @@ import floorflow as ff
 from floorflow import placement
 from floorflow.placement import PlacementFailure, PlacementSolution
 from floorflow.search.candidate import context
-from tests.conftest import TFC
+from tests.plans import TFC
 from tests.sources import PACKAGE, trees
 
 OPEN_TO_ALL = {

@@ -18,7 +18,8 @@ from floorflow.hardware import load_platform
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.verify import check
 from floorflow.view.pictures.floorplan import floorplan
-from tests.conftest import CNV, TFC, make_plan
+from tests.conftest import make_plan
+from tests.plans import CNV, TFC
 from tests.random_models import random_graph
 
 QUICK = ("alveo-u50", "kv260")

@@ -14,7 +14,7 @@ from floorflow.errors import InputError, ToolError
 from floorflow.facts.options import Options
 from floorflow.plugins import backend_names, registration
 from floorflow.request import Request, known_methods, option_of
-from tests.conftest import TFC
+from tests.plans import TFC
 
 TOY = """
 from typing import Any, ClassVar, Mapping

@@ -22,7 +22,8 @@ from floorflow.verify import check
 from tests.backends.toy.toolbox import EDGES
 from tests.backends.toy.toolbox import floorflow as toy_floorflow
 from tests.command_line import floorflow
-from tests.conftest import CNV, TFC, make_plan
+from tests.conftest import make_plan
+from tests.plans import CNV, TFC
 
 SAFE_CAP = {"LUT": 0.6, "FF": 0.5, "BRAM18": 0.8, "URAM": 0.8, "DSP": 0.8}
 ALL = dict.fromkeys(RESOURCE_NAMES, 1.0)

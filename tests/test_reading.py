@@ -17,7 +17,7 @@ from floorflow.network import soundness
 from floorflow.output import write_file
 from floorflow.reading import MOST_BYTES, read_bytes, read_json, read_text
 from tests.command_line import floorflow
-from tests.conftest import TFC
+from tests.plans import TFC
 from tests.sources import texts
 
 REPO = Path(__file__).resolve().parent.parent

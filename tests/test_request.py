@@ -18,7 +18,8 @@ from floorflow.facts.options import Options
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request, known_methods, option_of
 from floorflow.study.calibration.replan import Overrides, replanned_request
 from floorflow.verify import check
-from tests.conftest import TFC, make_plan
+from tests.conftest import make_plan
+from tests.plans import TFC
 
 WRONG = [
     ({"fps": 0}, "--fps 0: expected at least 0.001 and at most 1e+15"),

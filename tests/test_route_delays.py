@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import route_delays
-from tests.conftest import ROOT
+from tests.plans import ROOT
 
 
 @pytest.fixture(scope="module")

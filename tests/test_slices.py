@@ -14,7 +14,8 @@ from floorflow.facts.closing import closing
 from floorflow.hardware import reach
 from floorflow.verify.rules import routing
 from floorflow.verify.rules import slices as judged
-from tests.conftest import TFC, made_once
+from tests.conftest import made_once
+from tests.plans import TFC
 
 CLOCK_MHZ = 300.0
 SHORT_REACH = 8

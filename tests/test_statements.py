@@ -15,7 +15,7 @@ from floorflow import flow
 from floorflow.backends.finn.attributes import bits_of
 from floorflow.backends.finn.roles import KNOWN_PRODUCTS
 from floorflow.request import Request, at_width, preset_value, products_from
-from tests.conftest import CNV, ROOT, TFC
+from tests.plans import CNV, ROOT, TFC
 
 LIST = ROOT / "docs" / "statements.md"
 ROWS = [

@@ -15,7 +15,7 @@ import floorflow as ff
 from floorflow.assets import asset_folder
 from floorflow.cli.main import app
 from tests.cli.test_cli import bad_models
-from tests.conftest import CNV, TFC
+from tests.plans import CNV, TFC
 
 PYNQ, U250 = "pynq-z1", "alveo-u250"
 Call = Callable[[], object]

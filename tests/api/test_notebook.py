@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conftest import EXAMPLES
+import floorflow as ff
+from tests.plans import EXAMPLES
 
 NOTEBOOK = EXAMPLES / "plan_cnv.ipynb"
 CELLS = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
@@ -29,6 +31,7 @@ def test_its_cells_run_in_order_and_show_pictures(
 ) -> None:
     (tmp_path / "cnv_2w2a.onnx").symlink_to(EXAMPLES / "cnv_2w2a.onnx")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(ff, "plan", partial(ff.plan, effort="fast"))
     names: dict[str, Any] = {}
     values = [shown("".join(cell["source"]), names) for cell in CODE]
     pictures = [value._repr_png_() for value in values if hasattr(value, "_repr_png_")]

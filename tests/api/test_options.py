@@ -19,7 +19,7 @@ from floorflow.api.options import (
     ResourcePlanOptions,
 )
 from floorflow.request import Request
-from tests.conftest import TFC
+from tests.plans import TFC
 
 SUBJECTS = {"model", "platform"}
 

@@ -7,8 +7,6 @@ import io
 import json
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +22,8 @@ from floorflow.api.events import told_to
 from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.search.candidate import context
 from floorflow.verify.back_end import BUILT_IN
-from tests.conftest import CNV, ROOT, TFC
+from tests.command_line import floorflow
+from tests.plans import CNV, ROOT, TFC
 from tests.reconfigured import least_share, quick_board
 from tests.verify.planned_in_region import partial_request
 from tests.verify.two_by_two import write_two_by_two
@@ -54,8 +53,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_what_is_saved_is_what_the_command_line_writes(saved: Path, tmp_path: Path) -> None:
     command = [*("floorflow", "plan", str(TFC), "--platform", "pynq-z1", "--effort", "fast")]
-    ran = [sys.executable, "-m", *command, "-o", str(tmp_path / "out")]
-    subprocess.run(ran, check=True, capture_output=True)
+    assert floorflow(*command[1:], "-o", tmp_path / "out").returncode == 0
     mine, its = contents(saved), contents(tmp_path / "out")
     told = [json.loads(files.pop("run.json")) for files in (mine, its)]
     assert mine == its
@@ -485,8 +483,8 @@ def stopped_in(planned: Phased, folder: Path, has_come: Moment, stage: str = "")
     ("planned", "word", "stage"),
     [
         (cut_in_time, "blocks", ""),
-        (cut_in_time, "planning blocks", ""),
-        (in_regions, "blocks", ""),
+        pytest.param(cut_in_time, "planning blocks", "", marks=pytest.mark.slow),
+        pytest.param(in_regions, "blocks", "", marks=pytest.mark.slow),
         (in_regions, "planning blocks", ""),
         (in_regions, "planning blocks", "placing"),
     ],
@@ -509,8 +507,15 @@ def test_ctrl_c_once_all_partitions_of_a_path_are_planned_brings_them(
     assert ff.check(tmp_path / "out")
 
 
-@pytest.mark.parametrize("planned", [cut_in_time, in_regions])
-@pytest.mark.parametrize("stage", ["", "placing"])
+@pytest.mark.parametrize(
+    ("planned", "stage"),
+    [
+        (cut_in_time, ""),
+        (in_regions, "placing"),
+        pytest.param(cut_in_time, "placing", marks=pytest.mark.slow),
+        pytest.param(in_regions, "", marks=pytest.mark.slow),
+    ],
+)
 def test_ctrl_c_before_a_path_is_planned_whole_is_plain(planned: Phased, stage: str, tmp_path: Path) -> None:
     planning = 1 if stage else 2
     raised, notes = stopped_in(planned, tmp_path, lambda told: len(partitions(told)) == planning, stage)

@@ -6,7 +6,7 @@ import pytest
 
 import floorflow as ff
 from floorflow.api.pictures import pictures_of
-from tests.conftest import ROOT
+from tests.plans import ROOT
 from tests.verify.two_by_two import write_two_by_two
 
 

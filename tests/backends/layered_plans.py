@@ -15,7 +15,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from floorflow.request import Request
 from floorflow.verify import check
-from tests.conftest import ROOT, make_plan
+from tests.conftest import make_plan
+from tests.plans import ROOT
 from tests.residual_models import residual_network
 
 ZOO = ROOT / "examples" / "zoo"

@@ -14,7 +14,7 @@ import pytest
 from floorflow.resources import Resources
 from tests import command_line
 from tests.command_line import Ended
-from tests.conftest import TFC
+from tests.plans import TFC
 from tests.study import report_samples as samples
 
 ROOT = Path(__file__).resolve().parents[2]

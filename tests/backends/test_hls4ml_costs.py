@@ -19,7 +19,7 @@ from floorflow.backends.hls4ml.weights import Constants
 from floorflow.dataflow.model import Dataflow, Engine
 from floorflow.technology import technology_of
 from tests.backends.layered_plans import jet, write_float_model
-from tests.conftest import ROOT
+from tests.plans import ROOT
 
 BUILDS = hls4ml_costs.rows()
 

@@ -21,8 +21,8 @@ from floorflow.backends.layered.areas import divisors
 from floorflow.errors import InputError
 from floorflow.network import read
 from tests.backends import samo_hls4ml as hls4ml
-from tests.conftest import ROOT
 from tests.papers.samo.samo_cases import tables
+from tests.plans import ROOT
 
 ROUNDED = 1e-6
 """To which the tables round cycles."""

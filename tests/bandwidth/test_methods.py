@@ -40,17 +40,10 @@ def test_a_simulation_of_the_hardware_finds_nothing_wrong(method: str, seed: int
 
 
 @pytest.mark.parametrize("row", EXPECTED)
-@pytest.mark.parametrize("method", QUICK)
+@pytest.mark.parametrize(
+    "method", [*QUICK, *(pytest.param(m, marks=pytest.mark.slow) for m in ("exact", "rcls-search"))]
+)
 def test_a_simulation_of_table_3_finds_nothing_wrong(method: str, row: str) -> None:
-    found, predicted = replayed(row_problem(row, EXPECTED[row]["reps"]), method)
-    assert found.faults == []
-    assert [*found.frames_per_s.values()] == pytest.approx(predicted, rel=0.02)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("row", EXPECTED)
-@pytest.mark.parametrize("method", ["exact", "rcls-search"])
-def test_a_simulation_of_searched_schedules_of_table_3_finds_nothing_wrong(method: str, row: str) -> None:
     found, predicted = replayed(row_problem(row, EXPECTED[row]["reps"]), method)
     assert found.faults == []
     assert [*found.frames_per_s.values()] == pytest.approx(predicted, rel=0.02)

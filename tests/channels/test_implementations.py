@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.channels import Channel
@@ -12,7 +13,6 @@ from floorflow.channels.implementations import Circuits, Likeness, likenesses, r
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.dataflow.modules import Module
 from floorflow.resources import Resources
-from tests.random_family import random_family
 
 Pair = tuple[str, int]
 """Kind and PE of an engine."""
@@ -106,7 +106,7 @@ def test_the_share_of_reuse() -> None:
     assert reuse([]) == 0
 
 
-@random_family(st.lists(st.tuples(st.sampled_from("AB"), st.sampled_from([1, 2])), min_size=1, max_size=8), st.data())
+@given(st.lists(st.tuples(st.sampled_from("AB"), st.sampled_from([1, 2])), min_size=1, max_size=8), st.data())
 def test_two_modules_are_one_where_all_of_them_is_equal(pairs: list[Pair], data: st.DataObject) -> None:
     depths = data.draw(st.lists(st.sampled_from([2, 32]), min_size=len(pairs) + 1, max_size=len(pairs) + 1))
     baked = data.draw(st.sets(st.sampled_from([f"e{i}" for i in range(len(pairs))])))

@@ -8,13 +8,13 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.channels.slices import PlacedWay, SlicedStream, Slices, balanced, register_slices
 from floorflow.hardware.reach import Way
 from floorflow.rates import Actor, Fifo, RateProblem, size
 from floorflow.resources import Resources
-from tests.random_family import random_family
 from tests.rates.graphs import moves, random_problem
 from tests.rates.stepping import simulate
 
@@ -101,7 +101,7 @@ def _works(streams: list[SlicedStream], number: dict[str, int]) -> bool:
     return False
 
 
-@random_family(graphs())
+@given(graphs())
 def test_slices_are_balanced_exactly_where_some_numbers_work(case: tuple[list[SlicedStream], dict[str, int]]) -> None:
     streams, least = case
     found = balanced(streams, least)

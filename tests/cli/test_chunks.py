@@ -11,7 +11,7 @@ import pytest
 from floorflow import api
 from floorflow.errors import InputError
 from tests.command_line import floorflow
-from tests.conftest import ROOT
+from tests.plans import ROOT
 
 TFC, CASE = str(ROOT / "examples" / "tfc_1w1a.onnx"), ROOT / "examples" / "seyoum_case.json"
 

@@ -15,7 +15,7 @@ from floorflow import verify
 from floorflow.assets import asset_folder
 from floorflow.cli.main import app
 from floorflow.hardware import known_platforms
-from tests.conftest import CNV, TFC
+from tests.plans import CNV, TFC
 
 
 def run(*arguments: str | Path) -> Result:
@@ -23,7 +23,7 @@ def run(*arguments: str | Path) -> Result:
 
 
 def plan(model: Path, out: Path, *more: str) -> Result:
-    return run("plan", model, "-p", "pynq-z1", "-o", out, "--no-plots", *more)
+    return run("plan", model, "-p", "pynq-z1", "-o", out, "--no-plots", "--effort", "fast", *more)
 
 
 def float_model(path: Path) -> Path:
@@ -80,7 +80,7 @@ def test_a_plan_that_check_refuses_exits_70_with_what_is_wrong_and_where_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(verify, "check", lambda _: [verify.Violation("module-cycle", "phases[0]", "[a] needs [b]")])
-    result = plan(TFC, tmp_path / "out", "--effort", "fast")
+    result = plan(TFC, tmp_path / "out")
     assert result.exit_code == 70, result.stderr
     assert "module-cycle: phases[0]: [a] needs [b]" in result.stderr
     assert str(tmp_path / "out.refused1") in result.stderr
@@ -204,21 +204,13 @@ def test_bad_boards_exit_2_with_file_and_field_and_leave_nothing(old: str, new: 
     assert not (tmp_path / "out").exists()
 
 
-def test_json_is_the_plan_alone_on_standard_output(tmp_path: Path) -> None:
+def test_json_is_the_plan_alone_quiet_says_nothing_and_force_plans_over_an_earlier_plan(tmp_path: Path) -> None:
     result = plan(TFC, tmp_path / "out", "--json")
     assert result.exit_code == 0, result.stderr
     assert result.stdout == (tmp_path / "out" / "plan.json").read_text()
-
-
-def test_quiet_says_nothing(tmp_path: Path) -> None:
-    result = plan(TFC, tmp_path / "out", "--quiet")
-    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
-
-
-def test_force_plans_again_over_an_earlier_plan(tmp_path: Path) -> None:
-    assert plan(TFC, tmp_path / "out").exit_code == 0
     assert plan(TFC, tmp_path / "out").exit_code == 2
-    assert plan(TFC, tmp_path / "out", "--force").exit_code == 0
+    result = plan(TFC, tmp_path / "out", "--force", "--quiet")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
 
 
 def test_check_exits_0_on_a_plan_1_on_a_spoilt_one_and_2_on_anything_else(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ from floorflow import api
 from floorflow.backends.finn.names import VERSION_NAMES
 from floorflow.cli.inspect import print_inspection
 from floorflow.cli.main import app
-from tests.conftest import CNV, EXAMPLES
 from tests.gated_models import squeeze_and_excite
+from tests.plans import CNV, EXAMPLES
 
 
 def run(*arguments: object) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from floorflow.verify import check
 from tests.cli.interrupted import interrupted_at
 from tests.command_line import floorflow
-from tests.conftest import EXAMPLES, TFC
+from tests.plans import EXAMPLES, TFC
 
 ASKED = ("plan", str(TFC), "-p", "samo:zc706")
 

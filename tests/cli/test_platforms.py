@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from floorflow.cli.main import app
 from floorflow.verify import check
-from tests.conftest import TFC
+from tests.plans import TFC
 
 PART = "xck26-sfvc784-2LV-c"
 

@@ -17,8 +17,7 @@ from floorflow.api.events import Teller
 from floorflow.cli.progress import PIPE_S, Shown, Stages, every
 from floorflow.cli.terminal import added, written
 from tests.cli.interrupted import LAUNCH, RUN, on_a_terminal
-from tests.command_line import floorflow
-from tests.conftest import TFC
+from tests.plans import TFC
 
 
 def clock(*seconds: float) -> Iterator[float]:
@@ -211,15 +210,6 @@ def test_a_short_run_tells_a_pipe_nothing_but_its_end(tmp_path: Path) -> None:
     lines = [line for line in loud.stderr.splitlines() if " s: " not in line]
     assert lines[0].startswith("tfc_1w1a on pynq-z1: ")
     assert "\x1b" not in loud.stderr
-
-
-def test_a_quiet_run_tells_nothing(tmp_path: Path) -> None:
-    quiet, machine = (
-        floorflow(*SHORT, "--no-plots", "-o", tmp_path / str(n), *extra)
-        for n, extra in enumerate((["--quiet"], ["--json", "--quiet"]))
-    )
-    assert quiet.returncode == machine.returncode == 0
-    assert quiet.stderr == machine.stderr == quiet.stdout == ""
 
 
 @pytest.fixture(scope="module")

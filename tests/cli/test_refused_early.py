@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, TFC
+from tests.plans import ROOT, TFC
 
 HEAVY = {"matplotlib", "networkx", "numpy", "onnx", "ortools", "pymetis"}
 MOST_CPU_SECONDS = 0.5
@@ -115,7 +115,7 @@ def test_a_mistake_is_refused_in_half_a_second() -> None:
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     # Whatever else runs on the machine makes it slower, never faster.
-    assert min(cpu_seconds() for _ in range(4)) < MOST_CPU_SECONDS
+    assert any(cpu_seconds() < MOST_CPU_SECONDS for _ in range(4))
 
 
 def test_more_fpgas_than_the_board_can_link_are_refused_before_solvers_are_imported(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from floorflow.cli.main import app
-from tests.conftest import TFC
+from tests.plans import TFC
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,8 @@ from typing import IO
 
 import pytest
 
-COMMANDS = [["platforms"], ["platforms", "--json"], ["platforms", "zcu104"], ["--version"], ["plan", "--help"]]
+COMMANDS = [["platforms"], ["--version"], ["plan", "--help"]]
+MORE = [pytest.param(words, marks=pytest.mark.slow) for words in (["platforms", "--json"], ["platforms", "zcu104"])]
 
 
 def ended(arguments: list[str], stdout: int) -> subprocess.CompletedProcess[str]:
@@ -19,7 +20,7 @@ def ended(arguments: list[str], stdout: int) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
 
 
-@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("arguments", [*COMMANDS, *MORE], ids=" ".join)
 def test_a_pipe_whose_reader_left_is_no_error(arguments: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
@@ -29,7 +30,7 @@ def test_a_pipe_whose_reader_left_is_no_error(arguments: list[str]) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("arguments", [*COMMANDS, *MORE], ids=" ".join)
 def test_a_full_device_is_told_and_ends_in_4(arguments: list[str]) -> None:
     with Path("/dev/full").open("wb") as full:
         done = ended(arguments, full.fileno())

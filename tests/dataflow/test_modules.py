@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import networkx as nx
 import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.backends.finn.roles import described
 from floorflow.dataflow.model import Dataflow, Engine
 from floorflow.dataflow.modules import SMALL_BRAM18, SMALL_LUT, Module, Wire, cluster, merge, module_of
 from floorflow.resources import Resources, total
-from tests.random_family import random_family
 
 BIG = Resources(lut=2000)
 SMALL = Resources(lut=100)
@@ -80,7 +80,7 @@ def test_merging_makes_one_new_module_in_dataflow_order() -> None:
     )
 
 
-@random_family(st.data())
+@given(st.data())
 def test_clusters_partition_the_engines_and_stay_acyclic(data: st.DataObject) -> None:
     kinds = data.draw(
         st.lists(st.sampled_from(["MVAU_hls", "Thresholding_rtl", "FMPadding_rtl"]), min_size=2, max_size=9)
@@ -167,7 +167,7 @@ KINDS = (
 )
 
 
-@random_family(st.data())
+@given(st.data())
 def test_modules_of_any_graph_depend_on_one_another_without_a_circle(data: st.DataObject) -> None:
     """Joins at the end and behind forks, branches in branches, several inputs and heads, unconnected parts."""
     graph = dataflow(*data.draw(st.lists(st.sampled_from(KINDS), min_size=2, max_size=12)))

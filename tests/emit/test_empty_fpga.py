@@ -10,7 +10,8 @@ from floorflow.facts import read_plan
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.verify import check
-from tests.conftest import TFC, make_plan
+from tests.conftest import make_plan
+from tests.plans import TFC
 from tests.tools import need_tcl
 
 

@@ -5,13 +5,13 @@ from functools import cache
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.errors import PlatformError
 from floorflow.hardware import Link, RouteStep, SllBoundary, load_platform
 from floorflow.resources import Resources
 from tests.hardware.conftest import shipped
-from tests.random_family import random_family
 
 CORE = Resources(12000, 24000, 46)
 DDR = Resources(33256, 44889, 199, 0, 3)
@@ -143,7 +143,7 @@ def u250s(count):
     return load_platform("alveo-u250", fpgas=count)
 
 
-@random_family(count=st.integers(1, 5), data=st.data())
+@given(count=st.integers(1, 5), data=st.data())
 def test_a_route_is_connected_takes_each_link_once_and_is_the_same_backwards(count, data):
     platform = u250s(count)
     names = [slot.name for slot in platform.slots]

@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+from hypothesis import given
 
 from floorflow.hardware import (
     Rect,
@@ -18,7 +19,6 @@ from floorflow.hardware import (
 from floorflow.hardware.ranges import count_sites, parse_ranges
 from tests.hardware.conftest import raw_die
 from tests.hardware.test_max_pblocks import KU5P, REGION, U250, clear_by_search, slots
-from tests.random_family import random_family
 
 
 def cells_of(rects):
@@ -29,7 +29,7 @@ def cells_of(rects):
     return cells
 
 
-@random_family(slot=slots)
+@given(slot=slots)
 def test_the_free_region_is_the_union_of_all_legal_rectangles(slot):
     legal = clear_by_search(KU5P.device, slot)
     found = free_rectangles(KU5P.device, slot)
@@ -39,7 +39,7 @@ def test_the_free_region_is_the_union_of_all_legal_rectangles(slot):
     assert free_cells(KU5P.device, slot) == cells_of(legal).sum()
 
 
-@random_family(slot=slots)
+@given(slot=slots)
 def test_the_supply_is_that_of_the_tiles_that_some_legal_rectangle_holds(slot):
     sites = raw_die(KU5P.device.part).sites
     cells = cells_of(clear_by_search(KU5P.device, slot))

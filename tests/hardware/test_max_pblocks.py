@@ -4,11 +4,11 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.hardware import Rect, clear_rectangles, load_platform, max_pblocks
 from floorflow.resources import ZERO, Resources
-from tests.random_family import random_family
 
 KU5P = load_platform("xcku5p").fpgas[0]
 U250 = load_platform("alveo-u250", fpgas=2)
@@ -39,7 +39,7 @@ def clear_by_search(device, slot):
     return {rect for rect in rects if not any(rect.overlaps(hole) for hole in slot.keep_outs)}
 
 
-@random_family(slot=slots)
+@given(slot=slots)
 def test_clear_rectangles_are_the_maximal_ones_of_all(slot):
     clear = clear_by_search(KU5P.device, slot)
     found = clear_rectangles(KU5P.device, slot)
@@ -49,7 +49,7 @@ def test_clear_rectangles_are_the_maximal_ones_of_all(slot):
     assert not any(a.contains(b) for a, b in product(found, found) if a != b)
 
 
-@random_family(slot=slots)
+@given(slot=slots)
 def test_whatever_a_clear_rectangle_holds_fits_a_room(slot):
     device, found = KU5P.device, max_pblocks(KU5P.device, slot)
     rects = np.array([rect.as_tuple() for rect in clear_by_search(device, slot)], dtype=np.int64).reshape(-1, 4)

@@ -2,6 +2,7 @@ import re
 
 import numpy as np
 import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.errors import PlatformError
@@ -16,7 +17,6 @@ from floorflow.hardware.ranges import (
     resources_of_sites,
 )
 from tests.hardware.conftest import PARTS, device_of
-from tests.random_family import random_family
 
 DEVICES = {name: device_of(name) for name in PARTS}
 
@@ -35,7 +35,7 @@ def rectangles(draw):
     return device, Rect(left, bottom, right, top)
 
 
-@random_family(rectangles())
+@given(rectangles())
 def test_ranges_name_exactly_the_sites_of_the_rectangle(load_raw, drawn):
     device, rect = drawn
     masks = parse_ranges(device, ranges(device, rect))
@@ -46,13 +46,13 @@ def test_ranges_name_exactly_the_sites_of_the_rectangle(load_raw, drawn):
     assert "LAGUNA" not in masks
 
 
-@random_family(rectangles())
+@given(rectangles())
 def test_ranges_hold_the_resources_of_the_rectangle(drawn):
     device, rect = drawn
     assert resources_of_sites(device, parse_ranges(device, ranges(device, rect))) == device.resources(rect)
 
 
-@random_family(rectangles())
+@given(rectangles())
 def test_corners_exist(load_raw, drawn):
     device, rect = drawn
     for text in ranges(device, rect):
@@ -61,7 +61,7 @@ def test_corners_exist(load_raw, drawn):
         assert corners <= load_raw(device.part).sites[name].inside(rect)
 
 
-@random_family(rectangles())
+@given(rectangles())
 def test_the_anchor_is_the_lowest_then_leftmost_slice(load_raw, drawn):
     device, rect = drawn
     slices = load_raw(device.part).sites["SLICE"].inside(rect)

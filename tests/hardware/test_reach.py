@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.hardware.reach import Way, reach_tiles
-from tests.random_family import random_family
 
 
 def test_a_reach_is_240_tiles_at_250_mhz() -> None:
@@ -41,13 +41,13 @@ def _fewest(way: Way, reach: int) -> int:
     )
 
 
-@random_family(st.integers(0, 12), st.lists(st.integers(0, 9), min_size=1, max_size=3), st.integers(1, 7))
+@given(st.integers(0, 12), st.lists(st.integers(0, 9), min_size=1, max_size=3), st.integers(1, 7))
 def test_slices_are_the_fewest_of_all_sharings_of_the_columns(columns: int, rows: list[int], reach: int) -> None:
     way = Way(columns, tuple(rows))
     assert way.slices(reach) == _fewest(way, reach)
 
 
-@random_family(st.integers(0, 40), st.lists(st.integers(0, 30), min_size=1, max_size=4), st.integers(1, 50))
+@given(st.integers(0, 40), st.lists(st.integers(0, 30), min_size=1, max_size=4), st.integers(1, 50))
 def test_no_slice_is_needed_exactly_where_the_longest_way_is_within_reach(
     columns: int, rows: list[int], reach: int
 ) -> None:
@@ -58,7 +58,7 @@ def test_no_slice_is_needed_exactly_where_the_longest_way_is_within_reach(
 WAYS = st.builds(Way, st.integers(0, 40), st.lists(st.integers(0, 30), min_size=1, max_size=4).map(tuple))
 
 
-@random_family(WAYS, st.integers(0, 6))
+@given(WAYS, st.integers(0, 6))
 def test_so_many_slices_are_just_enough_for_the_longest_way_that_they_leave(way: Way, slices: int) -> None:
     tiles = way.longest_with(slices)
     if tiles:
@@ -68,7 +68,7 @@ def test_so_many_slices_are_just_enough_for_the_longest_way_that_they_leave(way:
         assert way.tiles == 0
 
 
-@random_family(WAYS, st.integers(1, 50), st.data())
+@given(WAYS, st.integers(1, 50), st.data())
 def test_slices_between_registers_cut_rows_and_all_tiles(way: Way, reach: int, data: st.DataObject) -> None:
     first = data.draw(st.integers(0, len(way.rows) - 1))
     parts = way.slices_between(reach, first)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.hardware import Rect, anchors, can_relocate, load_platform
 from floorflow.hardware.device import Device, SiteType, Slr
 from floorflow.hardware.grid import Tile
 from tests.placement.small import LEGEND
-from tests.random_family import random_family
 
 REGION_ROWS = 20
 SLICES = SiteType("SLICE", (), (None,), 1, 1, 1)
@@ -76,7 +76,7 @@ def windows(draw: st.DrawFn, device: Device) -> Rect:
     return Rect(left, bottom, right, draw(st.integers(bottom, min(bottom + 24, device.row_count - 1))))
 
 
-@random_family(st.data())
+@given(st.data())
 def test_anchors_are_the_rectangles_that_are_alike_cell_by_cell(data: st.DataObject) -> None:
     device = open_edges(data.draw(dies()))
     window = data.draw(windows(device))

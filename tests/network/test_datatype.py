@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.network.datatype import BINARY, BIPOLAR, FLOAT32, TERNARY, DataType, integer, named, smallest
-from tests.random_family import random_family
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_thresholds_tell_all_values_apart(datatype: DataType, steps: int) -> Non
     assert datatype.steps == steps
 
 
-@random_family(st.integers(-(10**6), 10**6), st.integers(0, 10**6))
+@given(st.integers(-(10**6), 10**6), st.integers(0, 10**6))
 def test_smallest_type_holds_the_range_and_one_bit_less_does_not(low: int, span: int) -> None:
     datatype = smallest(low, low + span) if low < 0 else smallest(0, low + span)
     assert datatype.min <= low

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import onnx
 import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
@@ -18,7 +19,7 @@ from floorflow.errors import InputError
 from floorflow.network import FloatBits, Network, read
 from floorflow.technology import technology_of
 from tests.network.twins import to_channels_last, to_qcdq
-from tests.random_family import random_family, seeds
+from tests.random_family import seeds
 from tests.random_models import random_chain, random_graph
 
 PART = technology_of("xczu7ev-ffvc1156-2-e")
@@ -321,7 +322,7 @@ DIALECTS = {
 
 
 @pytest.mark.parametrize("name", sorted(DIALECTS))
-@random_family(damage=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=4))
+@given(damage=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=4))
 def test_damaged_files_of_a_dialect_end_in_a_network_or_an_input_error(
     name: str, damage: list[tuple[float, int]], folder: Path
 ) -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import onnx
 import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, shape_inference
 
 from examples.make_models import DOMAIN, ModelBuilder, cnv, models, tfc
 from floorflow.errors import InputError
 from floorflow.network import Network, read
-from tests.random_family import random_family
 from tests.random_models import random_chain, random_graph
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -65,7 +65,7 @@ def test_committed_examples_are_what_the_script_makes(name: str) -> None:
     assert len(content) < 150_000
 
 
-@random_family(st.sampled_from([random_chain, random_graph]), st.integers(0, 10**6))
+@given(st.sampled_from([random_chain, random_graph]), st.integers(0, 10**6))
 def test_shapes_and_macs_of_random_networks_equal_a_direct_count(
     folder: Path, make: Callable[[int], onnx.ModelProto], seed: int
 ) -> None:

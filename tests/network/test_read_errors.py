@@ -8,13 +8,13 @@ from pathlib import Path
 
 import onnx
 import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
 from examples.make_models import ModelBuilder, models, tfc
 from floorflow.errors import InputError
 from floorflow.network import read
-from tests.random_family import random_family
 
 TFC = models()["tfc_1w1a.onnx"]
 GARBAGE = bytes(range(255, 0, -1))
@@ -269,7 +269,7 @@ def test_an_input_without_shape_is_named(tmp_path: Path) -> None:
     assert "input 'x' has no shape" in str(error_of(model.SerializeToString(), tmp_path))
 
 
-@random_family(st.lists(st.tuples(st.integers(0, len(TFC) - 1), st.integers(0, 255)), min_size=1, max_size=4))
+@given(st.lists(st.tuples(st.integers(0, len(TFC) - 1), st.integers(0, 255)), min_size=1, max_size=4))
 def test_damaged_files_end_in_a_network_or_an_input_error(folder: Path, damage: list[tuple[int, int]]) -> None:
     content = bytearray(TFC)
     for position, byte in damage:

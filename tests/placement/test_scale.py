@@ -28,7 +28,7 @@ def crowded(share: float) -> PlacementProblem:
     host = Pin.at_centre(fpga.host_port)
     wires += [Wire(host, "m0", 24), Wire(f"m{MODULES - 1}", host, 32)]
     modules = tuple(PlacedModule(f"m{i}", slot.name, demand) for i, demand in enumerate(demands))
-    return PlacementProblem(fpga.device, fpga.slots, modules, tuple(wires), {"LUT": 0.85, "FF": 0.85})
+    return PlacementProblem(fpga.device, fpga.slots, modules, tuple(wires), {"LUT": 0.85, "FF": 0.85}, effort="fast")
 
 
 def test_sixty_modules_in_one_slr_are_placed_legally_in_seconds(record_property) -> None:

@@ -6,13 +6,13 @@ from math import ceil
 
 import numpy as np
 import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.rates import Actor, Fifo, RateProblem, peak_words, size
 from floorflow.rates.precedence import space_precedences
 from floorflow.rates.problem import Ints
 from floorflow.rates.words import Words, most_words
-from tests.random_family import random_family
 from tests.rates.graphs import moves, random_problem
 from tests.rates.stepping import Machine
 
@@ -50,7 +50,7 @@ def times(side: Side) -> list[int]:
     return moved
 
 
-@random_family(schedules())
+@given(schedules())
 def test_it_is_what_a_count_word_by_word_finds(schedule: tuple[Side, Side, int, int]) -> None:
     writer, reader, back, period = schedule
     freed = times(reader)
@@ -60,7 +60,7 @@ def test_it_is_what_a_count_word_by_word_finds(schedule: tuple[Side, Side, int, 
     assert most_words(writer[0], reader[0], (writer[1], reader[1]), back, period) == most
 
 
-@random_family(schedules())
+@given(schedules())
 def test_it_is_the_least_depth_that_keeps_the_schedule(schedule: tuple[Side, Side, int, int]) -> None:
     writer, reader, back, period = schedule
     waits = writer[1], reader[1]
@@ -77,7 +77,7 @@ def test_it_is_the_least_depth_that_keeps_the_schedule(schedule: tuple[Side, Sid
         assert not keeps(depth - 1)
 
 
-@random_family(schedules())
+@given(schedules())
 def test_words_are_counted_at_any_time(schedule: tuple[Side, Side, int, int]) -> None:
     (words, waits, _), _, _, period = schedule
     moved = times((words, waits, 0))

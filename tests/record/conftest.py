@@ -8,7 +8,7 @@ from floorflow.request import Request
 from floorflow.search.candidate.findings import SearchResult
 from floorflow.search.candidate.preparing import prepare, read
 from floorflow.search.interval.search import search
-from tests.conftest import TFC
+from tests.plans import TFC
 
 
 @pytest.fixture(scope="session")

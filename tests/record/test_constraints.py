@@ -11,7 +11,7 @@ from floorflow.facts.values import Amounts, RectangleEntry
 from floorflow.hardware import Rect, free_cells, free_rectangles, load_platform
 from floorflow.record.floorplan import constraint_styles
 from floorflow.request import Request
-from tests.conftest import TFC
+from tests.plans import TFC
 
 U250 = load_platform("alveo-u250", 1).fpgas[0]
 ZYNQ = load_platform("zcu104", 1).fpgas[0]

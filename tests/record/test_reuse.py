@@ -6,7 +6,7 @@ import floorflow as ff
 from floorflow.channels.implementations import Likeness
 from floorflow.hardware import Rect, load_platform
 from floorflow.record.phase import _where_windows_are_alike
-from tests.conftest import EXAMPLES
+from tests.plans import EXAMPLES
 
 
 def shared(*windows: Rect) -> list[Likeness]:

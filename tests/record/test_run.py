@@ -18,7 +18,7 @@ from floorflow.request import Request
 from floorflow.search.candidate.findings import SearchResult
 from floorflow.search.candidate.given_pblocks import read_previous
 from floorflow.search.candidate.preparing import read
-from tests.conftest import TFC
+from tests.plans import TFC
 
 
 @pytest.fixture(scope="module")

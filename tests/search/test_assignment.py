@@ -26,7 +26,8 @@ from floorflow.search.candidate.preparing import prepare
 from floorflow.search.candidate.slot_problem import fullest_supply, has_room, is_sized_hard, roomy_supply
 from floorflow.stats import SolveStats
 from floorflow.verify import check
-from tests.conftest import CNV, TFC, make_plan
+from tests.conftest import Planned, make_plan
+from tests.plans import CNV, TFC
 
 
 def prepared(**options: Any) -> PlanningContext:
@@ -197,19 +198,17 @@ def test_where_a_slot_has_no_room_the_plan_lists_pblocks_as_short_and_the_report
     assert "short of room in fpga0.SLR0, which has no more: " in report
 
 
-def test_modules_whose_roomy_pblocks_fill_too_much_of_a_slot_share_some_and_all_have_room(tmp_path: Path) -> None:
-    out = make_plan(tmp_path / "out", Request(CNV, "xcku5p", effort="fast", plots=False))
+def test_modules_whose_roomy_pblocks_fill_too_much_of_a_slot_share_some_and_all_have_room(planned: Planned) -> None:
+    out = planned(Request(CNV, "xcku5p", effort="fast", plots=False))
     assert "neighbours merged" in (out / "report.txt").read_text()
     assert not [entry for entry in entries(out) if entry.short]
     assert min(entry.likelihood or 0 for entry in entries(out)) >= 0.9
 
 
-def test_without_a_confidence_pblocks_stay_as_small_as_fills_allow(tmp_path: Path) -> None:
+def test_without_a_confidence_pblocks_stay_as_small_as_fills_allow(planned: Planned) -> None:
     made = {}
     for confidence in ("none", 0.9):
-        out = make_plan(
-            tmp_path / str(confidence), Request(TFC, "alveo-u250", confidence=confidence, effort="fast", plots=False)
-        )
+        out = planned(Request(TFC, "alveo-u250", confidence=confidence, effort="fast", plots=False))
         assert check(out) == []
         made[confidence] = sum(entry.supply.LUT for entry in entries(out))
     assert made["none"] < made[0.9]

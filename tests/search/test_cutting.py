@@ -29,7 +29,7 @@ from floorflow.search.candidate.progress import SILENT
 from floorflow.search.candidate.routes import hops_of, slot_orders
 from floorflow.search.interval.state import SearchState
 from floorflow.search.interval.strategies import fold_segments
-from tests.conftest import CNV, TFC
+from tests.plans import CNV, TFC
 from tests.random_models import random_residual
 
 

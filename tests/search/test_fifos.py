@@ -44,7 +44,8 @@ from floorflow.segments import Segments, Space
 from floorflow.verify import check
 from floorflow.view.names import rate_text
 from tests.channels.test_realise import SHORT, Prices, joining
-from tests.conftest import CNV, TFC, make_plan
+from tests.conftest import make_plan
+from tests.plans import CNV, TFC
 from tests.random_models import random_graph, random_residual
 from tests.rates.stepping import DEADLOCK, simulate
 from tests.rates.test_patterns import residual

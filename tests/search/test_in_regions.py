@@ -27,8 +27,8 @@ from floorflow.search.many.phases import SegmentPlans
 from floorflow.search.many.regions import SizedRegions, region_sizes
 from floorflow.segments.paths import spread
 from floorflow.verify import check
-from tests.conftest import CNV, TFC
 from tests.papers.dpr.simulator import SimulatedChunk, simulate
+from tests.plans import CNV, TFC
 from tests.reconfigured import least_share
 from tests.verify.mutants_phases import IN_TIMELINES as MISTAKES
 from tests.verify.planned_in_region import partial_request

@@ -19,7 +19,7 @@ from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.many.in_time import BoardMemory, SegmentsInTime, at_memory, moved_bits, shortest_cycles, slowed
 from floorflow.search.many.phases import SegmentPlans, _Run
-from tests.conftest import TFC
+from tests.plans import TFC
 from tests.reconfigured import quick_request
 
 

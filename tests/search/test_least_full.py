@@ -25,7 +25,7 @@ from floorflow.search.interval.least_full import HEADROOM, ROOMIEST, LargeEngine
 from floorflow.search.interval.search import search
 from floorflow.search.interval.state import share_of
 from floorflow.stats import SolveStats
-from tests.conftest import CNV, TFC
+from tests.plans import CNV, TFC
 from tests.random_models import random_graph
 
 
@@ -180,12 +180,6 @@ def test_fullness_is_told_with_a_bound_that_holds_for_the_other_design_too(
 
 def test_one_engine_alone_may_be_what_bounds_it(even: SearchResult) -> None:
     assert even.fullness.slots.method == "bound by MVAU_hls_1 alone"
-
-
-def test_equal_runs_give_equal_designs(even: SearchResult) -> None:
-    again = find(Request(CNV, "alveo-u250", effort="fast"))
-    assert again.candidate.slot_of == even.candidate.slot_of
-    assert again.candidate.folding.options == even.candidate.folding.options
 
 
 def test_on_one_slot_the_folding_is_as_even_as_it_can_be() -> None:

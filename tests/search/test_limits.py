@@ -33,7 +33,7 @@ from floorflow.search.interval.rate import RateSearch, at_the_bounds, attempt, b
 from floorflow.search.interval.state import SearchState, share_of
 from floorflow.search.interval.strategies import fold_nearest, fold_whole
 from floorflow.stats import SolveStats
-from tests.conftest import CNV, TFC
+from tests.plans import CNV, TFC
 from tests.search.test_search import fits, refuses
 
 Partitioner = Callable[[PartitionProblem, Mapping[str, int] | None, bool], PartitionAnswer]

@@ -26,7 +26,8 @@ from floorflow.search.policy import other_requests as work_of_bargains
 from floorflow.search.policy.other_requests import LESS, readable, with_options_that_would_do
 from floorflow.stats import Work, counted
 from floorflow.verify import check
-from tests.conftest import CNV, TFC, Planned
+from tests.conftest import Planned
+from tests.plans import CNV, TFC
 
 TIGHT = {**DEFAULT_CAP, "LUT": 0.1}
 
@@ -119,7 +120,7 @@ def extras(out: Path) -> Extras:
 
 @pytest.fixture(scope="module")
 def out(planned: Planned) -> Path:
-    return planned(Request(CNV, "zcu104", plots=False))
+    return planned(Request(CNV, "zcu104", effort="fast", bargains="fold", plots=False))
 
 
 def test_every_share_of_the_rate_has_a_row(out: Path) -> None:
@@ -169,14 +170,15 @@ def test_the_summary_tells_the_bargain_that_frees_most_with_all_its_options(out:
 def test_the_same_command_with_what_is_told_makes_what_is_promised(
     options: dict[str, str], beside: list[str], planned: Planned
 ) -> None:
-    made = planned(Request(TFC, "pynq-z1", plots=False, **options))
+    asked = Request(TFC, "pynq-z1", effort="fast", bargains="fold", plots=False, **options)
+    made = planned(asked)
     told = bargains(made)
     row = told.rows[-1]
     words = " ".join([f"--fps {row.fps:.12g}", *told.beside])
     assert told.beside == beside
     assert words in (made / "report.txt").read_text()
     given = dict(zip(words.replace("--", "").split()[::2], words.split()[1::2], strict=True))
-    again = planned(Request(TFC, "pynq-z1", plots=False, **(options | given)))
+    again = planned(asked.changed(**(options | given)))
     real, now = read_plan(again / "plan.json"), bargains(again).now
     assert row.figures is not None
     assert real.networks[0].search.interval_cycles == row.interval_cycles
@@ -187,7 +189,7 @@ def test_what_is_promised_is_planned_within_5_percent(out: Path) -> None:
     told = bargains(out)
     row = told.rows[2]
     assert row.figures is not None
-    real = flow.plan(Request(CNV, "zcu104", plots=False, fps=row.fps, bargains="fold"))
+    real = flow.plan(Request(CNV, "zcu104", effort="fast", plots=False, fps=row.fps, bargains="fold"))
     assert real.plan.summary.networks[0].interval_cycles == row.interval_cycles
     now = beside(real).now
     assert (now.slot, now.resource, now.engine) == (row.figures.slot, row.figures.resource, row.figures.engine)
@@ -196,11 +198,12 @@ def test_what_is_promised_is_planned_within_5_percent(out: Path) -> None:
 
 
 def test_planned_bargains_tell_the_wire_length(planned: Planned) -> None:
-    told = beside(flow.plan(Request(TFC, "pynq-z1", plots=False, bargains="plan")))
+    asked = Request(TFC, "pynq-z1", effort="fast", plots=False, bargains="plan")
+    told = beside(flow.plan(asked))
     row = told.rows[-1]
     assert told.planned
     assert row.figures is not None
-    real = bargains(planned(Request(TFC, "pynq-z1", plots=False, fps=row.fps))).now
+    real = bargains(planned(asked.changed(bargains="fold", fps=row.fps))).now
     assert (row.figures.hpwl, row.figures.amount) == (real.hpwl, real.amount)
 
 

@@ -16,7 +16,8 @@ from floorflow.resources import RESOURCE_NAMES, Resources, total
 from floorflow.search.candidate.preparing import least_risk, likelihood, prepare, read, settled
 from floorflow.search.interval.search import search
 from floorflow.verify import check
-from tests.conftest import CNV, TFC, make_plan
+from tests.conftest import make_plan
+from tests.plans import CNV, TFC
 
 LABELS = {"label_select": True}
 

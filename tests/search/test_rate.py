@@ -26,7 +26,7 @@ from floorflow.search.interval.rate import own_kinds
 from floorflow.study.calibration.calibrate import calibrate
 from floorflow.study.calibration.replan import Overrides, replanned_request
 from floorflow.verify import check
-from tests.conftest import CNV, TFC, make_plan
+from tests.conftest import make_plan
 from tests.monotone_cases import (
     Ground,
     at_its_own_rate,
@@ -35,6 +35,7 @@ from tests.monotone_cases import (
     random_chain_of_requests,
     saved,
 )
+from tests.plans import CNV, TFC
 from tests.random_models import random_residual
 from tests.scarce_dsp import FEW_DSP, mixed_bits
 from tests.study import report_samples as samples
@@ -67,7 +68,7 @@ def deviating(plan: Plan) -> list[str]:
     return [engine.name for engine in plan.networks[0].engines if PREFERENCE in engine.attributes]
 
 
-@pytest.mark.parametrize("network", [CNV, TFC], ids=lambda path: path.stem)
+@pytest.mark.parametrize("network", [pytest.param(CNV, marks=pytest.mark.slow), TFC], ids=lambda path: path.stem)
 def test_finns_own_choice_stays_where_it_reaches_the_same_rate(network: Path) -> None:
     plans = [flow.plan(request(network, impl_style=style)).files for style in ("auto", "default")]
     assert decided(plans[0]) == decided(plans[1])
@@ -92,24 +93,24 @@ def test_units_leave_the_dsps_where_these_run_short(model: Path, tmp_path: Path)
     assert check(tmp_path / "out") == []
 
 
-def test_free_is_never_slower_nor_scarcer_than_finns_own_choice(model: Path) -> None:
-    for share in (0.003, 0.01, 0.9):
-        cap = {**DEFAULT_CAP, "DSP": share, "LUT": 0.05}
-        plans = {s: flow.plan(request(model, cap=cap, impl_style=s)).plan for s in ("default", "auto", "free")}
-        bounds = {style: plan.summary.networks[0].bound_cycles for style, plan in plans.items()}
-        assert bounds["free"] == bounds["auto"] <= bounds["default"]
-        found = {style: plan.summary.networks[0].interval_cycles for style, plan in plans.items()}
-        assert found["free"] <= found["default"]
-        assert found["auto"] <= found["default"]
-        if found["auto"] == found["default"]:
-            assert not deviating(plans["auto"])
-        small = [
-            flow.plan(request(model, cap=cap, impl_style=style, objective="resources", tie_break="scarcity"))
-            .plan.phases[0]
-            .networks[0]
-            for style in ("default", "free")
-        ]
-        assert (small[1].folding.stats.objective or 0) <= (small[0].folding.stats.objective or 0)
+@pytest.mark.parametrize("dsp", [0.003, pytest.param(0.01, marks=pytest.mark.slow), 0.9])
+def test_free_is_never_slower_nor_scarcer_than_finns_own_choice(dsp: float, model: Path) -> None:
+    cap = {**DEFAULT_CAP, "DSP": dsp, "LUT": 0.05}
+    plans = {s: flow.plan(request(model, cap=cap, impl_style=s)).plan for s in ("default", "auto", "free")}
+    bounds = {style: plan.summary.networks[0].bound_cycles for style, plan in plans.items()}
+    assert bounds["free"] == bounds["auto"] <= bounds["default"]
+    found = {style: plan.summary.networks[0].interval_cycles for style, plan in plans.items()}
+    assert found["free"] <= found["default"]
+    assert found["auto"] <= found["default"]
+    if found["auto"] == found["default"]:
+        assert not deviating(plans["auto"])
+    small = [
+        flow.plan(request(model, cap=cap, impl_style=style, objective="resources", tie_break="scarcity"))
+        .plan.phases[0]
+        .networks[0]
+        for style in ("default", "free")
+    ]
+    assert (small[1].folding.stats.objective or 0) <= (small[0].folding.stats.objective or 0)
 
 
 def test_costs_of_finns_leave_the_choice_to_finn(model: Path) -> None:
@@ -235,7 +236,7 @@ def test_a_plan_that_is_planned_again_with_its_folding_asks_for_no_balance(balan
 LENGTH = 3
 CASES = (
     ("tfc", Ground("xcku5p", 0.02), 7),
-    ("cnv", Ground("zcu104", 0.1), 3),
+    pytest.param("cnv", Ground("zcu104", 0.1), 3, marks=pytest.mark.slow),
     pytest.param("cnv", Ground("alveo-u250", 0.02), 4, marks=pytest.mark.slow),
     pytest.param("residual", Ground("xcku5p", 0.02), 7, marks=pytest.mark.slow),
 )

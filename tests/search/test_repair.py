@@ -11,7 +11,6 @@ import onnx
 import pytest
 
 from floorflow import flow
-from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.errors import LimitError, Refusal
 from floorflow.facts import read_plan
 from floorflow.hardware import free_supply
@@ -31,6 +30,7 @@ from floorflow.stats import SolveStats
 from floorflow.verify import check
 from tests.conftest import make_plan
 from tests.random_models import random_graph, random_residual
+from tests.search.test_relaxation import prepared
 
 SPREAD: dict[str, Any] = {"max_hops": 3, "fill": DEFAULT_FILL, "cap": {**DEFAULT_CAP, "LUT": 0.05}}
 """Options under which a small network fills some SLRs of a U250 with several modules each."""
@@ -44,15 +44,11 @@ def branches(folder: Path, **options: object) -> Request:
     return Request(folder / "branches.onnx", "alveo-u250", **asked)
 
 
-def prepared(request: Request) -> PlanningContext:
-    assert isinstance(request.fpgas, int)
-    return prepare(read_source(request.model), request, request.fpgas)
-
-
 def packing_one_a_slot(*given: Any) -> PlanningContext:
     """Return what is known before the search, with a placer that finds no room for two modules in a slot."""
     context = prepare(*given)
-    limits = replace(context.search_limits, merges=0, area_shares=())
+    rounds = {"assignment_rounds": 1, "folding_rounds": 1, "cut_rounds": 1, "slot_rounds": 1, "refoldings": 6}
+    limits = replace(context.search_limits, merges=0, area_shares=(), ladder=1.5, scatter_work=0.3, **rounds)
     return replace(context, solvers=replace(context.solvers, place=only_alone([])), search_limits=limits)
 
 

@@ -17,7 +17,7 @@ from floorflow.request import Request
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.candidate.routes import SECOND_VISIT, link_bound, shares, slot_orders
 from floorflow.search.interval import search
-from tests.conftest import TFC
+from tests.plans import TFC
 
 
 def stream(source: str, target: str, elements: int, port: int = 0) -> Stream:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import floorflow as ff
@@ -77,7 +77,6 @@ def test_cycles_count_at_most_as_the_longest_where_the_target_is_met_and_nowhere
 ENGINE = st.lists(st.tuples(st.integers(1, 60), st.integers(1, 40), st.integers(0, 40)), min_size=1, max_size=4)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.lists(ENGINE, min_size=1, max_size=2), min_size=2, max_size=3),
     st.lists(st.integers(1, 50), min_size=3, max_size=3),

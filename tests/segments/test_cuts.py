@@ -26,7 +26,7 @@ from floorflow.segments import (
     orders_of,
     parts_of,
 )
-from tests.conftest import EXAMPLES
+from tests.plans import EXAMPLES
 from tests.segments.cases import COSTS, SILICON, lowered, random_segments
 from tests.segments.test_table import capricious_segments
 
@@ -100,7 +100,7 @@ def assert_exact(cuts: Cuts, brute: Brute, interval: int, passes: Callable[[int,
         assert not any(brute.meets(cut, interval, passes) for cut in brute.cuts())
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seeds)
 def test_a_cut_is_found_where_one_exists(seed: int) -> None:
     rng = random.Random(seed)
@@ -112,7 +112,7 @@ def test_a_cut_is_found_where_one_exists(seed: int) -> None:
         assert_exact(cuts, brute, interval, None)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seeds)
 def test_cuts_that_may_not_lie_somewhere_do_not(seed: int) -> None:
     rng = random.Random(seed)
@@ -140,7 +140,7 @@ def is_near(segments: Segments, hops: CutHops, cut: Ends) -> bool:
     return all(hops.hops.near[a][b] for a, b in ends)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15)
 @given(seeds)
 def test_cuts_over_which_streams_would_go_too_far_are_none(seed: int) -> None:
     rng = random.Random(seed)
@@ -161,7 +161,7 @@ def test_cuts_over_which_streams_would_go_too_far_are_none(seed: int) -> None:
             assert not any(is_near(segments, hops, cut) and brute.meets(cut, interval) for cut in brute.cuts())
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seeds)
 def test_the_shortest_interval_is_that_of_trying_all_cuts(seed: int) -> None:
     rng = random.Random(seed)
@@ -177,7 +177,6 @@ def test_the_shortest_interval_is_that_of_trying_all_cuts(seed: int) -> None:
     assert not any(brute.meets(cut, interval) for interval in intervals[-1:] for cut in brute.cuts())
 
 
-@settings(max_examples=60, deadline=None)
 @given(seeds)
 def test_cuts_are_exact_where_a_longer_segment_may_cost_less(seed: int) -> None:
     rng = random.Random(seed)

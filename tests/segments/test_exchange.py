@@ -56,7 +56,7 @@ def random_start(segments: Segments, spaces: Sequence[Space], rng: random.Random
     return tuple(frozenset(p for p, home in enumerate(homes) if home == s) for s in range(len(spaces)))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seeds)
 def test_an_exchange_never_makes_an_assignment_worse(seed: int) -> None:
     rng = random.Random(seed)
@@ -76,7 +76,7 @@ def test_an_exchange_never_makes_an_assignment_worse(seed: int) -> None:
     assert before is None or scarcity is None or scarcity <= before + 1e-9
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seeds)
 def test_exchanges_equal_or_beat_the_best_contiguous_cut(seed: int) -> None:
     rng = random.Random(seed)

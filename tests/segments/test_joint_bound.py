@@ -8,7 +8,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.dataflow.model import Option
@@ -107,7 +107,6 @@ def shortest_by_brute_force(
     return best
 
 
-@settings(max_examples=40, deadline=None)
 @given(problems(), some_slots, st.booleans())
 def test_no_assignment_is_faster(problem: FoldingProblem, slots: list[Resources], joined: bool) -> None:
     names = [name for group in problem.groups for name in group.engines]
@@ -119,7 +118,6 @@ def test_no_assignment_is_faster(problem: FoldingProblem, slots: list[Resources]
         assert bound.interval_cycles <= best
 
 
-@settings(max_examples=40, deadline=None)
 @given(problems(), some_slots)
 def test_engines_without_streams_are_assigned_exactly(problem: FoldingProblem, slots: list[Resources]) -> None:
     problem = replace(problem, couplings=())
@@ -127,7 +125,6 @@ def test_engines_without_streams_are_assigned_exactly(problem: FoldingProblem, s
     assert bound.interval_cycles == shortest_by_brute_force(problem, slots, ())
 
 
-@settings(max_examples=30, deadline=None)
 @given(problems(), st.lists(limits, min_size=2, max_size=3), st.integers(0, 1000))
 def test_the_assignment_of_fewest_crossings_equals_brute_force(
     problem: FoldingProblem, slots: list[Resources], seed: int
@@ -152,7 +149,6 @@ def test_the_assignment_of_fewest_crossings_equals_brute_force(
         assert found.cost == crossing_cost(found.slot_of_engine, crossings)
 
 
-@settings(max_examples=40, deadline=None)
 @given(problems(), st.lists(limits, min_size=2, max_size=3), st.integers(0, 1000))
 def test_streams_that_may_not_go_far_are_assigned_exactly(
     problem: FoldingProblem, slots: list[Resources], seed: int

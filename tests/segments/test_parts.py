@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import chain
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.dataflow.model import Dataflow, Engine, Stream
 from floorflow.dataflow.modules import stages
 from floorflow.dataflow.options import OptionGroup
 from floorflow.segments import orders_of, parts_of
-from tests.conftest import EXAMPLES
+from tests.plans import EXAMPLES
 from tests.segments.cases import COSTS, lowered, random_network, random_segments
 
 seeds = st.integers(0, 10**6)
@@ -39,7 +39,6 @@ def assert_forwards(dataflow: Dataflow, parts: tuple[tuple[str, ...], ...]) -> N
     assert all(home[source] <= home[target] for source, target in dataflow.engine_pairs)
 
 
-@settings(max_examples=40, deadline=None)
 @given(seeds)
 def test_no_order_leads_back_and_none_cuts_stages_or_tied_engines(seed: int) -> None:
     segments = random_segments(seed)

@@ -18,7 +18,7 @@ from floorflow.errors import InfeasibleError, InputError, required
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.resources import Resources
 from floorflow.segments import Segment, Segments, Space
-from tests.conftest import EXAMPLES
+from tests.plans import EXAMPLES
 from tests.segments.cases import (
     COSTS,
     SILICON,
@@ -74,7 +74,7 @@ def assert_parts_stand_alone(segments: Segments, seed: int, parts: int, *, conti
             assert_same_optima(problem, expected)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seeds, st.booleans())
 def test_a_segment_is_the_problem_of_its_part_alone(seed: int, contiguous: bool) -> None:
     assert_parts_stand_alone(random_segments(seed), seed, 3, contiguous=contiguous)
@@ -96,7 +96,6 @@ def test_the_segment_of_all_engines_is_the_whole(make: Callable[[], Dataflow]) -
     assert required(segments.whole.problem(LOOSE)).memo is whole.memo
 
 
-@settings(max_examples=25, deadline=None)
 @given(seeds)
 def test_a_segment_shares_the_arrays_of_the_whole(seed: int) -> None:
     segments = random_segments(seed)

@@ -17,7 +17,7 @@ from floorflow.folding import FoldingInfeasible, FoldingSolution, fold_at_interv
 from floorflow.resources import Resources
 from floorflow.segments import Segment, Segments, ShortestInterval, Space, SpaceTable
 from tests.channels.test_realise import Prices
-from tests.conftest import EXAMPLES
+from tests.plans import EXAMPLES
 from tests.segments.cases import SILICON, budgets, lowered, random_network, random_segments, segments_of, tight_places
 
 seeds = st.integers(0, 10**6)
@@ -45,7 +45,7 @@ def folds(segment: Segment, space: Space, interval: int) -> bool:
     return isinstance(answer, FoldingSolution)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seeds)
 def test_the_shortest_interval_is_that_of_trying_them_all(seed: int) -> None:
     segments, table = random_segments(seed), SpaceTable()
@@ -55,7 +55,7 @@ def test_the_shortest_interval_is_that_of_trying_them_all(seed: int) -> None:
         assert table[segment, space] == ShortestInterval(first, first)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seeds)
 def test_intervals_are_feasible_where_folding_finds_one(seed: int) -> None:
     segments, table = random_segments(seed), SpaceTable()
@@ -138,7 +138,6 @@ def capricious_segments(rng: random.Random) -> Segments:
     return Segments(Dataflow("net", engines, streams), groups, StreamPrices(Capricious(rng)).couplings)
 
 
-@settings(max_examples=60, deadline=None)
 @given(seeds)
 def test_nothing_is_concluded_where_a_cut_stream_costs_more(seed: int) -> None:
     rng = random.Random(seed)

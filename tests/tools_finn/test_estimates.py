@@ -15,7 +15,7 @@ from floorflow import flow
 from floorflow.errors import InputError
 from floorflow.record import PlanWithFiles
 from floorflow.request import Request
-from tests.conftest import CNV, TFC
+from tests.plans import CNV, TFC
 from tests.tools_finn.oracle import FinnPlus, planned
 
 pytestmark = pytest.mark.tools
@@ -72,7 +72,7 @@ def assert_agreed(outcome: PlanWithFiles, graph: Path, folder: Path, finn_plus: 
             {"cap": dict.fromkeys(("LUT", "FF", "BRAM18", "URAM", "DSP"), 0.5)},
             marks=pytest.mark.slow,
         ),
-        ("mobilenet_v1_w4a4", 86, "alveo-u250", {"fps": 200.0}),
+        pytest.param("mobilenet_v1_w4a4", 86, "alveo-u250", {"fps": 200.0}, marks=pytest.mark.slow),
         pytest.param("rn18", 106, "alveo-u250", {}, marks=pytest.mark.slow),
         ("rn18", 106, "alveo-u250", {"fps": 400.0}),
     ],
@@ -114,7 +114,7 @@ def test_finn_plus_tells_the_numbers_of_networks_that_it_converts_live(
 @pytest.mark.parametrize(
     ("name", "platform"),
     [
-        ("cnv_2w2a", "zcu104"),
+        pytest.param("cnv_2w2a", "zcu104", marks=pytest.mark.slow),
         ("mobilenet_v1_w4a4", "alveo-u250"),
         pytest.param("rn18", "alveo-u250", marks=pytest.mark.slow),
     ],

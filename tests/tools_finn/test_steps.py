@@ -18,7 +18,7 @@ from examples.make_models import ModelBuilder
 from floorflow.facts import Plan
 from floorflow.record import PlanWithFiles
 from tests.backends.finn.recorded_kernels import part_for_finn_plus
-from tests.conftest import EXAMPLES, FREE
+from tests.plans import EXAMPLES, FREE
 from tests.tools_finn.oracle import FinnPlus
 from tests.tools_finn.test_estimates import plan, saved
 
@@ -119,12 +119,12 @@ def assert_fifos_are_planned(one: Built) -> None:
     ("name", "platform", "options"),
     [
         pytest.param("cnv_2w2a", "alveo-u250", {}, marks=pytest.mark.slow),
-        ("cnv_2w2a", "pynq-z1", {"fps": 300.0}),
+        pytest.param("cnv_2w2a", "pynq-z1", {"fps": 300.0}, marks=pytest.mark.slow),
         pytest.param("rn18", "alveo-u250", {"fps": 400.0}, marks=pytest.mark.slow),
         pytest.param("mobilenet_v1_w4a4", "alveo-u250", {"fps": 500.0}, marks=pytest.mark.slow),
     ],
 )
-def test_finn_plus_builds_the_kernels_cells_and_fifos_of_a_plan(  # of cards and branches those with slices say it too
+def test_finn_plus_builds_the_kernels_cells_and_fifos_of_a_plan(  # those with slices and of phases say it too
     name: str, platform: str, options: dict[str, Any], tmp_path: Path, finn_plus: FinnPlus
 ) -> None:
     assert_is_the_plan(built(saved(name, tmp_path), platform, tmp_path, finn_plus, **options))
@@ -161,7 +161,8 @@ def test_finn_plus_cuts_what_each_phase_runs_out_of_the_network(tmp_path: Path, 
     outcome = plan(graph, "pynq-z1", costs="calibrated", reconfigure="full", constraint_style="hard", cap=cap)
     write(outcome, tmp_path / "plan")
     assert len(outcome.plan.phases) > 1
-    for number, phase in enumerate(outcome.plan.phases):
+    phases = [*enumerate(outcome.plan.phases)]
+    for number, phase in {0: phases[0], -1: phases[-1]}.values():
         steps = tmp_path / "plan" / "phases" / phase.name / "finn"
         assert_is_the_plan(built_phase(outcome.plan, number, graph, steps, finn_plus))
 
@@ -209,7 +210,7 @@ def test_finn_plus_links_with_the_hook_and_the_planned_memory(tmp_path: Path, fi
     ("name", "platform", "options"),
     [
         ("tfc_1w1a", "alveo-u250", {"constraint_style": "hard"}),
-        ("tfc_1w1a", "pynq-z1", {"constraint_style": "hard"}),
+        pytest.param("tfc_1w1a", "pynq-z1", {"constraint_style": "hard"}, marks=pytest.mark.slow),
         pytest.param(
             *("cnv_2w2a", "alveo-u250", {"fps": 3000.0, "clock_mhz": 1000.0}),
             id="register slices",

@@ -11,7 +11,7 @@ from floorflow.assets import asset_folder
 from floorflow.facts import Plan
 from floorflow.output import write
 from floorflow.request import Request
-from tests.conftest import TFC
+from tests.plans import TFC
 from tests.reconfigured import least_share
 
 

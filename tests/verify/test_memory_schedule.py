@@ -11,7 +11,7 @@ import pytest
 import floorflow as ff
 from floorflow.output import write
 from tests.bandwidth.replay import replay
-from tests.conftest import EXAMPLES
+from tests.plans import EXAMPLES
 from tests.verify.mutants import Files, Mutant, Plan
 from tests.verify.mutants_phases import AT_MEMORY
 

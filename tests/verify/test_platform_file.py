@@ -13,7 +13,8 @@ import yaml
 
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.verify import check
-from tests.conftest import CNV, make_plan
+from tests.conftest import make_plan
+from tests.plans import CNV
 from tests.verify.tiny import write_folder
 
 MIXED = Path(__file__).resolve().parent.parent / "hardware" / "mixed" / "u250-and-u280.yaml"

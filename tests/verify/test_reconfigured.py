@@ -14,7 +14,7 @@ from floorflow.facts import read_plan
 from floorflow.output import write
 from floorflow.request import Request
 from floorflow.verify import check
-from tests.conftest import TFC
+from tests.plans import TFC
 from tests.reconfigured import BATCH, LOAD_MS, quick_board, quick_request
 from tests.verify.mutants import Files, Mutant, Plan
 from tests.verify.mutants_phases import RECONFIGURED

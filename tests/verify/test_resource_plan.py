@@ -11,7 +11,7 @@ import pytest
 import floorflow as ff
 from floorflow import api
 from floorflow.output import write
-from tests.conftest import EXAMPLES, TFC
+from tests.plans import EXAMPLES, TFC
 from tests.residual_models import residual_network
 from tests.verify.mutants import Files, Mutant, Plan
 from tests.verify.mutants_resource_plan import ON_RESOURCES

@@ -15,7 +15,7 @@ from floorflow.backends.fcnnx.engine import ConvLayer, Pipeline, layers_of
 from floorflow.bandwidth.problem import BandwidthProblem, ScheduledNetwork
 from floorflow.dataflow.traffic import EnginePoint, Subgraph
 from floorflow.network import read
-from tests.conftest import ROOT
+from tests.plans import ROOT
 
 FILES = {
     "LeNet-5": "lenet5",

@@ -25,7 +25,7 @@ from floorflow.errors import InputError
 from floorflow.network import read
 from floorflow.resources import Resources
 from tests.backends.fcnnx.case import FILES, case, layers
-from tests.conftest import ROOT
+from tests.plans import ROOT
 
 DIFFERS = {"PilotNet": 0.0536}
 """GOp of the published network at 66x200: 13.5% below Table I, whose variant is unknown."""

@@ -22,7 +22,7 @@ from floorflow.search.interval.search import search
 from floorflow.search.many.at_memory import networks_at_memory, search_at_memory
 from floorflow.several import SeveralOptions, SeveralRequest
 from floorflow.view.pictures.memory import frames_of, joint_front_chart, memory_chart, rates_chart, used_gbs
-from tests.conftest import EXAMPLES, TFC
+from tests.plans import EXAMPLES, TFC
 
 SEVERAL = EXAMPLES / "several"
 LENET, CIFAR = SEVERAL / "lenet5.onnx", SEVERAL / "cifar10.onnx"

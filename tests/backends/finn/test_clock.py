@@ -28,7 +28,7 @@ from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, S
 from floorflow.errors import InputError
 from floorflow.resources import Resources
 from floorflow.technology import technology_of
-from tests.conftest import ROOT
+from tests.plans import ROOT
 
 LABELS = {"Labels": 10, "K": 1, "inputDataType": "INT7"}
 MATRIX = {

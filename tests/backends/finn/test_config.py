@@ -24,7 +24,7 @@ from floorflow.record import PlanWithFiles
 from floorflow.request import Request
 from floorflow.technology import technology_of
 from floorflow.verify import check
-from tests.conftest import CNV, TFC
+from tests.plans import CNV, TFC
 from tests.scarce_dsp import FEW_DSP, mixed_bits
 
 STYLED_PART = technology_of("xcku5p-ffvd900-2-i")

@@ -17,6 +17,7 @@ from floorflow.dataflow.model import Dataflow
 from floorflow.errors import InputError
 from floorflow.network import read
 from floorflow.technology import technology_of
+from tests.backends.finn.test_lower_windows import standard
 
 ZCU104 = technology_of("xczu7ev-ffvc1156-2-e")
 Step = Callable[[ModelBuilder], None]
@@ -102,19 +103,9 @@ def test_a_reshape_behind_the_inputs_quantiser_is_planned_ahead_of_it(
 def test_finns_build_moves_the_same_reshapes(late: tuple[Step, ...], tmp_path: Path) -> None:
     model = network(*late)
     assert reshape_early(model.graph)
-    onnx.checker.check_model(onnx.shape_inference.infer_shapes(_standard(model)))
+    onnx.checker.check_model(onnx.shape_inference.infer_shapes(standard(model)))
     assert not any("floorflow_flatten" in note for note in lowered(model, tmp_path).notes)
     assert not reshape_early(model.graph)
-
-
-def _standard(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a copy in which quantisers are Identity."""
-    copy = onnx.ModelProto.FromString(model.SerializeToString())
-    for node in copy.graph.node:
-        if node.domain:
-            node.op_type, node.domain = "Identity", ""
-            del node.input[1:], node.attribute[:]
-    return copy
 
 
 def by_channel(builder: ModelBuilder) -> None:

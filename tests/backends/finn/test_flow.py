@@ -13,7 +13,8 @@ import floorflow as ff
 from floorflow.backends.finn.step_files import unbuilt
 from floorflow.request import Request
 from tests.command_line import floorflow
-from tests.conftest import TFC, Planned
+from tests.conftest import Planned
+from tests.plans import TFC
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from floorflow.request import Request
 from floorflow.verify.finn.files import LINKED_BELOW
 from tests.backends.finn.finn_rules import floorplan
 from tests.command_line import floorflow
-from tests.conftest import CNV, EXAMPLES, FREE
+from tests.plans import CNV, EXAMPLES, FREE
 
 KINDS = {"fork": "DuplicateStreams_hls", "unit": "MVAU_hls", "sum": "AddStreams_hls"}
 FOLDED: Any = SimpleNamespace(

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import numpy_helper
 
@@ -39,7 +39,6 @@ WIDTHS = st.integers(1, 2048)
 FINNS = st.sampled_from(["main", "plus"])
 
 
-@settings(max_examples=200, deadline=None)
 @given(WIDTHS, st.integers(0, 100_000), PARTS, FINNS)
 def test_no_fifo_is_free_nor_takes_what_the_part_lacks(
     width: int, depth: int, part: Technology, finn: FinnVersion
@@ -56,7 +55,6 @@ def test_no_fifo_is_free_nor_takes_what_the_part_lacks(
     assert bits >= width * (depth - 2)
 
 
-@settings(max_examples=100, deadline=None)
 @given(WIDTHS, WIDTHS, PARTS)
 def test_no_converter_is_free_and_equal_widths_need_none(inside: int, outside: int, part: Technology) -> None:
     for model in ("estimated", "finn"):

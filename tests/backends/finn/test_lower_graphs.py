@@ -9,7 +9,7 @@ from typing import get_args
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from examples.make_models import ModelBuilder
@@ -60,25 +60,8 @@ def assert_connected_in_order(dataflow: Dataflow, inputs: int, outputs: int) -> 
     assert nx.is_connected(graph)
 
 
-RANDOM = given(st.integers(0, 10**6), st.sampled_from([ZCU104, PYNQ, VERSAL]), st.sampled_from(get_args(FinnVersion)))
-
-
-@settings(max_examples=20, deadline=None)
-@RANDOM
+@given(st.integers(0, 10**6), st.sampled_from([ZCU104, PYNQ, VERSAL]), st.sampled_from(get_args(FinnVersion)))
 def test_random_networks_become_one_graph_that_computes_every_mac(
-    folder: Path, seed: int, technology: Technology, finn: FinnVersion
-) -> None:
-    assert_one_graph_that_computes_every_mac(folder, seed, technology, finn)
-
-
-@pytest.mark.slow
-@settings(max_examples=200, deadline=None)
-@RANDOM
-def test_many_random_networks_do_so(folder: Path, seed: int, technology: Technology, finn: FinnVersion) -> None:
-    assert_one_graph_that_computes_every_mac(folder, seed, technology, finn)
-
-
-def assert_one_graph_that_computes_every_mac(
     folder: Path, seed: int, technology: Technology, finn: FinnVersion
 ) -> None:
     path = folder / "graph.onnx"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from examples.make_models import ModelBuilder, tfc
@@ -27,7 +27,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("chains")
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([ZCU104, PYNQ]))
 def test_random_chains_become_one_pipeline_that_computes_every_mac(folder: Path, seed: int, technology: object) -> None:
     path = folder / "chain.onnx"

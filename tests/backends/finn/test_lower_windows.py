@@ -195,7 +195,7 @@ def decoded(folder: Path, weights: tuple[int, ...] = (3, 4, 4, 4), bits: int = 4
     model.graph.output[0].type.tensor_type.ClearField("shape")
     onnx.save(model, folder / "decoder.onnx")
     network = read(folder / "decoder.onnx")
-    inferred = onnx.shape_inference.infer_shapes(_standard(model), strict_mode=True).graph.output[0]
+    inferred = onnx.shape_inference.infer_shapes(standard(model), strict_mode=True).graph.output[0]
     shape = tuple(dim.dim_value for dim in inferred.type.tensor_type.shape.dim)
     found = lower(network, ZCU104)
     assert found.streams[-1].elements == shape[1] * shape[2] * shape[3]
@@ -204,7 +204,7 @@ def decoded(folder: Path, weights: tuple[int, ...] = (3, 4, 4, 4), bits: int = 4
     return found
 
 
-def _standard(model: onnx.ModelProto) -> onnx.ModelProto:
+def standard(model: onnx.ModelProto) -> onnx.ModelProto:
     """Return a copy in which quantisers are Identity."""
     copy = onnx.ModelProto.FromString(model.SerializeToString())
     for node in copy.graph.node:

@@ -21,7 +21,7 @@ from floorflow.resources import Resources
 from floorflow.technology import technology_of
 from floorflow.verify.finn.engines import FoldedEngine
 from floorflow.verify.finn.styles import constants_in_logic as judged
-from tests.conftest import CNV
+from tests.plans import CNV
 from tests.residual_models import residual_network
 
 

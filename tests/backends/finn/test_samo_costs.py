@@ -15,8 +15,8 @@ from floorflow.backends.finn.kinds.registry import kind_of
 from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.technology import technology_of
 from tests.command_line import floorflow
-from tests.conftest import ROOT
 from tests.papers.samo.samo_cases import tables
+from tests.plans import ROOT
 
 TODAY = {
     "StreamingFCLayer_Batch": "MVAU_hls",

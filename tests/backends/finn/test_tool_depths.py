@@ -21,7 +21,7 @@ from floorflow.dataflow.model import Dataflow, FoldedDataflow, Stream
 from floorflow.rates import rate_problem, size
 from floorflow.resources import total
 from floorflow.technology import technology_of
-from tests.conftest import TFC
+from tests.plans import TFC
 from tests.rates.test_patterns import engine, residual
 from tests.rates.test_simulated_builds import BUILDS, read
 

@@ -5,23 +5,14 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from floorflow.errors import InputError
-from floorflow.verify import check
+from tests.backends.layered_plans import assert_legal, read
 from tests.backends.toy.toolbox import EDGES, TOY, floorflow, plan
 
 PICTURES = {"candidates", "floorplan_fpga0", "folding", "partition", "routing_fpga0"}
-
-
-def read(out: Path) -> dict[str, Any]:
-    return json.loads((out / "plan.json").read_text())
-
-
-def assert_legal(out: Path) -> None:
-    assert [*check(out)] == []
 
 
 @pytest.mark.usefixtures("installed")
@@ -105,14 +96,6 @@ def test_the_pictures_show_foldings_by_their_own_names(on_u250: Path) -> None:
     shown = f"makers {engine['makers']} · takers {engine['takers']} · {engine['maths']}"
     assert shown in pictures["folding"]
     assert f"filter {engine['makers']}\N{MULTIPLICATION SIGN}{engine['takers']}" in pictures["floorplan_fpga0"]
-
-
-def test_a_plan_is_the_same_twice(on_u250: Path, tmp_path: Path) -> None:
-    words = json.loads((on_u250 / "run.json").read_text())["argv"][2:]
-    again = floorflow("plan", *words[: words.index("-o")], *words[words.index("-o") + 2 :], "-o", tmp_path / "out")
-    assert again.returncode == 0, again.stderr
-    for name in ("plan.json", "report.txt", "fpga0/pblocks.xdc", "toykit/build.json"):
-        assert (tmp_path / "out" / name).read_bytes() == (on_u250 / name).read_bytes()
 
 
 def test_inspect_lists_its_engines_and_freedoms() -> None:

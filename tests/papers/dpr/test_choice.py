@@ -7,7 +7,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.papers.dpr import choice
@@ -32,7 +32,6 @@ def designs(layers: list[list[tuple[int, int, int]]], limits: tuple[int, int]) -
     return [(c, a / 40 + b / 50) for c, a, b in sums if a <= limits[0] and b <= limits[1]]
 
 
-@settings(max_examples=60, deadline=None)
 @given(LAYERS, st.tuples(st.integers(0, 40), st.integers(0, 40)), st.integers(0, 20))
 def test_the_cheapest_choice_is_the_best_of_all_and_of_equal_ones_that_of_least_area(
     layers: list[list[tuple[int, int, int]]], limits: tuple[int, int], enough: int

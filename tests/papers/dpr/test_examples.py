@@ -7,7 +7,7 @@ import json
 import pytest
 
 import floorflow as ff
-from tests.conftest import ROOT
+from tests.plans import ROOT
 
 CASE = json.loads((ROOT / "examples" / "seyoum_case.json").read_text())
 

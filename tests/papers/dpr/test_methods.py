@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.errors import InputError
@@ -51,7 +51,6 @@ def require_replays(problem: ChunkProblem, answer: ChunkAnswer) -> None:
     assert answer.stats.objective == pytest.approx(steps[-1].run_end_us)
 
 
-@settings(max_examples=60, deadline=None)
 @given(small_problems(), AREAS, st.integers(1, 3))
 def test_exact_is_what_all_designs_are_enumerated_for(problem: ChunkProblem, area: Fraction, count: int) -> None:
     regions = Regions.equal(area, count)
@@ -69,7 +68,6 @@ def test_exact_is_what_all_designs_are_enumerated_for(problem: ChunkProblem, are
     require_replays(problem, ours)
 
 
-@settings(max_examples=60, deadline=None)
 @given(small_problems(), AREAS)
 def test_of_equal_times_the_fewest_chunks_and_the_least_area_are_taken(problem: ChunkProblem, area: Fraction) -> None:
     ours, all_of_them = (method.solve(problem, Regions.equal(area)) for method in (exact, brute))
@@ -78,7 +76,6 @@ def test_of_equal_times_the_fewest_chunks_and_the_least_area_are_taken(problem: 
         assert taken[0] == pytest.approx(taken[1])
 
 
-@settings(max_examples=25, deadline=None)
 @given(small_problems(), AREAS, st.booleans())
 def test_the_published_formulation_has_the_same_optimum(problem: ChunkProblem, area: Fraction, static: bool) -> None:
     problem = problem.changed(memory_gbs=None)
@@ -104,7 +101,6 @@ def test_timelines_of_the_papers_network_are_replayed_within_a_thousandth(count:
     assert all(log.run_start[number] >= log.load_end[number] for number in log.run_end)
 
 
-@settings(max_examples=25, deadline=None)
 @given(small_problems(most_layers=5))
 def test_time_never_rises_with_the_area_where_sizes_are_free(problem: ChunkProblem) -> None:
     step, before = Fraction(1, 8), float("inf")

@@ -10,7 +10,7 @@ import pytest
 from floorflow.papers.dpr.case_file import read_chunk_case
 from floorflow.papers.dpr.case_rows import problem_of_row
 from floorflow.papers.dpr.paper_models import Piecewise, fit_model, fitted
-from tests.conftest import ROOT
+from tests.plans import ROOT
 
 CASE = ROOT / "examples" / "seyoum_case.json"
 PE, SIMD = np.array(list(product([2**k for k in range(7)], repeat=2)), dtype=np.int64).T

@@ -42,13 +42,10 @@ def test_small_networks_have_their_proven_optimum() -> None:
         require_optimum(name)
 
 
-@pytest.mark.parametrize("name", ["fcn_mobilenetv1_b256__zc706", "finn_resnet50_w1a2_b1__u250_4slr"])
-def test_a_large_network_has_its_proven_optimum(name: str) -> None:
-    require_optimum(name)
+IN_EACH_RUN = ["fcn_mobilenetv1_b256__zc706", "finn_resnet50_w1a2_b1__u250_4slr"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("name", [*IN_EACH_RUN, *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE)])
 def test_large_networks_have_their_proven_optimum(name: str) -> None:
     require_optimum(name)
 

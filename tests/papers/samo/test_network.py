@@ -11,8 +11,8 @@ from floorflow.hardware.resource_platforms import resource_platform
 from floorflow.papers.samo.methods.exact import solve
 from floorflow.papers.samo.network import network_problem
 from floorflow.papers.samo.problem import evaluate
-from tests.conftest import EXAMPLES, TFC
 from tests.papers.samo.samo_cases import CASES
+from tests.plans import EXAMPLES, TFC
 from tests.reconfigured import BATCH, LOAD_MS, quick_board, quick_request
 
 

@@ -27,7 +27,8 @@ from floorflow.study.calibration.calibrate import Calibration, calibrate
 from floorflow.study.calibration.data import as_dict, text
 from floorflow.study.calibration.replan import Overrides
 from floorflow.verify import check
-from tests.conftest import CNV, FREE, TFC, Planned
+from tests.conftest import Planned
+from tests.plans import CNV, TFC
 from tests.study import report_samples as samples
 
 QUIET = Overrides(model=CNV, plots=False)
@@ -37,12 +38,6 @@ QUIET = Overrides(model=CNV, plots=False)
 def tfc(planned: Planned) -> Path:
     """The smallest network on the smallest board."""
     return planned(Request(TFC, "pynq-z1", effort="fast", plots=False))
-
-
-@pytest.fixture(scope="module")
-def cnv(planned: Planned) -> Path:
-    """CNV with engines as large as they may be, planned quickly."""
-    return planned(Request(CNV, "alveo-u250", runtime_weights="always", effort="fast", plots=False, **FREE))
 
 
 @pytest.fixture(scope="module")
@@ -108,9 +103,9 @@ def test_the_same_holds_for_one_engine_alone(tfc: Path, tmp_path: Path) -> None:
     assert calibration.unmeasured == sorted(set(calibration.estimates) - {name})
 
 
-def test_larger_rows_change_the_plans_use_and_it_stays_legal(cnv: Path, tmp_path: Path) -> None:
+def test_larger_rows_change_the_plans_use_and_it_stays_legal(cnv_on_u250: Path, tmp_path: Path) -> None:
     calibration = replanned(
-        cnv, tmp_path, lambda use: Resources(2 * use.lut, use.ff, use.bram18, use.uram, use.dsp), QUIET
+        cnv_on_u250, tmp_path, lambda use: Resources(2 * use.lut, use.ff, use.bram18, use.uram, use.dsp), QUIET
     )
     before, after = calibration.before.phases[0], calibration.after.plan.phases[0]
     assert after.networks[0].interval_cycles > before.networks[0].interval_cycles
@@ -120,13 +115,13 @@ def test_larger_rows_change_the_plans_use_and_it_stays_legal(cnv: Path, tmp_path
     assert "measured   " in calibration.after.files["report.txt"]
 
 
-def test_a_kept_folding_takes_every_measured_row(cnv: Path, tmp_path: Path) -> None:
+def test_a_kept_folding_takes_every_measured_row(cnv_on_u250: Path, tmp_path: Path) -> None:
     def change(use: Resources) -> Resources:
         return Resources(use.lut + 7, use.ff + 5, use.bram18 + 1, use.uram, use.dsp)
 
     overrides = Overrides(CNV, keep_folding=True, plots=False)
-    calibration = replanned(cnv, tmp_path, change, overrides)
-    assert uses(calibration.after.plan) == scaled(cnv, change)
+    calibration = replanned(cnv_on_u250, tmp_path, change, overrides)
+    assert uses(calibration.after.plan) == scaled(cnv_on_u250, change)
     assert as_dict(calibration)["changes"]["refolded"] == []
 
 

@@ -16,7 +16,7 @@ from floorflow.cli.studies import comparison_table
 from floorflow.errors import InputError
 from floorflow.request import Request, known_methods
 from floorflow.study.comparison.compare import Comparison, compare
-from tests.conftest import CNV, TFC
+from tests.plans import CNV, TFC
 
 METHODS = ("exact", "cpsat", "finn", "finn-wide", "rule", "annealing", "brute")
 

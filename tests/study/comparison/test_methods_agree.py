@@ -14,7 +14,7 @@ from floorflow.folding.methods import METHODS
 from floorflow.papers.samo.folding.brute import MOST_COMBINATIONS, combinations
 from floorflow.request import Request
 from floorflow.search.candidate.preparing import prepare
-from tests.conftest import EXAMPLES
+from tests.plans import EXAMPLES
 from tests.study.recorded import recorded_networks
 from tests.study.reference import reference_of
 

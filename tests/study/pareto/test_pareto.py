@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import typer
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -30,7 +30,7 @@ from floorflow.resources import RESOURCE_NAMES, Resources, scarcity
 from floorflow.study.pareto.files import folding_files
 from floorflow.study.pareto.fronts import OBJECTIVES, SCARCITY, WORTH, Front, Fronts, fronts, spread
 from floorflow.study.pareto.pareto import Pareto, pareto
-from tests.conftest import CNV, TFC
+from tests.plans import CNV, TFC
 
 SILICON = Resources(lut=1000, ff=2000, bram18=50, uram=8, dsp=20)
 APP = typer.Typer()
@@ -74,7 +74,6 @@ def all_fronts(problem: FoldingProblem, points: int = 5) -> tuple[Front, ...]:
     return fronts(problem, OBJECTIVES, problem.intervals()[0], points)
 
 
-@settings(max_examples=60, deadline=None)
 @given(problems(), st.integers(2, 6))
 def test_every_point_of_every_front_equals_brute_force(problem: FoldingProblem, points: int) -> None:
     for front in all_fronts(problem, points):
@@ -90,7 +89,6 @@ def test_every_point_of_every_front_equals_brute_force(problem: FoldingProblem, 
             assert cost(front.objective, point.folding.resources) == pytest.approx(point.value)
 
 
-@settings(max_examples=100, deadline=None)
 @given(problems(), st.sampled_from(RESOURCE_NAMES))
 def test_beside_the_least_of_a_resource_the_rest_is_least_scarce(problem: FoldingProblem, resource: str) -> None:
     (front,) = fronts(problem, [resource], problem.intervals()[0], 4)
@@ -120,7 +118,6 @@ class Tired:
         return answer
 
 
-@settings(max_examples=60, deadline=None)
 @given(problems(), st.lists(st.integers(0, 2), min_size=3, max_size=7))
 def test_whatever_the_solver_misses_no_point_is_worse_than_a_shorter_one_and_all_bounds_hold(
     problem: FoldingProblem, moods: list[int]

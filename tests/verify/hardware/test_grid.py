@@ -10,7 +10,7 @@ import yaml
 
 from floorflow.verify.hardware.geometry import Device, Rectangle, Sites, runs
 from floorflow.verify.hardware.interconnect import boxes
-from tests.conftest import ROOT
+from tests.plans import ROOT
 
 PARTS = sorted(path.stem for path in (ROOT / "platforms" / "devices").glob("*.yaml"))
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -9,7 +9,7 @@ import pytest
 from floorflow.hardware import Rect, can_relocate, read_device
 from floorflow.verify.hardware.geometry import Rectangle
 from floorflow.verify.rules.modules import moves_onto
-from tests.conftest import ROOT
+from tests.plans import ROOT
 from tests.verify.dies import device as judged_die
 
 

@@ -90,7 +90,6 @@ ENGINES = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(ENGINES, CHOICES)
 def test_columns_hold_what_each_unit_says_alone(engine: tuple[str, dict[str, object]], choice: Choice) -> None:
     kind, attributes = kind_of(engine[0]), engine[1]

@@ -5,7 +5,7 @@ from itertools import product
 from math import lcm, prod
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.backends.finn.folding.legal_foldings import legal_options, options
@@ -277,7 +277,6 @@ def test_errors_name_engine_attribute_and_expectation(unit: Engine, message: str
         options(unit, ALVEO, "estimated")
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     st.sampled_from([6, 8, 27, 32, 64]),
     st.sampled_from([2, 10, 16]),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.backends.finn.folding.cost_table import CostTable, given_folding_groups
@@ -112,7 +112,6 @@ def test_fifo_depths_of_the_build_are_read(folder: Path) -> None:
     assert all(stream.fifo_bits for stream in streams)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=4))
 def test_damaged_graphs_end_in_engines_or_an_input_error(folder: Path, damage: list[tuple[float, int]]) -> None:
     data = bytearray(content("cnv_2w2a"))

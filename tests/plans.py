@@ -1,0 +1,40 @@
+"""The whole plans that tests share: each is made once a session. A new one takes the place of another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from floorflow.request import Request
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = ROOT / "examples"
+CNV = EXAMPLES / "cnv_2w2a.onnx"
+TFC = EXAMPLES / "tfc_1w1a.onnx"
+FREE: Mapping[str, Any] = {"max_products": "none", "max_engine_share": "none"}
+"""Options under which single engines are as large as they may be, for tests of something else."""
+FAST: Mapping[str, Any] = {"effort": "fast", "plots": False}
+MOST_PLANS = 25
+
+PLANS = {
+    "CNV over several SLRs, with engines as large as they may be": Request(
+        CNV, "alveo-u250", runtime_weights="always", **FREE, **FAST
+    ),
+    "CNV on a card as the command line plans it": Request(CNV, "alveo-u250", plots=False),
+    "CNV on a card in soft pblocks": Request(CNV, "alveo-u250", constraint_style="soft", **FAST),
+    "CNV on a card by SLRs": Request(CNV, "alveo-u250", constraint_style="slr", **FAST),
+    "CNV on a Zynq": Request(CNV, "pynq-z1", constraint_style="hard", **FAST),
+    "CNV on a Kintex": Request(CNV, "xcku5p", **FAST),
+    "CNV on a Kintex without constraints": Request(CNV, "xcku5p", constraint_style="none", **FAST),
+    "CNV on an MPSoC in soft pblocks": Request(CNV, "zcu104", constraint_style="soft", **FAST),
+    "CNV on an MPSoC and what less rate would free": Request(CNV, "zcu104", bargains="fold", **FAST),
+    "TFC on a Zynq as the command line plans it": Request(TFC, "pynq-z1", plots=False),
+    "TFC on a Zynq": Request(TFC, "pynq-z1", **FAST),
+    "TFC on a Kintex": Request(TFC, "xcku5p", **FAST),
+    "TFC on an MPSoC": Request(TFC, "zcu104", plots=False),
+    "TFC on a card, pblocks by fills": Request(TFC, "alveo-u250", confidence="none", **FAST),
+    "TFC on a card, pblocks by confidence": Request(TFC, "alveo-u250", confidence=0.9, **FAST),
+}
+"""Requests for examples, by what is planned; beside them are three of branches (conftest)."""
+assert len(PLANS) + 3 <= MOST_PLANS
