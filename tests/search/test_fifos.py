@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cache, partial
 from math import inf
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 import numpy as np
