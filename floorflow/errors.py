@@ -166,6 +166,7 @@ What = Literal[
     "area of each slot",
     "hops",
     "slots and hops",
+    "order",
     "slots and edges",
     "edge",
     "edges together",
@@ -303,6 +304,9 @@ _WORDS: Mapping[What, Callable[[Refusal], str]] = {
     "slots and hops": lambda r: (
         "no assignment of engines to slots meets the resource limits of every slot while streams cross at most "
         f"{_boundaries(r.allowed)}"
+    ),
+    "order": lambda r: (
+        f"no assignment of {_names(r) or 'these modules'} to slots sends every stream to the same FPGA or a later one"
     ),
     "each slot": lambda _: "no assignment of these modules to slots meets the resource limits of every slot",
     "slot": lambda r: f"{r.place}: {r.resource}: {_short(r)}",

@@ -138,6 +138,7 @@ class PlanOptions(ProblemOptions, total=False):
     keep_granularity: bool
     constraint_style: ConstraintStyle
     max_hops: int | None
+    allow_cycles: bool
     keep_out: Sequence[str]
     fix_pblock: Mapping[str, str] | Sequence[str]
     stay_near: str | Path | None

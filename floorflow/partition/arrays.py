@@ -42,7 +42,8 @@ class ProblemArrays:
     a frame; ``beyond`` (S, E) 1 if a slot lies on the ``b`` side of an edge; ``weight`` (what a wire costs over it
     alone), ``most_wires``, ``most_bits`` (E,) of edges; ``stages`` (E, S) register stages of an edge in a slot;
     ``hosts`` the host's two slots; ``distance`` (S, S) cost of a wire between two slots; ``too_many`` (S, S) hops
-    between them above what a stream may cross; ``pairs`` of boundaries of one FPGA.
+    between them above what a stream may cross, and `HOP_LIMIT` more where it goes to an earlier FPGA, which it may not;
+    ``order`` (S,) the number of each slot's FPGA if none may, else all 0; ``pairs`` of boundaries of one FPGA.
     """
 
     names: tuple[str, ...]
@@ -63,6 +64,7 @@ class ProblemArrays:
     hosts: Integers
     distance: Integers
     too_many: Integers
+    order: Integers
     pairs: tuple[BoundaryPair, ...]
 
     def holds(self, members: Sequence[int]) -> Flags:
@@ -85,7 +87,7 @@ class ProblemArrays:
         return int(self.distance[end_slots[self.source], end_slots[self.target]] @ self.wires)
 
     def hops_too_many(self, assignment: Integers) -> int:
-        """Hops of merged streams above what each may have, of an assignment (M,)."""
+        """Hops of merged streams above what each may have, and ways back, of an assignment (M,)."""
         end_slots = np.concatenate([assignment, self.hosts])
         return int(self.too_many[end_slots[self.source], end_slots[self.target]].sum())
 
@@ -127,16 +129,19 @@ def arrays_of(problem: PartitionProblem) -> ProblemArrays:
         hosts=np.array([problem.host_in, problem.host_out], dtype=np.int64),
         distance=distance,
         too_many=too_many,
+        order=np.array(problem.order or [0] * len(problem.slots), dtype=np.int64),
         pairs=boundary_pairs(problem.graph, problem.max_hops),
     )
 
 
 def _between_slots(problem: PartitionProblem) -> tuple[Integers, Integers]:
-    """Return (S, S) what a wire costs between two slots, and by how much its hops are too many."""
+    """Return (S, S) what a wire costs between two slots, and by how much its hops are too many, or that it goes back."""
     slots, graph = range(len(problem.slots)), problem.graph
     most = UNLIMITED if problem.max_hops is None else problem.max_hops
     distance = [tuple(graph.cost(a, b) for b in slots) for a in slots]
-    too_many = [tuple(max(0, graph.hops(a, b) - most) for b in slots) for a in slots]
+    too_many = [
+        tuple(max(0, graph.hops(a, b) - most) + HOP_LIMIT * problem.goes_back(a, b) for b in slots) for a in slots
+    ]
     return _integers(distance, len(slots)), _integers(too_many, len(slots))
 
 

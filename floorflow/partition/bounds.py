@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from math import ceil
 
 import numpy as np
@@ -108,8 +109,18 @@ def contracted(problem: PartitionProblem, edges_kept: Collection[int]) -> tuple[
         cells={name: _least_by_group(row, index, len(groups)) for name, row in problem.cells.items()},
         free_cells=_summed_by_group(problem.free_cells, index, len(groups)),
         barred={name: _barred_by_group(slots, index) for name, slots in problem.barred.items()},
+        order=_order_of_groups(problem.order, index, len(groups)),
     )
     return smaller, index
+
+
+def _order_of_groups(order: Sequence[int], index: Sequence[int], count: int) -> tuple[int, ...]:
+    """Return numbers of groups from which none may go back to a lower one; none where groups share an FPGA."""
+    held = [{fpga for fpga, group in zip(order, index, strict=False) if group == one} for one in range(count)]
+    ranges = sorted((min(fpgas), max(fpgas), group) for group, fpgas in enumerate(held) if fpgas)
+    if not order or any(before[1] >= after[0] for before, after in pairwise(ranges)):
+        return ()
+    return tuple(min(fpgas) for fpgas in held)
 
 
 def _barred_by_group(slots: Collection[int], index: Sequence[int]) -> frozenset[int]:

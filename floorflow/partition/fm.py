@@ -54,10 +54,10 @@ class MoveEvaluator:
         return table[:count], table.T[:count]
 
     @cached_property
-    def streams(self) -> Floats:
-        """(M, M + 2) merged streams between a module and any end, in either direction."""
-        table = self.arrays.flow_matrix(np.ones_like(self.arrays.wires))
-        return np.asarray((table + table.T)[: len(self.arrays.names)])
+    def streams(self) -> tuple[Floats, Floats]:
+        """(M, M + 2) merged streams from a module and to a module."""
+        table, count = self.arrays.flow_matrix(np.ones_like(self.arrays.wires)), len(self.arrays.names)
+        return table[:count], table.T[:count]
 
     @cached_property
     def links(self) -> Integers:
@@ -117,11 +117,13 @@ class MoveEvaluator:
         excess = self._edge_excess(loads, forwards, backwards) + (~arrays.takes)
         excess += (~arrays.takes[modules, assignment]).sum() - (~arrays.takes[modules, assignment])[:, None]
         excess += self._resource_excess(assignment, use, load, loads) + self._area_excess(assignment)
-        excess += _HOP * (arrays.hops_too_many(assignment) + self._change(assignment, self.streams, arrays.too_many))
+        sent, received = self.streams
+        more = self._change(assignment, sent, arrays.too_many.T) + self._change(assignment, received, arrays.too_many)
+        excess += _HOP * (arrays.hops_too_many(assignment) + more)
         return excess, arrays.cost(assignment) + self._change(assignment, self.wires, arrays.distance)
 
     def _change(self, assignment: Integers, amounts: Floats, between: Integers) -> Floats:
-        """(M, S) what each move adds to the sum of amounts (M, M + 2) x ``between`` (S, S) the slots of their ends."""
+        """(M, S) what each move adds to the sum of amounts (M, M + 2) x ``between`` (S, S), the other end's slot first."""
         if not between.any():
             return np.zeros((len(assignment), len(between)))
         sums = amounts @ between[np.concatenate([assignment, self.arrays.hosts])]

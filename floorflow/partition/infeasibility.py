@@ -91,7 +91,7 @@ def _area_short(problem: PartitionProblem) -> PartitionFailure | None:
 
 
 def explain_infeasibility(problem: PartitionProblem, seed: int, limit: float) -> PartitionFailure:
-    """Say what binds in a problem that is proven infeasible: hops, area, links, SLLs or slots, if it can be told.
+    """Say what binds in a problem that is proven infeasible: hops, order, area, links, SLLs or slots, if it can be told.
 
     Limits are lifted to see which of them make it feasible, each trial within ``limit`` deterministic time units.
     """
@@ -99,6 +99,8 @@ def explain_infeasibility(problem: PartitionProblem, seed: int, limit: float) ->
         further = _further(problem, seed, limit)
         if further is not None:
             return PartitionFailure((Refusal("hops", HOPS, "", further, problem.max_hops, proven=True),))
+    if problem.order and _solve_least_load(replace(problem, order=()), [], seed, limit).assignment is not None:
+        return PartitionFailure((Refusal("order", proven=True),))
     if problem.cells:
         anywhere = replace(problem, cells=_only_where(problem))
         if _solve_least_load(anywhere, [], seed, limit).assignment is not None:

@@ -13,6 +13,7 @@ constraints  limit[s, r]    use of resource r by the modules of slot s and its c
              wires[e]       sum of wires over e <= its SLLs
              rate[e, d]     sum of bits a frame over link e in direction d <= what it carries in a frame
              hops[p, r]     both[p, r] = 0 where r are more boundaries apart than a stream may cross
+             order[p, f]    the target of p lies in the f-th FPGA or a later one if the source does, where none goes back
 objective    min sum_e weight[e] x wires over e + sum_r wires over both of r, given to the solver by the caller:
              a stream over b boundaries of an FPGA passes b (b - 1) / 2 pairs of them, and so costs b (b + 1) / 2 a wire
 """
@@ -23,6 +24,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from ortools.sat.python import cp_model
 
 from floorflow.hardware.slot_graph import BoundaryPair
@@ -148,6 +150,7 @@ def build_model(
     model = Model(arrays, tree, cp, beyond, inside, cross, loads, rates, both)
     _shape(model, problem)
     _limit(model, problem, soften)
+    _keep_order(model, soften)
     return model
 
 
@@ -282,6 +285,24 @@ def _limit(model: Model, problem: PartitionProblem, soften: Soften | None) -> No
     for amount, most, name in limits:
         allowance = soften(model.cp, most) if soften is not None and most < UNLIMITED else 0
         _at_most(model, amount - allowance, most, name)
+
+
+def _keep_order(model: Model, soften: Soften | None) -> None:
+    """Add the constraints order."""
+    arrays = model.arrays
+    slots = [*range(len(arrays.names)), *arrays.hosts.tolist()]
+
+    def late(end: int, fpga: int) -> Any:
+        if end >= len(arrays.names):
+            return int(arrays.order[slots[end]] >= fpga)
+        return sum(model.inside[end, slot] for slot in np.flatnonzero(arrays.order >= fpga).tolist())
+
+    ends = sorted({*zip(arrays.source.tolist(), arrays.target.tolist(), strict=True)})
+    later = sorted({*arrays.order.tolist()})[1:]
+    for source, target in ends if later else ():
+        allowance = 0 if soften is None else soften(model.cp, 1)
+        for fpga in later:
+            _at_most(model, late(source, fpga) - late(target, fpga) - allowance, 0, f"order[{source},{target},{fpga}]")
 
 
 def _at_most(model: Model, amount: Any, most: int, name: str) -> None:

@@ -62,7 +62,8 @@ class PartitionProblem:
     its ``free_cells``. Without ``cells`` there is no rule of area; a module that they do not name takes none.
     ``barred`` are slots, by position, in which a module may not lie for another reason. No stream crosses more than
     ``max_hops`` SLR boundaries one after the other in an FPGA (None: any number); ``fpgas`` say which boundaries are of
-    one, as `SlotGraph` takes them.
+    one, as `SlotGraph` takes them. ``order``: the number of each slot's FPGA, from which no stream goes to one of a
+    lower number; without it streams go to and fro.
     """
 
     demands: Mapping[str, Resources]
@@ -78,6 +79,7 @@ class PartitionProblem:
     barred: Mapping[str, frozenset[int]] = field(default_factory=dict)
     max_hops: int | None = None
     fpgas: tuple[int, ...] = ()
+    order: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         rows = [self.free_cells, *self.cells.values()] if self.cells else []
@@ -139,6 +141,14 @@ class PartitionProblem:
         most = self.max_hops
         return () if most is None else tuple(s for s in self.streams if self.hops(s, slot_of) > most)
 
+    def goes_back(self, source: int, target: int) -> bool:
+        """Whether a stream between two slots goes to an earlier FPGA, which it must not."""
+        return bool(self.order) and self.order[source] > self.order[target]
+
+    def back(self, slot_of: Mapping[str, int]) -> tuple[ModuleStream, ...]:
+        """Return the streams that go to an earlier FPGA, where none may."""
+        return tuple(s for s in self.streams if self.goes_back(*self.ends(s, slot_of)))
+
     def cost(self, slot_of: Mapping[str, int]) -> int:
         """Wires times what each costs on its route, over all streams: see `SlotGraph.cost`."""
         return sum(s.wires * self.graph.cost(*self.ends(s, slot_of)) for s in self.streams)
@@ -184,8 +194,10 @@ class PartitionProblem:
         return tuple(cells)
 
     def is_legal(self, slot_of: Mapping[str, int]) -> bool:
-        """Whether all pblock, resource, area, SLL and link limits hold, and no stream goes too far."""
-        if not all(self.takes(name, slot_of[name]) for name in self.demands) or self.too_far(slot_of):
+        """Whether all pblock, resource, area, SLL and link limits hold, and no stream goes too far or back."""
+        if not all(self.takes(name, slot_of[name]) for name in self.demands):
+            return False
+        if self.too_far(slot_of) or self.back(slot_of):
             return False
         taken = zip(self.slot_cells(slot_of), self.most_cells, strict=True)
         if any(most is not None and cells > most for cells, most in taken):

@@ -240,6 +240,11 @@ class Request(BaseModel):
         description="Most SLR boundaries that a stream may cross in an FPGA; if not given one, and more only where no "
         "assignment without exists.",
     )
+    allow_cycles: Annotated[bool, FLOORPLAN] = Field(
+        default=False,
+        description="Streams may go back to earlier FPGAs, too; else every stream ends in the FPGA that it comes from, "
+        "or a later one.",
+    )
     keep_out: Annotated[Areas, FLOORPLAN] = Field(
         (),
         description="Area that no pblock may touch, such as CLOCKREGION_X0Y0:CLOCKREGION_X1Y1 or, of one of several "

@@ -16,7 +16,7 @@ from floorflow.segments.problems import Segments
 
 @dataclass(frozen=True)
 class Hops:
-    """``near[a][b]``: whether a stream between slots ``a`` and ``b`` may be; and the slots of the host's two ends.
+    """``near[a][b]``: whether a stream from slot ``a`` to slot ``b`` may be; and the slots of the host's two ends.
 
     ``most``: how many SLR boundaries of an FPGA it may cross, for messages.
     """
@@ -31,9 +31,13 @@ class Hops:
         """Whether they forbid anything at all."""
         return not all(all(row) for row in self.near)
 
-    def beside(self, slots: Collection[int]) -> frozenset[int]:
-        """Return the slots in which a stream may end that begins in one of these, or the other way round."""
+    def behind(self, slots: Collection[int]) -> frozenset[int]:
+        """Return the slots in which a stream may end that begins in one of these."""
         return frozenset(end for begin in slots for end, allowed in enumerate(self.near[begin]) if allowed)
+
+    def before(self, slots: Collection[int]) -> frozenset[int]:
+        """Return the slots in which a stream may begin that ends in one of these."""
+        return frozenset(begin for begin, row in enumerate(self.near) if any(row[end] for end in slots))
 
     def allow(self, dataflow: Dataflow, slot_of: Mapping[str, int]) -> bool:
         """Whether engines may lie so."""
@@ -69,9 +73,9 @@ class Near:
             for source, target in self.streams:
                 here, there = may.get(source, host_in), may.get(target, host_out)
                 if source in may:
-                    may[source] = here & hops.beside(there)
+                    may[source] = here & hops.before(there)
                 if target in may:
-                    may[target] = there & hops.beside(here)
+                    may[target] = there & hops.behind(here)
         return may
 
 
@@ -88,34 +92,37 @@ class CutHops:
 
     @cached_property
     def _pairs(self) -> list[tuple[int, int]]:
-        """Parts that a stream joins, the earlier one first."""
+        """Parts that a stream joins, its source first."""
         home = {name: part for part, names in enumerate(self.segments.order) for name in names}
-        pairs = ((home[a], home[b]) for a, b in self.segments.dataflow.engine_pairs)
-        return sorted({(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]})
+        pairs = {(home[a], home[b]) for a, b in self.segments.dataflow.engine_pairs}
+        return sorted(pair for pair in pairs if pair[0] != pair[1])
 
     @cached_property
-    def _before(self) -> Mapping[int, list[int]]:
-        """The earlier parts that streams join each part to."""
-        before: dict[int, list[int]] = {}
-        for earlier, later in self._pairs:
-            before.setdefault(later, []).append(earlier)
+    def _before(self) -> Mapping[int, list[tuple[int, bool]]]:
+        """The earlier parts that streams join each part to, and whether these come from there."""
+        before: dict[int, list[tuple[int, bool]]] = {}
+        for source, target in self._pairs:
+            before.setdefault(max(source, target), []).append((min(source, target), source < target))
         return before
 
     @cached_property
     def _furthest(self) -> Mapping[int, int]:
         """The last part that streams join each part to, if it is a later one."""
-        return dict(self._pairs)
+        return dict(sorted((min(pair), max(pair)) for pair in self._pairs))
 
     @cached_property
-    def _host_slots(self) -> Mapping[int, list[int]]:
-        """The slots of the host's ends that streams join parts to."""
+    def _of_host(self) -> Mapping[int, frozenset[int]]:
+        """The slots in which parts may lie by the streams that join them to the host."""
         home = {name: part for part, names in enumerate(self.segments.order) for name in names}
-        found: dict[int, list[int]] = {}
+        found: dict[int, frozenset[int]] = {}
         for stream in self.segments.dataflow.streams:
             if stream.from_outside and not stream.to_outside:
-                found.setdefault(home[stream.target], []).append(self.hops.host_in)
+                part, slots = home[stream.target], self.hops.behind((self.hops.host_in,))
             elif stream.to_outside and not stream.from_outside:
-                found.setdefault(home[stream.source], []).append(self.hops.host_out)
+                part, slots = home[stream.source], self.hops.before((self.hops.host_out,))
+            else:
+                continue
+            found[part] = found.get(part, slots) & slots
         return found
 
     def allow(self, ends: Sequence[int], end: int) -> bool:
@@ -127,14 +134,17 @@ class CutHops:
         slot = self.slots[place]
         homes = _places(ends)
         for part in range(start, end):
-            if not all(near[host][slot] for host in self._host_slots.get(part, ())):
+            if slot not in self._of_host.get(part, (slot,)):
                 return False
-            if not all(near[self.slots[homes[other]]][slot] for other in self._before.get(part, ()) if other < start):
-                return False
+            for other, forth in self._before.get(part, ()):
+                if other < start:
+                    earlier = self.slots[homes[other]]
+                    if not (near[earlier][slot] if forth else near[slot][earlier]):
+                        return False
         rest = self.slots[place + 1 :]
         here = {self.slots[homes[part]] for part in self._open(start, end)}
         here |= {slot} if any(self._furthest.get(part, 0) >= end for part in range(start, end)) else set()
-        return all(any(near[one][other] for other in rest) for one in here)
+        return all(any(near[one][other] or near[other][one] for other in rest) for one in here)
 
     def state(self, ends: Sequence[int]) -> Hashable:
         """Return what matters of the places so far for those to come."""

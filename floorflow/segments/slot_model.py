@@ -148,14 +148,14 @@ class SlotModel:
                 self.model.add(_sum(terms + everything) <= int(self.limits[:, resource].sum()))
 
     def keep_near(self, hops: Hops, streams: Iterable[tuple[str, str]], unit_of: Mapping[str, int]) -> None:
-        """Forbid streams between slots that are too far from each other."""
+        """Forbid streams between slots that they may not join."""
         for source, target in sorted({(unit_of.get(a, -1), unit_of.get(b, -1)) for a, b in streams}):
             if source == target:
                 continue
             from_, to = self._places(source, hops.host_in), self._places(target, hops.host_out)
-            for one, other in ((from_, to), (to, from_)):
+            for one, other, reach in ((from_, to, hops.behind), (to, from_, hops.before)):
                 for slot, here in enumerate(one):
-                    near = frozenset(place for place, allowed in enumerate(hops.near[slot]) if allowed)
+                    near = reach((slot,))
                     if len(near) < len(other):
                         self.model.add(_within(other, near) >= here)
 

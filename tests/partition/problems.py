@@ -39,6 +39,7 @@ def problems(
     registers = draw(st.integers(0, 3))
     max_hops = draw(st.sampled_from([None, 1, 2])) if hops == "any" else hops
     area = draw(st.booleans())
+    order = draw(st.one_of(st.just(()), st.tuples(*(st.integers(0, 2) for _ in range(slots)))))
     return PartitionProblem(
         demands={name: draw(AMOUNT) for name in names},
         streams=tuple(draw(streams(names))),
@@ -51,6 +52,7 @@ def problems(
         free_cells=tuple(draw(st.integers(5, 30)) for _ in range(slots)) if area else (),
         area_share=draw(st.sampled_from([1.0, 0.92, 0.8])) if area else 1.0,
         max_hops=max_hops,
+        order=order,
     )
 
 
@@ -104,8 +106,7 @@ def best_of_all(problem: PartitionProblem, places: np.ndarray) -> int | None:
         side = connected(problem, e)
         wires, there, back = (np.zeros(len(places), dtype=int) for _ in range(3))
         for number, s in enumerate(problem.streams):
-            source = places[:, names.index(s.source)] if s.source else np.full(len(places), problem.host_in)
-            target = places[:, names.index(s.target)] if s.target else np.full(len(places), problem.host_out)
+            source, target = ends(problem, s, places)
             from_b, to_b = np.isin(source, side), np.isin(target, side)
             wires += s.wires * (from_b != to_b)
             there += s.bits_per_frame * (~from_b & to_b)
@@ -124,6 +125,9 @@ def best_of_all(problem: PartitionProblem, places: np.ndarray) -> int | None:
     for stream, by_fpga in zip(problem.streams, hops, strict=True):
         cost += stream.wires * (by_fpga * (by_fpga + 1) // 2).sum(axis=0)
         legal &= (by_fpga <= (len(problem.slots) if problem.max_hops is None else problem.max_hops)).all(axis=0)
+    for stream in problem.streams if problem.order else ():
+        source, target = (np.array(problem.order)[slots] for slots in ends(problem, stream, places))
+        legal &= source <= target
     legal &= (use <= np.array([slot.limit.as_tuple() for slot in problem.slots])).all(axis=(1, 2))
     for m, name in enumerate(names):
         legal &= np.isin(places[:, m], [s for s, slot in enumerate(problem.slots) if slot.takes(problem.demands[name])])
@@ -132,6 +136,14 @@ def best_of_all(problem: PartitionProblem, places: np.ndarray) -> int | None:
         for s, free in enumerate(problem.free_cells):
             legal &= np.where(places == s, cells[:, s], 0).sum(axis=1) <= problem.area_share * free + 1e-6
     return int(cost[legal].min()) if legal.any() else None
+
+
+def ends(problem: PartitionProblem, stream: ModuleStream, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the slots (A,) of a stream's two ends."""
+    names = list(problem.demands)
+    source = places[:, names.index(stream.source)] if stream.source else np.full(len(places), problem.host_in)
+    target = places[:, names.index(stream.target)] if stream.target else np.full(len(places), problem.host_out)
+    return source, target
 
 
 def fpgas(problem: PartitionProblem) -> list[int]:

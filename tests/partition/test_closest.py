@@ -17,7 +17,7 @@ ROUNDING = 1e-3
 
 
 def excess(problem: PartitionProblem, slot_of: Mapping[str, int]) -> float:
-    """Return the sum of the shares by which limits are exceeded, with hops too many and modules that are too large."""
+    """Return the sum of the shares by which limits are exceeded, with hops too many, ways back and modules that are too large."""
     uses: list[tuple[int, int | None]] = []
     for slot, demand in zip(problem.slots, problem.slot_demands(slot_of), strict=True):
         uses += zip(demand.as_tuple(), slot.limit.as_tuple(), strict=True)
@@ -29,6 +29,7 @@ def excess(problem: PartitionProblem, slot_of: Mapping[str, int]) -> float:
     # A tenth for each hop too many between two modules, or a module and an end of the host.
     far = {(s.source, s.target): problem.hops(s, slot_of) - (problem.max_hops or 9) for s in problem.streams}
     misplaced += sum(max(0, hops) / 10 for hops in far.values())
+    misplaced += len({(s.source, s.target) for s in problem.back(slot_of)})
     return misplaced + sum(max(0, use - most) / max(1, most) for use, most in uses if most is not None)
 
 

@@ -48,7 +48,7 @@ def test_of_a_chain_with_an_end_in_some_slots_alone_too(end: tuple[int, int, int
     legal = used_by_any(hops, engines, streams)[last] & alone
     reach = Near(hops, streams).in_reach(engines, {last: frozenset(alone)})
     assert reach[last] == legal
-    one = hops.beside(legal) & used_by_any(hops, engines, streams)[engines[-2]]
+    one = hops.before(legal) & used_by_any(hops, engines, streams)[engines[-2]]
     assert reach[engines[-2]] == one
 
 

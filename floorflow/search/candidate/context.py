@@ -252,6 +252,14 @@ def _largest(device: Device, slot: Slot, granularity: str) -> tuple[Resources, .
     return (free_supply(device, slot),) if granularity == "slot" else max_pblocks(device, slot)
 
 
+def fpga_order(context: PlanningContext) -> tuple[int, ...]:
+    """Return the number of each slot's FPGA, if streams may not go back to one of a lower number; else nothing."""
+    platform = context.platform
+    if context.request.allow_cycles or len(platform.fpgas) == 1:
+        return ()
+    return tuple(number for number, fpga in enumerate(platform.fpgas) for _ in fpga.slots)
+
+
 def reachable_fps(platform: Platform, interval_cycles: int) -> str:
     """Return the frame rate of an interval as ``--fps`` takes it: four digits or whole frames, rounded down."""
     rate = platform.clock_mhz * 1e6 / interval_cycles

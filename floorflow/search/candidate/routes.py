@@ -19,7 +19,7 @@ import networkx as nx
 from floorflow.dataflow.model import Dataflow, Stream
 from floorflow.errors import Refusal
 from floorflow.hardware import Fpga, Platform, boundaries_cost, boundary_pairs
-from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.context import PlanningContext, fpga_order
 from floorflow.segments.hops import Hops, Near
 from floorflow.segments.slot_model import Crossings
 
@@ -176,7 +176,11 @@ def _link_slot(platform: Platform, fpga: Fpga) -> str:
 def hops_of(context: PlanningContext) -> Hops:
     """Return which slots the ends of a stream may have, slots by their places in the platform's order."""
     graph, places = context.platform.graph, _places(context)
-    near = tuple(tuple(graph.hops(a, b) <= context.max_hops for b in places.values()) for a in places.values())
+    order = fpga_order(context) or (0,) * len(places)
+    near = tuple(
+        tuple(graph.hops(a, b) <= context.max_hops and order[a] <= order[b] for b in places.values())
+        for a in places.values()
+    )
     return Hops(near, places[context.platform.host_in_slot], places[context.platform.host_out_slot], context.max_hops)
 
 

@@ -26,7 +26,7 @@ from floorflow.placement.rectangles.area import least_cells
 from floorflow.placement.rectangles.candidate_rectangles import supply_at
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, scaled_down
-from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.context import PlanningContext, fpga_order
 from floorflow.search.candidate.given_pblocks import by_module
 
 Use = Mapping[str, Resources]
@@ -142,6 +142,7 @@ def partition_problem(
         frames_per_s=platform.clock_mhz * 1e6 / longest,
         barred=_barred(context, modules, folded),
         max_hops=context.max_hops,
+        order=fpga_order(context),
     )
 
 

@@ -182,6 +182,15 @@ def check_hops(phase: PhaseFacts, options: Record, slls: list[Record]) -> None:
     _check_streams_listed(phase, stated["streams"], where)
 
 
+def check_order(phase: PhaseFacts, options: Record) -> None:
+    """Judge that no stream goes back to an earlier FPGA, unless the options allow it."""
+    for channel in () if options["allow_cycles"] else phase.channels:
+        ends = phase.ends(channel)
+        if ends is not None and ends[0].fpga_number > ends[1].fpga_number:
+            way = f"goes back from {ends[0].fpga} to {ends[1].fpga}"
+            phase.add("stream-back", f"{phase.where} channel {channel['name']}", way)
+
+
 def _stretches(phase: PhaseFacts) -> Iterator[tuple[Record, RouteStep]]:
     """Yield every run of boundaries inside one FPGA that a channel crosses."""
     for channel in phase.channels:
