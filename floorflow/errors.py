@@ -303,7 +303,7 @@ _WORDS: Mapping[What, Callable[[Refusal], str]] = {
     ),
     "slots and hops": lambda r: (
         "no assignment of engines to slots meets the resource limits of every slot while streams cross at most "
-        f"{_boundaries(r.allowed)}"
+        f"{_boundaries(r.allowed)}" + (" and none goes back to an earlier FPGA" if r.names else "")
     ),
     "order": lambda r: (
         f"no assignment of {_names(r) or 'these modules'} to slots sends every stream to the same FPGA or a later one"

@@ -135,7 +135,7 @@ def arrays_of(problem: PartitionProblem) -> ProblemArrays:
 
 
 def _between_slots(problem: PartitionProblem) -> tuple[Integers, Integers]:
-    """Return (S, S) what a wire costs between two slots, and by how much its hops are too many, or that it goes back."""
+    """Return (S, S) what a wire costs between two slots, and by how much its way is too long, or goes back."""
     slots, graph = range(len(problem.slots)), problem.graph
     most = UNLIMITED if problem.max_hops is None else problem.max_hops
     distance = [tuple(graph.cost(a, b) for b in slots) for a in slots]

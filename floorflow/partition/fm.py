@@ -123,7 +123,7 @@ class MoveEvaluator:
         return excess, arrays.cost(assignment) + self._change(assignment, self.wires, arrays.distance)
 
     def _change(self, assignment: Integers, amounts: Floats, between: Integers) -> Floats:
-        """(M, S) what each move adds to the sum of amounts (M, M + 2) x ``between`` (S, S), the other end's slot first."""
+        """(M, S) what each move adds to the sum of amounts (M, M + 2) x ``between`` (S, S), the other end first."""
         if not between.any():
             return np.zeros((len(assignment), len(between)))
         sums = amounts @ between[np.concatenate([assignment, self.arrays.hosts])]

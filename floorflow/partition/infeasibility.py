@@ -91,7 +91,7 @@ def _area_short(problem: PartitionProblem) -> PartitionFailure | None:
 
 
 def explain_infeasibility(problem: PartitionProblem, seed: int, limit: float) -> PartitionFailure:
-    """Say what binds in a problem that is proven infeasible: hops, order, area, links, SLLs or slots, if it can be told.
+    """Say what binds in a problem that is proven infeasible: hops, order, area, an edge or slots, if it can be told.
 
     Limits are lifted to see which of them make it feasible, each trial within ``limit`` deterministic time units.
     """

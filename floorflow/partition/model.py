@@ -13,7 +13,7 @@ constraints  limit[s, r]    use of resource r by the modules of slot s and its c
              wires[e]       sum of wires over e <= its SLLs
              rate[e, d]     sum of bits a frame over link e in direction d <= what it carries in a frame
              hops[p, r]     both[p, r] = 0 where r are more boundaries apart than a stream may cross
-             order[p, f]    the target of p lies in the f-th FPGA or a later one if the source does, where none goes back
+             order[p, f]    the target of p lies in the f-th FPGA or later if the source does, where none goes back
 objective    min sum_e weight[e] x wires over e + sum_r wires over both of r, given to the solver by the caller:
              a stream over b boundaries of an FPGA passes b (b - 1) / 2 pairs of them, and so costs b (b + 1) / 2 a wire
 """

@@ -18,13 +18,15 @@ from floorflow.segments.problems import Segments
 class Hops:
     """``near[a][b]``: whether a stream from slot ``a`` to slot ``b`` may be; and the slots of the host's two ends.
 
-    ``most``: how many SLR boundaries of an FPGA it may cross, for messages.
+    ``most``: how many SLR boundaries of an FPGA it may cross, and ``in_order``: whether none goes back to an earlier
+    FPGA, both for messages.
     """
 
     near: Sequence[Sequence[bool]]
     host_in: int
     host_out: int
     most: int = 1
+    in_order: bool = False
 
     @property
     def forbid(self) -> bool:

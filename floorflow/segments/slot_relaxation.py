@@ -224,7 +224,9 @@ def joint_bound(
         return isinstance(answers[index], Impossible)
 
     first = first_not(impossible, start_index, len(intervals))
-    what = Refusal("slots and hops", allowed=relaxation.near.hops.most) if relaxation.near else Refusal("each slot")
+    what, hops = Refusal("each slot"), relaxation.near and relaxation.near.hops
+    if hops:
+        what = Refusal("slots and hops", allowed=hops.most, names=("in order",) if hops.in_order else ())
     refusal = replace(what, proven=True) if first > start_index else None
     if first == len(intervals):
         return JointBound(None, SolveStats("joint", "infeasible"), refusal)

@@ -125,9 +125,7 @@ def best_of_all(problem: PartitionProblem, places: np.ndarray) -> int | None:
     for stream, by_fpga in zip(problem.streams, hops, strict=True):
         cost += stream.wires * (by_fpga * (by_fpga + 1) // 2).sum(axis=0)
         legal &= (by_fpga <= (len(problem.slots) if problem.max_hops is None else problem.max_hops)).all(axis=0)
-    for stream in problem.streams if problem.order else ():
-        source, target = (np.array(problem.order)[slots] for slots in ends(problem, stream, places))
-        legal &= source <= target
+    legal &= in_order(problem, places)
     legal &= (use <= np.array([slot.limit.as_tuple() for slot in problem.slots])).all(axis=(1, 2))
     for m, name in enumerate(names):
         legal &= np.isin(places[:, m], [s for s, slot in enumerate(problem.slots) if slot.takes(problem.demands[name])])
@@ -136,6 +134,15 @@ def best_of_all(problem: PartitionProblem, places: np.ndarray) -> int | None:
         for s, free in enumerate(problem.free_cells):
             legal &= np.where(places == s, cells[:, s], 0).sum(axis=1) <= problem.area_share * free + 1e-6
     return int(cost[legal].min()) if legal.any() else None
+
+
+def in_order(problem: PartitionProblem, places: np.ndarray) -> np.ndarray:
+    """Return for each assignment (A, M) whether no stream goes back to an earlier FPGA."""
+    legal, order = np.ones(len(places), dtype=bool), np.array(problem.order or [0] * len(problem.slots))
+    for stream in problem.streams:
+        source, target = ends(problem, stream, places)
+        legal &= order[source] <= order[target]
+    return legal
 
 
 def ends(problem: PartitionProblem, stream: ModuleStream, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

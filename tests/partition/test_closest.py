@@ -17,7 +17,7 @@ ROUNDING = 1e-3
 
 
 def excess(problem: PartitionProblem, slot_of: Mapping[str, int]) -> float:
-    """Return the sum of the shares by which limits are exceeded, with hops too many, ways back and modules that are too large."""
+    """Return the sum of the shares by which limits are exceeded, with too many hops, ways back and large modules."""
     uses: list[tuple[int, int | None]] = []
     for slot, demand in zip(problem.slots, problem.slot_demands(slot_of), strict=True):
         uses += zip(demand.as_tuple(), slot.limit.as_tuple(), strict=True)

@@ -176,12 +176,13 @@ def _link_slot(platform: Platform, fpga: Fpga) -> str:
 def hops_of(context: PlanningContext) -> Hops:
     """Return which slots the ends of a stream may have, slots by their places in the platform's order."""
     graph, places = context.platform.graph, _places(context)
-    order = fpga_order(context) or (0,) * len(places)
+    order, platform = fpga_order(context) or (0,) * len(places), context.platform
     near = tuple(
         tuple(graph.hops(a, b) <= context.max_hops and order[a] <= order[b] for b in places.values())
         for a in places.values()
     )
-    return Hops(near, places[context.platform.host_in_slot], places[context.platform.host_out_slot], context.max_hops)
+    ends = places[platform.host_in_slot], places[platform.host_out_slot]
+    return Hops(near, *ends, context.max_hops, in_order=any(order))
 
 
 def near(context: PlanningContext) -> Near:

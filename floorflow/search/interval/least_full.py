@@ -28,6 +28,8 @@ ROOMIEST = 1.1
 """Times the least share at which a slot that holds an engine still counts as one of the roomiest for it."""
 HEADROOM = 1.03
 """Times the need of an engine and its stage that such a slot keeps, for the streams between."""
+LAST_SHARE = Fraction(9, 10)
+"""Share of its limits up to which a slot may be full in the last try, where the next step is all of them."""
 LARGE = 0.25
 """Share of its limits from which an engine may be in the way of another."""
 
@@ -137,7 +139,7 @@ def least_full_candidate(run: SearchState, interval: int) -> Candidate | None:
     for slack in limits.fullness_slacks if search.several else limits.fullness_slacks_alone:
         found = search.at(slack)
         if found is not None:
-            return search.between(failed, slack, found)
+            return found if search.is_over else search.between(failed, slack, found)
         if search.is_over:
             break
         failed = slack
@@ -175,10 +177,13 @@ class _FullnessSearch:
             self.is_over = True
             return None
         limits = context.search_limits
-        scale = fullness(priced.resources, context.problem.budget) * Fraction(slack)
+        least = fullness(priced.resources, context.problem.budget)
+        scale = least * Fraction(slack)
         scale = max(scale, Fraction(limits.fullness_at_least)) if self.several else scale
         self.is_over = scale >= 1
-        if self.is_over or scale == self.failed:
+        if self.is_over and 0 < self.failed < LAST_SHARE:
+            scale, slack = LAST_SHARE, float(LAST_SHARE / least)
+        elif self.is_over or scale == self.failed:
             return None
         spared = Fraction(slack / limits.fullness_spared) - 1
         budget = nearly_as_full(context.problem, priced, max(EXCESS, spared))

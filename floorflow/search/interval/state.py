@@ -31,6 +31,7 @@ from floorflow.search.candidate.candidate import Candidate, folded_by, least_wor
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.cutting import Cutter, FifoPricing, HeldBits, SlotOf, held_bits, prices_of
 from floorflow.search.candidate.findings import Stage, TraceRow, Verdict
+from floorflow.search.candidate.forks import with_forks_moved
 from floorflow.search.candidate.placing import PlacedCandidate, place_as_it_is
 from floorflow.search.candidate.progress import Progress
 from floorflow.search.candidate.repair import place_with_repairs
@@ -271,7 +272,8 @@ class SearchState:
             return candidate
         with self.progress.stage("partition"):
             self.progress.note(f"interval {candidate.interval_cycles:,} cycles")
-            return improved(self.context_of(candidate), candidate)
+            context = self.context_of(candidate)
+            return with_forks_moved(context, improved(context, candidate))
 
     def learn(self, folding: FoldingSolution) -> None:
         """Take over what FIFOs hold in a folding, and what it leaves of each resource, for the next one's prices."""

@@ -1,0 +1,72 @@
+"""FPGAs in order: streams go on to later FPGAs, never back, and a fork lies where its branches take one link alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+
+from floorflow.backends.finn.read.dataflow import read_source
+from floorflow.dataflow.modules import Module, module_of
+from floorflow.facts import read_plan
+from floorflow.folding import FoldingSolution, fold_at_interval
+from floorflow.partition import PartitionSolution
+from floorflow.request import Request
+from floorflow.search.candidate.candidate import Candidate, connected, folded_by, realised
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.forks import link_streams, with_forks_moved
+from floorflow.search.candidate.preparing import prepare
+from floorflow.search.candidate.routes import hops_of
+from floorflow.stats import SolveStats
+from tests.random_models import random_residual
+
+
+def test_no_stream_of_a_plan_goes_back(branches_on_two_u250: Path) -> None:
+    plan = read_plan(branches_on_two_u250 / "plan.json")
+    links = [entry for entry in plan.phases[0].partition.crossings if entry.kind == "link"]
+    assert links
+    assert all(entry.source < entry.target for entry in links)
+
+
+def context_of(model: Path, *, allow_cycles: bool = False) -> PlanningContext:
+    request = Request(model, "alveo-u250", fpgas=2, max_hops=3, allow_cycles=allow_cycles)
+    return prepare(read_source(model), request, 2)
+
+
+def residual(folder: Path) -> Path:
+    onnx.save(random_residual(3), folder / "residual.onnx")
+    return folder / "residual.onnx"
+
+
+def test_streams_may_go_back_where_that_is_allowed(tmp_path: Path) -> None:
+    model = residual(tmp_path)
+    ordered, free = hops_of(context_of(model)).near, hops_of(context_of(model, allow_cycles=True)).near
+    assert (ordered[2][6], ordered[6][2]) == (True, False)
+    assert (free[2][6], free[6][2]) == (True, True)
+
+
+def cut_behind_the_first_fork(context: PlanningContext) -> tuple[Candidate, str]:
+    """Return a candidate with all up to the first fork in the first FPGA and the rest in the second, and the fork."""
+    folding = fold_at_interval(context.problem, context.problem.intervals()[-1])
+    assert isinstance(folding, FoldingSolution)
+    folded = folded_by(context, folding)
+    channels = connected(context, folded)
+    sources = [channel.stream.source for channel in channels]
+    names = [engine.name for engine in folded.dataflow.engines]
+    fork = next(name for name in names if sources.count(name) > 1)
+    end = names.index(fork) + 1
+    modules = (Module("before", tuple(names[:end])), Module("behind", tuple(names[end:])))
+    slot_of = {"before": 2, "behind": 6}
+    answer = PartitionSolution(slot_of, SolveStats("by hand", "heuristic", 0.0))
+    return realised(context, folding, modules, channels, answer), fork
+
+
+def test_a_fork_whose_branches_all_pass_a_link_lies_behind_it(tmp_path: Path) -> None:
+    context = context_of(residual(tmp_path))
+    candidate, fork = cut_behind_the_first_fork(context)
+    moved = with_forks_moved(context, candidate)
+    assert link_streams(candidate) == 2
+    assert link_streams(moved) == 1
+    assert moved.slot_of[module_of(moved.modules)[fork]].startswith("fpga1")
+    assert moved.problem.is_legal(moved.partition.slot_of)
+    assert moved.problem.cost(moved.partition.slot_of) == moved.partition.stats.objective
