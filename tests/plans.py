@@ -27,7 +27,6 @@ PLANS = {
     "CNV on a Zynq": Request(CNV, "pynq-z1", constraint_style="hard", **FAST),
     "CNV on a Kintex": Request(CNV, "xcku5p", **FAST),
     "CNV on a Kintex without constraints": Request(CNV, "xcku5p", constraint_style="none", **FAST),
-    "CNV on an MPSoC in soft pblocks": Request(CNV, "zcu104", constraint_style="soft", **FAST),
     "CNV on an MPSoC and what less rate would free": Request(CNV, "zcu104", bargains="fold", **FAST),
     "TFC on a Zynq as the command line plans it": Request(TFC, "pynq-z1", plots=False),
     "TFC on a Zynq": Request(TFC, "pynq-z1", **FAST),

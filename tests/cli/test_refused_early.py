@@ -19,6 +19,8 @@ MOST_CPU_SECONDS = 0.5
 OUT = ("-o", "{tmp}/out")
 PLAN = ("plan", str(TFC), "-p", "pynq-z1", *OUT)
 
+NO_LINK = "more FPGAs than the board can link"
+
 MISTAKES = {
     "no model": (("plan", "nowhere.onnx", "-p", "pynq-z1", *OUT), "nowhere.onnx: there is no such file"),
     "a folder as model": (("plan", "{tmp}", "-p", "pynq-z1", *OUT), "is a folder, expected a file"),
@@ -30,6 +32,7 @@ MISTAKES = {
     "wrong fraction": ((*PLAN, "--cap", "LUT=7"), "--cap LUT=7: expected a fraction"),
     "wrong rate": ((*PLAN, "--fps", "0"), "at least 0.001"),
     "more than the most FPGAs": ((*PLAN, "--fpgas", "3", "--max-fpgas", "2"), "--max-fpgas allows 2"),
+    NO_LINK: ((*PLAN, "--fpgas", "2"), "no link to one another"),
     "no folding file": ((*PLAN, "--folding", "no.json"), "--folding no.json: there is no such file"),
     "no folder to write": (("plan", str(TFC), "-p", "pynq-z1", "-o", "/proc/no/out"), "cannot be written"),
     "unknown option": ((*PLAN, "--fsp", "3"), "No such option"),
@@ -99,7 +102,8 @@ def test_mistakes_are_refused_before_anything_slow_is_imported(
     assert found[mistake].code == 2
     assert MISTAKES[mistake][1] in found[mistake].said
     assert "pydantic" in found[mistake].imported
-    assert not found[mistake].imported & HEAVY
+    # How boards link is known to what reads their files, which takes arrays and graphs.
+    assert not found[mistake].imported & (HEAVY - ({"networkx", "numpy", "pymetis"} if mistake == NO_LINK else set()))
     assert not (folder / "out").exists()
 
 
@@ -116,13 +120,3 @@ def test_a_mistake_is_refused_in_half_a_second() -> None:
 
     # Whatever else runs on the machine makes it slower, never faster.
     assert any(cpu_seconds() < MOST_CPU_SECONDS for _ in range(4))
-
-
-def test_more_fpgas_than_the_board_can_link_are_refused_before_solvers_are_imported(tmp_path: Path) -> None:
-    command = ["plan", str(TFC), "-p", "pynq-z1", "--fpgas", "2", "-o", str(tmp_path / "out")]
-    ended = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "floorflow", *command], capture_output=True, text=True, check=False
-    )
-    assert ended.returncode == 2
-    assert "no link to one another" in ended.stderr
-    assert not any(f"| {name}" in ended.stderr.replace("|  ", "| ") for name in ("ortools", "onnx", "matplotlib"))
