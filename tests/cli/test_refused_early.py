@@ -19,8 +19,6 @@ MOST_CPU_SECONDS = 0.5
 OUT = ("-o", "{tmp}/out")
 PLAN = ("plan", str(TFC), "-p", "pynq-z1", *OUT)
 
-NO_LINK = "more FPGAs than the board can link"
-
 MISTAKES = {
     "no model": (("plan", "nowhere.onnx", "-p", "pynq-z1", *OUT), "nowhere.onnx: there is no such file"),
     "a folder as model": (("plan", "{tmp}", "-p", "pynq-z1", *OUT), "is a folder, expected a file"),
@@ -32,7 +30,6 @@ MISTAKES = {
     "wrong fraction": ((*PLAN, "--cap", "LUT=7"), "--cap LUT=7: expected a fraction"),
     "wrong rate": ((*PLAN, "--fps", "0"), "at least 0.001"),
     "more than the most FPGAs": ((*PLAN, "--fpgas", "3", "--max-fpgas", "2"), "--max-fpgas allows 2"),
-    NO_LINK: ((*PLAN, "--fpgas", "2"), "no link to one another"),
     "no folding file": ((*PLAN, "--folding", "no.json"), "--folding no.json: there is no such file"),
     "no folder to write": (("plan", str(TFC), "-p", "pynq-z1", "-o", "/proc/no/out"), "cannot be written"),
     "unknown option": ((*PLAN, "--fsp", "3"), "No such option"),
@@ -102,8 +99,7 @@ def test_mistakes_are_refused_before_anything_slow_is_imported(
     assert found[mistake].code == 2
     assert MISTAKES[mistake][1] in found[mistake].said
     assert "pydantic" in found[mistake].imported
-    # How boards link is known to what reads their files, which takes arrays and graphs.
-    assert not found[mistake].imported & (HEAVY - ({"networkx", "numpy", "pymetis"} if mistake == NO_LINK else set()))
+    assert not found[mistake].imported & HEAVY
     assert not (folder / "out").exists()
 
 

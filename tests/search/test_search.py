@@ -83,7 +83,7 @@ def rate(request: Request, place: Placer) -> float:
 
 
 def test_neighbours_merge_in_every_slot_that_fails() -> None:
-    request = Request(CNV, "alveo-u250", **HASTY, **FREE)
+    request = Request(CNV, "alveo-u250", effort="fast", **FREE)
     free = find(request, fits).candidate
     allowed = max(Counter(free.slot_of.values()).values()) // 2
     assert allowed > 1
