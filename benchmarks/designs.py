@@ -22,7 +22,7 @@ from benchmarks.runs import Row, keep, rows_of
 from floorflow import flow
 from floorflow.errors import InfeasibleError, LimitError
 from floorflow.output import write
-from floorflow.record import PlanWithFiles
+from floorflow.record.run import PlanWithFiles
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.verify import check
 from tests.monotone_cases import saved

@@ -11,7 +11,7 @@ from floorflow.facts.resource_plan import ResourcePlan
 from floorflow.modes.in_time import in_regions, in_time, on_resources
 from floorflow.modes.networks import at_memory, one_network, several_networks
 from floorflow.modes.run import Run, recorded, with_extras
-from floorflow.record import PlanWithFiles
+from floorflow.record.run import PlanWithFiles
 from floorflow.request import Request
 from floorflow.search.candidate.preparing import read, settled
 from floorflow.search.candidate.progress import SILENT, Progress

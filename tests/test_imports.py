@@ -18,7 +18,7 @@ import pytest
 import floorflow as ff
 from floorflow import placement
 from floorflow.placement import PlacementFailure, PlacementSolution
-from floorflow.search.candidate import context
+from floorflow.search.candidate import solvers
 from tests.plans import TFC
 from tests.sources import PACKAGE, trees
 
@@ -48,11 +48,11 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 102_900,
-    "files of floorflow": 640,
-    "lines of verify": 15_900,
+    "lines of floorflow": 101_800,
+    "files of floorflow": 600,
+    "lines of verify": 15_600,
     "lines of tests": 57_900,
-    "files in the longest chain of imports": 35,
+    "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 18,
 }
 """What nothing may be above; whoever needs more raises a line here by that much, and says what went instead."""
@@ -168,7 +168,7 @@ def most_frames() -> int:
         return placement.place(*given)
 
     here = len(inspect.stack())
-    with patch.object(context, "place", place):
+    with patch.object(solvers, "place", place):
         ff.plan(TFC, "pynq-z1", effort="fast")
     return max(depths)
 

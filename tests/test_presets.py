@@ -13,7 +13,7 @@ from floorflow.api.command import command_line
 from floorflow.errors import InputError
 from floorflow.facts import Plan
 from floorflow.presets import Preset
-from floorflow.record import PlanWithFiles
+from floorflow.record.run import PlanWithFiles
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.search.candidate.preparing import platform_of, settled

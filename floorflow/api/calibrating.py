@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from floorflow.api.command import command_line
 from floorflow.api.events import Callback, told_to
 from floorflow.api.folders import require_folder
-from floorflow.api.planning import plan_of
-from floorflow.api.results import Interrupted, Plan
+from floorflow.api.results import Interrupted, Plan, plan_of
 from floorflow.importing import whole_imports
 
 if TYPE_CHECKING:
@@ -105,7 +105,9 @@ def calibrate(
         found = built.calibrate_build(Path(reports), given, tell, plan=flow.plan)
     else:
         found = study.calibrate(Path(folder), Path(reports), given, tell, plan=flow.plan)
-    made = Calibration(found, plan_of(found.after, found.request, started))
+    made = Calibration(
+        found, plan_of(found.after, command_line("plan", found.request), plots=found.request.plots, started=started)
+    )
     if made.plan.interrupted:
         raise InterruptedCalibration(made)
     return made

@@ -9,8 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from floorflow.api.folders import require_folder
-from floorflow.api.resource_plans import ResourcePlan
-from floorflow.api.results import Plan, encoded, load
+from floorflow.api.results import Plan, SavedPlan, encoded, load
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
 from floorflow.output import recover, write
@@ -53,7 +52,7 @@ class Verdict:
         }
 
 
-def check(plan: str | Path | Plan | ResourcePlan, *, build: str | Path | None = None) -> Verdict:
+def check(plan: str | Path | SavedPlan, *, build: str | Path | None = None) -> Verdict:
     """Check a plan and its files independently: a folder that was written, or a plan as its ``save`` would write it.
 
     ``build`` is FINN's output_dir, or its folder of kernels, that the plan was bound to: every name is judged by it.
@@ -64,7 +63,7 @@ def check(plan: str | Path | Plan | ResourcePlan, *, build: str | Path | None = 
         If the folder holds no plan, or there is no such build.
 
     """
-    if isinstance(plan, Plan | ResourcePlan):
+    if isinstance(plan, SavedPlan):
         with TemporaryDirectory(prefix="floorflow-") as folder:
             write(Path(folder), plan.files, {})
             return check(folder, build=build)

@@ -5,21 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import Any, Unpack, cast
 
 from floorflow.api.asking import asked, asked_of_several, rates_of_one, require_platform, shares_memory
 from floorflow.api.command import command_line, command_line_of_several
 from floorflow.api.events import Callback, told_to
 from floorflow.api.models import AnyModel
 from floorflow.api.options import PlanOptions, with_options
-from floorflow.api.results import Interrupted, Plan, encoded
+from floorflow.api.results import Interrupted, Plan, plan_of
 from floorflow.api.targets import Platform
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
-
-if TYPE_CHECKING:
-    from floorflow.record import PlanWithFiles
-    from floorflow.request import Request
 
 
 @with_options(PlanOptions)
@@ -61,7 +57,7 @@ def plan(
         from floorflow import flow
 
     outcome = flow.plan(request, told_to(progress), source=source)
-    made = plan_of(outcome, request, started)
+    made = plan_of(outcome, command_line("plan", request), plots=request.plots, started=started)
     if made.interrupted:
         raise Interrupted(made)
     return made
@@ -84,25 +80,7 @@ def _plan_several(
 
     outcome = flow.plan_several(request, told_to(progress), sources=sources)
     words = command_line_of_several("plan", request)
-    made = _made(outcome, words, plots=request.shared.plots, started=started)
+    made = plan_of(outcome, words, plots=request.shared.plots, started=started)
     if made.interrupted:
         raise Interrupted(made)
     return made
-
-
-def plan_of(outcome: PlanWithFiles, request: Request, started: float) -> Plan:
-    """Return what a run of the flow came to."""
-    return _made(outcome, command_line("plan", request), plots=request.plots, started=started)
-
-
-def _made(outcome: PlanWithFiles, command: Sequence[str], *, plots: bool, started: float) -> Plan:
-    return Plan(
-        outcome.plan,
-        encoded(outcome.files),
-        lambda: outcome.platform,
-        command=command,
-        seconds=time.perf_counter() - started,
-        plots=plots,
-        steps=outcome.seconds,
-        extras=outcome.extras,
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
@@ -20,6 +21,7 @@ from floorflow.reading import read_bytes
 
 if TYPE_CHECKING:
     from floorflow import facts, hardware
+    from floorflow.record.run import PlanWithFiles
     from floorflow.search.candidate.progress import Progress
 
 
@@ -261,6 +263,20 @@ class Plan(SavedPlan):
 def encoded(files: Mapping[str, str | bytes]) -> dict[str, bytes]:
     """Return files as they lie on disk."""
     return {name: data.encode() if isinstance(data, str) else data for name, data in files.items()}
+
+
+def plan_of(outcome: PlanWithFiles, command: Sequence[str], *, plots: bool, started: float) -> Plan:
+    """Return what a run of the flow came to."""
+    return Plan(
+        outcome.plan,
+        encoded(outcome.files),
+        lambda: outcome.platform,
+        command=command,
+        seconds=time.perf_counter() - started,
+        plots=plots,
+        steps=outcome.seconds,
+        extras=outcome.extras,
+    )
 
 
 def load(folder: str | Path) -> Plan:

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from floorflow import api
 from floorflow.api import RESOURCE_NAMES, InputError, some
+from floorflow.cli.console import paper, plain, print_json, talk
 from floorflow.cli.fitting_table import FittingTable
 from floorflow.cli.options import (
     OUTPUT,
@@ -24,7 +25,7 @@ from floorflow.cli.options import (
     asks_for,
 )
 from floorflow.cli.progress import progress_shown
-from floorflow.cli.terminal import errors_to_exit_codes, paper, plain, print_json, save_whole, talk
+from floorflow.cli.terminal import errors_to_exit_codes, save_whole
 
 BUILD = "Folder that FINN, FINN+ or hls4ml wrote (an output_dir), or the files of one."
 NoPlotsFlag = Annotated[bool, typer.Option("--no-plots", help="Draw no pictures.", rich_help_panel=OUTPUT)]

@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 
 from floorflow import api
+from floorflow.cli.console import print_json
 from floorflow.cli.options import OUTPUT, DebugFlag, JsonFlag
-from floorflow.cli.terminal import errors_to_exit_codes, print_json
+from floorflow.cli.terminal import errors_to_exit_codes
 
 _FILES = "XDC files and scripts"
 _ENDS = (".xdc", ".tcl")

@@ -14,11 +14,12 @@ from rich.table import Table
 
 from floorflow import api
 from floorflow.api import AREAS, CHUNK_METHODS, SIZE_STEP, Infeasible, InputError, LimitReached
+from floorflow.cli.console import paper, print_json
 from floorflow.cli.fitting_table import FittingTable
 from floorflow.cli.options import PROBLEM, DebugFlag, ForceFlag, JsonFlag, OutIfAny, asks_for
 from floorflow.cli.progress import progress_shown
 from floorflow.cli.standard_streams import native_output_as_talk
-from floorflow.cli.terminal import errors_to_exit_codes, paper, print_json
+from floorflow.cli.terminal import errors_to_exit_codes
 
 OWN_PROBLEM = tuple(name for name in PROBLEM if name != "fpgas")
 """Fields of the request that state the engines and the board."""

@@ -11,9 +11,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from floorflow import api
+from floorflow.cli.console import paper, print_json
 from floorflow.cli.fitting_table import FittingTable
 from floorflow.cli.options import DebugFlag, JsonFlag, asks_for
-from floorflow.cli.terminal import errors_to_exit_codes, paper, print_json
+from floorflow.cli.terminal import errors_to_exit_codes
 
 
 @asks_for(

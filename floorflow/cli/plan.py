@@ -8,9 +8,10 @@ from typing import Any
 
 from floorflow import api
 from floorflow.api import OPTIONS
+from floorflow.cli.console import plain, talk
 from floorflow.cli.options import DebugFlag, ForceFlag, JsonFlag, OutOption, QuietFlag, asks_for
 from floorflow.cli.progress import progress_shown
-from floorflow.cli.terminal import errors_to_exit_codes, plain, save_whole, talk, written
+from floorflow.cli.terminal import errors_to_exit_codes, save_whole, written
 
 EXAMPLES = """
 Examples:

@@ -12,9 +12,10 @@ from rich.table import Table
 
 from floorflow import api
 from floorflow.api import RESOURCE_NAMES, InputError
+from floorflow.cli.console import paper, plain, print_json, talk
 from floorflow.cli.fitting_table import FittingTable
 from floorflow.cli.options import OUTPUT, DebugFlag, JsonFlag
-from floorflow.cli.terminal import errors_to_exit_codes, paper, plain, print_json, talk
+from floorflow.cli.terminal import errors_to_exit_codes
 
 EXAMPLES = """\
 Examples, a board of one's own in three commands:

@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from floorflow.api import Best, Callback, Event
-from floorflow.cli.terminal import talk
+from floorflow.cli.console import talk
 
 PIPE_S = 5.0
 """Seconds between two lines in a pipe, and before the first; shorter runs have none."""

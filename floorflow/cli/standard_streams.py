@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from floorflow.api import ToolFailed
-from floorflow.cli.terminal import complain
+from floorflow.cli.console import complain
 
 
 class _Outlet(io.FileIO):

@@ -16,6 +16,7 @@ from rich.table import Table
 
 from floorflow import api
 from floorflow.api import INSPECTED_PART, RESOURCE_NAMES, InputError
+from floorflow.cli.console import complain, paper, print_json
 from floorflow.cli.fitting_table import FittingTable
 from floorflow.cli.options import (
     OUTPUT,
@@ -28,7 +29,7 @@ from floorflow.cli.options import (
 )
 from floorflow.cli.progress import progress_shown
 from floorflow.cli.standard_streams import reader_is_gone
-from floorflow.cli.terminal import complain, errors_to_exit_codes, paper, print_json
+from floorflow.cli.terminal import errors_to_exit_codes
 
 
 @asks_for(

@@ -1,14 +1,12 @@
-"""What every command does alike: talk on standard error, exit codes, tables and JSON; and how a run ends.
+"""What every command does alike: exit codes, and how a run ends.
 
 Its end says where its files are and what to do with them, also after Ctrl-C.
 """
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
-import traceback
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,12 +16,10 @@ from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 import typer
-from rich.console import Console
 
 from floorflow.api import Callback, FloorflowError, FolderWarning, InputError, shown
+from floorflow.cli.console import complain, plain, talk
 from floorflow.cli.signals import exit_code, ignore_signals
-
-talk = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 @contextmanager
@@ -67,30 +63,6 @@ def _warnings_told() -> Iterator[None]:
 
         warnings.showwarning = show
         yield
-
-
-def complain(message: str, hint: str, *, debug: bool) -> None:
-    """Print an error and what to do about it."""
-    if debug:
-        sys.stderr.write(traceback.format_exc())
-    talk.print(f"[bold red]error:[/] {plain(message)}")
-    if hint:
-        talk.print(f"[bold]hint:[/] {plain(hint)}")
-
-
-def plain(text: str) -> str:
-    """Escape rich markup in text that is not ours."""
-    return text.replace("[", r"\[")
-
-
-def paper() -> Console:
-    """Return standard output for tables: as wide as the terminal, and wide enough for anything in a pipe."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 200)
-
-
-def print_json(content: object) -> None:
-    """Print one machine-readable object."""
-    sys.stdout.write(json.dumps(content, indent=2, sort_keys=True) + "\n")
 
 
 def written(out: Path, next_steps: Sequence[str]) -> str:

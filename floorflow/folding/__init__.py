@@ -21,11 +21,12 @@ At one interval the problem is a multiple-choice knapsack with several resources
     methods                methods by name: `exact`, and the published ones of `floorflow.papers`
 """
 
-from floorflow.folding.exact import FeasibilityOracle, FoldingAnswer, least_scarce
+from floorflow.folding.exact import FeasibilityOracle, least_scarce
 from floorflow.folding.infeasible import Shortage, shortage
-from floorflow.folding.latency import least_latency
+from floorflow.folding.latency import fold_at_interval, least_latency
 from floorflow.folding.problem import (
     RATIO,
+    FoldingAnswer,
     FoldingInfeasible,
     FoldingProblem,
     FoldingSolution,
@@ -34,17 +35,3 @@ from floorflow.folding.problem import (
     restricted,
     shortest_interval,
 )
-
-
-def fold_at_interval(
-    problem: FoldingProblem, interval_cycles: int, *, prove: bool = True, branch: bool = True
-) -> FoldingAnswer:
-    """Return the best folding with no engine above ``interval_cycles``, or the proof that none exists.
-
-    Best is the least scarce one, or that of least latency if the problem has ``paths``. Without ``prove`` the first
-    folding within the budget will do; its ``stats`` are of its scarcity. Without ``branch`` nothing is branched:
-    what is not proven by then will do, and where none is found that is not known.
-    """
-    if problem.paths is None or not prove:
-        return least_scarce(problem, interval_cycles, prove=prove, branch=branch)
-    return least_latency(problem, interval_cycles)

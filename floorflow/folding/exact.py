@@ -33,6 +33,7 @@ from floorflow.folding.local_search import LocalSearch
 from floorflow.folding.pricing import Pricing, group_by_interface
 from floorflow.folding.problem import (
     RATIO,
+    FoldingAnswer,
     FoldingInfeasible,
     FoldingProblem,
     FoldingSolution,
@@ -45,7 +46,6 @@ from floorflow.folding.variable_elimination import FORBIDDEN
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.stats import SolveStats, Status
 
-FoldingAnswer = FoldingSolution | FoldingInfeasible | FoldingUnknown
 Array = NDArray[np.int64]
 
 FIRST_STEP = 1e-4

@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
-from floorflow.folding.exact import FoldingAnswer, least_scarce
+from floorflow.folding.exact import least_scarce
 from floorflow.folding.latency_bound import EngineGraph, LatencyBound, bound_latency, engine_graph_of, row_bounds
 from floorflow.folding.pricing import InterfaceClasses, group_by_interface
-from floorflow.folding.problem import FoldingProblem, FoldingSolution, Rows
+from floorflow.folding.problem import FoldingAnswer, FoldingProblem, FoldingSolution, Rows
 from floorflow.folding.variable_elimination import Pair
 from floorflow.solver import run_cpsat
 from floorflow.stats import SolveStats, Status
@@ -251,3 +251,17 @@ class _Search:
         status: Status = "optimal" if self.bound >= self.latency else "feasible"
         stats = SolveStats(method, status, float(self.latency), float(self.bound))
         return self.problem.solution(self.rows, chosen.resources([0] * len(self.rows)), stats)
+
+
+def fold_at_interval(
+    problem: FoldingProblem, interval_cycles: int, *, prove: bool = True, branch: bool = True
+) -> FoldingAnswer:
+    """Return the best folding with no engine above ``interval_cycles``, or the proof that none exists.
+
+    Best is the least scarce one, or that of least latency if the problem has ``paths``. Without ``prove`` the first
+    folding within the budget will do; its ``stats`` are of its scarcity. Without ``branch`` nothing is branched:
+    what is not proven by then will do, and where none is found that is not known.
+    """
+    if problem.paths is None or not prove:
+        return least_scarce(problem, interval_cycles, prove=prove, branch=branch)
+    return least_latency(problem, interval_cycles)

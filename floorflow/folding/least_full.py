@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 
 from floorflow.folding import label_setting
 from floorflow.folding.dominance import reduce_by_dominance
-from floorflow.folding.exact import FoldingAnswer, least_scarce
+from floorflow.folding.exact import least_scarce
 from floorflow.folding.lagrangian import FINENESS, Knapsack, rows_within_cost
 from floorflow.folding.local_search import LocalSearch
 from floorflow.folding.pricing import Pricing, group_by_interface
-from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, Rows
+from floorflow.folding.problem import FoldingAnswer, FoldingInfeasible, FoldingProblem, FoldingSolution, Rows
 from floorflow.folding.selection import Evaluator
 from floorflow.folding.variable_elimination import FORBIDDEN
 from floorflow.resources import Resources

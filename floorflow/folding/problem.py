@@ -172,6 +172,9 @@ class FoldingUnknown:
         return sentence(self.refusal)
 
 
+FoldingAnswer = FoldingSolution | FoldingInfeasible | FoldingUnknown
+
+
 @dataclass(frozen=True)
 class TooMany(FoldingUnknown):
     """A method that tries every combination of rows tried none: there are more than it is allowed."""

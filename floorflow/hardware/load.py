@@ -12,18 +12,11 @@ from pydantic import Field
 
 from floorflow.assets import Topology, board_path, is_path, link_path
 from floorflow.errors import PlatformError
+from floorflow.hardware.assembling import BoardWithDie, assembled, check_clock, link_between, read_link, with_die
 from floorflow.hardware.board import MOST_FPGAS, Board, BoardLink, LinkKind, Name, SlrName, read_board
 from floorflow.hardware.catalogue import board_source, check_name_is_free, file_named_in, known_platforms
 from floorflow.hardware.links import TOPOLOGIES, LinkWithCores, joined, most_fpgas
-from floorflow.hardware.platform import (
-    BoardWithDie,
-    Platform,
-    assembled,
-    check_clock,
-    link_between,
-    read_link,
-    with_die,
-)
+from floorflow.hardware.platform import Platform
 from floorflow.hardware.ports import at_host_port
 from floorflow.hardware.reading import FileModel, declared_schema, parse, read_text, require
 

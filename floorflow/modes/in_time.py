@@ -11,9 +11,9 @@ from floorflow.errors import Refused
 from floorflow.facts import Extras, Plan
 from floorflow.facts.resource_plan import RESOURCE_PLAN_FILE, ResourcePlan, resource_report
 from floorflow.modes.run import ModeResult, Run, with_files
-from floorflow.record import PlanWithFiles
 from floorflow.record.in_time import record_in_regions, record_in_time
 from floorflow.record.on_resources import finished_partitions, record_on_resources
+from floorflow.record.run import PlanWithFiles
 from floorflow.request import Objective
 from floorflow.search.candidate.preparing import Priced, priced
 from floorflow.search.candidate.progress import Progress, part_of

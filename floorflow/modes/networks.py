@@ -7,7 +7,7 @@ from functools import partial
 from floorflow.errors import Refused, outcome_of
 from floorflow.facts import Extras, Plan
 from floorflow.modes.run import ModeResult, Run, with_files
-from floorflow.record import PlanWithFiles, record
+from floorflow.record.run import PlanWithFiles, record
 from floorflow.record.several import record_at_memory, record_several
 from floorflow.request import Request
 from floorflow.search.candidate.context import PlanningContext

@@ -12,8 +12,7 @@ from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.emit import bundle, plan_digest
 from floorflow.errors import INTERRUPTED, Made, Refused, Stop, outcome_of, required
 from floorflow.facts import Extras, Plan
-from floorflow.record import PlanWithFiles
-from floorflow.record.run import cut_short
+from floorflow.record.run import PlanWithFiles, cut_short
 from floorflow.request import Request
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.preparing import context_of, priced

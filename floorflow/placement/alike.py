@@ -37,7 +37,8 @@ from floorflow.placement.layout import (
     twice_hpwl,
 )
 from floorflow.placement.lns import improve
-from floorflow.placement.preparing import PreparedProblem, prepare, solution, wire_bound
+from floorflow.placement.objective import wire_bound
+from floorflow.placement.preparing import PreparedProblem, prepare, solution
 from floorflow.placement.problem import Limits, Pin, PlacementProblem, PlacementSolution, Region, Wire, point_of
 from floorflow.placement.rectangles.candidate_rectangles import (
     IntArray,

@@ -19,7 +19,7 @@ from floorflow.hardware.free_region import free_rectangles, free_supply, max_pbl
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.slots import Slot
 from floorflow.placement.bounds.wires import need_of
-from floorflow.placement.preparing import solved, wire_bound
+from floorflow.placement.objective import solved, wire_bound
 from floorflow.placement.problem import (
     PlacedModule,
     PlacementProblem,

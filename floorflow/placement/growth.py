@@ -21,8 +21,7 @@ from floorflow.hardware.device import Device
 from floorflow.hardware.free_region import free_cells
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.slots import Slot
-from floorflow.placement.objective import Floats, Objective
-from floorflow.placement.preparing import solved, wire_bound
+from floorflow.placement.objective import Floats, Objective, solved, wire_bound
 from floorflow.placement.problem import (
     Pin,
     PlacedModule,

@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from floorflow.placement.congestion import Bins, RoutingMap, bins_on
 from floorflow.placement.layout import NetArrays, net_arrays
-from floorflow.placement.problem import PlacementProblem, Region, Terms, Weights, hpwl_of, point_of
+from floorflow.placement.problem import PlacementProblem, PlacementSolution, Region, Terms, Weights, hpwl_of, point_of
+from floorflow.stats import SolveStats, Status
 
 Floats = npt.NDArray[np.float64]
 
@@ -189,3 +190,21 @@ def _streams(problem: PlacementProblem, nets: NetArrays) -> list[int]:
         if wire.width_bits:
             counts[pair[0], pair[1]] = counts.get((pair[0], pair[1]), 0) + 1
     return [counts[a, b] for a, b in nets.ends.T.tolist()]
+
+
+def solved(
+    problem: PlacementProblem, regions: Mapping[str, Region], wire_bound: float | None, method: str
+) -> PlacementSolution:
+    """Return the solution that regions are; optimal if its objective is the bound that the wirelength's gives."""
+    found = evaluated(problem, regions)
+    objective = found.terms.weighted(problem.weights)
+    bound = None if wire_bound is None else problem.weights.wire * wire_bound
+    status: Status = "optimal" if bound is not None and objective <= bound else "feasible"
+    stats = SolveStats(method, status, objective, bound)
+    return PlacementSolution(regions, found.terms, found.routing, found.beyond_reach, stats)
+
+
+def wire_bound(found: PlacementSolution, weights: Weights) -> float | None:
+    """Return the bound on the wirelength that a solution's is made of; 0 if wires do not count."""
+    bound = found.stats.bound
+    return bound if bound is None or not weights.wire else bound / weights.wire

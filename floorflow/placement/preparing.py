@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,11 +26,11 @@ from floorflow.placement.bounds.wires import (
 from floorflow.placement.complete import solve_completely
 from floorflow.placement.construction.several_ways import Construction
 from floorflow.placement.layout import Layout, NetArrays, net_arrays
-from floorflow.placement.objective import evaluated
-from floorflow.placement.problem import Limits, PlacementFailure, PlacementProblem, PlacementSolution, Region, Weights
+from floorflow.placement.objective import solved
+from floorflow.placement.problem import Limits, PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.placement.rectangles.candidate_rectangles import IntArray, SlotGrid, candidate_rectangles, slot_grid
 from floorflow.placement.rectangles.legal_sides import LegalSides
-from floorflow.stats import SolveStats, Status
+from floorflow.stats import SolveStats
 
 
 @dataclass(frozen=True)
@@ -133,24 +133,6 @@ def solution(problem: PlacementProblem, layout: Layout, bound: float, method: st
     rectangles = (Rect(*map(int, box)) for box in layout.boxes)
     regions = {module.name: (rect,) for module, rect in zip(problem.modules, rectangles, strict=True)}
     return solved(problem, regions, bound, method)
-
-
-def solved(
-    problem: PlacementProblem, regions: Mapping[str, Region], wire_bound: float | None, method: str
-) -> PlacementSolution:
-    """Return the solution that regions are; optimal if its objective is the bound that the wirelength's gives."""
-    found = evaluated(problem, regions)
-    objective = found.terms.weighted(problem.weights)
-    bound = None if wire_bound is None else problem.weights.wire * wire_bound
-    status: Status = "optimal" if bound is not None and objective <= bound else "feasible"
-    stats = SolveStats(method, status, objective, bound)
-    return PlacementSolution(regions, found.terms, found.routing, found.beyond_reach, stats)
-
-
-def wire_bound(found: PlacementSolution, weights: Weights) -> float | None:
-    """Return the bound on the wirelength that a solution's is made of; 0 if wires do not count."""
-    bound = found.stats.bound
-    return bound if bound is None or not weights.wire else bound / weights.wire
 
 
 def failure(problem: PlacementProblem, built: Construction, name: str, *, proven: bool) -> PlacementFailure:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from floorflow.backends.clock import LikelyClock
 from floorflow.errors import InputError
-from floorflow.placement import PlacementSolution
+from floorflow.placement.problem import PlacementSolution
 from floorflow.search.candidate.candidate import Candidate
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import SearchResult

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from floorflow.errors import Refusal
-from floorflow.folding import RATIO, shortest_interval
+from floorflow.folding.problem import RATIO, shortest_interval
 from floorflow.segments.hops import CutHops
 from floorflow.segments.problems import Segments, Space
 from floorflow.segments.table import SpaceTable

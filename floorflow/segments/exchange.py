@@ -15,7 +15,7 @@ from itertools import chain, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.folding import FoldingSolution
+from floorflow.folding.problem import FoldingSolution
 from floorflow.segments.problems import Segment, Segments, Space
 from floorflow.segments.table import SpaceTable
 

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
 from floorflow.errors import Refusal
-from floorflow.folding import FoldingProblem
+from floorflow.folding.problem import FoldingProblem
 from floorflow.resources import Resources
 from floorflow.segments.hops import Near
 from floorflow.segments.slot_model import Crossings, Rows, SlotModel

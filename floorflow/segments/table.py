@@ -26,16 +26,16 @@ from numpy.typing import NDArray
 from floorflow.dataflow.model import Stream
 from floorflow.dataflow.options import Coupling
 from floorflow.errors import Refusal, Refused
-from floorflow.folding import (
+from floorflow.folding.exact import FeasibilityOracle
+from floorflow.folding.latency import fold_at_interval
+from floorflow.folding.problem import (
     RATIO,
-    FeasibilityOracle,
+    FoldingAnswer,
     FoldingInfeasible,
     FoldingProblem,
     FoldingSolution,
-    fold_at_interval,
     shortest_interval,
 )
-from floorflow.folding.exact import FoldingAnswer
 from floorflow.resources import Resources
 from floorflow.segments.paths import Floats, Span
 from floorflow.segments.problems import Places, Segment, Segments, Space

@@ -20,7 +20,7 @@ import floorflow as ff
 from floorflow.api import folders
 from floorflow.api.events import told_to
 from floorflow.backends.finn.read.dataflow import read_source
-from floorflow.search.candidate import context
+from floorflow.search.candidate import solvers
 from floorflow.verify.back_end import BUILT_IN
 from tests.command_line import floorflow
 from tests.plans import ROOT, TFC
@@ -596,7 +596,7 @@ def test_events_name_the_stages_that_run_and_the_best_of_this_plan(monkeypatch: 
     events: list[ff.Event] = []
     running: list[str] = []
     seen: set[str] = set()
-    place = context.place
+    place = solvers.place
 
     def tell(event: ff.Event) -> None:
         events.append(event)
@@ -609,7 +609,7 @@ def test_events_name_the_stages_that_run_and_the_best_of_this_plan(monkeypatch: 
         seen.add(running[-1])
         return place(*given)
 
-    monkeypatch.setattr(context, "place", placed)
+    monkeypatch.setattr(solvers, "place", placed)
     made = small(bargains="fold", progress=tell)
     assert made.extras is not None
     assert seen == {"placing"}

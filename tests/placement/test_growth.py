@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from floorflow.hardware.geometry import Rect
 from floorflow.placement import Pin, PlacementProblem, PlacementSolution, Wire, grown, hpwl_of, place
-from floorflow.placement.preparing import solved
+from floorflow.placement.objective import solved
 from floorflow.resources import Resources
 from tests.placement.small import assert_legal, chain, device, is_drawable, supply_of
 

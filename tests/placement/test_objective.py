@@ -14,8 +14,7 @@ from floorflow.hardware.geometry import Rect
 from floorflow.hardware.reach import Way
 from floorflow.hardware.routing import FREE_SHARE, routing_capacity
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, grown, hpwl_of, place
-from floorflow.placement.objective import STREAM_BITS, evaluated
-from floorflow.placement.preparing import solved
+from floorflow.placement.objective import STREAM_BITS, evaluated, solved
 from floorflow.placement.problem import Pin, Weights, Wire, point_of
 from floorflow.resources import Resources
 from tests.placement.small import assert_legal, chain, device, legal_rectangles

@@ -8,7 +8,6 @@ from functools import cache, partial
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -39,7 +38,7 @@ from floorflow.search.candidate.context import PlanningContext, SearchLimits
 from floorflow.search.candidate.cutting import FifoPricing, held_bits, prices_of, with_cut_names
 from floorflow.search.candidate.fifo_sizing import Throughput
 from floorflow.search.candidate.findings import SearchResult
-from floorflow.search.candidate.preparing import prepare
+from floorflow.search.candidate.preparing import Priced, context_of, prepare
 from floorflow.search.interval.search import search
 from floorflow.segments import Segments, Space
 from floorflow.verify import check
@@ -451,10 +450,10 @@ def test_near_the_joint_bound_nothing_is_traded() -> None:
 def test_the_plan_tells_the_rate_that_fifos_keep_and_that_it_was_chosen(
     tight_share: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def prepared(*given: Any) -> PlanningContext:
-        return replace(prepare(*given), search_limits=SearchLimits(far=1.0))
+    def far_from_any(found: Priced) -> PlanningContext:
+        return replace(required(context_of(found)), search_limits=SearchLimits(far=1.0))
 
-    monkeypatch.setattr(run, "prepare", prepared)
+    monkeypatch.setattr(run, "context_of", far_from_any)
     out = make_plan(tmp_path / "out", tight(SEED, tight_share, tmp_path))
     assert check(out) == []
     plan = read_plan(out / "plan.json")

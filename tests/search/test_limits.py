@@ -15,7 +15,7 @@ from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.dataflow.model import renamings
 from floorflow.errors import Refusal
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
-from floorflow.folding.exact import FoldingAnswer
+from floorflow.folding.problem import FoldingAnswer
 from floorflow.partition import PartitionFailure, PartitionProblem, PartitionSolution, partition
 from floorflow.partition.problem import PartitionAnswer
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution

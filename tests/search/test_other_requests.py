@@ -15,7 +15,7 @@ from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.errors import InfeasibleError, Refused
 from floorflow.facts import Extras, read_plan
 from floorflow.facts.extras import BargainsEntry, best_bargains, left_out
-from floorflow.record import PlanWithFiles
+from floorflow.record.run import PlanWithFiles
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.resources import ZERO
 from floorflow.search.candidate.context import PlanningContext

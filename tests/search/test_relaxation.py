@@ -19,7 +19,7 @@ from floorflow.emit import bundle
 from floorflow.errors import INTERRUPTED, InfeasibleError, LimitError, Refused, Stop, outcome_of, required
 from floorflow.facts import read_plan
 from floorflow.output import write
-from floorflow.record import record
+from floorflow.record.run import record
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import Outcome, SearchResult, Steps

@@ -11,7 +11,7 @@ import onnx
 import pytest
 
 from floorflow import flow
-from floorflow.errors import LimitError, Refusal
+from floorflow.errors import LimitError, Refusal, required
 from floorflow.facts import read_plan
 from floorflow.hardware import free_supply
 from floorflow.modes import run
@@ -21,7 +21,7 @@ from floorflow.resources import Resources
 from floorflow.search.candidate.candidate import Candidate, slot_demands
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.placing import PlacedCandidate
-from floorflow.search.candidate.preparing import prepare
+from floorflow.search.candidate.preparing import Priced, context_of
 from floorflow.search.candidate.progress import SILENT
 from floorflow.search.candidate.repair import crowded_slots, place_with_repairs
 from floorflow.search.interval.state import SearchState
@@ -44,9 +44,9 @@ def branches(folder: Path, **options: object) -> Request:
     return Request(folder / "branches.onnx", "alveo-u250", **asked)
 
 
-def packing_one_a_slot(*given: Any) -> PlanningContext:
+def packing_one_a_slot(found: Priced) -> PlanningContext:
     """Return what is known before the search, with a placer that finds no room for two modules in a slot."""
-    context = prepare(*given)
+    context = required(context_of(found))
     rounds = {"assignment_rounds": 1, "folding_rounds": 1, "cut_rounds": 1, "slot_rounds": 1, "refoldings": 6}
     limits = replace(context.search_limits, merges=0, area_shares=(), ladder=1.5, scatter_work=0.3, **rounds)
     return replace(context, solvers=replace(context.solvers, place=only_alone([])), search_limits=limits)
@@ -63,7 +63,7 @@ def folded_whole(context: PlanningContext) -> Candidate:
 def test_modules_that_do_not_pack_share_the_slots_pblock_and_the_plan_says_which_and_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "prepare", packing_one_a_slot)
+    monkeypatch.setattr(run, "context_of", packing_one_a_slot)
     out = make_plan(tmp_path / "out", branches(tmp_path, **SPREAD))
     assert check(out) == []
     phase = read_plan(out / "plan.json").phases[0]
@@ -81,7 +81,7 @@ def test_modules_that_do_not_pack_share_the_slots_pblock_and_the_plan_says_which
 def test_kept_granularity_joins_nothing_where_that_is_all_that_would_help(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "prepare", packing_one_a_slot)
+    monkeypatch.setattr(run, "context_of", packing_one_a_slot)
     with pytest.raises(LimitError, match="no room found"):
         flow.plan(branches(tmp_path, **SPREAD, keep_granularity=True))
 

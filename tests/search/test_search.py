@@ -17,11 +17,11 @@ from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.emit import bundle
 from floorflow.errors import InfeasibleError, InputError, LimitError, Refusal, required
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
-from floorflow.folding.exact import FoldingAnswer
+from floorflow.folding.problem import FoldingAnswer
 from floorflow.hardware import Rect
 from floorflow.output import write
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, RoutingMap, Terms, place
-from floorflow.record import record
+from floorflow.record.run import record
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import SearchResult

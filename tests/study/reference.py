@@ -14,7 +14,8 @@ from floorflow.channels import ChannelCosts, couplings
 from floorflow.dataflow.model import Dataflow
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.resources import ZERO, Resources, scarcity
-from floorflow.search.candidate.engine_limits import EngineLimits, NoProposal, Pricer
+from floorflow.search.candidate.engine_limits import EngineLimits
+from floorflow.search.candidate.solvers import NoProposal, Pricer
 from floorflow.technology import Technology
 from tests.study.recorded import CHOSEN, Recorded
 

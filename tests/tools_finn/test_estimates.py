@@ -13,7 +13,7 @@ import pytest
 
 from floorflow import flow
 from floorflow.errors import InputError
-from floorflow.record import PlanWithFiles
+from floorflow.record.run import PlanWithFiles
 from floorflow.request import Request
 from tests.plans import CNV, TFC
 from tests.tools_finn.oracle import FinnPlus, planned

@@ -16,7 +16,7 @@ from onnx import helper
 import floorflow as ff
 from examples.make_models import ModelBuilder
 from floorflow.facts import Plan
-from floorflow.record import PlanWithFiles
+from floorflow.record.run import PlanWithFiles
 from tests.backends.finn.recorded_kernels import part_for_finn_plus
 from tests.plans import EXAMPLES, FREE
 from tests.tools_finn.oracle import FinnPlus

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from floorflow.folding.exact import FoldingAnswer
-from floorflow.folding.problem import FoldingProblem
+from floorflow.folding.problem import FoldingAnswer, FoldingProblem
 from floorflow.stats import Method, methods_in
 
 FoldingMethod = Method[FoldingProblem, int | None, FoldingAnswer]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from floorflow.folding.exact import FeasibilityOracle, FoldingAnswer, least_scarce
-from floorflow.folding.problem import FoldingProblem, FoldingSolution
+from floorflow.folding.exact import FeasibilityOracle, least_scarce
+from floorflow.folding.problem import FoldingAnswer, FoldingProblem, FoldingSolution
 
 
 def solve(problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0) -> FoldingAnswer:

@@ -14,15 +14,10 @@ from floorflow.channels.cost_allocation import engine_charges, module_resources,
 from floorflow.dataflow.model import FoldedDataflow, renamings
 from floorflow.dataflow.modules import Joined, Module, Wire, cluster, joins_without_cycle, merge, module_of
 from floorflow.errors import Refusal, unproven
-from floorflow.folding import FoldingSolution
+from floorflow.folding.problem import FoldingSolution
 from floorflow.hardware import Route
-from floorflow.partition import (
-    PartitionFailure,
-    PartitionProblem,
-    PartitionSolution,
-    SlotCapacity,
-    worst,
-)
+from floorflow.partition.infeasibility import worst
+from floorflow.partition.problem import PartitionFailure, PartitionProblem, PartitionSolution, SlotCapacity
 from floorflow.resources import Resources, largest_share, scaled_down, shortfall, total
 from floorflow.search.candidate.candidate import Candidate, connected, folded_by, in_styles, least_words, realised
 from floorflow.search.candidate.context import PlanningContext

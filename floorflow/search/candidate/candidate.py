@@ -13,12 +13,9 @@ from floorflow.dataflow.fifo import SLICE_WORDS
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.dataflow.modules import Joined, Module, module_of
 from floorflow.dataflow.options import OptionGroup
-from floorflow.folding import FoldingSolution
+from floorflow.folding.problem import FoldingSolution
 from floorflow.hardware import Route
-from floorflow.partition import (
-    PartitionProblem,
-    PartitionSolution,
-)
+from floorflow.partition.problem import PartitionProblem, PartitionSolution
 from floorflow.rates import RouteDelay
 from floorflow.resources import ZERO, Resources
 from floorflow.search.candidate.context import PlanningContext

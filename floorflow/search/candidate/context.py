@@ -6,7 +6,7 @@ How much a search tries is a matter of counts and shares, never seconds, so that
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import floor, log10
 
@@ -17,17 +17,14 @@ from floorflow.backends.backend import Backend, Costs
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
-from floorflow.folding import FoldingProblem, fold_at_interval, restricted
 from floorflow.folding.balance import NO_BALANCE, Balance
-from floorflow.folding.exact import FoldingAnswer
+from floorflow.folding.problem import FoldingAnswer, FoldingProblem
 from floorflow.hardware import Device, Platform, Slot, StatedPblock, free_supply, max_pblocks
-from floorflow.partition import PartitionProblem, partition
-from floorflow.partition.problem import LIMITS, PartitionAnswer
-from floorflow.placement import place
+from floorflow.partition.problem import PartitionAnswer, PartitionProblem
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.request import Request, limits_of
 from floorflow.resources import Resources, scaled_down, total
-from floorflow.search.candidate.engine_limits import EngineLimits, Places, methods_of
+from floorflow.search.candidate.engine_limits import EngineLimits, Places
 from floorflow.search.candidate.given_pblocks import NOT_BEFORE, Previous, stated_pblocks
 from floorflow.search.candidate.members import Together
 from floorflow.stats import Memo
@@ -138,42 +135,8 @@ class Solvers:
     place: Callable[[PlacementProblem], PlacementSolution | PlacementFailure]
 
 
-def solvers_of(request: Request, costs: Costs, limits: EngineLimits) -> Solvers:
-    """Return the methods that a request names, with its effort and seed."""
-    effort, seed = request.effort, request.seed
-    method = methods_of(costs, limits, request.backend_options)[request.fold_method]
-
-    def fold(problem: FoldingProblem, interval_cycles: int, *, branch: bool = True) -> FoldingAnswer:
-        exact = request.fold_method == "exact"
-        return (
-            fold_at_interval(problem, interval_cycles, branch=branch)
-            if exact
-            else method(problem, interval_cycles, seed)
-        )
-
-    memo, way = Memo(), request.partition_method
-    work = replace(LIMITS[effort], work=LIMITS[effort].work * SEARCH_SHARE) if effort != "best" else LIMITS[effort]
-    if request.tie_break == "fullness" and effort != "best":
-        work = replace(work, windows=FULLNESS_WINDOWS)
-
-    def placing(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
-        # What moves modules on one FPGA leaves the problems of the others as they were.
-        return memo.once(partial(place, problem, request.place_method, seed), problem)
-
-    return Solvers(
-        fold,
-        partial(fold, branch=effort == "best"),
-        lambda problem, start, prove: partition(problem, way, work, seed, start=start, memo=memo, prove=prove),
-        placing,
-    )
-
-
-SEARCH_SHARE = 0.15
-"""Share of what a partition may take that one in a search gets: many follow on each other, each from the last."""
 LEAST_HOPS = 1
 """SLR boundaries that a stream may cross unless more are asked for, or no assignment does with so few."""
-FULLNESS_WINDOWS = 20.0
-"""Share of the same for local search where slots are to be evenly full: in narrow limits it takes longer."""
 RATE_TOLERANCE = 1e-6
 """Share by which a rate may stay below the one asked for."""
 
@@ -223,12 +186,6 @@ class PlanningContext:
     """The networks, where several share the platform; ``dataflow`` holds the engines of all then."""
     memo: Memo = field(default_factory=Memo, compare=False, repr=False)
     """What pblocks should hold and what full rate needs of FIFOs: worked out once for each."""
-
-    def within(self, limits: EngineLimits) -> PlanningContext:
-        """Return the same with other limits on engines."""
-        keep = [limits.allowed(group, self.places) for group in self.unlimited.groups]
-        solvers = solvers_of(self.request, self.costs, limits)
-        return replace(self, engine_limits=limits, problem=restricted(self.unlimited, keep), solvers=solvers)
 
     @cached_property
     def inside(self) -> Callable[[OptionGroup], NDArray[np.bool_]] | None:

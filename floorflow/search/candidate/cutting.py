@@ -21,25 +21,17 @@ from floorflow.dataflow.fifo import Prices
 from floorflow.dataflow.model import CUT_PREFIX, Dataflow, FoldedDataflow, Option, Stream
 from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
 from floorflow.errors import Refusal, Refused, outcome_of
-from floorflow.folding import FoldingProblem, FoldingSolution
-from floorflow.folding.exact import FoldingAnswer
+from floorflow.folding.problem import FoldingAnswer, FoldingProblem, FoldingSolution
 from floorflow.rates.schedule_depths import SHALLOW_WORDS
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.routes import hops_of, shares, slot_orders
-from floorflow.segments import (
-    CutFound,
-    CutHops,
-    CutRefused,
-    Cuts,
-    Exchange,
-    Hops,
-    Segments,
-    Space,
-    SpaceTable,
-    orders_of,
-    parts_of,
-)
+from floorflow.segments.cuts import CutFound, CutRefused, Cuts
+from floorflow.segments.exchange import Exchange
+from floorflow.segments.hops import CutHops, Hops
+from floorflow.segments.parts import orders_of, parts_of
+from floorflow.segments.problems import Segments, Space
+from floorflow.segments.table import SpaceTable
 
 LEAST_LEFT = 0.02
 """Share of a budget that counts as left at least, so that nothing becomes infinitely dear."""

@@ -7,33 +7,21 @@ They are lifted for an engine, and the plan says so, where it, or the network, h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import chain, combinations, product
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.backends.backend import Backend, Costs, Proposal
-from floorflow.channels import couplings, not_convertible
-from floorflow.dataflow.model import Attributes, Dataflow
+from floorflow.backends.backend import Backend
+from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import InputError, Refusal, Refused, some
-from floorflow.folding.exact import FoldingAnswer
-from floorflow.folding.methods import METHODS, FoldingMethod
-from floorflow.folding.problem import (
-    FoldingProblem,
-    FoldingSolution,
-    FoldingUnknown,
-    first_index_to_try,
-    shortest_interval,
-)
-from floorflow.folding.selection import Evaluator
+from floorflow.errors import Refusal, Refused
 from floorflow.hardware import Platform
 from floorflow.request import LEAST_ENGINE_LIMITS, Request, at_width, products_from
-from floorflow.resources import RESOURCE_NAMES, Resources, scaled_down, shortfall
+from floorflow.resources import RESOURCE_NAMES, Resources, scaled_down
 from floorflow.search.candidate.given_pblocks import stated_pblocks
 
 Flags = NDArray[np.bool_]
@@ -205,100 +193,3 @@ def most_of_an_engine(available: Resources, shares: Mapping[str, float]) -> Reso
     share = scaled_down(available, shares).as_dict()
     limits = {name: max(share[name], LEAST_ENGINE_LIMITS.get(name, 0)) for name in RESOURCE_NAMES}
     return Resources.from_dict({name: limits[name] if shares[name] < 1 else NO_LIMIT for name in RESOURCE_NAMES})
-
-
-SAMPLES = 24
-"""Intervals at which proposals are tried to find where they begin to keep the budget."""
-
-
-@dataclass(frozen=True)
-class NoProposal(FoldingUnknown):
-    """What was proposed is no folding: too slow, too large, or nothing to be built. Nothing is proven by that."""
-
-
-@dataclass(frozen=True)
-class Pricer:
-    """Prices what a method called ``name`` proposes for engines, which must be within the limits on single ones."""
-
-    name: str
-    dataflow: Dataflow
-    backend: Backend
-    costs: Costs
-    limits: EngineLimits
-
-    def priced(self, foldings: Mapping[str, Attributes], problem: FoldingProblem) -> FoldingSolution | NoProposal:
-        """Price a given folding as the problem prices: with streams if it does, under its budget."""
-        engines = (replace(e, folding={**e.folding, **foldings.get(e.name, {})}) for e in self.dataflow.engines)
-        folded = replace(self.dataflow, engines=tuple(engines))
-        try:
-            groups = self.backend.given_groups(folded, self.costs)
-        except InputError as error:
-            return NoProposal(f"what {self.name} proposes cannot be built: {error}")
-        unlike = list(not_convertible(folded, groups, self.costs))
-        if unlike:
-            return NoProposal(f"what {self.name} proposes needs width converters that cannot be built: {some(unlike)}")
-        above = [pair for group in groups for pair in self.limits.exceeded(group, 0)]
-        if above:
-            names = some([f"{engine} ({limit})" for engine, limit in above])
-            return NoProposal(f"what {self.name} proposes exceeds the limits on single engines: {names}")
-        streams = couplings(folded, groups, self.costs) if problem.couplings else ()
-        alone = replace(problem, groups=groups, couplings=streams)
-        folding = Evaluator(alone).solution([0] * len(groups), self.name, "heuristic")
-        short = shortfall(folding.resources, problem.budget)
-        if short:
-            missing = ", ".join(f"{amount:,} {name}" for name, amount in short.items())
-            return NoProposal(f"what {self.name} proposes exceeds the budget by {missing}")
-        return folding
-
-
-def method_of(pricer: Pricer, propose: Proposal) -> FoldingMethod:
-    """Return a folding method that takes what is proposed for an interval.
-
-    Without an interval the shortest is sought at which that keeps the budget, of which the proposal knows nothing.
-    """
-
-    def at(problem: FoldingProblem, interval_cycles: int) -> FoldingSolution | NoProposal:
-        answer = pricer.priced(propose(pricer.dataflow, interval_cycles), problem)
-        if isinstance(answer, FoldingSolution) and answer.interval_cycles > interval_cycles:
-            return NoProposal(f"{pricer.name} reaches {answer.interval_cycles:,} cycles, not {interval_cycles:,}")
-        return answer
-
-    def method(problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0) -> FoldingAnswer:
-        del seed
-        if interval_cycles is not None:
-            return at(problem, interval_cycles)
-        return _shortest(problem, at)
-
-    return method
-
-
-def _shortest(
-    problem: FoldingProblem, at: Callable[[FoldingProblem, int], FoldingSolution | NoProposal]
-) -> FoldingAnswer:
-    """Return the answer at the shortest interval that has one.
-
-    At long intervals too there may be none, where the tool builds nothing so narrow. So samples tell where to bisect.
-    """
-    intervals = problem.intervals()
-    start = first_index_to_try(problem)
-    samples = sorted(set(np.linspace(start, len(intervals) - 1, SAMPLES).round().astype(int).tolist()))
-    failed = start - 1
-    answer: FoldingSolution | NoProposal = NoProposal()
-    for place in samples:
-        answer = at(problem, intervals[place])
-        if isinstance(answer, FoldingSolution):
-            span = intervals[failed + 1 : place + 1]
-            index = shortest_interval(span, lambda i: isinstance(at(problem, i), FoldingSolution))
-            return at(problem, span[-1 if index is None else index])
-        failed = place
-    return answer
-
-
-def methods_of(costs: Costs, limits: EngineLimits, options: Any) -> dict[str, FoldingMethod]:
-    """Return every folding method by name: those that need the problem alone, and the back end's own.
-
-    ``limits`` are those on the engines of the network that is folded, which know it and its back end.
-    """
-    pricer = partial(Pricer, dataflow=limits.dataflow, backend=limits.backend, costs=costs, limits=limits)
-    own = limits.backend.fold_methods(options)
-    return {**METHODS, **{name: method_of(pricer(name), propose) for name, propose in own.items()}}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from floorflow.errors import Made, Refusal, Refused
-from floorflow.placement import PlacementSolution
+from floorflow.placement.problem import PlacementSolution
 from floorflow.request import Request
 from floorflow.search.candidate.candidate import Candidate
 from floorflow.search.candidate.context import PlanningContext

@@ -19,8 +19,8 @@ from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InputError, Refused, all_found, required, some
-from floorflow.folding import FoldingProblem, FoldingSolution, fitting
 from floorflow.folding.balance import NO_BALANCE, Balance, layer_pairs
+from floorflow.folding.problem import FoldingProblem, FoldingSolution, fitting
 from floorflow.hardware import Platform
 from floorflow.hardware.areas import with_keep_outs
 from floorflow.hardware.load import described_fpgas, load_platform, require_described
@@ -34,10 +34,10 @@ from floorflow.search.candidate.context import (
     largest_pblocks,
     longest_interval,
     slot_limits,
-    solvers_of,
 )
 from floorflow.search.candidate.engine_limits import EngineLimits, Places, engine_limits
 from floorflow.search.candidate.given_pblocks import read_previous, stated_pblocks, within_pblocks
+from floorflow.search.candidate.solvers import solvers_of, with_limits
 from floorflow.stats import count
 
 
@@ -280,7 +280,7 @@ def context_of(found: Priced) -> PlanningContext | Refused:
         measured=measured,
         previous=read_previous(request.stay_near, platform),
     )
-    return context.within(single)
+    return with_limits(context, single)
 
 
 def _that_can_be_kept(limits: EngineLimits, groups: Iterable[OptionGroup], places: Places) -> EngineLimits:

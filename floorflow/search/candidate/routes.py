@@ -20,7 +20,8 @@ from floorflow.dataflow.model import Dataflow, Stream
 from floorflow.errors import Refusal
 from floorflow.hardware import Fpga, Platform, boundaries_cost, boundary_pairs
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.segments import Crossings, Hops, Near
+from floorflow.segments.hops import Hops, Near
+from floorflow.segments.slot_model import Crossings
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,11 @@ from floorflow.channels.cost_allocation import modules_between
 from floorflow.dataflow.bands import CROSSING, LESS, MORE, UncertainSum, estimate_of, uncertain_sum
 from floorflow.dataflow.model import FoldedDataflow, renamings
 from floorflow.dataflow.modules import Module, module_of
-from floorflow.folding import FoldingSolution
+from floorflow.folding.problem import FoldingSolution
 from floorflow.hardware import Device, Route, RouteStep, free_cells
-from floorflow.partition import ModuleStream, PartitionProblem, SlotCapacity
-from floorflow.placement import least_cells, supply_at
+from floorflow.partition.problem import ModuleStream, PartitionProblem, SlotCapacity
+from floorflow.placement.rectangles.area import least_cells
+from floorflow.placement.rectangles.candidate_rectangles import supply_at
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, scaled_down
 from floorflow.search.candidate.context import PlanningContext

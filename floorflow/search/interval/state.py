@@ -12,19 +12,19 @@ from floorflow.dataflow.fifo import Prices
 from floorflow.dataflow.model import Option
 from floorflow.dataflow.modules import stages
 from floorflow.errors import Refusal, sentence, unproven
-from floorflow.folding import (
+from floorflow.folding import fold_at_interval
+from floorflow.folding.exact import FeasibilityOracle
+from floorflow.folding.least_full import least_full
+from floorflow.folding.problem import (
     RATIO,
-    FeasibilityOracle,
+    FoldingAnswer,
     FoldingInfeasible,
     FoldingProblem,
     FoldingSolution,
-    fold_at_interval,
     shortest_interval,
 )
-from floorflow.folding.exact import FoldingAnswer
-from floorflow.folding.least_full import least_full
 from floorflow.folding.selection import Evaluator
-from floorflow.placement import PlacementFailure
+from floorflow.placement.problem import PlacementFailure
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources
 from floorflow.search.candidate.assignment import Unassigned, complete, improved
 from floorflow.search.candidate.candidate import Candidate, folded_by, least_words
@@ -35,8 +35,8 @@ from floorflow.search.candidate.placing import PlacedCandidate, place_as_it_is
 from floorflow.search.candidate.progress import Progress
 from floorflow.search.candidate.repair import place_with_repairs
 from floorflow.search.candidate.routes import LinkBound, link_bound, near
-from floorflow.segments import JointBound, joint_bound
 from floorflow.segments.parts import Parts
+from floorflow.segments.slot_relaxation import JointBound, joint_bound
 
 
 @dataclass

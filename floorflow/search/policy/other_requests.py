@@ -38,6 +38,7 @@ from floorflow.search.candidate.context import PlanningContext, cap_limits, long
 from floorflow.search.candidate.engine_limits import PRODUCTS
 from floorflow.search.candidate.findings import Outcome, Prepare, SearchResult
 from floorflow.search.candidate.progress import SILENT, Progress
+from floorflow.search.candidate.solvers import with_limits
 from floorflow.search.interval.state import SearchState, shortest_possible
 from floorflow.stats import WorkIsSpent, counted
 
@@ -59,7 +60,7 @@ def bound_without_limits(context: PlanningContext, bound_cycles: int) -> Without
         ("max_engine_share", shares),
     )
     for option, names in lifted:
-        if _proven_bound(context, context.within(limits.without(names)).problem) == free:
+        if _proven_bound(context, with_limits(context, limits.without(names)).problem) == free:
             return WithoutLimitsEntry(bound_cycles=free, options=[option])
     return WithoutLimitsEntry(bound_cycles=free, options=["max_products", "max_engine_share"])
 

@@ -25,6 +25,7 @@ from floorflow.search.candidate.engine_limits import EngineLimits
 from floorflow.search.candidate.findings import Outcome, Prepare, Search, SearchResult, Steps
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.candidate.routes import longest_stretch, near
+from floorflow.search.candidate.solvers import with_limits
 from floorflow.search.interval.search import search
 from floorflow.search.interval.state import whole_stages
 from floorflow.search.policy.host_weights import spare_host_weights
@@ -139,7 +140,7 @@ def lift_engine_limits(context: PlanningContext, _: Progress) -> Steps[Outcome]:
     if isinstance(outcome, SearchResult) or outcome.interrupted or context.problem is context.unlimited:
         return outcome
     for limits in _lifted(context):
-        outcome = yield context.within(limits)
+        outcome = yield with_limits(context, limits)
         if isinstance(outcome, SearchResult) or outcome.interrupted:
             break
     return outcome

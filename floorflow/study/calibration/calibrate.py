@@ -14,7 +14,7 @@ from floorflow.dataflow.measured import MeasuredEngine, Measurements, factors_of
 from floorflow.dataflow.model import AttributeValue, Dataflow, Option, renamings
 from floorflow.errors import InputError, PlatformError, some
 from floorflow.facts import FoldedEntry, Plan, read_plan
-from floorflow.record import PlanWithFiles
+from floorflow.record.run import PlanWithFiles
 from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.search.candidate.preparing import platform_of, settled

@@ -16,15 +16,14 @@ from floorflow.dataflow.model import FoldedDataflow
 from floorflow.errors import InputError
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, FoldingSolution
 from floorflow.folding.balance import Balance, layer_pairs
-from floorflow.folding.exact import FoldingAnswer
 from floorflow.folding.methods import FoldingMethod
-from floorflow.folding.problem import TooMany
+from floorflow.folding.problem import FoldingAnswer, TooMany
 from floorflow.request import Request
 from floorflow.resources import Resources, scarcity, total
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.engine_limits import methods_of
 from floorflow.search.candidate.preparing import prepare, read, settled
 from floorflow.search.candidate.progress import SILENT, Progress
+from floorflow.search.candidate.solvers import methods_of
 from floorflow.search.interval.state import SearchState
 
 CURVE_POINTS = 14

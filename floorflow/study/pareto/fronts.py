@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown, fold_at_interval
-from floorflow.folding.exact import FoldingAnswer
+from floorflow.folding.problem import FoldingAnswer
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.stats import SolveStats

@@ -20,7 +20,7 @@ from floorflow.cli.main import app
 from floorflow.dataflow.model import Dataflow, Option
 from floorflow.errors import InputError
 from floorflow.output import write
-from floorflow.record import PlanWithFiles
+from floorflow.record.run import PlanWithFiles
 from floorflow.request import Request
 from floorflow.technology import technology_of
 from floorflow.verify import check

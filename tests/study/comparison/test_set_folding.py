@@ -11,7 +11,8 @@ from floorflow.backends.finn.folding.set_folding import Rules, proposed, rules_o
 from floorflow.folding import FoldingSolution
 from floorflow.folding.methods import FoldingMethod
 from floorflow.resources import Resources
-from floorflow.search.candidate.engine_limits import EngineLimits, NoProposal, Pricer, method_of
+from floorflow.search.candidate.engine_limits import EngineLimits
+from floorflow.search.candidate.solvers import NoProposal, Pricer, method_of
 from tests.study.recorded import CHOSEN, Recorded, recorded_networks
 from tests.study.reference import POSSIBLE, Reference, reference_of
 

@@ -23,7 +23,7 @@ from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import Coupling, OptionGroup
 from floorflow.errors import InfeasibleError, InputError, LimitError
 from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown, fold_at_interval
-from floorflow.folding.exact import FoldingAnswer
+from floorflow.folding.problem import FoldingAnswer
 from floorflow.papers.samo.folding.brute import solve as brute
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.resources import RESOURCE_NAMES, Resources, scarcity
