@@ -34,15 +34,15 @@ LARGE |= {"test_legal_plan.py", "test_two_by_two.py", "test_phases.py", "test_bo
 PROCESSES = {"subprocess", "multiprocessing.process", "concurrent.futures.process", "concurrent.futures.thread"}
 
 BUDGET_CPU_S = {
-    "tests": 190,
-    "api": 60,
+    "tests": 160,
+    "api": 50,
     "backends": 100,
     "cli": 65,
     "papers": 28,
     "placement": 52,
-    "search": 155,
+    "search": 120,
     "segments": 28,
-    "study": 42,
+    "study": 36,
     "tools_finn": 70,
     "tools_hls4ml": 16,
     "verify": 70,
