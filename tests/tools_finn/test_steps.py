@@ -159,9 +159,7 @@ def test_register_slices_are_fifos_of_two_words_behind_those_of_their_streams(
         assert lies == planned or {*lies} == {slr[one.plan.phases[0].slot_of[channel.target]]}
 
 
-@pytest.mark.parametrize(
-    ("last", "share"), [(16, 0.1), pytest.param(None, 0.4, id="cnv_2w2a", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("last", "share"), [(16, 0.1), pytest.param(None, 0.4, id="cnv_2w2a", marks=pytest.mark.slow)])
 def test_finn_plus_cuts_what_each_phase_runs_out_of_the_network(
     last: int | None, share: float, tmp_path: Path, finn_plus: FinnPlus
 ) -> None:
