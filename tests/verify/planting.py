@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import yaml
 
 from floorflow.verify.hardware.geometry import Device, Rectangle, anchor_of, union
-from tests.verify.dies import ranges_of
+from tests.verify.dies import die_of, ranges_of
 
 Plan = dict[str, Any]
 Files = dict[str, str]
@@ -149,7 +149,7 @@ def pblocks(plan: Plan) -> Plan:
 
 def die(plan: Plan, files: Files) -> Device:
     name = plan["platform"]["fpgas"][0]["device"]
-    return Device(yaml.load(files[f"platform/devices/{name}.yaml"], Loader=yaml.CSafeLoader))
+    return die_of(files[f"platform/devices/{name}.yaml"])
 
 
 def board_of(plan: Plan, files: Files) -> Plan:

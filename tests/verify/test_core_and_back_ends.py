@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 
 import floorflow.verify
+import pytest
+
 from floorflow.verify.back_end import ANSWERS
 from floorflow.verify.finn.files import FLOORPLAN_FILE, FOLDING_FILE
 from floorflow.verify.finn.foldings import FOLDING_ATTRIBUTES
@@ -29,6 +31,9 @@ def constants(path: Path) -> Iterator[str]:
     for node in ast.walk(trees()[path.relative_to(PACKAGE).as_posix()]):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
+
+
+pytestmark = pytest.mark.joint  # the first that asks parses the whole package
 
 
 @cache
