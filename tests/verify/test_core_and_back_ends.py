@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import floorflow.verify
 import pytest
 
+import floorflow.verify
 from floorflow.verify.back_end import ANSWERS
 from floorflow.verify.finn.files import FLOORPLAN_FILE, FOLDING_FILE
 from floorflow.verify.finn.foldings import FOLDING_ATTRIBUTES
