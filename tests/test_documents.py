@@ -44,9 +44,11 @@ STANDS_FOR = {
 }
 """What a word in capitals in a command is replaced by."""
 QUICKER = {
+    "benchmarks/calibration.py": ("--help",),  # its tables are those of test_calibrated.py
     "benchmarks/kills.py": ("--random", "5", "--stride", "40"),
     "benchmarks/samo.py": ("--methods", "exact", "--only", "cnv_b1__zc706"),
     "plan": ("--effort", "fast", "--no-plots"),
+    "calibrate": ("--no-plots",),
 }
 """What makes a long program or command short, which it is not when somebody reads of it."""
 SLOW_PROGRAMS = ("benchmarks/clock.py", "benchmarks/kills.py", "benchmarks/pblocks.py")
@@ -117,7 +119,8 @@ def workplace(tmp_path_factory: pytest.TempPathFactory, cnv_on_u250: Path) -> Pa
     (folder / "examples").symlink_to(ROOT / "examples")
     shutil.copytree(cnv_on_u250, folder / "out" / "cnv")
     (folder / "my-kv260.yaml").write_text(api.new_board("my-kv260", "xck26-sfvc784-2LV-c"), encoding="utf-8")
-    done = floorflow("plan", "examples/tfc_1w1a.onnx", "-p", "pynq-z1", "--no-plots", "-o", "out/tfc", folder=folder)
+    words = ("plan", "examples/tfc_1w1a.onnx", "-p", "pynq-z1", *QUICKER["plan"], "-o", "out/tfc")
+    done = floorflow(*words, folder=folder)
     assert done.returncode == 0, done.stderr
     shutil.copytree(ROOT / "tests" / "study" / "audit" / "builds" / "custom_4", folder / "build")
     shutil.copy(ROOT / "tests" / "verify" / "xdc" / "floorplans" / "z7020_dfx.xdc", folder / "floorplan.xdc")

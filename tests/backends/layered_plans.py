@@ -39,6 +39,8 @@ def saved(model: onnx.ModelProto, path: Path) -> Path:
 
 
 Nodes = list[onnx.NodeProto]
+Change = Callable[[dict[str, Any], dict[str, Any]], None]
+"""Plants a mistake in a plan's JSON or in files of its back end."""
 ACTIVATIONS = (
     *("Clip", "Elu", "HardSigmoid", "LeakyRelu", "LogSoftmax", "Selu", "Sigmoid", "Softmax", "Softplus", "Softsign"),
     *("Tanh", "ThresholdedRelu"),
@@ -156,7 +158,7 @@ def assert_legal(out: Path) -> None:
     assert [*check(out)] == []
 
 
-def findings(out: Path, target: Path, spoil: Callable[[dict[str, Any], dict[str, Any]], None]) -> set[str]:
+def findings(out: Path, target: Path, spoil: Change) -> set[str]:
     """Return what the judge finds in a copy of a plan in which a mistake was planted: in its JSON, or in files."""
     shutil.copytree(out, target)
     made = read(target)
@@ -167,3 +169,17 @@ def findings(out: Path, target: Path, spoil: Callable[[dict[str, Any], dict[str,
     for name, content in files.items():
         (own / name).write_text(json.dumps(content))
     return {violation.name for violation in check(target)}
+
+
+def folding(name: str, **values: object) -> Change:
+    return lambda made, files: foldings(made)[name]["attributes"].update(values)
+
+
+def attribute(name: str, **values: object) -> Change:
+    return lambda made, files: next(e for e in made["networks"][0]["engines"] if e["name"] == name)[
+        "attributes"
+    ].update(values)
+
+
+def no_dsp(made: dict[str, Any], files: dict[str, Any]) -> None:
+    foldings(made)["conv1"]["resources"]["DSP"] = 0
