@@ -40,7 +40,7 @@ from tests.command_line import floorflow
 
 
 def test_a_card_has_a_legal_plan_and_no_names_of_cells(folder: Path) -> None:
-    out = plan(folder, "three_layer", "fpgaconvnet", platform="alveo-u250")
+    out = plan(folder, "three_layer", "fpgaconvnet", platform="alveo-u50")
     assert_legal(out)
     assert (out / "fpga0" / "pblocks.unbound.tcl").exists()
     assert not list(out.rglob("*.xdc"))

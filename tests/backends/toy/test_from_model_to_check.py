@@ -164,17 +164,10 @@ def test_the_folding_of_a_model_is_kept(tmp_path: Path) -> None:
     assert engines["smooth"]["attributes"] == {"makers": 4, "takers": 3, "maths": "fabric"}
 
 
-COMPARE = ("compare", EDGES, "-p", "pynq-z1", "--backend", "toykit")
-
-
 def test_its_foldings_are_compared() -> None:
-    told = floorflow(*COMPARE, "--methods", "exact,thrifty,rule")
+    told = floorflow("compare", EDGES, "-p", "pynq-z1", "--backend", "toykit", "--methods", "exact,thrifty,rule")
     assert told.returncode == 0, told.stderr
     assert "thrifty" in told.stdout
-
-
-def test_comparing_needs_no_list_of_methods() -> None:
-    assert floorflow(*COMPARE).returncode == 0
 
 
 @pytest.mark.usefixtures("installed")
