@@ -36,16 +36,16 @@ PROCESSES = {"subprocess", "multiprocessing.process", "concurrent.futures.proces
 BUDGET_CPU_S = {
     "tests": 160,
     "api": 50,
-    "backends": 100,
+    "backends": 85,
     "cli": 65,
     "papers": 28,
     "placement": 52,
     "search": 120,
     "segments": 28,
     "study": 36,
-    "tools_finn": 70,
-    "tools_hls4ml": 16,
-    "verify": 70,
+    "tools_finn": 50,
+    "tools_hls4ml": 10,
+    "verify": 65,
 }
 """CPU seconds that the tests of a folder may take; of one that is not listed, `OTHER_CPU_S`."""
 OTHER_CPU_S = 20

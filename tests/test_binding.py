@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
@@ -109,7 +110,8 @@ def test_real_builds_bind_to_plans_of_their_graphs(name: str, tmp_path: Path) ->
     """Kernels of FINN+ builds for PYNQ-Z2 (tests/backends/finn/copy_builds.py)."""
     model = ff.read(BUILDS / name / "graph_with_fifos.onnx", finn="plus")
     full = dict.fromkeys(("LUT", "FF", "BRAM18", "DSP"), 1.0)
-    plan = ff.plan(model, "pynq-z2", keep_folding=True, finn="plus", cap=full, effort="fast", plots=False)
+    usual: dict[str, Any] = {"keep_folding": True, "finn": "plus", "cap": full, "effort": "fast", "plots": False}
+    plan = ff.plan(model, "pynq-z2", granularity="stage" if name == "auto" else "slot", **usual)
     plan.save(tmp_path / "out")
     assert ff.check(tmp_path / "out").legal
     bound = ff.bind(tmp_path / "out", BUILDS / name)

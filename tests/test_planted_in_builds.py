@@ -154,6 +154,16 @@ def missing_engine(kernels: Kernels) -> None:
     bypass(kernels, "MVAU")
 
 
+def node_of_two_kernels(kernels: Kernels) -> None:
+    node = engines_in(kernels, "MVAU")[0]
+    node.name = re.sub(r"_\d+_", "_77_", node.name, count=1)
+
+
+def inputs_changed_over(kernels: Kernels) -> None:
+    one, other = engines_in(kernels, "MVAU")[:2]
+    one.input[0], other.input[0] = other.input[0], one.input[0]
+
+
 def missing_kernel(kernels: Kernels) -> None:
     del kernels[sorted(kernels)[len(kernels) // 2]]
 
@@ -188,6 +198,7 @@ MISTAKES: list[Spoil] = [
         fifo_without_an_entry,
     ),
     *(dma_without_an_entry, shallower_fifo, fifo_in_another_memory, missing_fifo, missing_converter, missing_engine),
+    *(node_of_two_kernels, inputs_changed_over),
     *(missing_kernel, one_engine_more, streams_changed_over, engine_fed_by_itself),
 ]
 FOLLOWED = {renamed_node, renamed_fifo, kernel_of_another_number, two_kernels_change_numbers}
@@ -205,6 +216,17 @@ SAID: dict[Spoil, str] = {
 """What bind says of it."""
 TOLD = {shallower_fifo, missing_fifo, fifo_in_another_memory, wrong_engine_under_the_name, dma_without_an_entry}
 """What bind lets pass; check --build with the new binding still has a say."""
+
+
+SAID = {
+    engine_of_another_size: "no node of its kind and shape .* MW is 7",
+    engine_of_another_kind: "no node of its kind and shape",
+    engine_folded_otherwise: "another folding than planned: .* SIMD is",
+    engine_in_another_slr: "is built in SLR .*, the plan has it in SLR",
+    fifo_without_an_entry: "is built in SLR -1, the plan has it in SLR",
+    node_of_two_kernels: "named by several",
+}
+"""What bind says of some."""
 
 
 @pytest.fixture(scope="module")
