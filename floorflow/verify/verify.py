@@ -11,6 +11,7 @@ from floorflow.verify.back_end import judge_of
 from floorflow.verify.facts import PhaseFacts, phases_of
 from floorflow.verify.files import Folder, check_library, open_folder
 from floorflow.verify.hardware.boards import Board
+from floorflow.verify.plan_records import PlanRecord
 from floorflow.verify.records import Record
 from floorflow.verify.rules import (
     across,
@@ -193,7 +194,7 @@ def _read_plan(folder: Folder, findings: Findings) -> Record | None:
         told = f"is {plan.get('schema')!r:.60}, this floorflow reads {SCHEMA}: plan again (--force replaces the folder)"
         findings.add("plan-malformed", "schema", told)
         return None
-    problems = list(departures(plan, "plan"))
+    problems = list(departures(plan, PlanRecord))
     if not problems and not (plan["phases"] and plan["networks"] and plan["platform"]["fpgas"]):
         problems.append(("networks, phases, platform.fpgas", "must not be empty"))
     problems = problems or list(_long_lists(plan))

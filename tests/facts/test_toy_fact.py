@@ -30,12 +30,12 @@ EDITS: dict[str, dict[str, str]] = {
     },
     # Its rule.
     "verify/rules/crossings.py": {
-        '    findings.expect("wrong-cost", where, "cost", partition["cost"], cost)\n': "    bit_hops = sum("
+        '    phase.expect("wrong-cost", where, "cost", partition["cost"], cost)\n': "    bit_hops = sum("
         'entry["width_bits"] * entry["hops"] for entry in partition["crossings"])\n'
-        '    findings.expect("wrong-cost", where, "bit_hops", partition["bit_hops"], bit_hops)\n'
+        '    phase.expect("wrong-cost", where, "bit_hops", partition["bit_hops"], bit_hops)\n'
     },
     # The specification of plan.json.
-    "verify/plan.schema.json": {'      "cost": "number",\n': '      "bit_hops": "number",\n'},
+    "verify/phase_records.py": {"    cost: float\n": "    bit_hops: Count\n"},
 }
 """By file, the lines that stand there once, each with what is added before it."""
 SCRIPT = """

@@ -11,9 +11,8 @@ from pathlib import Path
 from floorflow.verify.facts import PhaseFacts
 from floorflow.verify.files import Folder, PhaseFolder
 from floorflow.verify.hardware.boards import Board
-from floorflow.verify.records import Record, repeated
+from floorflow.verify.records import PLAIN_NAME, Record, repeated
 from floorflow.verify.rules.constraints import Planned, Stated, compare, compare_ports, read_tcl, read_xdc
-from floorflow.verify.schema import is_a
 from floorflow.verify.tcl.words import UnreadableError
 from floorflow.verify.violations import Findings
 
@@ -157,7 +156,7 @@ def check_left_overs(folder: Folder, plan: Record, phases: Sequence[PhaseFacts],
 def _check_network_folders(folder: Folder, plan: Record, phase: PhaseFacts) -> None:
     """Judge that the back end's folders, one for each network if the plan has several, are of this phase's networks."""
     backend = plan["options"]["backend"]
-    if len(plan["networks"]) == 1 or not is_a("plain_name", backend):
+    if len(plan["networks"]) == 1 or not PLAIN_NAME.holds(backend):
         return
     place = f"{phase_prefix(plan, phase)}{backend}/"
     known = tuple(f"{place}{network}/" for network in phase.parts)

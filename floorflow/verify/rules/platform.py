@@ -36,7 +36,7 @@ from floorflow.verify.hardware.routes import (
 )
 from floorflow.verify.records import RESOURCE_NAMES, Record, amounts, repeated
 from floorflow.verify.rules.pblocks import areas_on
-from floorflow.verify.schema import departures
+from floorflow.verify.schema import departures, file_record
 from floorflow.verify.violations import Findings
 
 
@@ -255,7 +255,7 @@ def _well_formed(folder: Folder, name: str, record: str, findings: Findings) -> 
 def _problems(text: str, record: str) -> tuple[tuple[str, str], ...]:
     """Return what is wrong with the structure of a text; many plans are judged with the same few files."""
     content = parsed_yaml(text)[0] or {}
-    problems = tuple(departures(spelt_out(content) if record == "board_file" else content, record))
+    problems = tuple(departures(spelt_out(content) if record == "board_file" else content, file_record(record)))
     if not problems and content["schema"] != SCHEMAS[record]:
         return (("schema", f"is {content['schema']}, expected {SCHEMAS[record]}"),)
     return problems

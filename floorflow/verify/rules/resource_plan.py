@@ -15,7 +15,7 @@ from floorflow.verify.rules.claims import check_stats
 from floorflow.verify.rules.fifos import check_unplaced_fifos
 from floorflow.verify.rules.schedule import check_once
 from floorflow.verify.rules.throughput import check_engine
-from floorflow.verify.schema import departures
+from floorflow.verify.schema import departures, file_record
 from floorflow.verify.violations import Findings
 
 PREFIX, FILE = "samo:", "samo.yaml"
@@ -25,7 +25,7 @@ def stated_platform(name: str, findings: Findings) -> Record | None:
     """Return what the shipped file says of a platform, with ``part``; None after reporting that it says nothing."""
     path = shipped_file("platforms", FILE)
     content = None if path is None else _yaml(path, findings)
-    faults = [] if content is None else list(departures(content, "samo_file", FILE))
+    faults = [] if content is None else list(departures(content, file_record("samo_file"), FILE))
     for where, message in faults:
         findings.add("platform-malformed", where, message)
     if content is None or faults:
@@ -92,7 +92,7 @@ def _read(folder: Folder, findings: Findings) -> Record | None:
     plan = folder.json(SCHEDULE, findings)
     if plan is None:
         return None
-    problems = list(departures(plan, "schedule_file"))
+    problems = list(departures(plan, file_record("schedule_file")))
     if not problems and plan["schema"] != RESOURCE_PLAN_SCHEMA:
         problems = [("schema", f"is {plan['schema']!r:.60}, this floorflow reads {RESOURCE_PLAN_SCHEMA}")]
     if not problems and not plan["partitions"]:

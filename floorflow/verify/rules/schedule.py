@@ -16,7 +16,7 @@ from floorflow.verify.files import Folder
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.records import Record, repeated
 from floorflow.verify.rules.claims import check_stats
-from floorflow.verify.schema import departures, records
+from floorflow.verify.schema import departures, file_record
 from floorflow.verify.violations import Findings
 
 KINDS = ("reconfigure",)
@@ -167,7 +167,7 @@ def _check_buffers(folder: Folder, plan: Record, phase: PhaseFacts, phases: Sequ
     content = folder.json(name, phase.findings)
     if content is None:
         return
-    faults = list(departures(content, "buffers_file", name))
+    faults = list(departures(content, file_record("buffers_file"), name))
     for where, message in faults:
         phase.add("wrong-buffers", where, message)
     if faults:
@@ -188,7 +188,8 @@ def _check_buffers(folder: Folder, plan: Record, phase: PhaseFacts, phases: Sequ
             for channel in phase.channels
             if _is_in_memory(phase.end(channel, side))
         ]
-        stated = [{field: row[field] for field in records()["buffer_row"]} for row in content[key]]
+        fields = rows[0].keys() if rows else ()
+        stated = [{field: row[field] for field in fields} for row in content[key]]
         if stated != rows:
             phase.add("wrong-buffers", f"{name} {key}", "they are not those of the phase's channels")
 
@@ -291,7 +292,7 @@ def _pairs(block: str) -> dict[str, str]:
 
 
 def _check_chunks(content: Record, plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
-    faults = list(departures(content, "chunks_file", CHUNKS))
+    faults = list(departures(content, file_record("chunks_file"), CHUNKS))
     for where, message in faults:
         findings.add("wrong-chunks", where, message)
     if faults:

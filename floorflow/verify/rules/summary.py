@@ -16,7 +16,7 @@ from floorflow.verify.files import Folder
 from floorflow.verify.records import RESOURCE_NAMES, Amounts, Record, add, amounts, limit_of
 from floorflow.verify.rules.claims import RATE_TOLERANCE, check_stats
 from floorflow.verify.rules.sums import slot_totals
-from floorflow.verify.schema import departures
+from floorflow.verify.schema import departures, file_record
 from floorflow.verify.violations import Findings, close
 
 
@@ -242,7 +242,7 @@ def check_extras(folder: Folder, plan: Record, phases: list[PhaseFacts], finding
     told = folder.json(EXTRAS, findings)
     if told is None:
         return
-    problems = list(departures(told, "extras_file")) or (
+    problems = list(departures(told, file_record("extras_file"))) or (
         [] if told["schema"] == EXTRAS_SCHEMA else [("schema", f"is {told['schema']!r:.60}, expected {EXTRAS_SCHEMA}")]
     )
     for where, message in problems:
