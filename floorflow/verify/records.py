@@ -106,6 +106,10 @@ Refused = Annotated[
         ),
     ),
 ]
+Side = Literal["source", "target"]
+SIDES: tuple[Side, Side] = ("source", "target")
+PORTS: dict[Side, Literal["source_port", "target_port"]] = {"source": "source_port", "target": "target_port"}
+"""Ends of a channel, and where it tells the port of each."""
 Style = Literal["none", "slr", "soft", "hard"]
 Stage = Literal["fold", "partition", "place"]
 Direction = Literal["in", "out"]

@@ -12,7 +12,6 @@ from floorflow.verify.facts import PhaseFacts, phases_of
 from floorflow.verify.files import Folder, check_library, open_folder
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.plan_records import PlanRecord
-from floorflow.verify.records import Record
 from floorflow.verify.rules import (
     across,
     channels,
@@ -140,7 +139,7 @@ def judge(out: Path, build: Path | None = None) -> Verdict:
     plan = _read_plan(folder, findings)
     if plan is None:
         return Verdict(findings.told(), {})
-    part = judge_of(plan, findings)
+    part = judge_of(plan["options"], findings)
     boards, phases = platform.load_boards(folder, plan, findings), list[PhaseFacts]()
     given = {"folder": folder, "plan": plan, "boards": boards, "phases": phases, "options": plan["options"]}
     given |= {"cap": plan["options"]["cap"], "objective": plan["options"]["objective"]}
@@ -167,7 +166,7 @@ def _apply(rules: Rules, given: Mapping[str, Any], *last: Findings) -> None:
         rule(*(given[name] for name in names.split()), *last)
 
 
-def _judged(folder: Folder, plan: Record, phases: list[PhaseFacts], boards: dict[str, Board]) -> dict[str, int]:
+def _judged(folder: Folder, plan: PlanRecord, phases: list[PhaseFacts], boards: dict[str, Board]) -> dict[str, int]:
     """Count what was there to be judged, and could be."""
     return {
         "boards": len({id(board) for board in boards.values()}),
@@ -186,8 +185,8 @@ def _judged(folder: Folder, plan: Record, phases: list[PhaseFacts], boards: dict
     }
 
 
-def _read_plan(folder: Folder, findings: Findings) -> Record | None:
-    plan = folder.json("plan.json", findings)
+def _read_plan(folder: Folder, findings: Findings) -> PlanRecord | None:
+    plan: Any = folder.json("plan.json", findings)
     if plan is None:
         return None
     if plan.get("schema") != SCHEMA:
@@ -203,7 +202,7 @@ def _read_plan(folder: Folder, findings: Findings) -> Record | None:
     return None if problems else plan
 
 
-def _long_lists(plan: Record) -> Iterator[tuple[str, str]]:
+def _long_lists(plan: PlanRecord) -> Iterator[tuple[str, str]]:
     """Yield the lists that are longer than any plan's, with a sentence."""
     waiting: list[tuple[str, Any]] = [("", plan)]
     while waiting:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from floorflow.verify.facts import End, PhaseFacts, engine_id
 from floorflow.verify.graphs import has_cycle
-from floorflow.verify.records import Record, repeated
+from floorflow.verify.plan_records import NetworkRecord, PlanRecord
+from floorflow.verify.records import PORTS, SIDES, repeated
 from floorflow.verify.violations import Findings
 
 
-def check_names(plan: Record, findings: Findings) -> None:
+def check_names(plan: PlanRecord, findings: Findings) -> None:
     """Judge that networks, phases and the engines of a network have each a name of their own."""
     for what in ("networks", "phases"):
         for name, count in repeated(entry["name"] for entry in plan[what]):
@@ -22,7 +23,7 @@ def check_names(plan: Record, findings: Findings) -> None:
             findings.add("engine-repeated", where, f"{count} engines have this name")
 
 
-def check_runs(plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_runs(plan: PlanRecord, phases: Sequence[PhaseFacts], findings: Findings) -> None:
     """Judge that phases run networks of the plan in its order, and that everything runs in one phase at least."""
     names = [network["name"] for network in plan["networks"]]
     for phase in phases:
@@ -41,7 +42,7 @@ def check_runs(plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -
                 findings.add("engine-missing", f"{where} engine {engine['name']}", "it has no folding in any phase")
 
 
-def check_traces(plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_traces(plan: PlanRecord, phases: Sequence[PhaseFacts], findings: Findings) -> None:
     """Judge that what the search tried for a network was for a phase in which the network runs."""
     for network in plan["networks"]:
         runs_in = {phase.name for phase in phases if network["name"] in phase.parts}
@@ -76,11 +77,11 @@ def check_passing(phases: Sequence[PhaseFacts], findings: Findings) -> None:
 def _passing(number: int, phase: PhaseFacts) -> Iterator[Passing]:
     for channel in phase.channels:
         bits = channel["words_per_frame"] * channel["width_bits"]
-        for side in ("source", "target"):
+        for side in SIDES:
             end = phase.end(channel, side)
             if end is not None:
                 where = f"{phase.where} channel {channel['name']}"
-                yield Passing(number, where, side, end, channel[f"{side}_port"], bits)
+                yield Passing(number, where, side, end, channel[PORTS[side]], bits)
 
 
 def _check_memory(passing: list[Passing], findings: Findings) -> None:
@@ -160,7 +161,7 @@ Node = tuple[str, ...]
 """An engine, a buffer, or a stream from one phase to another; ends of the host are nodes without a way on."""
 
 
-def check_direction(plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_direction(plan: PlanRecord, phases: Sequence[PhaseFacts], findings: Findings) -> None:
     """Judge that each network is one graph without a circle, in the order of its engines and of the phases."""
     for network in plan["networks"]:
         edges = _edges(network["name"], phases)
@@ -204,7 +205,7 @@ def _between_engines(edges: Sequence[tuple[Node, Node]]) -> dict[str, list[str]]
     return followers
 
 
-def _check_order(network: Record, followers: dict[str, list[str]], findings: Findings) -> None:
+def _check_order(network: NetworkRecord, followers: dict[str, list[str]], findings: Findings) -> None:
     """Judge that every engine stands before those that it feeds: bottleneck and names of cells go by that order."""
     place = {engine["name"]: number for number, engine in enumerate(network["engines"])}
     for name, behind in followers.items():
@@ -225,7 +226,7 @@ def _check_time(phases: Sequence[PhaseFacts], findings: Findings) -> None:
                 findings.add("handover-backwards", f"{phase.where} channel {channel['name']}", message)
 
 
-def check_provenance(plan: Record, findings: Findings) -> None:
+def check_provenance(plan: PlanRecord, findings: Findings) -> None:
     """Judge the options that the plan repeats elsewhere, and that every engine carries out an operation."""
     options, name = plan["options"], "wrong-option"
     findings.expect(name, "options", "seed", options["seed"], plan["seed"])

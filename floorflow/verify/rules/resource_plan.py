@@ -8,7 +8,7 @@ from typing import Any
 from floorflow.verify.back_end import BackEnd, Judge, judge_of
 from floorflow.verify.facts import PhaseFacts, folded_engines
 from floorflow.verify.files import SCHEDULE, Folder, PhaseFolder, shipped_file
-from floorflow.verify.records import RESOURCE_NAMES, Record, add, amounts, excess, limit_of
+from floorflow.verify.records import RESOURCE_NAMES, SIDES, Record, add, amounts, excess, limit_of
 from floorflow.verify.rules.across import check_passing, check_runs
 from floorflow.verify.rules.channels import check_costs, check_streams, ports_of
 from floorflow.verify.rules.claims import check_stats
@@ -56,14 +56,15 @@ def judge_resource_plan(folder: Folder, findings: Findings) -> dict[str, int]:
     plan = _read(folder, findings)
     if plan is None:
         return {}
-    part = judge_of(plan, findings)
+    part = judge_of(plan["options"], findings)
     phases: list[PhaseFacts] = []
     try:
         stated = stated_platform(plan["platform"]["name"], findings)
         if stated is not None:
             _check_platform(plan, stated, findings)
         phases += [_phase(plan, number, part, findings) for number in range(len(plan["partitions"]))]
-        check_runs({"networks": [plan["network"]]}, phases, findings)
+        networks: Any = {"networks": [plan["network"]]}
+        check_runs(networks, phases, findings)
         check_once(phases, findings)
         check_passing(phases, findings)
         _check_cuts(phases, findings)
@@ -131,7 +132,7 @@ def _phase(plan: Record, number: int, judge: Judge | None, findings: Findings) -
         "interval_cycles": partition["interval_cycles"],
         "folding": {"engines": partition["engines"]},
     }
-    raw = {"name": partition["name"], "networks": [runs], "channels": channels, "modules": []}
+    raw: Any = {"name": partition["name"], "networks": [runs], "channels": channels, "modules": []}
     rows = {engine["name"]: _row(plan, engine, partition) for engine in network["engines"]}
     rows = {name: row for name, row in rows.items() if row["folding"] is not None}
     for unknown in sorted({*partition["engines"]} - {*rows}):
@@ -198,7 +199,7 @@ def _check_partition(plan: Record, phase: PhaseFacts, raw: Record) -> None:
     cycles = [check_engine(engine, phase) for engine in phase.folded.values()]
     phase.expect("wrong-interval", phase.where, "interval_cycles", raw["interval_cycles"], max(cycles, default=0))
     check_streams(phase)
-    _check_elements(phase)
+    _check_elements(phase, raw["streams"])
     check_unplaced_fifos(phase, plan["platform"]["part"])
     check_costs(phase)
     _check_joined(phase)
@@ -207,11 +208,11 @@ def _check_partition(plan: Record, phase: PhaseFacts, raw: Record) -> None:
     check_stats(raw["folding"], f"{phase.where}.folding", phase.findings)
 
 
-def _check_elements(phase: PhaseFacts) -> None:
+def _check_elements(phase: PhaseFacts, streams: list[Record]) -> None:
     """Judge that streams have as many elements a frame, and as wide ones, as the ports at their ends."""
-    for channel in phase.channels:
-        stated, where = (channel["elements"], channel["element_bits"]), f"{phase.where} channel {channel['name']}"
-        for side, port in zip(("source", "target"), ports_of(phase, channel), strict=True):
+    for channel, stream in zip(phase.channels, streams, strict=True):
+        stated, where = (stream["elements"], stream["element_bits"]), f"{phase.where} channel {channel['name']}"
+        for side, port in zip(SIDES, ports_of(phase, channel), strict=True):
             if port is not None and stated != (port.elements, port.bits):
                 told = f"{stated[0]} elements of {stated[1]} bits, {channel[side]} has {port.elements} of {port.bits}"
                 phase.add("stream-mismatch", where, told)
@@ -220,7 +221,7 @@ def _check_elements(phase: PhaseFacts) -> None:
 def _check_joined(phase: PhaseFacts) -> None:
     """Judge what the engines at both ends of a stream have to agree on."""
     for channel in phase.channels:
-        source, target = (phase.folded.get(channel[side]) for side in ("source", "target"))
+        source, target = (phase.folded.get(channel[side]) for side in SIDES)
         if phase.back_end is not None and source is not None and target is not None:
             phase.back_end.check_joined(source.row, target.row, f"{phase.where} channel {channel['name']}")
 
@@ -244,12 +245,12 @@ def _check_use(plan: Record, phase: PhaseFacts, raw: Record) -> None:
 
 def _check_memory(plan: Record, phase: PhaseFacts, raw: Record) -> None:
     """Judge what a partition moves to and from memory, which is less than the memory carries (eq. 7)."""
-    bits = dict.fromkeys(("source", "target"), 0)
-    for channel in phase.channels:
+    bits = dict.fromkeys(SIDES, 0)
+    for channel, stream in zip(phase.channels, raw["streams"], strict=True):
         for side in bits:
             end = phase.end(channel, side)
             if end is not None and end.kind in ("host", "memory"):
-                bits[side] += channel["elements"] * channel["element_bits"]
+                bits[side] += stream["elements"] * stream["element_bits"]
     phase.expect("wrong-buffers", phase.where, "loaded_bits", raw["loaded_bits"], bits["source"])
     phase.expect("wrong-buffers", phase.where, "stored_bits", raw["stored_bits"], bits["target"])
     cycles = max(raw["interval_cycles"], 1)
