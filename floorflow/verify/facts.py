@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from floorflow.verify.back_end import BackEnd, EngineFacts, Judge, PlannedEngine
-from floorflow.verify.hardware.boards import Board
+from floorflow.verify.hardware.boards import Boards
 from floorflow.verify.hardware.routes import NO_ROADS, Link, Roads, Route, Slot, roads
 from floorflow.verify.phase_records import ChannelRecord, ModuleRecord, PartRecord, PhaseRecord
 from floorflow.verify.plan_records import FpgaRecord, MemoryScheduleRecord, PlanRecord
@@ -171,7 +171,7 @@ class PhaseFacts:
     def interval_cycles(self, channel: ChannelRecord) -> int:
         """Return the interval of a channel's network in this phase, 0 if that is unknown."""
         part = self.parts.get(self.network_of(channel) or "")
-        return int(part["interval_cycles"]) if part else 0
+        return part["interval_cycles"] if part else 0
 
     @property
     def channels(self) -> list[ChannelRecord]:
@@ -221,9 +221,9 @@ class PhaseFacts:
 
     def gbps(self, channel: ChannelRecord) -> float:
         """Return the rate of a channel in Gb/s: bits a frame at the frame rate of its network in this phase."""
-        bits: int = channel["words_per_frame"] * channel["width_bits"]
+        bits = channel["words_per_frame"] * channel["width_bits"]
         part = self.parts.get(self.network_of(channel) or "")
-        return bits * float(part["estimates"]["fps"]) / 1e9 if part else 0.0
+        return bits * part["estimates"]["fps"] / 1e9 if part else 0.0
 
     @cached_property
     def successors(self) -> dict[str, list[str]]:
@@ -235,9 +235,11 @@ class PhaseFacts:
         return following
 
 
-def phases_of(
-    plan: PlanRecord, boards: Mapping[str, Board], judge: Judge | None, findings: Findings
-) -> list[PhaseFacts]:
+Phases = Sequence[PhaseFacts]
+"""All phases of a plan, in its order."""
+
+
+def phases_of(plan: PlanRecord, boards: Boards, judge: Judge | None, findings: Findings) -> list[PhaseFacts]:
     """Return every phase with what the back end's part of the judge, if there is one, says of its engines."""
     slots = slots_of(plan)
     fpgas = {fpga["name"]: fpga for fpga in plan["platform"]["fpgas"]}
@@ -261,7 +263,7 @@ def phases_of(
 
 
 def _back_end(
-    plan: PlanRecord, boards: Mapping[str, Board], judge: Judge | None, rows: Record, findings: Findings
+    plan: PlanRecord, boards: Boards, judge: Judge | None, rows: Record, findings: Findings
 ) -> BackEnd | None:
     if judge is None:
         return None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from floorflow.verify.records import (
     Amounts,
     Count,
     Direction,
     EngineId,
+    Keys,
     Name,
     Numbers,
     PlainName,
@@ -56,13 +57,8 @@ class JoinedRecord(TypedDict):
 
 class ImplementationRecord(TypedDict):
     name: str
-    window: WindowRecord
+    window: Annotated[dict[str, Count], Keys(("columns", "rows"))]
     ports: list[PortRecord]
-
-
-class WindowRecord(TypedDict):
-    columns: Count
-    rows: Count
 
 
 class MemoryRecord(TypedDict):
@@ -109,18 +105,13 @@ class FoldedRecord(TypedDict):
     parallelism: list[ParallelismRecord]
     products: Count
     beyond_known_builds: bool
-    doubt: NotRequired[DoubtRecord | None]
+    doubt: NotRequired[Annotated[dict[str, Amounts], Keys(("less", "more"))] | None]
 
 
 class ParallelismRecord(TypedDict):
     name: str
     value: Count
     most: Count
-
-
-class DoubtRecord(TypedDict):
-    less: Amounts
-    more: Amounts
 
 
 class StatsRecord(TypedDict):
@@ -292,12 +283,7 @@ class PblockPortRecord(TypedDict):
 class SllColumnsRecord(TypedDict):
     channel: str
     boundary: str
-    columns: list[SllColumnRecord]
-
-
-class SllColumnRecord(TypedDict):
-    column: Count
-    wires: Count
+    columns: list[Annotated[dict[str, Count], Keys(("column", "wires"))]]
 
 
 class LongStreamRecord(TypedDict):

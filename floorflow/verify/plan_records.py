@@ -6,7 +6,7 @@ Fields may be null only where that is said, and more fields than these are allow
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from floorflow.verify.phase_records import PhaseRecord, StatsRecord
 from floorflow.verify.records import (
@@ -18,12 +18,14 @@ from floorflow.verify.records import (
     FolderName,
     FpgaCount,
     Fractions,
+    Keys,
     MostProducts,
     Name,
     PlainName,
     Positive,
     PositiveCount,
     Probability,
+    Reconfigure,
     RectangleRecord,
     Refused,
     ReportPath,
@@ -86,11 +88,7 @@ class FullestRecord(TypedDict):
     share: float
 
 
-class FullnessRecord(TypedDict):
-    phase: str
-    slot: str
-    resource: str
-    share: float
+class FullnessRecord(FullestRecord):
     bound: float | None
 
 
@@ -114,7 +112,7 @@ class OptionsRecord(TypedDict):
     host_port: str | None
     link: FolderName | None
     objective: str
-    reconfigure: NotRequired[Literal["none", "full", "partial"]]
+    reconfigure: NotRequired[Reconfigure]
     batch: NotRequired[Count | None]
     regions: NotRequired[Count | None]
     area: NotRequired[float]
@@ -175,13 +173,9 @@ class FpgaRecord(TypedDict):
     host_port: RectangleRecord
     host_memory: str | None
     link_port: RectangleRecord | None
-    crossing: FpgaCrossingRecord
+    crossing: Annotated[dict[str, Count], Keys(("registers",))]
     unstated: list[str]
     slots: list[SlotRecord]
-
-
-class FpgaCrossingRecord(TypedDict):
-    registers: Count
 
 
 class SlotRecord(TypedDict):

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypedDict, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 Record = dict[str, Any]
 """One JSON object."""
@@ -111,6 +111,8 @@ SIDES: tuple[Side, Side] = ("source", "target")
 PORTS: dict[Side, Literal["source_port", "target_port"]] = {"source": "source_port", "target": "target_port"}
 """Ends of a channel, and where it tells the port of each."""
 Style = Literal["none", "slr", "soft", "hard"]
+Reconfigure = Literal["none", "full", "partial"]
+Goal = Literal["throughput", "latency"]
 Stage = Literal["fold", "partition", "place"]
 Direction = Literal["in", "out"]
 Amounts = Annotated[dict[str, Count], Keys(RESOURCE_NAMES)]
@@ -118,15 +120,8 @@ Amounts = Annotated[dict[str, Count], Keys(RESOURCE_NAMES)]
 Fractions = Annotated[dict[str, float], Keys(RESOURCE_NAMES)]
 SomeFractions = Annotated[dict[str, float | None], Keys(RESOURCE_NAMES)]
 Terms = Annotated[dict[str, Share], Keys(TERMS)]
-
-
-class RectangleRecord(TypedDict):
-    """Columns and rows of tiles, the last included."""
-
-    left: Count
-    bottom: Count
-    right: Count
-    top: Count
+RectangleRecord = Annotated[dict[str, Count], Keys(("left", "bottom", "right", "top"))]
+"""Columns and rows of tiles, the last included."""
 
 
 Item = TypeVar("Item")

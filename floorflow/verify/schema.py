@@ -6,6 +6,7 @@ mark may be left out; [x] is a list of x, {"*": x} an object of any keys; "x or 
 
 from __future__ import annotations
 
+import builtins
 import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
@@ -25,8 +26,9 @@ from typing import (
     is_typeddict,
 )
 
-from floorflow.verify import phase_records, plan_records, records
+from floorflow.verify import plan_records, records
 from floorflow.verify.records import Keys, Scalar
+from floorflow.verify.violations import Findings
 
 MOST = 1_000
 """So many departures are told of one value."""
@@ -44,24 +46,8 @@ PLAIN = {
 }
 
 
-FILE_SCALARS: dict[str, Any] = {
-    "text": str,
-    "flag": bool,
-    "number": float,
-    "count": records.Count,
-    "share": records.Share,
-    "anything": Any,
-    "sha256": records.Sha256,
-    "plain_name": records.PlainName,
-    "reconfigure": Literal["none", "full", "partial"],
-    "goal": Literal["throughput", "latency"],
-    "amounts": records.Amounts,
-    "fractions": records.Fractions,
-    "rectangle": records.RectangleRecord,
-    "engine": plan_records.EngineRecord,
-    "stats": phase_records.StatsRecord,
-}
-"""What files beside plan.json hold that it holds too."""
+_KNOWN = {**vars(builtins), **vars(records), **vars(plan_records)}
+"""Types by the names that ``files.schema.json`` has for them."""
 
 
 @cache
@@ -74,7 +60,7 @@ def file_record(name: str) -> Any:
 def _type(shape: Any) -> Any:
     if isinstance(shape, str):
         name = shape.removesuffix(" or null")
-        found = FILE_SCALARS.get(name) or file_record(name)
+        found = _KNOWN.get(name) or file_record(name)
         return found if name == shape else found | None
     if isinstance(shape, list):
         found = list[_type(shape[0])]  # type: ignore[misc]  # a type that is made here
@@ -92,6 +78,14 @@ def _type(shape: Any) -> Any:
 def departures(value: Any, hint: Any, where: str = "") -> Iterator[tuple[str, str]]:
     """Yield ``(where, message)`` for each of the first places at which a value departs from a type."""
     return islice(match_of(hint)(value, where), MOST)
+
+
+def holds(value: Any, hint: Any, findings: Findings, name: str, where: str = "") -> bool:
+    """Whether a value is of a type; record as ``name`` each of the first places at which it is not."""
+    faults = list(departures(value, hint, where))
+    for place, message in faults:
+        findings.add(name, place, message)
+    return not faults
 
 
 def scalar_of(hint: Any) -> Scalar | None:

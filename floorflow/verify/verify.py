@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from floorflow.verify.back_end import judge_of
-from floorflow.verify.facts import PhaseFacts, phases_of
+from floorflow.verify.facts import PhaseFacts, Phases, phases_of
 from floorflow.verify.files import Folder, check_library, open_folder
-from floorflow.verify.hardware.boards import Board
+from floorflow.verify.hardware.boards import Boards
 from floorflow.verify.plan_records import PlanRecord
 from floorflow.verify.rules import (
     across,
@@ -166,7 +166,7 @@ def _apply(rules: Rules, given: Mapping[str, Any], *last: Findings) -> None:
         rule(*(given[name] for name in names.split()), *last)
 
 
-def _judged(folder: Folder, plan: PlanRecord, phases: list[PhaseFacts], boards: dict[str, Board]) -> dict[str, int]:
+def _judged(folder: Folder, plan: PlanRecord, phases: Phases, boards: Boards) -> dict[str, int]:
     """Count what was there to be judged, and could be."""
     return {
         "boards": len({id(board) for board in boards.values()}),

@@ -386,3 +386,7 @@ class Board:
         """Hierarchical name of an engine's cell."""
         pattern: str = self.raw["cell_pattern"]
         return pattern.replace("{engine}", engine).replace("{partition}", str(partition))
+
+
+Boards = Mapping[str, Board]
+"""The boards whose files can be read, by the names of FPGAs."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from floorflow.verify.facts import End, PhaseFacts, engine_id
+from floorflow.verify.facts import End, PhaseFacts, Phases, engine_id
 from floorflow.verify.graphs import has_cycle
 from floorflow.verify.plan_records import NetworkRecord, PlanRecord
 from floorflow.verify.records import PORTS, SIDES, repeated
@@ -23,7 +23,7 @@ def check_names(plan: PlanRecord, findings: Findings) -> None:
             findings.add("engine-repeated", where, f"{count} engines have this name")
 
 
-def check_runs(plan: PlanRecord, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_runs(plan: PlanRecord, phases: Phases, findings: Findings) -> None:
     """Judge that phases run networks of the plan in its order, and that everything runs in one phase at least."""
     names = [network["name"] for network in plan["networks"]]
     for phase in phases:
@@ -42,7 +42,7 @@ def check_runs(plan: PlanRecord, phases: Sequence[PhaseFacts], findings: Finding
                 findings.add("engine-missing", f"{where} engine {engine['name']}", "it has no folding in any phase")
 
 
-def check_traces(plan: PlanRecord, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_traces(plan: PlanRecord, phases: Phases, findings: Findings) -> None:
     """Judge that what the search tried for a network was for a phase in which the network runs."""
     for network in plan["networks"]:
         runs_in = {phase.name for phase in phases if network["name"] in phase.parts}
@@ -65,7 +65,7 @@ class Passing:
     bits: int
 
 
-def check_passing(phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_passing(phases: Phases, findings: Findings) -> None:
     """Judge what passes between phases, to and from the host, and through the ports of engines in several phases."""
     passing = [row for number, phase in enumerate(phases) for row in _passing(number, phase)]
     _check_memory([row for row in passing if row.end.kind == "memory"], findings)
@@ -103,7 +103,7 @@ def _check_memory(passing: list[Passing], findings: Findings) -> None:
         _check_bits(writes[:1] + reads, findings)
 
 
-def _check_handed_over(passing: list[Passing], phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def _check_handed_over(passing: list[Passing], phases: Phases, findings: Findings) -> None:
     """Judge that what one phase hands to another is what that one takes from it, and the other way round."""
     numbers = {phase.name: number for number, phase in enumerate(phases)}
     for row in passing:
@@ -135,7 +135,7 @@ def _check_host(passing: list[Passing], findings: Findings) -> None:
             _check_bits(rows, findings)
 
 
-def _check_engine_ports(passing: list[Passing], phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def _check_engine_ports(passing: list[Passing], phases: Phases, findings: Findings) -> None:
     """Judge that an engine has the same ports, with as many bits a frame, in every phase that has it."""
     ports: dict[tuple[End, str, int], list[Passing]] = {}
     runs = [{(engine.row["network"], engine.entry["name"]) for engine in phase.folded.values()} for phase in phases]
@@ -161,7 +161,7 @@ Node = tuple[str, ...]
 """An engine, a buffer, or a stream from one phase to another; ends of the host are nodes without a way on."""
 
 
-def check_direction(plan: PlanRecord, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_direction(plan: PlanRecord, phases: Phases, findings: Findings) -> None:
     """Judge that each network is one graph without a circle, in the order of its engines and of the phases."""
     for network in plan["networks"]:
         edges = _edges(network["name"], phases)
@@ -174,7 +174,7 @@ def check_direction(plan: PlanRecord, phases: Sequence[PhaseFacts], findings: Fi
         _check_time(phases, findings)
 
 
-def _edges(network: str, phases: Sequence[PhaseFacts]) -> list[tuple[Node, Node]]:
+def _edges(network: str, phases: Phases) -> list[tuple[Node, Node]]:
     edges = []
     for phase in phases:
         for channel in phase.channels:
@@ -215,7 +215,7 @@ def _check_order(network: NetworkRecord, followers: dict[str, list[str]], findin
                 findings.add("engine-order", f"network {network['name']} engine {name}", message)
 
 
-def _check_time(phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def _check_time(phases: Phases, findings: Findings) -> None:
     """Judge that what one phase hands to another is handed to a later one."""
     numbers = {phase.name: number for number, phase in enumerate(phases)}
     for number, phase in enumerate(phases):

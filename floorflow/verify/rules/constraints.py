@@ -228,10 +228,8 @@ def compare(stated: Stated, planned: Planned, where: str, findings: Findings) ->
     for name in sorted({*stated.created} - {*planned.pblocks}):
         findings.add("pblock-unplanned", where, f"{name} is created, the plan does not have it")
     for name in sorted({*stated.early}):
-        known = name in planned.pblocks
-        findings.add(
-            "pblock-uncreated" if known else "pblock-unplanned", where, f"{name} is used and not created before"
-        )
+        rule = "pblock-uncreated" if name in planned.pblocks else "pblock-unplanned"
+        findings.add(rule, where, f"{name} is used and not created before")
     for name, entry in planned.pblocks.items():
         if name not in stated.created:
             findings.add("pblock-uncreated", where, f"{name} is not created")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from floorflow.verify.facts import PhaseFacts, stream_wires
 from floorflow.verify.hardware.routes import Route, RouteStep, Slot, links_on
@@ -139,10 +139,7 @@ def _rates(phase: PhaseFacts) -> dict[str, Load]:
 
 def _check_loads_listed(phase: PhaseFacts, loads: dict[str, Load]) -> None:
     where = f"{phase.where}.partition.loads"
-    stated = phase.raw["partition"].get("loads")
-    if stated is None:
-        phase.add("load-missing", where, "there is no list of loads")
-        return
+    stated = phase.raw["partition"]["loads"]
     for name, count in Counter(entry["name"] for entry in stated).items():
         if name not in loads:
             phase.add("load-needless", where, f"{name} is no boundary and no direction of a link")
@@ -153,8 +150,7 @@ def _check_loads_listed(phase: PhaseFacts, loads: dict[str, Load]) -> None:
     for entry in stated:
         load = loads.get(entry["name"])
         if load is not None:
-            for key in ("kind", "use", "capacity"):
-                phase.expect("wrong-load", f"{where} {entry['name']}", key, entry[key], getattr(load, key))
+            phase.compare("wrong-load", f"{where} {entry['name']}", entry, asdict(load))
 
 
 HOPS_UNLESS_ASKED = 1

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from floorflow.verify.facts import PhaseFacts
+from floorflow.verify.facts import PhaseFacts, Phases
 from floorflow.verify.files import Folder, PhaseFolder
-from floorflow.verify.hardware.boards import Board
+from floorflow.verify.hardware.boards import Board, Boards
 from floorflow.verify.phase_records import PblockRecord
 from floorflow.verify.plan_records import PlanRecord
 from floorflow.verify.records import PLAIN_NAME, repeated
@@ -33,14 +33,7 @@ def phase_prefix(plan: PlanRecord, phase: PhaseFacts) -> str:
     return "" if len(plan["phases"]) == 1 else f"phases/{phase.name}/"
 
 
-def check_emitted(
-    folder: Folder,
-    plan: PlanRecord,
-    phase: PhaseFacts,
-    boards: Mapping[str, Board],
-    *,
-    build: Path | None,
-) -> None:
+def check_emitted(folder: Folder, plan: PlanRecord, phase: PhaseFacts, boards: Boards, *, build: Path | None) -> None:
     """Judge the back end's files and the constraint files of a phase, and its names against a build if one is given."""
     files = PhaseFolder(folder, phase.findings, phase_prefix(plan, phase))
     unbound = is_unbound(folder, plan, phase)
@@ -138,7 +131,7 @@ def is_constrained(phase: PhaseFacts, fpga: str) -> bool:
     return any(styles.get(slot.name) != "none" for slot in phase.slots.values() if slot.fpga == fpga)
 
 
-def check_left_overs(folder: Folder, plan: PlanRecord, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_left_overs(folder: Folder, plan: PlanRecord, phases: Phases, findings: Findings) -> None:
     """Judge that there are no constraint files but those of the plan's phases and FPGAs."""
     known = {
         f"{phase_prefix(plan, phase)}{fpga}/{file}"

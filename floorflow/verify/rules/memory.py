@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import floor
 
-from floorflow.verify.facts import PhaseFacts
+from floorflow.verify.facts import Phases
 from floorflow.verify.plan_records import MemoryScheduleRecord, OptionsRecord, PlanRecord, SharingRecord, TransferRecord
 from floorflow.verify.records import ROUNDING
 from floorflow.verify.rules.claims import check_stats
@@ -119,7 +119,7 @@ CLOSE = 1e-6
 """Relative: of times, of bytes and of speeds."""
 
 
-def check_memory_schedule(plan: PlanRecord, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_memory_schedule(plan: PlanRecord, phases: Phases, findings: Findings) -> None:
     """Judge the schedule of the memory, which plans of a back end have whose engines share it."""
     shared = plan.get("memory_schedule")
     wanted = any(phase.back_end is not None and phase.back_end.shares_memory for phase in phases)
@@ -154,9 +154,7 @@ def _check_asked(options: OptionsRecord, shared: MemoryScheduleRecord, findings:
     findings.expect("wrong-memory-rate", "options", "min_rate", options.get("min_rate", {}), least)
 
 
-def _check_limits(
-    cap: Mapping[str, float], shared: MemoryScheduleRecord, phases: Sequence[PhaseFacts], findings: Findings
-) -> None:
+def _check_limits(cap: Mapping[str, float], shared: MemoryScheduleRecord, phases: Phases, findings: Findings) -> None:
     """Judge that engines are within the share of the limits that they were chosen in."""
     share = shared["limits_share"]
     for phase in phases:
@@ -168,7 +166,7 @@ def _check_limits(
                 findings.add("wrong-sum", "memory_schedule", told)
 
 
-def _subgraphs(phases: Sequence[PhaseFacts], network: SharingRecord, findings: Findings) -> Subgraphs:
+def _subgraphs(phases: Phases, network: SharingRecord, findings: Findings) -> Subgraphs:
     """Return a network's subgraphs as its folded engine has them, where that can be told; else as stated."""
     where = f"memory_schedule network {network['network']}"
     stated = [(part["name"], part["latency_us"], part["traffic_bytes"]) for part in network["subgraphs"]]

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from floorflow.verify.facts import PhaseFacts
-from floorflow.verify.hardware.boards import Board
+from floorflow.verify.hardware.boards import Boards
 from floorflow.verify.hardware.geometry import Device, Rectangle
 from floorflow.verify.phase_records import ChannelRecord, ImplementationRecord, ModuleRecord, PblockRecord
 from floorflow.verify.violations import Findings
@@ -55,7 +55,7 @@ def _above(device: Device, row: int, ends: set[int]) -> str:
     return "region" if place == 0 else "spine" if place == device.region_rows // 2 else ""
 
 
-def check_implementations(phase: PhaseFacts, boards: dict[str, Board]) -> None:
+def check_implementations(phase: PhaseFacts, boards: Boards) -> None:
     """Judge what is said of each module's likeness, and that those that share an implementation are one circuit."""
     listed = Counter(entry["name"] for entry in phase.raw["implementations"])
     for name, count in listed.items():
@@ -72,7 +72,7 @@ def check_implementations(phase: PhaseFacts, boards: dict[str, Board]) -> None:
     _check_likeness(phase)
 
 
-def _check_pair(phase: PhaseFacts, original: ModuleRecord, module: ModuleRecord, boards: dict[str, Board]) -> None:
+def _check_pair(phase: PhaseFacts, original: ModuleRecord, module: ModuleRecord, boards: Boards) -> None:
     """Judge that two modules with one implementation are the same circuit on the same columns and rows."""
     where, other = f"{phase.where} module {module['name']}", original["name"]
     if _circuits(phase, original) != _circuits(phase, module) or _ends(phase, original) != _ends(phase, module):
@@ -95,7 +95,7 @@ def _moves(home: tuple[Device, list[Rectangle]], other: tuple[Device, list[Recta
     return same_die and moves_onto(home[0], home[1], other[1])
 
 
-def _home(phase: PhaseFacts, module: ModuleRecord, boards: dict[str, Board]) -> tuple[Device, list[Rectangle]] | None:
+def _home(phase: PhaseFacts, module: ModuleRecord, boards: Boards) -> tuple[Device, list[Rectangle]] | None:
     """Return the die and the rectangles of a module; None where it has none there, which is told elsewhere."""
     for fpga, floorplan in phase.raw["floorplan"].items():
         entry = floorplan["pblocks"].get(module["name"])

@@ -7,12 +7,12 @@ that no rule can derive must at least be what they are said to be.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, erfc, floor, hypot, sqrt
 
-from floorflow.verify.facts import PhaseFacts
+from floorflow.verify.facts import PhaseFacts, Phases
 from floorflow.verify.hardware.routes import Slot
 from floorflow.verify.phase_records import FitRecord
 from floorflow.verify.plan_records import PlanRecord
@@ -206,7 +206,7 @@ def _band_objections(bands: Mapping[str, list[float]]) -> Iterator[str]:
             yield f"{resource} is {factors}, expected two positive factors, the lower first"
 
 
-def check_calibration(plan: PlanRecord, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_calibration(plan: PlanRecord, phases: Phases, findings: Findings) -> None:
     """Judge that what was measured exists, and that factors are positive and of resources."""
     calibration = plan["calibration"]
     if calibration is None:

@@ -13,7 +13,7 @@ from functools import reduce
 from itertools import combinations
 
 from floorflow.verify.facts import PhaseFacts
-from floorflow.verify.hardware.boards import Board
+from floorflow.verify.hardware.boards import Board, Boards
 from floorflow.verify.hardware.geometry import (
     FREE_SITE_TYPES,
     Device,
@@ -95,7 +95,7 @@ class Rules:
     @property
     def asked(self) -> str:
         """The style that was asked for."""
-        return str(self.options["constraint_style"])
+        return self.options["constraint_style"]
 
     @property
     def is_hard(self) -> bool:
@@ -248,7 +248,7 @@ def _of_kind(sites: Sites, kind: str) -> Sites:
     return {key: mask for key, mask in sites.items() if (key[0] not in FREE_SITE_TYPES if every else key[0] == kind)}
 
 
-def check_floorplan(phase: PhaseFacts, boards: Mapping[str, Board], options: OptionsRecord, outcomes: Outcomes) -> None:
+def check_floorplan(phase: PhaseFacts, boards: Boards, options: OptionsRecord, outcomes: Outcomes) -> None:
     """Check the pblocks of every FPGA of a phase, and how its slots are constrained."""
     _check_membership(phase)
     styles: dict[str, str] = {}

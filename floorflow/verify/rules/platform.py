@@ -16,6 +16,7 @@ from floorflow.verify.hardware.boards import (
     PER,
     Board,
     BoardProblem,
+    Boards,
     fpga_name,
     link_name,
     spelt_out,
@@ -50,10 +51,10 @@ from floorflow.verify.violations import Findings
 
 def slot_in(fpga: FpgaRecord, slr: str) -> str:
     """Return the name of an FPGA's slot in an SLR: a slot's name says nothing, its fields do."""
-    return next((str(slot["name"]) for slot in fpga["slots"] if slot["slr"] == slr), f"a slot in {slr}")
+    return next((slot["name"] for slot in fpga["slots"] if slot["slr"] == slr), f"a slot in {slr}")
 
 
-def check_links(plan: PlanRecord, boards: Mapping[str, Board], findings: Findings) -> None:
+def check_links(plan: PlanRecord, boards: Boards, findings: Findings) -> None:
     """Judge that the FPGAs are numbered in order, and joined as the plan's options or its platform file say."""
     fpgas, topology = plan["platform"]["fpgas"], plan["options"]["topology"]
     for number, fpga in enumerate(fpgas):
@@ -81,7 +82,7 @@ def check_links(plan: PlanRecord, boards: Mapping[str, Board], findings: Finding
     _check_list(plan["platform"]["links"], {link_name(*pair): link for pair, link in expected.items()}, findings)
 
 
-def _check_described(plan: PlanRecord, boards: Mapping[str, Board], findings: Findings) -> None:
+def _check_described(plan: PlanRecord, boards: Boards, findings: Findings) -> None:
     fpgas = plan["platform"]["fpgas"]
     by_number = {board.number: board for board in boards.values()}
     findings.expect("wrong-link", "options", "link", plan["options"]["link"], None)
@@ -105,21 +106,18 @@ def _check_count(board: Board, topology: str, count: int, findings: Findings) ->
         findings.add("platform-mismatch", where, f"{count} FPGAs are no pair")
 
 
-def _check_ends(
-    pairs: Iterable[tuple[int, int]], fpgas: list[FpgaRecord], boards: Mapping[str, Board], findings: Findings
-) -> None:
+def _check_ends(pairs: Iterable[tuple[int, int]], fpgas: list[FpgaRecord], boards: Boards, findings: Findings) -> None:
     """Judge that no FPGA ends more links than its board has ports for."""
     ends = Counter(number for pair in pairs for number in pair if number < len(fpgas))
     for number, links in sorted(ends.items()):
         board = boards.get(fpgas[number]["name"])
         most = None if board is None or board.link is None else board.link.get("max_links")
         if most is not None and links > most:
-            findings.add(
-                "wrong-link", "platform.fpgas", f"{fpga_name(number)} ends {links} links, the board allows {most}"
-            )
+            told = f"{fpga_name(number)} ends {links} links, the board allows {most}"
+            findings.add("wrong-link", "platform.fpgas", told)
 
 
-def _expected(pair: tuple[int, int], link: Record, fpgas: list[FpgaRecord], boards: Mapping[str, Board]) -> Record:
+def _expected(pair: tuple[int, int], link: Record, fpgas: list[FpgaRecord], boards: Boards) -> Record:
     """Return the link of two FPGAs, of the figures of ``link``; it ends where links end on either board."""
     ends = []
     for number in pair:
@@ -289,9 +287,8 @@ def check_files(folder: Folder, plan: PlanRecord, findings: Findings) -> None:
     _check_needless_files(folder, listed, needed, findings)
     shipped = shipped_file("platforms", "boards")
     if described is not None and shipped and (shipped / PurePosixPath(described).name).is_file():
-        findings.add(
-            "platform-mismatch", "platform.name", "floorflow ships a board of this name; call the file otherwise"
-        )
+        told = "floorflow ships a board of this name; call the file otherwise"
+        findings.add("platform-mismatch", "platform.name", told)
     for name in sorted(set(listed)):
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts:
@@ -303,7 +300,7 @@ def check_files(folder: Folder, plan: PlanRecord, findings: Findings) -> None:
             findings.add("shipped-file-differs", f"platform/{name}", "floorflow ships another file of this name")
 
 
-def check_platform(plan: PlanRecord, boards: dict[str, Board], findings: Findings) -> None:
+def check_platform(plan: PlanRecord, boards: Boards, findings: Findings) -> None:
     """Check parts, slots, capacities, infrastructure and SLLs."""
     _check_fractions(plan["options"], findings)
     if described_by(plan) is None:
@@ -367,7 +364,7 @@ def _check_fpga(fpga: FpgaRecord, board: Board, where: str, findings: Findings) 
             findings.expect("available-mismatch", place, "available", amounts(slot["available"]), available)
 
 
-def _check_infrastructure(platform: PlatformRecord, boards: dict[str, Board], findings: Findings) -> None:
+def _check_infrastructure(platform: PlatformRecord, boards: Boards, findings: Findings) -> None:
     def key(name: str, slot: str, resources: dict[str, int]) -> tuple[object, ...]:
         return name, slot, *(resources.get(resource, 0) for resource in RESOURCE_NAMES)
 
@@ -386,7 +383,7 @@ def _check_infrastructure(platform: PlatformRecord, boards: dict[str, Board], fi
         findings.add("infrastructure-mismatch", "platform.infrastructure", f"the board does not have {item}")
 
 
-def _check_slls(platform: PlatformRecord, boards: dict[str, Board], findings: Findings) -> None:
+def _check_slls(platform: PlatformRecord, boards: Boards, findings: Findings) -> None:
     fpgas = {fpga["name"]: fpga for fpga in platform["fpgas"]}
     expected = {
         (slot_in(fpgas[fpga], board.slr_name(index)), slot_in(fpgas[fpga], board.slr_name(index + 1))): wires

@@ -5,12 +5,12 @@ On UltraScale+ what is joined by interconnect columns is one programmable unit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from floorflow.verify.facts import PhaseFacts
-from floorflow.verify.hardware.boards import Board
+from floorflow.verify.hardware.boards import Board, Boards
 from floorflow.verify.hardware.geometry import Device, Rectangle
 from floorflow.verify.hardware.interconnect import JOINING, is_series_7, partners
 from floorflow.verify.plan_records import PlanRecord, RegionRecord
@@ -113,7 +113,7 @@ def region_of(plan: PlanRecord, phase: PhaseFacts) -> RegionRecord | None:
     return next((region for region in regions if region["name"] == phase.raw.get("region")), None)
 
 
-def confined_boards(plan: PlanRecord, phase: PhaseFacts, boards: Mapping[str, Board]) -> dict[str, Board]:
+def confined_boards(plan: PlanRecord, phase: PhaseFacts, boards: Boards) -> dict[str, Board]:
     """Return the boards with all kept free for a phase that is not of its region."""
     region = region_of(plan, phase)
     if region is None or region["fpga"] not in boards:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from floorflow.verify.back_end import BackEnd, Judge, judge_of
-from floorflow.verify.facts import PhaseFacts, folded_engines
+from floorflow.verify.facts import PhaseFacts, Phases, folded_engines
 from floorflow.verify.files import SCHEDULE, Folder, PhaseFolder, shipped_file
 from floorflow.verify.records import RESOURCE_NAMES, SIDES, Record, add, amounts, excess, limit_of
 from floorflow.verify.rules.across import check_passing, check_runs
@@ -15,7 +15,7 @@ from floorflow.verify.rules.claims import check_stats
 from floorflow.verify.rules.fifos import check_unplaced_fifos
 from floorflow.verify.rules.schedule import check_once
 from floorflow.verify.rules.throughput import check_engine
-from floorflow.verify.schema import departures, file_record
+from floorflow.verify.schema import file_record, holds
 from floorflow.verify.violations import Findings
 
 PREFIX, FILE = "samo:", "samo.yaml"
@@ -25,10 +25,7 @@ def stated_platform(name: str, findings: Findings) -> Record | None:
     """Return what the shipped file says of a platform, with ``part``; None after reporting that it says nothing."""
     path = shipped_file("platforms", FILE)
     content = None if path is None else _yaml(path, findings)
-    faults = [] if content is None else list(departures(content, file_record("samo_file"), FILE))
-    for where, message in faults:
-        findings.add("platform-malformed", where, message)
-    if content is None or faults:
+    if content is None or not holds(content, file_record("samo_file"), findings, "platform-malformed", FILE):
         return None
     entry: Record | None = content["platforms"].get(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None
     if entry is None:
@@ -93,16 +90,18 @@ def _read(folder: Folder, findings: Findings) -> Record | None:
     plan = folder.json(SCHEDULE, findings)
     if plan is None:
         return None
-    problems = list(departures(plan, file_record("schedule_file")))
-    if not problems and plan["schema"] != RESOURCE_PLAN_SCHEMA:
-        problems = [("schema", f"is {plan['schema']!r:.60}, this floorflow reads {RESOURCE_PLAN_SCHEMA}")]
-    if not problems and not plan["partitions"]:
-        problems = [("partitions", "must not be empty")]
-    if not problems and (plan["options"]["clock_mhz"] <= 0 or plan["batch"] < 1):
-        problems = [("options.clock_mhz, batch", "must be above nothing")]
-    for where, message in problems:
-        findings.add("plan-malformed", where, message)
-    return None if problems else plan
+    if not holds(plan, file_record("schedule_file"), findings, "plan-malformed"):
+        return None
+    if plan["schema"] != RESOURCE_PLAN_SCHEMA:
+        told = f"is {plan['schema']!r:.60}, this floorflow reads {RESOURCE_PLAN_SCHEMA}"
+        findings.add("plan-malformed", "schema", told)
+    elif not plan["partitions"]:
+        findings.add("plan-malformed", "partitions", "must not be empty")
+    elif plan["options"]["clock_mhz"] <= 0 or plan["batch"] < 1:
+        findings.add("plan-malformed", "options.clock_mhz, batch", "must be above nothing")
+    else:
+        return plan
+    return None
 
 
 def _check_platform(plan: Record, stated: Record, findings: Findings) -> None:
@@ -110,11 +109,9 @@ def _check_platform(plan: Record, stated: Record, findings: Findings) -> None:
     facts, name, cap = plan["platform"], "platform-mismatch", plan["options"]["cap"]
     resources = {each: stated["resources"].get(each, 0) for each in RESOURCE_NAMES}
     findings.expect(name, "platform", "name", facts["name"], plan["options"]["platform"])
-    for key in ("board", "part", "memory_gbps"):
-        findings.expect(name, "platform", key, facts[key], stated[key])
-    findings.expect(
-        "wrong-load-time", "platform", "reconfiguration_us", facts["reconfiguration_us"], stated["ms"] * 1e3
-    )
+    findings.compare(name, "platform", facts, {key: stated[key] for key in ("board", "part", "memory_gbps")})
+    load_us = stated["ms"] * 1e3
+    findings.expect("wrong-load-time", "platform", "reconfiguration_us", facts["reconfiguration_us"], load_us)
     findings.expect(name, "platform", "resources", amounts(facts["resources"]), resources)
     if cap is not None and not all(0 < cap[each] <= 1 for each in RESOURCE_NAMES):
         findings.add("fraction-out-of-range", "options.cap", f"{cap} is not all in (0, 1]")
@@ -155,7 +152,7 @@ def _channel(stream: Record) -> Record:
     return {**stream, "width_bits": wires, "words_per_frame": -(-stream["elements"] * stream["element_bits"] // wires)}
 
 
-def _check_cuts(phases: list[PhaseFacts], findings: Findings) -> None:
+def _check_cuts(phases: Phases, findings: Findings) -> None:
     """Judge that one stream alone is live at a cut: there is one engine to write it and one to read it."""
     for before in range(len(phases) - 1):
         written = {c["target"] for phase in phases[: before + 1] for c in phase.channels if _in_memory(c["target"])}
@@ -187,9 +184,8 @@ def _check_times(plan: Record, findings: Findings) -> None:
     findings.expect(name, "schedule", "period_us", plan["period_us"], period_us)
     again = load_us if len(partitions) > 1 else 0.0
     findings.expect("wrong-load-time", "schedule", "reload_us", plan["reload_us"], again)
-    findings.expect(
-        "wrong-estimate", "schedule", "fps", plan["fps"], plan["batch"] * 1e6 / period_us if period_us else 0
-    )
+    fps = plan["batch"] * 1e6 / period_us if period_us else 0
+    findings.expect("wrong-estimate", "schedule", "fps", plan["fps"], fps)
     check_stats(plan["stats"], "stats", findings)
     findings.expect("wrong-objective", "stats", "objective", plan["stats"]["objective"], period_us)
 

@@ -12,7 +12,7 @@ from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.geometry import Device
 from floorflow.verify.phase_records import RoutingMapRecord
 from floorflow.verify.plan_records import OptionsRecord
-from floorflow.verify.records import TERMS, RectangleRecord
+from floorflow.verify.records import TERMS
 from floorflow.verify.rules.ports import Wire
 from floorflow.verify.rules.slices import TILES_AND_MHZ
 from floorflow.verify.violations import Findings
@@ -72,7 +72,7 @@ def _check_figures(stated: RoutingMapRecord, carried: Bins, offered: Bins, where
 
 def _check_bins(stated: RoutingMapRecord, carried: Bins, device: Device, where: str, findings: Findings) -> None:
     """Check the map itself, which is in whole numbers, and where its peak is."""
-    peak, at = max(map(max, carried)), _place(stated["peak_at"])
+    peak, at = max(map(max, carried)), tuple(stated["peak_at"][side] for side in ("left", "bottom", "right", "top"))
     row, column = at[1] // BIN_TILES, at[0] // BIN_TILES
     inside = row < len(carried) and column < len(carried[0])
     if not inside or at != _sides(column, row, device) or carried[row][column] < peak * (1 - NEAR) - NEAR:
@@ -86,10 +86,6 @@ def _check_bins(stated: RoutingMapRecord, carried: Bins, device: Device, where: 
             if abs(one - other) > 0.5 + NEAR * max(1.0, other):
                 findings.add("wrong-routing-map", where, f"demand in row {number} is {one}, derived {other:g}")
                 return
-
-
-def _place(stated: RectangleRecord) -> tuple[int, int, int, int]:
-    return stated["left"], stated["bottom"], stated["right"], stated["top"]
 
 
 def _sides(column: int, row: int, device: Device) -> tuple[int, int, int, int]:

@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
-from floorflow.verify.facts import End, PhaseFacts
+from floorflow.verify.facts import End, PhaseFacts, Phases
 from floorflow.verify.files import Folder
-from floorflow.verify.hardware.boards import Board
+from floorflow.verify.hardware.boards import Board, Boards
 from floorflow.verify.phase_records import PhaseRecord
 from floorflow.verify.plan_records import PlanRecord, RegionRecord, ScheduleRecord, StepRecord
 from floorflow.verify.records import SIDES, Record, Side, repeated
 from floorflow.verify.rules.claims import check_stats
-from floorflow.verify.schema import departures, file_record
+from floorflow.verify.schema import file_record, holds
 from floorflow.verify.violations import Findings
 
 KINDS = ("reconfigure",)
@@ -80,9 +80,7 @@ BUFFERS = "buffers.json"
 BUFFERS_SCHEMA = "floorflow-buffers/1"
 
 
-def check_reconfigured(
-    folder: Folder, plan: PlanRecord, phases: Sequence[PhaseFacts], boards: Mapping[str, Board], findings: Findings
-) -> None:
+def check_reconfigured(folder: Folder, plan: PlanRecord, phases: Phases, boards: Boards, findings: Findings) -> None:
     """Judge a plan of partitions in time; others are left alone."""
     schedule = plan["schedule"]
     if not is_reconfigured(plan) or schedule is None:
@@ -98,7 +96,7 @@ def check_reconfigured(
         _check_buffers(folder, schedule["batch"], phase, phases)
 
 
-def check_once(phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_once(phases: Phases, findings: Findings) -> None:
     """Judge that no engine is in two partitions; that each is in one is judged for all plans."""
     for name, count in repeated(name for phase in phases for name in phase.folded):
         findings.add("engine-in-two-partitions", f"engine {name}", f"{count} partitions have it, expected one")
@@ -131,7 +129,7 @@ def _check_batch(schedule: ScheduleRecord, asked: int | None, findings: Findings
         findings.add("wrong-schedule", "schedule.objective", told)
 
 
-def _check_bandwidth(most: float | None, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def _check_bandwidth(most: float | None, phases: Phases, findings: Findings) -> None:
     """Judge that what a phase moves to and from memory while it runs is less than the memory carries (SAMO, eq. 7)."""
     if most is None:
         findings.add("too-fast-for-memory", "schedule.memory_gbps", "is not stated")
@@ -162,16 +160,13 @@ def _check_claims(schedule: ScheduleRecord, findings: Findings) -> None:
     findings.expect("wrong-objective", "schedule.stats", "objective", stats["objective"], period_us)
 
 
-def _check_buffers(folder: Folder, batch: int, phase: PhaseFacts, phases: Sequence[PhaseFacts]) -> None:
+def _check_buffers(folder: Folder, batch: int, phase: PhaseFacts, phases: Phases) -> None:
     """Judge that buffers.json of a phase tells of each of its streams at memory or at the host, and of nothing else."""
     name = f"{'' if len(phases) == 1 else f'phases/{phase.name}/'}{BUFFERS}"
     content = folder.json(name, phase.findings)
     if content is None:
         return
-    faults = list(departures(content, file_record("buffers_file"), name))
-    for where, message in faults:
-        phase.add("wrong-buffers", where, message)
-    if faults:
+    if not holds(content, file_record("buffers_file"), phase.findings, "wrong-buffers", name):
         return
     expected = {"schema": BUFFERS_SCHEMA, "phase": phase.name, "batch": batch}
     phase.compare("wrong-buffers", name, content, expected)
@@ -232,9 +227,7 @@ _CONFIGURATION = re.compile(r"lappend configurations \[list \{[^{}]+\} \[dict cr
 _WORD = re.compile(r"\{([^{}]*)\}")
 
 
-def check_region_files(
-    folder: Folder, plan: PlanRecord, phases: Sequence[PhaseFacts], boards: Mapping[str, Board], findings: Findings
-) -> None:
+def check_region_files(folder: Folder, plan: PlanRecord, phases: Phases, boards: Boards, findings: Findings) -> None:
     """Judge that script and chunks.json say what the plan does, and that there are none without regions."""
     stated, schedule = plan.get("reconfigurable"), plan["schedule"]
     if stated is None:
@@ -251,13 +244,7 @@ def check_region_files(
             _check_chunks(content, schedule["batch"], stated["regions"], phases, findings)
 
 
-def _check_script(
-    text: str,
-    regions: list[RegionRecord],
-    phases: Sequence[PhaseFacts],
-    boards: Mapping[str, Board],
-    findings: Findings,
-) -> None:
+def _check_script(text: str, regions: list[RegionRecord], phases: Phases, boards: Boards, findings: Findings) -> None:
     stated = [_pairs(block) for block in text.split("lappend regions [dict create")[1:]]
     expected = [
         {
@@ -291,13 +278,8 @@ def _pairs(block: str) -> dict[str, str]:
     return {match[1]: match[2] for match in map(_PAIR.fullmatch, lines) if match}
 
 
-def _check_chunks(
-    content: Record, batch: int, regions: list[RegionRecord], phases: Sequence[PhaseFacts], findings: Findings
-) -> None:
-    faults = list(departures(content, file_record("chunks_file"), CHUNKS))
-    for where, message in faults:
-        findings.add("wrong-chunks", where, message)
-    if faults:
+def _check_chunks(content: Record, batch: int, regions: list[RegionRecord], phases: Phases, findings: Findings) -> None:
+    if not holds(content, file_record("chunks_file"), findings, "wrong-chunks", CHUNKS):
         return
     findings.expect("wrong-chunks", CHUNKS, "schema", content["schema"], CHUNKS_SCHEMA)
     findings.expect("wrong-chunks", CHUNKS, "batch", content["batch"], batch)

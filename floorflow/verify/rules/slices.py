@@ -10,7 +10,7 @@ from itertools import pairwise
 from math import ceil
 
 from floorflow.verify.facts import PhaseFacts, is_outside
-from floorflow.verify.hardware.boards import Board
+from floorflow.verify.hardware.boards import Board, Boards
 from floorflow.verify.hardware.geometry import Rectangle
 from floorflow.verify.phase_records import ChannelRecord, LongStreamRecord
 from floorflow.verify.records import RESOURCE_NAMES, SIDES, amounts, limit_of
@@ -70,7 +70,7 @@ class Stretch:
         return [slot for slot, count in zip(self.slots, parts, strict=True) for _ in range(count)]
 
 
-def check_slices(phase: PhaseFacts, boards: Mapping[str, Board], cap: Mapping[str, float]) -> None:
+def check_slices(phase: PhaseFacts, boards: Boards, cap: Mapping[str, float]) -> None:
     """Judge slices of every channel, what they cost, that streams that meet wait for none, and the longest streams."""
     reach = TILES_AND_MHZ / phase.clock_mhz if phase.clock_mhz else 0.0
     if reach < 1 or not {*phase.fpgas} <= {*boards}:
@@ -95,7 +95,7 @@ def check_slices(phase: PhaseFacts, boards: Mapping[str, Board], cap: Mapping[st
         phase.expect("wrong-slices-built", phase.where, "slices_built", phase.raw["slices_built"], built)
 
 
-def _stretches(phase: PhaseFacts, boards: Mapping[str, Board]) -> Iterator[tuple[str, Stretch]]:
+def _stretches(phase: PhaseFacts, boards: Boards) -> Iterator[tuple[str, Stretch]]:
     """Yield the streams between two pblocks of an FPGA, or a pblock and the host's port; inside one they are points."""
     boxes = {
         name: (fpga, reduce(Rectangle.around, map(Rectangle.of, entry["rectangles"])))

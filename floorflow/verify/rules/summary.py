@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from math import floor
 
-from floorflow.verify.facts import PhaseFacts, frames_per_second, parts_of
+from floorflow.verify.facts import PhaseFacts, Phases, frames_per_second, parts_of
 from floorflow.verify.files import Folder
 from floorflow.verify.phase_records import StatsRecord
 from floorflow.verify.plan_records import (
@@ -109,7 +109,7 @@ Share = tuple[float, str, str]
 """Demand over limit, slot, resource."""
 
 
-def check_fullness(plan: PlanRecord, phases: list[PhaseFacts], findings: Findings) -> None:
+def check_fullness(plan: PlanRecord, phases: Phases, findings: Findings) -> None:
     """Check every largest share: of slots, of what folding counted, and in the summary."""
     options = plan["options"]
     if options["tie_break"] not in TIE_BREAKS:
@@ -246,7 +246,7 @@ INSTEAD = "--objective resources"
 """What may stand beside a rate where the highest was asked for by name."""
 
 
-def check_extras(folder: Folder, plan: PlanRecord, phases: list[PhaseFacts], findings: Findings) -> None:
+def check_extras(folder: Folder, plan: PlanRecord, phases: Phases, findings: Findings) -> None:
     """Judge extras.json where there is one: that it belongs to this plan.json, and what it says."""
     if EXTRAS not in folder.matching([EXTRAS]):
         return

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from fractions import Fraction
 from itertools import pairwise
 
 from floorflow.verify.back_end import PlannedEngine
-from floorflow.verify.facts import PhaseFacts
+from floorflow.verify.facts import PhaseFacts, Phases
 from floorflow.verify.graphs import critical_path
 from floorflow.verify.hardware.routes import links_on
 from floorflow.verify.phase_records import ChannelRecord, HostWeightsRecord, PartRecord, ThroughputRecord
@@ -122,9 +122,8 @@ def _check_known(stated: ThroughputRecord, where: str, findings: Findings) -> No
     """Judge that the first word is no later than the frame, and that what is not known, and only that, is excused."""
     first_word, first_frame = stated["first_word_cycles"], stated["first_frame_cycles"]
     if first_word is not None and first_frame is not None and first_word > first_frame:
-        findings.add(
-            "wrong-estimate", where, f"the first word comes at {first_word}, the frame is done at {first_frame}"
-        )
+        told = f"the first word comes at {first_word}, the frame is done at {first_frame}"
+        findings.add("wrong-estimate", where, told)
     kept = (stated["interval_cycles"], first_word, first_frame)
     excused = bool(stated["not_analysed"].strip())
     if None in kept and not stated["deadlock"] and not excused:
@@ -260,7 +259,7 @@ Key = tuple[str, str, str]
 """Phase, engine and limit."""
 
 
-def check_engine_limits(plan: PlanRecord, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_engine_limits(plan: PlanRecord, phases: Phases, findings: Findings) -> None:
     """Judge what the plan says of engines' products, and that those above a limit are listed, and no others."""
     above: dict[Key, tuple[int, int]] = {}
     for phase in phases:
