@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypedDict, TypeVar, cast
 
 from floorflow.verify.files import NUMBER_LIMIT
 from floorflow.verify.phase_records import ChannelRecord, FoldedRecord, PhaseRecord
@@ -20,8 +20,23 @@ from floorflow.verify.plan_records import EngineRecord, PlanRecord
 from floorflow.verify.records import RESOURCE_NAMES, Record, is_count
 from floorflow.verify.violations import VIOLATIONS, Findings
 
-Row = Mapping[str, Any]
-"""One engine of a phase: id, network, entry, folding, module, slot, slr, style, fpga, dies, fpga_number and part."""
+
+class Row(TypedDict):
+    """One engine of a phase, and where it lies: what is unknown is None, and the part then the first FPGA's."""
+
+    id: str
+    network: str
+    entry: EngineRecord
+    folding: FoldedRecord
+    module: str | None
+    slot: str | None
+    slr: int | None
+    style: str | None
+    fpga: str | None
+    dies: int
+    fpga_number: int | None
+    part: str
+
 
 GROUP = "floorflow.judges"
 BUILT_IN = {
@@ -375,16 +390,14 @@ class PlannedEngine:
     @property
     def entry(self) -> EngineRecord:
         """Its entry in ``networks``."""
-        entry: EngineRecord = self.row["entry"]
-        return entry
+        return self.row["entry"]
 
     @property
     def folding(self) -> FoldedRecord:
         """Its folding in the phase."""
-        folding: FoldedRecord = self.row["folding"]
-        return folding
+        return self.row["folding"]
 
     @property
     def kind(self) -> str:
         """The back end's kind."""
-        return str(self.entry["kind"])
+        return self.entry["kind"]

@@ -9,14 +9,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
-from floorflow.verify.back_end import BackEnd, EngineFacts, Judge, PlannedEngine
+from floorflow.verify.back_end import BackEnd, EngineFacts, Judge, PlannedEngine, Row
 from floorflow.verify.hardware.boards import Boards
 from floorflow.verify.hardware.routes import NO_ROADS, Link, Roads, Route, Slot, roads
 from floorflow.verify.phase_records import ChannelRecord, ModuleRecord, PartRecord, PhaseRecord
 from floorflow.verify.plan_records import FpgaRecord, MemoryScheduleRecord, PlanRecord
-from floorflow.verify.records import SIDES, Record, Side
+from floorflow.verify.records import SIDES, Side
 from floorflow.verify.violations import Findings
 
 Kind = Literal["engine", "host", "memory", "phase"]
@@ -263,7 +263,7 @@ def phases_of(plan: PlanRecord, boards: Boards, judge: Judge | None, findings: F
 
 
 def _back_end(
-    plan: PlanRecord, boards: Boards, judge: Judge | None, rows: Record, findings: Findings
+    plan: PlanRecord, boards: Boards, judge: Judge | None, rows: Mapping[str, Row], findings: Findings
 ) -> BackEnd | None:
     if judge is None:
         return None
@@ -282,7 +282,7 @@ def _back_end(
     return BackEnd(plan["options"]["backend"], judge, findings, context)
 
 
-def folded_engines(rows: Mapping[str, Record], back_end: BackEnd | None, where: str) -> dict[str, PlannedEngine]:
+def folded_engines(rows: Mapping[str, Row], back_end: BackEnd | None, where: str) -> dict[str, PlannedEngine]:
     """Return the engines that have a folding, in the order of the networks."""
     folded: dict[str, PlannedEngine] = {}
     for name, row in rows.items():
@@ -291,35 +291,34 @@ def folded_engines(rows: Mapping[str, Record], back_end: BackEnd | None, where: 
     return folded
 
 
-def _rows(plan: PlanRecord, phase: PhaseRecord, slots: Mapping[str, Slot]) -> dict[str, dict[str, Any]]:
+def _rows(plan: PlanRecord, phase: PhaseRecord, slots: Mapping[str, Slot]) -> dict[str, Row]:
     """Return what the back end's part of the judge is told of each engine that has a folding in a phase, by its id."""
     parts = {part["network"]: part["folding"]["engines"] for part in phase["networks"]}
     module_of = {engine: module["name"] for module in phase["modules"] for engine in module["engines"]}
-    rows = {}
+    rows: dict[str, Row] = {}
     for network in plan["networks"]:
         folding = parts.get(network["name"], {})
         for engine in network["engines"]:
             name = engine_id(network["name"], engine["name"], several=len(plan["networks"]) > 1)
-            if name in folding:
-                known = {"id": name, "network": network["name"], "entry": engine, "folding": folding[name]}
-                rows[name] = known | _place(plan, phase, slots, module_of.get(name))
+            if name not in folding:
+                continue
+            module = module_of.get(name)
+            slot = slots.get(phase["partition"]["assignment"].get(module or "", ""))
+            rows[name] = {
+                "id": name,
+                "network": network["name"],
+                "entry": engine,
+                "folding": folding[name],
+                "module": module,
+                "slot": slot.name if slot else None,
+                "slr": slot.slr if slot else None,
+                "dies": sum(other.fpga == slot.fpga for other in slots.values()) if slot else 0,
+                "style": phase["constraint_styles"].get(slot.name) if slot else None,
+                "fpga": slot.fpga if slot else None,
+                "fpga_number": slot.fpga_number if slot else None,
+                "part": plan["platform"]["fpgas"][slot.fpga_number if slot else 0]["part"],
+            }
     return rows
-
-
-def _place(plan: PlanRecord, phase: PhaseRecord, slots: Mapping[str, Slot], module: str | None) -> dict[str, Any]:
-    """Tell where the engines of a module lie; what is unknown is None, and the part is then the first FPGA's."""
-    slot = slots.get(phase["partition"]["assignment"].get(module or "", ""))
-    fpgas = plan["platform"]["fpgas"]
-    return {
-        "module": module,
-        "slot": slot and slot.name,
-        "slr": slot and slot.slr,
-        "dies": sum(other.fpga == slot.fpga for other in slots.values()) if slot else 0,
-        "style": phase["constraint_styles"].get(slot.name) if slot else None,
-        "fpga": slot and slot.fpga,
-        "fpga_number": slot and slot.fpga_number,
-        "part": fpgas[slot.fpga_number if slot else 0]["part"],
-    }
 
 
 def frames_of(shared: MemoryScheduleRecord, network: str) -> float | None:

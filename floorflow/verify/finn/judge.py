@@ -34,7 +34,7 @@ from floorflow.verify.finn.files import (
 from floorflow.verify.finn.foldings import MAX_HLS_STREAM_BITS, objections, window_objections
 from floorflow.verify.finn.kinds import KINDS, SAMO_CYCLES, reads_only_padding, window_fill
 from floorflow.verify.finn.styles import check_style_file, check_styles, constants_in_logic
-from floorflow.verify.phase_records import ChannelRecord, PhaseRecord
+from floorflow.verify.phase_records import ChannelRecord, ParallelismRecord, PhaseRecord
 from floorflow.verify.plan_records import PlanRecord
 from floorflow.verify.violations import VIOLATIONS, Findings
 
@@ -129,7 +129,7 @@ def _products(folded: FoldedEngine) -> dict[str, Any]:
     return {"products": products, "beyond_known_builds": products > known}
 
 
-def _parallelism_objections(folded: FoldedEngine, rows: list[dict[str, Any]]) -> Iterator[Problem]:
+def _parallelism_objections(folded: FoldedEngine, rows: list[ParallelismRecord]) -> Iterator[Problem]:
     """Yield where the rows are not PE, SIMD and parallel_window as folding and attributes have them."""
     has, chosen = folded.entry["attributes"], folded.folding
     expected = []

@@ -86,13 +86,12 @@ def _check_pair(phase: PhaseFacts, original: ModuleRecord, module: ModuleRecord,
             message = f"{baked[0]} has constants in its logic, and {module['implementation']} is made once"
             phase.add("implementation-constants", where, message)
     homes = [_home(phase, one, boards) for one in (original, module)]
-    if homes[0] is not None and homes[1] is not None and not _moves(homes[0], homes[1]):
+    if homes[0] is None or homes[1] is None:
+        return
+    (device, window), (other_device, other_window) = homes[0], homes[1]
+    same_die = device.raw["layouts"] == other_device.raw["layouts"]
+    if not same_die or not moves_onto(device, window, other_window):
         phase.add("implementation-moved", where, f"it cannot lie as {other} does on other columns and rows")
-
-
-def _moves(home: tuple[Device, list[Rectangle]], other: tuple[Device, list[Rectangle]]) -> bool:
-    same_die = home[0].raw["layouts"] == other[0].raw["layouts"]
-    return same_die and moves_onto(home[0], home[1], other[1])
 
 
 def _home(phase: PhaseFacts, module: ModuleRecord, boards: Boards) -> tuple[Device, list[Rectangle]] | None:

@@ -117,7 +117,9 @@ class Rules:
 
     def lack(self, block: Block, supply: Amounts) -> str:
         """Tell what room a supply lacks for a pblock's module; empty if none."""
-        over = excess(block.demand, limit_of(self._room_fill(block), supply))
+        large = {"LUT": LARGE_LUT_FILL} if block.demand["LUT"] > LARGE_LUT else {}
+        fill = self._given_over({**HARD_FILL, **large} if self.is_hard else RECTANGLE_FILL)
+        over = excess(block.demand, limit_of(fill, supply))
         if over:
             return f"it is too full for a hard pblock: {over}" if self.is_hard else over
         sought, outcomes = self.options["confidence"], self.outcomes
@@ -126,10 +128,6 @@ class Rules:
         judged = [name for name in RESOURCE_NAMES if self.options["fill"][name] is None]
         chance = outcomes.of_module(block.name).chance(supply, judged)
         return "" if chance >= sought - NEAR else f"it holds its module with {chance:.6f}, {sought} is sought"
-
-    def _room_fill(self, block: Block) -> dict[str, float]:
-        large = {"LUT": LARGE_LUT_FILL} if block.demand["LUT"] > LARGE_LUT else {}
-        return self._given_over({**HARD_FILL, **large} if self.is_hard else RECTANGLE_FILL)
 
     def _given_over(self, usual: Mapping[str, float]) -> dict[str, float]:
         given = self.options["fill"]

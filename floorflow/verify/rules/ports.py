@@ -84,8 +84,9 @@ def check_ports(phase: PhaseFacts, board: Board, fpga: str, boxes: Mapping[str, 
             if side.module == name
         }
         areas = list(map(Rectangle.of, entry["rectangles"]))
-        if not entry["ports"] and _is_too_small(board.device, box, areas, len(owed)):
-            continue
+        open_cells = (sum(_is_open(board.device, areas, cell) for cell in _cells(box, side)) for side in _ALONG)
+        if not entry["ports"] and any(len(owed) > count for count in open_cells):
+            continue  # some side has fewer rows or columns for ports than there would be
         _check_count(entry, owed, where, phase.findings)
         _check_fabric(board.device, box, areas, entry, where=where, findings=phase.findings)
         known = [port for port in entry["ports"] if (port["channel"], port["direction"]) in owed]
@@ -122,11 +123,6 @@ def _ends(
             return ()
         sides.append(_Side(None, terminal))
     return tuple(sides)
-
-
-def _is_too_small(device: Device, box: Rectangle, areas: list[Rectangle], ports: int) -> bool:
-    """Whether a pblock may have no port because some side has fewer rows or columns for ports than there would be."""
-    return any(ports > sum(_is_open(device, areas, cell) for cell in _cells(box, side)) for side in _ALONG)
 
 
 def _cells(box: Rectangle, side: str, first: int | None = None, last: int | None = None) -> list[tuple[int, int]]:

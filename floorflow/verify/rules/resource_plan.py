@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from floorflow.verify.back_end import BackEnd, Judge, judge_of
+from floorflow.verify.back_end import BackEnd, Judge, Row, judge_of
 from floorflow.verify.facts import PhaseFacts, Phases, folded_engines
 from floorflow.verify.files import SCHEDULE, Folder, PhaseFolder, shipped_file
+from floorflow.verify.plan_records import EngineRecord
 from floorflow.verify.records import RESOURCE_NAMES, SIDES, Record, add, amounts, excess, limit_of
 from floorflow.verify.rules.across import check_passing, check_runs
 from floorflow.verify.rules.channels import check_costs, check_streams, ports_of
@@ -130,8 +131,8 @@ def _phase(plan: Record, number: int, judge: Judge | None, findings: Findings) -
         "folding": {"engines": partition["engines"]},
     }
     raw: Any = {"name": partition["name"], "networks": [runs], "channels": channels, "modules": []}
-    rows = {engine["name"]: _row(plan, engine, partition) for engine in network["engines"]}
-    rows = {name: row for name, row in rows.items() if row["folding"] is not None}
+    engines = [engine for engine in network["engines"] if engine["name"] in partition["engines"]]
+    rows = {engine["name"]: _row(plan, engine, partition) for engine in engines}
     for unknown in sorted({*partition["engines"]} - {*rows}):
         findings.add("engine-unknown", where, f"{unknown} is folded, the network has it not")
     options = plan["options"]["backend_options"]
@@ -141,10 +142,21 @@ def _phase(plan: Record, number: int, judge: Judge | None, findings: Findings) -
     return PhaseFacts(where, raw, {}, {}, {}, {}, folded, plan["options"]["clock_mhz"], findings, (name,), back_end)
 
 
-def _row(plan: Record, engine: Record, partition: Record) -> dict[str, Any]:
-    places = dict.fromkeys(("module", "slot", "slr", "style", "fpga", "fpga_number"))
-    known = {"id": engine["name"], "network": plan["network"]["name"], "entry": engine, "dies": 0}
-    return {**places, **known, "folding": partition["engines"].get(engine["name"]), "part": plan["platform"]["part"]}
+def _row(plan: Record, engine: EngineRecord, partition: Record) -> Row:
+    return {
+        "id": engine["name"],
+        "network": plan["network"]["name"],
+        "entry": engine,
+        "folding": partition["engines"][engine["name"]],
+        "module": None,
+        "slot": None,
+        "slr": None,
+        "style": None,
+        "fpga": None,
+        "dies": 0,
+        "fpga_number": None,
+        "part": plan["platform"]["part"],
+    }
 
 
 def _channel(stream: Record) -> Record:

@@ -282,7 +282,7 @@ def _above(options: OptionsRecord, phase: PhaseFacts, engine: PlannedEngine) -> 
     allowed_products = _products_allowed(most, engine.entry)
     if products > allowed_products:
         yield "products", products, int(allowed_products)
-    slot = phase.slots.get(engine.row["slot"])
+    slot = phase.slots.get(engine.row["slot"] or "")
     for resource in RESOURCE_NAMES if slot is not None else ():
         share = options["max_engine_share"][resource]
         allowed = math.floor(share * slot.entry["available"][resource] + ROUNDING) if slot is not None else 0
@@ -347,15 +347,12 @@ def _check_part(options: OptionsRecord, phase: PhaseFacts, network: str, part: P
     if stated["least"] > len(stated["engines"]):
         phase.add("bound-above-objective", where, f"least {stated['least']} is above the number of engines")
     _check_bounds(options, stated, part["interval_cycles"], where, phase.findings)
-    if written and not _is_worth_it(options["objective"], stated, _value_cycles(options["objective"], part)):
+    latency, cycles = part["folding"]["stats"]["objective"], float(part["interval_cycles"])
+    if options["objective"] == "latency" and latency is not None:
+        cycles = latency
+    if written and not _is_worth_it(options["objective"], stated, cycles):
         told = f"without that {stated['without_cycles']} cycles, bound {stated['without_bound_cycles']}"
         phase.add("host-weights-needless", where, told)
-
-
-def _value_cycles(objective: str, part: PartRecord) -> float:
-    """Return what counts: the interval, or the latency in cycles."""
-    latency = part["folding"]["stats"]["objective"]
-    return float(latency if objective == "latency" and latency is not None else part["interval_cycles"])
 
 
 def _check_bounds(
