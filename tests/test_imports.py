@@ -50,7 +50,7 @@ MOST_LEVELS = 12
 BUDGETS = {
     "lines of floorflow": 102_900,
     "files of floorflow": 640,
-    "lines of verify": 15_900,
+    "lines of verify": 16_550,
     "lines of tests": 57_900,
     "files in the longest chain of imports": 35,
     "frames from a plan to the placer": 18,

@@ -1,7 +1,8 @@
 """Where a JSON value departs from the judge's own specification: `plan_records`, or ``files.schema.json`` beside this.
 
-Only after the structure matches do rules index into a value. In the file a record lists its fields: one with a question
-mark may be left out; [x] is a list of x, {"*": x} an object of any keys; "x or null" and [x, null] may be null.
+Only after the structure matches do rules index into a value. In the file a record lists its fields with types of
+`records`: one with a question mark may be left out; [x] is a list of x, {"*": x} an object of any keys; "x or null" and
+[x, null] may be null.
 """
 
 from __future__ import annotations
@@ -44,8 +45,6 @@ PLAIN = {
     int: Scalar("an integer", (int,)),
     float: Scalar("a finite number", (int, float)),
 }
-
-
 _KNOWN = {**vars(builtins), **vars(records), **vars(plan_records)}
 """Types by the names that ``files.schema.json`` has for them."""
 
