@@ -24,6 +24,7 @@ from floorflow.verify.records import (
     PlainName,
     Positive,
     PositiveCount,
+    Preset,
     Probability,
     Reconfigure,
     RectangleRecord,
@@ -122,7 +123,7 @@ class OptionsRecord(TypedDict):
     rates: NotRequired[dict[str, Positive]]
     min_rate: NotRequired[dict[str, Positive]]
     platform: FileName
-    preset: Literal["safe", "balanced", "max"]
+    preset: Preset
     fpgas: FpgaCount
     seed: int
     backend: str
