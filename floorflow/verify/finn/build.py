@@ -10,6 +10,7 @@ from typing import Any
 from floorflow.verify.back_end import Row
 from floorflow.verify.finn.fifos import sets_fifos
 from floorflow.verify.finn.kernels import NoBuild, Node, Way, read_build, ways
+from floorflow.verify.phase_records import ChannelRecord, PhaseRecord
 
 Problem = tuple[str, str]
 SHAPES = (
@@ -70,7 +71,7 @@ PORTED = ("Concat", "Split")
 
 
 def stream_problems(
-    channels: Sequence[Mapping[str, Any]], rows: Mapping[str, Row], nodes: Sequence[Node], engines: Mapping[str, Node]
+    channels: Sequence[ChannelRecord], rows: Mapping[str, Row], nodes: Sequence[Node], engines: Mapping[str, Node]
 ) -> Iterator[Problem]:
     """Yield where streams between the engines' nodes are not the plan's, each of which must be one of the build's."""
     name_of = {node: name for name, node in engines.items()}
@@ -92,11 +93,14 @@ def stream_problems(
             yield "build-stream-differs", f"the plan has no stream {source or 'host'} -> {target or 'host'}"
 
 
-def _fits(channel: Mapping[str, Any], way: Way) -> bool:
+def _fits(channel: ChannelRecord, way: Way) -> bool:
     """Whether ports agree where they have a meaning, and there is a converter where one is planned."""
-    for end, node in (("source", way.source), ("target", way.target)):
-        ported = node is not None and any(kind in node.kind for kind in PORTED)
-        if ported and getattr(way, f"{end}_port") != channel[f"{end}_port"]:
+    ends = (
+        (way.source, way.source_port, channel["source_port"]),
+        (way.target, way.target_port, channel["target_port"]),
+    )
+    for node, built, stated in ends:
+        if node is not None and any(kind in node.kind for kind in PORTED) and built != stated:
             return False
     planned = channel["converter"] is not None
     if any(node.is_transparent for node in way.between):
@@ -104,7 +108,7 @@ def _fits(channel: Mapping[str, Any], way: Way) -> bool:
     return planned == any(node.is_a("StreamingDataWidthConverter") for node in way.between)
 
 
-def _fifo_problems(channel: Mapping[str, Any], way: Way) -> Iterator[Problem]:
+def _fifo_problems(channel: ChannelRecord, way: Way) -> Iterator[Problem]:
     """Judge the depth, which FINN may split over several FIFOs, and the memory of a FIFO that it did not split."""
     fifos = [node for node in way.between if node.is_a("StreamingFIFO")]
     depths = [int(node.attributes.get("depth", 0)) for node in fifos]
@@ -136,7 +140,7 @@ FINDINGS = {
 
 
 def judge_build(
-    phase: Mapping[str, Any],
+    phase: PhaseRecord,
     folder: Path,
     told: tuple[Mapping[str, str], Mapping[str, str]],
     context: Mapping[str, Any],
@@ -155,14 +159,14 @@ def judge_build(
         yield name, str(folder), message
 
 
-def _slices(phase: Mapping[str, Any], nodes: list[Node], known: set[Node]) -> set[Node]:
+def _slices(phase: PhaseRecord, nodes: list[Node], known: set[Node]) -> set[Node]:
     """Return the FIFOs of two words that are in no module, if there are no more than the plan has slices."""
     shallow = {n for n in nodes if n.is_a("StreamingFIFO") and n.attributes.get("depth") == 2 and n not in known}
     return shallow if len(shallow) <= sum(channel["slices"] for channel in phase["channels"]) else set()
 
 
 def _problems(
-    phase: Mapping[str, Any],
+    phase: PhaseRecord,
     rows: Mapping[str, Row],
     nodes: list[Node],
     patterns: Mapping[str, str],
