@@ -30,12 +30,12 @@ _MOST_TRIED = 8
 
 def obviously_infeasible(problem: PartitionProblem) -> PartitionFailure | None:
     """Name the module that fits no slot, or the resource or cells that all slots together lack."""
-    for name, need in problem.demands.items():
-        if not any(slot.takes(need) for slot in problem.slots):
+    for name in problem.demands:
+        if not any(slot.takes(problem.demand(name, index)) for index, slot in enumerate(problem.slots)):
             return PartitionFailure((_too_large(problem, name),))
         if not any(problem.takes(name, slot) for slot in range(len(problem.slots))):
             return PartitionFailure((_taken_nowhere(problem, name),))
-    need, have = total(problem.demands.values()), total(slot.limit for slot in problem.slots)
+    need, have = total(map(problem.least_demand, problem.demands)), total(slot.limit for slot in problem.slots)
     short = shortfall(need, have)
     if not short:
         return _area_short(problem)
@@ -46,9 +46,12 @@ def obviously_infeasible(problem: PartitionProblem) -> PartitionFailure | None:
 
 def _too_large(problem: PartitionProblem, module: str) -> Refusal:
     """Name what a module lacks most of in the slot, or pblock there, that comes closest."""
-    need = problem.demands[module]
-    places = [(s.name, s.limit.least(room)) for s in problem.slots for room in s.pblock_capacities or (s.limit,)]
-    name, most = min(places, key=lambda place: (largest_share(need, place[1]), place[0]))
+    places = [
+        (s.name, problem.demand(module, index), s.limit.least(room))
+        for index, s in enumerate(problem.slots)
+        for room in s.pblock_capacities or (s.limit,)
+    ]
+    name, need, most = min(places, key=lambda place: (largest_share(place[1], place[2]), place[0]))
     needs, allowed = need.as_dict(), most.as_dict()
     resource = max(shortfall(need, most), key=lambda r: needs[r] / max(1, allowed[r]))
     return Refusal("module too large", resource, name, needs[resource], allowed[resource], proven=True, names=(module,))
@@ -57,7 +60,7 @@ def _too_large(problem: PartitionProblem, module: str) -> Refusal:
 def _taken_nowhere(problem: PartitionProblem, module: str) -> Refusal:
     """Say why no slot takes a module whose demand fits some: it is barred from those, or lacks area."""
     barred = problem.barred.get(module, frozenset())
-    if any(s.takes(problem.demands[module]) for index, s in enumerate(problem.slots) if index not in barred):
+    if any(s.takes(problem.demand(module, index)) for index, s in enumerate(problem.slots) if index not in barred):
         return _without_area(problem, module)
     return Refusal("module barred", proven=True, names=(module,))
 
@@ -66,8 +69,10 @@ def _without_area(problem: PartitionProblem, module: str) -> Refusal:
     """Name the slot whose area comes closest to what a module takes of it."""
     known = [
         (cells, most, slot.name)
-        for slot, cells, most in zip(problem.slots, problem.cells[module], problem.most_cells, strict=True)
-        if cells is not None and most is not None and slot.takes(problem.demands[module])
+        for index, (slot, cells, most) in enumerate(
+            zip(problem.slots, problem.cells[module], problem.most_cells, strict=True)
+        )
+        if cells is not None and most is not None and slot.takes(problem.demand(module, index))
     ]
     if not known:
         return Refusal("module without rectangle", "cells", proven=True, names=(module,))

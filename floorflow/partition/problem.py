@@ -53,6 +53,15 @@ class ModuleStream:
 
 
 @dataclass(frozen=True)
+class SharedLimit:
+    """What several edges carry together at most, in wires: a row boundary of a grid of slots is one for each column."""
+
+    edges: tuple[int, ...]
+    wires: int
+    name: str = ""
+
+
+@dataclass(frozen=True)
 class PartitionProblem:
     """Modules with demands, the streams between them, and slots with what joins them.
 
@@ -63,6 +72,10 @@ class PartitionProblem:
     ``barred`` are slots, by position, in which a module may not lie for another reason. No stream crosses more than
     ``max_hops`` SLR boundaries one after the other in an FPGA (None: any number); ``fpgas`` say which boundaries are of
     one, as `SlotGraph` takes them.
+
+    Method `cuts` alone knows the rest. ``demands_in`` has the demand of a module in each slot, where that depends on
+    the slot, in place of the one in ``demands``. The modules of each group of ``together`` share a slot. ``shared``
+    are limits over several edges.
     """
 
     demands: Mapping[str, Resources]
@@ -78,11 +91,32 @@ class PartitionProblem:
     barred: Mapping[str, frozenset[int]] = field(default_factory=dict)
     max_hops: int | None = None
     fpgas: tuple[int, ...] = ()
+    demands_in: Mapping[str, tuple[Resources, ...]] = field(default_factory=dict)
+    together: tuple[tuple[str, ...], ...] = ()
+    shared: tuple[SharedLimit, ...] = ()
 
     def __post_init__(self) -> None:
         rows = [self.free_cells, *self.cells.values()] if self.cells else []
         if any(len(row) != len(self.slots) for row in rows):
             raise ValueError("cells of modules and free cells must be given for each slot")
+        if any(len(row) != len(self.slots) for row in self.demands_in.values()):
+            raise ValueError("demands that depend on the slot must be given for each slot")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every method can state it: a tree of slots, and none of what only `cuts` knows."""
+        return self.is_tree and not (self.demands_in or self.together or self.shared)
+
+    def demand(self, module: str, slot: int) -> Resources:
+        """Return what a module needs in a slot."""
+        return self.demands_in[module][slot] if module in self.demands_in else self.demands[module]
+
+    def least_demand(self, module: str) -> Resources:
+        """Return the least of each resource that a module needs in a slot."""
+        first, *others = self.demands_in.get(module) or (self.demands[module],)
+        for other in others:
+            first = first.least(other)
+        return first
 
     @cached_property
     def most_cells(self) -> tuple[int | None, ...]:
@@ -101,7 +135,7 @@ class PartitionProblem:
             return False
         cells, most = self.cells_in(module, slot), self.most_cells[slot]
         has_room = cells is not None and (most is None or cells <= most)
-        return has_room and self.slots[slot].takes(self.demands[module])
+        return has_room and self.slots[slot].takes(self.demand(module, slot))
 
     @property
     def is_tree(self) -> bool:
@@ -168,7 +202,7 @@ class PartitionProblem:
     def slot_demands(self, slot_of: Mapping[str, int]) -> tuple[Resources, ...]:
         """Demand of each slot: its modules and its share of the crossing registers."""
         demands = [
-            total(need for name, need in self.demands.items() if slot_of[name] == index)
+            total(self.demand(name, index) for name in self.demands if slot_of[name] == index)
             for index in range(len(self.slots))
         ]
         for edge, wires in zip(self.edges, self.loads(slot_of), strict=True):
@@ -184,15 +218,20 @@ class PartitionProblem:
         return tuple(cells)
 
     def is_legal(self, slot_of: Mapping[str, int]) -> bool:
-        """Whether all pblock, resource, area, SLL and link limits hold, and no stream goes too far."""
+        """Whether all pblock, resource, area, SLL and link limits hold, groups lie together, no stream goes too far."""
         if not all(self.takes(name, slot_of[name]) for name in self.demands) or self.too_far(slot_of):
+            return False
+        if any(len({slot_of[name] for name in group}) > 1 for group in self.together):
             return False
         taken = zip(self.slot_cells(slot_of), self.most_cells, strict=True)
         if any(most is not None and cells > most for cells, most in taken):
             return False
         if not all(d.fits(s.limit) for d, s in zip(self.slot_demands(slot_of), self.slots, strict=True)):
             return False
-        for edge, wires, bits in zip(self.edges, self.loads(slot_of), self.link_bits(slot_of), strict=True):
+        loads = self.loads(slot_of)
+        if any(sum(loads[k] for k in limit.edges) > limit.wires for limit in self.shared):
+            return False
+        for edge, wires, bits in zip(self.edges, loads, self.link_bits(slot_of), strict=True):
             most_wires, most_bits = edge.crossing.wires, self.allowed_bits(edge)
             if (most_wires is not None and wires > most_wires) or (most_bits is not None and max(bits) > most_bits):
                 return False
@@ -231,14 +270,15 @@ class PartitionFailure:
 PartitionAnswer = PartitionSolution | PartitionFailure
 
 
-def spanning_tree(problem: PartitionProblem) -> PartitionProblem:
-    """Return the problem with only those edges that close no ring with earlier ones.
+def plain_tree(problem: PartitionProblem) -> PartitionProblem:
+    """Return what every method can state of a problem: only edges that close no ring with earlier ones, least demands.
 
-    Every assignment that is legal there uses links that exist; whether it stays legal on the shortest routes has to be
-    looked up.
+    Every assignment that is legal there uses links that exist; whether it stays legal on the shortest routes, with
+    groups together and under all limits, has to be looked up.
     """
     tree = problem.graph.spanning_tree()
-    return replace(problem, edges=tree.edges, fpgas=tree.fpgas)
+    least = {name: problem.least_demand(name) for name in problem.demands}
+    return replace(problem, demands=least, edges=tree.edges, fpgas=tree.fpgas, demands_in={}, together=(), shared=())
 
 
 @dataclass(frozen=True)
