@@ -92,16 +92,19 @@ class Annealer:
         """Return what an assignment (G,) is compared by: excess over limits, then cost."""
         return self.arrays.excess(assignment), self.arrays.cost(assignment)
 
-    def anneal(self, moves: int, seed: int, start: Integers | None = None, heat: float = 1.0) -> Integers:
+    def anneal(
+        self, moves: int, seed: int, start: Integers | None = None, heat: float = 1.0, enough: float = -inf
+    ) -> Integers:
         """Return the best assignment (G,) met; never a worse one than ``start``.
 
-        ``heat`` scales the temperature at the start; without ``start`` groups begin anywhere.
+        ``heat`` scales the temperature at the start; without ``start`` groups begin anywhere. A legal assignment that
+        costs ``enough`` ends the walk.
         """
         random = Random(seed)
         slots = [random.choice(choice) for choice in self.choices] if start is None else start.tolist()
         walk = _Walk(self, slots)
         count(MOVE_S * moves)
-        walk.run(moves if self.free else 0, random, heat)
+        walk.run(moves if self.free else 0, random, heat, enough)
         found = [np.array(one, dtype=np.int64) for one in (walk.best, walk.slots) if one is not None]
         return min([*([] if start is None else [start]), *found], key=self.key)
 
@@ -123,8 +126,8 @@ class _Walk:
         self.excess = sum(max(0.0, share - 1) for slot in self.use for share in slot)
         self.excess += sum(_over(load, most) for load, (_, most) in zip(self.loads, annealer.limits, strict=True))
 
-    def run(self, moves: int, random: Random, heat: float) -> None:
-        """Look at so many moves, ever colder."""
+    def run(self, moves: int, random: Random, heat: float, enough: float) -> None:
+        """Look at so many moves, ever colder, until the best costs ``enough``."""
         annealer, draw = self.annealer, random.random
         free, choices, slots = annealer.free, annealer.choices, self.slots
         wires = float(annealer.arrays.wires.sum())
@@ -137,6 +140,8 @@ class _Walk:
                 temperature *= cooling
                 price *= _RISE if self.excess > _LEGAL else _FALL
                 price = min(max(price, _LEAST * whole), _MOST * whole)
+                if self.best_cost <= enough:
+                    break
             group = free[int(draw() * len(free))]
             choice = choices[group]
             slot = choice[int(draw() * len(choice))]

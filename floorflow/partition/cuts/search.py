@@ -7,10 +7,8 @@ assignment is a phase of its own, where no walk met one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-
-import numpy as np
 
 from floorflow.partition.arrays import Integers
 from floorflow.partition.cuts.anneal import Annealer
@@ -18,11 +16,10 @@ from floorflow.partition.cuts.arrays import CutArrays, contracted, cut_arrays
 from floorflow.partition.cuts.model import KnownCost, solve_cuts
 from floorflow.partition.problem import PartitionProblem
 
-_MOVES = 150_000
-"""Moves of a walk of the annealer for a unit of work."""
+_SHORT, _LONG = 1_000, 150_000
+"""Moves of a walk of the annealer: for each group with a choice where it is to give a start, and for a unit of work."""
 _HEATS = (1.0, 1.0, 0.5, 0.2, 0.1)
-"""Heat of the walks: two from what is given and from anywhere, then from the best of them."""
-_FREE_HEATS = 2
+"""Heat of long walks: from anywhere, then from the best."""
 _NODES = 1.6e7
 """Nodes of branch and bound for a unit of work, times the square of the choices."""
 _ALWAYS, _FOR_WORK = 350, 35
@@ -74,24 +71,21 @@ class CutSearch:
         if not self.arrays.takes.any(axis=1).all():
             self.infeasible = True
             return
-        self._walk(_HEATS[:_FREE_HEATS])
         self.bound_cuts()
+        self._walk(min(_SHORT * len(self.annealer.free), int(_LONG * self.work)), (1.0, 0.2))
         if not self.is_done and not self.is_legal:
             self._look_for_any()
         if not self.is_done:
-            self._walk(_HEATS[_FREE_HEATS:])
-        if not self.is_done:
             self.solve_all()
+        self._walk(int(_LONG * self.work), _HEATS)
 
-    def _walk(self, heats: Iterable[float]) -> None:
-        """Anneal with these heats, from the best; the first time from anywhere."""
-        moves = int(_MOVES * self.work)
+    def _walk(self, moves: int, heats: Sequence[float]) -> None:
+        """Anneal with these heats, from anywhere if heat is 1, else from the best."""
         for number, heat in enumerate(heats):
             if self.is_done:
                 return
-            start = self.best if heat < 1 or (self.best is not None and number == 0) else None
-            seed = self.seed + len(self.arrays.groups) * number + round(100 * heat)
-            self.offer(self.annealer.anneal(moves, seed, start, heat), "annealing")
+            start = self.best if heat < 1 else None
+            self.offer(self.annealer.anneal(moves, self.seed + number, start, heat, self.bound), "annealing")
 
     def bound_cuts(self) -> None:
         """Bound each cut alone, then parallel ones jointly."""
