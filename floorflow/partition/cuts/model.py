@@ -115,8 +115,10 @@ class CutModel:
 
     def _row(self, terms: Terms, lower: float = -inf, upper: float = inf) -> None:
         lower, upper = lower - terms.constant, upper - terms.constant
-        if any(terms.of.values()):
-            self.linear.row(terms.of.items(), lower, upper)
+        largest = max(map(abs, terms.of.values()), default=0.0)
+        if largest:  # coefficients of rows are at most 1, which keeps HiGHS' tolerances small against amounts
+            row = [(column, coefficient / largest) for column, coefficient in terms.of.items()]
+            self.linear.row(row, lower / largest, upper / largest)
         elif lower > _TOLERANCE or upper < -_TOLERANCE:
             self.impossible = True
 
@@ -143,7 +145,7 @@ class CutModel:
         if (group, inside) not in self._sides:
             terms = self._sum_over(group, inside)
             if len(inside) > 1:
-                column = self.linear.column(upper=1.0)
+                column = self.linear.column(upper=1.0, whole=True)
                 self._row(terms.plus(Terms({column: 1.0}), -1.0), 0.0, 0.0)
                 terms = Terms({column: 1.0})
             self._sides[group, inside] = terms
@@ -160,7 +162,7 @@ class CutModel:
             return self._side(source, frozenset(np.flatnonzero(pairs[:, self.slots_of[target][0]]).tolist()))
         key = table, source, target
         if key not in self._passing:
-            self._passing[key] = Terms({self.linear.column(upper=1.0): 1.0})
+            self._passing[key] = Terms({self.linear.column(upper=1.0, whole=True): 1.0})
             for both in self._on_rectangles(table, source, target):
                 self._row(self._passing[key].plus(both, -1.0), lower=-1.0)
         return self._passing[key]
@@ -241,5 +243,12 @@ def solve_cuts(
     found = None if answer.values is None else model.read(answer.values.tolist())
     # HiGHS keeps rows within a tolerance: what it calls legal is looked at again in whole numbers.
     legal = found is not None and arrays.excess(found) == 0
-    bound = 0 if any_legal or answer.bound == -inf else arrays.whole_steps(answer.bound + constant)
-    return CutAnswer(found if legal else None, bound, answer.optimal and legal)
+    if found is None or not legal:
+        found = None
+    if any_legal or answer.bound == -inf:
+        bound = 0
+    elif found is not None and answer.optimal:
+        bound = arrays.cost(found)
+    else:
+        bound = arrays.whole_steps(answer.bound + constant)
+    return CutAnswer(found, bound, answer.optimal and legal)
