@@ -8,10 +8,7 @@ assignment is a phase of its own, where no walk met one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from random import Random
-
-import numpy as np
+from dataclasses import dataclass, field
 
 from floorflow.partition.arrays import Integers
 from floorflow.partition.cuts.anneal import Annealer
@@ -19,14 +16,10 @@ from floorflow.partition.cuts.arrays import CutArrays, contracted, cut_arrays
 from floorflow.partition.cuts.model import KnownCost, solve_cuts
 from floorflow.partition.problem import PartitionProblem
 
-_SHORT, _LONG = 1_000, 150_000
+_SHORT, _LONG = 1_000, 75_000
 """Moves of a walk of the annealer: for each group with a choice where it is to give a start, and for a unit of work."""
 _HEATS = (1.0, 1.0, 0.5, 0.2, 0.1)
 """Heat of long walks: from anywhere, then from the best."""
-_WINDOWS, _WINDOW, _WINDOW_NODES = 4, 180, 100
-"""Windows of groups for a unit of work, choices of slots in one, and nodes of branch and bound for it."""
-_NEAR = 4
-"""The next group of a window is one of so many that were met first."""
 _NODES = 1e8
 """Nodes of branch and bound for a unit of work, times the square of the choices."""
 _ALWAYS, _FOR_WORK = 350, 35
@@ -84,41 +77,7 @@ class CutSearch:
             self._look_for_any()
         if not self.is_done:
             self.solve_all()
-        if self.is_legal:
-            self.improve()
         self._walk(int(_LONG * self.work), _HEATS)
-
-    def improve(self) -> None:
-        """Assign some groups anew while the rest stay: a group drawn at random and those nearest to it by streams."""
-        random, free = Random(self.seed), self.annealer.free
-        size = max(_NEAR, round(_WINDOW / len(self.arrays.limit)))
-        if self.best is None or len(free) <= size:
-            return
-        for _ in range(int(_WINDOWS * self.work)):
-            if self.is_done:
-                return
-            window = self._near(random.choice(free), size, random)
-            fixed = np.ones(len(self.arrays.groups), dtype=bool)
-            fixed[window] = False
-            takes = self.arrays.takes.copy()
-            takes[fixed] = False
-            takes[fixed, self.best[fixed]] = True
-            answer = solve_cuts(replace(self.arrays, takes=takes), _WINDOW_NODES, start=self.best)
-            if answer.assignment is not None:
-                self.offer(answer.assignment, "windows")
-
-    def _near(self, group: int, size: int, random: Random) -> list[int]:
-        """Return so many groups with a choice, from one on along streams, those met first."""
-        found, seen, waiting = list[int](), {group}, [group]
-        while waiting and len(found) < size:
-            first = waiting.pop(random.randrange(min(len(waiting), _NEAR)))
-            if len(self.annealer.choices[first]) > 1:
-                found.append(first)
-            new = [other for other, _ in self.annealer.neighbours[first] if other not in seen]
-            seen.update(new)
-            waiting += new
-        left = [g for g in self.annealer.free if g not in seen]
-        return found + random.sample(left, min(len(left), size - len(found)))
 
     def _walk(self, moves: int, heats: Sequence[float]) -> None:
         """Anneal with these heats, from anywhere if heat is 1, else from the best."""
