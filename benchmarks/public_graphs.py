@@ -3,9 +3,9 @@
     python benchmarks/public_graphs.py FOLDER [--only WORD] [--effort fast|default|best] [--seed 0] [--method cuts]
 
 FOLDER holds ``devices.json``, a graph a file as JSON, and a README.md with the table of what is known, from which the
-envelopes (U: share of a slot's resources in use, L: wires over each row boundary) and best values are read. Slots make a
-grid; the cost of a wire is the columns and rows between its ends. A module's area is its own and that of the FIFOs it
-reads. Resources are counted in 1/1000.
+envelopes (U: share of a slot's resources in use, L: wires over each row boundary) and best values are read. Slots make
+a grid; the cost of a wire is the columns and rows between its ends. A module's area is its own and that of the FIFOs it
+reads, in 1/1000 of a resource. Seconds are of one CPU.
 """
 
 from __future__ import annotations
@@ -118,9 +118,9 @@ def main() -> None:
             continue
         graph = json.loads((chosen.folder / f"{known.case}.json").read_text(encoding="utf-8"))
         problem = problem_of(graph, devices[graph["device"]], known.share, known.wires)
-        began = time.perf_counter()
+        began = time.process_time()
         answer = partition(problem, chosen.method, chosen.effort, chosen.seed)
-        seconds = time.perf_counter() - began
+        seconds = time.process_time() - began
         best = f"{known.best:,}" + (" proven" if known.bound == known.best else f" (bound {known.bound:,})")
         cells = [known.case, f"{known.envelope}: {known.share:g}, {known.wires:,}", best]
         if isinstance(answer, PartitionSolution):

@@ -219,9 +219,8 @@ class PartitionProblem:
 
     def is_legal(self, slot_of: Mapping[str, int]) -> bool:
         """Whether all pblock, resource, area, SLL and link limits hold, groups lie together, no stream goes too far."""
-        if not all(self.takes(name, slot_of[name]) for name in self.demands) or self.too_far(slot_of):
-            return False
-        if any(len({slot_of[name] for name in group}) > 1 for group in self.together):
+        apart = any(len({slot_of[name] for name in group}) > 1 for group in self.together)
+        if apart or not all(self.takes(name, slot_of[name]) for name in self.demands) or self.too_far(slot_of):
             return False
         taken = zip(self.slot_cells(slot_of), self.most_cells, strict=True)
         if any(most is not None and cells > most for cells, most in taken):
@@ -229,13 +228,11 @@ class PartitionProblem:
         if not all(d.fits(s.limit) for d, s in zip(self.slot_demands(slot_of), self.slots, strict=True)):
             return False
         loads = self.loads(slot_of)
-        if any(sum(loads[k] for k in limit.edges) > limit.wires for limit in self.shared):
-            return False
         for edge, wires, bits in zip(self.edges, loads, self.link_bits(slot_of), strict=True):
             most_wires, most_bits = edge.crossing.wires, self.allowed_bits(edge)
             if (most_wires is not None and wires > most_wires) or (most_bits is not None and max(bits) > most_bits):
                 return False
-        return True
+        return all(sum(loads[k] for k in limit.edges) <= limit.wires for limit in self.shared)
 
 
 @dataclass(frozen=True)
@@ -288,8 +285,9 @@ class Limits:
     What is not needed is not used. Sizes are modules times edges: up to ``small`` CP-SAT alone is tried first, up to
     ``whole`` it gets all slots (above that it would find nothing), up to ``large`` slots are evened out.
     Shares: ``quick`` small problems at once, ``legal`` the phase of least excess, ``bound`` cuts alone and jointly,
-    ``full`` all slots, ``fpgas`` links first, ``windows`` local search, ``first`` that where only a first answer is
-    asked for (not ``prove``), ``even`` evening out, ``reason`` each trial of why not.
+    ``full`` all slots, ``cuts`` the cut model where that proves nothing, ``fpgas`` links first, ``windows`` local
+    search, ``first`` that where only a first answer is asked for (not ``prove``), ``even`` evening out, ``reason`` each
+    trial of why not.
     """
 
     work: float
@@ -300,6 +298,7 @@ class Limits:
     legal: float = 0.5
     bound: float = 8.0
     full: float = 3.0
+    cuts: float = 0.25
     fpgas: float = 2.0
     windows: float = 1.5
     first: float = 0.3

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import combinations
+from itertools import pairwise
+from random import Random
 from typing import Literal
 
 import networkx as nx
@@ -16,14 +16,12 @@ from floorflow.hardware import Crossing
 from floorflow.hardware.slot_graph import SlotGraph
 from floorflow.partition import (
     Edge,
-    ModuleStream,
     PartitionFailure,
     PartitionProblem,
-    PartitionSolution,
     SlotCapacity,
     partition,
 )
-from floorflow.partition.cuts.anneal import Annealer
+from floorflow.partition.cuts.anneal import Annealer, Walk
 from floorflow.partition.cuts.arrays import contracted, cut_arrays
 from floorflow.partition.cuts.metric import common_scale, slot_metric
 from floorflow.partition.problem import SharedLimit
@@ -54,7 +52,9 @@ def test_cuts_add_up_to_the_hops_between_slots(form: str) -> None:
     graph, slots = graph_of(form, cost=1), range(len(FORMS[form]))
     metric = slot_metric(graph)
     hops = dict(nx.all_pairs_shortest_path_length(FORMS[form]))
-    by_cuts = {(a, b): sum(c.weight for c in metric.cuts if (a in c.beyond) != (b in c.beyond)) for a in slots for b in slots}
+    by_cuts = {
+        (a, b): sum(c.weight for c in metric.cuts if (a in c.beyond) != (b in c.beyond)) for a in slots for b in slots
+    }
     if form == "no sum of cuts":
         assert all(by_cuts[a, b] <= hops[a][b] for a in slots for b in slots)
     else:
@@ -118,8 +118,10 @@ def constrained(draw: st.DrawFn) -> PartitionProblem:
         },
         max_hops=draw(st.sampled_from([None, None, 1, 2])),
         demands_in={name: tuple(draw(AMOUNT) for _ in range(slots)) for name in names if not draw(few)},
-        together=tuple(pair for pair in zip(names, names[1:], strict=False) if not draw(few)),
-        shared=tuple(SharedLimit(tuple(draw(several)), draw(st.integers(20, 120))) for _ in range(draw(st.integers(0, 2)))),
+        together=tuple(pair for pair in pairwise(names) if not draw(few)),
+        shared=tuple(
+            SharedLimit(tuple(draw(several)), draw(st.integers(20, 120))) for _ in range(draw(st.integers(0, 2)))
+        ),
     )
 
 
@@ -134,8 +136,12 @@ def least_cost(problem: PartitionProblem) -> int | None:
         legal &= np.array([problem.takes(name, s) for s in slots])[places[:, m]]
     loads, bits = np.zeros((len(problem.edges), len(places))), np.zeros((len(problem.edges), 2, len(places)))
     for stream in problem.streams:
-        source = np.full(len(places), problem.host_in) if stream.source is None else places[:, names.index(stream.source)]
-        target = np.full(len(places), problem.host_out) if stream.target is None else places[:, names.index(stream.target)]
+        source = (
+            np.full(len(places), problem.host_in) if stream.source is None else places[:, names.index(stream.source)]
+        )
+        target = (
+            np.full(len(places), problem.host_out) if stream.target is None else places[:, names.index(stream.target)]
+        )
         cost = cost + stream.wires * np.array([[graph.cost(a, b) for b in slots] for a in slots])[source, target]
         if problem.max_hops is not None:
             legal &= np.array([[graph.hops(a, b) <= problem.max_hops for b in slots] for a in slots])[source, target]
@@ -153,7 +159,9 @@ def least_cost(problem: PartitionProblem) -> int | None:
     for limit in problem.shared:
         legal &= loads[list(limit.edges)].sum(axis=0) <= limit.wires
     free = problem.free_cells or [np.inf] * len(problem.slots)
-    legal &= (use <= np.array([(*s.limit.as_tuple(), f) for s, f in zip(problem.slots, free, strict=True)])).all(axis=(1, 2))
+    legal &= (use <= np.array([(*s.limit.as_tuple(), f) for s, f in zip(problem.slots, free, strict=True)])).all(
+        axis=(1, 2)
+    )
     for one, other in problem.together:
         legal &= places[:, names.index(one)] == places[:, names.index(other)]
     return int(np.asarray(cost)[legal].min()) if legal.any() else None
@@ -174,3 +182,34 @@ def held_against_all(problem: PartitionProblem) -> None:
 def test_cuts_equal_all_assignments(problem: PartitionProblem) -> None:
     held_against_all(problem)
 
+
+@given(constrained(), st.randoms(use_true_random=False))
+def test_slots_that_become_one_keep_what_is_legal_and_each_load(problem: PartitionProblem, random: Random) -> None:
+    arrays = cut_arrays(problem)
+    assignment = arrays.as_array({name: random.randrange(len(problem.slots)) for name in problem.demands})
+    for cuts in (*((cut,) for cut in arrays.cuts), *arrays.axes, arrays.cuts):
+        smaller, kept = contracted(arrays, cuts)
+        sides = [tuple(arrays.tables[cut][0, slot] for cut in cuts) for slot in range(len(problem.slots))]
+        one = np.array([list(dict.fromkeys(sides)).index(side) for side in sides])[assignment]
+        assert (smaller.loads(one)[0] == arrays.loads(assignment)[0][list(kept)]).all()
+        assert smaller.excess(one) == 0 or arrays.excess(assignment) > 0
+
+
+@given(constrained(), st.integers(0, 9))
+def test_walks_know_what_they_cost_and_exceed(problem: PartitionProblem, seed: int) -> None:
+    annealer = Annealer(cut_arrays(problem))
+    if not annealer.free or not all(annealer.choices):
+        return
+    walk = Walk(annealer, [Random(seed).choice(choice) for choice in annealer.choices])
+    walk.run(400, Random(seed), 1.0, float("-inf"))
+    arrays, slots = annealer.arrays, np.array(walk.slots)
+    assert walk.cost == pytest.approx(
+        (arrays.distance + arrays.distance.T)[slots[arrays.source], slots[arrays.target]] @ arrays.wires / 2
+    )
+    if annealer.is_exact:
+        assert (walk.excess < 1e-6) == (arrays.excess(slots) == 0)
+    start = np.array([choice[0] for choice in annealer.choices])
+    found = annealer.anneal(400, seed, start, 0.5)
+    assert annealer.key(found) <= annealer.key(start)
+    if walk.best is not None:
+        assert arrays.excess(np.array(walk.best)) == 0

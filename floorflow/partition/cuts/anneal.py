@@ -102,14 +102,14 @@ class Annealer:
         """
         random = Random(seed)
         slots = [random.choice(choice) for choice in self.choices] if start is None else start.tolist()
-        walk = _Walk(self, slots)
+        walk = Walk(self, slots)
         count(MOVE_S * moves)
         walk.run(moves if self.free else 0, random, heat, enough)
         found = [np.array(one, dtype=np.int64) for one in (walk.best, walk.slots) if one is not None]
         return min([*([] if start is None else [start]), *found], key=self.key)
 
 
-class _Walk:
+class Walk:
     """One walk: slots of groups, what they use and carry, cost and excess, and the cheapest legal ``best`` so far."""
 
     def __init__(self, annealer: Annealer, slots: list[int]) -> None:

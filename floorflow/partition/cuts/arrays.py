@@ -38,9 +38,9 @@ class CutArrays:
     """Arrays of one problem.
 
     ``groups`` name their modules; ``need`` (G, S, R) and ``limit`` (S, R); ``takes`` (G, S). ``source``, ``target``
-    (L,) ends of streams with ``wires`` and ``bits`` (L,). ``tables`` (P, S, S) with ``price`` (P,) of a wire in parts of
-    1 / ``scale``, and ``stages`` (P, S) register stages of each wire in a slot. ``limits`` of tables; no stream passes
-    one of ``forbidden``. ``cuts`` are the numbers of the tables that are cuts, ``axes`` sets of them that are parallel.
+    (L,) ends of streams with ``wires`` and ``bits`` (L,). ``tables`` (P, S, S) with ``price`` (P,) of a wire, in parts
+    of 1 / ``scale``, and ``stages`` (P, S) register stages of each wire in a slot. ``limits`` of tables; no stream
+    passes one of ``forbidden``. ``cuts`` are the numbers of the tables that are cuts, ``axes`` sets of them that are parallel.
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -248,7 +248,7 @@ def _limits(
 
 
 def _forbidden(too_far: Flags, metric: SlotMetric) -> list[Flags]:
-    """Return tables that together are the pairs of slots no stream may join: those of edges on the way where they do."""
+    """Return tables that together are the pairs of slots no stream may join: if they can be, those of edges passed."""
     left, tables = too_far.copy(), []
     passes = [metric.passes(k) for k in range(len(metric.forth))]
     for table in (*passes, *(a & b for j, a in enumerate(passes) for b in passes[:j])):

@@ -1,7 +1,7 @@
 """The distance of slots as weighted cuts, and all else that a stream passes as tables over pairs of slots.
 
-A cut is a set of slots; its weight counts between any two slots that it separates. The edge of a tree is one; a grid has
-one for each line between rows or columns; a ring one for each way to halve it; a star or full mesh one for each card.
+A cut is a set of slots; its weight counts between any two slots that it separates. The edge of a tree is one; a grid
+has one for each line between rows or columns; a ring one for each way to halve it; a full mesh one for each card.
 All these distances are sums of cuts exactly, and the weights are found by a linear programme over each part of the
 graph that no single slot holds together. Of other graphs the cuts count as much as they can, and the rest is tables.
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import lcm
 
 import networkx as nx
@@ -177,11 +177,10 @@ def _levels(rest: Sequence[Sequence[Fraction]]) -> list[tuple[Fraction, Flags]]:
     steps = sorted({value for row in rest for value in row} | {Fraction(0)})
     return [
         (upper - lower, np.array([[value >= upper for value in row] for row in rest], dtype=bool))
-        for lower, upper in zip(steps, steps[1:], strict=False)
+        for lower, upper in pairwise(steps)
     ]
 
 
 def common_scale(prices: Iterable[Fraction]) -> int:
     """Return what makes all prices whole."""
     return lcm(*(price.denominator for price in prices), 1)
-

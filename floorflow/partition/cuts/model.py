@@ -11,7 +11,9 @@ constraints  v[p, a, b] >= t[a, A] + t[b, B] - 1  for each rectangle (A, B) of p
              cost over some tables                at least what is known of it
 objective    min sum of price x wires x v
 
-Where an end of a stream has one slot only, v is no variable but t of the other end. HiGHS presolves the rest.
+Where an end of a stream has one slot only, v is no variable but t of the other end. HiGHS presolves the rest. All
+columns are declared whole, though t and v follow from x: on models that mix them the presolve of HiGHS (in OR-Tools
+9.15; reported for 1.14, too) was seen to cut the optimum off, and all take longer.
 """
 
 from __future__ import annotations
@@ -28,6 +30,19 @@ from floorflow.partition.cuts.metric import Slots, rectangles
 from floorflow.solver import LinearModel, run_highs
 
 _TOLERANCE = 1e-6
+_NODES = 1e8
+"""Nodes of branch and bound for a unit of work, times the square of the choices: a node of more takes longer."""
+
+
+def choices(arrays: CutArrays) -> int:
+    """Return how many slots all groups with a choice have together: as many columns x are there."""
+    slots = arrays.takes.sum(axis=1)
+    return int(slots[slots > 1].sum())
+
+
+def nodes_for(arrays: CutArrays, work: float) -> int:
+    """Return the nodes of branch and bound that some work allows."""
+    return max(1, int(_NODES * work / max(1, choices(arrays)) ** 2))
 
 
 @dataclass(frozen=True)

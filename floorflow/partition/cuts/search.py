@@ -13,15 +13,13 @@ from dataclasses import dataclass, field
 from floorflow.partition.arrays import Integers
 from floorflow.partition.cuts.anneal import Annealer
 from floorflow.partition.cuts.arrays import CutArrays, contracted, cut_arrays
-from floorflow.partition.cuts.model import KnownCost, solve_cuts
+from floorflow.partition.cuts.model import KnownCost, choices, nodes_for, solve_cuts
 from floorflow.partition.problem import PartitionProblem
 
 _SHORT, _LONG = 1_000, 75_000
 """Moves of a walk of the annealer: for each group with a choice where it is to give a start, and for a unit of work."""
 _HEATS = (1.0, 1.0, 0.5, 0.2, 0.1)
 """Heat of long walks: from anywhere, then from the best."""
-_NODES = 1e8
-"""Nodes of branch and bound for a unit of work, times the square of the choices."""
 _ALWAYS, _FOR_WORK = 350, 35
 """Choices of slots up to which all cuts are tried at once: always, and more for each unit of work."""
 
@@ -99,7 +97,7 @@ class CutSearch:
                 for cost in self.known
                 if all(t in at for t in cost.tables)
             ]
-            answer = solve_cuts(smaller, _nodes(smaller, self.work), known=inner)
+            answer = solve_cuts(smaller, nodes_for(smaller, self.work), known=inner)
             if answer.infeasible:
                 self.infeasible = True
                 return
@@ -119,31 +117,23 @@ class CutSearch:
 
     def _look_for_any(self) -> None:
         """Look for any legal assignment."""
-        answer = solve_cuts(self.arrays, _nodes(self.arrays, self.work), any_legal=True)
+        answer = solve_cuts(self.arrays, nodes_for(self.arrays, self.work), any_legal=True)
         self.infeasible = answer.infeasible
         if answer.assignment is not None:
             self.offer(answer.assignment, "any legal")
 
     def solve_all(self) -> None:
         """Solve all cuts at once, from the best assignment, where those are not too many."""
-        if _choices(self.arrays) > _ALWAYS + _FOR_WORK * self.work:
+        if choices(self.arrays) > _ALWAYS + _FOR_WORK * self.work:
             return
         start = self.best if self.is_legal else None
-        answer = solve_cuts(self.arrays, _nodes(self.arrays, self.work), known=self.known, start=start)
+        answer = solve_cuts(self.arrays, nodes_for(self.arrays, self.work), known=self.known, start=start)
+        if self.is_legal and (answer.infeasible or answer.bound > self.cost):
+            return  # HiGHS has lost an assignment that is legal: nothing that it says is used
         self.infeasible = answer.infeasible
         self.bound = max(self.bound, answer.bound)
         if answer.assignment is not None:
             self.offer(answer.assignment, "HiGHS")
-
-
-def _choices(arrays: CutArrays) -> int:
-    """Return how many slots all groups with a choice have together."""
-    slots = arrays.takes.sum(axis=1)
-    return int(slots[slots > 1].sum())
-
-
-def _nodes(arrays: CutArrays, work: float) -> int:
-    return max(1, int(_NODES * work / max(1, _choices(arrays)) ** 2))
 
 
 def cut_search(problem: PartitionProblem, work: float, seed: int) -> CutSearch:
