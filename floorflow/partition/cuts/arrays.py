@@ -40,7 +40,7 @@ class CutArrays:
     ``groups`` name their modules; ``need`` (G, S, R) and ``limit`` (S, R); ``takes`` (G, S). ``source``, ``target``
     (L,) ends of streams with ``wires`` and ``bits`` (L,). ``tables`` (P, S, S) with ``price`` (P,) of a wire, in parts
     of 1 / ``scale``, and ``stages`` (P, S) register stages of each wire in a slot. ``limits`` of tables; no stream
-    passes one of ``forbidden``. ``cuts`` are the numbers of the tables that are cuts, ``axes`` sets of them that are parallel.
+    passes one of ``forbidden``. ``cuts`` are the numbers of the tables that are cuts, ``axes`` sets of parallel ones.
     """
 
     groups: tuple[tuple[str, ...], ...]

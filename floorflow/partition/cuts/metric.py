@@ -19,12 +19,14 @@ from math import lcm
 
 import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 
 from floorflow.hardware.slot_graph import BOUNDARY_COST, SlotGraph
-from floorflow.partition.arrays import Flags, Integers
 from floorflow.solver import LinearModel, run_highs
 
 Slots = frozenset[int]
+Table = NDArray[np.bool_]
+Distance = NDArray[np.int64]
 
 _MOST_SUBSETS = 10
 """Slots of a part of the graph up to which all its cuts are tried; of larger ones the halves between two slots."""
@@ -41,13 +43,13 @@ class Cut:
     beyond: Slots
     weight: Fraction
 
-    def table(self, slots: int) -> Flags:
+    def table(self, slots: int) -> Table:
         """(S, S) whether it separates two slots."""
         side = np.isin(np.arange(slots), list(self.beyond))
         return np.asarray(side[:, None] != side[None])
 
 
-def rectangles(table: Flags) -> tuple[tuple[Slots, Slots], ...]:
+def rectangles(table: Table) -> tuple[tuple[Slots, Slots], ...]:
     """Return sets of sources with the targets that all of them have, of a table (S, S)."""
     sources: dict[Slots, list[int]] = {}
     for source, row in enumerate(table):
@@ -65,12 +67,12 @@ class SlotMetric:
     of an FPGA on its way, and what cuts do not explain.
     """
 
-    forth: tuple[Flags, ...]
-    back: tuple[Flags, ...]
+    forth: tuple[Table, ...]
+    back: tuple[Table, ...]
     cuts: tuple[Cut, ...]
-    prices: tuple[tuple[Fraction, Flags], ...]
+    prices: tuple[tuple[Fraction, Table], ...]
 
-    def passes(self, edge: int) -> Flags:
+    def passes(self, edge: int) -> Table:
         """(S, S) whether a stream passes an edge."""
         return self.forth[edge] | self.back[edge]
 
@@ -93,7 +95,7 @@ def slot_metric(graph: SlotGraph) -> SlotMetric:
     return SlotMetric(tuple(forth), tuple(back), tuple(cuts), tuple(prices))
 
 
-def _both_ways(graph: SlotGraph) -> tuple[list[Flags], list[Flags]]:
+def _both_ways(graph: SlotGraph) -> tuple[list[Table], list[Table]]:
     forth, back = ([np.zeros((graph.slots, graph.slots), dtype=bool) for _ in graph.edges] for _ in range(2))
     for source in range(graph.slots):
         for target in range(graph.slots):
@@ -102,7 +104,7 @@ def _both_ways(graph: SlotGraph) -> tuple[list[Flags], list[Flags]]:
     return forth, back
 
 
-def _cuts(graph: SlotGraph, distance: Integers) -> list[Cut]:
+def _cuts(graph: SlotGraph, distance: Distance) -> list[Cut]:
     """Return cuts whose weights add up to the distance (S, S) or less, part by part."""
     joined = nx.Graph((edge.a, edge.b) for edge in graph.edges)
     cuts = []
@@ -122,7 +124,7 @@ def _hanging(joined: nx.Graph, part: Sequence[int]) -> list[Slots]:
     return [frozenset(nx.node_connected_component(apart, slot)) for slot in part]
 
 
-def _weights(distance: Integers) -> list[tuple[Slots, Fraction]]:
+def _weights(distance: Distance) -> list[tuple[Slots, Fraction]]:
     """Return cuts of the slots of a part, by position, and weights that explain the most of a distance (n, n)."""
     count = len(distance)
     sides = list(_subsets(count) if count <= _MOST_SUBSETS else _halves(distance))
@@ -151,7 +153,7 @@ def _subsets(count: int) -> Iterable[Slots]:
         yield from map(frozenset, combinations(range(1, count), size))
 
 
-def _halves(distance: Integers) -> Iterable[Slots]:
+def _halves(distance: Distance) -> Iterable[Slots]:
     """Return single slots, and those that are nearer to one slot than to another."""
     count = len(distance)
     sides = [frozenset([slot]) for slot in range(count)]
@@ -163,7 +165,7 @@ def _halves(distance: Integers) -> Iterable[Slots]:
     return dict.fromkeys(everything - side if 0 in side else side for side in sides)
 
 
-def _unexplained(straight: Integers, cuts: Sequence[Cut]) -> list[list[Fraction]]:
+def _unexplained(straight: Distance, cuts: Sequence[Cut]) -> list[list[Fraction]]:
     """(S, S) what the cuts leave of a distance."""
     rest = [[Fraction(int(value)) for value in row] for row in straight]
     for cut in cuts:
@@ -172,7 +174,7 @@ def _unexplained(straight: Integers, cuts: Sequence[Cut]) -> list[list[Fraction]
     return rest
 
 
-def _levels(rest: Sequence[Sequence[Fraction]]) -> list[tuple[Fraction, Flags]]:
+def _levels(rest: Sequence[Sequence[Fraction]]) -> list[tuple[Fraction, Table]]:
     """Return tables with prices that add up to what is left."""
     steps = sorted({value for row in rest for value in row} | {Fraction(0)})
     return [
