@@ -8,7 +8,7 @@ in a thread of its own, and the caller waits where Ctrl-C is heard. HiGHS runs i
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -162,17 +162,31 @@ class LinearAnswer:
     infeasible: bool
 
 
-def run_highs(model: LinearModel, node_limit: int, relative_gap: float = 0.0) -> LinearAnswer:
+def run_highs(
+    model: LinearModel,
+    node_limit: int,
+    relative_gap: float = 0.0,
+    *,
+    absolute_gap: float = 0.0,
+    hint: Mapping[int, float] | None = None,
+) -> LinearAnswer:
     """Run HiGHS on a linear model; the answer depends on the arguments alone. Ctrl-C is raised, the solve left behind.
 
-    ``node_limit`` is the number of nodes of branch and bound.
+    ``node_limit`` is the number of nodes of branch and bound. ``hint`` has values of columns of a point to begin from.
     """
     from ortools.math_opt.python import mathopt
 
-    params = mathopt.SolveParameters(node_limit=node_limit, relative_gap_tolerance=relative_gap)
+    params = mathopt.SolveParameters(
+        node_limit=node_limit, relative_gap_tolerance=relative_gap, absolute_gap_tolerance=absolute_gap or None
+    )
     stated = mathopt.Model.from_model_proto(model.as_proto())
+    begin = mathopt.ModelSolveParameters()
+    if hint is not None:
+        columns = list(stated.variables())
+        begin.solution_hints = [mathopt.SolutionHint(variable_values={columns[c]: v for c, v in hint.items()})]
     answers: list[mathopt.SolveResult] = []
-    _Solve(lambda: answers.append(mathopt.solve(stated, mathopt.SolverType.HIGHS, params=params))).run()
+    highs = mathopt.SolverType.HIGHS
+    _Solve(lambda: answers.append(mathopt.solve(stated, highs, params=params, model_params=begin))).run()
     (answer,) = answers
     count(HIGHS_S * answer.solve_stats.simplex_iterations)
     reason = answer.termination.reason

@@ -36,7 +36,7 @@ WRONG = [
     ({"weight_bits": 17}, "--weight-bits 17: expected at least 1 and at most 16"),
     ({"keep_folding": "perhaps"}, "--keep-folding perhaps: expected"),
     ({"fold_method": "magic"}, "--fold-method magic: unknown method, expected annealing, brute, cpsat, exact, finn"),
-    ({"partition_method": "magic"}, "--partition-method magic: unknown method, expected auto, dp, exact, metis"),
+    ({"partition_method": "magic"}, "--partition-method magic: unknown method, expected auto, cuts, dp, exact, metis"),
     ({"place_method": "magic"}, "--place-method magic: unknown method, expected auto, cpsat or greedy"),
     ({"fold_method": "rule", "objective": "latency"}, "--fold-method rule: it does not fold for latency"),
     ({"fold_method": "finn", "folding": TFC}, "--fold-method finn: --keep-folding leaves nothing to fold"),
@@ -146,5 +146,5 @@ def test_plans_by_other_methods_are_legal_and_honest(methods: dict[str, str], tm
 
 def test_methods_are_known_by_their_files() -> None:
     assert known_methods("fold_method") == ("annealing", "brute", "cpsat", "exact", "finn", "finn-wide", "rule")
-    assert known_methods("partition_method") == ("auto", "dp", "exact", "metis", "plain-metis")
+    assert known_methods("partition_method") == ("auto", "cuts", "dp", "exact", "metis", "plain-metis")
     assert known_methods("place_method") == ("auto", "cpsat", "greedy")

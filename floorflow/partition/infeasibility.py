@@ -16,6 +16,8 @@ from ortools.sat.python import cp_model
 from floorflow.errors import Refusal, What
 from floorflow.hardware import Edge
 from floorflow.partition.arrays import Integers, ProblemArrays, arrays_of
+from floorflow.partition.cuts.arrays import cut_arrays
+from floorflow.partition.cuts.model import nodes_for, solve_cuts
 from floorflow.partition.exact import SolverAnswer, run_solver
 from floorflow.partition.fm import MoveEvaluator, is_legal
 from floorflow.partition.model import build_model
@@ -30,12 +32,12 @@ _MOST_TRIED = 8
 
 def obviously_infeasible(problem: PartitionProblem) -> PartitionFailure | None:
     """Name the module that fits no slot, or the resource or cells that all slots together lack."""
-    for name, need in problem.demands.items():
-        if not any(slot.takes(need) for slot in problem.slots):
+    for name in problem.demands:
+        if not any(slot.takes(problem.demand(name, index)) for index, slot in enumerate(problem.slots)):
             return PartitionFailure((_too_large(problem, name),))
         if not any(problem.takes(name, slot) for slot in range(len(problem.slots))):
             return PartitionFailure((_taken_nowhere(problem, name),))
-    need, have = total(problem.demands.values()), total(slot.limit for slot in problem.slots)
+    need, have = total(map(problem.least_demand, problem.demands)), total(slot.limit for slot in problem.slots)
     short = shortfall(need, have)
     if not short:
         return _area_short(problem)
@@ -46,9 +48,12 @@ def obviously_infeasible(problem: PartitionProblem) -> PartitionFailure | None:
 
 def _too_large(problem: PartitionProblem, module: str) -> Refusal:
     """Name what a module lacks most of in the slot, or pblock there, that comes closest."""
-    need = problem.demands[module]
-    places = [(s.name, s.limit.least(room)) for s in problem.slots for room in s.pblock_capacities or (s.limit,)]
-    name, most = min(places, key=lambda place: (largest_share(need, place[1]), place[0]))
+    places = [
+        (s.name, problem.demand(module, index), s.limit.least(room))
+        for index, s in enumerate(problem.slots)
+        for room in s.pblock_capacities or (s.limit,)
+    ]
+    name, need, most = min(places, key=lambda place: (largest_share(place[1], place[2]), place[0]))
     needs, allowed = need.as_dict(), most.as_dict()
     resource = max(shortfall(need, most), key=lambda r: needs[r] / max(1, allowed[r]))
     return Refusal("module too large", resource, name, needs[resource], allowed[resource], proven=True, names=(module,))
@@ -57,7 +62,7 @@ def _too_large(problem: PartitionProblem, module: str) -> Refusal:
 def _taken_nowhere(problem: PartitionProblem, module: str) -> Refusal:
     """Say why no slot takes a module whose demand fits some: it is barred from those, or lacks area."""
     barred = problem.barred.get(module, frozenset())
-    if any(s.takes(problem.demands[module]) for index, s in enumerate(problem.slots) if index not in barred):
+    if any(s.takes(problem.demand(module, index)) for index, s in enumerate(problem.slots) if index not in barred):
         return _without_area(problem, module)
     return Refusal("module barred", proven=True, names=(module,))
 
@@ -66,8 +71,10 @@ def _without_area(problem: PartitionProblem, module: str) -> Refusal:
     """Name the slot whose area comes closest to what a module takes of it."""
     known = [
         (cells, most, slot.name)
-        for slot, cells, most in zip(problem.slots, problem.cells[module], problem.most_cells, strict=True)
-        if cells is not None and most is not None and slot.takes(problem.demands[module])
+        for index, (slot, cells, most) in enumerate(
+            zip(problem.slots, problem.cells[module], problem.most_cells, strict=True)
+        )
+        if cells is not None and most is not None and slot.takes(problem.demand(module, index))
     ]
     if not known:
         return Refusal("module without rectangle", "cells", proven=True, names=(module,))
@@ -106,7 +113,8 @@ def explain_infeasibility(problem: PartitionProblem, seed: int, limit: float) ->
         if _solve_least_load(anywhere, [], seed, limit).assignment is not None:
             return PartitionFailure((Refusal("area of each slot", "cells", proven=True),))
     links = [k for k, edge in enumerate(problem.edges) if problem.allowed_bits(edge) is not None]
-    boundaries = [k for k, edge in enumerate(problem.edges) if edge.crossing.wires is not None]
+    shared = {k for limit in problem.shared for k in limit.edges}
+    boundaries = [k for k, edge in enumerate(problem.edges) if edge.crossing.wires is not None or k in shared]
     for limited in (links, boundaries):
         if limited and _solve_least_load(_lifted(problem, limited), [], seed, limit).assignment is not None:
             return PartitionFailure((_name_binding(problem, limited, seed, limit),))
@@ -159,11 +167,17 @@ def _lifted(problem: PartitionProblem, edges: Sequence[int]) -> PartitionProblem
     """Return the problem without the limits of these edges."""
     lifted = {k: replace(problem.edges[k].crossing, wires=None, gbps=None) for k in edges}
     free = tuple(replace(e, crossing=lifted.get(k, e.crossing)) for k, e in enumerate(problem.edges))
-    return replace(problem, edges=free)
+    return replace(problem, edges=free, shared=tuple(s for s in problem.shared if not {*s.edges} & lifted.keys()))
 
 
 def _solve_least_load(problem: PartitionProblem, edges: Sequence[int], seed: int, limit: float) -> SolverAnswer:
-    """Find an assignment, of the least load over the edges given: bits a frame of a link, wires of a boundary."""
+    """Find an assignment, of the least load over the edges given: bits a frame of a link, wires of a boundary.
+
+    On graphs that are no tree, and with groups or limits over several edges, any assignment is looked for.
+    """
+    if not problem.is_plain:
+        any_legal = solve_cuts(arrays := cut_arrays(problem), nodes_for(arrays, limit), any_legal=True)
+        return SolverAnswer("infeasible" if any_legal.infeasible else "unknown", any_legal.assignment, 0, limit)
     model = build_model(problem, arrays_of(problem))
     for k in edges:
         amounts = model.rates[k] if problem.edges[k].crossing.kind == "link" else (model.loads[k],)
@@ -228,8 +242,10 @@ def worst(problem: PartitionProblem, slot_of: Mapping[str, int]) -> Refusal | No
     uses += [(use, most, "cells", slot.name) for use, most, slot in cells if most is not None]
     most_hops = problem.max_hops
     uses += [(problem.hops(s, slot_of), most_hops, HOPS, s.name) for s in problem.streams if most_hops is not None]
-    wires = zip(problem.loads(slot_of), problem.edges, strict=True)
-    uses += [(use, e.crossing.wires, "wires", e.name) for use, e in wires if e.crossing.wires is not None]
+    loads = problem.loads(slot_of)
+    limited = [(use, e) for use, e in zip(loads, problem.edges, strict=True) if e.crossing.wires is not None]
+    uses += [(use, e.crossing.wires or 0, "wires", e.name) for use, e in limited]
+    uses += [(sum(loads[k] for k in shared.edges), shared.wires, "wires", shared.name) for shared in problem.shared]
     needed, allowed, resource, place = max(uses, key=lambda use: (use[0] - use[1]) / max(1, use[1]))
     if needed <= allowed:
         return None

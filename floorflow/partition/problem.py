@@ -53,6 +53,15 @@ class ModuleStream:
 
 
 @dataclass(frozen=True)
+class SharedLimit:
+    """What several edges carry together at most, in wires: a row boundary of a grid of slots is one for each column."""
+
+    edges: tuple[int, ...]
+    wires: int
+    name: str = ""
+
+
+@dataclass(frozen=True)
 class PartitionProblem:
     """Modules with demands, the streams between them, and slots with what joins them.
 
@@ -64,6 +73,10 @@ class PartitionProblem:
     ``max_hops`` SLR boundaries one after the other in an FPGA (None: any number); ``fpgas`` say which boundaries are of
     one, as `SlotGraph` takes them. ``order``: the number of each slot's FPGA, from which no stream goes to one of a
     lower number; without it streams go to and fro.
+
+    Method `cuts` alone knows the rest. ``demands_in`` has the demand of a module in each slot, where that depends on
+    the slot, in place of the one in ``demands``. The modules of each group of ``together`` share a slot. ``shared``
+    are limits over several edges.
     """
 
     demands: Mapping[str, Resources]
@@ -80,11 +93,32 @@ class PartitionProblem:
     max_hops: int | None = None
     fpgas: tuple[int, ...] = ()
     order: tuple[int, ...] = ()
+    demands_in: Mapping[str, tuple[Resources, ...]] = field(default_factory=dict)
+    together: tuple[tuple[str, ...], ...] = ()
+    shared: tuple[SharedLimit, ...] = ()
 
     def __post_init__(self) -> None:
         rows = [self.free_cells, *self.cells.values()] if self.cells else []
         if any(len(row) != len(self.slots) for row in rows):
             raise ValueError("cells of modules and free cells must be given for each slot")
+        if any(len(row) != len(self.slots) for row in self.demands_in.values()):
+            raise ValueError("demands that depend on the slot must be given for each slot")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every method can state it: a tree of slots, and none of what only `cuts` knows."""
+        return self.is_tree and not (self.demands_in or self.together or self.shared)
+
+    def demand(self, module: str, slot: int) -> Resources:
+        """Return what a module needs in a slot."""
+        return self.demands_in[module][slot] if module in self.demands_in else self.demands[module]
+
+    def least_demand(self, module: str) -> Resources:
+        """Return the least of each resource that a module needs in a slot."""
+        first, *others = self.demands_in.get(module) or (self.demands[module],)
+        for other in others:
+            first = first.least(other)
+        return first
 
     @cached_property
     def most_cells(self) -> tuple[int | None, ...]:
@@ -103,7 +137,7 @@ class PartitionProblem:
             return False
         cells, most = self.cells_in(module, slot), self.most_cells[slot]
         has_room = cells is not None and (most is None or cells <= most)
-        return has_room and self.slots[slot].takes(self.demands[module])
+        return has_room and self.slots[slot].takes(self.demand(module, slot))
 
     @property
     def is_tree(self) -> bool:
@@ -178,7 +212,7 @@ class PartitionProblem:
     def slot_demands(self, slot_of: Mapping[str, int]) -> tuple[Resources, ...]:
         """Demand of each slot: its modules and its share of the crossing registers."""
         demands = [
-            total(need for name, need in self.demands.items() if slot_of[name] == index)
+            total(self.demand(name, index) for name in self.demands if slot_of[name] == index)
             for index in range(len(self.slots))
         ]
         for edge, wires in zip(self.edges, self.loads(slot_of), strict=True):
@@ -194,8 +228,9 @@ class PartitionProblem:
         return tuple(cells)
 
     def is_legal(self, slot_of: Mapping[str, int]) -> bool:
-        """Whether all pblock, resource, area, SLL and link limits hold, and no stream goes too far or back."""
-        if not all(self.takes(name, slot_of[name]) for name in self.demands):
+        """Whether all limits hold, groups lie together, and no stream goes too far or back."""
+        apart = any(len({slot_of[name] for name in group}) > 1 for group in self.together)
+        if apart or not all(self.takes(name, slot_of[name]) for name in self.demands):
             return False
         if self.too_far(slot_of) or self.back(slot_of):
             return False
@@ -204,11 +239,12 @@ class PartitionProblem:
             return False
         if not all(d.fits(s.limit) for d, s in zip(self.slot_demands(slot_of), self.slots, strict=True)):
             return False
-        for edge, wires, bits in zip(self.edges, self.loads(slot_of), self.link_bits(slot_of), strict=True):
+        loads = self.loads(slot_of)
+        for edge, wires, bits in zip(self.edges, loads, self.link_bits(slot_of), strict=True):
             most_wires, most_bits = edge.crossing.wires, self.allowed_bits(edge)
             if (most_wires is not None and wires > most_wires) or (most_bits is not None and max(bits) > most_bits):
                 return False
-        return True
+        return all(sum(loads[k] for k in limit.edges) <= limit.wires for limit in self.shared)
 
 
 @dataclass(frozen=True)
@@ -243,14 +279,15 @@ class PartitionFailure:
 PartitionAnswer = PartitionSolution | PartitionFailure
 
 
-def spanning_tree(problem: PartitionProblem) -> PartitionProblem:
-    """Return the problem with only those edges that close no ring with earlier ones.
+def plain_tree(problem: PartitionProblem) -> PartitionProblem:
+    """Return what every method can state of a problem: only edges that close no ring with earlier ones, least demands.
 
-    Every assignment that is legal there uses links that exist; whether it stays legal on the shortest routes has to be
-    looked up.
+    Every assignment that is legal there uses links that exist; whether it stays legal on the shortest routes, with
+    groups together and under all limits, has to be looked up.
     """
     tree = problem.graph.spanning_tree()
-    return replace(problem, edges=tree.edges, fpgas=tree.fpgas)
+    least = {name: problem.least_demand(name) for name in problem.demands}
+    return replace(problem, demands=least, edges=tree.edges, fpgas=tree.fpgas, demands_in={}, together=(), shared=())
 
 
 @dataclass(frozen=True)
@@ -260,8 +297,9 @@ class Limits:
     What is not needed is not used. Sizes are modules times edges: up to ``small`` CP-SAT alone is tried first, up to
     ``whole`` it gets all slots (above that it would find nothing), up to ``large`` slots are evened out.
     Shares: ``quick`` small problems at once, ``legal`` the phase of least excess, ``bound`` cuts alone and jointly,
-    ``full`` all slots, ``fpgas`` links first, ``windows`` local search, ``first`` that where only a first answer is
-    asked for (not ``prove``), ``even`` evening out, ``reason`` each trial of why not.
+    ``full`` all slots, ``cuts`` the cut model where that proves nothing, ``fpgas`` links first, ``windows`` local
+    search, ``first`` that where only a first answer is asked for (not ``prove``), ``even`` evening out, ``reason`` each
+    trial of why not.
     """
 
     work: float
@@ -272,6 +310,7 @@ class Limits:
     legal: float = 0.5
     bound: float = 8.0
     full: float = 3.0
+    cuts: float = 0.25
     fpgas: float = 2.0
     windows: float = 1.5
     first: float = 0.3

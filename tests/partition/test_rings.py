@@ -1,8 +1,10 @@
-"""Slots whose links make rings: assignments are searched on a tree of them and priced on the shortest routes."""
+"""Slots whose links make rings: `cuts` knows them; other methods search on a tree and price on the shortest routes."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+
+import pytest
 
 from floorflow.hardware import Crossing
 from floorflow.partition import (
@@ -14,7 +16,7 @@ from floorflow.partition import (
     SlotCapacity,
     partition,
 )
-from floorflow.partition.problem import spanning_tree
+from floorflow.partition.problem import plain_tree
 from floorflow.resources import Resources
 
 
@@ -45,26 +47,41 @@ def test_streams_of_a_ring_take_the_short_way_round() -> None:
     assert problem.is_legal(around)
 
 
-def test_the_answer_is_legal_priced_truly_and_claims_no_bound() -> None:
+@pytest.mark.parametrize("method", ["auto", "exact", "cuts"])
+def test_a_ring_is_solved_whole(method: str) -> None:
     problem = ring(4)
-    answer = partition(problem)
+    answer = partition(problem, method)
+    assert isinstance(answer, PartitionSolution)
+    assert problem.is_legal(answer.slot_of)
+    assert answer.stats.objective == answer.stats.bound == problem.cost(answer.slot_of) == 400
+    assert answer.stats.method.startswith("cuts")
+
+
+def test_other_methods_search_on_a_tree_of_the_links_and_prove_nothing() -> None:
+    problem = ring(4)
+    answer = partition(problem, "metis")
     assert isinstance(answer, PartitionSolution)
     assert problem.is_legal(answer.slot_of)
     assert answer.stats.objective == problem.cost(answer.slot_of)
     assert (answer.stats.status, answer.stats.bound) == ("feasible", None)
     assert answer.stats.method.endswith("on a tree of the links")
+    failed = partition(ring(4, gbps=0.5), "metis")
+    assert isinstance(failed, PartitionFailure)
+    assert not failed.proven
 
 
-def test_a_failure_on_the_tree_proves_nothing_of_the_ring() -> None:
+def test_what_no_link_of_a_ring_can_carry_is_proven() -> None:
     answer = partition(ring(4, gbps=0.5))
     assert isinstance(answer, PartitionFailure)
-    assert not answer.proven
+    assert answer.proven
+    assert "limits of these together" in str(answer)
+    assert "fpga0-fpga1" in str(answer)
     short = partition(replace(ring(4), slots=ring(4).slots[:1] * 4, demands={"m0": Resources(lut=41)}, streams=()))
     assert isinstance(short, PartitionFailure)
     assert short.proven
 
 
 def test_the_tree_keeps_the_earliest_links() -> None:
-    tree = spanning_tree(ring(5))
-    assert tree.is_tree
+    tree = plain_tree(ring(5))
+    assert tree.is_plain
     assert [edge.name for edge in tree.edges] == ["fpga0-fpga1", "fpga1-fpga2", "fpga2-fpga3", "fpga3-fpga4"]

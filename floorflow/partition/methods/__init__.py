@@ -15,7 +15,7 @@ from floorflow.partition.problem import (
     PartitionFailure,
     PartitionProblem,
     PartitionSolution,
-    spanning_tree,
+    plain_tree,
 )
 from floorflow.stats import Memo, SolveStats, content, count, methods_in
 
@@ -67,8 +67,8 @@ def partition(
     known. A problem in ``memo`` is solved no further where its answer is proven or as much was tried; else
     what is there is a start. Slot indices of ``start`` are those of the problem; it must name every module.
 
-    The methods know trees of slots. Where links make rings they work on a tree of them, on which nothing is proven of
-    the whole, and the answer is then priced on the shortest routes.
+    Method ``cuts`` knows any graph of slots. Others know trees: where there are rings, ``auto`` and ``exact`` are
+    ``cuts``, and the rest work on a tree of the links; the answer is then priced on the shortest routes.
     """
     limits = replace(LIMITS[effort] if isinstance(effort, str) else effort, prove=prove)
     if start is not None and (missing := [name for name in problem.demands if name not in start]):
@@ -112,9 +112,11 @@ def _solved(
     problem: PartitionProblem, method: str, limits: Limits, seed: int, start: Mapping[str, int] | None
 ) -> PartitionAnswer:
     count(SOLVED_S + EDGE_S * len(problem.edges))
-    if problem.is_tree:
+    if not problem.is_plain and method in {"auto", "exact"}:
+        method = "cuts"
+    if problem.is_plain or method == "cuts":
         return METHODS[method](problem, limits, seed, start)
-    return _on_shortest_routes(problem, METHODS[method](spanning_tree(problem), limits, seed, start))
+    return _on_shortest_routes(problem, METHODS[method](plain_tree(problem), limits, seed, start))
 
 
 def _on_shortest_routes(problem: PartitionProblem, answer: PartitionAnswer) -> PartitionAnswer:

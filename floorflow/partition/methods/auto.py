@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from floorflow.errors import Refusal
 from floorflow.partition.arrays import Integers, ProblemArrays, arrays_of
 from floorflow.partition.bounds import cut_bounds, fpga_first, least_cost
+from floorflow.partition.cuts.search import cut_search
 from floorflow.partition.dp import contiguous
 from floorflow.partition.exact import CutBound, even_out, window_lns
 from floorflow.partition.exact import solve as solve_exactly
@@ -136,6 +137,8 @@ def _completed(problem: PartitionProblem, best: Best, seed: int, limits: Limits)
         _improve(problem, best, seed, limits.work * limits.windows)
     if size <= limits.whole:  # after the search: a better start shortens the proof more than time does
         _solve_whole(problem, best, cuts, seed, limits)
+    if not best.proven:
+        _solve_by_cuts(problem, best, seed, limits)
     return finished(problem, best, seed, limits)
 
 
@@ -147,6 +150,19 @@ def _solve_whole(problem: PartitionProblem, best: Best, cuts: Sequence[CutBound]
     best.bound = max(best.bound, outcome.bound)
     if not best.offer(outcome.assignment, f"{best.origin}+cpsat"):
         best.origin += "+cpsat" if outcome.status == "optimal" else " (cpsat found no better within the limit)"
+
+
+def _solve_by_cuts(problem: PartitionProblem, best: Best, seed: int, limits: Limits) -> None:
+    """Give HiGHS all cuts, from the best assignment so far, where those are not too many."""
+    if best.assignment is None:
+        return
+    search = cut_search(problem, limits.work * limits.cuts, seed)
+    search.offer(search.arrays.as_array(best.arrays.as_mapping(best.assignment)), best.origin)
+    search.bound = best.bound * search.arrays.scale
+    search.solve_all()
+    best.bound = max(best.bound, search.bound // search.arrays.scale)
+    if search.best is not None:
+        best.offer(best.arrays.as_array(search.arrays.as_mapping(search.best)), f"{best.origin}+cuts")
 
 
 def _improve(problem: PartitionProblem, best: Best, seed: int, work: float) -> None:

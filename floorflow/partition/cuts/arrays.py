@@ -1,0 +1,330 @@
+"""The partition problem as the cut model and the annealer take it: groups of modules, and tables over pairs of slots.
+
+G groups of modules that share a slot, the host's input and output two more, each with one slot that takes it; S slots;
+R resources, the cells of least rectangles the last of them; P tables that streams pass or not, see `metric`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil, gcd
+
+import networkx as nx
+import numpy as np
+
+from floorflow.partition.arrays import UNLIMITED, Flags, Integers
+from floorflow.partition.cuts.metric import SlotMetric, common_scale, slot_metric
+from floorflow.partition.problem import PartitionProblem
+from floorflow.resources import RESOURCE_NAMES
+
+FF = RESOURCE_NAMES.index("FF")
+_TOLERANCE = 1e-6
+"""Of a bound in steps: what floating point may have added."""
+
+
+@dataclass(frozen=True)
+class TableLimit:
+    """What streams that pass some tables, given by number, carry together at most: wires, or bits a frame."""
+
+    tables: tuple[int, ...]
+    most: int
+    of_bits: bool = False
+
+
+@dataclass(frozen=True)
+class CutArrays:
+    """Arrays of one problem.
+
+    ``groups`` name their modules; ``need`` (G, S, R) and ``limit`` (S, R); ``takes`` (G, S). ``source``, ``target``
+    (L,) ends of streams with ``wires`` and ``bits`` (L,). ``tables`` (P, S, S) with ``price`` (P,) of a wire, in parts
+    of 1 / ``scale``, and ``stages`` (P, S) register stages of each wire in a slot. ``limits`` of tables; no stream
+    passes one of ``forbidden``. ``cuts`` are the numbers of the tables that are cuts, ``axes`` sets of parallel ones.
+    """
+
+    groups: tuple[tuple[str, ...], ...]
+    need: Integers
+    limit: Integers
+    takes: Flags
+    source: Integers
+    target: Integers
+    wires: Integers
+    bits: Integers
+    tables: Flags
+    price: Integers
+    stages: Integers
+    limits: tuple[TableLimit, ...]
+    forbidden: tuple[int, ...]
+    cuts: tuple[int, ...]
+    axes: tuple[tuple[int, ...], ...]
+    scale: int
+
+    @cached_property
+    def distance(self) -> Integers:
+        """(S, S) what a wire costs between two slots, in parts of 1 / ``scale``."""
+        return np.asarray(np.tensordot(self.price, self.tables.astype(np.int64), axes=1))
+
+    @cached_property
+    def step(self) -> int:
+        """What every cost is a multiple of, in parts of 1 / ``scale``."""
+        return max(1, gcd(*self.distance.ravel().tolist()) * gcd(*self.wires.tolist()))
+
+    def whole_steps(self, bound: float) -> int:
+        """Return the least cost that some assignment may have at or above a bound."""
+        return max(0, ceil(bound / self.step - _TOLERANCE)) * self.step
+
+    @cached_property
+    def too_far(self) -> Flags:
+        """(S, S) whether no stream may join two slots."""
+        return np.asarray(self.tables[list(self.forbidden)].any(axis=0))
+
+    def cost(self, assignment: Integers) -> int:
+        """Cost of an assignment (G,) of groups to slots, in parts of 1 / ``scale``."""
+        return int(self.distance[assignment[self.source], assignment[self.target]] @ self.wires)
+
+    def loads(self, assignment: Integers) -> tuple[Integers, Integers]:
+        """(P,) wires and bits of the streams that pass each table."""
+        passes = self.tables[:, assignment[self.source], assignment[self.target]].astype(np.int64)
+        return passes @ self.wires, passes @ self.bits
+
+    def excess(self, assignment: Integers) -> float:
+        """Sum of the shares by which limits are exceeded; a module in a slot that does not take it is a whole one."""
+        groups = np.arange(len(assignment))
+        wires, bits = self.loads(assignment)
+        use = np.zeros(self.limit.shape, dtype=np.int64)
+        np.add.at(use, assignment, self.need[groups, assignment])
+        use[:, FF] += wires @ self.stages
+        over = float((np.maximum(use - self.limit, 0) / np.maximum(self.limit, 1)).sum())
+        for limit in self.limits:
+            load = int((bits if limit.of_bits else wires)[list(limit.tables)].sum())
+            over += max(0, load - limit.most) / max(1, limit.most)
+        over += float((~self.takes[groups, assignment]).sum())
+        return over + float(self.too_far[assignment[self.source], assignment[self.target]].sum())
+
+    def as_array(self, slot_of: Mapping[str, int]) -> Integers:
+        """(G,) slot of each group: that of its first module; of the host's ends the only one."""
+        modules = [slot_of[group[0]] for group in self.groups[:-2]]
+        return np.array([*modules, *self.takes[-2:].argmax(axis=1)], dtype=np.int64)
+
+    def as_mapping(self, assignment: Integers) -> dict[str, int]:
+        """Return module name to slot."""
+        return {name: int(slot) for group, slot in zip(self.groups, assignment, strict=True) for name in group}
+
+
+def cut_arrays(problem: PartitionProblem) -> CutArrays:
+    """Return the arrays of a problem; tables that limit nothing and cost nothing are left out."""
+    groups = _groups(problem)
+    metric, found = slot_metric(problem.graph), _Tables(len(problem.slots))
+    source, target, wires, bits = _streams(problem, groups)
+    scale = common_scale(price for price, _ in metric.prices)
+    for price, table in metric.prices:
+        found.add(table, price=int(price * scale))
+    limits = _limits(problem, metric, found, int(wires.sum()), int(bits.sum()))
+    for k, edge in enumerate(problem.edges):
+        if any(edge.stages.values()):
+            found.add(metric.passes(k), stages=edge.stages)
+    slots = range(len(problem.slots))
+    most = problem.max_hops
+    too_far = np.array([[most is not None and problem.graph.hops(a, b) > most for b in slots] for a in slots])
+    forbidden = [found.add(table) for table in (*_forbidden(too_far, metric), *_back(problem))]
+    cuts = [found.number(cut.table(len(problem.slots))) for cut in metric.cuts]
+    need, limit = _needs(problem, groups)
+    return CutArrays(
+        groups=groups,
+        need=need,
+        limit=limit,
+        takes=_takes(problem, groups),
+        source=source,
+        target=target,
+        wires=wires,
+        bits=bits,
+        tables=np.array(found.tables, dtype=bool).reshape(len(found.tables), len(slots), len(slots)),
+        price=np.array(found.prices, dtype=np.int64),
+        stages=np.array(found.stages, dtype=np.int64).reshape(len(found.tables), len(slots)),
+        limits=tuple(limits),
+        forbidden=tuple(forbidden),
+        cuts=tuple(cuts),
+        axes=_axes(metric, cuts, problem),
+        scale=scale,
+    )
+
+
+class _Tables:
+    """Tables that were added, equal ones once, with what they cost and the registers that they stand for."""
+
+    def __init__(self, slots: int) -> None:
+        self.slots = slots
+        self.tables: list[Flags] = []
+        self.prices: list[int] = []
+        self.stages: list[list[int]] = []
+        self._numbers: dict[bytes, int] = {}
+
+    def number(self, table: Flags) -> int:
+        key = table.tobytes()
+        if key not in self._numbers:
+            self._numbers[key] = len(self.tables)
+            self.tables.append(table)
+            self.prices.append(0)
+            self.stages.append([0] * self.slots)
+        return self._numbers[key]
+
+    def add(self, table: Flags, price: int = 0, stages: Mapping[int, int] | None = None) -> int:
+        number = self.number(table)
+        self.prices[number] += price
+        for slot, count in (stages or {}).items():
+            self.stages[number][slot] += count
+        return number
+
+
+def _groups(problem: PartitionProblem) -> tuple[tuple[str, ...], ...]:
+    """Return the modules that share a slot, by the first of each, and two groups without any for the host's ends."""
+    graph = nx.Graph()
+    graph.add_nodes_from(problem.demands)
+    for group in problem.together:
+        nx.add_path(graph, group)
+    order = {name: index for index, name in enumerate(problem.demands)}
+    found = [tuple(sorted(group, key=order.__getitem__)) for group in nx.connected_components(graph)]
+    return (*sorted(found, key=lambda group: order[group[0]]), (), ())
+
+
+def _streams(
+    problem: PartitionProblem, groups: Sequence[Sequence[str]]
+) -> tuple[Integers, Integers, Integers, Integers]:
+    """Return ends, wires and bits of the streams between groups, those with equal ends added up."""
+    index: dict[str | None, int] = {name: g for g, group in enumerate(groups) for name in group}
+    sums: dict[tuple[int, int], list[int]] = {}
+    for stream in problem.streams:
+        source = len(groups) - 2 if stream.source is None else index[stream.source]
+        target = len(groups) - 1 if stream.target is None else index[stream.target]
+        if source != target:
+            amount = sums.setdefault((source, target), [0, 0])
+            amount[0] += stream.wires
+            amount[1] += stream.bits_per_frame
+    rows = np.array([(*ends, *amount) for ends, amount in sums.items()], dtype=np.int64).reshape(len(sums), 4)
+    return rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3]
+
+
+def _needs(problem: PartitionProblem, groups: Sequence[Sequence[str]]) -> tuple[Integers, Integers]:
+    """Return need (G, S, R) and limit (S, R), cells the last resource."""
+    slots = range(len(problem.slots))
+    need = np.zeros((len(groups), len(slots), len(RESOURCE_NAMES) + 1), dtype=np.int64)
+    for g, group in enumerate(groups):
+        for name in group:
+            for slot in slots:
+                need[g, slot] += (*problem.demand(name, slot).as_tuple(), problem.cells_in(name, slot) or 0)
+    cells = [UNLIMITED if most is None else most for most in problem.most_cells]
+    limit = np.array(
+        [(*slot.limit.as_tuple(), most) for slot, most in zip(problem.slots, cells, strict=True)], dtype=np.int64
+    )
+    return need, limit
+
+
+def _takes(problem: PartitionProblem, groups: Sequence[Sequence[str]]) -> Flags:
+    slots = range(len(problem.slots))
+    rows = [[all(problem.takes(name, slot) for name in group) for slot in slots] for group in groups[:-2]]
+    rows += [[slot == host for slot in slots] for host in (problem.host_in, problem.host_out)]
+    return np.array(rows, dtype=bool).reshape(len(groups), len(slots))
+
+
+def _limits(
+    problem: PartitionProblem, metric: SlotMetric, found: _Tables, all_wires: int, all_bits: int
+) -> list[TableLimit]:
+    """Return the limits that some assignment could exceed."""
+    limits = []
+    for k, edge in enumerate(problem.edges):
+        if edge.crossing.wires is not None and edge.crossing.wires < all_wires:
+            limits.append(TableLimit((found.number(metric.passes(k)),), edge.crossing.wires))
+        bits = problem.allowed_bits(edge)
+        if bits is not None and bits < all_bits:
+            limits += [TableLimit((found.number(t),), bits, of_bits=True) for t in (metric.forth[k], metric.back[k])]
+    for shared in problem.shared:
+        times = np.sum([metric.passes(k) for k in shared.edges], axis=0)
+        # A stream that passes several of the edges counts as often.
+        levels = [times >= level for level in range(1, int(times.max()) + 1)]
+        if shared.wires < all_wires * len(levels):
+            limits.append(TableLimit(tuple(found.number(level) for level in levels), shared.wires))
+    return limits
+
+
+def _forbidden(too_far: Flags, metric: SlotMetric) -> list[Flags]:
+    """Return tables that together are the pairs of slots no stream may join: if they can be, those of edges passed."""
+    left, tables = too_far.copy(), []
+    passes = [metric.passes(k) for k in range(len(metric.forth))]
+    for table in (*passes, *(a & b for j, a in enumerate(passes) for b in passes[:j])):
+        if (table & left).any() and not (table & ~too_far).any():
+            tables.append(table)
+            left &= ~table
+    return [*tables, left] if left.any() else tables
+
+
+def _back(problem: PartitionProblem) -> list[Flags]:
+    """Return for each FPGA that has earlier ones the pairs of slots from it, or a later one, to an earlier one."""
+    order = np.array(problem.order or (0,))
+    return [(order >= fpga)[:, None] & (order < fpga)[None] for fpga in sorted({*order.tolist()})[1:]]
+
+
+def _axes(metric: SlotMetric, cuts: Sequence[int], problem: PartitionProblem) -> tuple[tuple[int, ...], ...]:
+    """Return sets of cuts that are bounded jointly: parallel ones, or of a tree those that meet in an FPGA."""
+    axes: list[list[int]] = []
+    for k, cut in enumerate(metric.cuts):
+        near = next((axis for axis in axes if all(_parallel(metric.cuts[j].beyond, cut.beyond) for j in axis)), None)
+        if near is None:
+            axes.append([k])
+        else:
+            near.append(k)
+    if len(axes) == 1:
+        axes = _by_fpga(metric, problem)
+    found = (tuple(sorted({cuts[k] for k in axis})) for axis in axes)
+    return tuple(axis for axis in dict.fromkeys(found) if 1 < len(axis) < len(metric.cuts))
+
+
+def _parallel(one: frozenset[int], other: frozenset[int]) -> bool:
+    """Whether two cuts do not cross; slot 0 is beyond neither."""
+    return one <= other or other <= one or not one & other
+
+
+def _by_fpga(metric: SlotMetric, problem: PartitionProblem) -> list[list[int]]:
+    """Return the cuts of each FPGA's boundaries, and those of links."""
+    tables = [cut.table(len(problem.slots)).tobytes() for cut in metric.cuts]
+    of_fpga: dict[int, list[int]] = {}
+    for k, fpga in enumerate(problem.graph.fpga_of_edge):
+        if (key := metric.passes(k).tobytes()) in tables:
+            of_fpga.setdefault(fpga, []).append(tables.index(key))
+    return list(of_fpga.values())
+
+
+def contracted(arrays: CutArrays, cuts: Sequence[int]) -> tuple[CutArrays, tuple[int, ...]]:
+    """Return the problem in which the slots that no cut of these separates are one, and the tables that are left.
+
+    A relaxation: limits are summed, a group needs the least that it needs in one of them, tables that tell slots of
+    one apart are left out.
+    """
+    slots = range(len(arrays.limit))
+    sides = [tuple(bool(arrays.tables[c][0, slot]) for c in cuts) for slot in slots]
+    numbers = {side: index for index, side in enumerate(dict.fromkeys(sides))}
+    group = np.array([numbers[side] for side in sides])
+    first = [sides.index(side) for side in numbers]
+    kept = tuple(p for p, t in enumerate(arrays.tables) if (t == t[np.ix_(first, first)][np.ix_(group, group)]).all())
+    at = {p: index for index, p in enumerate(kept)}
+    members = [np.flatnonzero(group == g) for g in range(len(numbers))]
+    taken = np.where(arrays.takes[:, :, None], arrays.need, UNLIMITED)
+    need = np.stack([taken[:, m].min(axis=1) for m in members], axis=1)
+    smaller = replace(
+        arrays,
+        need=np.where(need == UNLIMITED, 0, need),
+        limit=np.minimum(np.stack([arrays.limit[m].sum(axis=0) for m in members]), UNLIMITED),
+        takes=np.stack([arrays.takes[:, m].any(axis=1) for m in members], axis=1),
+        tables=arrays.tables[list(kept)][:, first][:, :, first],
+        price=arrays.price[list(kept)],
+        stages=np.stack([arrays.stages[list(kept)][:, m].sum(axis=1) for m in members], axis=1),
+        limits=tuple(
+            replace(limit, tables=tuple(at[p] for p in limit.tables if p in at))
+            for limit in arrays.limits
+            if any(p in at for p in limit.tables)
+        ),
+        forbidden=tuple(at[p] for p in arrays.forbidden if p in at),
+        cuts=tuple(at[p] for p in arrays.cuts if p in at),
+        axes=(),
+    )
+    return smaller, kept
