@@ -44,6 +44,7 @@ OPTIONS = {
     "granularity": "stage",
     "keep_granularity": False,
     "max_hops": None,
+    "allow_cycles": False,
     "place_weights": PLACE_WEIGHTS,
     "host_port": None,
     "link": None,

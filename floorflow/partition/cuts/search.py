@@ -17,7 +17,7 @@ from floorflow.partition.cuts.model import KnownCost, choices, nodes_for, solve_
 from floorflow.partition.problem import PartitionProblem
 
 _SHORT, _LONG = 1_000, 75_000
-"""Moves of a walk of the annealer: for each group with a choice where it is to give a start, and for a unit of work."""
+"""Moves of a walk of the annealer: for each group with a choice where it gives a start, and for a unit of work."""
 _HEATS = (1.0, 1.0, 0.5, 0.2, 0.1)
 """Heat of long walks: from anywhere, then from the best."""
 _ALWAYS, _FOR_WORK = 350, 35
@@ -70,12 +70,16 @@ class CutSearch:
             self.infeasible = True
             return
         self.bound_cuts()
-        self._walk(min(_SHORT * len(self.annealer.free), int(_LONG * self.work)), (1.0, 0.2))
-        if not self.is_done and not self.is_legal:
-            self._look_for_any()
+        self.find_legal()
         if not self.is_done:
             self.solve_all()
         self._walk(int(_LONG * self.work), _HEATS)
+
+    def find_legal(self) -> None:
+        """Walk for a start; where none is legal, look for any."""
+        self._walk(_SHORT * len(self.annealer.free), (1.0, 0.2))
+        if not self.is_done and not self.is_legal:
+            self._look_for_any()
 
     def _walk(self, moves: int, heats: Sequence[float]) -> None:
         """Anneal with these heats, from anywhere if heat is 1, else from the best."""

@@ -94,6 +94,12 @@ def _made_legal(
         return found.assignment
     if found.proven_infeasible:
         return _proven(problem, arrays, found, seed, limits)
+    search = cut_search(problem, limits.work * limits.cuts, seed)
+    if found.assignment is not None:
+        search.offer(search.arrays.as_array(arrays.as_mapping(found.assignment)), "least excess")
+    search.find_legal()
+    if search.best is not None and search.is_legal:
+        return arrays.as_array(search.arrays.as_mapping(search.best))
     closest = _closest(arrays, found)
     refusal = None if closest is None else worst(problem, closest)
     return PartitionFailure((refusal or Refusal("partition limit"),), closest=closest)
