@@ -89,7 +89,7 @@ def test_neighbours_merge_in_every_slot_that_fails() -> None:
     assert allowed > 1
     packed = find(request, at_most(allowed))
     assert packed.candidate.interval_cycles == free.interval_cycles
-    assert max(Counter(packed.candidate.slot_of.values()).values()) == allowed
+    assert max(Counter(packed.candidate.slot_of.values()).values()) <= allowed
     assert "merged" in packed.trace[-1].detail
 
 

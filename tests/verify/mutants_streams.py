@@ -104,9 +104,10 @@ def slice_on_a_short_stream(plan: Plan, files: Files) -> None:
 
 
 @mutant("wrong-slice-resources", TWO_SLRS)
-def slice_of_one_word(plan: Plan, files: Files) -> None:
-    for price in sliced_stream(plan)["slice_resources"].values():
-        price["FF"] //= 2
+def slice_of_half_a_word(plan: Plan, files: Files) -> None:
+    channel = sliced_stream(plan)
+    for price in channel["slice_resources"].values():
+        price["FF"] = channel["width_bits"] // 2
 
 
 @mutant("wrong-utilisation", TWO_SLRS)

@@ -73,7 +73,7 @@ def tiny_plan(name: str) -> tuple[Plan, Files]:
     parts = [Part("tiny", case.network, case.latency_us)]
     phase = phase_of_case(case, ground.platform, ground.die, parts)
     plan = plan_of(ground, [network_entry("tiny", case.network.engines, case.network.interval)], [phase], None)
-    plan["options"]["max_hops"] = case.max_hops
+    plan["options"] |= {"max_hops": case.max_hops, "allow_cycles": case.allow_cycles}
     return plan, {**ground.files, **phase_files(plan, phase, case, ground, parts)}
 
 

@@ -37,6 +37,7 @@ class Case:
     routes: dict[str, list[Crossing]] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
     max_hops: int | None = None
+    allow_cycles: bool = False
 
     def slot_of(self, engine: str) -> str:
         return self.layout[self.network.module_of(engine)][1]
@@ -151,6 +152,7 @@ CASES: dict[str, Case] = {
         latency_us=5676 / 200 + 15,
         routes={"copy": OUT, "window": OUT, "product": BACK, "out": OUT},
         links=dict.fromkeys(("copy", "window", "product", "out"), "fpga0-fpga1"),
+        allow_cycles=True,
     ),
 }
 """Legal places, by name."""
