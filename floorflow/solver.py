@@ -174,7 +174,7 @@ def run_highs(
     """Run HiGHS on a linear model; the answer depends on the arguments alone. Ctrl-C is raised, the solve left behind.
 
     ``node_limit`` is the number of nodes of branch and bound. ``hint`` has values of columns of a point to begin from.
-    ``guard_s`` ends by the clock a solve that the limit should have ended long before: a root node alone can take hours.
+    ``guard_s`` ends by the clock a solve that the limit should have ended long before: a root node can take an hour.
     """
     from ortools.math_opt.python import mathopt
 
