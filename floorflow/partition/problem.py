@@ -286,8 +286,8 @@ class Limits:
     ``whole`` it gets all slots (above that it would find nothing), up to ``large`` slots are evened out. Up to ``few``
     slots of all modules together the cut model is tried where nothing else proves an answer.
     Shares: ``quick`` small problems at once, ``legal`` the phase of least excess, ``bound`` cuts alone and jointly,
-    ``full`` all slots, ``cuts`` the cut model, ``fpgas`` links first, ``windows`` local search, ``first`` that where only a first answer is asked for (not ``prove``), ``even`` evening out, ``reason`` each
-    trial of why not.
+    ``full`` all slots, ``cuts`` the cut model, ``fpgas`` links first, ``windows`` local search, ``first`` that where
+    only a first answer is asked for (not ``prove``), ``even`` evening out, ``reason`` each trial of why not.
     """
 
     work: float
