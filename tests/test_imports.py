@@ -48,7 +48,7 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 103_000,
+    "lines of floorflow": 103_050,
     "files of floorflow": 640,
     "lines of verify": 15_900,
     "lines of tests": 58_050,
