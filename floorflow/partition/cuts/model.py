@@ -32,7 +32,7 @@ from floorflow.solver import LinearModel, run_highs
 _TOLERANCE = 1e-6
 _NODES = 1e8
 """Nodes of branch and bound for a unit of work, times the square of the choices: a node of more takes longer."""
-_GUARD_S, _GUARD_FOR_WORK_S = 20.0, 2.0
+_GUARD_S, _GUARD_FOR_WORK_S = 20.0, 4.0
 """Seconds after which a solve ends that should have ended by its nodes: always, and more for each unit of work."""
 
 
