@@ -58,7 +58,8 @@ def problem_of(graph: Mapping[str, Any], device: Mapping[str, Any], share: float
     """State a graph on a grid of slots, in an envelope."""
     slots = sorted(device["slots"], key=lambda name: (device["slots"][name]["y"], device["slots"][name]["x"]))
     place = {(device["slots"][name]["x"], device["slots"][name]["y"]): index for index, name in enumerate(slots)}
-    edges, rows = [], {}
+    edges: list[Edge] = []
+    rows: dict[int, list[int]] = {}
     for (x, y), index in place.items():
         for beside, other in (("x", (x + 1, y)), ("y", (x, y + 1))):
             if other in place:

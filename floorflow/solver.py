@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -169,16 +170,20 @@ def run_highs(
     *,
     absolute_gap: float = 0.0,
     hint: Mapping[int, float] | None = None,
+    guard_s: float | None = None,
 ) -> LinearAnswer:
     """Run HiGHS on a linear model; the answer depends on the arguments alone. Ctrl-C is raised, the solve left behind.
 
     ``node_limit`` is the number of nodes of branch and bound. ``hint`` has values of columns of a point to begin from.
+    ``guard_s`` ends by the clock a solve that the limit should have ended long before: a root node can take an hour.
     """
     from ortools.math_opt.python import mathopt
 
     params = mathopt.SolveParameters(
         node_limit=node_limit, relative_gap_tolerance=relative_gap, absolute_gap_tolerance=absolute_gap or None
     )
+    if guard_s is not None:
+        params.time_limit = timedelta(seconds=guard_s)
     stated = mathopt.Model.from_model_proto(model.as_proto())
     begin = mathopt.ModelSolveParameters()
     if hint is not None:

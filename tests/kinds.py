@@ -39,6 +39,7 @@ BUDGET_CPU_S = {
     "backends": 85,
     "cli": 65,
     "papers": 28,
+    "partition": 26,
     "placement": 52,
     "search": 120,
     "segments": 28,

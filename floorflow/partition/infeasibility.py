@@ -17,7 +17,7 @@ from floorflow.errors import Refusal, What
 from floorflow.hardware import Edge
 from floorflow.partition.arrays import Integers, ProblemArrays, arrays_of
 from floorflow.partition.cuts.arrays import cut_arrays
-from floorflow.partition.cuts.model import nodes_for, solve_cuts
+from floorflow.partition.cuts.model import solve_cuts
 from floorflow.partition.exact import SolverAnswer, run_solver
 from floorflow.partition.fm import MoveEvaluator, is_legal
 from floorflow.partition.model import build_model
@@ -176,7 +176,7 @@ def _solve_least_load(problem: PartitionProblem, edges: Sequence[int], seed: int
     On graphs that are no tree, and with groups or limits over several edges, any assignment is looked for.
     """
     if not problem.is_plain:
-        any_legal = solve_cuts(arrays := cut_arrays(problem), nodes_for(arrays, limit), any_legal=True)
+        any_legal = solve_cuts(cut_arrays(problem), limit, any_legal=True)
         return SolverAnswer("infeasible" if any_legal.infeasible else "unknown", any_legal.assignment, 0, limit)
     model = build_model(problem, arrays_of(problem))
     for k in edges:

@@ -295,17 +295,18 @@ class Limits:
     """``work`` is in CP-SAT's deterministic units (one to three seconds each); the shares are of it.
 
     What is not needed is not used. Sizes are modules times edges: up to ``small`` CP-SAT alone is tried first, up to
-    ``whole`` it gets all slots (above that it would find nothing), up to ``large`` slots are evened out.
+    ``whole`` it gets all slots (above that it would find nothing), up to ``large`` slots are evened out. Up to ``few``
+    slots of all modules together the cut model is tried where nothing else proves an answer.
     Shares: ``quick`` small problems at once, ``legal`` the phase of least excess, ``bound`` cuts alone and jointly,
-    ``full`` all slots, ``cuts`` the cut model where that proves nothing, ``fpgas`` links first, ``windows`` local
-    search, ``first`` that where only a first answer is asked for (not ``prove``), ``even`` evening out, ``reason`` each
-    trial of why not.
+    ``full`` all slots, ``cuts`` the cut model, ``fpgas`` links first, ``windows`` local search, ``first`` that where
+    only a first answer is asked for (not ``prove``), ``even`` evening out, ``reason`` each trial of why not.
     """
 
     work: float
     small: int = 200
     whole: int = 300
     large: int = 4_000
+    few: int = 200
     quick: float = 0.1
     legal: float = 0.5
     bound: float = 8.0

@@ -60,8 +60,8 @@ def test_cuts_add_up_to_the_hops_between_slots(form: str) -> None:
     else:
         assert by_cuts == {(a, b): hops[a][b] for a in slots for b in slots}
     scale = common_scale(price for price, _ in metric.prices)
-    priced = sum(int(price * scale) * table.astype(int) for price, table in metric.prices)
-    assert (priced == scale * np.array([[hops[a][b] for b in slots] for a in slots])).all()
+    priced = np.sum([int(price * scale) * table for price, table in metric.prices], axis=0)
+    assert priced.tolist() == [[scale * hops[a][b] for b in slots] for a in slots]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,8 @@ def constrained(draw: st.DrawFn) -> PartitionProblem:
     for a, b in sorted(form.edges):
         sll = Crossing("sll", wires=draw(st.one_of(st.none(), st.integers(0, 100))), registers=draw(st.integers(0, 2)))
         link = Crossing("link", gbps=float(draw(st.integers(3, 25))), cost=10, wires=draw(st.sampled_from([None, 60])))
-        edges.append(Edge(*draw(st.permutations((a, b))), draw(st.sampled_from([sll, link])), f"{a}-{b}"))
+        lower, upper = draw(st.permutations((a, b)))
+        edges.append(Edge(lower, upper, draw(st.sampled_from([sll, link])), f"{a}-{b}"))
     several = st.lists(st.sampled_from(range(len(edges))), min_size=2, max_size=3, unique=True)
     area = draw(some) and draw(some)
     return PartitionProblem(

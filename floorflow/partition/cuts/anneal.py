@@ -118,8 +118,10 @@ class Walk:
         self.best_cost = inf
         everything = list(zip(range(len(slots)), slots, strict=True))
         kinds = len(annealer.shares[0][0])
-        self.use = [[sum(annealer.shares[g][s][r] for g, s in everything if s == slot) for r in range(kinds)]
-                    for slot in range(len(annealer.distance))]  # fmt: skip
+        self.use = [[0.0] * kinds for _ in annealer.distance]
+        for group, slot in everything:
+            for r, share in enumerate(annealer.shares[group][slot]):
+                self.use[slot][r] += share
         pairs = [(slots[a], slots[b], sent) for a, _ in everything for b, sent, _ in annealer.neighbours[a]]
         self.loads = [sum(wires * times[a][b] for a, b, wires in pairs) for times, _ in annealer.limits]
         self.cost = sum(wires * annealer.distance[a][b] for a, b, wires in pairs)

@@ -32,6 +32,8 @@ from floorflow.solver import LinearModel, run_highs
 _TOLERANCE = 1e-6
 _NODES = 1e8
 """Nodes of branch and bound for a unit of work, times the square of the choices: a node of more takes longer."""
+_GUARD_S, _GUARD_FOR_WORK_S = 20.0, 4.0
+"""Seconds after which a solve ends that should have ended by its nodes: always, and more for each unit of work."""
 
 
 def choices(arrays: CutArrays) -> int:
@@ -236,13 +238,13 @@ class CutModel:
 
 def solve_cuts(
     arrays: CutArrays,
-    nodes: int,
+    work: float,
     *,
     known: Sequence[KnownCost] = (),
     start: Integers | None = None,
     any_legal: bool = False,
 ) -> CutAnswer:
-    """Minimise the cost within so many nodes of branch and bound, or look for ``any_legal`` assignment.
+    """Minimise the cost within so much work, in nodes of branch and bound, or look for ``any_legal`` assignment.
 
     ``start`` (G,) is a hint; ``known`` costs hold of every legal assignment.
     """
@@ -250,9 +252,10 @@ def solve_cuts(
     if model.impossible or not all(model.slots_of):
         return CutAnswer(None, 0, infeasible=True)
     constant = 0.0 if any_legal else model.minimise()
-    step = arrays.step
     hint = None if start is None else model.hint(start)
-    answer = run_highs(model.linear, nodes, absolute_gap=0.0 if any_legal else step * (1 - _TOLERANCE), hint=hint)
+    gap = 0.0 if any_legal else arrays.step * (1 - _TOLERANCE)
+    nodes, guard_s = nodes_for(arrays, work), _GUARD_S + _GUARD_FOR_WORK_S * work
+    answer = run_highs(model.linear, nodes, absolute_gap=gap, hint=hint, guard_s=guard_s)
     if answer.infeasible:
         return CutAnswer(None, 0, infeasible=True)
     found = None if answer.values is None else model.read(answer.values.tolist())

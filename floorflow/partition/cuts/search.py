@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from floorflow.partition.arrays import Integers
 from floorflow.partition.cuts.anneal import Annealer
 from floorflow.partition.cuts.arrays import CutArrays, contracted, cut_arrays
-from floorflow.partition.cuts.model import KnownCost, choices, nodes_for, solve_cuts
+from floorflow.partition.cuts.model import CutAnswer, KnownCost, choices, solve_cuts
 from floorflow.partition.problem import PartitionProblem
 
 _SHORT, _LONG = 1_000, 75_000
@@ -101,13 +101,19 @@ class CutSearch:
                 for cost in self.known
                 if all(t in at for t in cost.tables)
             ]
-            answer = solve_cuts(smaller, nodes_for(smaller, self.work), known=inner)
+            answer = solve_cuts(smaller, self.work, known=inner)
+            if self._is_refuted(answer):
+                continue
             if answer.infeasible:
                 self.infeasible = True
                 return
             priced = tuple(t for t in kept if self.arrays.price[t])
             self.known.append(KnownCost(priced, answer.bound))
             self._sum_up()
+
+    def _is_refuted(self, answer: CutAnswer) -> bool:
+        """Whether HiGHS has lost an assignment that is legal: then nothing that it says is used."""
+        return self.is_legal and (answer.infeasible or answer.bound > self.cost)
 
     def _sum_up(self) -> None:
         """Bound the cost by the sum of known costs that share no table, the greatest first."""
@@ -121,7 +127,7 @@ class CutSearch:
 
     def _look_for_any(self) -> None:
         """Look for any legal assignment."""
-        answer = solve_cuts(self.arrays, nodes_for(self.arrays, self.work), any_legal=True)
+        answer = solve_cuts(self.arrays, self.work, any_legal=True)
         self.infeasible = answer.infeasible
         if answer.assignment is not None:
             self.offer(answer.assignment, "any legal")
@@ -131,9 +137,9 @@ class CutSearch:
         if choices(self.arrays) > _ALWAYS + _FOR_WORK * self.work:
             return
         start = self.best if self.is_legal else None
-        answer = solve_cuts(self.arrays, nodes_for(self.arrays, self.work), known=self.known, start=start)
-        if self.is_legal and (answer.infeasible or answer.bound > self.cost):
-            return  # HiGHS has lost an assignment that is legal: nothing that it says is used
+        answer = solve_cuts(self.arrays, self.work, known=self.known, start=start)
+        if self._is_refuted(answer):
+            return
         self.infeasible = answer.infeasible
         self.bound = max(self.bound, answer.bound)
         if answer.assignment is not None:

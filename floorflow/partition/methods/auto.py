@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from floorflow.errors import Refusal
 from floorflow.partition.arrays import Integers, ProblemArrays, arrays_of
 from floorflow.partition.bounds import cut_bounds, fpga_first, least_cost
+from floorflow.partition.cuts.model import choices
 from floorflow.partition.cuts.search import cut_search
 from floorflow.partition.dp import contiguous
 from floorflow.partition.exact import CutBound, even_out, window_lns
@@ -163,6 +164,8 @@ def _solve_by_cuts(problem: PartitionProblem, best: Best, seed: int, limits: Lim
     if best.assignment is None:
         return
     search = cut_search(problem, limits.work * limits.cuts, seed)
+    if choices(search.arrays) > limits.few:
+        return
     search.offer(search.arrays.as_array(best.arrays.as_mapping(best.assignment)), best.origin)
     search.bound = best.bound * search.arrays.scale
     search.solve_all()
