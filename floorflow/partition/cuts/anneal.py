@@ -123,7 +123,7 @@ class Walk:
             for r, share in enumerate(annealer.shares[group][slot]):
                 self.use[slot][r] += share
         pairs = [(slots[a], slots[b], sent) for a, _ in everything for b, sent, _ in annealer.neighbours[a]]
-        self.loads = [sum(wires * times[a][b] for a, b, wires in pairs) for times, _ in annealer.limits]
+        self.loads: list[float] = [sum(wires * times[a][b] for a, b, wires in pairs) for times, _ in annealer.limits]
         self.cost = sum(wires * annealer.distance[a][b] for a, b, wires in pairs)
         self.excess = sum(max(0.0, share - 1) for slot in self.use for share in slot)
         self.excess += sum(_over(load, most) for load, (_, most) in zip(self.loads, annealer.limits, strict=True))
