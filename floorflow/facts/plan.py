@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field, ValidationError
 
 from floorflow.errors import InputError
+from floorflow.facts.channel import ChannelEntry, slots_on_way
 from floorflow.facts.folding import LiftedEntry
 from floorflow.facts.memory_schedule import MemoryScheduleEntry
 from floorflow.facts.network import EngineEntry, NetworkEntry
@@ -99,6 +100,17 @@ class Plan(PlanModel):
     def slots_in(self, phase: PhaseEntry) -> list[SlotEntry]:
         """Return the slots as a phase sees them: where it is loaded into a region, no more than that is available."""
         return slots_in(self.reconfigurable, phase.region, self.platform.slots)
+
+    def crossings_built(self, phase: PhaseEntry) -> bool:
+        """Whether what is planned at SLR boundaries is built: FIFOs, which a step inserts as it does slices."""
+        return phase.slices_built and any(fpga.crossing.fifos for fpga in self.platform.fpgas)
+
+    def built_slices(self, phase: PhaseEntry, channel: ChannelEntry) -> tuple[str, ...]:
+        """Return the slot of each FIFO of two words that is built on a stream: at SLR boundaries, and slices."""
+        crossing = channel.crossing_slots if self.crossings_built(phase) else []
+        slices = channel.slice_slots if phase.slices_built else []
+        source = phase.slot_of.get(channel.source, self.platform.fpgas[0].host_slot)
+        return slots_on_way(crossing, slices, [slot.name for slot in self.platform.slots], source)
 
     def phase_folder(self, number: int) -> str:
         """Return the folder of a phase's files: empty, or with a slash at its end where there are several phases."""

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from floorflow.verify.back_end import BackEnd, EngineFacts, Judge, PlannedEngine
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.routes import NO_ROADS, Link, Roads, Route, Slot, roads
-from floorflow.verify.records import Record
+from floorflow.verify.records import Amounts, Record, amounts
 from floorflow.verify.violations import Findings
 
 Kind = Literal["engine", "host", "memory", "phase"]
@@ -110,8 +110,8 @@ class PhaseFacts:
 
     ``networks`` are all of the plan; ``fpgas`` are in the order of their numbers; ``links`` go by the numbers of their
     FPGAs, the lower first;
-    ``register_stages`` are those of each FPGA's board at its SLR boundaries; ``back_end`` is None if no part of the
-    judge is installed for the plan's.
+    ``register_stages`` are those of each FPGA's board at its SLR boundaries, ``crossing_fifos``: each is a FIFO;
+    ``back_end`` is None if no part of the judge is installed for the plan's.
     """
 
     where: str
@@ -120,6 +120,7 @@ class PhaseFacts:
     links: dict[tuple[int, int], Link]
     fpgas: dict[str, Record]
     register_stages: dict[str, int]
+    crossing_fifos: bool
     folded: dict[str, PlannedEngine]
     clock_mhz: float
     findings: Findings
@@ -218,6 +219,18 @@ class PhaseFacts:
         """Return how many register stages stand on a route: the board's at each SLR boundary that it crosses."""
         return sum(self.register_stages[lower.fpga] for lower, _ in self.boundaries(route))
 
+    def registers(self, channel: Record) -> list[tuple[str, Amounts]]:
+        """Return slot and price of every register stage of a channel, in the order in which a word passes them."""
+        found, wires = [], stream_wires(channel["width_bits"])
+        price = amounts({"LUT": wires, "FF": 2 * wires} if self.crossing_fifos else {"FF": wires})
+        for step in self.route(channel) or ():
+            rises = step.source.slr <= step.target.slr
+            for lower, upper in step.boundaries:
+                stages = self.register_stages[lower.fpga]
+                slots = [lower.name] * ((stages + 1) // 2) + [upper.name] * (stages // 2)
+                found += [(slot, price) for slot in (slots if rises else reversed(slots))]
+        return found
+
     def gbps(self, channel: Record) -> float:
         """Return the rate of a channel in Gb/s: bits a frame at the frame rate of its network in this phase."""
         bits: int = channel["words_per_frame"] * channel["width_bits"]
@@ -243,6 +256,7 @@ def phases_of(plan: Record, boards: Mapping[str, Board], judge: Judge | None, fi
     # An FPGA whose board cannot be read is reported already.
     stated = {name: fpga["crossing"]["registers"] for name, fpga in fpgas.items()}
     stages = stated | {name: board.raw["crossing_registers"] for name, board in boards.items()}
+    fifos = any(fpga["crossing"]["fifos"] for fpga in fpgas.values())
     phases = []
     networks = tuple(network["name"] for network in plan["networks"])
     for number, raw in enumerate(plan["phases"]):
@@ -251,7 +265,7 @@ def phases_of(plan: Record, boards: Mapping[str, Board], judge: Judge | None, fi
         back_end = _back_end(plan, boards, judge, rows, findings)
         folded = folded_engines(rows, back_end, where)
         phase = PhaseFacts(
-            where, raw, slots, links, fpgas, stages, folded, clock_mhz, findings, networks, back_end, between
+            where, raw, slots, links, fpgas, stages, fifos, folded, clock_mhz, findings, networks, back_end, between
         )
         phases.append(phase)
     return phases
@@ -268,6 +282,7 @@ def _back_end(
         "several_networks": len(plan["networks"]) > 1,
         "keep_folding": plan["options"].get("keep_folding") is True,
         "engines": rows,
+        "slots": {name: (slot.fpga_number, slot.slr) for name, slot in slots_of(plan).items()},
         "cell_patterns": {fpga: board.raw["cell_pattern"] for fpga, board in boards.items()},
         "boards": {fpga: board.raw["name"] for fpga, board in boards.items()},
         "shells": {fpga: board.shell.get("name", "") for fpga, board in boards.items()},

@@ -215,7 +215,7 @@ def _far(phase: PhaseFacts, channel: Record, step: RouteStep) -> dict[str, Any]:
     registers = []
     for lower, upper in step.boundaries:
         stages = phase.register_stages[lower.fpga]
-        flops = stages * stream_wires(channel["width_bits"])
+        flops = stages * stream_wires(channel["width_bits"]) * (2 if phase.crossing_fifos else 1)
         registers.append({"boundary": f"{lower.name}-{upper.name}", "stages": stages, "flip_flops": flops})
     ends = {"source": step.source.name, "target": step.target.name}
     return {"channel": channel["name"], **ends, "hops": step.hops, "registers": registers}

@@ -93,6 +93,10 @@ def check_slices(phase: PhaseFacts, boards: Mapping[str, Board], cap: Record) ->
     if phase.back_end is not None:
         built = phase.back_end.builds_slices(phase.raw, phase.where)
         phase.expect("wrong-slices-built", phase.where, "slices_built", phase.raw["slices_built"], built)
+        fifos = phase.back_end.crosses_by_fifos(phase.where)
+        for name, fpga in phase.fpgas.items():
+            where = f"platform.fpgas {name}.crossing"
+            phase.expect("wrong-slices-built", where, "fifos", fpga["crossing"]["fifos"], fifos)
 
 
 _KEYS = ("channel", "tiles", "unsliced_tiles", "way_tiles", "reach_tiles", "slices")
