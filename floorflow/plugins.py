@@ -57,6 +57,11 @@ class BackendOptions(BaseModel):
         """Whether the tool is to build a FIFO for each register stage at an SLR boundary."""
         return False
 
+    @property
+    def crossing_advice(self) -> str:
+        """Return how registers come to SLR boundaries where the tool builds none."""
+        return "insert them: the tool does not"
+
     def fifos_told(self, *, knows_depths: bool) -> str:  # noqa: ARG002
         """Return whose FIFO depths a plan assumes, and what makes the tool build them; nothing where none is to say."""
         return ""

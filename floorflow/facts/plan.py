@@ -14,6 +14,7 @@ from floorflow.facts.folding import LiftedEntry
 from floorflow.facts.memory_schedule import MemoryScheduleEntry
 from floorflow.facts.network import EngineEntry, NetworkEntry
 from floorflow.facts.options import Options
+from floorflow.facts.partition import RegistersAtBoundary
 from floorflow.facts.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.facts.platform import PlatformEntry, SlotEntry
 from floorflow.facts.region import ReconfigurableEntry, slots_in
@@ -104,6 +105,21 @@ class Plan(PlanModel):
     def crossings_built(self, phase: PhaseEntry) -> bool:
         """Whether what is planned at SLR boundaries is built: FIFOs, which a step inserts as it does slices."""
         return phase.slices_built and any(fpga.crossing.fifos for fpga in self.platform.fpgas)
+
+    def registers_at_boundaries(self, phase: PhaseEntry) -> list[RegistersAtBoundary]:
+        """Return of each SLR boundary that streams cross what they have there."""
+        place = {slot.name: number for number, slot in enumerate(self.platform.slots)}
+        stages = {fpga.name: fpga.crossing.registers for fpga in self.platform.fpgas}
+        runs = [c for c in phase.partition.crossings if c.kind == "sll"]
+        ends = [sorted((place[c.source], place[c.target])) for c in runs]
+        found = []
+        for boundary in self.platform.boundaries:
+            streams = sum(low <= place[boundary.lower] < high for low, high in ends)
+            count = stages[self.fpga_of[boundary.lower]]
+            built = count > 0 and self.crossings_built(phase)
+            if streams:
+                found.append(RegistersAtBoundary(boundary.name, streams, count, built))
+        return found
 
     def built_slices(self, phase: PhaseEntry, channel: ChannelEntry) -> tuple[str, ...]:
         """Return the slot of each FIFO of two words that is built on a stream: at SLR boundaries, and slices."""

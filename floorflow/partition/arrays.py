@@ -43,8 +43,9 @@ class ProblemArrays:
     a frame; ``beyond`` (S, E) 1 if a slot lies on the ``b`` side of an edge; ``weight`` (what a wire costs over it
     alone), ``most_wires``, ``most_bits`` (E,) of edges; ``registers`` (E, S, 5) what those of an edge take of
     a slot for each wire; ``hosts`` the host's two slots; ``distance`` (S, S) cost of a wire between two slots;
-    ``too_many`` (S, S) hops between them above what a stream may cross, and `HOP_LIMIT` more where it goes to an earlier FPGA, which it may not;
-    ``order`` (S,) the number of each slot's FPGA if none may, else all 0; ``pairs`` of boundaries of one FPGA.
+    ``too_many`` (S, S) hops between them above what a stream may cross, and `HOP_LIMIT` more where it goes to an
+    earlier FPGA, which it may not; ``order`` (S,) the number of each slot's FPGA if none may, else all 0; ``pairs`` of
+    boundaries of one FPGA.
     """
 
     names: tuple[str, ...]

@@ -103,6 +103,11 @@ class FinnOptions(BackendOptions):
         """Whether there are FIFOs at SLR boundaries: only the step that sets FIFOs inserts them."""
         return self.crossings == "fifo" and self.sets_fifos(knows_depths=True)
 
+    @property
+    def crossing_advice(self) -> str:
+        """Return the option that makes FINN's step insert FIFOs, or what else does where that step does not run."""
+        return "--crossings fifo" if self.sets_fifos(knows_depths=True) else super().crossing_advice
+
     def sets_fifos(self, *, knows_depths: bool) -> bool:
         """Whether floorflow's steps set FIFOs: it prices them, and knows what the plan's depths keep."""
         return self.costs != "finn" and knows_depths and self.fifo_sizing == "floorflow"

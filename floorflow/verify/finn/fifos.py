@@ -265,10 +265,11 @@ def as_built(phase: Mapping[str, Any], context: Mapping[str, Any]) -> Record:
     """
     channels = []
     for channel in phase["channels"]:
-        slots = list(channel["crossing_slots"]) if phase["slices_built"] and fifos_cross(context["options"]) else []
+        crossing = channel["crossing_slots"] if phase["slices_built"] and fifos_cross(context["options"]) else []
+        slots = list(crossing)
         if phase["slices_built"] and channel["slice_slots"]:
             slots = sorted(slots + channel["slice_slots"], key=_way_from_source(channel, context))
-        channels.append(channel | {"slices": len(slots), "slice_slots": slots})
+        channels.append(channel | {"slices": len(slots), "slice_slots": slots, "crossing_slots": crossing})
     return {**phase, "channels": channels}
 
 
