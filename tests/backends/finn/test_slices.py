@@ -114,6 +114,7 @@ def test_a_build_without_a_planned_slice_is_found() -> None:
         "fifo_depth": 32,
         "fifo_style": "auto",
         "slices": 1,
+        "crossing_slots": [],
     }
     rows: dict[str, Any] = {"a": {}, "b": {}}
     alone = [*engines.values(), node("f", "StreamingFIFO_rtl", "y", "z", 32)]
@@ -122,6 +123,6 @@ def test_a_build_without_a_planned_slice_is_found() -> None:
         node("f", "StreamingFIFO_rtl", "y", "w", 32),
         node("s", "StreamingFIFO_rtl", "w", "z", 2),
     ]
-    found = [name for name, _ in stream_problems([channel], rows, alone, engines)]
+    found = [name for name, _ in stream_problems([channel], rows, alone, engines, {})]
     assert "build-slice-missing" in found
-    assert "build-slice-missing" not in [name for name, _ in stream_problems([channel], rows, sliced, engines)]
+    assert "build-slice-missing" not in [name for name, _ in stream_problems([channel], rows, sliced, engines, {})]
