@@ -1,342 +1,350 @@
-"""Fit floorflow's calibrated cost model to real builds, and cross-validate it.
+"""Fit floorflow's calibrated cost model to real builds: its tables, error bands, and the file of shipped values.
 
-    python benchmarks/calibration.py                 # the tables, from benchmarks/data/builds.jsonl.gz
-    python benchmarks/calibration.py --write         # and the shipped floorflow/backends/finn/cost/calibrated_values.py
-    python benchmarks/calibration_rows.py REFERENCE  # copies the rows anew from the reference folder
-
-A price is linear in its coefficients, so LUTs and flip-flops are fitted by least squares: a row for each whole design,
-one for each engine that was measured alone, and one for each coefficient that pulls it to what structure says (PRIORS).
-The builds of one network share one row's weight, as do the engines of one kind beyond four. To predict a build, all
-builds of its network and all of its origin are left out. What is not an engine, a FIFO, a converter or a DMA engine is
-the board's (`Build.shell`): where no report tells it, the median of what its builds of other networks leave.
+python benchmarks/calibration.py                 # the tables, from benchmarks/data/builds.jsonl.gz
+python benchmarks/calibration.py --write         # and the shipped floorflow/backends/finn/cost/calibrated_values.py
+python benchmarks/calibration_rows.py REFERENCE  # copies the rows anew from the reference folder
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
-from functools import cache
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from math import ceil, floor
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from calibration_fit import (
+    FIFO,
+    LOGIC,
+    NAMES,
+    PRIORS,
+    Build,
+    Fit,
+    Part,
+    cross_validated,
+    fit,
+    interval,
+    read_builds,
+    with_shells,
+)
 
-from floorflow.backends.finn.cost.estimated import Coefficients
-from floorflow.backends.finn.kinds.boundary import dma_resources
-from floorflow.backends.finn.kinds.fifo import own_fifo
-from floorflow.backends.finn.kinds.joining import converter_kind, own_converter
-from floorflow.backends.finn.kinds.kind import Unit
-from floorflow.backends.finn.kinds.registry import known_kind
-from floorflow.backends.finn.rates.start_up import Pace, expected_cycles, pace_of
+from floorflow.backends.finn.cost.calibrated import BLOCKS_UNMEASURED, LOGIC_UNMEASURED, relative_band
+from floorflow.dataflow.bands import spread
 from floorflow.resources import Resources
-from floorflow.technology import Technology, technology_of
 
-Vector = NDArray[np.float64]
-LOGIC = ("LUT", "FF")
-FIFO = "StreamingFIFO_rtl"
-NAMES = tuple(field.name for field in fields(Coefficients))
-SHELL = {"LUT": 0, "FF": 0, "BRAM18": 2, "DSP": 0}
-"""Block RAM of a shell: one in each DMA engine, as in metafi's report by hierarchy."""
-FIFO_WORDS = 32
-"""Depth of FIFOs where a build does not tell it; any depth up to 33 costs the same."""
-
-PRIORS: dict[str, tuple[float, float]] = {
-    "hls_lut": (50, 0.5),
-    "hls_ff": (50, 0.5),
-    "hls_lut_per_port_bit": (1, 0.3),
-    "hls_ff_per_port_bit": (2, 0.3),
-    "streamer_lut": (40, 0.5),
-    "streamer_lut_per_bit": (0.5, 0.2),
-    "streamer_ff_per_bit": (1, 0.2),
-    "buffer_lut_per_bit": (0.33, 0.3),
-    "buffer_lut_per_word": (1, 0.5),
-    "buffer_ff_per_bit": (1, 0.2),
-    "mvau_hls_lut": (300, 0.5),
-    "mvau_hls_ff": (200, 0.5),
-    "product_lut_share": (1, 0.3),
-    "product_ff_per_bit": (0.34, 1),
-    "gate_lut_share": (1, 0.3),
-    "gate_ff_per_bit": (1, 0.5),
-    "gate_ff_per_bit_of_main": (0.5, 0.5),
-    "dsp_adder_lut_share": (0.5, 0.5),
-    "dsp_product_ff_per_bit": (1, 0.7),
-    "threshold_lut_per_bit": (0.5, 0.5),
-    "threshold_ff_per_bit": (0.5, 0.5),
-    "rtl_lut": (40, 0.5),
-    "rtl_lut_per_product_bit": (2, 0.5),
-    "rtl_ff_per_product_bit": (3.5, 0.5),
-    "window_lut": (300, 0.5),
-    "window_ff": (100, 0.5),
-    "window_lut_share": (1, 0.3),
-    "window_lut_per_word_bit": (0.3, 0.5),
-    "window_ff_per_bank": (0.5, 0.5),
-    "point_window_lut": (50, 0.5),
-    "point_window_ff": (50, 0.5),
-    "padding_lut": (20, 0.5),
-    "padding_lut_per_bit": (0.5, 0.5),
-    "padding_ff": (20, 0.5),
-    "padding_ff_per_bit": (2, 0.3),
-    "pool_lut": (100, 0.5),
-    "pool_ff": (100, 0.5),
-    "threshold_rtl_lut": (10, 0.5),
-    "threshold_rtl_lut_per_bit": (1, 0.5),
-    "threshold_rtl_memory_share": (1, 0.5),
-    "threshold_rtl_ff_per_bit": (2, 0.5),
-    "widening_lut_per_bit": (0.5, 0.5),
-    "narrowing_lut_per_bit": (0.5, 0.5),
-    "converter_ff_share": (1, 0.2),
-    "fifo_lut_share": (1, 0.2),
-    "fifo_ff_per_bit": (1, 0.2),
-}
-"""What structure says before any build is seen, and how far off that may be (a share of it): FINN's own constants
-where FINN has them, else round numbers: a flip-flop a registered bit, half a LUT a moved or compared bit."""
-SHELL_PRIOR = {"LUT": (8191.0, 0.5), "FF": (11137.0, 0.5)}
-"""Where a board's shell is unknown while coefficients are fitted: that of metafi, by its report."""
-DESIGN_ERROR, ENGINE_ERROR, LEAST_ERROR, ENGINES_OF_A_KIND = 0.1, 0.2, 10, 4
-"""Expected error of a design and of an engine, the least in LUTs, and as how many engines those of a kind count."""
+RESOURCES = ("LUT", "FF", "BRAM18", "DSP")
+SHIPPED = Path(__file__).parents[1] / "floorflow/backends/finn/cost/calibrated_values.py"
+Samples = dict[tuple[str, str], list[tuple[str, float]]]
+"""By kind and resource: network, and measured over predicted."""
+Bands = dict[str, dict[str, tuple[float, float]]]
+LEAST_SHARE = 0.4
+"""A whole design says something about a kind that makes up this share of it."""
+LEAST_AMOUNT = {"LUT": 20, "FF": 20, "BRAM18": 1, "DSP": 1}
+LEAST_OF_DESIGN = {"BRAM18": 10}
+"""Of fewer blocks a design says nothing: those of its DMA engines may be two more or less."""
+SHELL_PART = "shell"
+ASSUMED_BLOCKS = (0.5, 2.0)
+"""Block RAM of a shell that is taken for another board's: one or two in each DMA engine, or more."""
+ENOUGH = 3
+"""Origins from which tenths are taken as they are; of a kind seen in fewer the band is that of no build at all."""
 
 
-@dataclass(frozen=True)
-class Part:
-    """An engine, FIFO or converter: LUTs and flip-flops for each coefficient and without any, and its memories."""
-
-    kind: str
-    logic: dict[str, Vector]
-    fixed: dict[str, float]
-    memory: Resources
-    measured: tuple[int, ...] | None
-    fits: bool = True
-    """Whether coefficients may follow from it: not where one build alone has its like."""
-
-    def amount(self, resource: str, prices: Vector) -> float:
-        """Return what it costs."""
-        if resource in LOGIC:
-            return float(self.logic[resource] @ prices) + self.fixed[resource]
-        return float(self.memory.as_dict()[resource])
+NARROWEST = (0.9, 1.1)
+"""What no band of LUTs or flip-flops is narrower than: small engines are off by a few LUTs, which is much of them; nor
+of DSP that HLS decides on, whose rules were found with all builds in view."""
 
 
-@dataclass(frozen=True)
-class Build:
-    """A whole design."""
+def samples(builds: tuple[Build, ...], fits: dict[str, Fit]) -> tuple[Samples, Mapping[str, set[str]]]:
+    """Return measured over predicted for each kind and resource, each predicted by a fit that did not see it; and the
+    origins of each kind's.
 
-    name: str
-    network: str
-    origin: str
-    board: str
-    told: dict[str, int]
-    measured: dict[str, int]
-    parts: tuple[Part, ...]
-    paces: tuple[Pace, ...]
-    fifos: tuple[int, ...]
-    shell: dict[str, int] | None
-    """What a report says that lies outside of its parts, or, if assumed, that of another board."""
-    shell_is_assumed: bool = False
-
-
-@dataclass(frozen=True)
-class Fit:
-    """Coefficients of LUTs and of flip-flops, and what the shell of each board takes."""
-
-    prices: dict[str, Vector]
-    shells: dict[str, dict[str, float]]
-
-    def design(self, build: Build, resource: str) -> float:
-        """Return what a whole design costs."""
-        return self.parts(build, resource) + self.shells[build.board][resource]
-
-    def parts(self, build: Build, resource: str) -> float:
-        """Return what all its parts cost."""
-        return sum(self.part(part, resource) for part in build.parts)
-
-    def part(self, part: Part, resource: str) -> float:
-        """Return what one part costs."""
-        return part.amount(resource, self.prices.get(resource, np.empty(0)))
+    Engines that were measured alone give one each. A design gives one for the kind that dominates it: all of the
+    design's error is put on that kind. FIFOs were measured in sum once, in a build with FINN's older FIFO.
+    """
+    ratios: Samples = defaultdict(list)
+    origins: dict[str, set[str]] = defaultdict(set)
+    for build in builds:
+        for resource in RESOURCES:
+            seen = fits[build.name]
+            for source in (_alone, _dominant, _fifos):
+                for kind, ratio in source(build, seen, resource):
+                    ratios[kind, resource].append((build.network, ratio))
+                    origins[kind].add(build.origin)
+    return ratios, origins
 
 
-def read_builds() -> tuple[Build, ...]:
-    """Read the stored rows and price every part of every design in all ways that the fit needs."""
-    with gzip.open(Path(__file__).parent / "data" / "builds.jsonl.gz", "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    return tuple(
-        Build(
-            row["name"],
-            row["network"],
-            row["origin"],
-            row["part"],
-            row["told"],
-            row["measured"],
-            tuple(_parts(row, replace(technology_of(row["part"]), vivado=tuple(row["vivado"])))),
-            tuple(pace_of(unit) for _, unit, _ in _engines(row)),
-            tuple(row.get("fifos_measured", ())),
-            row.get("shell"),
-            row.get("shell_is_assumed", False),
-        )
-        for row in rows
+def _alone(build: Build, seen: Fit, resource: str) -> Iterator[tuple[str, float]]:
+    for part in build.parts:
+        predicted = seen.part(part, resource)
+        if part.measured and predicted >= LEAST_AMOUNT[resource]:
+            yield part.kind, part.measured[RESOURCES.index(resource)] / predicted
+
+
+def _fifos(build: Build, seen: Fit, resource: str) -> Iterator[tuple[str, float]]:
+    if build.fifos and resource != "DSP":
+        predicted = sum(seen.part(part, resource) for part in build.parts if part.kind == FIFO)
+        yield FIFO, build.fifos[RESOURCES.index(resource)] / predicted
+
+
+def _dominant(build: Build, seen: Fit, resource: str) -> Iterator[tuple[str, float]]:
+    total = seen.design(build, resource)
+    by_kind: dict[str, float] = defaultdict(float)
+    for part in build.parts:
+        by_kind[part.kind] += seen.part(part, resource)
+    if any(part.measured for part in build.parts):
+        return
+    for kind, amount in by_kind.items():
+        if total and amount >= max(LEAST_SHARE * total, LEAST_OF_DESIGN.get(resource, 0)):
+            yield kind, (build.measured[resource] - total + amount) / amount
+
+
+def bands(samples_of: Samples, origins: Mapping[str, set[str]]) -> Bands:
+    """Return for each kind the factors between which four fifths of its errors lie; 1 always lies between them."""
+    result: Bands = defaultdict(dict)
+    for (kind, resource), ratios in sorted(samples_of.items()):
+        low, high = tenths(ratios)
+        if len(origins[kind]) < ENOUGH:
+            few = LOGIC_UNMEASURED if resource in LOGIC else BLOCKS_UNMEASURED
+            low, high = min(few[0], low), max(few[1], high)
+        if resource == "DSP" and kind.endswith("_rtl") and {ratio for _, ratio in ratios} == {1.0}:
+            low = high = 1.0
+        elif resource in LOGIC or (resource == "DSP" and kind.endswith("_hls")):
+            low, high = min(low, NARROWEST[0]), max(high, NARROWEST[1])
+        result[kind][resource] = (round(min(low, 1), 2), round(max(high, 1), 2))
+    return dict(result)
+
+
+def tenths(ratios: list[tuple[str, float]]) -> tuple[float, float]:
+    """Return the ratios below and above which one tenth of the weight lies; networks weigh the same."""
+    many = Counter(network for network, _ in ratios)
+    ordered = sorted((ratio, 1 / many[network] / len(many)) for network, ratio in ratios)
+    below = np.cumsum([weight for _, weight in ordered])
+    first, last = np.searchsorted(below, (0.1 + 1e-9, 0.9 - 1e-9))
+    return ordered[first][0], ordered[last][0]
+
+
+def table(rows: Iterable[Iterable[str]]) -> str:
+    head, *body = [list(row) for row in rows]
+    lines = [head, ["---", *["--:"] * (len(head) - 1)], *body]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def designs(builds: tuple[Build, ...], fits: dict[str, Fit], resource: str) -> Iterator[list[str]]:
+    yield ["build", f"measured {resource}", "FINN", "error", "floorflow, cross-validated", "error"]
+    errors: dict[str, dict[str, list[float]]] = {"FINN": defaultdict(list), "own": defaultdict(list)}
+    for build in builds:
+        real = build.measured[resource]
+        if not real:
+            continue
+        own, told = fits[build.name].design(build, resource), build.told.get(resource, 0)
+        errors["own"][build.network].append(abs(own / real - 1))
+        finn = ["-", "-"]
+        if build.told:
+            errors["FINN"][build.network].append(abs(told / real - 1))
+            finn = [f"{told:,}", percent(told, real)]
+        yield [build.name, f"{real:,}", *finn, f"{own:,.0f}", percent(own, real)]
+    medians = [_median(errors[who]) for who in ("FINN", "own")]
+    yield ["median over networks", "", "", f"{medians[0]:.1%}", "", f"**{medians[1]:.1%}**"]
+
+
+def _median(errors: dict[str, list[float]]) -> float:
+    return median(median(each) for each in errors.values())
+
+
+def percent(predicted: float, real: float) -> str:
+    return f"{predicted / real - 1:+.1%}"
+
+
+def kinds(builds: tuple[Build, ...], fits: dict[str, Fit]) -> Iterator[list[str]]:
+    """Yield the errors of parts that were measured alone, by kind and by who measured them."""
+    yield ["kind", "origin", "measured alone", "LUT: median", "from", "to", "FF: median", "from", "to"]
+    off: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: {"LUT": [], "FF": []})
+    for build, part in _alone_parts(builds):
+        for index, name in enumerate(("LUT", "FF")):
+            if part.measured[index] >= LEAST_AMOUNT[name]:
+                off[part.kind, build.origin][name].append(fits[build.name].part(part, name) / part.measured[index] - 1)
+    for (kind, origin), each in sorted(off.items()):
+        spans = [f"{value:+.0%}" for name in each for value in _span(each[name])]
+        yield [kind, origin, str(max(map(len, each.values()))), *spans]
+
+
+def _alone_parts(builds: tuple[Build, ...]) -> Iterator[tuple[Build, Part]]:
+    return ((build, part) for build in builds for part in build.parts if part.measured)
+
+
+def _span(values: list[float]) -> tuple[float, float, float]:
+    return (median(values), min(values), max(values)) if values else (0.0, 0.0, 0.0)
+
+
+def worst(builds: tuple[Build, ...], fits: dict[str, Fit]) -> Iterator[list[str]]:
+    """Yield the ten parts that were measured alone whose LUTs are missed by most."""
+    yield ["build", "kind", "LUT", "predicted", "error"]
+    rows = [(build, part, fits[build.name].part(part, "LUT")) for build, part in _alone_parts(builds)]
+    rows.sort(key=lambda row: (-abs(row[2] - row[1].measured[0]), row[0].name))
+    for build, part, own in rows[:10]:
+        yield [build.name, part.kind, f"{part.measured[0]:,}", f"{own:,.0f}", percent(own, part.measured[0])]
+
+
+def shells(full: Fit) -> Iterator[list[str]]:
+    """Yield what the shell of each board takes."""
+    yield ["part", "LUT", "FF", "BRAM18"]
+    for part, amounts in full.shells.items():
+        yield [part, *(f"{amounts[name]:,.0f}" for name in ("LUT", "FF", "BRAM18"))]
+
+
+def cycles(builds: tuple[Build, ...]) -> Iterator[list[str]]:
+    yield ["build", "measured cycles", "FINN", "error", "with start-up", "error"]
+    errors: tuple[dict[str, list[float]], ...] = (defaultdict(list), defaultdict(list))
+    for build in builds:
+        real = build.measured["interval"]
+        if not real:
+            continue
+        told, own = build.told["cycles"], interval(build)
+        for which, predicted in zip(errors, (told, own), strict=True):
+            which[build.network].append(abs(predicted / real - 1))
+        yield [build.name, f"{real:,}", f"{told:,}", percent(told, real), f"{own:,}", percent(own, real)]
+    yield ["median over networks", "", "", f"{_median(errors[0]):.1%}", "", f"**{_median(errors[1]):.1%}**"]
+
+
+def coefficients(full: Fit, fits: dict[str, Fit]) -> Iterator[list[str]]:
+    yield ["coefficient", "structure says", "fitted", "without one origin"]
+    for index, name in enumerate(NAMES):
+        resource = "FF" if "_ff" in name else "LUT"
+        values = [each.prices[resource][index] for each in fits.values()]
+        fitted = full.prices[resource][index]
+        yield [f"`{name}`", f"{PRIORS[name][0]:g}", f"{fitted:.3g}", f"{min(values):.3g} to {max(values):.3g}"]
+
+
+def band_rows(samples_of: Samples, result: Bands) -> Iterator[list[str]]:
+    yield ["kind", "rows", *RESOURCES]
+    for kind, each in result.items():
+        spans = [f"{each[r][0]:g} to {each[r][1]:g}" if r in each else "-" for r in RESOURCES]
+        yield [kind, str(max(len(samples_of[kind, resource]) for resource in each)), *spans]
+
+
+def shipped(full: Fit, result: Bands) -> str:
+    """Return the text of the module that holds the values."""
+    prices = {name: full.prices["FF" if "_ff" in name else "LUT"][i] for i, name in enumerate(NAMES)}
+    lines = [f"    {name}={float(f'{value:.3g}'):g}," for name, value in prices.items()]
+    rows = [
+        f'    "{kind}": {{' + ", ".join(f'"{name}": ({low:g}, {high:g})' for name, (low, high) in each.items()) + "},"
+        for kind, each in result.items()
+    ]
+    return "\n".join(
+        [
+            '"""Fitted values of the ``calibrated`` cost model, written by ``benchmarks/calibration.py --write``."""',
+            "",
+            "from __future__ import annotations",
+            "",
+            "from collections.abc import Mapping",
+            "",
+            "from floorflow.backends.finn.cost.estimated import Coefficients",
+            "",
+            "CALIBRATED = Coefficients(",
+            *lines,
+            ")",
+            '"""docs/cost-model.md has their sources and how far each moves if one network is left out."""',
+            "",
+            "MEASURED_BANDS: Mapping[str, Mapping[str, tuple[float, float]]] = {",
+            *rows,
+            "}",
+            '"""Factors on an estimate between which four fifths of the measured ones lie, by kind and resource."""',
+            "",
+        ]
     )
 
 
-def _engines(row: dict[str, Any]) -> Iterator[tuple[str, Unit, tuple[int, ...] | None]]:
-    """Yield the engines; FINN+'s own kinds first, FINN main's for those that it dropped. DMA belongs to the shell."""
-    for kind, attributes, *costs in row["engines"]:
-        if kind.startswith("IODMA"):
-            # Priced by `cost.dma`, and counted with the shell where a build does not tell their sizes.
-            continue
-        typed = {name: tuple(value) if isinstance(value, list) else value for name, value in attributes.items()}
-        version = row.get("finn") or ("main" if kind in {"AddStreams_hls", "ChannelwiseOp_hls"} else "plus")
-        unit = known_kind(kind, version).unit(typed, version)
-        yield kind, unit, tuple(costs) or None
+def outside(builds: tuple[Build, ...], fits: dict[str, Fit], resource: str) -> list[str]:
+    """Return the builds whose measured amount lies outside of the band of the sum.
 
-
-def _parts(row: dict[str, Any], technology: Technology) -> Iterator[Part]:
-    yield from _dma_engines(row)
-    sent = None
-    for kind, unit, measured in _engines(row):
-        part = _part(kind, lambda prices, unit=unit: unit.own_resources(technology, prices), measured)  # type: ignore[misc]
-        yield replace(part, fits=not (measured and _adds_wide_weights(unit)))
-        taken = unit.input_widths_bits[0]
-        if "fifos" not in row:
-            if sent is not None and sent != taken:
-                yield _converter(sent, taken)
-            yield _fifo(taken, FIFO_WORDS, "auto", technology, "plus")
-        sent = unit.output_widths_bits[0]
-    for bits, depth, memory, *costs in row.get("fifos", ()):
-        finn = row.get("finn", "plus")
-        style = memory if finn == "main" or memory == "block" or depth <= 257 else "auto"
-        part = _fifo(bits, depth, style, technology, finn)
-        yield replace(part, measured=(*costs, 0)) if costs else part
-
-
-def _adds_wide_weights(unit: Unit) -> bool:
-    """Whether one-bit data chooses the weights, of several bits, that an HLS unit adds: 2 LUTs a product too cheap."""
-    part = getattr(unit, "part", None)
-    return part is not None and getattr(unit, "hls", False) and part.input_bits == 1 < part.weight_bits
-
-
-def _dma_engines(row: dict[str, Any]) -> Iterator[Part]:
-    for kind, attributes, *costs in row["engines"]:
-        if kind.startswith("IODMA") and not attributes:
-            lut, ff, blocks, dsp = costs
-            told = Resources(lut, ff, blocks, 0, dsp)
-            yield _part("IODMA", lambda _, told=told: told)  # type: ignore[misc]
-        elif kind.startswith("IODMA") and costs:
-            widths, reads = (attributes["streamWidth"], attributes["intfWidth"]), attributes["direction"] == "in"
-            yield _part(kind, lambda _, w=widths, r=reads: dma_resources(*w, reads=r), tuple(costs))  # type: ignore[misc]
-
-
-@cache
-def _converter(sent: int, taken: int) -> Part:
-    return _part(converter_kind(sent, taken), lambda prices: own_converter(sent, taken, prices))
-
-
-@cache
-def _fifo(bits: int, depth: int, memory: str, technology: Technology, finn: str) -> Part:
-    return _part(FIFO, lambda prices: own_fifo(bits, depth, technology, prices, memory, finn=finn))  # type: ignore[arg-type]
-
-
-_STEP = 1e7
-_FREE = Coefficients(**dict.fromkeys(NAMES, 0.0))
-_UNITS = tuple(replace(_FREE, **{name: _STEP}) for name in NAMES)
-
-
-def _part(kind: str, price: Callable[[Coefficients], Resources], measured: tuple[int, ...] | None = None) -> Part:
-    """Split a price into its coefficients: it is linear in them, and a large step hides the rounding."""
-    free, steps = price(_FREE), [price(unit) for unit in _UNITS]
-    lut, ff = (np.array([getattr(step, n) - getattr(free, n) for step in steps]) / _STEP for n in ("lut", "ff"))
-    logic = {"LUT": np.round(lut, 5), "FF": np.round(ff, 5)}
-    return Part(kind, logic, {"LUT": float(free.lut), "FF": float(free.ff)}, free, measured)
-
-
-def fit(builds: tuple[Build, ...], seen: Callable[[Build], bool] = lambda _: True) -> Fit:
-    """Fit on the builds that may be seen; the shells are of all."""
-    chosen = [build for build in builds if seen(build)]
-    return Fit({resource: _least_squares(chosen, resource) for resource in LOGIC}, {})
-
-
-def _least_squares(builds: list[Build], resource: str) -> Vector:
-    """Return the coefficients; the last unknown, the shell of the board whose shell no report tells, is left out."""
-    rows, goals = [], []
-    networks = Counter(build.network for build in builds)
-    for build in builds:
-        for row, goal in [*_engine_rows(build, resource), _design_row(build, resource, networks[build.network])]:
-            rows.append(row)
-            goals.append(goal)
-    priors = [*(PRIORS[name] for name in NAMES), SHELL_PRIOR[resource]]
-    for index, (value, spread) in enumerate(priors):
-        rows.append(np.eye(len(priors))[index] / (value * spread))
-        goals.append(1 / spread)
-    return np.linalg.lstsq(np.array(rows), np.array(goals), rcond=None)[0][:-1]
-
-
-def _design_row(build: Build, resource: str, builds_of_network: int) -> tuple[Vector, float]:
-    measured = build.measured[resource]
-    error = DESIGN_ERROR * measured * builds_of_network**0.5
-    logic = np.sum([part.logic[resource] for part in build.parts if part.fits], axis=0)
-    known = sum(part.fixed[resource] for part in build.parts if part.fits) + (build.shell or {resource: 0})[resource]
-    known += sum((part.measured or (0, 0))[LOGIC.index(resource)] for part in build.parts if not part.fits)
-    return np.append(logic, build.shell is None) / error, (measured - known) / error
-
-
-def _engine_rows(build: Build, resource: str) -> Iterator[tuple[Vector, float]]:
-    alone = [part for part in build.parts if part.measured and part.fits]
-    kinds = Counter(part.kind for part in alone)
-    for part in alone:
-        measured = (part.measured or (0, 0))[LOGIC.index(resource)]
-        many = max(1, kinds[part.kind] / ENGINES_OF_A_KIND)
-        error = max(ENGINE_ERROR * measured, LEAST_ERROR) * many**0.5
-        yield np.append(part.logic[resource], 0) / error, (measured - part.fixed[resource]) / error
-
-
-def with_shells(fitted: Fit, builds: tuple[Build, ...], unseen: str | None = None) -> Fit:
-    """Add what the shell of each board takes: as reports tell it, else what builds of other networks leave."""
-    boards = dict.fromkeys(build.board for build in builds)
-    return replace(fitted, shells={board: _shell(fitted, board, builds, unseen) for board in boards})
-
-
-def _shell(fitted: Fit, board: str, builds: tuple[Build, ...], unseen: str | None) -> dict[str, float]:
-    there = [build for build in builds if build.board == board]
-    told = [build.shell for build in there if build.shell is not None]
-    if told:
-        return {name: median(each[name] for each in told) for name in SHELL}
-    left = defaultdict(list)
-    for build in there:
-        if build.network != unseen:
-            left[build.network].append({name: build.measured[name] - fitted.parts(build, name) for name in LOGIC})
-    values = {name: median(median(each[name] for each in of_one) for of_one in left.values()) for name in LOGIC}
-    return SHELL | values
-
-
-def cross_validated(builds: tuple[Build, ...]) -> dict[str, Fit]:
-    """Return for each build the fit that saw none of its network and none of its origin.
-
-    A board's shell is a fact of the board: it is what builds of other networks leave under a fit that saw those.
+    A shell that no report tells is a part like others: its band is how far what builds leave of it differs.
     """
-    fits: dict[tuple[str, str], Fit] = {}
+    unsure = shell_band(builds, fits, resource)
+    names = []
     for build in builds:
-        network, origin = build.network, build.origin
-        if (network, origin) not in fits:
-            fitted = fit(builds, lambda other, n=network, o=origin: other.network != n and other.origin != o)  # type: ignore[misc]
-            of_board = fit(builds, lambda other, n=network: other.network != n)  # type: ignore[misc]
-            shells = with_shells(of_board, builds, network).shells
-            fits[network, origin] = replace(fitted, shells=shells)
-    return {build.name: fits[build.network, build.origin] for build in builds}
+        seen, use = fits[build.name], defaultdict(float)
+        for part in build.parts:
+            use[part.kind] += seen.part(part, resource)
+        told = build.shell is not None and not build.shell_is_assumed
+        use[SHELL_PART] = 0.0 if told else seen.shells[build.board][resource]
+        amounts = {kind: Resources.from_dict({resource: round(use[kind])}) for kind in use}
+        of_shell = ASSUMED_BLOCKS if build.shell_is_assumed and resource not in LOGIC else unsure
+        low, high = spread(amounts, partial(_band_or, of_shell))
+        real = build.measured[resource] - (build.shell[resource] if build.shell is not None and told else 0)
+        if not low.as_dict()[resource] <= real <= high.as_dict()[resource]:
+            names.append(build.name)
+    return names
 
 
-def interval(build: Build) -> int:
-    """Return the interval with what starting anew each frame costs; the engines are a chain."""
-    names = [str(index) for index in range(len(build.paces))]
-    return expected_cycles(dict(zip(names, build.paces, strict=True)), {b: [a] for a, b in pairwise(names)})
+def _band_or(of_shell: tuple[float, float], kind: str, resource: str) -> tuple[float, float]:
+    return of_shell if kind == SHELL_PART else relative_band(kind, resource)
+
+
+def shell_band(builds: tuple[Build, ...], fits: dict[str, Fit], resource: str) -> tuple[float, float]:
+    """Return the tenths of what builds leave for a shell that no report tells, over what others leave; of blocks 1."""
+    if resource not in LOGIC:
+        return 1.0, 1.0
+    ratios = [
+        (build.network, (build.measured[resource] - seen.parts(build, resource)) / seen.shells[build.board][resource])
+        for build in builds
+        if build.shell is None and (seen := fits[build.name]).shells[build.board][resource]
+    ]
+    low, high = tenths(ratios)
+    return min(low, 1.0), max(high, 1.0)
+
+
+def in_bands(builds: tuple[Build, ...], fits: dict[str, Fit]) -> str:
+    """Say how many figures of parts that were measured alone lie in the bands that all other origins give."""
+    held, spans = [], []
+    for origin in dict.fromkeys(build.origin for build in builds):
+        known = bands(*samples(tuple(build for build in builds if build.origin != origin), fits))
+        for build, part in _alone_parts(tuple(build for build in builds if build.origin == origin)):
+            for index, name in enumerate(RESOURCES):
+                told, took = fits[build.name].part(part, name), (*part.measured, 0)[index]
+                if told < LEAST_AMOUNT[name] and not took:
+                    continue
+                low, high = known.get(part.kind, {}).get(name, LOGIC_UNMEASURED if name in LOGIC else BLOCKS_UNMEASURED)
+                held.append(floor(told * low) <= took <= ceil(told * high))
+                if name == "LUT":
+                    spans.append((low, high))
+    low, high = (median(ends) for ends in zip(*spans, strict=True))
+    inside = (
+        f"Of {len(held)} figures of engines, FIFOs and converters {sum(held) / len(held):.0%} lie in the bands that the"
+    )
+    return f"{inside} other origins give; the median band of LUT is {low:g} to {high:g}."
+
+
+def pages(builds: tuple[Build, ...], fits: dict[str, Fit], full: Fit) -> list[str]:
+    """Return every table, as docs/calibration.md holds them."""
+    samples_of, origins = samples(builds, fits)
+    missed = {resource: outside(builds, fits, resource) for resource in RESOURCES[:3]}
+    inside = [f"{len(builds) - len(names)} of {len(builds)} in {resource}" for resource, names in missed.items()]
+    named = [f"{resource} {', '.join(names)}" for resource, names in missed.items() if names]
+    return [
+        *(table(designs(builds, fits, resource)) for resource in RESOURCES),
+        table(kinds(builds, fits)),
+        table(worst(builds, fits)),
+        table(shells(full)),
+        table(cycles(builds)),
+        table(coefficients(full, fits)),
+        table(band_rows(samples_of, bands(samples_of, origins))),
+        in_bands(builds, fits),
+        f"Builds in the band of their sum: {', '.join(inside)}; not in it: {'; '.join(named)}.",
+    ]
+
+
+def main(*, write: bool) -> None:
+    builds = read_builds()
+    fits, full = cross_validated(builds), with_shells(fit(builds), builds)
+    print("\n\n".join(pages(builds, fits, full)))
+    if write:
+        SHIPPED.write_text(shipped(full, bands(*samples(builds, fits))), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    from calibration_report import main
-
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="write the shipped coefficients and bands")
     main(write=parser.parse_args().write)

@@ -29,8 +29,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from calibration import FIFO, LOGIC, Build, Fit, Part, cross_validated, read_builds
-from calibration_report import RESOURCES, SHELL_PART, Bands, bands, samples, shell_band
+from calibration import RESOURCES, SHELL_PART, Bands, bands, samples, shell_band
+from calibration_fit import FIFO, LOGIC, Build, Fit, Part, cross_validated, read_builds
 from numpy.random import Generator
 from numpy.typing import NDArray
 from runs import markdown

@@ -137,7 +137,7 @@ def method_names(stage: str) -> tuple[str, ...]:
 
 
 def _modules_of(stage: str) -> dict[str, str]:
-    """Return the modules of a stage's methods by name: floorflow's own, and those of papers that are there."""
+    """Return the modules of a stage's methods by name: in ``<stage>/methods`` and ``papers/<paper>/<stage>``."""
     package = Path(__file__).parent
     folders = [package / stage / "methods", *sorted(package.glob(f"papers/*/{stage}"))]
     found: dict[str, str] = {}
@@ -179,7 +179,7 @@ class _Methods(Mapping[str, Any]):
 
 
 def methods_in(stage: str) -> Mapping[str, Any]:
-    """Return the methods of a stage by name: those in ``<stage>/methods`` and in ``papers/<paper>/<stage>``."""
+    """Return a stage's methods by the names of their files in its ``methods`` and in papers, ``-`` for ``_``."""
     return _Methods(_modules_of(stage))
 
 

@@ -10,6 +10,8 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -22,6 +24,7 @@ from floorflow import flow
 from floorflow.backends.backend import backend_named
 from floorflow.emit import extra_files
 from floorflow.output import write
+from floorflow.placement.problem import LIMITS
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.search.candidate.progress import SILENT
 from floorflow.verify.hardware.boards import Board
@@ -37,6 +40,7 @@ settings.register_profile("many", deadline=None, max_examples=200)
 settings.load_profile("few")
 
 Planned = Callable[[Request], Path]
+PLACED_SHORTLY = {"api", "cli", "search", "study"}
 BEGUN = pytest.StashKey[float]()
 
 
@@ -86,6 +90,35 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     return result
 
 
+SHORT = {"repaired_starts": 1, "tight_rounds": 4, "every_rounds": 2, "proof_work": 0.02, "searched_modules": 0}
+SHORT |= {"ordered_modules": 0}
+"""What placing may take where nobody asks how short the wires are: it is most of a small plan's time."""
+_PLACING = dict(LIMITS)
+
+
+@contextmanager
+def placing(**limits: Any) -> Iterator[None]:
+    """Let the placer do as much as its limits say but for these."""
+    with patch.dict(LIMITS, {effort: replace(_PLACING[effort], **limits) for effort in ("fast", "default")}):
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _placing_is_short(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let tests of what is around the placer have layouts that are legal, and no better than they come.
+
+    Plans made once a session have those of the placer as it is, and so has a module that says `PLACING = "whole"`.
+    """
+    is_short = (
+        request.path.relative_to(ROOT / "tests").parts[0] in PLACED_SHORTLY or request.path.parent.name == "tests"
+    )
+    if is_short and getattr(request.module, "PLACING", "short") == "short":
+        with placing(**SHORT):
+            yield
+    else:
+        yield
+
+
 def make_plan(out: Path, request: Request) -> Path:
     made = flow.plan(request)
     pictures = render(made.plan.model_dump(by_alias=True), made.platform) if request.plots else {}
@@ -104,7 +137,8 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
         fcntl.flock(lock, fcntl.LOCK_EX)
         told = place / "made"
         if not told.exists():
-            told.write_text(str(make(place)))
+            with placing():
+                told.write_text(str(make(place)))
         return Path(told.read_text())
 
 

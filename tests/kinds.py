@@ -34,18 +34,18 @@ LARGE |= {"test_legal_plan.py", "test_two_by_two.py", "test_phases.py", "test_bo
 PROCESSES = {"subprocess", "multiprocessing.process", "concurrent.futures.process", "concurrent.futures.thread"}
 
 BUDGET_CPU_S = {
-    "tests": 190,
-    "api": 60,
-    "backends": 100,
+    "tests": 160,
+    "api": 50,
+    "backends": 85,
     "cli": 65,
     "papers": 28,
     "placement": 52,
-    "search": 155,
+    "search": 120,
     "segments": 28,
-    "study": 42,
-    "tools_finn": 70,
-    "tools_hls4ml": 16,
-    "verify": 70,
+    "study": 36,
+    "tools_finn": 50,
+    "tools_hls4ml": 10,
+    "verify": 65,
 }
 """CPU seconds that the tests of a folder may take; of one that is not listed, `OTHER_CPU_S`."""
 OTHER_CPU_S = 20

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
@@ -76,84 +76,6 @@ def test_renamed_nodes_are_followed_and_listed(cnv_on_u250: Path, tmp_path: Path
     assert after.cells == {engine: cell + ("7" if engine in windows else "") for engine, cell in before.items()}
 
 
-def another_size(kernels: Kernels) -> None:
-    set_attribute(engines_in(kernels, "MVAU")[1], "MH", 999)
-
-
-def another_kind(kernels: Kernels) -> None:
-    engines_in(kernels, "MVAU")[0].op_type = "VVAU_hls"
-
-
-def another_folding(kernels: Kernels) -> None:
-    set_attribute(engines_in(kernels, "MVAU")[2], "PE", 3)
-
-
-def another_slr(kernels: Kernels) -> None:
-    set_attribute(engines_in(kernels, "MVAU")[3], "slr", 9)
-
-
-def fifo_without_an_entry(kernels: Kernels) -> None:
-    set_attribute(engines_in(kernels, "StreamingFIFO")[0], "slr", -1)
-
-
-def a_stream_that_leads_elsewhere(kernels: Kernels) -> None:
-    one, other = engines_in(kernels, "MVAU")[:2]
-    one.input[0], other.input[0] = other.input[0], one.input[0]
-
-
-def a_missing_kernel(kernels: Kernels) -> None:
-    del kernels[max(kernels)]
-
-
-def a_kernel_of_two_names(kernels: Kernels) -> None:
-    node = engines_in(kernels, "MVAU")[0]
-    node.name = re.sub(r"_\d+_", "_77_", node.name, count=1)
-
-
-def a_missing_fifo(kernels: Kernels) -> None:
-    for model in kernels.values():
-        for index, node in enumerate(model.graph.node):
-            if node.op_type.startswith("StreamingFIFO") and index:
-                before = node.input[0]
-                for other in model.graph.node:
-                    other.input[:] = [before if name == node.output[0] else name for name in other.input]
-                model.graph.node.remove(node)
-                return
-
-
-REFUSED: dict[Callable[[Kernels], None], str] = {
-    another_size: "no node of its kind and shape .* MH is 999",
-    another_kind: "no node of its kind and shape",
-    another_folding: "another folding than planned: .* PE is 3",
-    another_slr: "is built in SLR 9, the plan has it in SLR",
-    fifo_without_an_entry: "is built in SLR -1, the plan has it in SLR",
-    a_stream_that_leads_elsewhere: "in other streams|both node|no stream|waits for its own output|wait",
-    a_missing_kernel: "engines|streams|no node|no stream",
-    a_kernel_of_two_names: "named by several",
-}
-
-
-@pytest.mark.parametrize("spoil", REFUSED, ids=lambda spoil: spoil.__name__)
-def test_a_build_of_another_design_is_refused(
-    spoil: Callable[[Kernels], None], cnv_on_u250: Path, tmp_path: Path
-) -> None:
-    build = write(built(plan_of(cnv_on_u250)), tmp_path / "build", spoil)
-    with pytest.raises(ff.InputError, match=REFUSED[spoil]):
-        ff.bind(cnv_on_u250, build)
-
-
-def test_a_missing_fifo_is_told(cnv_on_u250: Path, tmp_path: Path) -> None:
-    bound = ff.bind(cnv_on_u250, write(built(plan_of(cnv_on_u250)), tmp_path / "build", a_missing_fifo))
-    assert any("has no FIFO" in note or "words" in note for note in bound.notes)
-
-
-def test_the_command_exits_2_and_says_why(cnv_on_u250: Path, tmp_path: Path) -> None:
-    build = write(built(plan_of(cnv_on_u250)), tmp_path / "build", another_size)
-    ran = floorflow("bind", cnv_on_u250, "--build", build, "-o", tmp_path / "new")
-    assert (ran.returncode, (tmp_path / "new").exists()) == (2, False)
-    assert "MH is 999" in ran.stderr
-
-
 def test_a_folder_without_kernels_is_no_build(cnv_on_u250: Path, tmp_path: Path) -> None:
     with pytest.raises(ff.InputError, match="holds no kernels"):
         ff.bind(cnv_on_u250, tmp_path)
@@ -188,7 +110,8 @@ def test_real_builds_bind_to_plans_of_their_graphs(name: str, tmp_path: Path) ->
     """Kernels of FINN+ builds for PYNQ-Z2 (tests/backends/finn/copy_builds.py)."""
     model = ff.read(BUILDS / name / "graph_with_fifos.onnx", finn="plus")
     full = dict.fromkeys(("LUT", "FF", "BRAM18", "DSP"), 1.0)
-    plan = ff.plan(model, "pynq-z2", keep_folding=True, finn="plus", cap=full, effort="fast", plots=False)
+    usual: dict[str, Any] = {"keep_folding": True, "finn": "plus", "cap": full, "effort": "fast", "plots": False}
+    plan = ff.plan(model, "pynq-z2", granularity="stage" if name == "auto" else "slot", **usual)
     plan.save(tmp_path / "out")
     assert ff.check(tmp_path / "out").legal
     bound = ff.bind(tmp_path / "out", BUILDS / name)

@@ -38,7 +38,6 @@ from floorflow.search.policy import host_weights, other_requests
 from floorflow.technology import technology_of
 from floorflow.verify import facts as judged_facts
 from floorflow.verify import records, verify
-from floorflow.verify import schema as judged_schema
 from floorflow.verify.finn import foldings, styles
 from floorflow.verify.finn import judge as finn_judge
 from floorflow.verify.finn.engines import is_versal
@@ -93,7 +92,7 @@ BOTH: dict[str, tuple[Any, Any]] = {
     "objectives": (get_args(request.Objective), claims.OBJECTIVES),
     "may_be_none": (board.STATED, boards.MAY_BE_NONE),
     "tie_breaks": (get_args(request.TieBreak), summary.TIE_BREAKS),
-    "presets": (get_args(presets.Preset), tuple(judged_schema.scalars()["preset"]["enum"])),
+    "presets": (get_args(presets.Preset), get_args(records.Preset)),
     "fifo_words_inside": (realise.INSIDE_DEPTH_WORDS, fifos.DEPTH_INSIDE_A_MODULE),
     "fifo_words_between": (realise.BETWEEN_DEPTH_WORDS, fifos.DEPTH_BETWEEN_MODULES),
     "fifo_words_per_register": (Crossing("sll", registers=1, cycles=1).words_in_flight(1, 1), fifos.WORDS_PER_STAGE),
@@ -133,7 +132,7 @@ BOTH: dict[str, tuple[Any, Any]] = {
     "long_wire_share": (routing.FREE_SHARE, judged_routing.FREE_SHARE),
     "long_wires": (astuple(routing.LONG_WIRES["ultrascale+"]), judged_routing.LONG_WIRES),
     "long_wires_7series": (astuple(routing.LONG_WIRES["7series"]), judged_routing.LONG_WIRES_7),
-    "constraint_styles": (get_args(constraint.SlotStyle), tuple(judged_schema.scalars()["style"]["enum"])),
+    "constraint_styles": (get_args(constraint.SlotStyle), get_args(records.Style)),
     "tenth_deviations": (bands._TENTH, outcomes.TENTH_DEVIATIONS),
     "most_told": (resources.MOST_TOLD, outcomes.MOST_TOLD),
     "memory_modes": (weighted._MEMORY_MODES, foldings.MEMORY_MODES),

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import re
+import runpy
 import shlex
 import shutil
-import subprocess
 import sys
 import textwrap
+import warnings
+from contextlib import chdir
 from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -21,8 +23,10 @@ from floorflow.cli.terminal import added, written
 from floorflow.facts import read_plan
 from tests.built_kernels import built, write
 from tests.command_line import floorflow
-from tests.plans import ROOT
+from tests.conftest import Planned
+from tests.plans import PLANS, ROOT
 
+README = ROOT / "README.md"
 DOCUMENTS = sorted(
     [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*.md"), *ROOT.glob("platforms/*.md")]
 )
@@ -40,9 +44,11 @@ STANDS_FOR = {
 }
 """What a word in capitals in a command is replaced by."""
 QUICKER = {
+    "benchmarks/calibration.py": ("--help",),  # its tables are those of test_calibrated.py
     "benchmarks/kills.py": ("--random", "5", "--stride", "40"),
     "benchmarks/samo.py": ("--methods", "exact", "--only", "cnv_b1__zc706"),
     "plan": ("--effort", "fast", "--no-plots"),
+    "calibrate": ("--no-plots",),
 }
 """What makes a long program or command short, which it is not when somebody reads of it."""
 SLOW_PROGRAMS = ("benchmarks/clock.py", "benchmarks/kills.py", "benchmarks/pblocks.py")
@@ -51,6 +57,8 @@ LONG = {
     r"(?<=compare )examples/cnv_2w2a.onnx(?=.* --reconfigure full)": "examples/tfc_1w1a.onnx",
     r"examples/several/zfnet.onnx .* --backend": "examples/several/lenet5.onnx --backend",
     r"--fps zfnet=.* --fps vgg16=4 ": "--fps 100 ",
+    r"(?<=plan )examples/zoo/mpcnn.onnx": "examples/zoo/tfc.onnx",
+    r'(?<=plan\(")examples/cnv_2w2a.onnx': "examples/tfc_1w1a.onnx",
 }
 """Networks that take long to plan so, and what is planned instead of them; they themselves are by -m slow."""
 RUN_BY_THE_GATE = ("python3 -m venv",)
@@ -89,9 +97,19 @@ def runnable(command: str) -> list[str]:
     return [STANDS_FOR.get(word, word) for word in shlex.split(bare)]
 
 
-def run(words: list[str]) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+def run(words: list[str]) -> None:
+    """Run a Python program as `python` with these words would, in this process: that spares its imports."""
+    name, is_module = (words[1], True) if words[0] == "-m" else (words[0], False)
+    with (
+        patch.object(sys, "argv", words[is_module:]),
+        patch.object(sys, "path", [str((ROOT / name).parent), *sys.path]),
+        chdir(ROOT),
+        warnings.catch_warnings(action="ignore"),
+    ):
+        try:
+            (runpy.run_module if is_module else runpy.run_path)(name, run_name="__main__")
+        except SystemExit as end:
+            assert not end.code, end.code  # noqa: PT017
 
 
 @pytest.fixture(scope="session")
@@ -101,7 +119,8 @@ def workplace(tmp_path_factory: pytest.TempPathFactory, cnv_on_u250: Path) -> Pa
     (folder / "examples").symlink_to(ROOT / "examples")
     shutil.copytree(cnv_on_u250, folder / "out" / "cnv")
     (folder / "my-kv260.yaml").write_text(api.new_board("my-kv260", "xck26-sfvc784-2LV-c"), encoding="utf-8")
-    done = floorflow("plan", "examples/tfc_1w1a.onnx", "-p", "pynq-z1", "--no-plots", "-o", "out/tfc", folder=folder)
+    words = ("plan", "examples/tfc_1w1a.onnx", "-p", "pynq-z1", *QUICKER["plan"], "-o", "out/tfc")
+    done = floorflow(*words, folder=folder)
     assert done.returncode == 0, done.stderr
     shutil.copytree(ROOT / "tests" / "study" / "audit" / "builds" / "custom_4", folder / "build")
     shutil.copy(ROOT / "tests" / "verify" / "xdc" / "floorplans" / "z7020_dfx.xdc", folder / "floorplan.xdc")
@@ -152,25 +171,29 @@ def in_its_run(command: str) -> object:
     return pytest.param(command, marks=pytest.mark.slow if command.endswith(SLOW_PROGRAMS) else ())
 
 
+@pytest.mark.joint
 @pytest.mark.parametrize("command", [in_its_run(each) for each in documented(r"python3? ")])
 def test_documented_programs_start(command: str) -> None:
-    """Those that need no files run; the others, and test runs, only tell what they would do."""
+    """Those that need no files run; the others only tell what they would do. Of tests only the files are looked for."""
     if command.startswith(RUN_BY_THE_GATE):
         assert "readme_command" in (ROOT / ".ci" / "run").read_text()
         return
-    words = [sys.executable, *shlex.split(command)[1:]]
-    if "pytest" in words:
-        words.append("--collect-only")
-    elif words[1].startswith("benchmarks/") and len(words) > 2:
+    words = shlex.split(command.partition(" >")[0])[1:]
+    if words[:2] == ["-m", "pytest"]:
+        assert all((ROOT / word).exists() for word in words[2:])
+        return
+    if words[0].startswith("benchmarks/") and len(words) > 1:
+        words = [words[0], "--help"]
+    elif words[0] == "-m" and words[1].startswith("benchmarks."):
         words = [*words[:2], "--help"]
-    elif words[1] == "-m" and words[2].startswith("benchmarks."):
-        words = [*words[:3], "--help"]
-    words += QUICKER.get(words[1], ())
-    done = run(words)
-    assert done.returncode == 0, done.stderr
+    run([*words, *QUICKER.get(words[0], ())])
 
 
-@pytest.mark.parametrize("program", programs())
+PROGRAMS = programs()
+LONG_PROGRAMS = [pytest.param(program, marks=pytest.mark.slow) for program in PROGRAMS if in_short(program) != program]
+
+
+@pytest.mark.parametrize("program", [*map(in_short, PROGRAMS), *LONG_PROGRAMS])
 def test_documented_python_runs(program: str, workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(workplace)
     monkeypatch.setattr(ff, "plan", partial(ff.plan, effort="fast"))
@@ -190,9 +213,22 @@ def test_files_that_documents_name_exist() -> None:
         assert missing + [name for name in linked if not (path.parent / name).exists()] == [], path
 
 
-def test_the_summary_in_the_readme_is_the_examples_own(cnv_on_u250_by_default: Path) -> None:
-    plan = api.load(cnv_on_u250_by_default)
+def printed(folder: Path) -> str:
+    """Return what a plan of the README's first command prints, as the README shows it."""
+    plan, out = api.load(folder), Path("out/cnv")
     files = ["plots/floorplan_fpga0.png", "fpga0/pblocks.unbound.tcl"]
-    out = Path("out/cnv")
-    printed = f"{plan}\n{written(out, plan.next_steps(out))}\n{added(out, files, plan.told_beside())}"
-    assert "".join(f"    {line}\n" for line in printed.splitlines()) in (ROOT / "README.md").read_text()
+    lines = f"{plan}\n{written(out, plan.next_steps(out))}\n{added(out, files, plan.told_beside())}".splitlines()
+    return "".join(f"    {line}\n" for line in lines)
+
+
+@pytest.mark.slow
+def test_the_summary_in_the_readme_is_the_examples_own(cnv_on_u250_by_default: Path) -> None:
+    assert printed(cnv_on_u250_by_default) in README.read_text()
+
+
+def test_the_summary_in_the_readme_has_the_lines_of_a_plan(planned: Planned) -> None:
+    """The slow test above compares every number; here another plan of it begins its lines with the same words."""
+    lines = printed(planned(PLANS["CNV on a card by SLRs"])).splitlines()
+    shown = README.read_text().partition(lines[0].partition(":")[0])[2].partition("\n\n")[0].splitlines()
+    begun, wanted = ([line[:14] for line in each[1:] if line[4:12].strip()] for each in (lines, shown))
+    assert begun == wanted

@@ -48,10 +48,10 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 101_800,
+    "lines of floorflow": 102_800,
     "files of floorflow": 600,
-    "lines of verify": 15_600,
-    "lines of tests": 57_900,
+    "lines of verify": 16_550,
+    "lines of tests": 57_800,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 18,
 }

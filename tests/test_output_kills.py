@@ -20,7 +20,7 @@ from floorflow.output.journal import has_journal
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 from kills import SIGNALS, Ground, Writer, aimed, at_random, at_renames, found_in, lay, two_writers, write_time_s
 
-SIZE = 7
+SIZE = 5
 KILLED = -signal.SIGKILL
 
 

@@ -22,8 +22,11 @@ from tests.conftest import make_plan
 from tests.plans import CNV, TFC
 from tests.random_models import random_graph
 
-QUICK = ("alveo-u50", "kv260")
-"""One with HBM and one without a shell, in each run; the others on request."""
+CASES = [
+    *((TFC, board) for board in ("alveo-u50", "kv260")),
+    *(pytest.param(CNV, board, marks=pytest.mark.slow) for board in shipped("boards")),
+]
+"""One with HBM and one without a shell in each run, on a small network; all others on request."""
 DDR, HBM = {"LUT": 33256, "FF": 44889, "BRAM18": 199, "URAM": 0, "DSP": 3}, {"LUT": 15718, "FF": 28293, "BRAM18": 8}
 CHANNELS = {
     "alveo-u200": {},
@@ -38,11 +41,9 @@ CHANNELS = {
 """What the first channel takes: nothing where the shell has its controller."""
 
 
-@pytest.mark.parametrize(
-    "board", [board if board in QUICK else pytest.param(board, marks=pytest.mark.slow) for board in shipped("boards")]
-)
-def test_cnv_is_planned_legally(board: str) -> None:
-    plan = ff.plan(CNV, board, effort="fast")
+@pytest.mark.parametrize(("model", "board"), CASES)
+def test_examples_are_planned_legally(model: Path, board: str) -> None:
+    plan = ff.plan(model, board, effort="fast")
     verdict = ff.check(plan)
     assert verdict.legal, verdict.violations
     controllers = {

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from onnx import helper
 import floorflow as ff
 from tests import built_kernels
 from tests.built_kernels import Kernels
+from tests.command_line import floorflow
 from tests.test_binding import engines_in, set_attribute
 
 Spoil = Callable[[Kernels], None]
@@ -97,6 +96,11 @@ def two_kernels_change_numbers(kernels: Kernels) -> None:
             node.name = PREFIX.sub(number[0], node.name)
 
 
+def kernel_of_two_names(kernels: Kernels) -> None:
+    node = engines_in(kernels, "MVAU")[0]
+    node.name = re.sub(r"_\d+_", "_77_", node.name, count=1)
+
+
 def engine_in_another_slr(kernels: Kernels) -> None:
     node = engines_in(kernels, "MVAU")[0]
     set_attribute(node, "slr", attribute(node, "slr") + 1)
@@ -150,6 +154,16 @@ def missing_engine(kernels: Kernels) -> None:
     bypass(kernels, "MVAU")
 
 
+def node_of_two_kernels(kernels: Kernels) -> None:
+    node = engines_in(kernels, "MVAU")[0]
+    node.name = re.sub(r"_\d+_", "_77_", node.name, count=1)
+
+
+def inputs_changed_over(kernels: Kernels) -> None:
+    one, other = engines_in(kernels, "MVAU")[:2]
+    one.input[0], other.input[0] = other.input[0], one.input[0]
+
+
 def missing_kernel(kernels: Kernels) -> None:
     del kernels[sorted(kernels)[len(kernels) // 2]]
 
@@ -176,14 +190,43 @@ def engine_fed_by_itself(kernels: Kernels) -> None:
 MISTAKES: list[Spoil] = [
     *(engine_of_another_size, engine_of_another_kind, rtl_for_hls, engine_folded_otherwise, weights_in_another_memory),
     *(window_of_another_stride, wrong_engine_under_the_name, renamed_node, renamed_fifo, kernel_of_another_number),
-    *(two_kernels_change_numbers, engine_in_another_slr, kernel_in_another_slr, fifo_without_an_entry),
+    *(
+        two_kernels_change_numbers,
+        kernel_of_two_names,
+        engine_in_another_slr,
+        kernel_in_another_slr,
+        fifo_without_an_entry,
+    ),
     *(dma_without_an_entry, shallower_fifo, fifo_in_another_memory, missing_fifo, missing_converter, missing_engine),
+    *(node_of_two_kernels, inputs_changed_over),
     *(missing_kernel, one_engine_more, streams_changed_over, engine_fed_by_itself),
 ]
 FOLLOWED = {renamed_node, renamed_fifo, kernel_of_another_number, two_kernels_change_numbers}
 """Other names alone are no mistake before bind, which reads them."""
+SAID: dict[Spoil, str] = {
+    engine_of_another_size: "no node of its kind and shape .* MW is 7",
+    engine_of_another_kind: "no node of its kind and shape",
+    engine_folded_otherwise: "another folding than planned: .* SIMD is ",
+    engine_in_another_slr: r"is built in SLR \d, the plan has it in SLR",
+    fifo_without_an_entry: "is built in SLR -1, the plan has it in SLR",
+    streams_changed_over: "in other streams|both node|no stream|waits for its own output|wait",
+    missing_kernel: "engines|streams|no node|no stream",
+    kernel_of_two_names: "named by several",
+}
+"""What bind says of it."""
 TOLD = {shallower_fifo, missing_fifo, fifo_in_another_memory, wrong_engine_under_the_name, dma_without_an_entry}
 """What bind lets pass; check --build with the new binding still has a say."""
+
+
+SAID = {
+    engine_of_another_size: "no node of its kind and shape .* MW is 7",
+    engine_of_another_kind: "no node of its kind and shape",
+    engine_folded_otherwise: "another folding than planned: .* SIMD is",
+    engine_in_another_slr: "is built in SLR .*, the plan has it in SLR",
+    fifo_without_an_entry: "is built in SLR -1, the plan has it in SLR",
+    node_of_two_kernels: "named by several",
+}
+"""What bind says of some."""
 
 
 @pytest.fixture(scope="module")
@@ -216,8 +259,20 @@ def test_a_mistake_behind_bind_is_found_by_check(spoil: Spoil, bound: Path, tmp_
 
 @pytest.mark.parametrize("spoil", [s for s in MISTAKES if s not in FOLLOWED | TOLD], ids=lambda s: s.__name__)
 def test_a_mistake_before_bind_is_refused_by_bind(spoil: Spoil, bound: Path, cnv_on_u250: Path, tmp_path: Path) -> None:
-    with pytest.raises(ff.InputError):
+    with pytest.raises(ff.InputError, match=SAID.get(spoil)):
         ff.bind(cnv_on_u250, spoilt_build(bound, tmp_path, spoil))
+
+
+def test_a_missing_fifo_is_told(bound: Path, cnv_on_u250: Path, tmp_path: Path) -> None:
+    notes = ff.bind(cnv_on_u250, spoilt_build(bound, tmp_path, missing_fifo)).notes
+    assert any("has no FIFO" in note or "words" in note for note in notes)
+
+
+def test_bind_exits_2_and_says_why(bound: Path, cnv_on_u250: Path, tmp_path: Path) -> None:
+    build = spoilt_build(bound, tmp_path, engine_of_another_size)
+    ran = floorflow("bind", cnv_on_u250, "--build", build, "-o", tmp_path / "new")
+    assert (ran.returncode, (tmp_path / "new").exists()) == (2, False)
+    assert "MW is 7" in ran.stderr
 
 
 @pytest.mark.parametrize("spoil", sorted(FOLLOWED, key=lambda s: s.__name__), ids=lambda s: s.__name__)
@@ -249,8 +304,7 @@ def test_an_unbound_plan_has_no_names_to_judge(cnv_on_u250: Path, bound: Path) -
 
 def test_the_command_exits_1_and_names_the_node(bound: Path, tmp_path: Path) -> None:
     build = spoilt_build(bound, tmp_path, renamed_node)
-    command = [sys.executable, "-m", "floorflow", "check", str(bound / "bound"), "--build", str(build)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    ran = floorflow("check", bound / "bound", "--build", build)
     assert ran.returncode == 1
     assert "build-cell-missing" in ran.stdout
 

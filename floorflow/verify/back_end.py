@@ -12,14 +12,31 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypedDict, TypeVar, cast
 
 from floorflow.verify.files import NUMBER_LIMIT
+from floorflow.verify.phase_records import ChannelRecord, FoldedRecord, PhaseRecord
+from floorflow.verify.plan_records import EngineRecord, PlanRecord
 from floorflow.verify.records import RESOURCE_NAMES, Record, is_count
 from floorflow.verify.violations import VIOLATIONS, Findings
 
-Row = Mapping[str, Any]
-"""One engine of a phase: id, network, entry, folding, module, slot, slr, style, fpga, dies, fpga_number and part."""
+
+class Row(TypedDict):
+    """One engine of a phase, and where it lies: what is unknown is None, and the part then the first FPGA's."""
+
+    id: str
+    network: str
+    entry: EngineRecord
+    folding: FoldedRecord
+    module: str | None
+    slot: str | None
+    slr: int | None
+    style: str | None
+    fpga: str | None
+    dies: int
+    fpga_number: int | None
+    part: str
+
 
 GROUP = "floorflow.judges"
 BUILT_IN = {
@@ -228,7 +245,7 @@ class BackEnd:
 
         return self._asked(where, None, ask)
 
-    def check_fifo(self, channel: Record, part: str, where: str) -> None:
+    def check_fifo(self, channel: ChannelRecord, part: str, where: str) -> None:
         """Report what is wrong with the memory of a channel's FIFO, which lies on a part."""
 
         def ask() -> None:
@@ -236,7 +253,7 @@ class BackEnd:
 
         self._asked(where, None, ask)
 
-    def files(self, plan: Record, phase: Record, folder: Files, where: str) -> dict[str, str]:
+    def files(self, plan: PlanRecord, phase: PhaseRecord, folder: Files, where: str) -> dict[str, str]:
         """Report what is wrong with a phase's files, and return the cells of engines.
 
         A part that names none (``None``) has engines that are cells of their own ids, inside the board's shell.
@@ -251,7 +268,7 @@ class BackEnd:
 
         return self._asked(where, {}, ask)
 
-    def unplaced_files(self, phase: Record, folder: Files, clock_mhz: float, where: str) -> None:
+    def unplaced_files(self, phase: PhaseRecord, folder: Files, clock_mhz: float, where: str) -> None:
         """Report what is wrong with the tool's files of a part of a network that is placed nowhere."""
         given = phase, folder, clock_mhz, self.context
         self._asked(where, None, lambda: self._report(self._more("unplaced_files", *given) or ()))
@@ -266,12 +283,12 @@ class BackEnd:
         return bool(self._more("is_stream_cell", cell))
 
     def check_build(
-        self, phase: Record, build: Path, told: tuple[Mapping[str, str], Mapping[str, str]], where: str
+        self, phase: PhaseRecord, build: Path, told: tuple[Mapping[str, str], Mapping[str, str]], where: str
     ) -> None:
         """Report where a build is not what the phase, whose cells are ``told``, is bound to."""
         self._asked(where, None, lambda: self._report(self._more("build", phase, build, told, self.context) or ()))
 
-    def builds_slices(self, phase: Record, where: str) -> bool:
+    def builds_slices(self, phase: PhaseRecord, where: str) -> bool:
         """Whether the tool builds register slices from the files of a phase."""
         return self._asked(where, otherwise=False, ask=lambda: self._more("builds_slices", phase, self.context) is True)
 
@@ -324,19 +341,19 @@ class BackEnd:
             return otherwise
 
 
-def judge_of(plan: Record, findings: Findings) -> Judge | None:
+def judge_of(options: Mapping[str, Any], findings: Findings) -> Judge | None:
     """Return the part of the judge for the plan's back end, or None after reporting why there is none."""
     try:
-        part = find_judge(plan["options"]["backend"])
+        part = find_judge(options["backend"])
         findings.meanings = {**VIOLATIONS, **part.findings}
     except NoJudgeError as error:
         findings.add("backend-unknown", "options.backend", str(error))
         return None
-    check_options(part, plan["options"], findings)
+    check_options(part, options, findings)
     return part
 
 
-def check_options(judge: Judge, options: Record, findings: Findings) -> None:
+def check_options(judge: Judge, options: Mapping[str, Any], findings: Findings) -> None:
     """Report what is wrong with the back end's own options of a plan."""
     where = "options.backend_options"
     try:
@@ -371,22 +388,20 @@ class PlannedEngine:
     """An engine's entry in ``networks`` together with its folding in a phase, and what follows from both."""
 
     name: str
-    row: Record
+    row: Row
     facts: EngineFacts
 
     @property
-    def entry(self) -> Record:
+    def entry(self) -> EngineRecord:
         """Its entry in ``networks``."""
-        entry: Record = self.row["entry"]
-        return entry
+        return self.row["entry"]
 
     @property
-    def folding(self) -> Record:
+    def folding(self) -> FoldedRecord:
         """Its folding in the phase."""
-        folding: Record = self.row["folding"]
-        return folding
+        return self.row["folding"]
 
     @property
     def kind(self) -> str:
         """The back end's kind."""
-        return str(self.entry["kind"])
+        return self.entry["kind"]

@@ -9,12 +9,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
-from floorflow.verify.back_end import BackEnd, EngineFacts, Judge, PlannedEngine
-from floorflow.verify.hardware.boards import Board
+from floorflow.verify.back_end import BackEnd, EngineFacts, Judge, PlannedEngine, Row
+from floorflow.verify.hardware.boards import Boards
 from floorflow.verify.hardware.routes import NO_ROADS, Link, Roads, Route, Slot, roads
-from floorflow.verify.records import Amounts, Record, amounts
+from floorflow.verify.phase_records import ChannelRecord, ModuleRecord, PartRecord, PhaseRecord
+from floorflow.verify.plan_records import FpgaRecord, MemoryScheduleRecord, PlanRecord
+from floorflow.verify.records import SIDES, Amounts, Side, amounts
 from floorflow.verify.violations import Findings
 
 Kind = Literal["engine", "host", "memory", "phase"]
@@ -83,7 +85,7 @@ def slr_number(name: str) -> int | None:
     return int(match.group(1)) if match else None
 
 
-def slots_of(plan: Record) -> dict[str, Slot]:
+def slots_of(plan: PlanRecord) -> dict[str, Slot]:
     """Return the slots by name; those without a readable SLR are left out."""
     slots: dict[str, Slot] = {}
     for number, fpga in enumerate(plan["platform"]["fpgas"]):
@@ -94,7 +96,7 @@ def slots_of(plan: Record) -> dict[str, Slot]:
     return slots
 
 
-def links_of(plan: Record, slots: dict[str, Slot]) -> dict[tuple[int, int], Link]:
+def links_of(plan: PlanRecord, slots: dict[str, Slot]) -> dict[tuple[int, int], Link]:
     """Return the links by the numbers of the two FPGAs, the lower first; those that join nothing are left out."""
     links: dict[tuple[int, int], Link] = {}
     for entry in plan["platform"]["links"]:
@@ -115,10 +117,10 @@ class PhaseFacts:
     """
 
     where: str
-    raw: Record
+    raw: PhaseRecord
     slots: dict[str, Slot]
     links: dict[tuple[int, int], Link]
-    fpgas: dict[str, Record]
+    fpgas: dict[str, FpgaRecord]
     register_stages: dict[str, int]
     crossing_fifos: bool
     folded: dict[str, PlannedEngine]
@@ -136,30 +138,30 @@ class PhaseFacts:
         """Record ``name`` unless the stated value equals the derived one."""
         self.findings.expect(name, where, what, stated, derived)
 
-    def compare(self, name: str, where: str, stated: Record, derived: Mapping[str, object]) -> None:
+    def compare(self, name: str, where: str, stated: Mapping[str, object], derived: Mapping[str, object]) -> None:
         """Record ``name`` for each derived value that the stated one of its key does not equal."""
         self.findings.compare(name, where, stated, derived)
 
     @property
     def name(self) -> str:
         """The phase's name."""
-        return str(self.raw["name"])
+        return self.raw["name"]
 
     @cached_property
-    def parts(self) -> dict[str, Record]:
+    def parts(self) -> dict[str, PartRecord]:
         """What runs in the phase, by network."""
         return {part["network"]: part for part in self.raw["networks"]}
 
-    def end(self, channel: Record, side: str) -> End | None:
+    def end(self, channel: ChannelRecord, side: Side) -> End | None:
         """Return a channel's ``source`` or ``target``, taken apart; None if it is no end."""
         return read_end(channel[side], side, self.networks)
 
-    def network_of(self, channel: Record) -> str | None:
+    def network_of(self, channel: ChannelRecord) -> str | None:
         """Return the network of a channel, that of its first end that can be read."""
-        ends = (self.end(channel, side) for side in ("source", "target"))
+        ends = (self.end(channel, side) for side in SIDES)
         return next((end.network for end in ends if end is not None), None)
 
-    def channels_of(self, network: str) -> list[Record]:
+    def channels_of(self, network: str) -> list[ChannelRecord]:
         """Return the channels of a network."""
         return [channel for channel in self.channels if self.network_of(channel) == network]
 
@@ -167,19 +169,18 @@ class PhaseFacts:
         """Return the engines of a network, by their ids, in its order."""
         return {name: engine for name, engine in self.folded.items() if engine.row["network"] == network}
 
-    def interval_cycles(self, channel: Record) -> int:
+    def interval_cycles(self, channel: ChannelRecord) -> int:
         """Return the interval of a channel's network in this phase, 0 if that is unknown."""
         part = self.parts.get(self.network_of(channel) or "")
-        return int(part["interval_cycles"]) if part else 0
+        return part["interval_cycles"] if part else 0
 
     @property
-    def channels(self) -> list[Record]:
+    def channels(self) -> list[ChannelRecord]:
         """The phase's channels."""
-        channels: list[Record] = self.raw["channels"]
-        return channels
+        return self.raw["channels"]
 
     @cached_property
-    def modules(self) -> dict[str, Record]:
+    def modules(self) -> dict[str, ModuleRecord]:
         """Modules by name."""
         return {module["name"]: module for module in self.raw["modules"]}
 
@@ -190,7 +191,7 @@ class PhaseFacts:
 
     def slot_of_module(self, module: str | None) -> Slot | None:
         """Return the slot that a module is assigned to."""
-        return self.slots.get(self.raw["partition"]["assignment"].get(module, ""))
+        return self.slots.get(self.raw["partition"]["assignment"].get(module or "", ""))
 
     def slot_of_end(self, end: str, *, enters: bool) -> Slot | None:
         """Return where an end of a channel lies; what is outside: in the host's slot of the first FPGA or the last."""
@@ -199,13 +200,13 @@ class PhaseFacts:
         fpgas = list(self.fpgas.values())
         return self.slots.get(fpgas[0 if enters else -1]["host_slot"])
 
-    def ends(self, channel: Record) -> tuple[Slot, Slot] | None:
+    def ends(self, channel: ChannelRecord) -> tuple[Slot, Slot] | None:
         """Return the slots of a channel's source and target, None if one is unknown."""
         source = self.slot_of_end(channel["source"], enters=True)
         target = self.slot_of_end(channel["target"], enters=False)
         return (source, target) if source and target else None
 
-    def route(self, channel: Record) -> Route | None:
+    def route(self, channel: ChannelRecord) -> Route | None:
         """Return the route of a channel, empty inside one slot; None if an end or a link on it is unknown."""
         ends = self.ends(channel)
         return self.roads.route(*ends) if ends else None
@@ -219,7 +220,7 @@ class PhaseFacts:
         """Return how many register stages stand on a route: the board's at each SLR boundary that it crosses."""
         return sum(self.register_stages[lower.fpga] for lower, _ in self.boundaries(route))
 
-    def registers(self, channel: Record) -> list[tuple[str, Amounts]]:
+    def registers(self, channel: ChannelRecord) -> list[tuple[str, Amounts]]:
         """Return slot and price of every register stage of a channel, in the order in which a word passes them."""
         found, wires = [], stream_wires(channel["width_bits"])
         price = amounts({"LUT": wires, "FF": 2 * wires} if self.crossing_fifos else {"FF": wires})
@@ -231,11 +232,11 @@ class PhaseFacts:
                 found += [(slot, price) for slot in (slots if rises else reversed(slots))]
         return found
 
-    def gbps(self, channel: Record) -> float:
+    def gbps(self, channel: ChannelRecord) -> float:
         """Return the rate of a channel in Gb/s: bits a frame at the frame rate of its network in this phase."""
-        bits: int = channel["words_per_frame"] * channel["width_bits"]
+        bits = channel["words_per_frame"] * channel["width_bits"]
         part = self.parts.get(self.network_of(channel) or "")
-        return bits * float(part["estimates"]["fps"]) / 1e9 if part else 0.0
+        return bits * part["estimates"]["fps"] / 1e9 if part else 0.0
 
     @cached_property
     def successors(self) -> dict[str, list[str]]:
@@ -247,7 +248,11 @@ class PhaseFacts:
         return following
 
 
-def phases_of(plan: Record, boards: Mapping[str, Board], judge: Judge | None, findings: Findings) -> list[PhaseFacts]:
+Phases = Sequence[PhaseFacts]
+"""All phases of a plan, in its order."""
+
+
+def phases_of(plan: PlanRecord, boards: Boards, judge: Judge | None, findings: Findings) -> list[PhaseFacts]:
     """Return every phase with what the back end's part of the judge, if there is one, says of its engines."""
     slots = slots_of(plan)
     fpgas = {fpga["name"]: fpga for fpga in plan["platform"]["fpgas"]}
@@ -272,7 +277,7 @@ def phases_of(plan: Record, boards: Mapping[str, Board], judge: Judge | None, fi
 
 
 def _back_end(
-    plan: Record, boards: Mapping[str, Board], judge: Judge | None, rows: Record, findings: Findings
+    plan: PlanRecord, boards: Boards, judge: Judge | None, rows: Mapping[str, Row], findings: Findings
 ) -> BackEnd | None:
     if judge is None:
         return None
@@ -292,7 +297,7 @@ def _back_end(
     return BackEnd(plan["options"]["backend"], judge, findings, context)
 
 
-def folded_engines(rows: Mapping[str, Record], back_end: BackEnd | None, where: str) -> dict[str, PlannedEngine]:
+def folded_engines(rows: Mapping[str, Row], back_end: BackEnd | None, where: str) -> dict[str, PlannedEngine]:
     """Return the engines that have a folding, in the order of the networks."""
     folded: dict[str, PlannedEngine] = {}
     for name, row in rows.items():
@@ -301,49 +306,48 @@ def folded_engines(rows: Mapping[str, Record], back_end: BackEnd | None, where: 
     return folded
 
 
-def _rows(plan: Record, phase: Record, slots: Mapping[str, Slot]) -> dict[str, dict[str, Any]]:
+def _rows(plan: PlanRecord, phase: PhaseRecord, slots: Mapping[str, Slot]) -> dict[str, Row]:
     """Return what the back end's part of the judge is told of each engine that has a folding in a phase, by its id."""
     parts = {part["network"]: part["folding"]["engines"] for part in phase["networks"]}
     module_of = {engine: module["name"] for module in phase["modules"] for engine in module["engines"]}
-    rows = {}
+    rows: dict[str, Row] = {}
     for network in plan["networks"]:
         folding = parts.get(network["name"], {})
         for engine in network["engines"]:
             name = engine_id(network["name"], engine["name"], several=len(plan["networks"]) > 1)
-            if name in folding:
-                known = {"id": name, "network": network["name"], "entry": engine, "folding": folding[name]}
-                rows[name] = known | _place(plan, phase, slots, module_of.get(name))
+            if name not in folding:
+                continue
+            module = module_of.get(name)
+            slot = slots.get(phase["partition"]["assignment"].get(module or "", ""))
+            rows[name] = {
+                "id": name,
+                "network": network["name"],
+                "entry": engine,
+                "folding": folding[name],
+                "module": module,
+                "slot": slot.name if slot else None,
+                "slr": slot.slr if slot else None,
+                "dies": sum(other.fpga == slot.fpga for other in slots.values()) if slot else 0,
+                "style": phase["constraint_styles"].get(slot.name) if slot else None,
+                "fpga": slot.fpga if slot else None,
+                "fpga_number": slot.fpga_number if slot else None,
+                "part": plan["platform"]["fpgas"][slot.fpga_number if slot else 0]["part"],
+            }
     return rows
 
 
-def _place(plan: Record, phase: Record, slots: Mapping[str, Slot], module: str | None) -> dict[str, Any]:
-    """Tell where the engines of a module lie; what is unknown is None, and the part is then the first FPGA's."""
-    slot = slots.get(phase["partition"]["assignment"].get(module, ""))
-    fpgas = plan["platform"]["fpgas"]
-    return {
-        "module": module,
-        "slot": slot and slot.name,
-        "slr": slot and slot.slr,
-        "dies": sum(other.fpga == slot.fpga for other in slots.values()) if slot else 0,
-        "style": phase["constraint_styles"].get(slot.name) if slot else None,
-        "fpga": slot and slot.fpga,
-        "fpga_number": slot and slot.fpga_number,
-        "part": fpgas[slot.fpga_number if slot else 0]["part"],
-    }
-
-
-def frames_of(shared: Record, network: str) -> float | None:
+def frames_of(shared: MemoryScheduleRecord, network: str) -> float | None:
     """Return the rate that a schedule gives a network, from its repetitions and the period."""
-    entry: Record | None = next((each for each in shared["networks"] if each["network"] == network), None)
+    entry = next((each for each in shared["networks"] if each["network"] == network), None)
     return None if entry is None or shared["period_us"] <= 0 else entry["repetitions"] * 1e6 / shared["period_us"]
 
 
-def parts_of(plan: Record, network: str) -> list[tuple[Record, Record]]:
+def parts_of(plan: PlanRecord, network: str) -> list[tuple[PhaseRecord, PartRecord]]:
     """Return each phase in which a network runs, with its part there."""
     return [(phase, part) for phase in plan["phases"] for part in phase["networks"] if part["network"] == network]
 
 
-def frames_per_second(plan: Record, network: str) -> float | None:
+def frames_per_second(plan: PlanRecord, network: str) -> float | None:
     """Return the rate of a network: of its engines, or with a schedule of the whole period; None if there is none."""
     parts, schedule = parts_of(plan, network), plan["schedule"]
     shared = plan.get("memory_schedule")

@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from floorflow.verify.plan_records import PlanRecord
 from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings, NotAPlan
 
@@ -272,7 +273,7 @@ def shipped_file(kind: str, name: str) -> Path | None:
     return next((path for path in candidates if path.exists()), None)
 
 
-def check_library(folder: Folder, plan: Record, findings: Findings) -> None:
+def check_library(folder: Folder, plan: PlanRecord, findings: Findings) -> None:
     """Judge that the Tcl library, which the scripts source, is the shipped one; without scripts there need be none."""
     styles = {style for phase in plan["phases"] for style in phase["constraint_styles"].values()}
     if styles <= {"none"} and not (folder.root / LIBRARY).exists():

@@ -1,107 +1,180 @@
-"""Where a JSON value departs from the judge's own schemas: ``plan.schema.json`` and ``files.schema.json`` beside this.
+"""Where a JSON value departs from the judge's own specification: `plan_records`, or ``files.schema.json`` beside this.
 
-Only after the structure matches do rules index into a value. How schemas are written stands in the first of the files.
+Only after the structure matches do rules index into a value. In the file a record lists its fields with types of
+`records`: one with a question mark may be left out; [x] is a list of x, {"*": x} an object of any keys; "x or null" and
+[x, null] may be null.
 """
 
 from __future__ import annotations
 
+import builtins
 import json
-import math
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    TypedDict,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
-from floorflow.verify.records import Record, is_number
+from floorflow.verify import plan_records, records
+from floorflow.verify.records import Keys, Scalar
+from floorflow.verify.violations import Findings
 
 MOST = 1_000
 """So many departures are told of one value."""
-_TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float)}
+
+Problems = Iterable[tuple[str, str]]
+"""Places and sentences."""
+Match = Callable[[Any, str], Problems]
+"""Tells where a value departs, given its place."""
+
+PLAIN = {
+    str: Scalar("a string", (str,)),
+    bool: Scalar("true or false", (bool,)),
+    int: Scalar("an integer", (int,)),
+    float: Scalar("a finite number", (int, float)),
+}
+_KNOWN = {**vars(builtins), **vars(records), **vars(plan_records)}
+"""Types by the names that ``files.schema.json`` has for them."""
 
 
 @cache
-def _file(name: str) -> Record:
-    content: Record = json.loads(Path(__file__).with_name(f"{name}.schema.json").read_text(encoding="utf-8"))
-    return content
+def file_record(name: str) -> Any:
+    """Return the type of another file that check reads, or of a record in one."""
+    content = json.loads(Path(__file__).with_name("files.schema.json").read_text(encoding="utf-8"))
+    return _type(content["records"][name])
 
 
-@cache
-def scalars() -> dict[str, Record]:
-    """Return the kinds of single values by name."""
-    found: dict[str, Record] = _file("plan")["scalars"]
-    return found
-
-
-@cache
-def records() -> dict[str, Record]:
-    """Return the kinds of objects by name, those of all files."""
-    return {**_file("plan")["records"], **_file("files")["records"]}
-
-
-def is_a(name: str, value: object) -> bool:
-    """Whether a value is a scalar of a kind."""
-    kind = scalars()[name]
-    if kind.keys() == {"expected"} or (isinstance(value, str) and value in kind.get("enum", ())):
-        return True
-    if isinstance(value, str) and "pattern" in kind:
-        return re.fullmatch(kind["pattern"], value) is not None
-    return "type" in kind and _is_of_type(kind, value)
-
-
-def _is_of_type(kind: Record, value: Any) -> bool:
-    types = _TYPES[kind["type"]]
-    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-        return False
-    if not is_number(value):
-        return not isinstance(value, float)
-    inside = kind.get("minimum", value) <= value <= kind.get("maximum", value)
-    return bool(inside and kind.get("above", -math.inf) < value < kind.get("below", math.inf))
-
-
-def departures(value: Any, record: str, where: str = "") -> Iterator[tuple[str, str]]:
-    """Yield ``(where, message)`` for each of the first places at which a value departs from a record."""
-    return islice(_departures(value, record, where), MOST)
-
-
-def _departures(value: Any, shape: Any, where: str) -> Iterator[tuple[str, str]]:
+def _type(shape: Any) -> Any:
     if isinstance(shape, str):
         name = shape.removesuffix(" or null")
-        if name != shape and value is None:
-            return
-        if name in scalars():
-            if not is_a(name, value):
-                yield where, f"expected {scalars()[name]['expected']}, found {value!r:.60}"
-        else:
-            yield from _departures(value, records()[name], where)
-    elif isinstance(shape, list):
+        found = _KNOWN.get(name) or file_record(name)
+        return found if name == shape else found | None
+    if isinstance(shape, list):
+        found = list[_type(shape[0])]  # type: ignore[misc]  # a type that is made here
+        return found | None if None in shape else found
+    if "*" in shape:
+        return dict[str, _type(shape["*"])]  # type: ignore[misc]
+    fields = {
+        name.removesuffix("?"): NotRequired[_type(inner)] if name.endswith("?") else _type(inner)
+        for name, inner in shape.items()
+    }
+    make: Any = TypedDict  # of fields that a file lists
+    return make("FileRecord", fields)
+
+
+def departures(value: Any, hint: Any, where: str = "") -> Iterator[tuple[str, str]]:
+    """Yield ``(where, message)`` for each of the first places at which a value departs from a type."""
+    return islice(match_of(hint)(value, where), MOST)
+
+
+def holds(value: Any, hint: Any, findings: Findings, name: str, where: str = "") -> bool:
+    """Whether a value is of a type; record as ``name`` each of the first places at which it is not."""
+    faults = list(departures(value, hint, where))
+    for place, message in faults:
+        findings.add(name, place, message)
+    return not faults
+
+
+def scalar_of(hint: Any) -> Scalar | None:
+    """Return the kind of single value that a type is, None if it is none."""
+    if get_origin(hint) is Literal:
+        words = get_args(hint)
+        return Scalar(f"{', '.join(words[:-1])} or {words[-1]}", words=words)
+    stated = hint.__metadata__[0] if get_origin(hint) is Annotated else PLAIN.get(hint)
+    return stated if isinstance(stated, Scalar) else None
+
+
+def fields_of(hint: Any) -> dict[str, Any] | None:
+    """Return the fields of a record by name, some of which need not be there; None if a type is no record."""
+    if is_typeddict(hint):
+        return get_type_hints(hint, include_extras=True)
+    if get_origin(hint) is Annotated and isinstance(hint.__metadata__[0], Keys):
+        return dict.fromkeys(hint.__metadata__[0].names, get_args(get_args(hint)[0])[1])
+    return None
+
+
+def without_null(hint: Any) -> Any:
+    """Return what a type is where it is not null."""
+    if get_origin(hint) not in (Union, UnionType):
+        return hint
+    return next(inner for inner in get_args(hint) if inner is not NoneType)
+
+
+@cache
+def match_of(hint: Any) -> Match:
+    """Return what tells where a value departs from a type."""
+    if hint is Any:
+        return lambda _value, _where: ()
+    if (inner := without_null(hint)) is not hint:
+        match = match_of(inner)
+        return lambda value, where: () if value is None else match(value, where)
+    if (scalar := scalar_of(hint)) is not None:
+        return _scalar(scalar)
+    if (fields := fields_of(hint)) is not None:
+        return _record(fields)
+    return (_list if get_origin(hint) is list else _table)(*get_args(hint))
+
+
+def _scalar(scalar: Scalar) -> Match:
+    def match(value: Any, where: str) -> Problems:
+        return () if scalar.holds(value) else ((where, f"expected {scalar.expected}, found {value!r:.60}"),)
+
+    return match
+
+
+def _list(item: Any) -> Match:
+    of_item = match_of(item)
+
+    def match(value: Any, where: str) -> Problems:
         if not isinstance(value, list):
-            if value is not None or None not in shape:
-                yield where, f"expected a list, found {value!r:.60}"
+            yield where, f"expected a list, found {value!r:.60}"
             return
-        for index, item in enumerate(value):
-            yield from _departures(item, shape[0], f"{where}[{index}]")
-    elif isinstance(value, dict):
-        yield from _of_object(value, shape, where)
-    else:
-        yield where, f"expected an object, found {value!r:.60}"
+        for index, held in enumerate(value):
+            yield from of_item(held, f"{where}[{index}]")
+
+    return match
 
 
-def _of_object(value: Record, shape: Record, where: str) -> Iterator[tuple[str, str]]:
-    for field, inner in shape.items():
-        name = field.removesuffix("?")
-        place = f"{where}.{name}" if where else name
-        if field.startswith("*"):
-            yield from _of_map(value, inner, field[2:], where)
-        elif name in value:
-            yield from _departures(value[name], inner, place)
-        elif name == field:
-            yield place, "is missing"
+def _table(key: Any, item: Any) -> Match:
+    kind, of_item = scalar_of(key) or PLAIN[str], match_of(item)
+
+    def match(value: Any, where: str) -> Problems:
+        if not isinstance(value, dict):
+            yield where, f"expected an object, found {value!r:.60}"
+            return
+        for name, held in value.items():
+            if not kind.holds(name):
+                yield where, f"expected keys that are {kind.expected}, found {name!r:.60}"
+            yield from of_item(held, f"{where}.{name}")
+
+    return match
 
 
-def _of_map(value: Record, inner: Any, kind: str, where: str) -> Iterator[tuple[str, str]]:
-    for key, held in value.items():
-        if kind and not is_a(kind, key):
-            yield where, f"expected keys that are {scalars()[kind]['expected']}, found {key!r:.60}"
-        yield from _departures(held, inner, f"{where}.{key}")
+def _record(fields: dict[str, Any]) -> Match:
+    needless = {name for name, hint in fields.items() if get_origin(hint) is NotRequired}
+    matches = {name: match_of(get_args(hint)[0] if name in needless else hint) for name, hint in fields.items()}
+
+    def match(value: Any, where: str) -> Problems:
+        if not isinstance(value, dict):
+            yield where, f"expected an object, found {value!r:.60}"
+            return
+        for name, of_field in matches.items():
+            place = f"{where}.{name}" if where else name
+            if name in value:
+                yield from of_field(value[name], place)
+            elif name not in needless:
+                yield place, "is missing"
+
+    return match

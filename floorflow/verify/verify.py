@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from floorflow.verify.back_end import judge_of
-from floorflow.verify.facts import PhaseFacts, phases_of
+from floorflow.verify.facts import PhaseFacts, Phases, phases_of
 from floorflow.verify.files import Folder, check_library, open_folder
-from floorflow.verify.hardware.boards import Board
-from floorflow.verify.records import Record
+from floorflow.verify.hardware.boards import Boards
+from floorflow.verify.plan_records import PlanRecord
 from floorflow.verify.rules import (
     across,
     channels,
@@ -140,7 +140,7 @@ def judge(out: Path, build: Path | None = None) -> Verdict:
     plan = _read_plan(folder, findings)
     if plan is None:
         return Verdict(findings.told(), {})
-    part = judge_of(plan, findings)
+    part = judge_of(plan["options"], findings)
     boards, phases = platform.load_boards(folder, plan, findings), list[PhaseFacts]()
     given = {"folder": folder, "plan": plan, "boards": boards, "phases": phases, "options": plan["options"]}
     given |= {"cap": plan["options"]["cap"], "objective": plan["options"]["objective"]}
@@ -167,7 +167,7 @@ def _apply(rules: Rules, given: Mapping[str, Any], *last: Findings) -> None:
         rule(*(given[name] for name in names.split()), *last)
 
 
-def _judged(folder: Folder, plan: Record, phases: list[PhaseFacts], boards: dict[str, Board]) -> dict[str, int]:
+def _judged(folder: Folder, plan: PlanRecord, phases: Phases, boards: Boards) -> dict[str, int]:
     """Count what was there to be judged, and could be."""
     return {
         "boards": len({id(board) for board in boards.values()}),
@@ -186,15 +186,15 @@ def _judged(folder: Folder, plan: Record, phases: list[PhaseFacts], boards: dict
     }
 
 
-def _read_plan(folder: Folder, findings: Findings) -> Record | None:
-    plan = folder.json("plan.json", findings)
+def _read_plan(folder: Folder, findings: Findings) -> PlanRecord | None:
+    plan: Any = folder.json("plan.json", findings)
     if plan is None:
         return None
     if plan.get("schema") != SCHEMA:
         told = f"is {plan.get('schema')!r:.60}, this floorflow reads {SCHEMA}: plan again (--force replaces the folder)"
         findings.add("plan-malformed", "schema", told)
         return None
-    problems = list(departures(plan, "plan"))
+    problems = list(departures(plan, PlanRecord))
     if not problems and not (plan["phases"] and plan["networks"] and plan["platform"]["fpgas"]):
         problems.append(("networks, phases, platform.fpgas", "must not be empty"))
     problems = problems or list(_long_lists(plan))
@@ -203,7 +203,7 @@ def _read_plan(folder: Folder, findings: Findings) -> Record | None:
     return None if problems else plan
 
 
-def _long_lists(plan: Record) -> Iterator[tuple[str, str]]:
+def _long_lists(plan: PlanRecord) -> Iterator[tuple[str, str]]:
     """Yield the lists that are longer than any plan's, with a sentence."""
     waiting: list[tuple[str, Any]] = [("", plan)]
     while waiting:

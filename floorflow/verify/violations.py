@@ -66,6 +66,11 @@ class Findings:
         for key, value in derived.items():
             self.expect(name, where, key, stated[key], value)
 
+    def compare_at(self, name: str, where: str, stated: Mapping[str, object], derived: Mapping[str, object]) -> None:
+        """Do the same, and tell the place of each."""
+        for key, value in derived.items():
+            self.expect(name, f"{where}.{key}", key, stated[key], value)
+
 
 def _told(text: str) -> str:
     """Spell what cannot be written as UTF-8, such as a file name in another encoding, and cut what is too long."""

@@ -23,7 +23,7 @@ from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.search.candidate import solvers
 from floorflow.verify.back_end import BUILT_IN
 from tests.command_line import floorflow
-from tests.plans import CNV, ROOT, TFC
+from tests.plans import ROOT, TFC
 from tests.reconfigured import least_share, quick_board
 from tests.verify.planned_in_region import partial_request
 from tests.verify.two_by_two import write_two_by_two
@@ -258,8 +258,8 @@ def in_memory(path: Path) -> onnx.ModelProto:
 
 @pytest.mark.parametrize(
     "given",
-    [str, ff.read, read_source, lambda path: ff.read(in_memory(path)), in_memory],
-    ids=["path", "read", "source", "read from memory", "memory"],
+    [str, read_source, in_memory],
+    ids=["path", "source", "memory"],
 )
 def test_a_model_may_be_a_file_or_in_memory(given: Callable[[Path], ff.Model], tfc: ff.Plan) -> None:
     made = ff.plan(given(TFC), "pynq-z1", effort="fast")
@@ -426,7 +426,9 @@ def on_resources(_folder: Path, tell: Callable[[ff.Event], None]) -> ff.Resource
     return ff.plan_resources(TFC, "samo:zc706", progress=tell)
 
 
-@pytest.mark.parametrize("planned", [of_several, cut_in_time, in_regions, at_memory, on_resources])
+@pytest.mark.parametrize(
+    "planned", [of_several, cut_in_time, pytest.param(in_regions, marks=pytest.mark.slow), at_memory, on_resources]
+)
 def test_ctrl_c_while_any_plan_is_recorded_brings_it(
     planned: Callable[[Path, Callable[[ff.Event], None]], object], tmp_path: Path
 ) -> None:
@@ -485,7 +487,7 @@ def stopped_in(planned: Phased, folder: Path, has_come: Moment, stage: str = "")
         (cut_in_time, "blocks", ""),
         pytest.param(cut_in_time, "planning blocks", "", marks=pytest.mark.slow),
         pytest.param(in_regions, "blocks", "", marks=pytest.mark.slow),
-        (in_regions, "planning blocks", ""),
+        pytest.param(in_regions, "planning blocks", "", marks=pytest.mark.slow),
         (in_regions, "planning blocks", "placing"),
     ],
 )
@@ -561,7 +563,7 @@ def test_ctrl_c_before_any_plan_is_known_is_plain() -> None:
     ("stage", "missing"), [("extras: drawing", "pictures and extras.json"), ("extras: bargains", "extras.json")]
 )
 def test_ctrl_c_while_extras_are_made_leaves_the_whole_plan(stage: str, missing: str, tmp_path: Path) -> None:
-    made = small(effort="default")
+    made = small(bargains="fold")
     with pytest.raises(KeyboardInterrupt, match=f"is finished and is written to .*out, without {missing}$"):
         made.save(tmp_path / "out", progress=stopping_at(stage))
     assert (tmp_path / "out" / "plan.json").read_bytes() == made.main_file
@@ -572,7 +574,7 @@ def test_ctrl_c_while_extras_are_made_leaves_the_whole_plan(stage: str, missing:
 
 
 def test_extras_change_no_file_that_a_tool_reads(tmp_path: Path) -> None:
-    made = small(effort="default")
+    made = small(bargains="fold")
     names = made.save(tmp_path / "out", extras=False)
     before = {name: (tmp_path / "out" / name).read_bytes() for name in names}
     more = made.save_extras(tmp_path / "out")
@@ -608,7 +610,7 @@ def test_events_name_the_stages_that_run_and_the_best_of_this_plan(monkeypatch: 
         return place(*given)
 
     monkeypatch.setattr(solvers, "place", placed)
-    made = ff.plan(CNV, "zcu104", effort="fast", bargains="fold", progress=tell)
+    made = small(bargains="fold", progress=tell)
     assert made.extras is not None
     assert seen == {"placing"}
     best = [event.best for event in events if event.best is not None and event.best.interval_cycles is not None]

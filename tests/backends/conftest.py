@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import made_once
+
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("layered")
+    return made_once(tmp_path_factory, "layered", lambda folder: folder)

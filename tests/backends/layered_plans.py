@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import re
 import shutil
 from collections.abc import Callable
 from itertools import pairwise
@@ -26,12 +29,18 @@ QUICK: dict[str, Any] = {"effort": "fast", "plots": False}
 def residual(folder: Path) -> Path:
     """Write the residual network to a folder, as the model ``residual``."""
     path = folder / "residual.onnx"
-    if not path.exists():
-        onnx.save(residual_network(), path)
-    return path
+    return path if path.exists() else saved(residual_network(), path)
+
+
+def saved(model: onnx.ModelProto, path: Path) -> Path:
+    """Save a model at once as a whole: other workers may read it."""
+    onnx.save(model, own := path.with_suffix(f".{os.getpid()}"))
+    return own.replace(path)
 
 
 Nodes = list[onnx.NodeProto]
+Change = Callable[[dict[str, Any], dict[str, Any]], None]
+"""Plants a mistake in a plan's JSON or in files of its back end."""
 ACTIVATIONS = (
     *("Clip", "Elu", "HardSigmoid", "LeakyRelu", "LogSoftmax", "Selu", "Sigmoid", "Softmax", "Softplus", "Softsign"),
     *("Tanh", "ThresholdedRelu"),
@@ -48,8 +57,7 @@ def write_float_model(path: Path, nodes: Nodes, shapes: tuple[list[int], list[in
     ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in zip("xy", shapes, strict=True)]
     initialisers = [numpy_helper.from_array(each.astype(np.float32), name) for name, each in arrays.items()]
     graph = helper.make_graph(nodes, path.stem, ends[:1], ends[1:], initialisers)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
-    return path
+    return saved(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
 
 
 def window(op: str, names: str, kernel: tuple[int, ...], pads: tuple[int, ...], **more: Any) -> onnx.NodeProto:
@@ -123,11 +131,15 @@ def model_of(folder: Path, name: str) -> Path:
 
 def plan(folder: Path, model: str, backend: str, *options: str, platform: str = "zcu104") -> Path:
     """Return the folder of a plan, which must succeed; ``options`` of the back end as on the command line."""
-    out = folder / "_".join([backend, model, platform, *(each.replace("=", "_") for each in options)])
-    if not (out / "plan.json").exists():
-        own: dict[str, Any] = dict(each.split("=") for each in options)
-        request = Request(model_of(folder, model), platform, backend=backend, backend_options=own, **QUICK)
-        make_plan(out, request)
+    out = folder / re.sub(r"\W", "_", " ".join((backend, model, platform, *options)))
+    own: dict[str, Any] = dict(each.split("=") for each in options)
+    # Floorplans of modules are those on cards: elsewhere folding, files and judge are looked at.
+    granularity = "slot" if platform == "zcu104" else "stage"
+    with out.with_suffix(".lock").open("w") as lock:  # the folder is that of all workers
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (out / "plan.json").exists():
+            asked = {**QUICK, "backend": backend, "backend_options": own, "granularity": granularity}
+            make_plan(out, Request(model_of(folder, model), platform, **asked))
     return out
 
 
@@ -146,7 +158,7 @@ def assert_legal(out: Path) -> None:
     assert [*check(out)] == []
 
 
-def findings(out: Path, target: Path, spoil: Callable[[dict[str, Any], dict[str, Any]], None]) -> set[str]:
+def findings(out: Path, target: Path, spoil: Change) -> set[str]:
     """Return what the judge finds in a copy of a plan in which a mistake was planted: in its JSON, or in files."""
     shutil.copytree(out, target)
     made = read(target)
@@ -157,3 +169,17 @@ def findings(out: Path, target: Path, spoil: Callable[[dict[str, Any], dict[str,
     for name, content in files.items():
         (own / name).write_text(json.dumps(content))
     return {violation.name for violation in check(target)}
+
+
+def folding(name: str, **values: object) -> Change:
+    return lambda made, files: foldings(made)[name]["attributes"].update(values)
+
+
+def attribute(name: str, **values: object) -> Change:
+    return lambda made, files: next(e for e in made["networks"][0]["engines"] if e["name"] == name)[
+        "attributes"
+    ].update(values)
+
+
+def no_dsp(made: dict[str, Any], files: dict[str, Any]) -> None:
+    foldings(made)["conv1"]["resources"]["DSP"] = 0

@@ -37,7 +37,7 @@ def floorflow(folder: Path, *words: str) -> Ended:
 @pytest.fixture(scope="module")
 def planned(folder: Path) -> subprocess.CompletedProcess[str]:
     """Planned by a process of its own, which knows the back end by Python's path alone."""
-    options = ("--backend", "mytool", "--backend-option", "lanes=16", "--no-plots", "-o", "out")
+    options = ("--backend", "mytool", "--backend-option", "lanes=16", "--no-plots", "--effort", "fast", "-o", "out")
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}"}
     command = [sys.executable, "-m", "floorflow", "plan", "chain.json", "-p", "pynq-z1", *options]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
@@ -63,7 +63,7 @@ def test_it_plans_its_own_model(folder: Path, planned: subprocess.CompletedProce
 def test_its_engines_are_cells_of_their_own_names_inside_the_shell(
     folder: Path, planned: subprocess.CompletedProcess[str]
 ) -> None:
-    options = ("--backend", "mytool", "--no-plots", "-o", "shell")
+    options = ("--backend", "mytool", "--no-plots", "--effort", "fast", "-o", "shell")
     assert floorflow(folder, "plan", "chain.json", "-p", "alveo-u250", *options).returncode == 0
     assert floorflow(folder, "check", "shell").returncode == 0
     constraints = folder / "shell" / "fpga0" / "pblocks.xdc"
@@ -75,7 +75,7 @@ def test_its_engines_are_cells_of_their_own_names_inside_the_shell(
 
 
 def test_its_part_of_the_judge_finds_what_is_wrong(folder: Path) -> None:
-    options = ("--backend", "mytool", "--no-plots", "-o", "wrong")
+    options = ("--backend", "mytool", "--no-plots", "--effort", "fast", "-o", "wrong")
     assert floorflow(folder, "plan", "chain.json", "-p", "pynq-z1", *options).returncode == 0
     lanes = folder / "wrong" / "mytool" / "lanes.json"
     lanes.write_text(lanes.read_text().replace("64", "32"))

@@ -24,14 +24,23 @@ from floorflow.network import FloatBits
 from floorflow.verify.layered.fpgaconvnet import judge
 from tests.backends.fpgaconvnet_reader import FormatError
 from tests.backends.fpgaconvnet_reader import read as read_config
-from tests.backends.layered_plans import ZOO, assert_legal, findings, foldings, plan, read
+from tests.backends.layered_plans import (
+    ZOO,
+    Change,
+    assert_legal,
+    attribute,
+    findings,
+    folding,
+    foldings,
+    no_dsp,
+    plan,
+    read,
+)
 from tests.command_line import floorflow
-
-Change = Callable[[dict[str, Any], dict[str, Any]], None]
 
 
 def test_a_card_has_a_legal_plan_and_no_names_of_cells(folder: Path) -> None:
-    out = plan(folder, "three_layer", "fpgaconvnet", platform="alveo-u250")
+    out = plan(folder, "three_layer", "fpgaconvnet", platform="alveo-u50")
     assert_legal(out)
     assert (out / "fpga0" / "pblocks.unbound.tcl").exists()
     assert not list(out.rglob("*.xdc"))
@@ -200,20 +209,6 @@ def _residual(folder: Path) -> Path:
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
     onnx.save(model, folder / "residual.onnx")
     return folder / "residual.onnx"
-
-
-def folding(name: str, **values: object) -> Change:
-    return lambda made, files: foldings(made)[name]["attributes"].update(values)
-
-
-def attribute(name: str, **values: object) -> Change:
-    return lambda made, files: next(e for e in made["networks"][0]["engines"] if e["name"] == name)[
-        "attributes"
-    ].update(values)
-
-
-def no_dsp(made: dict[str, Any], files: dict[str, Any]) -> None:
-    foldings(made)["conv1"]["resources"]["DSP"] = 0
 
 
 def layer(number: int, **values: object) -> Change:

@@ -19,6 +19,7 @@ from floorflow.technology import technology_of
 from tests.backends.layered_plans import assert_legal, foldings, jet, read
 from tests.command_line import floorflow
 
+QUICK = ("--effort", "fast", "--granularity", "slot", "--no-plots")
 SEVEN = {"weight": "ap_fixed<7,1>", "bias": "ap_fixed<7,1>"}
 CONFIG: dict[str, Any] = {
     "Model": {"Precision": "ap_fixed<16,6>", "ReuseFactor": 64, "Strategy": "Resource"},
@@ -71,7 +72,7 @@ def test_a_reuse_factor_that_hls4ml_does_not_take_becomes_the_one_it_takes_and_i
 def test_a_plan_keeps_it_and_hands_it_back_with_its_types(model: Path, tmp_path: Path) -> None:
     (tmp_path / "own.json").write_text(json.dumps(CONFIG))
     out = tmp_path / "out"
-    words = ("--backend", "hls4ml", "-p", "pynq-z2", "-o", out, "--effort", "fast", "--no-plots")
+    words = ("--backend", "hls4ml", "-p", "pynq-z2", "-o", out, *QUICK)
     ended = floorflow("plan", model, *words, "--folding", tmp_path / "own.json")
     assert ended.returncode == 0, ended.stderr
     assert_legal(out)
@@ -101,7 +102,7 @@ def test_a_project_is_priced_by_its_folder_and_kept_where_the_model_lies_in_it(m
     assert by_file.engine("fc0").weight_bits == 7
     assert any("planned with streams" in note for note in by_file.notes)
     out = tmp_path / "out"
-    words = ("--backend", "hls4ml", "-p", "pynq-z2", "-o", out, "--effort", "fast", "--no-plots", "--keep-folding")
+    words = ("--backend", "hls4ml", "-p", "pynq-z2", "-o", out, *QUICK, "--keep-folding")
     ended = floorflow("plan", inside, *words)
     assert ended.returncode == 0, ended.stderr
     assert_legal(out)
@@ -121,7 +122,7 @@ def test_the_folder_of_a_project_that_was_made_of_a_model_in_memory_is_taken_as_
         "    state:\n      serialized: !!binary |\n        CAg6\n"
     )
     out = tmp_path / "out"
-    words = ("--backend", "hls4ml", "-p", "pynq-z2", "-o", out, "--effort", "fast", "--no-plots")
+    words = ("--backend", "hls4ml", "-p", "pynq-z2", "-o", out, *QUICK)
     ended = floorflow("plan", model, *words, "--folding", inside)
     assert ended.returncode == 0, ended.stderr
     assert foldings(read(out))["fc0"]["attributes"] == {"ReuseFactor": 64, "Strategy": "Resource"}

@@ -12,10 +12,19 @@ import pytest
 import yaml
 
 import floorflow as ff
-from tests.backends.layered_plans import ZOO, assert_legal, findings, foldings, plan, read
+from tests.backends.layered_plans import (
+    ZOO,
+    Change,
+    assert_legal,
+    attribute,
+    findings,
+    folding,
+    foldings,
+    no_dsp,
+    plan,
+    read,
+)
 from tests.command_line import floorflow
-
-Change = Callable[[dict[str, Any], dict[str, Any]], None]
 
 
 def test_a_card_has_a_legal_plan_with_pictures_and_no_names_of_cells(folder: Path) -> None:
@@ -170,22 +179,8 @@ def test_cells_that_are_not_all_told_are_refused(
     assert (ended.returncode, message in ended.stderr) == (2, True), ended.stderr
 
 
-def folding(name: str, **values: object) -> Change:
-    return lambda made, files: foldings(made)[name]["attributes"].update(values)
-
-
-def attribute(name: str, **values: object) -> Change:
-    return lambda made, files: next(e for e in made["networks"][0]["engines"] if e["name"] == name)[
-        "attributes"
-    ].update(values)
-
-
 def option(**values: object) -> Change:
     return lambda made, files: made["options"]["backend_options"].update(values)
-
-
-def no_dsp(made: dict[str, Any], files: dict[str, Any]) -> None:
-    foldings(made)["conv1"]["resources"]["DSP"] = 0
 
 
 def config(name: str, **values: object) -> Change:

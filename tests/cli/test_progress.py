@@ -16,7 +16,8 @@ from floorflow.api import Best, load
 from floorflow.api.events import Teller
 from floorflow.cli.progress import PIPE_S, Shown, Stages, every
 from floorflow.cli.terminal import added, written
-from tests.cli.interrupted import LAUNCH, RUN, on_a_terminal
+from tests.cli.interrupted import LAUNCH, on_a_terminal
+from tests.command_line import floorflow
 from tests.plans import TFC
 
 
@@ -205,8 +206,7 @@ SHORT = ("plan", TFC, "-p", "pynq-z1", "--effort", "fast")
 
 
 def test_a_short_run_tells_a_pipe_nothing_but_its_end(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", RUN, *SHORT, "--no-plots", "-o", tmp_path / "loud"]
-    loud = subprocess.run(command, capture_output=True, text=True, check=True)
+    loud = floorflow(*SHORT, "--no-plots", "-o", tmp_path / "loud")
     lines = [line for line in loud.stderr.splitlines() if " s: " not in line]
     assert lines[0].startswith("tfc_1w1a on pynq-z1: ")
     assert "\x1b" not in loud.stderr

@@ -11,8 +11,11 @@ from typing import IO
 
 import pytest
 
-COMMANDS = [["platforms"], ["--version"], ["plan", "--help"]]
-MORE = [pytest.param(words, marks=pytest.mark.slow) for words in (["platforms", "--json"], ["platforms", "zcu104"])]
+COMMANDS = [["platforms"], ["plan", "--help"]]
+MORE = [
+    pytest.param(words, marks=pytest.mark.slow)
+    for words in (["platforms", "--json"], ["platforms", "zcu104"], ["--version"])
+]
 
 
 def ended(arguments: list[str], stdout: int) -> subprocess.CompletedProcess[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,11 +41,16 @@ def test_platforms_show_every_number_at_every_width(width: int) -> None:
         assert max(map(len, narrow.splitlines())) <= width
 
 
-@pytest.mark.parametrize("width", [60, 80, 110])
-def test_studies_show_every_number_at_every_width(width: int) -> None:
+@cache
+def study_tables() -> tuple[RenderableType, ...]:
     comparison = api.compare(TFC, "pynq-z1", methods=["exact", "rule"])
     fronts = api.pareto(TFC, "pynq-z1", resources=["LUT", "FF", "BRAM18"], points=2)
-    for table in (comparison_table(comparison.as_dict()), pareto_table(fronts.as_dict())):
+    return comparison_table(comparison.as_dict()), pareto_table(fronts.as_dict())
+
+
+@pytest.mark.parametrize("width", [60, 80, 110])
+def test_studies_show_every_number_at_every_width(width: int) -> None:
+    for table in study_tables():
         narrow, wide = printed(table, width), printed(table, 200)
         assert "…" not in narrow
         assert numbers(narrow) == numbers(wide)

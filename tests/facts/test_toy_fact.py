@@ -35,7 +35,7 @@ EDITS: dict[str, dict[str, str]] = {
         '    phase.expect("wrong-cost", where, "bit_hops", partition["bit_hops"], bit_hops)\n'
     },
     # The specification of plan.json.
-    "verify/plan.schema.json": {'      "cost": "number",\n': '      "bit_hops": "number",\n'},
+    "verify/phase_records.py": {"    cost: float\n": "    bit_hops: Count\n"},
 }
 """By file, the lines that stand there once, each with what is added before it."""
 SCRIPT = """

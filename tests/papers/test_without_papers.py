@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -23,30 +24,42 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy
 
 
-def run(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "floorflow", *arguments]
-    path = {"PYTHONPATH": str(copy)}
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=copy, env=os.environ | path)
+REFUSED = (
+    ("compare", "--case", "examples/seyoum_case.json"),
+    ("compare", "--case", "examples/seyoum_case.json", "--methods", "exact"),
+    ("chunks", "examples/tfc_1w1a.onnx", "-p", "pynq-z1"),
+    ("chunks", "--case", "examples/seyoum_case.json", "--method", "milp"),
+)
+PLANNED = ("plan", "examples/tfc_1w1a.onnx", "-p", "zcu104", "--effort", "fast", "--no-plots", "-o", "out")
+SCRIPT = """
+import json, sys
+from typer.testing import CliRunner
+from floorflow.cli.main import app
+ended = [CliRunner().invoke(app, words) for words in json.loads(sys.argv[1])]
+print(json.dumps([[each.exit_code, each.stderr] for each in ended]))
+"""
+"""Runs several commands in one process, which imports once."""
 
 
-def test_it_plans(without: Path) -> None:
-    options = ("-p", "zcu104", "--effort", "fast", "--no-plots", "-o", "out")
-    done = run(without, "plan", "examples/tfc_1w1a.onnx", *options)
+@pytest.fixture(scope="module")
+def ended(without: Path) -> dict[tuple[str, ...], tuple[int, str]]:
+    """Return exit code and messages of each command."""
+    words = [sys.executable, "-c", SCRIPT, json.dumps([PLANNED, *REFUSED])]
+    path = {"PYTHONPATH": str(without)}
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=without, env=os.environ | path)
     assert done.returncode == 0, done.stderr
+    return dict(zip((PLANNED, *REFUSED), map(tuple, json.loads(done.stdout)), strict=True))
+
+
+def test_it_plans(without: Path, ended: dict[tuple[str, ...], tuple[int, str]]) -> None:
+    code, told = ended[PLANNED]
+    assert code == 0, told
     assert (without / "out" / "plan.json").is_file()
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("compare", "--case", "examples/seyoum_case.json"),
-        ("compare", "--case", "examples/seyoum_case.json", "--methods", "exact"),
-        ("chunks", "examples/tfc_1w1a.onnx", "-p", "pynq-z1"),
-        ("chunks", "--case", "examples/seyoum_case.json", "--method", "milp"),
-    ],
-)
-def test_it_says_what_it_is_without(without: Path, arguments: tuple[str, ...]) -> None:
-    done = run(without, *arguments)
-    assert done.returncode == 4, done.stderr
-    assert "this installation is without it" in done.stderr
-    assert "Traceback" not in done.stderr
+@pytest.mark.parametrize("arguments", REFUSED)
+def test_it_says_what_it_is_without(arguments: tuple[str, ...], ended: dict[tuple[str, ...], tuple[int, str]]) -> None:
+    code, told = ended[arguments]
+    assert code == 4, told
+    assert "this installation is without it" in told
+    assert "Traceback" not in told

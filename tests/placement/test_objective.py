@@ -93,7 +93,7 @@ def hot_spot() -> PlacementProblem:
     names = [f"m{i}" for i in range(8)]
     problem = chain(device("ICCC" * 15, 12), [Resources(lut=8 * 40)] * 8)
     wires = [Wire(name, Pin(2 * 30, 2 * 30), 900) for name in names]
-    return replace(problem, wires=tuple(wires))
+    return replace(problem, wires=tuple(wires), effort="fast")
 
 
 def test_a_hot_spot_is_relieved_for_little_wire() -> None:

@@ -14,7 +14,7 @@ from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import Refusal, required
 from floorflow.folding.least_full import fullness, within
-from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
+from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.resources import Resources, largest_share
 from floorflow.search.candidate.candidate import slot_demands
@@ -27,6 +27,7 @@ from floorflow.search.interval.state import share_of
 from floorflow.stats import SolveStats
 from tests.plans import CNV, TFC
 from tests.random_models import random_graph
+from tests.search.test_search import fits
 
 
 @pytest.fixture(scope="module")
@@ -134,10 +135,9 @@ def test_no_slot_is_widened_for_engines_that_find_room_beside_each_other(context
     assert limits_at_share(context, scale, engines) == limits_at_share(context, scale, ())
 
 
-def find(request: Request, placer: Any = None) -> SearchResult:
+def find(request: Request, placer: Any = fits) -> SearchResult:
     context = prepare(read_source(request.model), request, 1 if request.fpgas == "auto" else request.fpgas)
-    solvers = context.solvers if placer is None else replace(context.solvers, place=placer)
-    return required(search(replace(context, solvers=solvers)))
+    return required(search(replace(context, solvers=replace(context.solvers, place=placer))))
 
 
 def fullest(result: SearchResult, request: Request) -> float:
@@ -215,7 +215,7 @@ def test_where_what_is_even_has_no_floorplan_the_limits_are_those_of_the_request
             used[module.slot] = used.get(module.slot, 0) + module.demand.lut
         if max(lut / limits[slot].lut for slot, lut in used.items()) < 0.5:
             return PlacementFailure(Refusal("no room", place=problem.modules[0].slot), SolveStats("fake", "heuristic"))
-        return place(problem, "auto", 0)
+        return fits(problem)
 
     result = find(request, full_ones_only)
     assert result.candidate.narrowed is None

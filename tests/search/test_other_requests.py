@@ -120,7 +120,7 @@ def extras(out: Path) -> Extras:
 
 @pytest.fixture(scope="module")
 def out(planned: Planned) -> Path:
-    return planned(Request(CNV, "zcu104", effort="fast", bargains="fold", plots=False))
+    return planned(Request(TFC, "pynq-z1", effort="fast", bargains="fold", plots=False))
 
 
 def test_every_share_of_the_rate_has_a_row(out: Path) -> None:
@@ -155,10 +155,10 @@ def test_figures_of_the_plan_are_those_of_its_summary(out: Path) -> None:
 def test_the_summary_tells_the_bargain_that_frees_most_with_all_its_options(out: Path) -> None:
     data = extras(out).model_dump(by_alias=True)
     told = data["bargains"]
-    told["beside"], row = ["--fpgas 1"], told["rows"][1]
+    told["beside"], row = ["--fpgas 1"], next(row for row in told["rows"] if row["figures"])
     row["figures"]["share"] = told["now"]["share"] / 2
     (line,) = best_bargains(Extras.model_validate(data))
-    assert line.startswith("2% less rate")
+    assert line.startswith(f"{row['less']:.0%} less rate")
     assert f"--fps {row['fps']:.12g} --fpgas 1)" in line
     assert f"fullest {row['figures']['share']:.1%} of its cap, " in line
 
@@ -185,11 +185,12 @@ def test_the_same_command_with_what_is_told_makes_what_is_promised(
     assert (now.share, now.amount) == (row.figures.share, row.figures.amount)
 
 
-def test_what_is_promised_is_planned_within_5_percent(out: Path) -> None:
-    told = bargains(out)
-    row = told.rows[2]
+@pytest.mark.slow
+def test_what_is_promised_of_a_larger_network_is_planned_within_5_percent(planned: Planned) -> None:
+    asked = Request(CNV, "zcu104", effort="fast", bargains="fold", plots=False)
+    row = bargains(planned(asked)).rows[2]
     assert row.figures is not None
-    real = flow.plan(Request(CNV, "zcu104", effort="fast", plots=False, fps=row.fps, bargains="fold"))
+    real = flow.plan(asked.changed(fps=row.fps))
     assert real.plan.summary.networks[0].interval_cycles == row.interval_cycles
     now = beside(real).now
     assert (now.slot, now.resource, now.engine) == (row.figures.slot, row.figures.resource, row.figures.engine)

@@ -93,7 +93,7 @@ def test_units_leave_the_dsps_where_these_run_short(model: Path, tmp_path: Path)
     assert check(tmp_path / "out") == []
 
 
-@pytest.mark.parametrize("dsp", [0.003, pytest.param(0.01, marks=pytest.mark.slow), 0.9])
+@pytest.mark.parametrize("dsp", [0.003, *(pytest.param(share, marks=pytest.mark.slow) for share in (0.01, 0.9))])
 def test_free_is_never_slower_nor_scarcer_than_finns_own_choice(dsp: float, model: Path) -> None:
     cap = {**DEFAULT_CAP, "DSP": dsp, "LUT": 0.05}
     plans = {s: flow.plan(request(model, cap=cap, impl_style=s)).plan for s in ("default", "auto", "free")}

@@ -34,6 +34,8 @@ from floorflow.verify import check
 from tests.plans import CNV, FREE, TFC
 from tests.scarce_dsp import mixed_bits
 
+HASTY: Any = {"effort": "fast", "tie_break": "scarcity"}
+"""What is not about how full slots are need not be as empty as can be, which takes most of a search."""
 Placer = Callable[[PlacementProblem], PlacementSolution | PlacementFailure]
 
 
@@ -106,7 +108,7 @@ def test_a_placer_that_always_fails_ends_in_a_limit_not_in_a_proof() -> None:
 
 def test_a_higher_rate_is_never_easier_and_the_highest_is_never_beaten() -> None:
     # A rate that was asked for may lift limits on single engines.
-    request = Request(CNV, "zcu104", effort="fast", **FREE)
+    request = Request(CNV, "zcu104", **HASTY, **FREE)
     best = rate(request, fits)
     clock_hz = 200e6
     for share in (0.3, 0.999):
@@ -123,7 +125,7 @@ def test_tighter_caps_never_give_a_higher_rate() -> None:
 
 
 def test_folding_is_called_optimal_only_against_the_whole_budget() -> None:
-    found = find(Request(CNV, "pynq-z1", effort="fast"), fits)
+    found = find(Request(CNV, "pynq-z1", **HASTY), fits)
     stats = found.candidate.folding.stats
     assert stats.objective is not None
     assert stats.bound is not None
@@ -144,7 +146,7 @@ def interrupted_while_placing(request: Request, then: Placer) -> SearchResult:
 
 
 def test_ctrl_c_leaves_the_best_design_known_by_then() -> None:
-    found = interrupted_while_placing(Request(CNV, "pynq-z1", effort="fast"), fits)
+    found = interrupted_while_placing(Request(CNV, "pynq-z1", **HASTY), fits)
     assert found.interrupted
     assert found.ended_by == WHEN_INTERRUPTED
     assert [row.verdict for row in found.trace if row.stage == "place"] == ["legal"]
@@ -203,7 +205,7 @@ def test_least_resources_use_less_than_any_rate() -> None:
 
 
 def test_the_fastest_design_is_a_candidate_for_a_rate_that_it_meets() -> None:
-    fastest = find(Request(CNV, "xcku5p", effort="fast", keep_granularity=True), fits)
+    fastest = find(Request(CNV, "xcku5p", **HASTY, keep_granularity=True), fits)
     most = max(module.lut for module in fastest.candidate.demands.values())
 
     def only_the_fastest(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
@@ -211,7 +213,7 @@ def test_the_fastest_design_is_a_candidate_for_a_rate_that_it_meets() -> None:
         return fits(problem) if largest == most else refuses(problem.slots[0].name)
 
     fps = 200e6 / fastest.candidate.interval_cycles / 4
-    asked = Request(CNV, "xcku5p", fps=fps, effort="fast", keep_granularity=True)
+    asked = Request(CNV, "xcku5p", fps=fps, **HASTY, keep_granularity=True)
     with pytest.raises(LimitError):
         find(asked, only_the_fastest)
     source = read_source(CNV)
@@ -285,7 +287,8 @@ def few_dsps(folder: Path) -> Request:
     """Return a request with so few DSPs that other kinds than FINN's own allow a shorter interval."""
     model = folder / "mixed_bits.onnx"
     onnx.save(mixed_bits(), model)
-    return Request(model, platform="xcku5p", effort="fast", cap={**DEFAULT_CAP, "DSP": 0.01, "LUT": 0.04})
+    cap = {**DEFAULT_CAP, "DSP": 0.01, "LUT": 0.04}
+    return Request(model, platform="xcku5p", cap=cap, **HASTY)
 
 
 def test_finns_own_kinds_are_tried_where_others_allow_more_but_cannot_be_placed(tmp_path: Path) -> None:
@@ -397,6 +400,6 @@ def path_cycles(found: SearchResult) -> int:
 
 
 def test_a_folding_method_that_fails_at_the_longest_interval_may_answer_at_shorter_ones() -> None:
-    found = find(Request(CNV, "alveo-u250", fold_method="finn"), fits)
+    found = find(Request(CNV, "alveo-u250", fold_method="finn", **HASTY), fits)
     assert found.candidate.interval_cycles == 25_088
     assert found.candidate.folding.stats.status == "heuristic"

@@ -63,7 +63,7 @@ def test_an_exchange_never_makes_an_assignment_worse(seed: int) -> None:
     segments = in_parts(random_segments(seed), seed)
     spaces, intervals = spaces_of(segments, rng, 3), intervals_of(segments)
     start = random_start(segments, spaces, rng)
-    better = Exchange(segments, spaces, SpaceTable(), most_refoldings=30).improve(start, intervals)
+    better = Exchange(segments, spaces, SpaceTable(), most_refoldings=12).improve(start, intervals)
     assert_whole(segments, sets(better))
     met = next((t for t in intervals if folded(segments, start, spaces, t) is not None), None)
     if better.interval_cycles is None:
@@ -83,7 +83,7 @@ def test_exchanges_equal_or_beat_the_best_contiguous_cut(seed: int) -> None:
     segments = in_parts(random_segments(seed), seed)
     spaces, intervals, table = spaces_of(segments, rng, 3), intervals_of(segments), SpaceTable()
     cut = Cuts(segments, spaces, table).shortest(intervals)
-    better = Exchange(segments, spaces, table, most_refoldings=30).improve(sets(cut), intervals)
+    better = Exchange(segments, spaces, table, most_refoldings=12).improve(sets(cut), intervals)
     assert_whole(segments, sets(better))
     if isinstance(cut, CutFound):
         assert better.interval_cycles is not None

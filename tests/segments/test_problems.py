@@ -77,7 +77,7 @@ def assert_parts_stand_alone(segments: Segments, seed: int, parts: int, *, conti
 @settings(max_examples=15)
 @given(seeds, st.booleans())
 def test_a_segment_is_the_problem_of_its_part_alone(seed: int, contiguous: bool) -> None:
-    assert_parts_stand_alone(random_segments(seed), seed, 3, contiguous=contiguous)
+    assert_parts_stand_alone(random_segments(seed), seed, 2, contiguous=contiguous)
 
 
 @pytest.mark.parametrize("contiguous", [True, False])

@@ -33,7 +33,7 @@ def spaces_of(segments: Segments, seed: int) -> list[Space]:
 def questions(segments: Segments, seed: int) -> list[tuple[Segment, Space]]:
     """Segments in spaces, in an order that tells nothing."""
     rng, parts = random.Random(seed), range(len(segments.order))
-    ends = rng.sample([(a, b) for b in parts for a in parts[: b + 1]], min(5, len(parts)))
+    ends = rng.sample([(a, b) for b in parts for a in parts[: b + 1]], min(3, len(parts)))
     asked = [(segments.between(*each), space) for each in ends for space in spaces_of(segments, seed)]
     rng.shuffle(asked)
     return asked

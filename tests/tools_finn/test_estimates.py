@@ -15,6 +15,7 @@ from floorflow import flow
 from floorflow.errors import InputError
 from floorflow.record.run import PlanWithFiles
 from floorflow.request import Request
+from tests.backends.finn.recorded_kernels import part_for_finn_plus
 from tests.plans import CNV, TFC
 from tests.tools_finn.oracle import FinnPlus, planned
 
@@ -31,6 +32,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def saved(name: str, folder: Path) -> Path:
     path = folder / f"{name}.onnx"
     path.write_bytes(gzip.decompress((GRAPHS / f"{name}.onnx.gz").read_bytes()))
+    return path
+
+
+def fire_modules(folder: Path, first: int = 6, last: int = 26) -> Path:
+    """Write some engines of the SqueezeNet of the recorded kernels: two of its fire modules, or from one to another."""
+    path = folder / "part.onnx"
+    onnx.save(part_for_finn_plus("squeezenet_u250", first, last), path)
     return path
 
 
@@ -74,13 +82,14 @@ def assert_agreed(outcome: PlanWithFiles, graph: Path, folder: Path, finn_plus: 
         ),
         pytest.param("mobilenet_v1_w4a4", 86, "alveo-u250", {"fps": 200.0}, marks=pytest.mark.slow),
         pytest.param("rn18", 106, "alveo-u250", {}, marks=pytest.mark.slow),
-        ("rn18", 106, "alveo-u250", {"fps": 400.0}),
+        pytest.param("rn18", 106, "alveo-u250", {"fps": 400.0}, marks=pytest.mark.slow),
+        ("part", 20, "alveo-u250", {}),
     ],
 )
 def test_finn_plus_tells_the_numbers_of_saved_graphs(
     name: str, nodes: int, platform: str, options: dict[str, Any], folder: Path, finn_plus: FinnPlus
 ) -> None:
-    graph = saved(name, folder)
+    graph = fire_modules(folder) if name == "part" else saved(name, folder)
     outcome = plan(graph, platform, granularity="slot", **options)
     assert len(planned(outcome.plan)) == nodes
     assert_agreed(outcome, graph, folder, finn_plus)
@@ -156,7 +165,7 @@ def test_finn_plus_tells_the_numbers_of_a_folding_that_the_user_gives(folder: Pa
         halved = {key: value // 2 if matrix and value % 2 == 0 else value for key, value in folding.items()}
         config[node.name] = halved | (STYLES[index % len(STYLES)] if matrix else {})
     given.write_text(json.dumps(config), encoding="utf-8")
-    outcome = plan(graph, "alveo-u250", folding=given, keep_folding=True)
+    outcome = plan(graph, "alveo-u250", folding=given, keep_folding=True, granularity="slot")
     assert finn_plus.numbers(graph, given, "xcu250-figd2104-2L-e") == planned(outcome.plan)
     assert_agreed(outcome, graph, folder, finn_plus)
 

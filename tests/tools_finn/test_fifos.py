@@ -18,7 +18,7 @@ from floorflow.facts import ChannelEntry, Plan
 from floorflow.technology import technology_of
 from tests.gated_models import MODELS
 from tests.tools_finn.oracle import FinnPlus
-from tests.tools_finn.test_estimates import plan, saved
+from tests.tools_finn.test_estimates import fire_modules, plan, saved
 
 pytestmark = pytest.mark.tools
 STYLES = ("distributed", "block", "ultra")
@@ -80,18 +80,19 @@ def assert_made_as_planned(planned: Plan, made: dict[tuple[str, str], Any]) -> N
 
 
 @pytest.mark.parametrize(
-    ("name", "platform", "fps", "deep"),
+    ("name", "platform", "options", "deep"),
     [
-        pytest.param("cnv_2w2a", "zcu104", 3000.0, 0, marks=pytest.mark.slow),
-        pytest.param("mobilenet_v1_w4a4", "alveo-u250", 200.0, 0, marks=pytest.mark.slow),
-        ("rn18", "alveo-u250", 400.0, 12),
+        pytest.param("cnv_2w2a", "zcu104", {"fps": 3000.0}, 0, marks=pytest.mark.slow),
+        pytest.param("mobilenet_v1_w4a4", "alveo-u250", {"fps": 200.0}, 0, marks=pytest.mark.slow),
+        pytest.param("rn18", "alveo-u250", {"fps": 400.0}, 12, marks=pytest.mark.slow),
+        ("part", "alveo-u250", {"granularity": "slot", "fps": 10.0}, 3),
     ],
 )
 def test_finn_plus_makes_every_fifo_as_planned_and_in_the_memory_that_is_asked_for(
-    name: str, platform: str, fps: float, deep: int, tmp_path: Path, finn_plus: FinnPlus
+    name: str, platform: str, options: dict[str, Any], deep: int, tmp_path: Path, finn_plus: FinnPlus
 ) -> None:
-    graph = saved(name, tmp_path)
-    planned = with_every_style(plan(graph, platform, costs="calibrated", fps=fps).plan)
+    graph = fire_modules(tmp_path, 0, 16) if name == "part" else saved(name, tmp_path)
+    planned = with_every_style(plan(graph, platform, costs="calibrated", **options).plan)
     assert sum(map(has_choice, planned.phases[0].channels)) >= deep
     joined = fifos_of(planned, graph, tmp_path, finn_plus)
     assert_made_as_planned(planned, joined)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,9 @@ import floorflow as ff
 from examples.make_models import ModelBuilder
 from floorflow.facts import Plan
 from floorflow.record.run import PlanWithFiles
-from tests.backends.finn.recorded_kernels import part_for_finn_plus
 from tests.plans import EXAMPLES, FREE
 from tests.tools_finn.oracle import FinnPlus
-from tests.tools_finn.test_estimates import plan, saved
+from tests.tools_finn.test_estimates import fire_modules, plan, saved
 
 pytestmark = pytest.mark.tools
 _CELL = re.compile(r"StreamingDataflowPartition_(\d+)/inst/(\S+)")
@@ -35,6 +34,7 @@ class Built:
     nodes: dict[tuple[int, str], onnx.NodeProto]
     folder: Path
     phase: int = 0
+    links: Sequence[str] = ()
 
     @property
     def cells(self) -> dict[str, str]:
@@ -65,10 +65,12 @@ class Built:
                 yield from cells.split()
 
 
-def built(graph: Path, platform: str, folder: Path, finn_plus: FinnPlus, **options: Any) -> Built:
+def built(
+    graph: Path, platform: str, folder: Path, finn_plus: FinnPlus, stop: str = "floorflow_constrain", **options: Any
+) -> Built:
     outcome = plan(graph, platform, costs="calibrated", **options)
     write(outcome, folder / "plan")
-    return built_phase(outcome.plan, 0, graph, folder / "plan" / "finn", finn_plus)
+    return built_phase(outcome.plan, 0, graph, folder / "plan" / "finn", finn_plus, stop)
 
 
 def write(outcome: PlanWithFiles, folder: Path) -> None:
@@ -78,15 +80,17 @@ def write(outcome: PlanWithFiles, folder: Path) -> None:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
-def built_phase(plan: Plan, phase: int, graph: Path, steps: Path, finn_plus: FinnPlus) -> Built:
+def built_phase(
+    plan: Plan, phase: int, graph: Path, steps: Path, finn_plus: FinnPlus, stop: str = "floorflow_constrain"
+) -> Built:
     build = steps.parent / "build"
-    answer = finn_plus.build(graph, steps, build)
+    answer = finn_plus.build(graph, steps, build, stop)
     nodes = {}
     for kernel in answer["kernels"]:
         number = int(kernel["name"].rpartition("_")[2])
         for node in onnx.load(kernel["model"], load_external_data=False).graph.node:
             nodes[number, node.name] = node
-    return Built(plan, answer["kernels"], nodes, build / "floorflow", phase)
+    return Built(plan, answer["kernels"], nodes, build / "floorflow", phase, answer["links"])
 
 
 def attribute(node: onnx.NodeProto, name: str) -> Any:
@@ -138,16 +142,16 @@ def test_finn_plus_builds_the_kernels_cells_and_fifos_of_a_plan(  # those with s
 
 
 @pytest.mark.parametrize(
-    ("name", "platform", "clock_mhz", "options"),
+    ("name", "clock_mhz", "options"),
     [
-        pytest.param("cnv_2w2a", "alveo-u250", 650.0, {}, id="several SLRs"),
-        pytest.param("rn18", "alveo-u250", 500.0, {"fps": 400.0}, id="branches", marks=pytest.mark.slow),
+        pytest.param("cnv_2w2a", 650.0, {}, id="several SLRs"),
+        pytest.param("rn18", 500.0, {"fps": 400.0}, id="branches", marks=pytest.mark.slow),
     ],
 )
 def test_register_slices_are_fifos_of_two_words_behind_those_of_their_streams(
-    name: str, platform: str, clock_mhz: float, options: dict[str, Any], tmp_path: Path, finn_plus: FinnPlus
+    name: str, clock_mhz: float, options: dict[str, Any], tmp_path: Path, finn_plus: FinnPlus
 ) -> None:
-    one = built(saved(name, tmp_path), platform, tmp_path, finn_plus, clock_mhz=clock_mhz, **options)
+    one = built(saved(name, tmp_path), "alveo-u250", tmp_path, finn_plus, clock_mhz=clock_mhz, **options)
     sliced = {channel.name: channel for channel in one.plan.phases[0].channels if channel.name in one.slices_planned}
     assert one.plan.phases[0].slices_built
     assert any(channel.slices for channel in sliced.values())
@@ -189,10 +193,16 @@ def test_finn_plus_builds_a_fifo_on_each_side_of_every_slr_boundary(
     assert not ff.check(tmp_path / "bound", build=build).violations
 
 
-def test_finn_plus_cuts_what_each_phase_runs_out_of_the_network(tmp_path: Path, finn_plus: FinnPlus) -> None:
-    graph = saved("cnv_2w2a", tmp_path)
-    cap = dict.fromkeys(("LUT", "FF", "BRAM18", "DSP"), 0.4)
-    outcome = plan(graph, "pynq-z1", costs="calibrated", reconfigure="full", constraint_style="hard", cap=cap)
+@pytest.mark.parametrize(("last", "share"), [(16, 0.1), pytest.param(None, 0.4, id="cnv_2w2a", marks=pytest.mark.slow)])
+def test_finn_plus_cuts_what_each_phase_runs_out_of_the_network(
+    last: int | None, share: float, tmp_path: Path, finn_plus: FinnPlus
+) -> None:
+    """The first engines of SqueezeNet, or the whole CNV."""
+    graph = saved("cnv_2w2a", tmp_path) if last is None else fire_modules(tmp_path, 0, last)
+    cap = dict.fromkeys(("LUT", "FF", "BRAM18", "DSP"), share)
+    asked: dict[str, Any] = {"reconfigure": "full", "constraint_style": "hard", "cap": cap}
+    asked |= {} if last is None else {"batch": 10_000}
+    outcome = plan(graph, "pynq-z1", costs="calibrated", **asked)
     write(outcome, tmp_path / "plan")
     assert len(outcome.plan.phases) > 1
     phases = [*enumerate(outcome.plan.phases)]
@@ -201,13 +211,22 @@ def test_finn_plus_cuts_what_each_phase_runs_out_of_the_network(tmp_path: Path, 
         assert_is_the_plan(built_phase(outcome.plan, number, graph, steps, finn_plus))
 
 
-def test_engines_that_the_host_writes_begin_the_planned_kernels(tmp_path: Path, finn_plus: FinnPlus) -> None:
+def test_engines_that_the_host_writes_begin_kernels_and_are_linked_with_the_hook_and_the_planned_memory(
+    tmp_path: Path, finn_plus: FinnPlus
+) -> None:
     """In FINN+ a node with an AXI-lite port begins a kernel itself."""
     graph = saved("cnv_2w2a", tmp_path)
-    one = built(graph, "alveo-u250", tmp_path, finn_plus, runtime_weights="always", **FREE)
+    options: dict[str, Any] = {"runtime_weights": "always", "stop": "floorflow_link", **FREE}
+    one = built(graph, "alveo-u250", tmp_path, finn_plus, **options)
     written = [node for node in one.nodes.values() if attribute(node, "runtime_writeable_weights") == 1]
     assert written
     assert_is_the_plan(one)
+    hook = one.folder / "fpga0" / "pblocks.tcl"
+    assert hook.exists()
+    (link,) = one.links
+    assert f"prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE={hook}" in link
+    assert "idma_0.m_axi_gmem0: DDR[0]" in link
+    assert "odma_0.m_axi_gmem0: DDR[0]" in link
 
 
 @pytest.mark.parametrize(
@@ -221,23 +240,10 @@ def test_concatenated_branches_are_built_as_planned(
     last: int, options: dict[str, Any], tmp_path: Path, finn_plus: FinnPlus
 ) -> None:
     """SqueezeNet of the recorded kernels, from its first fire module on or whole, with FINN+'s StreamingConcat."""
-    onnx.save(part_for_finn_plus("squeezenet_u250", 6 if last == 26 else 0, last), tmp_path / "part.onnx")
-    one = built(tmp_path / "part.onnx", "alveo-u250", tmp_path, finn_plus, **options)
+    one = built(fire_modules(tmp_path, 6 if last == 26 else 0, last), "alveo-u250", tmp_path, finn_plus, **options)
     joins = [node for node in one.nodes.values() if node.op_type == "StreamingConcat_hls"]
     assert len(joins) == (2 if last == 26 else 8)
     assert_is_the_plan(one)
-
-
-def test_finn_plus_links_with_the_hook_and_the_planned_memory(tmp_path: Path, finn_plus: FinnPlus) -> None:
-    outcome = plan(saved("cnv_2w2a", tmp_path), "alveo-u250", costs="calibrated")
-    write(outcome, tmp_path / "plan")
-    steps, output = tmp_path / "plan" / "finn", tmp_path / "build"
-    (link,) = finn_plus.build(tmp_path / "cnv_2w2a.onnx", steps, output, "floorflow_link")["links"]
-    hook = output / "floorflow" / "fpga0" / "pblocks.tcl"
-    assert hook.exists()
-    assert f"prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE={hook}" in link
-    assert "idma_0.m_axi_gmem0: DDR[0]" in link
-    assert "odma_0.m_axi_gmem0: DDR[0]" in link
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,8 @@ def plan_of(model: onnx.ModelProto, platform: str, folder: Path, **options: Any)
     """Return a plan and its two files."""
     path = folder / "model.onnx"
     onnx.save(model, path)
-    outcome = flow.plan(Request(path, platform, finn="plus", effort="fast", plots=False, **options))
+    usual = {"finn": "plus", "effort": "fast", "granularity": "slot", "plots": False}  # floorplans are not looked at
+    outcome = flow.plan(Request(path, platform, **(usual | options)))
     written = []
     for name in (STYLES, FOLDING):
         content, file = outcome.files.get(name), folder / Path(name).name

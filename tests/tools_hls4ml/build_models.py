@@ -1,9 +1,10 @@
 """Run by hls4ml's own Python: build models with given configurations, and tell what became of each layer.
 
 Reads one JSON object from standard input, ``{"models": [[path, hls_config], ...], "matrices": [[n_in, n_out], ...],
-"own": [[path, granularity, reuse factor, strategy], ...], "tried": [path, ...]}``, and writes one to the file named by
-the argument: of each model the layers and all that hls4ml printed, of each matrix the reuse factors that it takes, of
-each of its own configurations that and what it builds of it, of each model that is tried its layers or an error.
+"own": [[path, granularity, reuse factor, strategy], ...], "tried": [path, ...], "project": [path, folder]}``,
+and writes one to the file named by the argument: of each model the layers and all that hls4ml printed, of each matrix
+the reuse factors that it takes, of each of its own configurations that and what it builds of it, of each model that is
+tried its layers or an error, of the project that it writes to a folder the layers with reuse factors and bits.
 """
 
 from __future__ import annotations
@@ -74,12 +75,35 @@ def tried(path: str) -> dict[str, Any]:
         return {"layers": {}, "printed": repr(error)}
 
 
+def written(path: str, folder: str) -> list[list[Any]]:
+    """Let hls4ml write a project, and return name, reuse factor and bits of weights, input and output of its layers."""
+    config = hls4ml.utils.config_from_onnx_model(
+        prepared(path),
+        granularity="name",
+        backend="Vivado",
+        default_precision="fixed<12,6>",
+        default_reuse_factor=4,
+    )
+    config["Model"]["Strategy"] = "Resource"
+    target = {"backend": "Vivado", "io_type": "io_stream", "part": "xc7z020clg400-1"}
+    with contextlib.redirect_stdout(io.StringIO()):
+        made = hls4ml.converters.convert_from_onnx_model(prepared(path), hls_config=config, output_dir=folder, **target)
+        made.write()
+    layers = []
+    for layer in made.get_layers():
+        if layer.class_name in ("Dense", "Conv2D"):
+            held = layer.get_weights("weight"), layer.get_input_variable(), layer.get_output_variable()
+            layers.append([layer.name, layer.get_attr("reuse_factor"), *(each.type.precision.width for each in held)])
+    return layers
+
+
 def main(asked: dict[str, Any]) -> dict[str, Any]:
     backend = hls4ml.backends.get_backend("Vitis")
     return {
         "models": [built(prepared(path), config) for path, config in asked["models"]],
         "matrices": [backend.get_valid_reuse_factors(*sizes) for sizes in asked["matrices"]],
         "own": [own_config(*words) for words in asked["own"]],
+        "project": written(*asked["project"]),
         "tried": {path: tried(path) for path in asked["tried"]},
     }
 

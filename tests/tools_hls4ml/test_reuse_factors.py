@@ -103,7 +103,17 @@ def test_a_configuration_that_hls4ml_made_is_planned_as_hls4ml_builds_it(
     told, name = hls4ml_says["own"][number], OWN[number][0]
     (tmp_path / "hls_config.json").write_text(json.dumps(told["config"]))
     named = (model_of(hls4ml_says["folder"], name), "--backend", "hls4ml", "-p", "alveo-u250", "-o", tmp_path / "out")
-    ended = floorflow("plan", *named, "--folding", tmp_path / "hls_config.json", "--effort", "fast", "--no-plots")
+    ended = floorflow(
+        "plan",
+        *named,
+        "--folding",
+        tmp_path / "hls_config.json",
+        "--effort",
+        "fast",
+        "--granularity",
+        "slot",
+        "--no-plots",
+    )
     assert ended.returncode == 0, ended.stderr
     assert_legal(tmp_path / "out")
     made = read(tmp_path / "out")

@@ -18,6 +18,7 @@ from tests.verify.mutants_resource_plan import ON_RESOURCES
 from tests.verify.planting import ONE_NETWORK, Files, Mutant, NotApplicable, Plan
 
 ONE_NETWORK.rows("one network", planting, mutants_files, mutants_floorplan, mutants_plan, mutants_streams)
+ONE_NETWORK.rows("extras", mutants_files, second="told", around=mutants_files.beside)
 PHASES.rows("two by two", planting, mutants_files, mutants_plan, mutants_streams, mutants_phases)
 for registry, section in ((AT_MEMORY, "at memory"), (RECONFIGURED, "reconfigured"), (TARGETS, "targets")):
     registry.rows(section, planting, mutants_phases)

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import yaml
 
 from floorflow.verify.hardware.geometry import Device, Rectangle, anchor_of, union
-from tests.verify.dies import ranges_of
+from tests.verify.dies import die_of, ranges_of
 
 Plan = dict[str, Any]
 Files = dict[str, str]
@@ -73,13 +73,13 @@ class _Keys(ast.NodeTransformer):
         return ast.Subscript(self.visit(node.value), ast.Constant(node.attr), node.ctx)
 
 
-def planted(statements: str, helpers: dict[str, Any]) -> Spoil:
-    """Return a mistake that is stated by a row of ``mutants.yaml``."""
+def planted(statements: str, helpers: dict[str, Any], second: str = "files") -> Spoil:
+    """Return a mistake that is stated by a row of ``mutants.yaml``; ``second``: what stands there beside ``plan``."""
     tree = ast.parse(statements)
     code = compile(ast.fix_missing_locations(_Keys(tree).visit(tree)), statements, "exec")
 
     def spoil(plan: Plan, files: Files) -> None:
-        exec(code, {**helpers, "plan": plan, "files": files})  # noqa: S102 - the table's own statements
+        exec(code, {**helpers, "plan": plan, second: files})  # noqa: S102 - the table's own statements
 
     return spoil
 
@@ -105,14 +105,21 @@ class Registry:
 
         return register
 
-    def rows(self, section: str, *modules: ModuleType) -> None:
-        """Take the rows of a section of the table, whose statements use the helpers of these modules."""
+    def rows(
+        self, section: str, *modules: ModuleType, second: str = "files", around: Callable[[Spoil], Spoil] | None = None
+    ) -> None:
+        """Take the rows of a section of the table, whose statements use the helpers of these modules.
+
+        ``around`` turns what a row does to a plan and to ``second`` into what a mistake does to a plan and its files.
+        """
         helpers: dict[str, Any] = {"copy": copy, "json": json, "re": re, "yaml": yaml}
         for module in modules:
             helpers |= vars(module)
         for needs in (ANY_PLAN, TWO_SLRS, TWO_FPGAS, LINK_CORES, JOIN):
             for expected, rows in ROWS.get(f"{section}, {needs}" if needs else section, {}).items():
-                self.mutants += [Mutant(title, expected, planted(told, helpers), needs) for title, told in rows.items()]
+                for title, told in rows.items():
+                    spoil = planted(told, helpers, second)
+                    self.mutants.append(Mutant(title, expected, around(spoil) if around else spoil, needs))
 
 
 ONE_NETWORK = Registry()
@@ -149,7 +156,7 @@ def pblocks(plan: Plan) -> Plan:
 
 def die(plan: Plan, files: Files) -> Device:
     name = plan["platform"]["fpgas"][0]["device"]
-    return Device(yaml.load(files[f"platform/devices/{name}.yaml"], Loader=yaml.CSafeLoader))
+    return die_of(files[f"platform/devices/{name}.yaml"])
 
 
 def board_of(plan: Plan, files: Files) -> Plan:

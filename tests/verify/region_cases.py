@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from typing import Any
 
@@ -60,7 +61,7 @@ def _chosen(board: str, needs: tuple[Resources, ...]) -> str:
 
 
 def _entry(board: str, needs: tuple[Resources, ...]) -> Plan:
-    entry: Plan = yaml.safe_load(_chosen(board, needs))
+    entry: Plan = json.loads(_chosen(board, needs))
     return entry
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import floorflow.verify
 from floorflow.verify.back_end import ANSWERS
 from floorflow.verify.finn.files import FLOORPLAN_FILE, FOLDING_FILE
@@ -29,6 +31,9 @@ def constants(path: Path) -> Iterator[str]:
     for node in ast.walk(trees()[path.relative_to(PACKAGE).as_posix()]):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
+
+
+pytestmark = pytest.mark.joint  # the first that asks parses the whole package
 
 
 @cache

@@ -108,6 +108,7 @@ def hostile_folder(out: Path, seed: int) -> Path:
     return folder
 
 
+@pytest.mark.joint  # it has a bound of its own
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_hostile_folder_is_refused_in_time(seed: int, tmp_path: Path) -> None:
     folder = hostile_folder(tmp_path, seed)

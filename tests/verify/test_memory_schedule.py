@@ -16,7 +16,8 @@ from tests.verify.mutants import Files, Mutant, Plan
 from tests.verify.mutants_phases import AT_MEMORY
 
 MODELS = [EXAMPLES / "several" / f"{name}.onnx" for name in ("lenet5", "cifar10")]
-ASKED = {"backend": "fcnnx", "fps": {"lenet5": 4000, "cifar10": 1200}, "memory_gbs": 0.5, "plots": False}
+ASKED = {"backend": "fcnnx", "fps": {"lenet5": 4000, "cifar10": 1200}, "memory_gbs": 0.5, "effort": "fast"}
+ASKED["plots"] = False
 
 
 @pytest.fixture(scope="module")

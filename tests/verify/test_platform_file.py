@@ -14,7 +14,7 @@ import yaml
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.verify import check
 from tests.conftest import make_plan
-from tests.plans import CNV
+from tests.plans import TFC
 from tests.verify.tiny import write_folder
 
 MIXED = Path(__file__).resolve().parent.parent / "hardware" / "mixed" / "u250-and-u280.yaml"
@@ -25,9 +25,9 @@ Files = dict[str, str]
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    cap = {**DEFAULT_CAP, "LUT": 0.05}
+    cap = {**DEFAULT_CAP, "LUT": 0.008}
     # The least scarce design crosses SLRs on both boards.
-    request = Request(CNV, str(MIXED), cap=cap, tie_break="scarcity", effort="fast", plots=False)
+    request = Request(TFC, str(MIXED), cap=cap, tie_break="scarcity", effort="fast", plots=False)
     return make_plan(tmp_path_factory.mktemp("mixed") / "out", request)
 
 

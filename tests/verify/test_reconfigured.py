@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ from tests.verify.mutants_phases import RECONFIGURED
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("reconfigured")
-    write(folder / "out", flow.plan(quick_request(folder)).files, {})
+    write(folder / "out", flow.plan(quick_request(folder, effort="fast")).files, {})
     return folder / "out"
 
 
@@ -49,7 +50,8 @@ def test_a_batch_takes_what_equation_4_says(plan: WholePlan) -> None:
 
 
 def test_partitions_are_no_worse_than_one_alone(plan: WholePlan, tmp_path: Path) -> None:
-    alone = flow.plan(Request(TFC, quick_board(tmp_path), cap=plan.options.cap.model_dump(), bargains="none")).plan
+    asked: dict[str, Any] = {"cap": plan.options.cap.model_dump(), "bargains": "none", "effort": "fast", "plots": False}
+    alone = flow.plan(Request(TFC, quick_board(tmp_path), **asked)).plan
     assert plan.schedule is not None
     assert plan.schedule.period_us <= BATCH * 1e6 / alone.summary.networks[0].fps
 
@@ -65,7 +67,7 @@ def test_engines_have_the_names_of_the_whole_network_and_buffers_that_of_their_s
 
 
 def test_a_frame_of_one_is_not_worth_a_load(tmp_path: Path) -> None:
-    plan = flow.plan(quick_request(tmp_path, batch=None, objective="latency")).plan
+    plan = flow.plan(quick_request(tmp_path, batch=None, objective="latency", effort="fast")).plan
     assert len(plan.phases) == 1
     assert plan.schedule is not None
     assert (plan.schedule.objective, plan.schedule.batch) == ("latency", 1)

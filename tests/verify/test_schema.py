@@ -1,16 +1,19 @@
-"""The judge's own schema beside that which floorflow's models give: neither is made from the other, and they agree."""
+"""The judge's own types beside that which floorflow's models give: neither is made from the other, and they agree."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NotRequired, get_args, get_origin
 
 import pytest
 
 from floorflow.facts import json_schema
+from floorflow.verify import records
 from floorflow.verify.hardware.routes import TOPOLOGIES
-from floorflow.verify.schema import departures, is_a, records, scalars
+from floorflow.verify.phase_records import FloorplanRecord
+from floorflow.verify.plan_records import PlanRecord, SummaryRecord
+from floorflow.verify.schema import departures, fields_of, file_record, match_of, scalar_of, without_null
 from floorflow.verify.verify import SCHEMA
 
 MODELS = json.loads(json_schema())
@@ -39,6 +42,8 @@ WIDER = {".phases[].partition.cost"}
 STRICTER = {".options.confidence", ".options.fpgas", ".options.max_products"}
 """Options whose words the models take apart by code, and the judge by its schema."""
 
+JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number"}
+
 Fact = tuple[set[str], bool, tuple[str, ...]]
 """Types of a place, whether it may be null, and the words that it may hold."""
 
@@ -63,31 +68,33 @@ def of_models(node: dict[str, Any], place: str = "", null: bool = False) -> Iter
         yield from of_models(inside, f"{place}[]")
 
 
-def of_judge(shape: Any, place: str = "", null: bool = False) -> Iterator[tuple[str, Fact, set[str]]]:
-    """Yield the same of the judge's schema."""
-    if isinstance(shape, str):
-        name = shape.removesuffix(" or null")
-        if name in records():
-            yield from of_judge(records()[name], place, name != shape)
-            return
-        kind = scalars()[name]
-        types = {kind["type"]} if "type" in kind else set()
-        types |= {"string"} if {"pattern", "enum"} & kind.keys() else set()
-        yield place, (types or {"any"}, null or name != shape, tuple(kind.get("enum", ()))), set()
-    elif isinstance(shape, list):
-        yield place, ({"array"}, None in shape, ()), set()
-        yield from of_judge(shape[0], f"{place}[]")
-    else:
-        required = {field for field in shape if not field.endswith("?") and not field.startswith("*")}
+def of_judge(hint: Any, place: str = "", null: bool = False) -> Iterator[tuple[str, Fact, set[str]]]:
+    """Yield the same of the judge's types."""
+    inner, scalar = without_null(hint), scalar_of(without_null(hint))
+    null = null or inner is not hint
+    fields = fields_of(inner)
+    if inner is Any:
+        yield place, ({"any"}, null, ()), set()
+    elif scalar is not None:
+        types = {JSON_TYPES[kind] for kind in scalar.types[-1:]}
+        types |= {"string"} if scalar.pattern or scalar.words else set()
+        yield place, (types, null, scalar.words), set()
+    elif fields is not None:
+        required = {name for name, field in fields.items() if get_origin(field) is not NotRequired}
         yield place, ({"object"}, null, ()), required
-        for field, inner in shape.items():
-            if inner != "anything":
-                name = "{}" if field.startswith("*") else f".{field.removesuffix('?')}"
-                yield from of_judge(inner, f"{place}{name}")
+        for name, field in fields.items():
+            yield from of_judge(field if name in required else get_args(field)[0], f"{place}.{name}")
+    elif get_origin(inner) is list:
+        yield place, ({"array"}, null, ()), set()
+        yield from of_judge(get_args(inner)[0], f"{place}[]")
+    else:
+        yield place, ({"object"}, null, ()), set()
+        if get_args(inner)[1] is not Any:
+            yield from of_judge(get_args(inner)[1], f"{place}{{}}")
 
 
 IN_MODELS = {place: (fact, required) for place, fact, required in of_models(MODELS)}
-IN_JUDGE = {place: (fact, required) for place, fact, required in of_judge("plan")}
+IN_JUDGE = {place: (fact, required) for place, fact, required in of_judge(PlanRecord)}
 
 
 def is_by_key(place: str) -> bool:
@@ -123,34 +130,34 @@ def test_what_one_requires_the_other_requires_or_always_writes() -> None:
 @pytest.mark.parametrize(
     ("kind", "good", "bad"),
     [
-        ("count", [0, 2**63 - 1], [-1, True, 1.0, 2**63, "1", None]),
-        ("integer", [-5], [True, 0.5, "0"]),
-        ("number", [1, -0.5], [True, float("inf"), "1"]),
-        ("flag", [True, False], [0, "true"]),
-        ("share", [0, 1.5], [-1e-9]),
-        ("positive", [0.1], [0]),
-        ("confidence", ["none", 0.9], [0, 1, "some", True]),
-        ("fpga_count", ["auto", 2], ["all", -1, True]),
-        ("most_products", ["none", 9, "1:7168,9:3"], ["9:3", 0, "all", True, 2**63]),
-        ("plain_name", ["a.b-c", "..."], [".", "..", "", "a/b"]),
-        ("engine_id", ["net.1/MVAU_0", "MVAU_0"], ["../up", "a/b/c", "a/", "/a", ""]),
-        ("report", ["a", "a/b.rpt", ".../x"], ["", "/a", "a/", "a/../b", ".", "a//b"]),
-        ("file", ["a b"], ["", "a/b"]),
-        ("anything", [None, {}, [1]], []),
+        (records.Count, [0, 2**63 - 1], [-1, True, 1.0, 2**63, "1", None]),
+        (int, [-5], [True, 0.5, "0"]),
+        (float, [1, -0.5], [True, float("inf"), "1"]),
+        (bool, [True, False], [0, "true"]),
+        (records.Share, [0, 1.5], [-1e-9]),
+        (records.Positive, [0.1], [0]),
+        (records.Confidence, ["none", 0.9], [0, 1, "some", True]),
+        (records.FpgaCount, ["auto", 2], ["all", -1, True]),
+        (records.MostProducts, ["none", 9, "1:7168,9:3"], ["9:3", 0, "all", True, 2**63]),
+        (records.PlainName, ["a.b-c", "..."], [".", "..", "", "a/b"]),
+        (records.EngineId, ["net.1/MVAU_0", "MVAU_0"], ["../up", "a/b/c", "a/", "/a", ""]),
+        (records.ReportPath, ["a", "a/b.rpt", ".../x"], ["", "/a", "a/", "a/../b", ".", "a//b"]),
+        (records.FileName, ["a b"], ["", "a/b"]),
+        (Any, [None, {}, [1]], []),
     ],
 )
-def test_scalars_take_what_they_are_to_and_nothing_else(kind: str, good: list[Any], bad: list[Any]) -> None:
-    assert [value for value in good if not is_a(kind, value)] == []
-    assert [value for value in bad if is_a(kind, value)] == []
+def test_scalars_take_what_they_are_to_and_nothing_else(kind: Any, good: list[Any], bad: list[Any]) -> None:
+    assert [value for value in good if [*match_of(kind)(value, "")]] == []
+    assert [value for value in bad if not [*match_of(kind)(value, "")]] == []
 
 
 def test_departures_name_the_place_and_what_was_expected() -> None:
-    told = dict(departures({"name": 1, "window": [], "ports": {}, "extra": 1}, "summary", "x"))
+    told = dict(departures({"name": 1, "window": [], "ports": {}, "extra": 1}, SummaryRecord, "x"))
     assert told["x.platform"] == "is missing"
     rows = {"schema": "s", "platforms": {"p": {"board": 1, "memory_gbps": 1, "ms": 1, "resources": []}}}
-    assert list(departures(rows, "samo_file")) == [
+    assert list(departures(rows, file_record("samo_file"))) == [
         ("platforms.p.board", "expected a string, found 1"),
         ("platforms.p.resources", "expected an object, found []"),
     ]
-    assert list(departures([], "plan")) == [("", "expected an object, found []")]
-    assert next(iter(departures({"a/b/c": 1}, "floorplan"))) == ("pblocks", "is missing")
+    assert list(departures([], PlanRecord)) == [("", "expected an object, found []")]
+    assert next(iter(departures({"a/b/c": 1}, FloorplanRecord))) == ("pblocks", "is missing")

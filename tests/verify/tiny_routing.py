@@ -12,6 +12,8 @@ from floorflow.verify.hardware.geometry import Device
 Point = tuple[float, float]
 LONG_WIRES = {"xc7": (44, 66)}
 """Along a row and up; on other dies 96 and 192."""
+OFFERED: dict[str, Counter[tuple[int, int]]] = {}
+"""What the bins of a die offer, by its part: counted once."""
 
 
 def routing_map(die: Device, wires: Sequence[tuple[int, Point, Point]]) -> dict[str, Any]:
@@ -24,7 +26,10 @@ def routing_map(die: Device, wires: Sequence[tuple[int, Point, Point]]) -> dict[
         for x, share in columns.items():
             for y, other in rows.items():
                 carried[x, y] += bits * length * share * other
-    offered = _offered(die)
+    part = die.raw["part"]
+    if part not in OFFERED:
+        OFFERED[part] = _offered(die)
+    offered = OFFERED[part]
     places = sorted(carried.items(), key=lambda each: each[0][::-1])
     (x, y), peak = max(places, key=lambda each: round(each[1], 6), default=((0, 0), 0.0))
     return {

@@ -7,7 +7,9 @@ unit of `p0` hands its tracks directly to the sum of `p1`. Cycles, widths, words
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from floorflow.verify.hardware.geometry import Rectangle
@@ -178,7 +180,12 @@ def _schedule() -> Plan:
 
 
 def two_by_two() -> tuple[Plan, Files]:
-    """Return plan and files (by relative path, plan.json excepted)."""
+    """Return plan and files (by relative path, plan.json excepted), to be changed at will."""
+    return copy.deepcopy(_made())
+
+
+@cache
+def _made() -> tuple[Plan, Files]:
     ground = Ground(BOARD, 1)
     networks = [
         network_entry("camera", CHAIN.engines, 864, [*CASES]),

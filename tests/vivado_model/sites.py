@@ -176,7 +176,11 @@ class Sites:
         return self._clock_regions(text, 0, bottom, right, top)
 
 
-@cache
 def load_sites(device_yaml: Path) -> Sites:
-    """Read a device file."""
-    return Sites(yaml.safe_load(device_yaml.read_text(encoding="utf-8")))
+    """Read a device file; equal ones, as each plan has them, once."""
+    return _sites(device_yaml.read_text(encoding="utf-8"))
+
+
+@cache
+def _sites(text: str) -> Sites:
+    return Sites(yaml.load(text, Loader=yaml.CSafeLoader))

@@ -12,6 +12,7 @@ from typing import Any
 from floorflow.verify.back_end import Row
 from floorflow.verify.finn.fifos import sets_fifos
 from floorflow.verify.finn.kernels import NoBuild, Node, Way, read_build, ways
+from floorflow.verify.phase_records import ChannelRecord, PhaseRecord
 
 Problem = tuple[str, str]
 SHAPES = (
@@ -72,7 +73,7 @@ PORTED = ("Concat", "Split")
 
 
 def stream_problems(
-    channels: Sequence[Mapping[str, Any]],
+    channels: Sequence[ChannelRecord],
     rows: Mapping[str, Row],
     nodes: Sequence[Node],
     engines: Mapping[str, Node],
@@ -100,11 +101,14 @@ def stream_problems(
             yield "build-stream-differs", f"the plan has no stream {source or 'host'} -> {target or 'host'}"
 
 
-def _fits(channel: Mapping[str, Any], way: Way) -> bool:
+def _fits(channel: ChannelRecord, way: Way) -> bool:
     """Whether ports agree where they have a meaning, and there is a converter where one is planned."""
-    for end, node in (("source", way.source), ("target", way.target)):
-        ported = node is not None and any(kind in node.kind for kind in PORTED)
-        if ported and getattr(way, f"{end}_port") != channel[f"{end}_port"]:
+    ends = (
+        (way.source, way.source_port, channel["source_port"]),
+        (way.target, way.target_port, channel["target_port"]),
+    )
+    for node, built, stated in ends:
+        if node is not None and any(kind in node.kind for kind in PORTED) and built != stated:
             return False
     planned = channel["converter"] is not None
     if any(node.is_transparent for node in way.between):
@@ -112,7 +116,7 @@ def _fits(channel: Mapping[str, Any], way: Way) -> bool:
     return planned == any(node.is_a("StreamingDataWidthConverter") for node in way.between)
 
 
-def _fifo_problems(channel: Mapping[str, Any], way: Way) -> Iterator[Problem]:
+def _fifo_problems(channel: ChannelRecord, way: Way) -> Iterator[Problem]:
     """Judge the depth, which FINN may split over several FIFOs, and the memory of a FIFO that it did not split."""
     fifos = [node for node in way.between if node.is_a("StreamingFIFO")]
     depths = [int(node.attributes.get("depth", 0)) for node in fifos]
@@ -131,7 +135,7 @@ def _fifo_problems(channel: Mapping[str, Any], way: Way) -> Iterator[Problem]:
         yield "build-fifo-differs", f"the FIFO of {channel['name']} is {memories}, the plan has {style}"
 
 
-def _crossing_problems(channel: Mapping[str, Any], way: Way, homes: Mapping[str, tuple[int, int]]) -> Iterator[Problem]:
+def _crossing_problems(channel: ChannelRecord, way: Way, homes: Mapping[str, tuple[int, int]]) -> Iterator[Problem]:
     """Judge that a stream has a FIFO of two words on each side of every SLR boundary, and crosses none but planned."""
     name, place = "build-crossing-open", lambda node: int(node.attributes.get("slr", -1))
     shallow = [node for node in way.between if node.is_a("StreamingFIFO") and node.attributes.get("depth") == 2]
@@ -168,7 +172,7 @@ FINDINGS = {
 
 
 def judge_build(
-    phase: Mapping[str, Any],
+    phase: PhaseRecord,
     folder: Path,
     told: tuple[Mapping[str, str], Mapping[str, str]],
     context: Mapping[str, Any],
@@ -187,14 +191,14 @@ def judge_build(
         yield name, str(folder), message
 
 
-def _slices(phase: Mapping[str, Any], nodes: list[Node], known: set[Node]) -> set[Node]:
+def _slices(phase: PhaseRecord, nodes: list[Node], known: set[Node]) -> set[Node]:
     """Return the FIFOs of two words that are in no module, if there are no more than the plan has slices."""
     shallow = {n for n in nodes if n.is_a("StreamingFIFO") and n.attributes.get("depth") == 2 and n not in known}
     return shallow if len(shallow) <= sum(channel["slices"] for channel in phase["channels"]) else set()
 
 
 def _problems(
-    phase: Mapping[str, Any],
+    phase: PhaseRecord,
     context: Mapping[str, Any],
     nodes: list[Node],
     told: tuple[Mapping[str, str], Mapping[str, str]],

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from floorflow.verify.back_end import Row
 from floorflow.verify.hardware.boards import commercial, has_uram
+from floorflow.verify.phase_records import ChannelRecord, PhaseRecord
+from floorflow.verify.plan_records import EngineRecord
 from floorflow.verify.records import Record, is_count
 
 _VERSAL = ("xcvc", "xcve", "xcvm", "xcvp")
@@ -27,7 +29,7 @@ _INTEGER = re.compile(r"U?INT([1-9][0-9]{0,3})")
 _FLOAT = re.compile(r"FLOAT([1-9][0-9]{0,3})")
 _SHORT = {"BIPOLAR": 1, "BINARY": 1, "TERNARY": 2}
 
-_TYPE_ATTRIBUTES = {
+_TYPE_ATTRIBUTES: dict[Literal["input_bits", "output_bits", "weight_bits"], tuple[str, ...]] = {
     "input_bits": ("inputDataType", "dataType", "InputDataType"),
     "output_bits": ("outputDataType", "dataType", "OutputDataType"),
     "weight_bits": ("weightDataType",),
@@ -51,7 +53,7 @@ def is_signed(data_type: str) -> bool:
     return data_type in ("BIPOLAR", "TERNARY") or data_type.startswith(("INT", "FIXED", "FLOAT"))
 
 
-def width_objections(engine: Record) -> Iterator[str]:
+def width_objections(engine: EngineRecord) -> Iterator[str]:
     """Yield where an engine's entry states other widths than its data types have."""
     for width, attributes in _TYPE_ATTRIBUTES.items():
         if width == "weight_bits" and not engine["kind"].startswith(("MVAU", "VVAU")):
@@ -65,7 +67,7 @@ def width_objections(engine: Record) -> Iterator[str]:
     yield from _port_objections(engine)
 
 
-def _port_objections(engine: Record) -> Iterator[str]:
+def _port_objections(engine: EngineRecord) -> Iterator[str]:
     """Yield where the ports of a join are of unknown types, and copies of a fork are not as wide as the original."""
     types = engine["attributes"].get("inputDataTypes", [])
     for data_type in types if isinstance(types, list) else [types]:
@@ -92,7 +94,7 @@ class FoldedEngine:
     """
 
     name: str
-    entry: Record
+    entry: EngineRecord
     folding: Record
     flavour: str = "main"
     has_uram: bool = True
@@ -101,17 +103,17 @@ class FoldedEngine:
     @property
     def kind(self) -> str:
         """FINN's op type."""
-        return str(self.entry["kind"])
+        return self.entry["kind"]
 
     @property
     def input_bits(self) -> int:
         """Bits of one input element."""
-        return int(self.entry["input_bits"])
+        return self.entry["input_bits"]
 
     @property
     def output_bits(self) -> int:
         """Bits of one output element."""
-        return int(self.entry["output_bits"])
+        return self.entry["output_bits"]
 
     def has(self, attribute: str) -> bool:
         """Whether the engine has the attribute."""
@@ -251,7 +253,7 @@ def folded_engine(row: Row, options: Mapping[str, Any]) -> FoldedEngine:
     )
 
 
-def networks_of(phase: Mapping[str, Any], context: Mapping[str, Any]) -> list[BuiltNetwork]:
+def networks_of(phase: PhaseRecord, context: Mapping[str, Any]) -> list[BuiltNetwork]:
     """Return the networks of a phase that have engines there."""
     rows: dict[str, dict[str, Row]] = {}
     for row in context["engines"].values():
@@ -263,7 +265,9 @@ def networks_of(phase: Mapping[str, Any], context: Mapping[str, Any]) -> list[Bu
     ]
 
 
-def _built(folder: str, rows: Mapping[str, Row], channels: list[Record], options: Mapping[str, Any]) -> BuiltNetwork:
+def _built(
+    folder: str, rows: Mapping[str, Row], channels: Sequence[ChannelRecord], options: Mapping[str, Any]
+) -> BuiltNetwork:
     names = {engine: row["entry"]["name"] for engine, row in rows.items()}
     successors: dict[str, list[str]] = {name: [] for name in names.values()}
     inputs = 0

@@ -8,7 +8,7 @@ alone, and so on; in a level they stay in order.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -16,7 +16,7 @@ from floorflow.verify.back_end import Files
 from floorflow.verify.finn.engines import BuiltNetwork
 from floorflow.verify.finn.files import ANY_SLR, MOST_SLICES, check_folding_file
 from floorflow.verify.hardware.boards import has_uram
-from floorflow.verify.records import Record
+from floorflow.verify.phase_records import ChannelRecord, PartRecord, PhaseRecord
 from floorflow.verify.violations import Findings
 
 FIFO_FILE = "fifo_config.json"
@@ -31,7 +31,7 @@ Fifo = tuple[int, str]
 
 
 def check_fifo_file(
-    folder: Files, phase: Mapping[str, Any], built: BuiltNetwork, options: Mapping[str, Any], findings: Findings
+    folder: Files, phase: PhaseRecord, built: BuiltNetwork, options: Mapping[str, Any], findings: Findings
 ) -> None:
     """Judge a network's file; there is none where FINN is to find the depths."""
     path = f"{built.folder}/{FIFO_FILE}"
@@ -51,7 +51,7 @@ def check_fifo_file(
             findings.add("finn-fifo-differs", where, message)
 
 
-def _is_needed(phase: Mapping[str, Any], built: BuiltNetwork, options: Mapping[str, Any]) -> bool:
+def _is_needed(phase: PhaseRecord, built: BuiltNetwork, options: Mapping[str, Any]) -> bool:
     """Whether depths are planned, and known to keep an interval."""
     network = next(iter(built.rows.values()))["network"]
     part = next(part for part in phase["networks"] if part["network"] == network)
@@ -63,7 +63,7 @@ def sets_fifos(options: Mapping[str, Any]) -> bool:
     return options.get("costs") != "finn" and options.get("fifo_sizing", "floorflow") == "floorflow"
 
 
-def knows_depths(part: Record) -> bool:
+def knows_depths(part: PartRecord) -> bool:
     """Whether the depths of a network's FIFOs are known to keep an interval."""
     throughput = part["estimates"]["throughput"]
     return throughput is not None and throughput["interval_cycles"] is not None
@@ -85,13 +85,13 @@ def _for_main(fifos: Mapping[str, Fifo]) -> dict[str, Any]:
     return {name: entry(*fifo) for name, fifo in fifos.items()}
 
 
-def inserted(built: BuiltNetwork, channels: list[Record]) -> list[Fifo]:
+def inserted(built: BuiltNetwork, channels: Sequence[ChannelRecord]) -> list[Fifo]:
     """Return depth and style of the FIFOs in FINN's order."""
     nodes, made, _ = _ordered(built, [channel | {"slices": 0} for channel in channels])
     return [made[name] for name in nodes if name in made]
 
 
-def engines_when_placed(built: BuiltNetwork, channels: list[Record]) -> dict[str, str]:
+def engines_when_placed(built: BuiltNetwork, channels: Sequence[ChannelRecord]) -> dict[str, str]:
     """Return what FINN calls each engine (by id) when it places nodes: numbered anew, as FIFOs have moved levels.
 
     SpecializeLayers has put what it makes, converters and FIFOs, before the engines of their level by then.
@@ -107,7 +107,7 @@ def engines_when_placed(built: BuiltNetwork, channels: list[Record]) -> dict[str
     return names
 
 
-def _ordered(built: BuiltNetwork, channels: list[Record]) -> tuple[list[str], dict[str, Fifo], list[Edge]]:
+def _ordered(built: BuiltNetwork, channels: Sequence[ChannelRecord]) -> tuple[list[str], dict[str, Fifo], list[Edge]]:
     """Return all nodes but DMA engines in FINN's order, the FIFOs among them, and what joins them."""
     ids = [row["id"] for row in built.rows.values()]
     into = [channel for channel in channels if channel["target"] in ids and channel["source"] not in ids]
@@ -134,7 +134,9 @@ def _ordered(built: BuiltNetwork, channels: list[Record]) -> tuple[list[str], di
     return by_levels(nodes, joined), made, joined
 
 
-def _sliced(channel: Record, nodes: list[str], edges: list[Edge], *, comes_in: bool) -> tuple[list[str], list[Edge]]:
+def _sliced(
+    channel: ChannelRecord, nodes: list[str], edges: list[Edge], *, comes_in: bool
+) -> tuple[list[str], list[Edge]]:
     """Put a channel's register slices behind its own FIFO, before it if it comes in from outside."""
     own = channel["name"]
     if own not in nodes:
@@ -162,11 +164,11 @@ def _edges(added: list[tuple[str, str, str]]) -> list[Edge]:
     return [edge for before, name, behind in added for edge in ((before, name), (name, behind))]
 
 
-def _converts(channel: Record) -> bool:
+def _converts(channel: ChannelRecord) -> bool:
     return bool(channel["source_width_bits"] != channel["target_width_bits"])
 
 
-def _queues(channel: Record) -> list[tuple[str, str, str, Fifo]]:
+def _queues(channel: ChannelRecord) -> list[tuple[str, str, str, Fifo]]:
     """Return the FIFOs of a stream: name, the nodes before and behind, depth and style."""
     name, source, target = channel["name"], channel["source"], channel["target"]
     if not _converts(channel):
@@ -177,7 +179,7 @@ def _queues(channel: Record) -> list[tuple[str, str, str, Fifo]]:
     return [(f"{name} 0", source, converter, first), (f"{name} 1", converter, target, second)]
 
 
-def _planned(channel: Record) -> Fifo:
+def _planned(channel: ChannelRecord) -> Fifo:
     return max(2, channel["fifo_depth"]), channel["fifo_style"]
 
 
@@ -213,7 +215,7 @@ REGISTERED_WORDS = {"auto": 2, "srl": 2, "distributed": 2, "block": 2, "ultra": 
 """Words that may lie in registers at the two ends."""
 
 
-def fifo_objections(channel: Mapping[str, Any], part: str, options: Mapping[str, Any]) -> Iterator[str]:
+def fifo_objections(channel: ChannelRecord, part: str, options: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with the style of a channel's FIFO, and with what it costs in that style."""
     style, depth = channel["fifo_style"], channel["fifo_depth"]
     finns_own = options.get("costs") == "finn"
@@ -231,7 +233,7 @@ def fifo_objections(channel: Mapping[str, Any], part: str, options: Mapping[str,
         yield from _bits_objections(channel, style)
 
 
-def _bits_objections(channel: Mapping[str, Any], style: str) -> Iterator[str]:
+def _bits_objections(channel: ChannelRecord, style: str) -> Iterator[str]:
     depth, use = channel["fifo_depth"], channel["fifo_resources"]
     others = [name for name in ("BRAM18", "URAM") if use[name] and name not in MEMORIES[style]]
     if others:
@@ -248,7 +250,7 @@ def _bits_objections(channel: Mapping[str, Any], style: str) -> Iterator[str]:
 STEP_PLAN = "floorflow_plan.json"
 
 
-def builds_slices(phase: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
+def builds_slices(phase: PhaseRecord, options: Mapping[str, Any]) -> bool:
     """Whether the step that sets FIFOs, which inserts slices, runs for all networks of a phase."""
     return sets_fifos(options) and all(knows_depths(part) for part in phase["networks"])
 
@@ -258,22 +260,22 @@ def fifos_cross(options: Mapping[str, Any]) -> bool:
     return options.get("crossings", "fifo") == "fifo" and sets_fifos(options)
 
 
-def as_built(phase: Mapping[str, Any], context: Mapping[str, Any]) -> Record:
+def as_built(phase: PhaseRecord, context: Mapping[str, Any]) -> PhaseRecord:
     """Return a phase as FINN is told of it: FIFOs at SLR boundaries are slices too, and there are those that are built.
 
     A stream with slices stays on its FPGA, so they follow one another by the distance of their SLRs from its source's.
     """
-    channels = []
+    channels: list[ChannelRecord] = []
     for channel in phase["channels"]:
         crossing = channel["crossing_slots"] if phase["slices_built"] and fifos_cross(context["options"]) else []
         slots = list(crossing)
         if phase["slices_built"] and channel["slice_slots"]:
             slots = sorted(slots + channel["slice_slots"], key=_way_from_source(channel, context))
-        channels.append(channel | {"slices": len(slots), "slice_slots": slots, "crossing_slots": crossing})
+        channels.append({**channel, "slices": len(slots), "slice_slots": slots, "crossing_slots": crossing})
     return {**phase, "channels": channels}
 
 
-def _way_from_source(channel: Record, context: Mapping[str, Any]) -> Callable[[str], int]:
+def _way_from_source(channel: ChannelRecord, context: Mapping[str, Any]) -> Callable[[str], int]:
     """Return how far a slot is on a stream's way, in SLRs; a stream from outside is measured from its target."""
     rows, homes = context["engines"], context["slots"]
     end, sign = ("source", 1) if channel["source"] in rows else ("target", -1)
@@ -283,7 +285,7 @@ def _way_from_source(channel: Record, context: Mapping[str, Any]) -> Callable[[s
 
 def check_step_plan(
     folder: Files,
-    phase: Mapping[str, Any],
+    phase: PhaseRecord,
     built: BuiltNetwork,
     homes: Mapping[str, tuple[int, int]],
     findings: Findings,

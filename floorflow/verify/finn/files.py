@@ -10,7 +10,9 @@ from typing import Any
 from floorflow.verify.back_end import Files
 from floorflow.verify.files import shipped_file
 from floorflow.verify.finn.engines import BuiltNetwork
-from floorflow.verify.records import Record, is_count
+from floorflow.verify.phase_records import PhaseRecord
+from floorflow.verify.plan_records import PlanRecord
+from floorflow.verify.records import SIDES, Record, is_count
 from floorflow.verify.violations import Findings
 
 FOLDING_FILE = "folding_config.json"
@@ -50,9 +52,7 @@ def check_folding_file(content: Record, built: BuiltNetwork, file: str, findings
                 findings.add("finn-folding-differs", where, message)
 
 
-def check_fifo_depths(
-    content: Record, phase: Mapping[str, Any], built: BuiltNetwork, file: str, findings: Findings
-) -> None:
+def check_fifo_depths(content: Record, phase: PhaseRecord, built: BuiltNetwork, file: str, findings: Findings) -> None:
     """Check that folding_config.json asks for each planned FIFO at one port of its stream, where it has depths.
 
     A FIFO stands on the wide side of a converter. At the first engine of a kernel FINN would insert a second one, so a
@@ -109,7 +109,7 @@ def _entries(content: Record, where: str, engines: Collection[str], findings: Fi
 
 def check_floorplan_file(
     content: Record,
-    phase: Mapping[str, Any],
+    phase: PhaseRecord,
     built: BuiltNetwork,
     names: Mapping[str, str],
     file: str,
@@ -151,9 +151,7 @@ def _is_place(entry: object) -> bool:
     return all(is_count(entry[key]) or (key, entry[key]) == ("slr", ANY_SLR) for key in NUMBERS)
 
 
-def _check_inserted(
-    inserted: Record, phase: Mapping[str, Any], built: BuiltNetwork, file: str, findings: Findings
-) -> None:
+def _check_inserted(inserted: Record, phase: PhaseRecord, built: BuiltNetwork, file: str, findings: Findings) -> None:
     """Check that there are as many entries of each kind as FINN inserts nodes of it, numbered from 0."""
     ids = {row["id"] for row in built.rows.values()}
     channels = [channel for channel in phase["channels"] if {channel["source"], channel["target"]} & ids]
@@ -189,25 +187,26 @@ FLOW_FINDINGS = {
 }
 
 
-def check_links(phase: Mapping[str, Any], context: Mapping[str, Any], findings: Findings) -> None:
+def check_links(phase: PhaseRecord, context: Mapping[str, Any], findings: Findings) -> None:
     """Judge the widths of streams that leave an SLR of a card with a shell, or lead to its DMA engines."""
     for channel in phase["channels"]:
-        ends = [context["engines"].get(channel[side]) for side in ("source", "target")]
+        ends = [context["engines"].get(channel[side]) for side in SIDES]
         slots = [None if end is None else end["slot"] for end in ends]
         fpgas = {end["fpga"] for end in ends if end is not None}
         if slots[0] == slots[1] or len(fpgas) != 1 or not context["shells"].get(*fpgas):
             continue
-        converter = phase["partition"]["assignment"].get(channel["converter_module"])
+        converter = phase["partition"]["assignment"].get(channel["converter_module"] or "")
         # Of a stream that is converted before it leaves, what leaves is as wide as at its target.
-        side = "target" if converter is not None and converter == slots[0] else "source"
-        bits = -(-channel[f"{side}_width_bits"] // 8) * 8
+        leaves_converted = converter is not None and converter == slots[0]
+        width = channel["target_width_bits"] if leaves_converted else channel["source_width_bits"]
+        bits = -(-width // 8) * 8
         if bits >= LINKED_BELOW:
             told = f"{bits} bits leave the kernel, v++ links fewer than {LINKED_BELOW}"
             findings.add("kernel-stream-wide", f"phase {phase['name']} channel {channel['name']}", told)
 
 
 def check_flow_files(
-    plan: Mapping[str, Any], phase: Mapping[str, Any], folder: Files, context: Mapping[str, Any], findings: Findings
+    plan: PlanRecord, phase: PhaseRecord, folder: Files, context: Mapping[str, Any], findings: Findings
 ) -> None:
     """Judge what is there: the platform, part and memory bank that are told, the hooks, and hand-written files."""
     if len(plan["phases"]) != 1 or len(plan["networks"]) != 1:
@@ -224,7 +223,7 @@ def check_flow_files(
         _check_zynq(folder, context, findings)
 
 
-def _check_config(phase: Mapping[str, Any], folder: Files, context: Mapping[str, Any], findings: Findings) -> None:
+def _check_config(phase: PhaseRecord, folder: Files, context: Mapping[str, Any], findings: Findings) -> None:
     path = "vitis/floorflow.cfg"
     lines = (folder.text(path) or "").splitlines()
     last = AFTER_ROUTING if f"{STEPS}{AFTER_ROUTING}.IS_ENABLED=true" in lines else "ROUTE_DESIGN"

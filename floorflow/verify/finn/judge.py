@@ -39,6 +39,8 @@ from floorflow.verify.finn.files import (
 from floorflow.verify.finn.foldings import MAX_HLS_STREAM_BITS, objections, window_objections
 from floorflow.verify.finn.kinds import KINDS, SAMO_CYCLES, reads_only_padding, window_fill
 from floorflow.verify.finn.styles import check_style_file, check_styles, constants_in_logic
+from floorflow.verify.phase_records import ChannelRecord, ParallelismRecord, PhaseRecord
+from floorflow.verify.plan_records import PlanRecord
 from floorflow.verify.violations import VIOLATIONS, Findings
 
 Problem = tuple[str, str]
@@ -133,7 +135,7 @@ def _products(folded: FoldedEngine) -> dict[str, Any]:
     return {"products": products, "beyond_known_builds": products > known}
 
 
-def _parallelism_objections(folded: FoldedEngine, rows: list[dict[str, Any]]) -> Iterator[Problem]:
+def _parallelism_objections(folded: FoldedEngine, rows: list[ParallelismRecord]) -> Iterator[Problem]:
     """Yield where the rows are not PE, SIMD and parallel_window as folding and attributes have them."""
     has, chosen = folded.entry["attributes"], folded.folding
     expected = []
@@ -188,13 +190,13 @@ def converter(narrow_bits: int, wide_bits: int) -> tuple[str, list[str]]:
     return "StreamingDataWidthConverter_hls", [needs] if inside > MAX_HLS_STREAM_BITS else []
 
 
-def fifo(channel: Mapping[str, Any], part: str, context: Mapping[str, Any]) -> list[str]:
+def fifo(channel: ChannelRecord, part: str, context: Mapping[str, Any]) -> list[str]:
     """Return what is wrong with the memory of a channel's FIFO, on the part that it lies on."""
     return list(fifo_objections(channel, part, context["options"]))
 
 
 def files(
-    plan: Mapping[str, Any], phase: Mapping[str, Any], folder: Files, context: Mapping[str, Any]
+    plan: PlanRecord, phase: PhaseRecord, folder: Files, context: Mapping[str, Any]
 ) -> tuple[list[tuple[str, str, str]], dict[str, str]]:
     """Judge FINN's files of a phase; what cells are called is read from a build."""
     found, phase = Findings(meanings={**VIOLATIONS, **findings}), as_built(phase, context)
@@ -217,7 +219,7 @@ def files(
     return [(problem.name, problem.where, problem.message) for problem in found.violations], {}
 
 
-def builds_slices(phase: Mapping[str, Any], context: Mapping[str, Any]) -> bool:
+def builds_slices(phase: PhaseRecord, context: Mapping[str, Any]) -> bool:
     """Whether FINN builds the register slices of a phase."""
     return slices_are_built(phase, context["options"])
 
@@ -228,7 +230,7 @@ def crosses_by_fifos(context: Mapping[str, Any]) -> bool:
 
 
 def unplaced_files(
-    phase: Mapping[str, Any],
+    phase: PhaseRecord,
     folder: Files,
     clock_mhz: float,  # noqa: ARG001 - FINN's files have no clock
     context: Mapping[str, Any],
@@ -256,7 +258,7 @@ def reads_memory(row: Row) -> bool:
 
 
 def build(
-    phase: Mapping[str, Any],
+    phase: PhaseRecord,
     folder: Path,
     told: tuple[Mapping[str, str], Mapping[str, str]],
     context: Mapping[str, Any],

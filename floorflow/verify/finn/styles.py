@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Literal
 
 from floorflow.verify.back_end import Files
 from floorflow.verify.finn.engines import AttributeProblem, BuiltNetwork, FoldedEngine, bits_of, is_signed
+from floorflow.verify.plan_records import PlanRecord
 from floorflow.verify.records import Record
 from floorflow.verify.violations import Findings
 
@@ -62,7 +63,7 @@ _UNITS = ("MVAU", "VVAU")
 _LEAST_BITS, _PREFERRED_BITS, _MOST_BITS = 2, 4, 8
 
 
-def check_styles(folder: Files, plan: Mapping[str, Any], built: BuiltNetwork, findings: Findings) -> None:
+def check_styles(folder: Files, plan: PlanRecord, built: BuiltNetwork, findings: Findings) -> None:
     """Check the style and name of every engine of a network, and the file that tells FINN of them."""
     engines = list(built.nodes.values())
     for name, engine in built.nodes.items():
@@ -99,7 +100,7 @@ def check_style_file(folder: Files, built: BuiltNetwork, findings: Findings) -> 
         findings.add("finn-style-differs", folder.path(file), message)
 
 
-def _is_lowered(plan: Mapping[str, Any], engine: FoldedEngine) -> bool:
+def _is_lowered(plan: PlanRecord, engine: FoldedEngine) -> bool:
     """Whether floorflow made the engine, from an operation that is none of FINN's layers."""
     operations = (operation for network in plan["networks"] for operation in network["operations"])
     types = {operation.get("type") for operation in operations if operation.get("name") == engine.entry["operation"]}
@@ -160,7 +161,7 @@ def _has_rtl(engine: FoldedEngine, least_bits: int) -> bool:
     return fits and min(bits, weight_bits) >= least_bits
 
 
-def _check_names(plan: Mapping[str, Any], built: BuiltNetwork, findings: Findings) -> None:
+def _check_names(plan: PlanRecord, built: BuiltNetwork, findings: Findings) -> None:
     """Check that a network's engines are numbered by op type over all phases, as FINN does behind SpecializeLayers."""
     network = next(iter(built.rows.values()))["network"]
     counts: Counter[str] = Counter()

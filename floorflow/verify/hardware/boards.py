@@ -19,7 +19,7 @@ from floorflow.verify.hardware.ranges import (
     within_device,
 )
 from floorflow.verify.hardware.routes import Join, joined_pairs
-from floorflow.verify.records import RESOURCE_NAMES, Record
+from floorflow.verify.records import RESOURCE_NAMES, Record, RectangleRecord
 
 _WITHOUT_URAM = (
     *("xc7", "xcau", "xck24", "xcku0", "xcku115-", "xcku9p", "xcvu0", "xcvu125-", "xcvu160-", "xcvu190-", "xcvu440-"),
@@ -230,7 +230,7 @@ class Board:
             return None
         return self._port(self.link.get("ports", {}).get(self.link["kind"]), self.link["slr"])
 
-    def _port(self, stated: Record | None, slr: str) -> Rectangle:
+    def _port(self, stated: RectangleRecord | None, slr: str) -> Rectangle:
         """Return the stated rectangle, which must lie in its SLR, or else the SLR's last column."""
         names = [entry["name"] for entry in self.device.raw["slrs"]]
         if slr not in names:
@@ -386,3 +386,7 @@ class Board:
         """Hierarchical name of an engine's cell."""
         pattern: str = self.raw["cell_pattern"]
         return pattern.replace("{engine}", engine).replace("{partition}", str(partition))
+
+
+Boards = Mapping[str, Board]
+"""The boards whose files can be read, by the names of FPGAs."""

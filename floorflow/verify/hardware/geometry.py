@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from floorflow.verify.records import RESOURCE_NAMES, Record
+from floorflow.verify.records import RESOURCE_NAMES, Record, RectangleRecord
 
 SiteColumn = tuple[str, int]
 """A site type and an X number."""
@@ -38,7 +38,7 @@ class Rectangle:
     top: int
 
     @classmethod
-    def of(cls, entry: Record) -> Rectangle:
+    def of(cls, entry: RectangleRecord) -> Rectangle:
         """Read a rectangle of a file."""
         return cls(*(entry[side] for side in ("left", "bottom", "right", "top")))
 

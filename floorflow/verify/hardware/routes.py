@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 from pathlib import PurePosixPath
 
+from floorflow.verify.plan_records import LinkRecord, PlanRecord, SlotRecord
 from floorflow.verify.records import Record
 
 TOPOLOGIES = ("pair", "chain", "ring", "star", "full")
@@ -51,7 +52,7 @@ class Join:
     ends: Mapping[str, str]
 
 
-def described_by(plan: Record) -> str | None:
+def described_by(plan: PlanRecord) -> str | None:
     """Return the platform file's place below ``platform/``; None if the plan's FPGAs are a number of equal boards."""
     name = f"platforms/{plan['platform']['name']}.yaml"
     return name if name in plan["platform"]["files"] and name.count("/") == 1 else None
@@ -110,7 +111,7 @@ class Slot:
     fpga: str
     fpga_number: int
     slr: int
-    entry: Record
+    entry: SlotRecord
 
 
 Boundary = tuple[Slot, Slot]
@@ -123,12 +124,12 @@ class Link:
 
     lower: Slot
     upper: Slot
-    entry: Record
+    entry: LinkRecord
 
     @property
     def latency_us(self) -> float:
         """Time from end to end, in one direction."""
-        return float(self.entry["latency_us"])
+        return self.entry["latency_us"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from floorflow.verify.back_end import Files, Row
+from floorflow.verify.phase_records import ChannelRecord, PhaseRecord
 
 BRAM_BITS, LUT_BITS = 18432, 64
 CELLS_FINDINGS = {
@@ -29,7 +30,7 @@ class Network:
     """A network's part in a phase: its engines by their ids, and the folder of its files in the plan's."""
 
     plan: Told
-    phase: Told
+    phase: PhaseRecord
     rows: Mapping[str, Row]
     folder: Files
     place: str
@@ -102,7 +103,7 @@ class LayeredJudge:
         """Return nothing: what two layers have to agree on is what their ports carry."""
         return {}
 
-    def fifo(self, channel: Told, part: str, context: Told) -> Iterator[str]:  # noqa: ARG002
+    def fifo(self, channel: ChannelRecord, part: str, context: Told) -> Iterator[str]:  # noqa: ARG002
         """Yield what is wrong with a FIFO: a style, or too little room for its words."""
         if channel["fifo_style"]:
             yield f"a FIFO is in {channel['fifo_style']!r:.60}, and {self.title} gives no choice"
@@ -110,11 +111,13 @@ class LayeredJudge:
         if bits > use["BRAM18"] * BRAM_BITS + use["LUT"] * LUT_BITS:
             yield f"{bits} bits do not fit {use['BRAM18']} BRAM18 and {use['LUT']} LUTs"
 
-    def files(self, plan: Told, phase: Told, folder: Files, context: Told) -> tuple[list[Problem], dict[str, str]]:
+    def files(
+        self, plan: Told, phase: PhaseRecord, folder: Files, context: Told
+    ) -> tuple[list[Problem], dict[str, str]]:
         """Judge the tool's files and the table of cells; what cells are called the user tells."""
         return [*self._cells(phase, folder), *self._of_networks(plan, phase, folder, context)], {}
 
-    def unplaced_files(self, phase: Told, folder: Files, clock_mhz: float, context: Told) -> list[Problem]:
+    def unplaced_files(self, phase: PhaseRecord, folder: Files, clock_mhz: float, context: Told) -> list[Problem]:
         """Judge the tool's files of a part of a network that is placed nowhere."""
         return list(self._of_networks({"summary": {"clock_mhz": clock_mhz}}, phase, folder, context))
 
@@ -122,13 +125,13 @@ class LayeredJudge:
         """Return True: a cell's ports are its FIFOs' and memories', which the plan has no names for."""
         return True
 
-    def _of_networks(self, plan: Told, phase: Told, folder: Files, context: Told) -> Iterator[Problem]:
+    def _of_networks(self, plan: Told, phase: PhaseRecord, folder: Files, context: Told) -> Iterator[Problem]:
         for run in phase["networks"]:
             place = f"{self.folder}/{run['network']}" if context["several_networks"] else self.folder
             rows = {name: row for name, row in context["engines"].items() if row["network"] == run["network"]}
             yield from self.network_files(Network(plan, phase, rows, folder, place))
 
-    def _cells(self, phase: Told, folder: Files) -> Iterator[Problem]:
+    def _cells(self, phase: PhaseRecord, folder: Files) -> Iterator[Problem]:
         name = f"{self.folder}/cells.json"
         content, where = folder.json(name), folder.path(name)
         wanted = {engine: module["name"] for module in phase["modules"] for engine in module["engines"]}

@@ -16,6 +16,8 @@ from typing import Any
 
 from floorflow.verify.back_end import Files, Row
 from floorflow.verify.layered import CELLS_FINDINGS, LayeredJudge, Network, Problem, Told, port
+from floorflow.verify.phase_records import PhaseRecord
+from floorflow.verify.plan_records import MemoryScheduleRecord
 from floorflow.verify.violations import same
 
 WORD_BITS, BEAT_BYTES = 16, 8
@@ -89,7 +91,9 @@ class Fcnnx(LayeredJudge):
         """Return that there is none: all streams are beats of the memory."""
         return "", [f"{narrow_bits} and {wide_bits} bits: all streams have {8 * BEAT_BYTES}"]
 
-    def files(self, plan: Told, phase: Told, folder: Files, context: Told) -> tuple[list[Problem], dict[str, str]]:
+    def files(
+        self, plan: Told, phase: PhaseRecord, folder: Files, context: Told
+    ) -> tuple[list[Problem], dict[str, str]]:
         """Judge besides each network's files the scheduler's table."""
         problems, cells = super().files(plan, phase, folder, context)
         if plan.get("memory_schedule") is not None:
@@ -220,7 +224,7 @@ def _beats(words: int) -> dict[str, Any]:
     return port(1, 8 * BEAT_BYTES, beats, beats)
 
 
-def _wrong_table(shared: Told, folder: Files) -> Iterator[Problem]:
+def _wrong_table(shared: MemoryScheduleRecord, folder: Files) -> Iterator[Problem]:
     name, rows = "scheduler-table-differs", list(_rows(shared))
     content, text = folder.json(JSON), folder.text(CSV)
     if content is not None:
@@ -229,7 +233,10 @@ def _wrong_table(shared: Told, folder: Files) -> Iterator[Problem]:
             "schema": "mcnn-hs/1",
             "networks": [each["network"] for each in shared["networks"]],
             "repetitions": [each["repetitions"] for each in shared["networks"]],
-            **{key: shared[key] for key in ("bandwidth_gbs", "burst_beats", "slots_total", "period_us")},
+            "bandwidth_gbs": shared["bandwidth_gbs"],
+            "burst_beats": shared["burst_beats"],
+            "slots_total": shared["slots_total"],
+            "period_us": shared["period_us"],
         }
         for key, value in head.items():
             if not same(content.get(key), value):
@@ -238,14 +245,13 @@ def _wrong_table(shared: Told, folder: Files) -> Iterator[Problem]:
         yield from _unlike([_numbered(row) for row in csv.DictReader(io.StringIO(text))], rows, folder.path(CSV))
 
 
-def _rows(shared: Told) -> Iterator[dict[str, Any]]:
+def _rows(shared: MemoryScheduleRecord) -> Iterator[dict[str, Any]]:
     """Yield what the table must hold; a transfer that is resumed begins at the byte where it was left."""
     moved: dict[tuple[str, int], float] = {}
     for entry in shared["transfers"]:
         done = moved.get((entry["network"], entry["run"]), 0.0)
         moved[entry["network"], entry["run"]] = done + entry["traffic_bytes"]
-        own = {key: entry[key] for key in ("network", "run", "subgraph", "start_us", "end_us", "slots")}
-        yield {**own, "bytes": entry["traffic_bytes"], "first_byte": done}
+        yield {**entry, "bytes": entry["traffic_bytes"], "first_byte": done}
 
 
 def _numbered(row: Told) -> dict[str, Any]:

@@ -245,8 +245,8 @@ def _differences(config: Told, where: str, rows: Mapping[str, Row]) -> Iterator[
     if not isinstance(layers, dict):
         yield "hls4ml-config-malformed", where, "LayerName is no table"
         return
-    wanted = {row["entry"]["attributes"].get("layer"): row["folding"]["attributes"] for row in rows.values()}
-    wanted = {name: folding for name, folding in wanted.items() if name}
+    named = ((row["entry"]["attributes"].get("layer"), row["folding"]["attributes"]) for row in rows.values())
+    wanted: Told = {name: folding for name, folding in named if name}
     for name in sorted({*wanted} ^ {*layers}, key=str):
         yield "hls4ml-layer-missing", where, f"{name} is in one of plan and file only"
     for name in sorted({*wanted} & {*layers}):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from floorflow.verify.facts import End, PhaseFacts, engine_id
+from floorflow.verify.facts import End, PhaseFacts, Phases, engine_id
 from floorflow.verify.graphs import has_cycle
-from floorflow.verify.records import Record, repeated
+from floorflow.verify.plan_records import NetworkRecord, PlanRecord
+from floorflow.verify.records import PORTS, SIDES, repeated
 from floorflow.verify.violations import Findings
 
 
-def check_names(plan: Record, findings: Findings) -> None:
+def check_names(plan: PlanRecord, findings: Findings) -> None:
     """Judge that networks, phases and the engines of a network have each a name of their own."""
     for what in ("networks", "phases"):
         for name, count in repeated(entry["name"] for entry in plan[what]):
@@ -22,7 +23,7 @@ def check_names(plan: Record, findings: Findings) -> None:
             findings.add("engine-repeated", where, f"{count} engines have this name")
 
 
-def check_runs(plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_runs(plan: PlanRecord, phases: Phases, findings: Findings) -> None:
     """Judge that phases run networks of the plan in its order, and that everything runs in one phase at least."""
     names = [network["name"] for network in plan["networks"]]
     for phase in phases:
@@ -41,7 +42,7 @@ def check_runs(plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -
                 findings.add("engine-missing", f"{where} engine {engine['name']}", "it has no folding in any phase")
 
 
-def check_traces(plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_traces(plan: PlanRecord, phases: Phases, findings: Findings) -> None:
     """Judge that what the search tried for a network was for a phase in which the network runs."""
     for network in plan["networks"]:
         runs_in = {phase.name for phase in phases if network["name"] in phase.parts}
@@ -64,7 +65,7 @@ class Passing:
     bits: int
 
 
-def check_passing(phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_passing(phases: Phases, findings: Findings) -> None:
     """Judge what passes between phases, to and from the host, and through the ports of engines in several phases."""
     passing = [row for number, phase in enumerate(phases) for row in _passing(number, phase)]
     _check_memory([row for row in passing if row.end.kind == "memory"], findings)
@@ -76,11 +77,11 @@ def check_passing(phases: Sequence[PhaseFacts], findings: Findings) -> None:
 def _passing(number: int, phase: PhaseFacts) -> Iterator[Passing]:
     for channel in phase.channels:
         bits = channel["words_per_frame"] * channel["width_bits"]
-        for side in ("source", "target"):
+        for side in SIDES:
             end = phase.end(channel, side)
             if end is not None:
                 where = f"{phase.where} channel {channel['name']}"
-                yield Passing(number, where, side, end, channel[f"{side}_port"], bits)
+                yield Passing(number, where, side, end, channel[PORTS[side]], bits)
 
 
 def _check_memory(passing: list[Passing], findings: Findings) -> None:
@@ -102,7 +103,7 @@ def _check_memory(passing: list[Passing], findings: Findings) -> None:
         _check_bits(writes[:1] + reads, findings)
 
 
-def _check_handed_over(passing: list[Passing], phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def _check_handed_over(passing: list[Passing], phases: Phases, findings: Findings) -> None:
     """Judge that what one phase hands to another is what that one takes from it, and the other way round."""
     numbers = {phase.name: number for number, phase in enumerate(phases)}
     for row in passing:
@@ -134,7 +135,7 @@ def _check_host(passing: list[Passing], findings: Findings) -> None:
             _check_bits(rows, findings)
 
 
-def _check_engine_ports(passing: list[Passing], phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def _check_engine_ports(passing: list[Passing], phases: Phases, findings: Findings) -> None:
     """Judge that an engine has the same ports, with as many bits a frame, in every phase that has it."""
     ports: dict[tuple[End, str, int], list[Passing]] = {}
     runs = [{(engine.row["network"], engine.entry["name"]) for engine in phase.folded.values()} for phase in phases]
@@ -160,7 +161,7 @@ Node = tuple[str, ...]
 """An engine, a buffer, or a stream from one phase to another; ends of the host are nodes without a way on."""
 
 
-def check_direction(plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_direction(plan: PlanRecord, phases: Phases, findings: Findings) -> None:
     """Judge that each network is one graph without a circle, in the order of its engines and of the phases."""
     for network in plan["networks"]:
         edges = _edges(network["name"], phases)
@@ -173,7 +174,7 @@ def check_direction(plan: Record, phases: Sequence[PhaseFacts], findings: Findin
         _check_time(phases, findings)
 
 
-def _edges(network: str, phases: Sequence[PhaseFacts]) -> list[tuple[Node, Node]]:
+def _edges(network: str, phases: Phases) -> list[tuple[Node, Node]]:
     edges = []
     for phase in phases:
         for channel in phase.channels:
@@ -204,7 +205,7 @@ def _between_engines(edges: Sequence[tuple[Node, Node]]) -> dict[str, list[str]]
     return followers
 
 
-def _check_order(network: Record, followers: dict[str, list[str]], findings: Findings) -> None:
+def _check_order(network: NetworkRecord, followers: dict[str, list[str]], findings: Findings) -> None:
     """Judge that every engine stands before those that it feeds: bottleneck and names of cells go by that order."""
     place = {engine["name"]: number for number, engine in enumerate(network["engines"])}
     for name, behind in followers.items():
@@ -214,7 +215,7 @@ def _check_order(network: Record, followers: dict[str, list[str]], findings: Fin
                 findings.add("engine-order", f"network {network['name']} engine {name}", message)
 
 
-def _check_time(phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def _check_time(phases: Phases, findings: Findings) -> None:
     """Judge that what one phase hands to another is handed to a later one."""
     numbers = {phase.name: number for number, phase in enumerate(phases)}
     for number, phase in enumerate(phases):
@@ -225,7 +226,7 @@ def _check_time(phases: Sequence[PhaseFacts], findings: Findings) -> None:
                 findings.add("handover-backwards", f"{phase.where} channel {channel['name']}", message)
 
 
-def check_provenance(plan: Record, findings: Findings) -> None:
+def check_provenance(plan: PlanRecord, findings: Findings) -> None:
     """Judge the options that the plan repeats elsewhere, and that every engine carries out an operation."""
     options, name = plan["options"], "wrong-option"
     findings.expect(name, "options", "seed", options["seed"], plan["seed"])

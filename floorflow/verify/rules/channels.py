@@ -8,7 +8,8 @@ from floorflow.verify.back_end import Port
 from floorflow.verify.facts import PhaseFacts, is_outside
 from floorflow.verify.graphs import has_cycle
 from floorflow.verify.hardware.routes import links_on
-from floorflow.verify.records import RESOURCE_NAMES, Amounts, Record, add, amounts, repeated
+from floorflow.verify.phase_records import ChannelRecord
+from floorflow.verify.records import PORTS, RESOURCE_NAMES, SIDES, Amounts, add, amounts, repeated
 from floorflow.verify.violations import Findings
 
 FIFO_THAT_EXISTS = 3
@@ -34,7 +35,7 @@ def check_streams(phase: PhaseFacts) -> None:
         phase.add("cyclic-dataflow", phase.where, "some engines depend on their own output")
     for channel in phase.channels:
         where = f"{phase.where} channel {channel['name']}"
-        ends = (f"{channel[side]}.{channel[f'{side}_port']}" for side in ("source", "target"))
+        ends = (f"{channel[side]}.{channel[PORTS[side]]}" for side in SIDES)
         phase.expect("channel-name", where, "name", channel["name"], "->".join(ends))
         _check_stream(channel, ports_of(phase, channel), where, phase.findings)
         _check_converter(phase, channel, where)
@@ -44,8 +45,8 @@ def _check_connections(phase: PhaseFacts) -> None:
     used: Counter[tuple[str, str, int]] = Counter()
     for channel in phase.channels:
         _check_ends(phase, channel)
-        for side in ("source", "target"):
-            used[(channel[side], side, channel[f"{side}_port"])] += 1
+        for side in SIDES:
+            used[(channel[side], side, channel[PORTS[side]])] += 1
     expected = {
         (name, end, number)
         for name, engine in phase.folded.items()
@@ -56,16 +57,16 @@ def _check_connections(phase: PhaseFacts) -> None:
     for name, end, number in sorted(expected | {key for key in used if key[0] in known}):
         count = used[(name, end, number)]
         if count != 1 or (name, end, number) not in expected:
-            side = "input" if end == "target" else "output"
+            word = "input" if end == "target" else "output"
             exists = "exists" if (name, end, number) in expected else f"does not exist on a {phase.folded[name].kind}"
-            message = f"{side} {number} {exists} and has {count} channels"
+            message = f"{word} {number} {exists} and has {count} channels"
             phase.add("port-mismatch", f"{phase.where} engine {name}", message)
 
 
-def _check_ends(phase: PhaseFacts, channel: Record) -> None:
+def _check_ends(phase: PhaseFacts, channel: ChannelRecord) -> None:
     """Judge that both ends exist, that they are of one network, and that one of them is an engine."""
     where = f"{phase.where} channel {channel['name']}"
-    for side in ("source", "target"):
+    for side in SIDES:
         end = phase.end(channel, side)
         if end is None or (end.kind == "engine" and channel[side] not in phase.folded):
             message = f"{side} {channel[side]} is no engine of this phase and no end outside"
@@ -81,20 +82,20 @@ def _check_ends(phase: PhaseFacts, channel: Record) -> None:
 
 def _check_outside_ports(phase: PhaseFacts) -> None:
     """Judge that ends outside have port 0, and that each stream of the host is one channel."""
-    for side in ("source", "target"):
+    for side in SIDES:
         outside = [channel for channel in phase.channels if is_outside(channel[side])]
         for channel in outside:
-            if channel[f"{side}_port"]:
-                message = f"{side}_port is {channel[f'{side}_port']}, streams outside have port 0"
+            if channel[PORTS[side]]:
+                message = f"{side}_port is {channel[PORTS[side]]}, streams outside have port 0"
                 phase.add("port-mismatch", f"{phase.where} channel {channel['name']}", message)
         hosts = (channel[side] for channel in outside if (end := phase.end(channel, side)) and end.kind == "host")
         for name, count in repeated(hosts):
             phase.add("port-mismatch", phase.where, f"{name} has {count} channels, expected one")
 
 
-def ports_of(phase: PhaseFacts, channel: Record) -> tuple[Port | None, Port | None]:
+def ports_of(phase: PhaseFacts, channel: ChannelRecord) -> tuple[Port | None, Port | None]:
     """Return the ports at the source and the target; None outside and where unknown."""
-    source, target = (phase.folded.get(channel[end]) for end in ("source", "target"))
+    source, target = (phase.folded.get(channel[end]) for end in SIDES)
     outputs = source.facts.outputs if source else None
     inputs = target.facts.inputs if target else None
     return _at(outputs, channel["source_port"]), _at(inputs, channel["target_port"])
@@ -104,7 +105,9 @@ def _at(ports: tuple[Port, ...] | None, number: int) -> Port | None:
     return ports[number] if ports is not None and number < len(ports) else None
 
 
-def _check_stream(channel: Record, ends: tuple[Port | None, Port | None], where: str, findings: Findings) -> None:
+def _check_stream(
+    channel: ChannelRecord, ends: tuple[Port | None, Port | None], where: str, findings: Findings
+) -> None:
     source, target = ends
     _check_types(channel, ends, where, findings)
     if is_outside(channel["source"]):
@@ -128,20 +131,20 @@ def _check_stream(channel: Record, ends: tuple[Port | None, Port | None], where:
         findings.add("converter-illegal", where, f"words do not divide the dimension {source.last_dimension}")
 
 
-def _check_types(channel: Record, ends: tuple[Port | None, Port | None], where: str, findings: Findings) -> None:
+def _check_types(channel: ChannelRecord, ends: tuple[Port | None, Port | None], where: str, findings: Findings) -> None:
     stated = [port.data_type for port in ends if port]
     if len(stated) == 2 and None not in stated and stated[0] != stated[1]:
         message = f"{channel['source']} emits {stated[0]}, {channel['target']} takes {stated[1]}"
         findings.add("type-mismatch", where, message)
 
 
-def _check_converter(phase: PhaseFacts, channel: Record, where: str) -> None:
+def _check_converter(phase: PhaseFacts, channel: ChannelRecord, where: str) -> None:
     widths = (channel["source_width_bits"], channel["target_width_bits"])
     narrow, wide = min(widths), max(widths)
     if narrow == wide:
         if channel["converter"] is not None:
             phase.add("converter-needless", where, f"both ends are {wide} bits wide")
-        if any(_amounts(channel, "converter")):
+        if any(amounts(channel["converter_resources"]).values()):
             phase.add("converter-needless", where, "converter_resources without a converter")
         return
     if channel["converter"] is None:
@@ -152,7 +155,7 @@ def _check_converter(phase: PhaseFacts, channel: Record, where: str) -> None:
         phase.expect("converter-kind", where, "converter", channel["converter"], kind)
 
 
-def _check_converter_module(phase: PhaseFacts, channel: Record, where: str) -> None:
+def _check_converter_module(phase: PhaseFacts, channel: ChannelRecord, where: str) -> None:
     widths = (channel["source_width_bits"], channel["target_width_bits"])
     narrow, wide = min(widths), max(widths)
     if narrow == wide:
@@ -165,11 +168,7 @@ def _check_converter_module(phase: PhaseFacts, channel: Record, where: str) -> N
     phase.expect("converter-module", where, "converter_module", channel["converter_module"], holder)
 
 
-def _amounts(channel: Record, part: str) -> list[int]:
-    return [channel[f"{part}_resources"][name] for name in RESOURCE_NAMES]
-
-
-def _check_registers(phase: PhaseFacts, channel: Record, where: str) -> None:
+def _check_registers(phase: PhaseFacts, channel: ChannelRecord, where: str) -> None:
     """Judge the register stages at SLR boundaries and the names of the links on a channel's route."""
     route = phase.route(channel)
     if route is None:
@@ -198,7 +197,7 @@ def check_costs(phase: PhaseFacts) -> None:
             phase.add("zero-resources", f"{phase.where} engine {name}", "the engine costs nothing")
     for channel in phase.channels:
         where = f"{phase.where} channel {channel['name']}"
-        if channel["converter"] is not None and not any(_amounts(channel, "converter")):
+        if channel["converter"] is not None and not any(amounts(channel["converter_resources"]).values()):
             phase.add("zero-resources", where, "the width converter costs nothing")
-        if channel["fifo_depth"] >= FIFO_THAT_EXISTS and not any(_amounts(channel, "fifo")):
+        if channel["fifo_depth"] >= FIFO_THAT_EXISTS and not any(amounts(channel["fifo_resources"]).values()):
             phase.add("zero-resources", where, "the FIFO costs nothing")

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 
 from floorflow.verify.facts import PhaseFacts, frames_per_second, parts_of
 from floorflow.verify.graphs import critical_path
-from floorflow.verify.records import RESOURCE_NAMES, TERMS, Record
+from floorflow.verify.phase_records import FoldedRecord, FoldingRecord, StatsRecord
+from floorflow.verify.plan_records import FpgaRecord, NetworkRecord, PlanRecord, SearchRecord
+from floorflow.verify.records import RESOURCE_NAMES, TERMS
 from floorflow.verify.violations import Findings, close
 
 STATUSES = ("optimal", "feasible", "heuristic")
@@ -43,7 +45,7 @@ def check_phase_stats(phase: PhaseFacts, objective_of_plan: str) -> None:
         _check_claim(floorplan["stats"], value, f"{phase.where}.floorplan.{fpga}.stats", phase.findings)
 
 
-def _folding_value(phase: PhaseFacts, network: str, folding: Record, objective_of_plan: str) -> float:
+def _folding_value(phase: PhaseFacts, network: str, folding: FoldingRecord, objective_of_plan: str) -> float:
     """Return what folding minimised: the scarcity of what it counted, or the longest path of engine cycles."""
     if objective_of_plan != "latency":
         return scarcity([folding], phase.fpgas.values())
@@ -51,12 +53,13 @@ def _folding_value(phase: PhaseFacts, network: str, folding: Record, objective_o
     return critical_path(streams, {name: entry["cycles"] for name, entry in folding["engines"].items()})
 
 
-def _check_claim(stats: Record, value: float, where: str, findings: Findings) -> None:
+def _check_claim(stats: StatsRecord, value: float, where: str, findings: Findings) -> None:
     """Check a stats object; of an answer without proof, a solver may know less than the plan shows, never more."""
     check_stats(stats, where, findings)
     objective = stats["objective"]
-    too_sure = objective is not None and (stats["status"] == "optimal" or objective < value)
-    if too_sure and not close(objective, value):
+    if objective is None or close(objective, value):
+        return
+    if stats["status"] == "optimal" or objective < value:
         findings.add("wrong-objective", where, f"objective is {objective}, derived {value}")
 
 
@@ -75,7 +78,7 @@ def check_folding_sum(phase: PhaseFacts, network: str) -> None:
             phase.add("wrong-sum", f"{phase.where} network {network}.folding.resources", f"{name} {amount}: {limits}")
 
 
-def scarcity(engines: Iterable[Record], fpgas: Iterable[Record]) -> float:
+def scarcity(engines: Iterable[FoldingRecord | FoldedRecord], fpgas: Iterable[FpgaRecord]) -> float:
     """Return what engines use of the silicon of all slots, summed over the scarce resources that the part has."""
     used: Counter[str] = Counter()
     silicon: Counter[str] = Counter()
@@ -87,7 +90,7 @@ def scarcity(engines: Iterable[Record], fpgas: Iterable[Record]) -> float:
     return sum(used[name] / silicon[name] for name in SCARCE if silicon[name])
 
 
-def check_search(plan: Record, findings: Findings) -> None:
+def check_search(plan: PlanRecord, findings: Findings) -> None:
     """Check what the plan says of each network's search: the interval found, its distance from the bound, its rate."""
     options = plan["options"]
     if options["objective"] not in OBJECTIVES or (options["objective"] == "throughput" and options["fps"] is not None):
@@ -111,7 +114,7 @@ def check_search(plan: Record, findings: Findings) -> None:
             findings.add("rate-missed", where, f"{reached:g} fps, {options['fps']} are asked for")
 
 
-def _check_joint_bound(search: Record, objective: str, where: str, findings: Findings) -> None:
+def _check_joint_bound(search: SearchRecord, objective: str, where: str, findings: Findings) -> None:
     """Check that the joint bound lies between the folding bound and the interval; that it is one is claimed."""
     joint = search["joint_bound_cycles"]
     if joint is None:
@@ -126,7 +129,7 @@ def _check_joint_bound(search: Record, objective: str, where: str, findings: Fin
         findings.add("wrong-bound", where, detail)
 
 
-def _check_ended(network: Record, where: str, findings: Findings) -> None:
+def _check_ended(network: NetworkRecord, where: str, findings: Findings) -> None:
     """Check that the plan says what ended a search: a sentence and, where it was a try that failed, a row's facts."""
     search = network["search"]
     if not search["ended_by"].strip():
@@ -134,25 +137,27 @@ def _check_ended(network: Record, where: str, findings: Findings) -> None:
     ended_at = search["ended_at"]
     if ended_at is None:
         return
-    failed = (row for row in network["trace"] if row["verdict"] != "legal")
-    if not any(all(row[key] == ended_at[key] for key in ("interval_cycles", "stage", "refusals")) for row in failed):
+    failed = [
+        (row["interval_cycles"], row["stage"], row["refusals"]) for row in network["trace"] if row["verdict"] != "legal"
+    ]
+    if (ended_at["interval_cycles"], ended_at["stage"], ended_at["refusals"]) not in failed:
         tried = f"{ended_at['interval_cycles']} cycles ({ended_at['stage']})"
         findings.add("search-unexplained", where, f"ended_at {tried} is no failed row of the trace")
 
 
-def check_stats(stats: Record, where: str, findings: Findings) -> None:
+def check_stats(stats: StatsRecord, where: str, findings: Findings) -> None:
     """Check one stats object."""
-    objective, bound, gap, status = (stats[key] for key in ("objective", "bound", "gap", "status"))
+    objective, bound, status = stats["objective"], stats["bound"], stats["status"]
     if status not in STATUSES:
         findings.add("wrong-status", where, f"status is {status}, expected one of {', '.join(STATUSES)}")
     if objective is None or bound is None:
-        findings.expect("wrong-gap", where, "gap without objective and bound", gap, None)
+        findings.expect("wrong-gap", where, "gap without objective and bound", stats["gap"], None)
         if status == "optimal":
             findings.add("wrong-status", where, "optimal without objective and bound")
         return
     if bound > objective and not close(bound, objective):
         findings.add("bound-above-objective", where, f"bound {bound} is above objective {objective}")
     derived = 0.0 if objective <= bound else (objective - bound) / abs(objective) if objective else None
-    findings.expect("wrong-gap", where, "gap", gap, derived)
+    findings.expect("wrong-gap", where, "gap", stats["gap"], derived)
     if status == "optimal" and derived != 0 and not close(objective, bound):
         findings.add("wrong-status", where, f"optimal, but objective {objective} is above bound {bound}")

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from floorflow.verify.hardware.ranges import parse_range
-from floorflow.verify.records import Record, repeated
+from floorflow.verify.phase_records import PblockRecord
+from floorflow.verify.records import repeated
 from floorflow.verify.tcl.values import CONTROL_FLOW
 from floorflow.verify.tcl.words import UnreadableError, Word, Words, bracketed, commands, list_items
 from floorflow.verify.violations import Findings
@@ -203,7 +204,7 @@ class Planned:
     ``ports`` are widths of the streams into and out of cells, which a script has to compare.
     """
 
-    pblocks: dict[str, Record]
+    pblocks: dict[str, PblockRecord]
     soft: dict[str, bool]
     parents: dict[str, str | None]
     cells: dict[str, str] | None
@@ -227,10 +228,8 @@ def compare(stated: Stated, planned: Planned, where: str, findings: Findings) ->
     for name in sorted({*stated.created} - {*planned.pblocks}):
         findings.add("pblock-unplanned", where, f"{name} is created, the plan does not have it")
     for name in sorted({*stated.early}):
-        known = name in planned.pblocks
-        findings.add(
-            "pblock-uncreated" if known else "pblock-unplanned", where, f"{name} is used and not created before"
-        )
+        rule = "pblock-uncreated" if name in planned.pblocks else "pblock-unplanned"
+        findings.add(rule, where, f"{name} is used and not created before")
     for name, entry in planned.pblocks.items():
         if name not in stated.created:
             findings.add("pblock-uncreated", where, f"{name} is not created")
@@ -249,7 +248,7 @@ def compare(stated: Stated, planned: Planned, where: str, findings: Findings) ->
         _compare_slrs(stated, planned.slrs, where, findings)
 
 
-def _compare_pblock(name: str, entry: Record, stated: Stated, file: str, findings: Findings) -> None:
+def _compare_pblock(name: str, entry: PblockRecord, stated: Stated, file: str, findings: Findings) -> None:
     where = f"{file} {name}"
     if stated.created[name] > 1:
         findings.add("pblock-repeated", where, f"created {stated.created[name]} times")

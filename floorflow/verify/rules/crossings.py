@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
 
 from floorflow.verify.facts import PhaseFacts, stream_wires
 from floorflow.verify.hardware.routes import Route, RouteStep, Slot, links_on
-from floorflow.verify.records import Record, add, amounts, excess, limit_of
+from floorflow.verify.phase_records import ChannelRecord, CrossingRecord, FarRegisterRecord, FarStreamRecord
+from floorflow.verify.plan_records import BoundaryRecord, OptionsRecord
+from floorflow.verify.records import SIDES, add, amounts, excess, limit_of
 from floorflow.verify.rules.sums import slot_totals
 from floorflow.verify.violations import Findings
 
@@ -30,7 +31,7 @@ def check_assignment(phase: PhaseFacts) -> None:
 def check_crossings(phase: PhaseFacts) -> None:
     """Judge the list of crossings and the cost; the crossings of a channel stand in the order of its route."""
     partition, where = phase.raw["partition"], f"{phase.where}.partition"
-    listed: dict[str, list[Record]] = {}
+    listed: dict[str, list[CrossingRecord]] = {}
     for crossing in partition["crossings"]:
         listed.setdefault(crossing["channel"], []).append(crossing)
     cost = 0
@@ -48,7 +49,7 @@ def check_crossings(phase: PhaseFacts) -> None:
     phase.expect("wrong-cost", where, "cost", partition["cost"], cost)
 
 
-def _check_number(stated: list[Record], route: Route, where: str, findings: Findings) -> bool:
+def _check_number(stated: list[CrossingRecord], route: Route, where: str, findings: Findings) -> bool:
     steps = Counter((step.source.name, step.target.name) for step in route)
     entries = Counter((entry["source"], entry["target"]) for entry in stated)
     if len(stated) < len(route):
@@ -60,7 +61,7 @@ def _check_number(stated: list[Record], route: Route, where: str, findings: Find
     return len(stated) == len(route)
 
 
-def _check_crossing(phase: PhaseFacts, channel: Record, stated: Record, step: RouteStep) -> None:
+def _check_crossing(phase: PhaseFacts, channel: ChannelRecord, stated: CrossingRecord, step: RouteStep) -> None:
     where = f"{phase.where} crossing {channel['name']} {step.source.name}>{step.target.name}"
     derived = {
         "source": step.source.name,
@@ -91,7 +92,7 @@ class Load:
         return self.use > self.capacity * (1 + (LINK_TOLERANCE if self.kind == "link" else 0))
 
 
-def check_loads(phase: PhaseFacts, slls: list[Record]) -> None:
+def check_loads(phase: PhaseFacts, slls: list[BoundaryRecord]) -> None:
     """Judge that nothing is overloaded and that the plan's list is complete and right."""
     loads = _loads(phase, slls)
     for name, load in loads.items():
@@ -102,16 +103,16 @@ def check_loads(phase: PhaseFacts, slls: list[Record]) -> None:
     _check_loads_listed(phase, loads)
 
 
-def overloaded(phase: PhaseFacts, slls: list[Record]) -> bool:
+def overloaded(phase: PhaseFacts, slls: list[BoundaryRecord]) -> bool:
     """Whether some boundary or link would have to carry more than it can."""
     return any(load.is_too_much for load in _loads(phase, slls).values())
 
 
-def _loads(phase: PhaseFacts, slls: list[Record]) -> dict[str, Load]:
+def _loads(phase: PhaseFacts, slls: list[BoundaryRecord]) -> dict[str, Load]:
     return {**_wires(phase, slls), **_rates(phase)}
 
 
-def _wires(phase: PhaseFacts, slls: list[Record]) -> dict[str, Load]:
+def _wires(phase: PhaseFacts, slls: list[BoundaryRecord]) -> dict[str, Load]:
     """Wires used of every boundary; one that the platform does not list has none."""
     capacity = {(sll["lower"], sll["upper"]): sll["wires"] for sll in slls}
     used: Counter[tuple[str, str]] = Counter()
@@ -138,10 +139,7 @@ def _rates(phase: PhaseFacts) -> dict[str, Load]:
 
 def _check_loads_listed(phase: PhaseFacts, loads: dict[str, Load]) -> None:
     where = f"{phase.where}.partition.loads"
-    stated = phase.raw["partition"].get("loads")
-    if stated is None:
-        phase.add("load-missing", where, "there is no list of loads")
-        return
+    stated = phase.raw["partition"]["loads"]
     for name, count in Counter(entry["name"] for entry in stated).items():
         if name not in loads:
             phase.add("load-needless", where, f"{name} is no boundary and no direction of a link")
@@ -152,8 +150,7 @@ def _check_loads_listed(phase: PhaseFacts, loads: dict[str, Load]) -> None:
     for entry in stated:
         load = loads.get(entry["name"])
         if load is not None:
-            for key in ("kind", "use", "capacity"):
-                phase.expect("wrong-load", f"{where} {entry['name']}", key, entry[key], getattr(load, key))
+            phase.compare("wrong-load", f"{where} {entry['name']}", entry, asdict(load))
 
 
 HOPS_UNLESS_ASKED = 1
@@ -162,7 +159,7 @@ LOGIC_A_BIT, LOGIC_MORE = 4, 200
 """LUTs and flip-flops, by width and beside, below which a FIFO stays that becomes a few words deeper."""
 
 
-def check_hops(phase: PhaseFacts, options: Record, slls: list[Record]) -> None:
+def check_hops(phase: PhaseFacts, options: OptionsRecord, slls: list[BoundaryRecord]) -> None:
     """Judge that no stream goes further than the options, or a proof that is not plainly wrong, allow."""
     stated, where = phase.raw["partition"]["hops"], f"{phase.where}.partition.hops"
     asked, proven = options["max_hops"], bool(stated["proof"].strip())
@@ -182,7 +179,7 @@ def check_hops(phase: PhaseFacts, options: Record, slls: list[Record]) -> None:
     _check_streams_listed(phase, stated["streams"], where)
 
 
-def check_order(phase: PhaseFacts, options: Record) -> None:
+def check_order(phase: PhaseFacts, options: OptionsRecord) -> None:
     """Judge that no stream goes back to an earlier FPGA, unless the options allow it."""
     for channel in () if options["allow_cycles"] else phase.channels:
         ends = phase.ends(channel)
@@ -191,7 +188,7 @@ def check_order(phase: PhaseFacts, options: Record) -> None:
             phase.add("stream-back", f"{phase.where} channel {channel['name']}", way)
 
 
-def _stretches(phase: PhaseFacts) -> Iterator[tuple[Record, RouteStep]]:
+def _stretches(phase: PhaseFacts) -> Iterator[tuple[ChannelRecord, RouteStep]]:
     """Yield every run of boundaries inside one FPGA that a channel crosses."""
     for channel in phase.channels:
         for step in phase.route(channel) or ():
@@ -199,7 +196,7 @@ def _stretches(phase: PhaseFacts) -> Iterator[tuple[Record, RouteStep]]:
                 yield channel, step
 
 
-def _check_streams_listed(phase: PhaseFacts, stated: list[Record], where: str) -> None:
+def _check_streams_listed(phase: PhaseFacts, stated: list[FarStreamRecord], where: str) -> None:
     """Judge that the plan lists each stream over several boundaries with the registers that it relies on."""
     expected = [_far(phase, channel, step) for channel, step in _stretches(phase) if step.hops > 1]
     for entry in stated:
@@ -210,18 +207,23 @@ def _check_streams_listed(phase: PhaseFacts, stated: list[Record], where: str) -
             phase.add("wrong-hops", where, f"{entry['channel']} is listed {stated.count(entry)} times as it is")
 
 
-def _far(phase: PhaseFacts, channel: Record, step: RouteStep) -> dict[str, Any]:
+def _far(phase: PhaseFacts, channel: ChannelRecord, step: RouteStep) -> FarStreamRecord:
     """Return how the plan lists a stream over several boundaries."""
-    registers = []
+    registers: list[FarRegisterRecord] = []
     for lower, upper in step.boundaries:
         stages = phase.register_stages[lower.fpga]
         flops = stages * stream_wires(channel["width_bits"]) * (2 if phase.crossing_fifos else 1)
         registers.append({"boundary": f"{lower.name}-{upper.name}", "stages": stages, "flip_flops": flops})
-    ends = {"source": step.source.name, "target": step.target.name}
-    return {"channel": channel["name"], **ends, "hops": step.hops, "registers": registers}
+    return {
+        "channel": channel["name"],
+        "source": step.source.name,
+        "target": step.target.name,
+        "hops": step.hops,
+        "registers": registers,
+    }
 
 
-def _check_proof(phase: PhaseFacts, options: Record, slls: list[Record], most: int) -> None:
+def _check_proof(phase: PhaseFacts, options: OptionsRecord, slls: list[BoundaryRecord], most: int) -> None:
     """Judge that fewer hops will not do at once: in the plan as it is, or with one module in another slot.
 
     The proof itself is claimed. Where modules must fit rectangles of their own only the plan as it is counts.
@@ -234,7 +236,7 @@ def _check_proof(phase: PhaseFacts, options: Record, slls: list[Record], most: i
     if options["keep_granularity"]:
         return
     far = [channel for channel, step in _stretches(phase) if step.hops == most]
-    ends = {phase.module_of.get(channel[side]) for channel in far for side in ("source", "target")} - {None}
+    ends = {phase.module_of.get(channel[side]) for channel in far for side in SIDES} - {None}
     for module in sorted(str(name) for name in ends):
         for slot in phase.slots.values():
             moved = _with(phase, module, slot)
@@ -261,7 +263,7 @@ def _is_nearer(phase: PhaseFacts, moved: PhaseFacts, most: int) -> bool:
     return True
 
 
-def _has_room(phase: PhaseFacts, moved: PhaseFacts, cap: dict[str, float], slls: list[Record]) -> bool:
+def _has_room(phase: PhaseFacts, moved: PhaseFacts, cap: dict[str, float], slls: list[BoundaryRecord]) -> bool:
     """Whether slots and boundaries hold what was moved, FIFOs that become deeper taken at more than they can cost."""
     bits = [c["width_bits"] for c in phase.channels if _stages(moved, c) > _stages(phase, c)]
     logic = sum(LOGIC_A_BIT * width + LOGIC_MORE for width in bits)
@@ -274,5 +276,5 @@ def _has_room(phase: PhaseFacts, moved: PhaseFacts, cap: dict[str, float], slls:
     return not overloaded(moved, slls)
 
 
-def _stages(phase: PhaseFacts, channel: Record) -> int:
+def _stages(phase: PhaseFacts, channel: ChannelRecord) -> int:
     return phase.stages(phase.route(channel) or ())

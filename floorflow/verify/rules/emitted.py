@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from floorflow.verify.facts import PhaseFacts
+from floorflow.verify.facts import PhaseFacts, Phases
 from floorflow.verify.files import Folder, PhaseFolder
-from floorflow.verify.hardware.boards import Board
-from floorflow.verify.records import Record, repeated
+from floorflow.verify.hardware.boards import Board, Boards
+from floorflow.verify.phase_records import PblockRecord
+from floorflow.verify.plan_records import PlanRecord
+from floorflow.verify.records import PLAIN_NAME, repeated
 from floorflow.verify.rules.constraints import Planned, Stated, compare, compare_ports, read_tcl, read_xdc
-from floorflow.verify.schema import is_a
 from floorflow.verify.tcl.words import UnreadableError
 from floorflow.verify.violations import Findings
 
@@ -27,19 +28,12 @@ BOUND_FILE = "bound.json"
 """Where a plan that is bound to a build tells the cell of every engine."""
 
 
-def phase_prefix(plan: Record, phase: PhaseFacts) -> str:
+def phase_prefix(plan: PlanRecord, phase: PhaseFacts) -> str:
     """Return what the paths of a phase's files begin with: they lie apart if there are several phases."""
     return "" if len(plan["phases"]) == 1 else f"phases/{phase.name}/"
 
 
-def check_emitted(
-    folder: Folder,
-    plan: Record,
-    phase: PhaseFacts,
-    boards: Mapping[str, Board],
-    *,
-    build: Path | None,
-) -> None:
+def check_emitted(folder: Folder, plan: PlanRecord, phase: PhaseFacts, boards: Boards, *, build: Path | None) -> None:
     """Judge the back end's files and the constraint files of a phase, and its names against a build if one is given."""
     files = PhaseFolder(folder, phase.findings, phase_prefix(plan, phase))
     unbound = is_unbound(folder, plan, phase)
@@ -88,7 +82,7 @@ class Cells:
         return own + [cell for cell, name in self.streams.items() if name == module]
 
 
-def _cells(plan: Record, phase: PhaseFacts, files: PhaseFolder, *, unbound: bool) -> Cells | None:
+def _cells(plan: PlanRecord, phase: PhaseFacts, files: PhaseFolder, *, unbound: bool) -> Cells | None:
     """Return the cells, after judging the back end's files; the words for their modules' while unbound."""
     back_end = phase.back_end
     told = None if back_end is None else back_end.files(plan, phase.raw, files, phase.where)
@@ -102,7 +96,7 @@ def _cells(plan: Record, phase: PhaseFacts, files: PhaseFolder, *, unbound: bool
     return cells
 
 
-def is_unbound(folder: Folder, plan: Record, phase: PhaseFacts) -> bool:
+def is_unbound(folder: Folder, plan: PlanRecord, phase: PhaseFacts) -> bool:
     """Whether what a phase's cells are called is known only from a build, and no build has told it."""
     reads = phase.back_end is not None and phase.back_end.names_are_read
     return reads and not (folder.root / f"{phase_prefix(plan, phase)}{BOUND_FILE}").exists()
@@ -138,7 +132,7 @@ def is_constrained(phase: PhaseFacts, fpga: str) -> bool:
     return any(styles.get(slot.name) != "none" for slot in phase.slots.values() if slot.fpga == fpga)
 
 
-def check_left_overs(folder: Folder, plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_left_overs(folder: Folder, plan: PlanRecord, phases: Phases, findings: Findings) -> None:
     """Judge that there are no constraint files but those of the plan's phases and FPGAs."""
     known = {
         f"{phase_prefix(plan, phase)}{fpga}/{file}"
@@ -155,10 +149,10 @@ def check_left_overs(folder: Folder, plan: Record, phases: Sequence[PhaseFacts],
         _check_network_folders(folder, plan, phase)
 
 
-def _check_network_folders(folder: Folder, plan: Record, phase: PhaseFacts) -> None:
+def _check_network_folders(folder: Folder, plan: PlanRecord, phase: PhaseFacts) -> None:
     """Judge that the back end's folders, one for each network if the plan has several, are of this phase's networks."""
     backend = plan["options"]["backend"]
-    if len(plan["networks"]) == 1 or not is_a("plain_name", backend):
+    if len(plan["networks"]) == 1 or not PLAIN_NAME.holds(backend):
         return
     place = f"{phase_prefix(plan, phase)}{backend}/"
     known = tuple(f"{place}{network}/" for network in phase.parts)
@@ -176,7 +170,7 @@ def _planned(phase: PhaseFacts, fpga: str, board: Board | None, cells: Cells | N
     if board is None:
         return None
     blocks = {name: entry for held in phase.raw["floorplan"].values() for name, entry in held["pblocks"].items()}
-    pblocks: dict[str, Record] = {}
+    pblocks: dict[str, PblockRecord] = {}
     soft: dict[str, bool] = {}
     parents: dict[str, str | None] = {}
     planned: dict[str, str] = {}

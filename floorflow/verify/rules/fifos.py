@@ -14,7 +14,8 @@ from fractions import Fraction
 from floorflow.verify.facts import PhaseFacts, is_outside
 from floorflow.verify.graphs import topological_order
 from floorflow.verify.hardware.routes import Link, Route, links_on
-from floorflow.verify.records import Record
+from floorflow.verify.phase_records import ChannelRecord
+from floorflow.verify.records import SIDES
 
 _ROOT = "outside:"
 """What is outside, taken as one place, as the root of the graph: no engine's name."""
@@ -37,14 +38,13 @@ def join_fills(phase: PhaseFacts) -> dict[tuple[str, int], Fraction]:
     return fills
 
 
-def _node(channel: Record) -> str:
-    source: str = channel["source"]
-    return _ROOT if is_outside(source) else source
+def _node(channel: ChannelRecord) -> str:
+    return _ROOT if is_outside(channel["source"]) else channel["source"]
 
 
-def _feeding(phase: PhaseFacts) -> dict[str, list[Record]]:
+def _feeding(phase: PhaseFacts) -> dict[str, list[ChannelRecord]]:
     """Return the channels into each engine, engines in topological order; those on or behind a cycle are left out."""
-    feeding: dict[str, list[Record]] = {name: [] for name in topological_order(phase.successors)}
+    feeding: dict[str, list[ChannelRecord]] = {name: [] for name in topological_order(phase.successors)}
     for channel in phase.channels:
         known = _node(channel) == _ROOT or channel["source"] in feeding
         if known and channel["target"] in feeding:
@@ -52,7 +52,7 @@ def _feeding(phase: PhaseFacts) -> dict[str, list[Record]]:
     return feeding
 
 
-def _longest_fills(phase: PhaseFacts, feeding: dict[str, list[Record]]) -> dict[str, Fraction]:
+def _longest_fills(phase: PhaseFacts, feeding: dict[str, list[ChannelRecord]]) -> dict[str, Fraction]:
     """Return the largest sum of fills over the paths from the host to and with each engine."""
     longest = {_ROOT: Fraction(0)}
     for name, channels in feeding.items():
@@ -61,7 +61,7 @@ def _longest_fills(phase: PhaseFacts, feeding: dict[str, list[Record]]) -> dict[
     return longest
 
 
-def _dominators(feeding: dict[str, list[Record]]) -> dict[str, str]:
+def _dominators(feeding: dict[str, list[ChannelRecord]]) -> dict[str, str]:
     """Return the immediate dominator of each engine that is fed: the nearest node on every path from the host."""
     above: dict[str, str] = {}
     depth = {_ROOT: 0}
@@ -81,10 +81,9 @@ def _nearest_common(first: str, second: str, above: dict[str, str], depth: dict[
     return first
 
 
-def words_in(share: Fraction, channel: Record) -> int:
+def words_in(share: Fraction, channel: ChannelRecord) -> int:
     """Return the words of a channel that pass in a share of a frame, rounded up."""
-    words: int = channel["words_per_frame"]
-    return math.ceil(share * words)
+    return math.ceil(share * channel["words_per_frame"])
 
 
 DEPTH_INSIDE_A_MODULE = 2
@@ -129,27 +128,26 @@ def check_unplaced_fifos(phase: PhaseFacts, part: str) -> None:
             phase.add("wrong-fifo-depth", where, f"fifo_depth is {channel['fifo_depth']}, expected at least {least}")
 
 
-def _check_style(phase: PhaseFacts, channel: Record, where: str) -> None:
+def _check_style(phase: PhaseFacts, channel: ChannelRecord, where: str) -> None:
     """Let the back end judge the FIFO's memory, on the part that its module lies on."""
     slot = phase.slot_of_module(channel["fifo_module"])
     if phase.back_end is not None and slot is not None:
         phase.back_end.check_fifo(channel, phase.fpgas[slot.fpga]["part"], where)
 
 
-def _depth_without_joins(phase: PhaseFacts, channel: Record, route: Route) -> int:
+def _depth_without_joins(phase: PhaseFacts, channel: ChannelRecord, route: Route) -> int:
     """Words for the place of the ends; what is outside is in no module."""
-    homes = [phase.module_of.get(channel[end]) for end in ("source", "target")]
+    homes = [phase.module_of.get(channel[end]) for end in SIDES]
     inside = homes[0] == homes[1] and homes[0] is not None
     depth = DEPTH_INSIDE_A_MODULE if inside else DEPTH_BETWEEN_MODULES
     depth += WORDS_PER_STAGE * phase.stages(route)
     return depth + sum(_round_trip_words(phase, channel, link) for link in links_on(route))
 
 
-def _round_trip_words(phase: PhaseFacts, channel: Record, link: Link) -> int:
+def _round_trip_words(phase: PhaseFacts, channel: ChannelRecord, link: Link) -> int:
     """Words that pass while one travels there and its credit back, exact in the decimals of the plan."""
     interval = phase.interval_cycles(channel)
     if not interval:
         return 0
     cycles: Fraction = LINK_ROUND_TRIP * Fraction(str(link.entry["latency_us"])) * Fraction(str(phase.clock_mhz))
-    words: int = channel["words_per_frame"]
-    return math.ceil(cycles * words / Fraction(interval))
+    return math.ceil(cycles * channel["words_per_frame"] / Fraction(interval))

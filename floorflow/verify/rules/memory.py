@@ -10,10 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import floor
 
-from floorflow.verify.facts import PhaseFacts
-from floorflow.verify.records import ROUNDING, Record
+from floorflow.verify.facts import Phases
+from floorflow.verify.plan_records import MemoryScheduleRecord, OptionsRecord, PlanRecord, SharingRecord, TransferRecord
+from floorflow.verify.records import ROUNDING
 from floorflow.verify.rules.claims import check_stats
 from floorflow.verify.violations import Findings, close
+
+Subgraphs = Sequence[tuple[str, float, float]]
+"""Name, least time in us, bytes."""
 
 BYTES_PER_US = 1000.0
 """Of 1 GB/s."""
@@ -23,7 +27,7 @@ LEAST_SHARE = 0.5
 FAIRNESS = ("fps-error", "throughput-error")
 
 
-def check_rates(shared: Record, known: Mapping[str, Sequence[tuple[str, float, float]]], findings: Findings) -> None:
+def check_rates(shared: MemoryScheduleRecord, known: Mapping[str, Subgraphs], findings: Findings) -> None:
     """Judge each network's rates, the error, and the period against what no schedule beats."""
     if shared["fairness"] not in FAIRNESS:
         findings.add("wrong-memory-rate", "memory_schedule.fairness", f"is {shared['fairness']!r:.60}")
@@ -40,9 +44,7 @@ def check_rates(shared: Record, known: Mapping[str, Sequence[tuple[str, float, f
     _check_period(shared, known, findings)
 
 
-def _check_network(
-    shared: Record, network: Record, parts: Sequence[tuple[str, float, float]], findings: Findings
-) -> None:
+def _check_network(shared: MemoryScheduleRecord, network: SharingRecord, parts: Subgraphs, findings: Findings) -> None:
     where, name = f"memory_schedule network {network['network']}", "wrong-memory-rate"
     period, asked = shared["period_us"], network["asked_fps"]
     fps = network["repetitions"] * 1e6 / period if period > 0 else None
@@ -68,7 +70,7 @@ def _check_network(
         findings.add(name, where, told)
 
 
-def _check_period(shared: Record, known: Mapping[str, Sequence[tuple[str, float, float]]], findings: Findings) -> None:
+def _check_period(shared: MemoryScheduleRecord, known: Mapping[str, Subgraphs], findings: Findings) -> None:
     """Judge the solver's period: no more than the table's, its bound no less than what is derived here if proven."""
     bandwidth = shared["bandwidth_gbs"] * BYTES_PER_US
     objective, period = shared["schedule"]["objective"], shared["period_us"]
@@ -92,7 +94,7 @@ def _check_period(shared: Record, known: Mapping[str, Sequence[tuple[str, float,
             findings.add("wrong-objective", "memory_schedule.schedule", told)
 
 
-def latency_of(shared: Record, network: Record) -> float | None:
+def latency_of(shared: MemoryScheduleRecord, network: SharingRecord) -> float | None:
     """Return the longest that a frame takes from the start of its first subgraph to the end of its last, us."""
     starts: dict[int, float] = {}
     ends: dict[int, float] = {}
@@ -116,11 +118,8 @@ BURST_EFFICIENCY = 0.9
 CLOSE = 1e-6
 """Relative: of times, of bytes and of speeds."""
 
-Subgraphs = Sequence[tuple[str, float, float]]
-"""Name, least time in us, bytes."""
 
-
-def check_memory_schedule(plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_memory_schedule(plan: PlanRecord, phases: Phases, findings: Findings) -> None:
     """Judge the schedule of the memory, which plans of a back end have whose engines share it."""
     shared = plan.get("memory_schedule")
     wanted = any(phase.back_end is not None and phase.back_end.shares_memory for phase in phases)
@@ -135,8 +134,8 @@ def check_memory_schedule(plan: Record, phases: Sequence[PhaseFacts], findings: 
         return
     bandwidth = BURST_EFFICIENCY * shared["memory_gbs"]
     findings.expect("wrong-bandwidth", "memory_schedule", "bandwidth_gbs", shared["bandwidth_gbs"], bandwidth)
-    for stats in ("choice", "schedule"):
-        check_stats(shared[stats], f"memory_schedule.{stats}", findings)
+    check_stats(shared["choice"], "memory_schedule.choice", findings)
+    check_stats(shared["schedule"], "memory_schedule.schedule", findings)
     for number, point in enumerate(shared["front"]):
         check_stats(point["stats"], f"memory_schedule.front[{number}].stats", findings)
     _check_asked(plan["options"], shared, findings)
@@ -146,16 +145,16 @@ def check_memory_schedule(plan: Record, phases: Sequence[PhaseFacts], findings: 
     check_rates(shared, known, findings)
 
 
-def _check_asked(options: Record, shared: Record, findings: Findings) -> None:
+def _check_asked(options: OptionsRecord, shared: MemoryScheduleRecord, findings: Findings) -> None:
     """Judge that the rates are those that the options ask for."""
     networks = shared["networks"]
     asked = {each["network"]: each["asked_fps"] for each in networks if each["asked_fps"] is not None}
     least = {each["network"]: each["least_fps"] for each in networks if each["must"]}
-    for what, stated in (("rates", asked), ("min_rate", least)):
-        findings.expect("wrong-memory-rate", "options", what, options.get(what) or {}, stated)
+    findings.expect("wrong-memory-rate", "options", "rates", options.get("rates", {}), asked)
+    findings.expect("wrong-memory-rate", "options", "min_rate", options.get("min_rate", {}), least)
 
 
-def _check_limits(cap: Mapping[str, float], shared: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def _check_limits(cap: Mapping[str, float], shared: MemoryScheduleRecord, phases: Phases, findings: Findings) -> None:
     """Judge that engines are within the share of the limits that they were chosen in."""
     share = shared["limits_share"]
     for phase in phases:
@@ -167,7 +166,7 @@ def _check_limits(cap: Mapping[str, float], shared: Record, phases: Sequence[Pha
                 findings.add("wrong-sum", "memory_schedule", told)
 
 
-def _subgraphs(phases: Sequence[PhaseFacts], network: Record, findings: Findings) -> Subgraphs:
+def _subgraphs(phases: Phases, network: SharingRecord, findings: Findings) -> Subgraphs:
     """Return a network's subgraphs as its folded engine has them, where that can be told; else as stated."""
     where = f"memory_schedule network {network['network']}"
     stated = [(part["name"], part["latency_us"], part["traffic_bytes"]) for part in network["subgraphs"]]
@@ -189,7 +188,7 @@ def _subgraphs(phases: Sequence[PhaseFacts], network: Record, findings: Findings
     return stated
 
 
-def _check_transfers(shared: Record, known: Mapping[str, Subgraphs], findings: Findings) -> None:
+def _check_transfers(shared: MemoryScheduleRecord, known: Mapping[str, Subgraphs], findings: Findings) -> None:
     """Judge order, bytes and speed network by network, and slots of all together."""
     strangers = sorted({entry["network"] for entry in shared["transfers"]} - {*known})
     if strangers:
@@ -209,7 +208,9 @@ def _check_transfers(shared: Record, known: Mapping[str, Subgraphs], findings: F
         findings.add("memory-overloaded", "memory_schedule.transfers", message)
 
 
-def _out_of_order(entries: Sequence[Record], network: Record, parts: Subgraphs, period_us: float) -> Iterator[str]:
+def _out_of_order(
+    entries: Sequence[TransferRecord], network: SharingRecord, parts: Subgraphs, period_us: float
+) -> Iterator[str]:
     """Yield where runs are not all subgraphs, as often as stated, one after another within the period."""
     names, count = [name for name, _, _ in parts], len(parts) * network["repetitions"]
     runs = sorted({entry["run"] for entry in entries})
@@ -228,7 +229,7 @@ def _out_of_order(entries: Sequence[Record], network: Record, parts: Subgraphs, 
         now, run = max(now, entry["end_us"]), max(run, entry["run"])
 
 
-def _amiss(entries: Sequence[Record], parts: Mapping[str, tuple[float, float]]) -> Iterator[str]:
+def _amiss(entries: Sequence[TransferRecord], parts: Mapping[str, tuple[float, float]]) -> Iterator[str]:
     moved: dict[tuple[int, str], float] = {}
     for entry in entries:
         key = entry["run"], entry["subgraph"]
@@ -239,7 +240,9 @@ def _amiss(entries: Sequence[Record], parts: Mapping[str, tuple[float, float]]) 
             yield f"run {run} of {name} moves {total:,.1f} bytes, it needs {needed:,.1f}"
 
 
-def _too_fast(entries: Sequence[Record], parts: Mapping[str, tuple[float, float]], shared: Record) -> Iterator[str]:
+def _too_fast(
+    entries: Sequence[TransferRecord], parts: Mapping[str, tuple[float, float]], shared: MemoryScheduleRecord
+) -> Iterator[str]:
     """Yield the transfers of more than their slots carry or the engine works off, and those of a wrong speed."""
     bandwidth = shared["bandwidth_gbs"] * BYTES_PER_US
     for entry in entries:
@@ -258,7 +261,7 @@ def _too_fast(entries: Sequence[Record], parts: Mapping[str, tuple[float, float]
             yield f"{told}: speed is {entry['speed']:.6f}, derived {least / length:.6f}"
 
 
-def _overloaded(shared: Record) -> Iterator[str]:
+def _overloaded(shared: MemoryScheduleRecord) -> Iterator[str]:
     """Yield the first moment at which all slots together are more than a round has."""
     slack = CLOSE * shared["period_us"]
     changes: list[tuple[float, int]] = []

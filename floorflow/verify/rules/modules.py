@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from floorflow.verify.facts import PhaseFacts
-from floorflow.verify.hardware.boards import Board
+from floorflow.verify.hardware.boards import Boards
 from floorflow.verify.hardware.geometry import Device, Rectangle
-from floorflow.verify.records import Record
+from floorflow.verify.phase_records import ChannelRecord, ImplementationRecord, ModuleRecord, PblockRecord
 from floorflow.verify.violations import Findings
 
 Cell = tuple[str, int | None]
@@ -55,13 +55,13 @@ def _above(device: Device, row: int, ends: set[int]) -> str:
     return "region" if place == 0 else "spine" if place == device.region_rows // 2 else ""
 
 
-def check_implementations(phase: PhaseFacts, boards: dict[str, Board]) -> None:
+def check_implementations(phase: PhaseFacts, boards: Boards) -> None:
     """Judge what is said of each module's likeness, and that those that share an implementation are one circuit."""
     listed = Counter(entry["name"] for entry in phase.raw["implementations"])
     for name, count in listed.items():
         if count > 1:
             phase.add("implementation-unknown", phase.where, f"implementation {name} is listed {count} times")
-    made: dict[str, Record] = {}
+    made: dict[str, ModuleRecord] = {}
     for module in phase.raw["modules"]:
         name, where = module["implementation"], f"{phase.where} module {module['name']}"
         if name not in listed:
@@ -72,7 +72,7 @@ def check_implementations(phase: PhaseFacts, boards: dict[str, Board]) -> None:
     _check_likeness(phase)
 
 
-def _check_pair(phase: PhaseFacts, original: Record, module: Record, boards: dict[str, Board]) -> None:
+def _check_pair(phase: PhaseFacts, original: ModuleRecord, module: ModuleRecord, boards: Boards) -> None:
     """Judge that two modules with one implementation are the same circuit on the same columns and rows."""
     where, other = f"{phase.where} module {module['name']}", original["name"]
     if _circuits(phase, original) != _circuits(phase, module) or _ends(phase, original) != _ends(phase, module):
@@ -86,16 +86,15 @@ def _check_pair(phase: PhaseFacts, original: Record, module: Record, boards: dic
             message = f"{baked[0]} has constants in its logic, and {module['implementation']} is made once"
             phase.add("implementation-constants", where, message)
     homes = [_home(phase, one, boards) for one in (original, module)]
-    if homes[0] is not None and homes[1] is not None and not _moves(homes[0], homes[1]):
+    if homes[0] is None or homes[1] is None:
+        return
+    (device, window), (other_device, other_window) = homes[0], homes[1]
+    same_die = device.raw["layouts"] == other_device.raw["layouts"]
+    if not same_die or not moves_onto(device, window, other_window):
         phase.add("implementation-moved", where, f"it cannot lie as {other} does on other columns and rows")
 
 
-def _moves(home: tuple[Device, list[Rectangle]], other: tuple[Device, list[Rectangle]]) -> bool:
-    same_die = home[0].raw["layouts"] == other[0].raw["layouts"]
-    return same_die and moves_onto(home[0], home[1], other[1])
-
-
-def _home(phase: PhaseFacts, module: Record, boards: dict[str, Board]) -> tuple[Device, list[Rectangle]] | None:
+def _home(phase: PhaseFacts, module: ModuleRecord, boards: Boards) -> tuple[Device, list[Rectangle]] | None:
     """Return the die and the rectangles of a module; None where it has none there, which is told elsewhere."""
     for fpga, floorplan in phase.raw["floorplan"].items():
         entry = floorplan["pblocks"].get(module["name"])
@@ -125,29 +124,33 @@ def _check_likeness(phase: PhaseFacts) -> None:
             phase.add("wrong-reuse", where, f"{alike[likes[name]]} modules are like it or itself: it {told}")
 
 
-def _circuits(phase: PhaseFacts, module: Record) -> list[tuple[object, ...]]:
+def _circuits(phase: PhaseFacts, module: ModuleRecord) -> list[tuple[object, ...]]:
     """Return kind, attributes, widths and folding of each engine, in the module's order."""
     known = [phase.folded[name] for name in module["engines"] if name in phase.folded]
-    bits = ("weight_bits", "input_bits", "output_bits")
     return [
-        (one.kind, one.entry["attributes"], one.folding["attributes"], [one.entry[name] for name in bits])
+        (
+            one.kind,
+            one.entry["attributes"],
+            one.folding["attributes"],
+            [one.entry["weight_bits"], one.entry["input_bits"], one.entry["output_bits"]],
+        )
         for one in known
     ]
 
 
-def _ends(phase: PhaseFacts, module: Record) -> list[str]:
+def _ends(phase: PhaseFacts, module: ModuleRecord) -> list[str]:
     """Return which ports of its engines, by their numbers, streams join, or lead in or out by."""
     return sorted(repr(ends) for ends, _ in _streams(phase, module))
 
 
-def _built(phase: PhaseFacts, module: Record) -> list[str]:
+def _built(phase: PhaseFacts, module: ModuleRecord) -> list[str]:
     """Return the same with the wires, and with the FIFOs and converters that the module holds."""
     return sorted(repr((ends, _held(channel, module["name"]))) for ends, channel in _streams(phase, module))
 
 
-def _streams(phase: PhaseFacts, module: Record) -> list[tuple[object, Record]]:
+def _streams(phase: PhaseFacts, module: ModuleRecord) -> list[tuple[object, ChannelRecord]]:
     place = {name: number for number, name in enumerate(module["engines"])}
-    found: list[tuple[object, Record]] = []
+    found: list[tuple[object, ChannelRecord]] = []
     for channel in phase.channels:
         source, target = place.get(channel["source"]), place.get(channel["target"])
         if source is not None or target is not None:
@@ -157,7 +160,7 @@ def _streams(phase: PhaseFacts, module: Record) -> list[tuple[object, Record]]:
     return found
 
 
-def _held(channel: Record, module: str) -> tuple[object, ...]:
+def _held(channel: ChannelRecord, module: str) -> tuple[object, ...]:
     fifo = (channel["fifo_depth"], channel["fifo_style"]) if channel["fifo_module"] == module else None
     between = (channel["converter"], channel["source_width_bits"], channel["target_width_bits"])
     converts = channel["converter"] is not None and channel["converter_module"] == module
@@ -204,16 +207,21 @@ def check_joined(phase: PhaseFacts) -> None:
             phase.add("wrong-joined", where, "it does not say why")
 
 
-def _check_ports(phase: PhaseFacts, made: Record, modules: list[Record], where: str) -> None:
+def _check_ports(phase: PhaseFacts, made: ImplementationRecord, modules: list[ModuleRecord], where: str) -> None:
     """Judge that the ports are the channels that cross the bounds of the first of its modules."""
     own = {*modules[0]["engines"]}
-    expected = Counter(
+    expected: Counter[tuple[str, str, int]] = Counter(
         (channel["name"], direction, channel["width_bits"])
         for channel in phase.channels
-        for direction, inside, other in (("out", "source", "target"), ("in", "target", "source"))
-        if channel[inside] in own and channel[other] not in own
+        for direction, inside, other in (
+            ("out", channel["source"], channel["target"]),
+            ("in", channel["target"], channel["source"]),
+        )
+        if inside in own and other not in own
     )
-    stated = Counter((port["channel"], port["direction"], port["width_bits"]) for port in made["ports"])
+    stated: Counter[tuple[str, str, int]] = Counter(
+        (port["channel"], port["direction"], port["width_bits"]) for port in made["ports"]
+    )
     for channel, direction, width in expected - stated:
         phase.add("implementation-port", where, f"{direction} {channel} of {width} bits is no port of it")
     for channel, direction, width in stated - expected:
@@ -221,7 +229,11 @@ def _check_ports(phase: PhaseFacts, made: Record, modules: list[Record], where: 
 
 
 def _check_window(
-    made: Record, modules: list[Record], blocks: dict[str, Record], where: str, findings: Findings
+    made: ImplementationRecord,
+    modules: list[ModuleRecord],
+    blocks: dict[str, PblockRecord],
+    where: str,
+    findings: Findings,
 ) -> None:
     """Judge that the window is as many columns and rows as the box around the rectangles of each of its modules."""
     for module in modules:

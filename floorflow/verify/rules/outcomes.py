@@ -7,14 +7,16 @@ that no rule can derive must at least be what they are said to be.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, erfc, floor, hypot, sqrt
 
-from floorflow.verify.facts import PhaseFacts
+from floorflow.verify.facts import PhaseFacts, Phases
 from floorflow.verify.hardware.routes import Slot
-from floorflow.verify.records import RESOURCE_NAMES, Amounts, Record, add, amounts
+from floorflow.verify.phase_records import FitRecord
+from floorflow.verify.plan_records import PlanRecord
+from floorflow.verify.records import RESOURCE_NAMES, Amounts, add, amounts
 from floorflow.verify.violations import Findings
 
 TENTH_DEVIATIONS = 1.2816
@@ -76,10 +78,9 @@ class Outcomes:
     measured: Collection[str]
 
     @property
-    def bands(self) -> Record:
+    def bands(self) -> dict[str, dict[str, list[float]]]:
         """Factors by kind and resource; empty where the cost model knows no error."""
-        bands: Record = self.phase.raw["bands"]
-        return bands
+        return self.phase.raw["bands"]
 
     @cached_property
     def is_known(self) -> bool:
@@ -101,10 +102,10 @@ class Outcomes:
                     _put(uses[module], _LESS, doubt["less"])
                     _put(uses[module], _MORE, doubt["more"])
         for channel in self.phase.channels:
-            kinds = {"fifo": self.phase.raw["fifo_kind"], "converter": channel["converter"]}
-            for part, kind in kinds.items():
-                if channel[f"{part}_module"] in uses and kind is not None:
-                    _put(uses[channel[f"{part}_module"]], kind, channel[f"{part}_resources"])
+            if channel["fifo_module"] in uses:
+                _put(uses[channel["fifo_module"]], self.phase.raw["fifo_kind"], channel["fifo_resources"])
+            if channel["converter_module"] in uses and channel["converter"] is not None:
+                _put(uses[channel["converter_module"]], channel["converter"], channel["converter_resources"])
         return uses
 
     def unknown(self) -> list[str]:
@@ -143,7 +144,7 @@ class Outcomes:
         return mean, hypot(*spreads)
 
 
-def _put(use: Use, kind: str, entry: Record) -> None:
+def _put(use: Use, kind: str, entry: Mapping[str, int]) -> None:
     use[kind] = add(use[kind], amounts(entry)) if kind in use else amounts(entry)
 
 
@@ -186,18 +187,18 @@ def _check_fits(phase: PhaseFacts, outcomes: Outcomes) -> None:
             _check_fit(fit, outcomes.of_slot(name), phase.slots[name], f"{where}.{name}", phase.findings)
 
 
-def _check_fit(fit: Record, need: Need, slot: Slot, where: str, findings: Findings) -> None:
+def _check_fit(fit: FitRecord, need: Need, slot: Slot, where: str, findings: Findings) -> None:
     """Judge what bands and resources give of a slot: its likelihood to four digits, its tenths to one unit."""
     if objection := need.objection(fit["likelihood"], slot.entry["available"]):
         findings.add("wrong-fit", where, objection)
-    for side, derived in zip(("low", "high"), need.tenths(), strict=True):
+    for side, stated, derived in zip(("low", "high"), (fit["low"], fit["high"]), need.tenths(), strict=True):
         for resource in RESOURCE_NAMES:
-            if abs(fit[side][resource] - derived[resource]) > 1:
-                message = f"{side} of {resource} is {fit[side][resource]}, derived {derived[resource]}"
+            if abs(stated[resource] - derived[resource]) > 1:
+                message = f"{side} of {resource} is {stated[resource]}, derived {derived[resource]}"
                 findings.add("wrong-fit", where, message)
 
 
-def _band_objections(bands: Record) -> Iterator[str]:
+def _band_objections(bands: Mapping[str, list[float]]) -> Iterator[str]:
     for resource, factors in bands.items():
         if resource not in RESOURCE_NAMES:
             yield f"{resource} is none of {', '.join(RESOURCE_NAMES)}"
@@ -205,7 +206,7 @@ def _band_objections(bands: Record) -> Iterator[str]:
             yield f"{resource} is {factors}, expected two positive factors, the lower first"
 
 
-def check_calibration(plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_calibration(plan: PlanRecord, phases: Phases, findings: Findings) -> None:
     """Judge that what was measured exists, and that factors are positive and of resources."""
     calibration = plan["calibration"]
     if calibration is None:

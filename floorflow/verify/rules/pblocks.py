@@ -13,7 +13,7 @@ from functools import reduce
 from itertools import combinations
 
 from floorflow.verify.facts import PhaseFacts
-from floorflow.verify.hardware.boards import Board
+from floorflow.verify.hardware.boards import Board, Boards
 from floorflow.verify.hardware.geometry import (
     FREE_SITE_TYPES,
     Device,
@@ -34,7 +34,9 @@ from floorflow.verify.hardware.ranges import (
     slrs_of,
 )
 from floorflow.verify.hardware.routes import Slot
-from floorflow.verify.records import RESOURCE_NAMES, Amounts, Record, add, amounts, excess, limit_of
+from floorflow.verify.phase_records import PblockRecord
+from floorflow.verify.plan_records import OptionsRecord
+from floorflow.verify.records import RESOURCE_NAMES, Amounts, add, amounts, excess, limit_of
 from floorflow.verify.rules.outcomes import NEAR, Outcomes
 from floorflow.verify.rules.ports import check_ports, check_sll_columns, wires_on
 from floorflow.verify.rules.routing import check_objective
@@ -57,7 +59,7 @@ class Block:
 
     name: str
     where: str
-    entry: Record
+    entry: PblockRecord
     slot: Slot | None
     areas: Sequence[Rectangle]
     inside: Sites
@@ -81,19 +83,19 @@ class Rules:
     """How pblocks are judged on one FPGA."""
 
     board: Board
-    options: Record
+    options: OptionsRecord
     outcomes: Outcomes
     floors: Mapping[int, Floor]
 
     @classmethod
-    def of(cls, board: Board, options: Record, outcomes: Outcomes) -> Rules:
+    def of(cls, board: Board, options: OptionsRecord, outcomes: Outcomes) -> Rules:
         """Take the floors of the board's SLRs."""
         return cls(board, options, outcomes, board.floors)
 
     @property
     def asked(self) -> str:
         """The style that was asked for."""
-        return str(self.options["constraint_style"])
+        return self.options["constraint_style"]
 
     @property
     def is_hard(self) -> bool:
@@ -115,7 +117,9 @@ class Rules:
 
     def lack(self, block: Block, supply: Amounts) -> str:
         """Tell what room a supply lacks for a pblock's module; empty if none."""
-        over = excess(block.demand, limit_of(self._room_fill(block), supply))
+        large = {"LUT": LARGE_LUT_FILL} if block.demand["LUT"] > LARGE_LUT else {}
+        fill = self._given_over({**HARD_FILL, **large} if self.is_hard else RECTANGLE_FILL)
+        over = excess(block.demand, limit_of(fill, supply))
         if over:
             return f"it is too full for a hard pblock: {over}" if self.is_hard else over
         sought, outcomes = self.options["confidence"], self.outcomes
@@ -125,13 +129,9 @@ class Rules:
         chance = outcomes.of_module(block.name).chance(supply, judged)
         return "" if chance >= sought - NEAR else f"it holds its module with {chance:.6f}, {sought} is sought"
 
-    def _room_fill(self, block: Block) -> dict[str, float]:
-        large = {"LUT": LARGE_LUT_FILL} if block.demand["LUT"] > LARGE_LUT else {}
-        return self._given_over({**HARD_FILL, **large} if self.is_hard else RECTANGLE_FILL)
-
     def _given_over(self, usual: Mapping[str, float]) -> dict[str, float]:
         given = self.options["fill"]
-        return {name: usual[name] if given[name] is None else given[name] for name in RESOURCE_NAMES}
+        return {name: usual[name] if (part := given[name]) is None else part for name in RESOURCE_NAMES}
 
     def room_around(self, block: Block, others: Sequence[Block]) -> Rectangle | None:
         """Return a rectangle around a pblock, clear of all else, with the room that it lacks; None if there is none."""
@@ -246,7 +246,7 @@ def _of_kind(sites: Sites, kind: str) -> Sites:
     return {key: mask for key, mask in sites.items() if (key[0] not in FREE_SITE_TYPES if every else key[0] == kind)}
 
 
-def check_floorplan(phase: PhaseFacts, boards: Mapping[str, Board], options: Record, outcomes: Outcomes) -> None:
+def check_floorplan(phase: PhaseFacts, boards: Boards, options: OptionsRecord, outcomes: Outcomes) -> None:
     """Check the pblocks of every FPGA of a phase, and how its slots are constrained."""
     _check_membership(phase)
     styles: dict[str, str] = {}
@@ -276,7 +276,7 @@ def check_floorplan(phase: PhaseFacts, boards: Mapping[str, Board], options: Rec
     check_styles(phase.where, phase.raw["constraint_styles"], list(phase.slots.values()), styles, phase.findings)
 
 
-def _areas(device: Device, entry: Record, where: str, findings: Findings) -> list[Rectangle]:
+def _areas(device: Device, entry: PblockRecord, where: str, findings: Findings) -> list[Rectangle]:
     areas = list(map(Rectangle.of, entry["rectangles"]))
     if not areas:
         findings.add("pblock-rectangles", where, "it has no rectangle")
@@ -319,7 +319,7 @@ def _check_ranges(device: Device, ranges: list[str], where: str, findings: Findi
     return named
 
 
-def _counted(phase: PhaseFacts, device: Device, pblocks: Mapping[str, Record]) -> Iterator[Block]:
+def _counted(phase: PhaseFacts, device: Device, pblocks: Mapping[str, PblockRecord]) -> Iterator[Block]:
     """Yield the pblocks that lie on the die, after judging their rectangles and ranges."""
     totals = module_totals(phase)
     for name, entry in pblocks.items():

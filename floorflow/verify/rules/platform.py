@@ -16,6 +16,7 @@ from floorflow.verify.hardware.boards import (
     PER,
     Board,
     BoardProblem,
+    Boards,
     fpga_name,
     link_name,
     spelt_out,
@@ -34,18 +35,26 @@ from floorflow.verify.hardware.routes import (
 from floorflow.verify.hardware.routes import (
     link_objections as objections,
 )
+from floorflow.verify.plan_records import (
+    BoundaryRecord,
+    FpgaRecord,
+    LinkRecord,
+    OptionsRecord,
+    PlanRecord,
+    PlatformRecord,
+)
 from floorflow.verify.records import RESOURCE_NAMES, Record, amounts, repeated
 from floorflow.verify.rules.pblocks import areas_on
-from floorflow.verify.schema import departures
+from floorflow.verify.schema import departures, file_record
 from floorflow.verify.violations import Findings
 
 
-def slot_in(fpga: Record, slr: str) -> str:
+def slot_in(fpga: FpgaRecord, slr: str) -> str:
     """Return the name of an FPGA's slot in an SLR: a slot's name says nothing, its fields do."""
-    return next((str(slot["name"]) for slot in fpga["slots"] if slot["slr"] == slr), f"a slot in {slr}")
+    return next((slot["name"] for slot in fpga["slots"] if slot["slr"] == slr), f"a slot in {slr}")
 
 
-def check_links(plan: Record, boards: Mapping[str, Board], findings: Findings) -> None:
+def check_links(plan: PlanRecord, boards: Boards, findings: Findings) -> None:
     """Judge that the FPGAs are numbered in order, and joined as the plan's options or its platform file say."""
     fpgas, topology = plan["platform"]["fpgas"], plan["options"]["topology"]
     for number, fpga in enumerate(fpgas):
@@ -73,7 +82,7 @@ def check_links(plan: Record, boards: Mapping[str, Board], findings: Findings) -
     _check_list(plan["platform"]["links"], {link_name(*pair): link for pair, link in expected.items()}, findings)
 
 
-def _check_described(plan: Record, boards: Mapping[str, Board], findings: Findings) -> None:
+def _check_described(plan: PlanRecord, boards: Boards, findings: Findings) -> None:
     fpgas = plan["platform"]["fpgas"]
     by_number = {board.number: board for board in boards.values()}
     findings.expect("wrong-link", "options", "link", plan["options"]["link"], None)
@@ -97,21 +106,18 @@ def _check_count(board: Board, topology: str, count: int, findings: Findings) ->
         findings.add("platform-mismatch", where, f"{count} FPGAs are no pair")
 
 
-def _check_ends(
-    pairs: Iterable[tuple[int, int]], fpgas: list[Record], boards: Mapping[str, Board], findings: Findings
-) -> None:
+def _check_ends(pairs: Iterable[tuple[int, int]], fpgas: list[FpgaRecord], boards: Boards, findings: Findings) -> None:
     """Judge that no FPGA ends more links than its board has ports for."""
     ends = Counter(number for pair in pairs for number in pair if number < len(fpgas))
     for number, links in sorted(ends.items()):
         board = boards.get(fpgas[number]["name"])
         most = None if board is None or board.link is None else board.link.get("max_links")
         if most is not None and links > most:
-            findings.add(
-                "wrong-link", "platform.fpgas", f"{fpga_name(number)} ends {links} links, the board allows {most}"
-            )
+            told = f"{fpga_name(number)} ends {links} links, the board allows {most}"
+            findings.add("wrong-link", "platform.fpgas", told)
 
 
-def _expected(pair: tuple[int, int], link: Record, fpgas: list[Record], boards: Mapping[str, Board]) -> Record:
+def _expected(pair: tuple[int, int], link: Record, fpgas: list[FpgaRecord], boards: Boards) -> Record:
     """Return the link of two FPGAs, of the figures of ``link``; it ends where links end on either board."""
     ends = []
     for number in pair:
@@ -123,7 +129,7 @@ def _expected(pair: tuple[int, int], link: Record, fpgas: list[Record], boards: 
     return {**figures, **sure, "source": ends[0], "target": ends[1]}
 
 
-def _check_list(stated: list[Record], expected: dict[str, Record], findings: Findings) -> None:
+def _check_list(stated: list[LinkRecord], expected: dict[str, Record], findings: Findings) -> None:
     for name, count in Counter(link["name"] for link in stated).items():
         if name not in expected or count > 1:
             message = f"is listed {count} times" if name in expected else "joins FPGAs that the topology does not join"
@@ -144,7 +150,7 @@ MAX_REGION_ROWS = 1000
 """CLB rows of a clock region; real ones have 48 to 96."""
 
 
-def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, Board]:
+def load_boards(folder: Folder, plan: PlanRecord, findings: Findings) -> dict[str, Board]:
     """Return the board of each FPGA whose files can be read; what is wrong with the others is reported."""
     fpgas, topology, kind = plan["platform"]["fpgas"], plan["options"]["topology"], None
     joins: tuple[Join, ...] | None = None
@@ -182,7 +188,7 @@ def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, B
     return boards
 
 
-def _joins(folder: Folder, file: str, fpgas: list[Record], findings: Findings) -> tuple[Join, ...] | None:
+def _joins(folder: Folder, file: str, fpgas: list[FpgaRecord], findings: Findings) -> tuple[Join, ...] | None:
     """Return the links of a platform file, after judging that its boards are the plan's; None if it cannot be read."""
     content = _well_formed(folder, file.removesuffix(".yaml"), "platform_file", findings)
     if content is None:
@@ -255,7 +261,7 @@ def _well_formed(folder: Folder, name: str, record: str, findings: Findings) -> 
 def _problems(text: str, record: str) -> tuple[tuple[str, str], ...]:
     """Return what is wrong with the structure of a text; many plans are judged with the same few files."""
     content = parsed_yaml(text)[0] or {}
-    problems = tuple(departures(spelt_out(content) if record == "board_file" else content, record))
+    problems = tuple(departures(spelt_out(content) if record == "board_file" else content, file_record(record)))
     if not problems and content["schema"] != SCHEMAS[record]:
         return (("schema", f"is {content['schema']}, expected {SCHEMAS[record]}"),)
     return problems
@@ -267,7 +273,7 @@ def _device(text: str) -> Device:
     return Device(parsed_yaml(text)[0] or {})
 
 
-def check_files(folder: Folder, plan: Record, findings: Findings) -> None:
+def check_files(folder: Folder, plan: PlanRecord, findings: Findings) -> None:
     """Check that the platform's files are listed and that those with a shipped name are the shipped ones."""
     listed, kind = plan["platform"]["files"], plan["options"]["link"]
     needed = [] if kind is None else [f"links/{kind}.yaml"]
@@ -281,9 +287,8 @@ def check_files(folder: Folder, plan: Record, findings: Findings) -> None:
     _check_needless_files(folder, listed, needed, findings)
     shipped = shipped_file("platforms", "boards")
     if described is not None and shipped and (shipped / PurePosixPath(described).name).is_file():
-        findings.add(
-            "platform-mismatch", "platform.name", "floorflow ships a board of this name; call the file otherwise"
-        )
+        told = "floorflow ships a board of this name; call the file otherwise"
+        findings.add("platform-mismatch", "platform.name", told)
     for name in sorted(set(listed)):
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts:
@@ -295,7 +300,7 @@ def check_files(folder: Folder, plan: Record, findings: Findings) -> None:
             findings.add("shipped-file-differs", f"platform/{name}", "floorflow ships another file of this name")
 
 
-def check_platform(plan: Record, boards: dict[str, Board], findings: Findings) -> None:
+def check_platform(plan: PlanRecord, boards: Boards, findings: Findings) -> None:
     """Check parts, slots, capacities, infrastructure and SLLs."""
     _check_fractions(plan["options"], findings)
     if described_by(plan) is None:
@@ -316,17 +321,18 @@ def check_platform(plan: Record, boards: dict[str, Board], findings: Findings) -
     check_links(plan, boards, findings)
 
 
-def _check_fractions(options: Record, findings: Findings) -> None:
-    for kind in ("cap", "fill"):
+def _check_fractions(options: OptionsRecord, findings: Findings) -> None:
+    stated: dict[str, Mapping[str, float | None]] = {"cap": options["cap"], "fill": options["fill"]}
+    for kind, shares in stated.items():
         for name in RESOURCE_NAMES:
-            if options[kind][name] is not None and not 0 < options[kind][name] <= 1:
+            if (share := shares[name]) is not None and not 0 < share <= 1:
                 where = f"options.{kind}.{name}"
-                findings.add("fraction-out-of-range", where, f"{options[kind][name]} is not in (0, 1]")
+                findings.add("fraction-out-of-range", where, f"{share} is not in (0, 1]")
     if options["clock_mhz"] <= 0:
         findings.add("platform-mismatch", "options.clock_mhz", f"{options['clock_mhz']} is not positive")
 
 
-def _check_fpga(fpga: Record, board: Board, where: str, findings: Findings) -> None:
+def _check_fpga(fpga: FpgaRecord, board: Board, where: str, findings: Findings) -> None:
     derived = {
         "board": board.raw["name"],
         "part": board.raw["part"],
@@ -358,7 +364,7 @@ def _check_fpga(fpga: Record, board: Board, where: str, findings: Findings) -> N
             findings.expect("available-mismatch", place, "available", amounts(slot["available"]), available)
 
 
-def _check_infrastructure(platform: Record, boards: dict[str, Board], findings: Findings) -> None:
+def _check_infrastructure(platform: PlatformRecord, boards: Boards, findings: Findings) -> None:
     def key(name: str, slot: str, resources: dict[str, int]) -> tuple[object, ...]:
         return name, slot, *(resources.get(resource, 0) for resource in RESOURCE_NAMES)
 
@@ -377,7 +383,7 @@ def _check_infrastructure(platform: Record, boards: dict[str, Board], findings: 
         findings.add("infrastructure-mismatch", "platform.infrastructure", f"the board does not have {item}")
 
 
-def _check_slls(platform: Record, boards: dict[str, Board], findings: Findings) -> None:
+def _check_slls(platform: PlatformRecord, boards: Boards, findings: Findings) -> None:
     fpgas = {fpga["name"]: fpga for fpga in platform["fpgas"]}
     expected = {
         (slot_in(fpgas[fpga], board.slr_name(index)), slot_in(fpgas[fpga], board.slr_name(index + 1))): wires
@@ -392,7 +398,7 @@ def _check_slls(platform: Record, boards: dict[str, Board], findings: Findings) 
         findings.expect("sll-capacity-mismatch", where, "wires", *wires)
 
 
-def _check_boundary_names(boundaries: list[Record], findings: Findings) -> None:
+def _check_boundary_names(boundaries: list[BoundaryRecord], findings: Findings) -> None:
     """Judge that each boundary is listed once and called as the loads call it."""
     for (lower, upper), count in repeated((row["lower"], row["upper"]) for row in boundaries):
         findings.add("boundary-mismatch", "platform.boundaries", f"{lower}-{upper} is listed {count} times")

@@ -11,7 +11,8 @@ from floorflow.verify.facts import PhaseFacts, is_outside, stream_wires
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.geometry import Device, Rectangle
 from floorflow.verify.hardware.routes import Slot
-from floorflow.verify.records import Record
+from floorflow.verify.phase_records import ChannelRecord, PblockPortRecord, PblockRecord, SllColumnsRecord
+from floorflow.verify.records import Direction, Side
 from floorflow.verify.violations import Findings
 
 
@@ -51,7 +52,7 @@ def port_of(phase: PhaseFacts, board: Board, fpga: str, end: str, *, enters: boo
 LEAST_PINS = 16
 """Pins of a row unless the ports of a pblock find no room: then twice, four times, ... as many."""
 _ALONG = {"left": ("bottom", "top"), "right": ("bottom", "top"), "bottom": ("left", "right"), "top": ("left", "right")}
-_DIRECTIONS = {"source": "out", "target": "in"}
+_DIRECTIONS: dict[Side, Direction] = {"source": "out", "target": "in"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +84,9 @@ def check_ports(phase: PhaseFacts, board: Board, fpga: str, boxes: Mapping[str, 
             if side.module == name
         }
         areas = list(map(Rectangle.of, entry["rectangles"]))
-        if not entry["ports"] and _is_too_small(board.device, box, areas, len(owed)):
-            continue
+        open_cells = (sum(_is_open(board.device, areas, cell) for cell in _cells(box, side)) for side in _ALONG)
+        if not entry["ports"] and any(len(owed) > count for count in open_cells):
+            continue  # some side has fewer rows or columns for ports than there would be
         _check_count(entry, owed, where, phase.findings)
         _check_fabric(board.device, box, areas, entry, where=where, findings=phase.findings)
         known = [port for port in entry["ports"] if (port["channel"], port["direction"]) in owed]
@@ -96,8 +98,8 @@ def check_ports(phase: PhaseFacts, board: Board, fpga: str, boxes: Mapping[str, 
     phase.expect("wrong-port-length", where, "port_length", floorplan["port_length"], length)
 
 
-def _check_count(entry: Record, owed: Collection[tuple[str, str]], where: str, findings: Findings) -> None:
-    stated = Counter((port["channel"], port["direction"]) for port in entry["ports"])
+def _check_count(entry: PblockRecord, owed: Collection[tuple[str, str]], where: str, findings: Findings) -> None:
+    stated: Counter[tuple[str, str]] = Counter((port["channel"], port["direction"]) for port in entry["ports"])
     for key in sorted({*stated, *owed}):
         if stated[key] != (key in owed):
             told = f"{key[0]} {key[1]} has {stated[key]} ports, not {int(key in owed)}"
@@ -105,7 +107,7 @@ def _check_count(entry: Record, owed: Collection[tuple[str, str]], where: str, f
 
 
 def _ends(
-    phase: PhaseFacts, board: Board, fpga: str, channel: Record, boxes: Mapping[str, Rectangle]
+    phase: PhaseFacts, board: Board, fpga: str, channel: ChannelRecord, boxes: Mapping[str, Rectangle]
 ) -> tuple[_Side, ...]:
     """Return source and target of a channel that leaves or enters a pblock; nothing of others."""
     homes = [phase.module_of.get(channel[end]) for end in _DIRECTIONS]
@@ -121,11 +123,6 @@ def _ends(
             return ()
         sides.append(_Side(None, terminal))
     return tuple(sides)
-
-
-def _is_too_small(device: Device, box: Rectangle, areas: list[Rectangle], ports: int) -> bool:
-    """Whether a pblock may have no port because some side has fewer rows or columns for ports than there would be."""
-    return any(ports > sum(_is_open(device, areas, cell) for cell in _cells(box, side)) for side in _ALONG)
 
 
 def _cells(box: Rectangle, side: str, first: int | None = None, last: int | None = None) -> list[tuple[int, int]]:
@@ -144,7 +141,7 @@ def _is_open(device: Device, areas: list[Rectangle], cell: tuple[int, int]) -> b
 
 
 def _check_fabric(
-    device: Device, box: Rectangle, areas: list[Rectangle], entry: Record, *, where: str, findings: Findings
+    device: Device, box: Rectangle, areas: list[Rectangle], entry: PblockRecord, *, where: str, findings: Findings
 ) -> None:
     """Judge that every row or column of a port is one of the pblock's, and neither in the processor nor in a gap."""
     for port in entry["ports"]:
@@ -157,7 +154,13 @@ def _check_fabric(
 
 
 def _check_edges(
-    box: Rectangle, entry: Record, ports: list[Record], wires: Mapping[str, int], *, where: str, findings: Findings
+    box: Rectangle,
+    entry: PblockRecord,
+    ports: list[PblockPortRecord],
+    wires: Mapping[str, int],
+    *,
+    where: str,
+    findings: Findings,
 ) -> None:
     """Judge that ports lie on their sides, apart, with room for their wires."""
     pins = entry["pins_per_row"]
@@ -178,7 +181,9 @@ def _check_edges(
                 findings.add("port-overlap", where, f"{one['channel']} and {other['channel']} on the {side}")
 
 
-def _check_facing(box: Rectangle, port: Record, ends: tuple[_Side, ...], where: str, findings: Findings) -> None:
+def _check_facing(
+    box: Rectangle, port: PblockPortRecord, ends: tuple[_Side, ...], where: str, findings: Findings
+) -> None:
     """Judge that a port is not on the far side of what it leads to."""
     left, bottom, right, top = ends[port["direction"] == "out"].reach
     away = {"left": left > box.right, "right": right < box.left, "bottom": bottom > box.top, "top": top < box.bottom}
@@ -186,7 +191,7 @@ def _check_facing(box: Rectangle, port: Record, ends: tuple[_Side, ...], where: 
         findings.add("port-turned-away", where, f"{port['channel']} {port['direction']} is on the {port['side']}")
 
 
-def _length(phase: PhaseFacts, ends: Mapping[str, tuple[_Side, ...]], pblocks: Mapping[str, Record]) -> float:
+def _length(phase: PhaseFacts, ends: Mapping[str, tuple[_Side, ...]], pblocks: Mapping[str, PblockRecord]) -> float:
     """Sum width x distance from port to port; where there is none, the middle of the pblock or terminal counts."""
     total = 0.0
     for channel in phase.channels:
@@ -200,7 +205,9 @@ def _length(phase: PhaseFacts, ends: Mapping[str, tuple[_Side, ...]], pblocks: M
     return total
 
 
-def _points(side: _Side, channel: str, direction: str, pblocks: Mapping[str, Record]) -> Iterator[tuple[float, float]]:
+def _points(
+    side: _Side, channel: str, direction: str, pblocks: Mapping[str, PblockRecord]
+) -> Iterator[tuple[float, float]]:
     for port in pblocks[side.module]["ports"] if side.module else ():
         if (port["channel"], port["direction"]) == (channel, direction):
             edge, along = float(getattr(side.box, port["side"])), (port["first"] + port["last"]) / 2
@@ -227,7 +234,7 @@ def check_sll_columns(phase: PhaseFacts, board: Board, fpga: str) -> None:
     _check_use(board, known, where, phase.findings)
 
 
-def _check_entry(entry: Record, owed: int, usable: Collection[int], where: str, findings: Findings) -> None:
+def _check_entry(entry: SllColumnsRecord, owed: int, usable: Collection[int], where: str, findings: Findings) -> None:
     """Judge that a stream crosses with all its wires, in columns that may be used."""
     columns = [share["column"] for share in entry["columns"]]
     wires = sum(share["wires"] for share in entry["columns"])
@@ -240,7 +247,7 @@ def _check_entry(entry: Record, owed: int, usable: Collection[int], where: str, 
             findings.add("sll-column-unknown", where, told)
 
 
-def _check_use(board: Board, entries: list[Record], where: str, findings: Findings) -> None:
+def _check_use(board: Board, entries: list[SllColumnsRecord], where: str, findings: Findings) -> None:
     """Judge that no column has more wires at a boundary than it has there."""
     used: Counter[tuple[str, int]] = Counter()
     for entry in entries:
@@ -252,7 +259,7 @@ def _check_use(board: Board, entries: list[Record], where: str, findings: Findin
             findings.add("sll-column-overload", where, f"{wires} wires over {boundary} in column {column} of {most}")
 
 
-def _crossings(phase: PhaseFacts, fpga: str) -> Iterator[tuple[Record, tuple[Slot, Slot]]]:
+def _crossings(phase: PhaseFacts, fpga: str) -> Iterator[tuple[ChannelRecord, tuple[Slot, Slot]]]:
     for channel in phase.channels:
         for lower, upper in phase.boundaries(phase.route(channel) or ()):
             if lower.fpga == fpga:

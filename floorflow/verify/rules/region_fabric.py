@@ -5,15 +5,15 @@ On UltraScale+ what is joined by interconnect columns is one programmable unit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from floorflow.verify.facts import PhaseFacts
-from floorflow.verify.hardware.boards import Board
+from floorflow.verify.hardware.boards import Board, Boards
 from floorflow.verify.hardware.geometry import Device, Rectangle
 from floorflow.verify.hardware.interconnect import JOINING, is_series_7, partners
-from floorflow.verify.records import Record
+from floorflow.verify.plan_records import PlanRecord, RegionRecord
 
 LOGIC = ("clb", "dsp", "bram", "uram")
 NEVER = ("PS7", "PS8", "no fabric")
@@ -106,13 +106,14 @@ class Fabric:
         return 4 * (frames * FRAME_WORDS[self.is_series_7] + COMMANDS)
 
 
-def region_of(plan: Record, phase: PhaseFacts) -> Record | None:
+def region_of(plan: PlanRecord, phase: PhaseFacts) -> RegionRecord | None:
     """Return the region that a phase is loaded into; None if it has none, or one that the plan does not have."""
-    name, regions = phase.raw.get("region"), (plan.get("reconfigurable") or {"regions": []})["regions"]
-    return next((region for region in regions if region["name"] == name), None)
+    stated = plan.get("reconfigurable")
+    regions = stated["regions"] if stated else []
+    return next((region for region in regions if region["name"] == phase.raw.get("region")), None)
 
 
-def confined_boards(plan: Record, phase: PhaseFacts, boards: Mapping[str, Board]) -> dict[str, Board]:
+def confined_boards(plan: PlanRecord, phase: PhaseFacts, boards: Boards) -> dict[str, Board]:
     """Return the boards with all kept free for a phase that is not of its region."""
     region = region_of(plan, phase)
     if region is None or region["fpga"] not in boards:
@@ -122,7 +123,7 @@ def confined_boards(plan: Record, phase: PhaseFacts, boards: Mapping[str, Board]
     return {**boards, region["fpga"]: replace(board, kept_free=tuple(_others(board.device.whole, free)))}
 
 
-def confined_phase(plan: Record, phase: PhaseFacts) -> PhaseFacts:
+def confined_phase(plan: PlanRecord, phase: PhaseFacts) -> PhaseFacts:
     """Return a phase whose slot has no more available than its region."""
     region = region_of(plan, phase)
     if region is None or region["slot"] not in phase.slots:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from floorflow.verify.facts import PhaseFacts
-from floorflow.verify.hardware.boards import Board
+from floorflow.verify.facts import PhaseFacts, Phases
+from floorflow.verify.hardware.boards import Board, Boards
 from floorflow.verify.hardware.geometry import Rectangle, Sites, describe, difference, union
 from floorflow.verify.hardware.ranges import exists, parse_range, sites_of_range, within_device
-from floorflow.verify.records import RESOURCE_NAMES, Record, add, amounts, excess, limit_of
+from floorflow.verify.plan_records import PlanRecord, ReconfigurableRecord, RegionRecord
+from floorflow.verify.records import RESOURCE_NAMES, add, amounts, excess, limit_of
 from floorflow.verify.rules.claims import check_stats
 from floorflow.verify.rules.region_fabric import Fabric
 from floorflow.verify.violations import Findings
@@ -24,7 +25,7 @@ DECOUPLER, PORT = "decoupler", "configuration port"
 class Region:
     """A region with what was counted."""
 
-    raw: Record
+    raw: RegionRecord
     where: str
     area: Rectangle
     fabric: Fabric
@@ -55,7 +56,7 @@ class Region:
         return found
 
 
-def check_regions(plan: Record, phases: Sequence[PhaseFacts], boards: Mapping[str, Board], findings: Findings) -> None:
+def check_regions(plan: PlanRecord, phases: Phases, boards: Boards, findings: Findings) -> None:
     """Judge the regions of a plan, and the phases that are loaded into them; plans without any are left alone."""
     entry = plan.get("reconfigurable")
     if entry is None:
@@ -75,7 +76,7 @@ def check_regions(plan: Record, phases: Sequence[PhaseFacts], boards: Mapping[st
     _check_phases(entry, regions, phases, findings)
 
 
-def _readable(entry: Record, boards: Mapping[str, Board], findings: Findings) -> Iterator[Region]:
+def _readable(entry: ReconfigurableRecord, boards: Boards, findings: Findings) -> Iterator[Region]:
     """Yield the regions that lie on a die; others are reported."""
     names = [region["name"] for region in entry["regions"]]
     cells = [region["cell"] for region in entry["regions"]]
@@ -215,7 +216,7 @@ def _check_apart(regions: Sequence[Region], findings: Findings) -> None:
             findings.add("region-shares-frames", first.where, told)
 
 
-def _check_static(entry: Record, regions: Sequence[Region], boards: Mapping[str, Board], findings: Findings) -> None:
+def _check_static(entry: ReconfigurableRecord, regions: Sequence[Region], boards: Boards, findings: Findings) -> None:
     where, names = "reconfigurable.static", [part["name"] for part in entry["static"]]
     used = {region.raw["fpga"] for region in regions}
     if len(used) != 1:
@@ -250,7 +251,7 @@ def _less(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str, int]
     return {name: amount - second[name] for name, amount in first.items()}
 
 
-def _check_phases(entry: Record, regions: Sequence[Region], phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def _check_phases(entry: ReconfigurableRecord, regions: Sequence[Region], phases: Phases, findings: Findings) -> None:
     by_name = {region.raw["name"]: region for region in regions}
     known = {region["name"] for region in entry["regions"]}
     last: dict[str, str] = {}
@@ -311,7 +312,7 @@ def _pblocks(phase: PhaseFacts) -> Iterator[tuple[str, Rectangle, str]]:
                 yield name, Rectangle.of(area), fpga
 
 
-def _check_need(region: Region, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def _check_need(region: Region, phases: Phases, findings: Findings) -> None:
     """Judge that a region's need is the most of each resource that the modules of a phase in it need together."""
     most = dict.fromkeys(amounts(region.raw["need"]), 0)
     for phase in phases:

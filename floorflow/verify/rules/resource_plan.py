@@ -5,17 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from floorflow.verify.back_end import BackEnd, Judge, judge_of
-from floorflow.verify.facts import PhaseFacts, folded_engines
+from floorflow.verify.back_end import BackEnd, Judge, Row, judge_of
+from floorflow.verify.facts import PhaseFacts, Phases, folded_engines
 from floorflow.verify.files import SCHEDULE, Folder, PhaseFolder, shipped_file
-from floorflow.verify.records import RESOURCE_NAMES, Record, add, amounts, excess, limit_of
+from floorflow.verify.plan_records import EngineRecord
+from floorflow.verify.records import RESOURCE_NAMES, SIDES, Record, add, amounts, excess, limit_of
 from floorflow.verify.rules.across import check_passing, check_runs
 from floorflow.verify.rules.channels import check_costs, check_streams, ports_of
 from floorflow.verify.rules.claims import check_stats
 from floorflow.verify.rules.fifos import check_unplaced_fifos
 from floorflow.verify.rules.schedule import check_once
 from floorflow.verify.rules.throughput import check_engine
-from floorflow.verify.schema import departures
+from floorflow.verify.schema import file_record, holds
 from floorflow.verify.violations import Findings
 
 PREFIX, FILE = "samo:", "samo.yaml"
@@ -25,10 +26,7 @@ def stated_platform(name: str, findings: Findings) -> Record | None:
     """Return what the shipped file says of a platform, with ``part``; None after reporting that it says nothing."""
     path = shipped_file("platforms", FILE)
     content = None if path is None else _yaml(path, findings)
-    faults = [] if content is None else list(departures(content, "samo_file", FILE))
-    for where, message in faults:
-        findings.add("platform-malformed", where, message)
-    if content is None or faults:
+    if content is None or not holds(content, file_record("samo_file"), findings, "platform-malformed", FILE):
         return None
     entry: Record | None = content["platforms"].get(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None
     if entry is None:
@@ -56,14 +54,15 @@ def judge_resource_plan(folder: Folder, findings: Findings) -> dict[str, int]:
     plan = _read(folder, findings)
     if plan is None:
         return {}
-    part = judge_of(plan, findings)
+    part = judge_of(plan["options"], findings)
     phases: list[PhaseFacts] = []
     try:
         stated = stated_platform(plan["platform"]["name"], findings)
         if stated is not None:
             _check_platform(plan, stated, findings)
         phases += [_phase(plan, number, part, findings) for number in range(len(plan["partitions"]))]
-        check_runs({"networks": [plan["network"]]}, phases, findings)
+        networks: Any = {"networks": [plan["network"]]}
+        check_runs(networks, phases, findings)
         check_once(phases, findings)
         check_passing(phases, findings)
         _check_cuts(phases, findings)
@@ -92,16 +91,18 @@ def _read(folder: Folder, findings: Findings) -> Record | None:
     plan = folder.json(SCHEDULE, findings)
     if plan is None:
         return None
-    problems = list(departures(plan, "schedule_file"))
-    if not problems and plan["schema"] != RESOURCE_PLAN_SCHEMA:
-        problems = [("schema", f"is {plan['schema']!r:.60}, this floorflow reads {RESOURCE_PLAN_SCHEMA}")]
-    if not problems and not plan["partitions"]:
-        problems = [("partitions", "must not be empty")]
-    if not problems and (plan["options"]["clock_mhz"] <= 0 or plan["batch"] < 1):
-        problems = [("options.clock_mhz, batch", "must be above nothing")]
-    for where, message in problems:
-        findings.add("plan-malformed", where, message)
-    return None if problems else plan
+    if not holds(plan, file_record("schedule_file"), findings, "plan-malformed"):
+        return None
+    if plan["schema"] != RESOURCE_PLAN_SCHEMA:
+        told = f"is {plan['schema']!r:.60}, this floorflow reads {RESOURCE_PLAN_SCHEMA}"
+        findings.add("plan-malformed", "schema", told)
+    elif not plan["partitions"]:
+        findings.add("plan-malformed", "partitions", "must not be empty")
+    elif plan["options"]["clock_mhz"] <= 0 or plan["batch"] < 1:
+        findings.add("plan-malformed", "options.clock_mhz, batch", "must be above nothing")
+    else:
+        return plan
+    return None
 
 
 def _check_platform(plan: Record, stated: Record, findings: Findings) -> None:
@@ -109,11 +110,9 @@ def _check_platform(plan: Record, stated: Record, findings: Findings) -> None:
     facts, name, cap = plan["platform"], "platform-mismatch", plan["options"]["cap"]
     resources = {each: stated["resources"].get(each, 0) for each in RESOURCE_NAMES}
     findings.expect(name, "platform", "name", facts["name"], plan["options"]["platform"])
-    for key in ("board", "part", "memory_gbps"):
-        findings.expect(name, "platform", key, facts[key], stated[key])
-    findings.expect(
-        "wrong-load-time", "platform", "reconfiguration_us", facts["reconfiguration_us"], stated["ms"] * 1e3
-    )
+    findings.compare(name, "platform", facts, {key: stated[key] for key in ("board", "part", "memory_gbps")})
+    load_us = stated["ms"] * 1e3
+    findings.expect("wrong-load-time", "platform", "reconfiguration_us", facts["reconfiguration_us"], load_us)
     findings.expect(name, "platform", "resources", amounts(facts["resources"]), resources)
     if cap is not None and not all(0 < cap[each] <= 1 for each in RESOURCE_NAMES):
         findings.add("fraction-out-of-range", "options.cap", f"{cap} is not all in (0, 1]")
@@ -131,9 +130,9 @@ def _phase(plan: Record, number: int, judge: Judge | None, findings: Findings) -
         "interval_cycles": partition["interval_cycles"],
         "folding": {"engines": partition["engines"]},
     }
-    raw = {"name": partition["name"], "networks": [runs], "channels": channels, "modules": []}
-    rows = {engine["name"]: _row(plan, engine, partition) for engine in network["engines"]}
-    rows = {name: row for name, row in rows.items() if row["folding"] is not None}
+    raw: Any = {"name": partition["name"], "networks": [runs], "channels": channels, "modules": []}
+    engines = [engine for engine in network["engines"] if engine["name"] in partition["engines"]]
+    rows = {engine["name"]: _row(plan, engine, partition) for engine in engines}
     for unknown in sorted({*partition["engines"]} - {*rows}):
         findings.add("engine-unknown", where, f"{unknown} is folded, the network has it not")
     options = plan["options"]["backend_options"]
@@ -143,10 +142,21 @@ def _phase(plan: Record, number: int, judge: Judge | None, findings: Findings) -
     return PhaseFacts(where, raw, {}, {}, {}, {}, folded, plan["options"]["clock_mhz"], findings, (name,), back_end)
 
 
-def _row(plan: Record, engine: Record, partition: Record) -> dict[str, Any]:
-    places = dict.fromkeys(("module", "slot", "slr", "style", "fpga", "fpga_number"))
-    known = {"id": engine["name"], "network": plan["network"]["name"], "entry": engine, "dies": 0}
-    return {**places, **known, "folding": partition["engines"].get(engine["name"]), "part": plan["platform"]["part"]}
+def _row(plan: Record, engine: EngineRecord, partition: Record) -> Row:
+    return {
+        "id": engine["name"],
+        "network": plan["network"]["name"],
+        "entry": engine,
+        "folding": partition["engines"][engine["name"]],
+        "module": None,
+        "slot": None,
+        "slr": None,
+        "style": None,
+        "fpga": None,
+        "dies": 0,
+        "fpga_number": None,
+        "part": plan["platform"]["part"],
+    }
 
 
 def _channel(stream: Record) -> Record:
@@ -154,7 +164,7 @@ def _channel(stream: Record) -> Record:
     return {**stream, "width_bits": wires, "words_per_frame": -(-stream["elements"] * stream["element_bits"] // wires)}
 
 
-def _check_cuts(phases: list[PhaseFacts], findings: Findings) -> None:
+def _check_cuts(phases: Phases, findings: Findings) -> None:
     """Judge that one stream alone is live at a cut: there is one engine to write it and one to read it."""
     for before in range(len(phases) - 1):
         written = {c["target"] for phase in phases[: before + 1] for c in phase.channels if _in_memory(c["target"])}
@@ -186,9 +196,8 @@ def _check_times(plan: Record, findings: Findings) -> None:
     findings.expect(name, "schedule", "period_us", plan["period_us"], period_us)
     again = load_us if len(partitions) > 1 else 0.0
     findings.expect("wrong-load-time", "schedule", "reload_us", plan["reload_us"], again)
-    findings.expect(
-        "wrong-estimate", "schedule", "fps", plan["fps"], plan["batch"] * 1e6 / period_us if period_us else 0
-    )
+    fps = plan["batch"] * 1e6 / period_us if period_us else 0
+    findings.expect("wrong-estimate", "schedule", "fps", plan["fps"], fps)
     check_stats(plan["stats"], "stats", findings)
     findings.expect("wrong-objective", "stats", "objective", plan["stats"]["objective"], period_us)
 
@@ -198,7 +207,7 @@ def _check_partition(plan: Record, phase: PhaseFacts, raw: Record) -> None:
     cycles = [check_engine(engine, phase) for engine in phase.folded.values()]
     phase.expect("wrong-interval", phase.where, "interval_cycles", raw["interval_cycles"], max(cycles, default=0))
     check_streams(phase)
-    _check_elements(phase)
+    _check_elements(phase, raw["streams"])
     check_unplaced_fifos(phase, plan["platform"]["part"])
     check_costs(phase)
     _check_joined(phase)
@@ -207,11 +216,11 @@ def _check_partition(plan: Record, phase: PhaseFacts, raw: Record) -> None:
     check_stats(raw["folding"], f"{phase.where}.folding", phase.findings)
 
 
-def _check_elements(phase: PhaseFacts) -> None:
+def _check_elements(phase: PhaseFacts, streams: list[Record]) -> None:
     """Judge that streams have as many elements a frame, and as wide ones, as the ports at their ends."""
-    for channel in phase.channels:
-        stated, where = (channel["elements"], channel["element_bits"]), f"{phase.where} channel {channel['name']}"
-        for side, port in zip(("source", "target"), ports_of(phase, channel), strict=True):
+    for channel, stream in zip(phase.channels, streams, strict=True):
+        stated, where = (stream["elements"], stream["element_bits"]), f"{phase.where} channel {channel['name']}"
+        for side, port in zip(SIDES, ports_of(phase, channel), strict=True):
             if port is not None and stated != (port.elements, port.bits):
                 told = f"{stated[0]} elements of {stated[1]} bits, {channel[side]} has {port.elements} of {port.bits}"
                 phase.add("stream-mismatch", where, told)
@@ -220,7 +229,7 @@ def _check_elements(phase: PhaseFacts) -> None:
 def _check_joined(phase: PhaseFacts) -> None:
     """Judge what the engines at both ends of a stream have to agree on."""
     for channel in phase.channels:
-        source, target = (phase.folded.get(channel[side]) for side in ("source", "target"))
+        source, target = (phase.folded.get(channel[side]) for side in SIDES)
         if phase.back_end is not None and source is not None and target is not None:
             phase.back_end.check_joined(source.row, target.row, f"{phase.where} channel {channel['name']}")
 
@@ -244,12 +253,12 @@ def _check_use(plan: Record, phase: PhaseFacts, raw: Record) -> None:
 
 def _check_memory(plan: Record, phase: PhaseFacts, raw: Record) -> None:
     """Judge what a partition moves to and from memory, which is less than the memory carries (eq. 7)."""
-    bits = dict.fromkeys(("source", "target"), 0)
-    for channel in phase.channels:
+    bits = dict.fromkeys(SIDES, 0)
+    for channel, stream in zip(phase.channels, raw["streams"], strict=True):
         for side in bits:
             end = phase.end(channel, side)
             if end is not None and end.kind in ("host", "memory"):
-                bits[side] += channel["elements"] * channel["element_bits"]
+                bits[side] += stream["elements"] * stream["element_bits"]
     phase.expect("wrong-buffers", phase.where, "loaded_bits", raw["loaded_bits"], bits["source"])
     phase.expect("wrong-buffers", phase.where, "stored_bits", raw["stored_bits"], bits["target"])
     cycles = max(raw["interval_cycles"], 1)

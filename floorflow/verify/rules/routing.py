@@ -10,7 +10,9 @@ from math import floor
 from floorflow.verify.facts import PhaseFacts
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.geometry import Device
-from floorflow.verify.records import TERMS, Record
+from floorflow.verify.phase_records import RoutingMapRecord
+from floorflow.verify.plan_records import OptionsRecord
+from floorflow.verify.records import TERMS
 from floorflow.verify.rules.ports import Wire
 from floorflow.verify.rules.slices import TILES_AND_MHZ
 from floorflow.verify.violations import Findings
@@ -34,7 +36,9 @@ Bins = list[list[float]]
 """A number for each bin: rows of bins from the lowest up, each from left to right."""
 
 
-def check_objective(phase: PhaseFacts, board: Board, fpga: str, *, wires: Sequence[Wire], options: Record) -> None:
+def check_objective(
+    phase: PhaseFacts, board: Board, fpga: str, *, wires: Sequence[Wire], options: OptionsRecord
+) -> None:
     """Check wirelength, weights, terms and routing map of an FPGA's floorplan."""
     floorplan, where = phase.raw["floorplan"][fpga], f"{phase.where}.floorplan.{fpga}"
     length = sum(wire.width_bits * wire.tiles for wire in wires)
@@ -53,7 +57,7 @@ def check_objective(phase: PhaseFacts, board: Board, fpga: str, *, wires: Sequen
     _check_bins(stated, carried, board.device, where, phase.findings)
 
 
-def _check_figures(stated: Record, carried: Bins, offered: Bins, where: str, findings: Findings) -> None:
+def _check_figures(stated: RoutingMapRecord, carried: Bins, offered: Bins, where: str, findings: Findings) -> None:
     derived = {
         "unit": UNIT,
         "bin_columns": BIN_TILES,
@@ -63,11 +67,10 @@ def _check_figures(stated: Record, carried: Bins, offered: Bins, where: str, fin
         "mean": sum(map(sum, carried)) / (len(carried) * len(carried[0])),
         "over": sum(d > c for ds, cs in zip(carried, offered, strict=True) for d, c in zip(ds, cs, strict=True)),
     }
-    for name, value in derived.items():
-        findings.expect("wrong-routing-map", where, name, stated[name], value)
+    findings.compare("wrong-routing-map", where, stated, derived)
 
 
-def _check_bins(stated: Record, carried: Bins, device: Device, where: str, findings: Findings) -> None:
+def _check_bins(stated: RoutingMapRecord, carried: Bins, device: Device, where: str, findings: Findings) -> None:
     """Check the map itself, which is in whole numbers, and where its peak is."""
     peak, at = max(map(max, carried)), tuple(stated["peak_at"][side] for side in ("left", "bottom", "right", "top"))
     row, column = at[1] // BIN_TILES, at[0] // BIN_TILES

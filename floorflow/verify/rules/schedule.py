@@ -11,18 +11,20 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
-from floorflow.verify.facts import End, PhaseFacts
+from floorflow.verify.facts import End, PhaseFacts, Phases
 from floorflow.verify.files import Folder
-from floorflow.verify.hardware.boards import Board
-from floorflow.verify.records import Record, repeated
+from floorflow.verify.hardware.boards import Board, Boards
+from floorflow.verify.phase_records import PhaseRecord
+from floorflow.verify.plan_records import PlanRecord, RegionRecord, ScheduleRecord, StepRecord
+from floorflow.verify.records import SIDES, Record, Side, repeated
 from floorflow.verify.rules.claims import check_stats
-from floorflow.verify.schema import departures, records
+from floorflow.verify.schema import file_record, holds
 from floorflow.verify.violations import Findings
 
 KINDS = ("reconfigure",)
 
 
-def check_schedule(plan: Record, findings: Findings) -> None:
+def check_schedule(plan: PlanRecord, findings: Findings) -> None:
     """Judge the schedule, which a plan has if it has several phases, or if partitions in time were asked for."""
     schedule, phases, name = plan["schedule"], plan["phases"], "wrong-schedule"
     asked = is_reconfigured(plan)
@@ -43,31 +45,31 @@ def check_schedule(plan: Record, findings: Findings) -> None:
         findings.add(name, "schedule.steps", f"are {', '.join(listed)}; the phases are {', '.join(expected)}")
         return
     for phase, step in zip(phases, schedule["steps"], strict=True):
-        _check_step(plan, phase, step, findings)
+        _check_step(plan, schedule["batch"], phase, step, findings)
     if in_regions(plan):
         return  # loads hide behind runs, as `check_timeline` judges
     total = sum(step["load_us"] + step["run_us"] for step in schedule["steps"])
     findings.expect(name, "schedule", "period_us", schedule["period_us"], total)
 
 
-def is_reconfigured(plan: Record) -> bool:
+def is_reconfigured(plan: PlanRecord) -> bool:
     """Whether the options ask for parts that run one after another."""
-    return bool(plan["options"].get("reconfigure", "none") != "none")
+    return plan["options"].get("reconfigure", "none") != "none"
 
 
-def in_regions(plan: Record) -> bool:
+def in_regions(plan: PlanRecord) -> bool:
     """Whether the options ask for parts that are swapped in regions."""
-    return bool(plan["options"].get("reconfigure", "none") == "partial")
+    return plan["options"].get("reconfigure") == "partial"
 
 
-def _check_step(plan: Record, phase: Record, step: Record, findings: Findings) -> None:
+def _check_step(plan: PlanRecord, batch: int, phase: PhaseRecord, step: StepRecord, findings: Findings) -> None:
     where = f"schedule.steps {phase['name']}"
     if step["load_us"] < 0:
         findings.add("wrong-schedule", where, f"load_us is {step['load_us']}, no time is negative")
     longest = max((part["interval_cycles"] for part in phase["networks"]), default=0)
     clock_mhz = plan["options"]["clock_mhz"]
     if clock_mhz > 0:
-        run_us = plan["schedule"]["batch"] * longest / clock_mhz
+        run_us = batch * longest / clock_mhz
         if in_regions(plan):
             filled = max((part["estimates"]["latency_us"] for part in phase["networks"]), default=0)
             run_us += filled - longest / clock_mhz
@@ -78,38 +80,37 @@ BUFFERS = "buffers.json"
 BUFFERS_SCHEMA = "floorflow-buffers/1"
 
 
-def check_reconfigured(
-    folder: Folder, plan: Record, phases: Sequence[PhaseFacts], boards: Mapping[str, Board], findings: Findings
-) -> None:
+def check_reconfigured(folder: Folder, plan: PlanRecord, phases: Phases, boards: Boards, findings: Findings) -> None:
     """Judge a plan of partitions in time; others are left alone."""
-    if not is_reconfigured(plan) or plan["schedule"] is None:
+    schedule = plan["schedule"]
+    if not is_reconfigured(plan) or schedule is None:
         return
     check_once(phases, findings)
     board = next(iter(boards.values()), None)
     if board is not None:
-        _check_loads(plan, board, findings)
-    _check_batch(plan, findings)
-    _check_bandwidth(plan, phases, findings)
-    _check_claims(plan, findings)
+        _check_loads(schedule, board, findings, in_regions=in_regions(plan))
+    _check_batch(schedule, plan["options"].get("batch"), findings)
+    _check_bandwidth(schedule.get("memory_gbps"), phases, findings)
+    _check_claims(schedule, findings)
     for phase in phases:
-        _check_buffers(folder, plan, phase, phases)
+        _check_buffers(folder, schedule["batch"], phase, phases)
 
 
-def check_once(phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_once(phases: Phases, findings: Findings) -> None:
     """Judge that no engine is in two partitions; that each is in one is judged for all plans."""
     for name, count in repeated(name for phase in phases for name in phase.folded):
         findings.add("engine-in-two-partitions", f"engine {name}", f"{count} partitions have it, expected one")
 
 
-def _check_loads(plan: Record, board: Board, findings: Findings) -> None:
+def _check_loads(schedule: ScheduleRecord, board: Board, findings: Findings, *, in_regions: bool) -> None:
     """Judge that the device is loaded before each phase but the first, in the board's time, and what memory carries."""
-    schedule, raw = plan["schedule"], board.raw
+    raw = board.raw
     stated = raw.get("reconfiguration")
     if stated is None or "memory_gbps" not in raw:
         findings.add("wrong-load-time", "schedule", f"the file of {raw['name']} does not say how it is loaded anew")
         return
     findings.expect("wrong-load-time", "schedule", "memory_gbps", schedule.get("memory_gbps"), raw["memory_gbps"])
-    if in_regions(plan):
+    if in_regions:
         return  # loads are those of regions
     load_us = stated["ms"] * 1000
     for number, step in enumerate(schedule["steps"]):
@@ -119,9 +120,8 @@ def _check_loads(plan: Record, board: Board, findings: Findings) -> None:
     findings.expect("wrong-load-time", "schedule", "reload_us", schedule.get("reload_us"), again)
 
 
-def _check_batch(plan: Record, findings: Findings) -> None:
-    batch, objective = plan["schedule"]["batch"], plan["schedule"].get("objective")
-    asked = plan["options"].get("batch")
+def _check_batch(schedule: ScheduleRecord, asked: int | None, findings: Findings) -> None:
+    batch, objective = schedule["batch"], schedule.get("objective")
     if asked is not None:
         findings.expect("wrong-schedule", "schedule", "batch", batch, asked)
     if objective not in ("latency", "throughput") or (objective == "latency" and batch != 1):
@@ -129,16 +129,15 @@ def _check_batch(plan: Record, findings: Findings) -> None:
         findings.add("wrong-schedule", "schedule.objective", told)
 
 
-def _check_bandwidth(plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def _check_bandwidth(most: float | None, phases: Phases, findings: Findings) -> None:
     """Judge that what a phase moves to and from memory while it runs is less than the memory carries (SAMO, eq. 7)."""
-    most = plan["schedule"].get("memory_gbps")
     if most is None:
         findings.add("too-fast-for-memory", "schedule.memory_gbps", "is not stated")
         return
     for phase in phases:
         gbps = 0.0
         for channel in phase.channels:
-            ends = [phase.end(channel, side) for side in ("source", "target")]
+            ends = [phase.end(channel, side) for side in SIDES]
             interval = phase.interval_cycles(channel)
             bits = channel["words_per_frame"] * channel["width_bits"]
             if interval:
@@ -151,9 +150,9 @@ def _is_in_memory(end: End | None) -> bool:
     return end is not None and end.kind in ("host", "memory")
 
 
-def _check_claims(plan: Record, findings: Findings) -> None:
+def _check_claims(schedule: ScheduleRecord, findings: Findings) -> None:
     """Judge that what was minimised is the time of a batch, and that no proof is above it."""
-    stats, period_us = plan["schedule"].get("stats"), plan["schedule"]["period_us"]
+    stats, period_us = schedule.get("stats"), schedule["period_us"]
     if stats is None:
         findings.add("wrong-schedule", "schedule.stats", "are not stated")
         return
@@ -161,21 +160,17 @@ def _check_claims(plan: Record, findings: Findings) -> None:
     findings.expect("wrong-objective", "schedule.stats", "objective", stats["objective"], period_us)
 
 
-def _check_buffers(folder: Folder, plan: Record, phase: PhaseFacts, phases: Sequence[PhaseFacts]) -> None:
+def _check_buffers(folder: Folder, batch: int, phase: PhaseFacts, phases: Phases) -> None:
     """Judge that buffers.json of a phase tells of each of its streams at memory or at the host, and of nothing else."""
     name = f"{'' if len(phases) == 1 else f'phases/{phase.name}/'}{BUFFERS}"
     content = folder.json(name, phase.findings)
     if content is None:
         return
-    faults = list(departures(content, "buffers_file", name))
-    for where, message in faults:
-        phase.add("wrong-buffers", where, message)
-    if faults:
+    if not holds(content, file_record("buffers_file"), phase.findings, "wrong-buffers", name):
         return
-    batch = plan["schedule"]["batch"]
     expected = {"schema": BUFFERS_SCHEMA, "phase": phase.name, "batch": batch}
     phase.compare("wrong-buffers", name, content, expected)
-    for key, side, other in (("loads", "source", "target"), ("stores", "target", "source")):
+    for key, side, other in (("loads", *SIDES), ("stores", *SIDES[::-1])):
         rows = [
             {
                 "buffer": channel[side],
@@ -188,7 +183,8 @@ def _check_buffers(folder: Folder, plan: Record, phase: PhaseFacts, phases: Sequ
             for channel in phase.channels
             if _is_in_memory(phase.end(channel, side))
         ]
-        stated = [{field: row[field] for field in records()["buffer_row"]} for row in content[key]]
+        fields = rows[0].keys() if rows else ()
+        stated = [{field: row[field] for field in fields} for row in content[key]]
         if stated != rows:
             phase.add("wrong-buffers", f"{name} {key}", "they are not those of the phase's channels")
 
@@ -196,7 +192,7 @@ def _check_buffers(folder: Folder, plan: Record, phase: PhaseFacts, phases: Sequ
 TIMELINE = "wrong-timeline"
 
 
-def check_timeline(plan: Record, findings: Findings) -> None:
+def check_timeline(plan: PlanRecord, findings: Findings) -> None:
     """Judge the times of a plan whose phases are swapped in regions; others are left alone."""
     schedule = plan["schedule"]
     if schedule is None or not in_regions(plan):
@@ -206,7 +202,8 @@ def check_timeline(plan: Record, findings: Findings) -> None:
     if unstated:
         findings.add(TIMELINE, "schedule.steps", f"do not say when {', '.join(unstated)} load and run")
         return
-    loads = _loads(plan)
+    entry = plan.get("reconfigurable")
+    loads: dict[str | None, float] = {each["name"]: each["load_us"] for each in entry["regions"]} if entry else {}
     region_of = {phase["name"]: phase.get("region") for phase in plan["phases"]}
     port_free, ran = 0.0, 0.0
     region_free: dict[str | None, float] = {}
@@ -223,12 +220,6 @@ def check_timeline(plan: Record, findings: Findings) -> None:
     findings.expect(TIMELINE, "schedule", "reload_us", schedule.get("reload_us", 0.0), 0.0)
 
 
-def _loads(plan: Record) -> Mapping[str | None, float]:
-    """Return what each region takes to load, as the plan states it; that is judged with the regions."""
-    entry = plan.get("reconfigurable") or {"regions": []}
-    return {region["name"]: region["load_us"] for region in entry["regions"]}
-
-
 SCRIPT, CHUNKS = "dfx/dfx.tcl", "host/chunks.json"
 CHUNKS_SCHEMA = "floorflow-chunks/1"
 _PAIR = re.compile(r"(\w+) \{?([^{}\\\n]*?)\}?(?: \\)?$")
@@ -236,27 +227,24 @@ _CONFIGURATION = re.compile(r"lappend configurations \[list \{[^{}]+\} \[dict cr
 _WORD = re.compile(r"\{([^{}]*)\}")
 
 
-def check_region_files(
-    folder: Folder, plan: Record, phases: Sequence[PhaseFacts], boards: Mapping[str, Board], findings: Findings
-) -> None:
+def check_region_files(folder: Folder, plan: PlanRecord, phases: Phases, boards: Boards, findings: Findings) -> None:
     """Judge that script and chunks.json say what the plan does, and that there are none without regions."""
-    if plan.get("reconfigurable") is None:
+    stated, schedule = plan.get("reconfigurable"), plan["schedule"]
+    if stated is None:
         for where, name in ((SCRIPT, "wrong-region-script"), (CHUNKS, "wrong-chunks")):
             if folder.matching([where]):
                 findings.add(name, where, "the plan has no regions; a left-over of another plan?")
         return
     text = folder.text(SCRIPT, findings)
     if text is not None:
-        _check_script(text, plan, phases, boards, findings)
-    if plan["schedule"] is not None:
+        _check_script(text, stated["regions"], phases, boards, findings)
+    if schedule is not None:
         content = folder.json(CHUNKS, findings)
         if content is not None:
-            _check_chunks(content, plan, phases, findings)
+            _check_chunks(content, schedule["batch"], stated["regions"], phases, findings)
 
 
-def _check_script(
-    text: str, plan: Record, phases: Sequence[PhaseFacts], boards: Mapping[str, Board], findings: Findings
-) -> None:
+def _check_script(text: str, regions: list[RegionRecord], phases: Phases, boards: Boards, findings: Findings) -> None:
     stated = [_pairs(block) for block in text.split("lappend regions [dict create")[1:]]
     expected = [
         {
@@ -267,7 +255,7 @@ def _check_script(
             "snapping": region["snapping_mode"],
             "reset": str(region["reset_after_reconfig"]).upper(),
         }
-        for region in plan["reconfigurable"]["regions"]
+        for region in regions
     ]
     if stated != expected:
         findings.add("wrong-region-script", SCRIPT, "its regions are not the plan's")
@@ -290,13 +278,9 @@ def _pairs(block: str) -> dict[str, str]:
     return {match[1]: match[2] for match in map(_PAIR.fullmatch, lines) if match}
 
 
-def _check_chunks(content: Record, plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
-    faults = list(departures(content, "chunks_file", CHUNKS))
-    for where, message in faults:
-        findings.add("wrong-chunks", where, message)
-    if faults:
+def _check_chunks(content: Record, batch: int, regions: list[RegionRecord], phases: Phases, findings: Findings) -> None:
+    if not holds(content, file_record("chunks_file"), findings, "wrong-chunks", CHUNKS):
         return
-    batch = plan["schedule"]["batch"]
     findings.expect("wrong-chunks", CHUNKS, "schema", content["schema"], CHUNKS_SCHEMA)
     findings.expect("wrong-chunks", CHUNKS, "batch", content["batch"], batch)
     left = {
@@ -310,7 +294,7 @@ def _check_chunks(content: Record, plan: Record, phases: Sequence[PhaseFacts], f
         if {key: told[key] for key in step} != step:
             findings.add("wrong-chunks", f"{CHUNKS} step {number}", f"it is not what phase {step['phase']} does")
     findings.expect("wrong-chunks", CHUNKS, "number of steps", len(stated), len(steps))
-    first: dict[str, str | None] = {region["name"]: None for region in plan["reconfigurable"]["regions"]}
+    first: dict[str, str | None] = {region["name"]: None for region in regions}
     for phase in reversed(phases):
         first[str(phase.raw.get("region"))] = phase.name
     findings.expect("wrong-chunks", CHUNKS, "reference", content["reference"], first)
@@ -328,7 +312,7 @@ def _step(phase: PhaseFacts, batch: int, left: Mapping[str, tuple[int, int]]) ->
     }
 
 
-def _rows(phase: PhaseFacts, side: str, batch: int, left: Mapping[str, tuple[int, int]]) -> Iterator[Record]:
+def _rows(phase: PhaseFacts, side: Side, batch: int, left: Mapping[str, tuple[int, int]]) -> Iterator[Record]:
     """Yield what a phase loads or stores; words of another width than the buffer's are packed into an area apart."""
     for channel in phase.channels:
         end = phase.end(channel, side)

@@ -10,9 +10,10 @@ from itertools import pairwise
 from math import ceil
 
 from floorflow.verify.facts import PhaseFacts, is_outside
-from floorflow.verify.hardware.boards import Board
+from floorflow.verify.hardware.boards import Board, Boards
 from floorflow.verify.hardware.geometry import Rectangle
-from floorflow.verify.records import RESOURCE_NAMES, Record, amounts, limit_of
+from floorflow.verify.phase_records import ChannelRecord, LongStreamRecord
+from floorflow.verify.records import RESOURCE_NAMES, SIDES, amounts, limit_of
 from floorflow.verify.rules.sums import slot_totals
 from floorflow.verify.violations import Findings
 
@@ -69,7 +70,7 @@ class Stretch:
         return [slot for slot, count in zip(self.slots, parts, strict=True) for _ in range(count)]
 
 
-def check_slices(phase: PhaseFacts, boards: Mapping[str, Board], cap: Record) -> None:
+def check_slices(phase: PhaseFacts, boards: Boards, cap: Mapping[str, float]) -> None:
     """Judge slices of every channel, what they cost, that streams that meet wait for none, and the longest streams."""
     reach = TILES_AND_MHZ / phase.clock_mhz if phase.clock_mhz else 0.0
     if reach < 1 or not {*phase.fpgas} <= {*boards}:
@@ -88,8 +89,7 @@ def check_slices(phase: PhaseFacts, boards: Mapping[str, Board], cap: Record) ->
     for fpga, floorplan in phase.raw["floorplan"].items():
         own = {name: way for name, way in ways.items() if way.fpga == fpga and way.tiles}
         where = f"{phase.where}.floorplan.{fpga}"
-        listed = [{key: row[key] for key in _KEYS} for row in floorplan["longest"]]
-        _check_longest(listed, list(_longest(phase, own, reach)), where, phase.findings)
+        _check_longest(floorplan["longest"], list(_longest(phase, own, reach)), where, phase.findings)
     if phase.back_end is not None:
         built = phase.back_end.builds_slices(phase.raw, phase.where)
         phase.expect("wrong-slices-built", phase.where, "slices_built", phase.raw["slices_built"], built)
@@ -99,10 +99,7 @@ def check_slices(phase: PhaseFacts, boards: Mapping[str, Board], cap: Record) ->
             phase.expect("wrong-slices-built", where, "fifos", fpga["crossing"]["fifos"], fifos)
 
 
-_KEYS = ("channel", "tiles", "unsliced_tiles", "way_tiles", "reach_tiles", "slices")
-
-
-def _stretches(phase: PhaseFacts, boards: Mapping[str, Board]) -> Iterator[tuple[str, Stretch]]:
+def _stretches(phase: PhaseFacts, boards: Boards) -> Iterator[tuple[str, Stretch]]:
     """Yield the streams between two pblocks of an FPGA, or a pblock and the host's port; inside one they are points."""
     boxes = {
         name: (fpga, reduce(Rectangle.around, map(Rectangle.of, entry["rectangles"])))
@@ -112,17 +109,17 @@ def _stretches(phase: PhaseFacts, boards: Mapping[str, Board]) -> Iterator[tuple
     }
     fpgas = list(phase.fpgas)
     for channel in phase.channels:
-        homes = [phase.module_of.get(channel[end]) for end in ("source", "target")]
+        homes = [phase.module_of.get(channel[end]) for end in SIDES]
         ends = [
             (fpgas[-side], boards[fpgas[-side]].host_port) if is_outside(channel[end]) else boxes.get(str(home))
-            for side, (end, home) in enumerate(zip(("source", "target"), homes, strict=True))
+            for side, (end, home) in enumerate(zip(SIDES, homes, strict=True))
         ]
         slots = phase.ends(channel)
         if ends[0] and ends[1] and slots and ends[0][0] == ends[1][0]:
             yield channel["name"], _stretch(phase, boards[ends[0][0]], channel, ends[0][1], ends[1][1])
 
 
-def _stretch(phase: PhaseFacts, board: Board, channel: Record, source: Rectangle, target: Rectangle) -> Stretch:
+def _stretch(phase: PhaseFacts, board: Board, channel: ChannelRecord, source: Rectangle, target: Rectangle) -> Stretch:
     """Return a stream as rows from its source on, with registers where the board has them."""
     (x, y), (other_x, other_y) = source.middle, target.middle
     low, high = min(y, other_y), max(y, other_y)
@@ -172,7 +169,7 @@ def balance(phase: PhaseFacts, least: Mapping[str, int], may: Collection[str]) -
     has words more than ``fifo_needed``; beyond, a channel that ``may`` gets slices, and another's source is made late.
     """
     late: Counter[str] = Counter()
-    ends = {channel[end] for channel in phase.channels for end in ("source", "target")}
+    ends = {channel[end] for channel in phase.channels for end in SIDES}
     # A FIFO with too few words is reported where depths are judged.
     spare = {
         c["name"]: max(0, c["fifo_depth"] - c["fifo_needed"]) if c["fifo_needed"] else None for c in phase.channels
@@ -197,7 +194,7 @@ def balance(phase: PhaseFacts, least: Mapping[str, int], may: Collection[str]) -
     return counts
 
 
-def _check_cost(phase: PhaseFacts, channel: Record, where: str) -> None:
+def _check_cost(phase: PhaseFacts, channel: ChannelRecord, where: str) -> None:
     """Judge that slices lie where they are listed, all at one price, which is enough for two words in registers."""
     held: Counter[str] = Counter(channel["slice_slots"])
     stated = {slot: amounts(entry) for slot, entry in channel["slice_resources"].items()}
@@ -216,7 +213,7 @@ def _check_cost(phase: PhaseFacts, channel: Record, where: str) -> None:
         phase.add("wrong-slice-resources", where, message)
 
 
-def _free(phase: PhaseFacts, cap: Record) -> dict[str, dict[str, int]]:
+def _free(phase: PhaseFacts, cap: Mapping[str, float]) -> dict[str, dict[str, int]]:
     totals = slot_totals(phase)
     limits = {name: limit_of(cap, amounts(slot.entry["available"])) for name, slot in phase.slots.items()}
     return {name: {r: limit[r] - totals[name][r] for r in ("LUT", "FF")} for name, limit in limits.items()}
@@ -224,7 +221,7 @@ def _free(phase: PhaseFacts, cap: Record) -> dict[str, dict[str, int]]:
 
 def _check_left_out(
     phase: PhaseFacts,
-    channel: Record,
+    channel: ChannelRecord,
     ways: Mapping[str, Stretch],
     free: Mapping[str, Mapping[str, int]],
 ) -> None:
@@ -239,16 +236,24 @@ def _check_left_out(
         phase.add("slices-left-out", where, f"{', '.join(way.slots)} has {free[way.slots[0]]} free")
 
 
-def _longest(phase: PhaseFacts, ways: Mapping[str, Stretch], reach: float) -> Iterator[Record]:
+def _longest(phase: PhaseFacts, ways: Mapping[str, Stretch], reach: float) -> Iterator[LongStreamRecord]:
     count = {channel["name"]: channel["slices"] for channel in phase.channels}
     rows = [(name, way, way.longest(count[name])) for name, way in ways.items()]
     rows.sort(key=lambda row: (row[2] <= reach, -row[1].longest(0)))
     for name, way, tiles in rows[:LISTED]:
-        yield dict(zip(_KEYS, (name, way.tiles, way.longest(0), tiles, reach, count[name]), strict=True))
+        yield {
+            "channel": name,
+            "tiles": way.tiles,
+            "unsliced_tiles": way.longest(0),
+            "way_tiles": tiles,
+            "reach_tiles": reach,
+            "slices": count[name],
+        }
 
 
-def _check_longest(stated: list[Record], derived: list[Record], where: str, findings: Findings) -> None:
+def _check_longest(
+    stated: list[LongStreamRecord], derived: list[LongStreamRecord], where: str, findings: Findings
+) -> None:
     findings.expect("wrong-longest", where, "number of longest", len(stated), len(derived))
     for number, (row, expected) in enumerate(zip(stated, derived, strict=False)):
-        for key in _KEYS:
-            findings.expect("wrong-longest", f"{where}.longest[{number}]", key, row[key], expected[key])
+        findings.compare("wrong-longest", f"{where}.longest[{number}]", row, expected)

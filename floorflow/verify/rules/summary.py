@@ -7,20 +7,29 @@ that reach them, and the plan's own figures.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import floor
-from typing import Any
 
-from floorflow.verify.facts import PhaseFacts, frames_per_second, parts_of
+from floorflow.verify.facts import PhaseFacts, Phases, frames_per_second, parts_of
 from floorflow.verify.files import Folder
+from floorflow.verify.phase_records import StatsRecord
+from floorflow.verify.plan_records import (
+    FullestRecord,
+    FullnessRecord,
+    NetworkRecord,
+    OptionsRecord,
+    PlanRecord,
+    TargetRecord,
+    TargetsRecord,
+)
 from floorflow.verify.records import RESOURCE_NAMES, Amounts, Record, add, amounts, limit_of
 from floorflow.verify.rules.claims import RATE_TOLERANCE, check_stats
 from floorflow.verify.rules.sums import slot_totals
-from floorflow.verify.schema import departures
+from floorflow.verify.schema import departures, file_record
 from floorflow.verify.violations import Findings, close
 
 
-def check_summary(plan: Record, findings: Findings) -> None:
+def check_summary(plan: PlanRecord, findings: Findings) -> None:
     """Judge that the summary says nothing but what the plan says."""
     stated = plan["summary"]
     derived = {
@@ -31,8 +40,7 @@ def check_summary(plan: Record, findings: Findings) -> None:
         "warnings": len(plan["warnings"]),
         "interrupted": plan["interrupted"],
     }
-    for key, value in derived.items():
-        findings.expect("summary-differs", f"summary.{key}", key, stated[key], value)
+    findings.compare_at("summary-differs", "summary", stated, derived)
     _check_fullest("fullest", stated["fullest"], _fullest(plan), findings)
     names = [network["name"] for network in plan["networks"]]
     rows = [row["network"] for row in stated["networks"]]
@@ -40,13 +48,13 @@ def check_summary(plan: Record, findings: Findings) -> None:
         findings.add("summary-differs", "summary.networks", f"are {', '.join(rows)}; the plan has {', '.join(names)}")
         return
     for network, row in zip(plan["networks"], stated["networks"], strict=True):
-        for key, value in _network(plan, network).items():
-            findings.expect("summary-differs", f"summary.networks {network['name']}.{key}", key, row[key], value)
+        where = f"summary.networks {network['name']}"
+        findings.compare_at("summary-differs", where, row, _network(plan, network))
 
 
-def _network(plan: Record, network: Record) -> dict[str, Any]:
+def _network(plan: PlanRecord, network: NetworkRecord) -> dict[str, object]:
     parts = [part for _, part in parts_of(plan, network["name"])]
-    figures = {
+    figures: dict[str, object] = {
         "fps": frames_per_second(plan, network["name"]),
         "bound_cycles": network["search"]["bound_cycles"],
         "joint_bound_cycles": network["search"]["joint_bound_cycles"],
@@ -55,31 +63,34 @@ def _network(plan: Record, network: Record) -> dict[str, Any]:
     if not parts:
         return figures  # reported where networks are judged
     slowest = max(parts, key=lambda part: part["interval_cycles"])
-    alone = slowest["estimates"] if len(plan["phases"]) == 1 else {"sustained_fps": None, "latency_us": None}
-    shared = plan.get("memory_schedule")
+    estimates, shared = slowest["estimates"], plan.get("memory_schedule")
+    sustained, latency = None, None
     if shared is not None:  # its own rules judge the latency
+        sustained = frames_per_second(plan, network["name"])
         latency = next((e["latency_us"] for e in shared["networks"] if e["network"] == network["name"]), None)
-        alone = {"sustained_fps": figures["fps"], "latency_us": latency}
+    elif len(plan["phases"]) == 1:
+        sustained, latency = estimates["sustained_fps"], estimates["latency_us"]
     return {
         **figures,
         "interval_cycles": slowest["interval_cycles"],
-        "bottleneck": slowest["estimates"]["bottleneck"],
-        "sustained_fps": alone["sustained_fps"],
-        "latency_us": alone["latency_us"],
+        "bottleneck": estimates["bottleneck"],
+        "sustained_fps": sustained,
+        "latency_us": latency,
     }
 
 
-def _check_fullest(name: str, stated: Record | None, derived: Record | None, findings: Findings) -> None:
+def _check_fullest(
+    name: str, stated: Mapping[str, object] | None, derived: Mapping[str, object] | None, findings: Findings
+) -> None:
     if stated is None or derived is None:
         findings.expect("summary-differs", f"summary.{name}", name, stated, derived)
-        return
-    for key, value in derived.items():
-        findings.expect("summary-differs", f"summary.{name}.{key}", key, stated[key], value)
+    else:
+        findings.compare_at("summary-differs", f"summary.{name}", stated, derived)
 
 
-def _fullest(plan: Record) -> Record | None:
+def _fullest(plan: PlanRecord) -> FullestRecord | None:
     """Return the largest share of a slot's resource; of equal ones the first by phase, slot and resource."""
-    best: Record | None = None
+    best: FullestRecord | None = None
     slots = [slot["name"] for fpga in plan["platform"]["fpgas"] for slot in fpga["slots"]]
     for phase in plan["phases"]:
         for slot in slots:
@@ -98,13 +109,13 @@ Share = tuple[float, str, str]
 """Demand over limit, slot, resource."""
 
 
-def check_fullness(plan: Record, phases: list[PhaseFacts], findings: Findings) -> None:
+def check_fullness(plan: PlanRecord, phases: Phases, findings: Findings) -> None:
     """Check every largest share: of slots, of what folding counted, and in the summary."""
     options = plan["options"]
     if options["tie_break"] not in TIE_BREAKS:
         expected = f"expected one of {', '.join(TIE_BREAKS)}"
         findings.add("plan-malformed", "options.tie_break", f"is {options['tie_break']!r}, {expected}")
-    fullest: tuple[float, Record | None] = (0.0, None)
+    fullest: tuple[float, FullnessRecord | None] = (0.0, None)
     for phase in phases:
         limits = cap_limits(phase, options)
         share, slot, resource = _of_slots(phase, limits)
@@ -112,12 +123,12 @@ def check_fullness(plan: Record, phases: list[PhaseFacts], findings: Findings) -
         _check_share(stats, share, f"{phase.where}.partition.fullness", findings)
         _check_foldings(phase, limits, share)
         if share > fullest[0]:
-            told = {"phase": phase.name, "slot": slot, "resource": resource, "share": share, "bound": stats["bound"]}
-            fullest = share, told
+            place: FullestRecord = {"phase": phase.name, "slot": slot, "resource": resource, "share": share}
+            fullest = share, {**place, "bound": stats["bound"]}
     _check_fullest("fullness", plan["summary"]["fullness"], fullest[1], findings)
 
 
-def cap_limits(phase: PhaseFacts, options: Record) -> dict[str, Amounts]:
+def cap_limits(phase: PhaseFacts, options: OptionsRecord) -> dict[str, Amounts]:
     """Return cap x available of every slot."""
     available = {name: amounts(slot.entry["available"]) for name, slot in phase.slots.items()}
     return {name: limit_of(options["cap"], amount) for name, amount in available.items()}
@@ -140,7 +151,7 @@ def _shares(demand: Amounts, limit: Amounts) -> Iterator[tuple[float, str]]:
         yield (demand[name] / limit[name] if limit[name] else 0.0), name
 
 
-def _check_share(stats: Record, share: float, where: str, findings: Findings) -> None:
+def _check_share(stats: StatsRecord, share: float, where: str, findings: Findings) -> None:
     check_stats(stats, where, findings)
     findings.expect("wrong-objective", where, "objective", stats["objective"], share)
 
@@ -163,10 +174,10 @@ HALF = 0.5
 """A network with less than this share of the rate that was asked for is starved, unless a least rate was asked for."""
 
 
-def check_targets(plan: Record, findings: Findings) -> None:
+def check_targets(plan: PlanRecord, findings: Findings) -> None:
     """Judge ``targets`` against options, clock and the networks' intervals."""
     options, stated = plan["options"], plan.get("targets")
-    asked = {name: options.get(name) or {} for name in ("rates", "min_rate")}
+    asked = {"rates": options.get("rates") or {}, "min_rate": options.get("min_rate") or {}}
     names = [network["name"] for network in plan["networks"]]
     for option, rates in asked.items():
         for name in sorted(rates.keys() - {*names}):
@@ -187,11 +198,11 @@ def check_targets(plan: Record, findings: Findings) -> None:
         findings.add("wrong-target", "options.objective", told)
 
 
-def _check_target(plan: Record, row: Record, findings: Findings) -> float:
+def _check_target(plan: PlanRecord, row: TargetRecord, findings: Findings) -> float:
     """Judge the target of a network, and return how many times its interval the network's is."""
     options, network = plan["options"], row["network"]
     where = f"targets network {network}"
-    asked, least = ((options.get(name) or {}).get(network) for name in ("rates", "min_rate"))
+    asked, least = options.get("rates", {}).get(network), options.get("min_rate", {}).get(network)
     findings.expect("wrong-target", where, "fps", row["fps"], asked)
     findings.expect("wrong-target", where, "least_fps", row["least_fps"], least)
     interval = max((part["interval_cycles"] for _, part in parts_of(plan, network)), default=0)
@@ -211,7 +222,7 @@ def _check_target(plan: Record, row: Record, findings: Findings) -> float:
     return interval / target if target else 0.0
 
 
-def _check_stretch(stated: Record, ratios: list[float], findings: Findings) -> None:
+def _check_stretch(stated: TargetsRecord, ratios: list[float], findings: Findings) -> None:
     """Judge the worst of all; networks without a rate do not count as long as one that was asked for is missed."""
     asked = [ratio for ratio, row in zip(ratios, stated["networks"], strict=True) if row["fps"] is not None]
     counted = asked if any(ratio > 1 for ratio in asked) else ratios
@@ -235,14 +246,14 @@ INSTEAD = "--objective resources"
 """What may stand beside a rate where the highest was asked for by name."""
 
 
-def check_extras(folder: Folder, plan: Record, phases: list[PhaseFacts], findings: Findings) -> None:
+def check_extras(folder: Folder, plan: PlanRecord, phases: Phases, findings: Findings) -> None:
     """Judge extras.json where there is one: that it belongs to this plan.json, and what it says."""
     if EXTRAS not in folder.matching([EXTRAS]):
         return
     told = folder.json(EXTRAS, findings)
     if told is None:
         return
-    problems = list(departures(told, "extras_file")) or (
+    problems = list(departures(told, file_record("extras_file"))) or (
         [] if told["schema"] == EXTRAS_SCHEMA else [("schema", f"is {told['schema']!r:.60}, expected {EXTRAS_SCHEMA}")]
     )
     for where, message in problems:
@@ -280,7 +291,7 @@ def _check_left_out(told: Record, findings: Findings) -> None:
         findings.add("wrong-bargain", WHERE, f"the rates are not lower by {', '.join(map(str, LESS))}")
 
 
-def _check_without_limits(plan: Record, stated: Record, findings: Findings) -> None:
+def _check_without_limits(plan: PlanRecord, stated: Record, findings: Findings) -> None:
     """Check that limits are named where, and only where, lifting them gives a lower bound; that one is claimed."""
     options, where = plan["options"], f"{EXTRAS}: without_limits"
     search = plan["networks"][0]["search"]
@@ -299,7 +310,7 @@ def _check_without_limits(plan: Record, stated: Record, findings: Findings) -> N
             findings.add("wrong-bound", where, f"{name!r:.60} is no limit of the options")
 
 
-def _check_request(plan: Record, told: Record, where: str, findings: Findings) -> None:
+def _check_request(plan: PlanRecord, told: Record, where: str, findings: Findings) -> None:
     """Judge whether the same command with what is told asks for this plan at another rate."""
     options = plan["options"]
     fpgas = [f"--fpgas {len(plan['platform']['fpgas'])}"] if options["fpgas"] == "auto" else []
@@ -310,7 +321,7 @@ def _check_request(plan: Record, told: Record, where: str, findings: Findings) -
         findings.add("wrong-bargain", where, "no command knows what the build of this plan measured")
 
 
-def _check_rows(plan: Record, network: Record, told: Record, where: str, findings: Findings) -> None:
+def _check_rows(plan: PlanRecord, network: NetworkRecord, told: Record, where: str, findings: Findings) -> None:
     own, clock_mhz = network["search"]["interval_cycles"], plan["options"]["clock_mhz"]
     for row in told["rows"]:
         if row["less"] not in LESS or row["interval_cycles"] == 0:
@@ -327,7 +338,7 @@ def _check_rows(plan: Record, network: Record, told: Record, where: str, finding
             findings.add("wrong-bargain", where, "there is a wire length just where floorplans were made")
 
 
-def _check_now(plan: Record, phase: PhaseFacts, now: Record, where: str) -> None:
+def _check_now(plan: PlanRecord, phase: PhaseFacts, now: Record, where: str) -> None:
     """Derive the plan's own figures again."""
     totals = slot_totals(phase)
     shares = {

@@ -6,7 +6,8 @@ from collections import Counter
 
 from floorflow.verify.facts import PhaseFacts
 from floorflow.verify.graphs import quotient, rings
-from floorflow.verify.records import RESOURCE_NAMES, Amounts, Record, add, amounts, excess, limit_of, repeated
+from floorflow.verify.phase_records import ChannelRecord, MemoryRecord
+from floorflow.verify.records import RESOURCE_NAMES, Amounts, add, amounts, excess, limit_of, repeated
 from floorflow.verify.violations import Findings
 
 
@@ -54,10 +55,12 @@ def module_totals(phase: PhaseFacts) -> dict[str, Amounts]:
         if engine in phase.folded:
             totals[module] = add(totals[module], amounts(phase.folded[engine].folding["resources"]))
     for channel in phase.channels:
-        for part in ("fifo", "converter"):
-            holder = channel[f"{part}_module"]
+        for holder, use in (
+            (channel["fifo_module"], channel["fifo_resources"]),
+            (channel["converter_module"], channel["converter_resources"]),
+        ):
             if holder in totals:
-                totals[holder] = add(totals[holder], amounts(channel[f"{part}_resources"]))
+                totals[holder] = add(totals[holder], use)
     return totals
 
 
@@ -141,7 +144,7 @@ def check_memories(phase: PhaseFacts) -> None:
             phase.add("wrong-memory", where, f"{memory['style']} is no other memory")
 
 
-def _check_fifo(memory: Record, channel: Record, where: str, findings: Findings) -> None:
+def _check_fifo(memory: MemoryRecord, channel: ChannelRecord, where: str, findings: Findings) -> None:
     bits = channel["width_bits"] * channel["fifo_depth"]
     findings.expect("wrong-memory", where, "bits", memory["bits"], bits)
     findings.expect("wrong-memory", where, "style", memory["style"], channel["fifo_style"])

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from fractions import Fraction
+from itertools import pairwise
 
 from floorflow.verify.back_end import PlannedEngine
-from floorflow.verify.facts import PhaseFacts
+from floorflow.verify.facts import PhaseFacts, Phases
 from floorflow.verify.graphs import critical_path
 from floorflow.verify.hardware.routes import links_on
-from floorflow.verify.records import RESOURCE_NAMES, ROUNDING, Record, repeated
+from floorflow.verify.phase_records import ChannelRecord, HostWeightsRecord, PartRecord, ThroughputRecord
+from floorflow.verify.plan_records import EngineRecord, OptionsRecord, PlanRecord
+from floorflow.verify.records import RESOURCE_NAMES, ROUNDING, SIDES, repeated
 from floorflow.verify.violations import Findings
 
 Edge = tuple[str, str, float]
@@ -21,7 +24,7 @@ def check_throughput(phase: PhaseFacts) -> None:
     """Check foldings, cycles, and the interval and estimates of every network of a phase."""
     cycles = {name: check_engine(engine, phase) for name, engine in phase.folded.items()}
     for channel in phase.channels:
-        source, target = (phase.folded.get(channel[end]) for end in ("source", "target"))
+        source, target = (phase.folded.get(channel[end]) for end in SIDES)
         if source is not None and target is not None and phase.back_end is not None:
             phase.back_end.check_joined(source.row, target.row, f"{phase.where} engine {source.name}")
     for network, part in phase.parts.items():
@@ -37,7 +40,7 @@ def check_throughput(phase: PhaseFacts) -> None:
 def check_engine(engine: PlannedEngine, phase: PhaseFacts) -> int:
     """Check what one folding gives and return its cycles, the derived ones where they can be derived."""
     where = f"{phase.where} engine {engine.name}"
-    stated = int(engine.folding["cycles"])
+    stated = engine.folding["cycles"]
     for resource, least in engine.facts.least_resources.items():
         if engine.folding["resources"][resource] < least:
             told = f"{resource} is {engine.folding['resources'][resource]}, it needs {least} at the least"
@@ -84,22 +87,22 @@ def _check_estimates(phase: PhaseFacts, network: str, cycles: dict[str, int]) ->
         "latency_us": _latency_us(phase, network, cycles),
         "bottleneck": bottleneck,
     }
-    for key, value in derived.items():
-        phase.expect("wrong-estimate", f"{where}.{key}", key, stated[key], value)
+    phase.findings.compare_at("wrong-estimate", where, stated, derived)
     expected = stated["expected_cycles"]
     if expected is not None and expected < interval:
         message = f"is {expected}, starting anew takes nothing off the interval of {interval}"
         phase.add("wrong-estimate", f"{where}.expected_cycles", message)
     _check_likely_clock(phase, network)
-    kept = (stated["throughput"] or {}).get("interval_cycles")
-    if expected is not None and kept is not None:
-        phase.expect("wrong-estimate", where, "expected_cycles", expected, max(kept, interval))
-    if stated["throughput"] is not None:
-        _check_known(stated["throughput"], f"{where}.throughput", phase.findings)
-        _check_first_frame(phase, network)
-        _check_sustained(phase, network)
-    else:
+    throughput = stated["throughput"]
+    if throughput is None:
         phase.expect("wrong-estimate", f"{where}.sustained_fps", "sustained_fps", stated["sustained_fps"], None)
+        return
+    if expected is not None and throughput["interval_cycles"] is not None:
+        longest = max(throughput["interval_cycles"], interval)
+        phase.expect("wrong-estimate", where, "expected_cycles", expected, longest)
+    _check_known(throughput, f"{where}.throughput", phase.findings)
+    _check_first_frame(phase, network, throughput["first_frame_cycles"])
+    _check_sustained(phase, network, throughput)
 
 
 def _check_likely_clock(phase: PhaseFacts, network: str) -> None:
@@ -115,13 +118,12 @@ def _check_likely_clock(phase: PhaseFacts, network: str) -> None:
         phase.add("wrong-estimate", where, f"engine {stated['engine']} does not run here")
 
 
-def _check_known(stated: Record, where: str, findings: Findings) -> None:
+def _check_known(stated: ThroughputRecord, where: str, findings: Findings) -> None:
     """Judge that the first word is no later than the frame, and that what is not known, and only that, is excused."""
     first_word, first_frame = stated["first_word_cycles"], stated["first_frame_cycles"]
     if first_word is not None and first_frame is not None and first_word > first_frame:
-        findings.add(
-            "wrong-estimate", where, f"the first word comes at {first_word}, the frame is done at {first_frame}"
-        )
+        told = f"the first word comes at {first_word}, the frame is done at {first_frame}"
+        findings.add("wrong-estimate", where, told)
     kept = (stated["interval_cycles"], first_word, first_frame)
     excused = bool(stated["not_analysed"].strip())
     if None in kept and not stated["deadlock"] and not excused:
@@ -130,9 +132,8 @@ def _check_known(stated: Record, where: str, findings: Findings) -> None:
         findings.add("wrong-estimate", where, "not_analysed says why something is not known, and all is")
 
 
-def _check_first_frame(phase: PhaseFacts, network: str) -> None:
+def _check_first_frame(phase: PhaseFacts, network: str, stated: int | None) -> None:
     """Judge that the first frame is not done before its words can have passed the registers and links on a path."""
-    stated = phase.parts[network]["estimates"]["throughput"]["first_frame_cycles"]
     if stated is None:
         return
     unread = _engines_whose_data_is_never_read(phase)
@@ -162,26 +163,24 @@ def _engines_whose_data_is_never_read(phase: PhaseFacts) -> set[str]:
     """Return the engines of which those behind them read nothing that has to be waited for."""
     back_end, unread = phase.back_end, set()
     for channel in phase.channels:
-        source, target = (phase.folded.get(channel[end]) for end in ("source", "target"))
+        source, target = (phase.folded.get(channel[end]) for end in SIDES)
         where = f"{phase.where} channel {channel['name']}"
         if source and target and back_end and back_end.reads_no_data(source.row, target.row, where):
             unread.add(source.name)
     return unread
 
 
-def _route_cycles(phase: PhaseFacts, channel: Record) -> int:
+def _route_cycles(phase: PhaseFacts, channel: ChannelRecord) -> int:
     """Cycles that a word spends in registers and slices, one in each, and on links, exact in the plan's decimals."""
     route = phase.route(channel) or ()
     links = (Fraction(str(link.entry["latency_us"])) * Fraction(str(phase.clock_mhz)) for link in links_on(route))
-    return phase.stages(route) + int(channel["slices"]) + sum(math.ceil(cycles) for cycles in links)
+    return phase.stages(route) + channel["slices"] + sum(math.ceil(cycles) for cycles in links)
 
 
-def _check_sustained(phase: PhaseFacts, network: str) -> None:
+def _check_sustained(phase: PhaseFacts, network: str, stated: ThroughputRecord) -> None:
     """Judge what the plan says that its FIFOs keep: no more than deeper ones, and nothing in a deadlock."""
     estimates, where = phase.parts[network]["estimates"], f"{phase.where} network {network}.estimates"
-    stated = estimates["throughput"]
-    kept = stated["interval_cycles"]
-    full = stated["full_rate_cycles"]
+    kept, full = stated["interval_cycles"], stated["full_rate_cycles"]
     if kept is not None and (kept < (full or 0) or stated["deadlock"]):
         message = f"interval_cycles is {kept}, of deep enough FIFOs {full}; deadlocks: {len(stated['deadlock'])}"
         phase.add("wrong-estimate", f"{where}.throughput", message)
@@ -200,7 +199,7 @@ FINEST_EPSILON = 10_000
 """The share counts as the nearest fraction with at most this denominator."""
 
 
-def check_balance(plan: Record, phase: PhaseFacts) -> None:
+def check_balance(plan: PlanRecord, phase: PhaseFacts) -> None:
     """Judge every pair of layers of a phase between which no other layer lies."""
     epsilon = plan["options"].get("epsilon")
     if epsilon is None:
@@ -213,7 +212,7 @@ def check_balance(plan: Record, phase: PhaseFacts) -> None:
             phase.add("rates-unbalanced", phase.where, message)
 
 
-def check_price(plan: Record, findings: Findings) -> None:
+def check_price(plan: PlanRecord, findings: Findings) -> None:
     """Judge that a search tells what it could do without balance only where there is one, and that it is no worse."""
     epsilon, objective = plan["options"].get("epsilon"), plan["options"]["objective"]
     for network in plan["networks"]:
@@ -229,7 +228,7 @@ def check_price(plan: Record, findings: Findings) -> None:
 
 
 def _cycles(engine: PlannedEngine) -> int:
-    return int(engine.folding["cycles"]) if engine.facts.cycles is None else engine.facts.cycles
+    return engine.folding["cycles"] if engine.facts.cycles is None else engine.facts.cycles
 
 
 def _consecutive(phase: PhaseFacts) -> Iterator[tuple[str, str]]:
@@ -260,13 +259,13 @@ Key = tuple[str, str, str]
 """Phase, engine and limit."""
 
 
-def check_engine_limits(plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_engine_limits(plan: PlanRecord, phases: Phases, findings: Findings) -> None:
     """Judge what the plan says of engines' products, and that those above a limit are listed, and no others."""
     above: dict[Key, tuple[int, int]] = {}
     for phase in phases:
         for name, engine in phase.folded.items():
             where = f"{phase.where} engine {name}"
-            stated, facts = engine.row["folding"], engine.facts
+            stated, facts = engine.folding, engine.facts
             if phase.back_end is not None:
                 findings.expect("wrong-products", where, "products", stated["products"], facts.products)
                 known = stated["beyond_known_builds"]
@@ -276,14 +275,14 @@ def check_engine_limits(plan: Record, phases: Sequence[PhaseFacts], findings: Fi
     _check_listed(plan, above, findings)
 
 
-def _above(options: Record, phase: PhaseFacts, engine: PlannedEngine) -> Iterator[tuple[str, int, int]]:
+def _above(options: OptionsRecord, phase: PhaseFacts, engine: PlannedEngine) -> Iterator[tuple[str, int, int]]:
     """Yield each limit that an engine is above, with what it has and what is allowed."""
-    most, row = options["max_products"], engine.row["folding"]
+    most, row = options["max_products"], engine.folding
     products = engine.facts.products if phase.back_end is not None else row["products"]
-    allowed_products = _products_allowed(most, engine.row["entry"])
+    allowed_products = _products_allowed(most, engine.entry)
     if products > allowed_products:
         yield "products", products, int(allowed_products)
-    slot = phase.slots.get(engine.row["slot"])
+    slot = phase.slots.get(engine.row["slot"] or "")
     for resource in RESOURCE_NAMES if slot is not None else ():
         share = options["max_engine_share"][resource]
         allowed = math.floor(share * slot.entry["available"][resource] + ROUNDING) if slot is not None else 0
@@ -292,7 +291,7 @@ def _above(options: Record, phase: PhaseFacts, engine: PlannedEngine) -> Iterato
             yield resource, row["resources"][resource], allowed
 
 
-def _products_allowed(most: int | str, entry: Record) -> float:
+def _products_allowed(most: int | str, entry: EngineRecord) -> float:
     """Return how many products an engine may form: the number for the widest operands that are not above its own."""
     if most == "none":
         return math.inf
@@ -303,7 +302,7 @@ def _products_allowed(most: int | str, entry: Record) -> float:
     return by_bits[max(bits for bits in by_bits if bits <= own)]
 
 
-def _check_listed(plan: Record, above: dict[Key, tuple[int, int]], findings: Findings) -> None:
+def _check_listed(plan: PlanRecord, above: dict[Key, tuple[int, int]], findings: Findings) -> None:
     kept, listed = plan["options"].get("keep_folding") is True, set[Key]()
     for entry in plan["limits_lifted"]:
         key = entry["phase"], entry["engine"], entry["limit"]
@@ -327,13 +326,13 @@ WORTH = 0.9
 """A rate below this share of the plan's must be all that there is without such engines."""
 
 
-def check_host_weights(options: Record, phase: PhaseFacts) -> None:
+def check_host_weights(options: OptionsRecord, phase: PhaseFacts) -> None:
     """Judge ``host_weights`` of every network in a phase; what options rule out the back end's part judges."""
     for network, part in phase.parts.items() if phase.back_end is not None else ():
         _check_part(options, phase, network, part)
 
 
-def _check_part(options: Record, phase: PhaseFacts, network: str, part: Record) -> None:
+def _check_part(options: OptionsRecord, phase: PhaseFacts, network: str, part: PartRecord) -> None:
     where, stated = f"{phase.where} network {network}.host_weights", part["host_weights"]
     engines = phase.engines_of(network)
     written = [name for name, engine in engines.items() if engine.facts.host_writes]
@@ -347,40 +346,34 @@ def _check_part(options: Record, phase: PhaseFacts, network: str, part: Record) 
     phase.expect("host-weights-differ", where, "engines", sorted(stated["engines"]), sorted(written))
     if stated["least"] > len(stated["engines"]):
         phase.add("bound-above-objective", where, f"least {stated['least']} is above the number of engines")
-    _check_bounds(options, part, where, phase.findings)
-    if written and not _is_worth_it(options["objective"], part):
+    _check_bounds(options, stated, part["interval_cycles"], where, phase.findings)
+    latency, cycles = part["folding"]["stats"]["objective"], float(part["interval_cycles"])
+    if options["objective"] == "latency" and latency is not None:
+        cycles = latency
+    if written and not _is_worth_it(options["objective"], stated, cycles):
         told = f"without that {stated['without_cycles']} cycles, bound {stated['without_bound_cycles']}"
         phase.add("host-weights-needless", where, told)
 
 
-def _value_cycles(objective: str, part: Record) -> float:
-    """Return what counts: the interval, or the latency in cycles."""
-    latency = part["folding"]["stats"]["objective"]
-    return float(latency if objective == "latency" and latency is not None else part["interval_cycles"])
-
-
-def _check_bounds(options: Record, part: Record, where: str, findings: Findings) -> None:
+def _check_bounds(
+    options: OptionsRecord, stated: HostWeightsRecord, interval: int, where: str, findings: Findings
+) -> None:
     """Judge that bounds are below what they bound, as far as they were worked out."""
-    stated = part["host_weights"]
-    pairs = [("without_cycles", "without_bound_cycles"), ("without_bound_cycles", "bound_cycles")]
-    for name, bound in pairs:
-        if stated[name] is not None and stated[bound] is not None and stated[name] < stated[bound]:
-            findings.add("wrong-bound", where, f"{name} {stated[name]} is below {bound} {stated[bound]}")
-    bound, interval = stated["bound_cycles"], part["interval_cycles"]
+    names = ("without_cycles", "without_bound_cycles", "bound_cycles")
+    known = stated["without_cycles"], stated["without_bound_cycles"], stated["bound_cycles"]
+    for (above, value), (below, least) in pairwise(zip(names, known, strict=True)):
+        if value is not None and least is not None and value < least:
+            findings.add("wrong-bound", where, f"{above} {value} is below {below} {least}")
+    bound = stated["bound_cycles"]
     if options["objective"] == "throughput" and bound is not None and bound > interval:
         findings.add("bound-above-objective", where, f"bound_cycles {bound} is above interval {interval}")
     if stated["without_cycles"] is not None and not stated["sought"]:
         findings.add("host-weights-differ", where, "without_cycles is that of a design that was not sought")
 
 
-def _is_worth_it(objective: str, part: Record) -> bool:
+def _is_worth_it(objective: str, stated: HostWeightsRecord, cycles: float) -> bool:
     """Whether without such engines nothing fits, or less than the share that counts is proven or was found."""
-    stated, cycles = part["host_weights"], _value_cycles(objective, part)
-    if stated["without_bound_cycles"] is None:
-        return True
-    if stated["sought"] and stated["without_cycles"] is None:
-        return True
-    if objective == "resources":
-        return False
     known = stated["without_cycles"] if stated["sought"] else stated["without_bound_cycles"]
-    return bool(cycles < WORTH * known)
+    if stated["without_bound_cycles"] is None or known is None:
+        return True
+    return objective != "resources" and cycles < WORTH * known

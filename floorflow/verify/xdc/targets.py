@@ -23,7 +23,7 @@ from floorflow.verify.hardware.boards import (
 from floorflow.verify.hardware.geometry import FREE_SITE_TYPES, Device, Sites, add_to, difference
 from floorflow.verify.hardware.ranges import KeepOut, SiteRange, parse_range, sites_of
 from floorflow.verify.records import Record
-from floorflow.verify.schema import departures
+from floorflow.verify.schema import departures, file_record
 from floorflow.verify.violations import Findings as Violations
 
 SHELLS = "shells.yaml"
@@ -130,7 +130,7 @@ def _checked(folder: Folder, name: str, record: str) -> Record:
     violations = Violations()
     content = folder.yaml(name, violations)
     judged = spelt_out(content) if content is not None and record == "board_file" else content
-    faults = list(departures(judged, record)) if content is not None else []
+    faults = list(departures(judged, file_record(record))) if content is not None else []
     if content is None or faults:
         told = violations.violations[0].message if content is None else f"{faults[0][0]} {faults[0][1]}"
         raise NoTargetError(f"{folder.root / name}: {told}", "see platforms/README.md")

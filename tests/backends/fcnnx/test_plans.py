@@ -33,7 +33,7 @@ MADE: dict[str, ff.Plan] = {}
 """Plans of this module by what is asked for."""
 
 
-def plan_of(*models: Path, platform: str = "zc706", **options: Any) -> ff.Plan:
+def plan_of(*models: Path, platform: str = "zcu104", **options: Any) -> ff.Plan:
     asked = {**QUICK, **options}
     key = repr((models, platform, sorted(asked.items())))
     if key not in MADE:
@@ -41,14 +41,14 @@ def plan_of(*models: Path, platform: str = "zc706", **options: Any) -> ff.Plan:
     return MADE[key]
 
 
-def planned(*models: Path, platform: str = "zc706", **options: Any) -> MemoryScheduleEntry:
+def planned(*models: Path, platform: str = "zcu104", **options: Any) -> MemoryScheduleEntry:
     shared = plan_of(*models, platform=platform, **options).plan.memory_schedule
     assert shared is not None
     return shared
 
 
 def test_targets_in_reach_are_met_with_few_resources() -> None:
-    made = ff.plan([LENET, CIFAR], "zc706", fps={"lenet5": 500, "cifar10": 200}, **QUICK)
+    made = ff.plan([LENET, CIFAR], "zcu104", fps={"lenet5": 500, "cifar10": 200}, **QUICK)
     shared = made.plan.memory_schedule
     assert shared is not None
     assert (shared.error, shared.choice.status, shared.starved) == (0.0, "optimal", [])
@@ -59,7 +59,7 @@ def test_targets_in_reach_are_met_with_few_resources() -> None:
 
 
 def test_one_network_has_the_memory_alone_and_bare_names() -> None:
-    made = ff.plan(LENET, "zc706", fps=700, **QUICK)
+    made = ff.plan(LENET, "zcu104", fps=700, **QUICK)
     shared = made.plan.memory_schedule
     assert shared is not None
     assert shared.networks[0].engine == "engine"
@@ -94,10 +94,10 @@ def test_more_than_a_target_is_a_fault_only_if_asked_for() -> None:
 
 def test_no_engine_takes_more_than_a_limit_on_engines_that_was_asked_for() -> None:
     ample = {**QUICK, "memory_gbs": 4}
-    made = ff.plan([LENET, CIFAR], "zc706", max_engine_share={"LUT": 0.2, "DSP": 0.05}, **ample)
+    made = ff.plan([LENET, CIFAR], "zcu104", max_engine_share={"LUT": 0.2, "DSP": 0.05}, **ample)
     assert all(engine.resources.DSP <= 128 for engine in made.plan.phases[0].engines.values())
     assert made.plan.limits_lifted == []
-    free = ff.plan([LENET, CIFAR], "zc706", **ample)
+    free = ff.plan([LENET, CIFAR], "zcu104", **ample)
     assert any(engine.resources.DSP > 128 for engine in free.plan.phases[0].engines.values())
 
 
@@ -109,7 +109,8 @@ def test_weights_that_are_read_first_cost_rate() -> None:
 
 
 def test_without_a_memory_that_is_given_it_is_the_boards() -> None:
-    assert planned(LENET, fps={"lenet5": 100}, memory_gbs=None).memory_gbs == pytest.approx(34.1 / 8)
+    made = planned(LENET, platform="zc706", fps={"lenet5": 100}, memory_gbs=None)
+    assert made.memory_gbs == pytest.approx(34.1 / 8)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +133,7 @@ def test_without_a_memory_that_is_given_it_is_the_boards() -> None:
 )
 def test_what_cannot_be_is_refused_with_what_is_short(options: dict[str, Any], error: type, told: str) -> None:
     with pytest.raises(error, match=told):
-        planned(LENET, CIFAR, **options)
+        planned(LENET, CIFAR, platform="zc706", **options)
 
 
 def test_networks_of_one_name_are_refused(tmp_path: Path) -> None:
@@ -152,7 +153,7 @@ def test_a_network_without_convolutions_is_refused_by_name() -> None:
 
 
 def test_the_command_line_of_a_request_asks_for_the_same() -> None:
-    each = tuple(Request(model=m, platform="zc706", backend="fcnnx", fps=f) for m, f in ((LENET, 5.0), (CIFAR, None)))
+    each = tuple(Request(model=m, platform="zcu104", backend="fcnnx", fps=f) for m, f in ((LENET, 5.0), (CIFAR, None)))
     own = SeveralOptions(memory_gbs=1.5, fairness="throughput-error", two_sided=True, min_rate={"lenet5": 2})
     words = command_line_of_several("plan", SeveralRequest(("lenet5", "cifar10"), each, own))
     assert words[2:4] == [str(LENET), str(CIFAR)]
@@ -170,7 +171,7 @@ def test_the_command_line_of_a_request_asks_for_the_same() -> None:
 @pytest.fixture(scope="module")
 def plan() -> dict[str, Any]:
     options = {**QUICK, "effort": "default", "fps": {"lenet5": 9000, "cifar10": 300}}
-    return ff.plan([LENET, CIFAR], "zc706", **options).plan.model_dump(by_alias=True)
+    return ff.plan([LENET, CIFAR], "zcu104", **options).plan.model_dump(by_alias=True)
 
 
 def test_what_is_drawn_of_the_memory_never_exceeds_what_is_planned_with(plan: dict[str, Any]) -> None:
@@ -201,7 +202,7 @@ def test_the_joint_front_falls_and_ends_at_what_was_chosen(plan: dict[str, Any])
 
 
 def test_engines_that_cannot_be_placed_are_chosen_anew_for_less_area() -> None:
-    each = tuple(Request(model=m, platform="zc706", backend="fcnnx", effort="fast") for m in (LENET, CIFAR))
+    each = tuple(Request(model=m, platform="zcu104", backend="fcnnx", effort="fast") for m in (LENET, CIFAR))
     request = SeveralRequest(("lenet5", "cifar10"), each, SeveralOptions(memory_gbs=4))
     networks, asked = networks_at_memory(request, [read(one) for one in each])
     before: list[int] = []

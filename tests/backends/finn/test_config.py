@@ -101,7 +101,7 @@ def test_names_of_other_styles_need_the_file_and_one_that_fits(model: Path) -> N
 
 
 def planned(model: Path, **options: Any) -> PlanWithFiles:
-    return flow.plan(Request(model, "xcku5p", cap=FEW_DSP, effort="fast", plots=False, **options))
+    return flow.plan(Request(model, "xcku5p", cap=FEW_DSP, effort="fast", granularity="slot", plots=False, **options))
 
 
 def engines(outcome: PlanWithFiles) -> list[tuple[Any, ...]]:

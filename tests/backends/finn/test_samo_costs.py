@@ -85,8 +85,8 @@ def test_engines_cost_what_samos_tables_say(table: str, op: str, least: int) -> 
 @pytest.mark.parametrize("model", ["tfc_1w1a", "cnv_2w2a"])
 def test_plans_are_legal(model: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    words = ("plan", ROOT / "examples" / f"{model}.onnx", "--costs", "samo", "-p", "zcu104", "--effort", "fast")
-    ended = floorflow(*words, "--no-plots", "-o", out)
+    words = ("plan", ROOT / "examples" / f"{model}.onnx", "--costs", "samo", "-p", "zcu104", "--granularity", "slot")
+    ended = floorflow(*words, "--effort", "fast", "--no-plots", "-o", out)
     assert ended.returncode == 0, ended.stderr
     told = floorflow("check", out)
     assert (told.returncode, "legal" in told.stdout) == (0, True), told.stdout

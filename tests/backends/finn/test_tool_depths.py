@@ -160,7 +160,7 @@ def test_channels_are_as_deep_and_as_dear_as_foreseen_and_their_band_is_wide() -
 
 
 def test_the_option_is_told_and_the_build_lets_finn_size(tmp_path: Path) -> None:
-    asked = {"platform": "pynq-z2", "effort": "fast", "plots": False, "fps": 1000}
+    asked = {"platform": "pynq-z2", "effort": "fast", "granularity": "slot", "plots": False, "fps": 1000}
     plans = {sizing: api.plan(TFC, **asked, fifo_sizing=sizing) for sizing in ("floorflow", "finn")}
     for sizing, plan in plans.items():
         folder = tmp_path / sizing

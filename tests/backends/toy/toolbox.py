@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tests import command_line
 from tests.command_line import Ended
+from tests.plans import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 TOY = ROOT / "tests" / "toy_backend"
 EDGES = TOY / "edges.toy"
 U250 = ("-p", "alveo-u250", "--cap", "LUT=0.0055", "--effort", "fast")

@@ -31,7 +31,7 @@ from tests.conftest import Planned
 from tests.plans import CNV, TFC
 from tests.study import report_samples as samples
 
-QUIET = Overrides(model=CNV, plots=False)
+QUIET = Overrides(model=TFC, plots=False)
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +41,9 @@ def tfc(planned: Planned) -> Path:
 
 
 @pytest.fixture(scope="module")
-def as_estimated(cnv_on_u250: Path, tmp_path_factory: pytest.TempPathFactory) -> Calibration:
-    """CNV planned again with all that it uses measured to be what was estimated."""
-    return replanned(cnv_on_u250, tmp_path_factory.mktemp("as_estimated"), lambda use: use, QUIET)
+def as_estimated(tfc: Path, tmp_path_factory: pytest.TempPathFactory) -> Calibration:
+    """It, planned again with all that it uses measured to be what was estimated."""
+    return replanned(tfc, tmp_path_factory.mktemp("as_estimated"), lambda use: use, QUIET)
 
 
 def uses(plan: Plan) -> dict[str, Resources]:
@@ -104,9 +104,10 @@ def test_the_same_holds_for_one_engine_alone(tfc: Path, tmp_path: Path) -> None:
 
 
 def test_larger_rows_change_the_plans_use_and_it_stays_legal(cnv_on_u250: Path, tmp_path: Path) -> None:
-    calibration = replanned(
-        cnv_on_u250, tmp_path, lambda use: Resources(2 * use.lut, use.ff, use.bram18, use.uram, use.dsp), QUIET
-    )
+    def change(use: Resources) -> Resources:
+        return Resources(2 * use.lut, use.ff, use.bram18, use.uram, use.dsp)
+
+    calibration = replanned(cnv_on_u250, tmp_path, change, Overrides(CNV, plots=False))
     before, after = calibration.before.phases[0], calibration.after.plan.phases[0]
     assert after.networks[0].interval_cycles > before.networks[0].interval_cycles
     assert after.engines != before.engines
@@ -115,13 +116,13 @@ def test_larger_rows_change_the_plans_use_and_it_stays_legal(cnv_on_u250: Path, 
     assert "measured   " in calibration.after.files["report.txt"]
 
 
-def test_a_kept_folding_takes_every_measured_row(cnv_on_u250: Path, tmp_path: Path) -> None:
+def test_a_kept_folding_takes_every_measured_row(tfc: Path, tmp_path: Path) -> None:
     def change(use: Resources) -> Resources:
         return Resources(use.lut + 7, use.ff + 5, use.bram18 + 1, use.uram, use.dsp)
 
-    overrides = Overrides(CNV, keep_folding=True, plots=False)
-    calibration = replanned(cnv_on_u250, tmp_path, change, overrides)
-    assert uses(calibration.after.plan) == scaled(cnv_on_u250, change)
+    overrides = Overrides(TFC, keep_folding=True, plots=False)
+    calibration = replanned(tfc, tmp_path, change, overrides)
+    assert uses(calibration.after.plan) == scaled(tfc, change)
     assert as_dict(calibration)["changes"]["refolded"] == []
 
 

@@ -11,7 +11,7 @@ from floorflow.backends.finn.options import CostModelName
 from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.folding import FoldingProblem, FoldingSolution
 from floorflow.folding.methods import METHODS
-from floorflow.papers.samo.folding.brute import MOST_COMBINATIONS, combinations
+from floorflow.papers.samo.folding.brute import combinations
 from floorflow.request import Request
 from floorflow.search.candidate.preparing import prepare
 from tests.plans import EXAMPLES
@@ -26,10 +26,13 @@ BOARDS = {
 }
 
 
+COMBINATIONS = 100_000
+
+
 @pytest.mark.parametrize("counted", ["engines", "streams"])
 @pytest.mark.parametrize("name", sorted(recorded_networks()))
 def test_exact_equals_brute_force_wherever_that_can_be_had(name: str, counted: str) -> None:
-    """Whole networks at short intervals, and pieces of all: as many neighbours as make a million combinations."""
+    """Whole networks at short intervals, and pieces of all: as many neighbours as make 100,000 combinations."""
     network = recorded_networks()[name]
     problem = reference_of(network.dataflow, network.rows[-1], counted=counted).problem
     intervals = problem.intervals()
@@ -48,7 +51,7 @@ def piece(problem: FoldingProblem, first: int, interval: int) -> FoldingProblem:
         inside = [c for c in problem.couplings if first <= min(c.source, c.target) and max(c.source, c.target) < last]
         streams = tuple(replace(c, source=c.source - first, target=c.target - first) for c in inside)
         part = replace(problem, groups=problem.groups[first:last], couplings=streams)
-        if combinations(part, interval) <= MOST_COMBINATIONS:
+        if combinations(part, interval) <= COMBINATIONS:
             break
     return part
 

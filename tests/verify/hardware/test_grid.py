@@ -22,13 +22,14 @@ def die(part: str) -> Device:
     return Device(yaml.load(text, Loader=_Loader))  # noqa: S506 - a safe loader, in C where there is one
 
 
-def areas(device: Device, count: int) -> list[Rectangle]:
-    source = random.Random(22)
-    made = []
+def areas(device: Device, count: int, most: tuple[int, int] | None = None) -> list[Rectangle]:
+    """Return random rectangles, of at most so many columns and rows if told."""
+    source, made = random.Random(22), []
+    columns, rows = most or (device.columns, device.rows)
     for _ in range(count):
         left, right = sorted(source.choices(range(device.columns), k=2))
         bottom, top = sorted(source.choices(range(device.rows), k=2))
-        made.append(Rectangle(left, bottom, right, top))
+        made.append(Rectangle(left, bottom, min(right, left + columns - 1), min(top, bottom + rows - 1)))
     return made
 
 
@@ -61,7 +62,7 @@ def counted(device: Device, area: Rectangle) -> tuple[Sites, dict[str, int]]:
 @pytest.mark.parametrize("part", PARTS)
 def test_sites_of_rectangles_are_those_counted_tile_by_tile(part: str) -> None:
     device = die(part)
-    for area in areas(device, 3):
+    for area in areas(device, 6, (60, 2 * device.region_rows)):
         assert (device.sites(area), device.resources(area)) == counted(device, area)
 
 

@@ -1,10 +1,10 @@
 """Which FINN op types floorflow knows, and what of their prices is in doubt.
 
 Whoever adds a kind touches its family's file beside this one (a new family is named in `_KINDS` below),
-``backends/finn/rates/patterns.py`` (when it reads and writes), ``roles.py``, and the judge's own
-``verify/finn/engines.py``, ``cycles.py``, ``foldings.py`` and ``ports.py``. Where networks
-become it: ``network/operations.py``, ``lower/lowering.py``; what FINN's own graphs say of it: ``read/``; its levels of
-logic: ``clock.py``.
+``backends/finn/rates/patterns.py`` (when it reads and writes), ``roles.py``, ``folding/set_folding.py``, and the
+judge's own ``verify/finn/engines.py``, ``kinds.py`` and ``foldings.py``. Where networks become it:
+``network/operations.py`` and ``layers.py``, ``lower/lowering.py``; what FINN's own graphs say of it: ``read/``; its
+levels of logic: ``clock.py``.
 """
 
 from __future__ import annotations

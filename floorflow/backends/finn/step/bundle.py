@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 from threading import Lock
 
@@ -13,6 +14,7 @@ _PARSING = Lock()
 """Python 3.11 counts the depth of what it parses for all threads at once, and fails where two of them parse."""
 
 
+@cache
 def bundled(version: str) -> str:
     """Return floorflow_step.py."""
     imports: set[str] = set()

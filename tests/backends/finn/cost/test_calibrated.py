@@ -37,10 +37,10 @@ def program() -> Iterator[ModuleType]:
     sys.path.insert(0, str(BENCHMARKS))
     try:
         import calibration
-        import calibration_report
+        import calibration_fit
 
-        calibration.report = calibration_report
-        yield calibration
+        calibration_fit.report = calibration
+        yield calibration_fit
     finally:
         sys.path.remove(str(BENCHMARKS))
 
