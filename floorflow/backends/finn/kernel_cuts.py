@@ -74,7 +74,7 @@ def _trials(bound: Bound, chosen: Moves, circle: list[BuiltNode]) -> Iterator[Mo
         away = [s for s in into if homes[module[s["source"]]] != homes[module[name]]]
         here = _spot(homes[module[name]])
         # A slice on the join's side of a boundary begins a kernel as it is.
-        movable = [s for s in away if not s["slices"] or tuple(s["slices"][-1]) != here]
+        movable = [s for s in away if not s.get("slices") or tuple(s["slices"][-1]) != here]
         yield from ({**chosen, s["name"]: module[name]} for s in movable if s["name"] not in chosen)
         yield {**chosen, **{s["name"]: module[name] for s in movable}}
         elsewhere = {
