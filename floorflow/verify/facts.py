@@ -74,6 +74,10 @@ def padded(width_bits: int) -> int:
     return -(-width_bits // 8) * 8
 
 
+FIFO_OF_A_WIRE = {"LUT": 1, "FF": 2}
+"""What a FIFO of two words takes for each wire of a stream."""
+
+
 def stream_wires(width_bits: int) -> int:
     """Wires, and flip-flops a stage, of a stream: padded data, valid and ready."""
     return padded(width_bits) + SLL_HEADER_WIRES
@@ -122,13 +126,13 @@ class PhaseFacts:
     links: dict[tuple[int, int], Link]
     fpgas: dict[str, FpgaRecord]
     register_stages: dict[str, int]
-    crossing_fifos: bool
     folded: dict[str, PlannedEngine]
     clock_mhz: float
     findings: Findings
     networks: tuple[str, ...] = ()
     back_end: BackEnd | None = None
     roads: Roads = NO_ROADS
+    crossing_fifos: bool = False
 
     def add(self, name: str, where: str, message: str) -> None:
         """Record one violation."""
@@ -220,10 +224,15 @@ class PhaseFacts:
         """Return how many register stages stand on a route: the board's at each SLR boundary that it crosses."""
         return sum(self.register_stages[lower.fpga] for lower, _ in self.boundaries(route))
 
+    @property
+    def stage_of_a_wire(self) -> dict[str, int]:
+        """What a register stage at an SLR boundary takes for each wire."""
+        return FIFO_OF_A_WIRE if self.crossing_fifos else {"FF": 1}
+
     def registers(self, channel: ChannelRecord) -> list[tuple[str, Amounts]]:
         """Return slot and price of every register stage of a channel, in the order in which a word passes them."""
         found, wires = [], stream_wires(channel["width_bits"])
-        price = amounts({"LUT": wires, "FF": 2 * wires} if self.crossing_fifos else {"FF": wires})
+        price = amounts({name: wires * count for name, count in self.stage_of_a_wire.items()})
         for step in self.route(channel) or ():
             rises = step.source.slr <= step.target.slr
             for lower, upper in step.boundaries:
@@ -270,7 +279,7 @@ def phases_of(plan: PlanRecord, boards: Boards, judge: Judge | None, findings: F
         back_end = _back_end(plan, boards, judge, rows, findings)
         folded = folded_engines(rows, back_end, where)
         phase = PhaseFacts(
-            where, raw, slots, links, fpgas, stages, fifos, folded, clock_mhz, findings, networks, back_end, between
+            where, raw, slots, links, fpgas, stages, folded, clock_mhz, findings, networks, back_end, between, fifos
         )
         phases.append(phase)
     return phases

@@ -137,7 +137,11 @@ def _fifo_problems(channel: ChannelRecord, way: Way) -> Iterator[Problem]:
 
 def _crossing_problems(channel: ChannelRecord, way: Way, homes: Mapping[str, tuple[int, int]]) -> Iterator[Problem]:
     """Judge that a stream has a FIFO of two words on each side of every SLR boundary, and crosses none but planned."""
-    name, place = "build-crossing-open", lambda node: int(node.attributes.get("slr", -1))
+    name = "build-crossing-open"
+
+    def place(node: Node) -> int:
+        return int(node.attributes.get("slr", -1))
+
     shallow = [node for node in way.between if node.is_a("StreamingFIFO") and node.attributes.get("depth") == 2]
     lacking = Counter(homes[slot][1] for slot in channel["slice_slots"] if slot in homes)
     lacking.subtract(place(node) for node in shallow)

@@ -278,8 +278,8 @@ def as_built(phase: PhaseRecord, context: Mapping[str, Any]) -> PhaseRecord:
 def _way_from_source(channel: ChannelRecord, context: Mapping[str, Any]) -> Callable[[str], int]:
     """Return how far a slot is on a stream's way, in SLRs; a stream from outside is measured from its target."""
     rows, homes = context["engines"], context["slots"]
-    end, sign = ("source", 1) if channel["source"] in rows else ("target", -1)
-    place = homes.get(rows.get(channel[end], {}).get("slot"), (0, 0))[1]
+    end, sign = (channel["source"], 1) if channel["source"] in rows else (channel["target"], -1)
+    place = homes.get(rows.get(end, {}).get("slot"), (0, 0))[1]
     return lambda slot: sign * abs(homes.get(slot, (0, place))[1] - place)
 
 
