@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -191,6 +191,47 @@ def test_finn_plus_builds_a_fifo_on_each_side_of_every_slr_boundary(
     build = one.folder.parent
     ff.bind(tmp_path / "plan", build).save(tmp_path / "bound")
     assert not ff.check(tmp_path / "bound", build=build).violations
+    for fault in FAULTS if name == "cnv_2w2a" else ():
+        assert "build-crossing-open" in found_in_a_spoilt_build(one, fault, tmp_path / "bound"), fault
+
+
+def left_out(graph: onnx.GraphProto, fifo: onnx.NodeProto) -> None:
+    """Join what lies before a FIFO and behind it."""
+    before = next(node for node in graph.node if fifo.input[0] in node.output)
+    before.output[list(before.output).index(fifo.input[0])] = fifo.output[0]
+    graph.node.remove(fifo)
+
+
+def changed(name: str, value: int) -> Callable[[onnx.GraphProto, onnx.NodeProto], None]:
+    def change(_graph: onnx.GraphProto, fifo: onnx.NodeProto) -> None:
+        next(one for one in fifo.attribute if one.name == name).i = value
+
+    return change
+
+
+FAULTS: dict[str, Callable[[onnx.GraphProto, onnx.NodeProto], None]] = {
+    "depth 0": changed("depth", 0),
+    "wrong SLR": changed("slr", 3),
+    "a side missing": left_out,
+}
+"""What a build may lack at an SLR boundary, planted into FINN+'s own kernels."""
+
+
+def found_in_a_spoilt_build(one: Built, fault: str, bound: Path) -> set[str]:
+    """Return what check says of the build with a fault at the first FIFO at an SLR boundary that ends a kernel."""
+    slices = {one.node(cell).name for cell in one.slices}
+    for kernel in one.kernels:
+        path = Path(kernel["model"])
+        sound, model = path.read_bytes(), onnx.load(path, load_external_data=False)
+        made = {tensor for node in model.graph.node for tensor in node.output}
+        fifo = next((node for node in model.graph.node if node.name in slices and node.input[0] in made), None)
+        if fifo is not None:
+            FAULTS[fault](model.graph, fifo)
+            path.write_bytes(model.SerializeToString())
+            found = {violation.name for violation in ff.check(bound, build=one.folder.parent).violations}
+            path.write_bytes(sound)
+            return found
+    raise AssertionError("no kernel ends in a FIFO at an SLR boundary")
 
 
 @pytest.mark.parametrize(("last", "share"), [(16, 0.1), pytest.param(None, 0.4, id="cnv_2w2a", marks=pytest.mark.slow)])
