@@ -52,6 +52,16 @@ class BackendOptions(BaseModel):
         whole = type(self)(**{**self.presets.get(preset, {}), **given})
         return self.model_construct({*given}, **{name: getattr(whole, name) for name in type(self).model_fields})
 
+    @property
+    def crossing_fifos(self) -> bool:
+        """Whether the tool is to build a FIFO for each register stage at an SLR boundary."""
+        return False
+
+    @property
+    def crossing_advice(self) -> str:
+        """Return how registers come to SLR boundaries where the tool builds none."""
+        return "insert them: the tool does not"
+
     def fifos_told(self, *, knows_depths: bool) -> str:  # noqa: ARG002
         """Return whose FIFO depths a plan assumes, and what makes the tool build them; nothing where none is to say."""
         return ""

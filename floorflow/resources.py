@@ -43,6 +43,10 @@ class Resources:
     def __sub__(self, other: Self) -> Resources:
         return Resources(*(a - b for a, b in zip(self.as_tuple(), other.as_tuple(), strict=True)))
 
+    def times(self, count: int) -> Resources:
+        """Return so many of it."""
+        return Resources(*(amount * count for amount in self.as_tuple()))
+
     def fits(self, limit: Self) -> bool:
         """Whether no resource exceeds ``limit``."""
         return (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from floorflow.assets import asset_folder
+from floorflow.facts.plan import read_plan
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.verify import check
 from tests.conftest import make_plan
@@ -92,6 +94,100 @@ def test_registers_in_the_plan_do_not_stand_for_those_of_the_board(folder: Path)
     for fpga in plan["platform"]["fpgas"]:
         fpga["crossing"]["registers"] = 2
     assert {violation.name for violation in check(_copy(out, folder / "stated", plan))} == {"platform-mismatch"}
+
+
+def over(channels: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the first stream over SLR boundaries."""
+    return next(channel for channel in channels if channel["crossing_slots"])
+
+
+def told(steps: dict[str, Any]) -> list[list[int]]:
+    """Return FPGA and SLR of each FIFO of the first stream that has any, as FINN's steps are told."""
+    return next(stream["slices"] for stream in steps["streams"] if stream["slices"])
+
+
+def bare(plan: dict[str, Any]) -> None:
+    channel = over(plan["phases"][0]["channels"])
+    for price in channel["crossing_resources"].values():
+        price.update(LUT=0, FF=price["FF"] // 2)
+
+
+def elsewhere(plan: dict[str, Any]) -> None:
+    channel = over(plan["phases"][0]["channels"])
+    slots = [slot["name"] for slot in plan["platform"]["fpgas"][0]["slots"]]
+    prices = channel["crossing_resources"]
+    other = next(slot for slot in slots if slot not in prices)
+    prices[other] = prices.pop(channel["crossing_slots"][0])
+
+
+PLANTED: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
+    "a side missing": ("wrong-crossing-registers", lambda p: over(p["phases"][0]["channels"])["crossing_slots"].pop()),
+    "both on one side": (
+        "wrong-crossing-registers",
+        lambda p: over(p["phases"][0]["channels"]).update(
+            crossing_slots=over(p["phases"][0]["channels"])["crossing_slots"][:1] * 2
+        ),
+    ),
+    "sides the other way about": (
+        "wrong-crossing-registers",
+        lambda p: over(p["phases"][0]["channels"])["crossing_slots"].reverse(),
+    ),
+    "one FIFO counted": (
+        "wrong-crossing-registers",
+        lambda p: over(p["phases"][0]["channels"]).update(crossing_registers=1),
+    ),
+    "priced as flip-flops": ("wrong-crossing-registers", bare),
+    "priced in another slot": ("wrong-crossing-registers", elsewhere),
+    "denied": ("wrong-slices-built", lambda p: p["platform"]["fpgas"][0]["crossing"].update(fifos=False)),
+    "against the option": ("wrong-slices-built", lambda p: p["options"]["backend_options"].update(crossings="none")),
+}
+TOLD: dict[str, Callable[[list[list[int]]], object]] = {
+    "a side missing": lambda places: places.pop(),
+    "wrong SLR": lambda places: places[-1].__setitem__(1, 3 - places[-1][1]),
+    "a boundary twice": lambda places: places.extend([places[-2], places[-1]]),
+    "sides the other way about": lambda places: places.reverse(),
+    "none": lambda places: places.clear(),
+}
+
+
+@pytest.mark.parametrize("fault", PLANTED)
+def test_a_fault_in_what_is_planned_at_a_boundary_is_found(fault: str, folder: Path) -> None:
+    out, (expected, plant) = planned(folder, 2), PLANTED[fault]
+    plan = json.loads((out / "plan.json").read_text())
+    plant(plan)
+    spoilt = _copy(out, folder / "planted" / fault, plan)
+    assert expected in {violation.name for violation in check(spoilt)}
+
+
+@pytest.mark.parametrize("fault", TOLD)
+def test_a_fault_in_what_finn_is_told_of_a_boundary_is_found(fault: str, folder: Path) -> None:
+    out = planned(folder, 2)
+    spoilt = _copy(out, folder / "told" / fault, json.loads((out / "plan.json").read_text()))
+    steps = json.loads((out / "finn" / "floorflow_plan.json").read_text())
+    TOLD[fault](told(steps))
+    (spoilt / "finn" / "floorflow_plan.json").write_text(json.dumps(steps))
+    assert "finn-slices-differ" in {violation.name for violation in check(spoilt)}
+
+
+@pytest.mark.parametrize(
+    ("crossings", "built", "word"), [("fifo", True, "FIFOs of two words on each side"), ("none", False, "not built")]
+)
+def test_summary_and_report_tell_registers_that_are_built_from_planned_ones(
+    crossings: str, built: bool, word: str, folder: Path
+) -> None:
+    cap = {**DEFAULT_CAP, "LUT": 0.035}
+    options = {"crossings": crossings}
+    request = Request(TFC, "alveo-u250", fps=16_000_000, cap=cap, effort="fast", plots=False, backend_options=options)
+    out = make_plan(folder / crossings, request)
+    assert check(out) == []
+    plan, report = read_plan(out / "plan.json"), (out / "report.txt").read_text()
+    assert plan.crossings_built(plan.phases[0]) is built
+    assert [row.built for row in plan.registers_at_boundaries(plan.phases[0])] == [built]
+    assert word in report
+    closing = [line for line in report.splitlines() if line.startswith(("SLR boundaries  ", "most hops"))]
+    assert [line.endswith("comfortable") for line in closing] == ([True, True] if built else [False])
+    streams = json.loads((out / "finn" / "floorflow_plan.json").read_text())["streams"]
+    assert any(stream["slices"] for stream in streams) is built
 
 
 def _copy(out: Path, to: Path, plan: dict[str, Any]) -> Path:

@@ -8,7 +8,7 @@ from floorflow.channels.realise import Channel
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.dataflow.modules import Module, module_of
 from floorflow.hardware import Crossing
-from floorflow.resources import Resources, total
+from floorflow.resources import ZERO, Resources, total
 
 
 def engine_charges(folded: FoldedDataflow, channels: Sequence[Channel]) -> dict[str, Resources]:
@@ -34,12 +34,12 @@ def crossing_shares(
 ) -> dict[str, Resources]:
     """Share the crossing registers of one channel between the slots of one FPGA that it passes.
 
-    ``boundaries`` and ``crossings`` go by lower and upper slot. Each register stage is one flip-flop a wire.
+    ``boundaries`` and ``crossings`` go by lower and upper slot.
     """
     shares: dict[str, Resources] = {}
     for pair in boundaries:
         for slot, stages in zip(pair, crossings[pair].register_shares, strict=True):
-            shares[slot] = shares.get(slot, Resources()) + Resources(ff=stages * channel.sll_wires)
+            shares[slot] = shares.get(slot, ZERO) + crossings[pair].of_a_wire.times(stages * channel.sll_wires)
     return shares
 
 

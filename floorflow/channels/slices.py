@@ -70,7 +70,7 @@ class Slices:
     def shares(self, channel: str) -> dict[str, Resources]:
         """Return what a channel's slices cost, by slot."""
         own = self.slots.get(channel, ())
-        return {slot: _times(self.prices[channel], own.count(slot)) for slot in dict.fromkeys(own)}
+        return {slot: self.prices[channel].times(own.count(slot)) for slot in dict.fromkeys(own)}
 
     def demands(self) -> dict[str, Resources]:
         """Return what all slices cost, by slot."""
@@ -88,10 +88,6 @@ class Slices:
             {new: self.left_out[old] for old, new in names.items() if old in self.left_out},
             {new: self.ways[old] for old, new in names.items() if old in self.ways},
         )
-
-
-def _times(price: Resources, count: int) -> Resources:
-    return sum((price for _ in range(count)), ZERO)
 
 
 def register_slices(streams: Sequence[SlicedStream], reach: float, free: Mapping[str, Resources]) -> Slices:

@@ -19,7 +19,8 @@ class ChannelEntry(PlanModel):
 
     ``fifo_style`` is the FIFO's memory in the back end's own word, empty where that gives no choice. ``slices``:
     register slices on its way, ``slice_slots`` the slot of each from source to target; ``slices_left_out``: those that
-    it should have and for which there is no room.
+    it should have and for which there is no room. ``crossing_slots``: that of each register at an SLR boundary, as they
+    follow one another.
     """
 
     name: str
@@ -38,6 +39,7 @@ class ChannelEntry(PlanModel):
     fifo_style: str
     fifo_module: str
     crossing_registers: int
+    crossing_slots: list[str]
     slices: Amount
     slice_slots: list[str]
     slices_left_out: Amount
@@ -57,6 +59,17 @@ class ChannelEntry(PlanModel):
     def ends(self) -> tuple[End, End]:
         """Source and target, taken apart."""
         return end_of(self.source), end_of(self.target)
+
+
+def slots_on_way(crossing: Sequence[str], slices: Sequence[str], slots: Sequence[str], source: str) -> tuple[str, ...]:
+    """Return the slots of a stream's registers at SLR boundaries and of its slices together, from its source on.
+
+    A stream with slices stays on its FPGA, so that its slots follow one another as ``slots``, all of the platform, do.
+    """
+    if not slices:
+        return tuple(crossing)
+    first = slots.index(source)
+    return tuple(sorted([*crossing, *slices], key=lambda slot: abs(slots.index(slot) - first)))
 
 
 @dataclass(frozen=True)

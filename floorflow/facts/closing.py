@@ -42,7 +42,8 @@ class Closing:
 
 def closing(plan: Plan, phase: PhaseEntry) -> list[Closing]:
     """Return what makes a phase hard to close, the fullest slot first; only what there is in it."""
-    return [*_fullest_slot(plan, phase), *_largest_engine(plan, phase), *_longest_stream(phase), *_hops(phase)]
+    slots = [*_fullest_slot(plan, phase), *_largest_engine(plan, phase)]
+    return [*slots, *_longest_stream(plan, phase), *_hops(plan, phase), *_boundaries(plan, phase)]
 
 
 def _fullest_slot(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
@@ -84,32 +85,52 @@ def _comfortable_engine(slot: SlotEntry) -> dict[str, int]:
     return {r: limit for r, limit in limits.items() if have[r]}
 
 
-def _longest_stream(phase: PhaseEntry) -> Iterator[Closing]:
-    """Yield the stream with the longest way from one register or built slice to the next, inside one FPGA."""
-    built = phase.slices_built
-    ways = [(row.built_tiles(slices_built=built), row) for rows in phase.longest.values() for row in rows]
+def _longest_stream(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
+    """Yield the stream with the longest way from one register or slice that is built to the next, inside one FPGA."""
+    built, crossed = phase.slices_built, plan.crossings_built(phase)
+    registers = {channel.name: channel.crossing_registers for channel in phase.channels}
+    ways = [
+        (row.tiles if registers[row.channel] and not crossed else row.built_tiles(slices_built=built), row)
+        for rows in phase.longest.values()
+        for row in rows
+    ]
     if not ways:
         return
     tiles, row = max(ways, key=lambda way: way[0])
-    channel = next(channel for channel in phase.channels if channel.name == row.channel)
-    stages = [f"{channel.crossing_registers} planned registers"] * bool(channel.crossing_registers)
+    stages = [f"{registers[row.channel]} FIFOs at SLR boundaries"] * bool(registers[row.channel] and crossed)
     stages += [row.count] * bool(row.slices and built)
     between = f" between {' and '.join(stages)}" if stages else ""
     missing = "" if built else "register slices in what is built, "
     way = f"{missing}--effort best may find shorter ways, a lower --fps makes pblocks smaller"
-    found = f"{tiles:,.0f} columns and rows{between}"
-    yield Closing("longest stream", row.channel, found, f"{row.reach_tiles:,.0f}", way, tiles > row.reach_tiles)
+    bare = bool(registers[row.channel]) and not crossed
+    found = f"{tiles:,.0f} columns and rows{between}" + ", an SLR boundary without registers among them" * bare
+    yield Closing("longest stream", row.channel, found, f"{row.reach_tiles:,.0f}", way, bare or tiles > row.reach_tiles)
 
 
-def _hops(phase: PhaseEntry) -> Iterator[Closing]:
-    """Yield the stream that crosses most SLR boundaries of an FPGA."""
+def _hops(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
+    """Yield the stream that crosses most SLR boundaries of an FPGA; one without registers is never comfortable."""
     crossings = [crossing for crossing in phase.partition.crossings if crossing.kind == "sll"]
-    if crossings:
-        most = max(crossings, key=lambda crossing: crossing.hops)
+    most = max(crossings, key=lambda crossing: crossing.hops, default=None)
+    if most is not None and (most.hops > COMFORTABLE_HOPS or plan.crossings_built(phase)):
         found = f"{most.hops} SLR boundar{'y' if most.hops == 1 else 'ies'}, of {len(crossings)} streams that cross any"
         comfortable = f"{COMFORTABLE_HOPS}"
         way = "a lower --fps, where that leaves room"
         yield Closing("most hops", most.channel, found, comfortable, way, most.hops > COMFORTABLE_HOPS)
+
+
+def _boundaries(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
+    """Yield whether streams have registers at the SLR boundaries that they cross; what is only planned is none."""
+    rows = plan.registers_at_boundaries(phase)
+    if not rows:
+        return
+    bare = [row for row in rows if not row.built]
+    where = ", ".join(row.boundary for row in bare or rows)
+    count = f"{sum(row.streams for row in bare or rows)} crossings"
+    stages = any(row.stages for row in bare)
+    found = f"{count}, registers {'planned, not built' if stages else 'neither planned nor built'}"
+    found = found if bare else f"{count}, FIFOs of two words on each side"
+    way = plan.options.backend_options.crossing_advice
+    yield Closing("SLR boundaries", where, found, "registers on each side", way, is_hard=bool(bare))
 
 
 def hard_to_close(plan: Plan, phase: PhaseEntry) -> list[str]:

@@ -98,7 +98,7 @@ def crossings(partition: PartitionEntry, wires_of: Callable[[int], int]) -> list
     return table(rows, left=2) if partition.crossings else none
 
 
-def far_streams(hops: HopsEntry, asked: int | None) -> list[str]:
+def far_streams(hops: HopsEntry, asked: int | None, *, built: bool) -> list[str]:
     """Return the streams over several SLR boundaries of an FPGA, the registers that they rely on, and why they may."""
     if not hops.streams:
         return wrapped([f"no stream crosses more than one SLR boundary of an FPGA; {_why(hops, asked)}"])
@@ -109,8 +109,45 @@ def far_streams(hops: HopsEntry, asked: int | None) -> list[str]:
     ]
     stages = {r.boundary: r.stages for s in hops.streams for r in s.registers}
     places = ", ".join(f"{count} at {name}" for name, count in sorted(stages.items()))
-    relies = f"they rely on register stages that no tool inserts by itself: {places}"
+    what = "FIFOs of two words, which are built" if built else "register stages that no tool inserts by itself"
+    relies = f"they rely on {what}: {places}"
     return [*wrapped([_why(hops, asked), relies]), *table(rows, left=2)]
+
+
+@dataclass(frozen=True)
+class RegistersAtBoundary:
+    """What the streams over an SLR boundary have there: so many register stages each, which a tool builds or none."""
+
+    boundary: str
+    streams: int
+    stages: int
+    built: bool
+
+
+BUILT_AS = (
+    "FIFOs of two words, built on each side: data and valid leave a register, ready an inverter behind one; timed as "
+    "register to logic, no Laguna pair"
+)
+NOT_BUILT = "registers that are planned are in no build: no tool inserts them by itself"
+
+
+def at_boundaries(rows: Sequence[RegistersAtBoundary]) -> list[str]:
+    """Return the SLR boundaries that streams cross, with registers and without."""
+    if not rows:
+        return []
+    words = [BUILT_AS] * any(row.built for row in rows)
+    words += [NOT_BUILT] * any(row.stages and not row.built for row in rows)
+    cells = [("boundary", "streams", "registers each", "")]
+    cells += [
+        (
+            row.boundary,
+            str(row.streams),
+            str(row.stages),
+            "built as FIFOs" if row.built else "planned, not built" if row.stages else "none",
+        )
+        for row in rows
+    ]
+    return [*wrapped(words), *table(cells)]
 
 
 def _why(hops: HopsEntry, asked: int | None) -> str:

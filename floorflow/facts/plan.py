@@ -9,10 +9,12 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field, ValidationError
 
 from floorflow.errors import InputError
+from floorflow.facts.channel import ChannelEntry, slots_on_way
 from floorflow.facts.folding import LiftedEntry
 from floorflow.facts.memory_schedule import MemoryScheduleEntry
 from floorflow.facts.network import EngineEntry, NetworkEntry
 from floorflow.facts.options import Options
+from floorflow.facts.partition import RegistersAtBoundary
 from floorflow.facts.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.facts.platform import PlatformEntry, SlotEntry
 from floorflow.facts.region import ReconfigurableEntry, slots_in
@@ -99,6 +101,32 @@ class Plan(PlanModel):
     def slots_in(self, phase: PhaseEntry) -> list[SlotEntry]:
         """Return the slots as a phase sees them: where it is loaded into a region, no more than that is available."""
         return slots_in(self.reconfigurable, phase.region, self.platform.slots)
+
+    def crossings_built(self, phase: PhaseEntry) -> bool:
+        """Whether what is planned at SLR boundaries is built: FIFOs, which a step inserts as it does slices."""
+        return phase.slices_built and any(fpga.crossing.fifos for fpga in self.platform.fpgas)
+
+    def registers_at_boundaries(self, phase: PhaseEntry) -> list[RegistersAtBoundary]:
+        """Return of each SLR boundary that streams cross what they have there."""
+        place = {slot.name: number for number, slot in enumerate(self.platform.slots)}
+        stages = {fpga.name: fpga.crossing.registers for fpga in self.platform.fpgas}
+        runs = [c for c in phase.partition.crossings if c.kind == "sll"]
+        ends = [sorted((place[c.source], place[c.target])) for c in runs]
+        found = []
+        for boundary in self.platform.boundaries:
+            streams = sum(low <= place[boundary.lower] < high for low, high in ends)
+            count = stages[self.fpga_of[boundary.lower]]
+            built = count > 0 and self.crossings_built(phase)
+            if streams:
+                found.append(RegistersAtBoundary(boundary.name, streams, count, built))
+        return found
+
+    def built_slices(self, phase: PhaseEntry, channel: ChannelEntry) -> tuple[str, ...]:
+        """Return the slot of each FIFO of two words that is built on a stream: at SLR boundaries, and slices."""
+        crossing = channel.crossing_slots if self.crossings_built(phase) else []
+        slices = channel.slice_slots if phase.slices_built else []
+        source = phase.slot_of.get(channel.source, self.platform.fpgas[0].host_slot)
+        return slots_on_way(crossing, slices, [slot.name for slot in self.platform.slots], source)
 
     def phase_folder(self, number: int) -> str:
         """Return the folder of a phase's files: empty, or with a slash at its end where there are several phases."""

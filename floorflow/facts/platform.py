@@ -22,9 +22,10 @@ class SlotEntry(PlanModel):
 
 
 class BoundaryCrossing(PlanModel):
-    """Flip-flop stages of a stream at each SLR boundary of the FPGA."""
+    """Register stages of a stream at each SLR boundary of the FPGA; ``fifos``: each is a FIFO of two words."""
 
     registers: Amount
+    fifos: bool
 
 
 class FpgaEntry(PlanModel):

@@ -96,7 +96,8 @@ def _constrained(view: Context) -> list[str]:
 def _far_streams(view: Context) -> list[str]:
     if max(len(fpga.slots) for fpga in view.plan.platform.fpgas) < 3:
         return []
-    return partition.far_streams(view.phase.partition.hops, view.plan.options.max_hops)
+    built = view.plan.crossings_built(view.phase)
+    return partition.far_streams(view.phase.partition.hops, view.plan.options.max_hops, built=built)
 
 
 def _modules(view: Context) -> list[str]:
@@ -145,6 +146,10 @@ SECTIONS: Sequence[tuple[str, Lines]] = (
     ("What is constrained", _constrained),
     ("Streams between slots", lambda view: partition.crossings(view.phase.partition, view.platform.stream_wires)),
     ("Streams over several SLR boundaries", _far_streams),
+    (
+        "Registers at SLR boundaries",
+        lambda view: partition.at_boundaries(view.plan.registers_at_boundaries(view.phase)),
+    ),
     ("SLR boundaries and links", lambda view: partition.loads(view.phase.partition)),
     ("Wires on each die", lambda view: routing(view.phase.floorplan)),
     ("What to try next", _unless_shared(lambda view: wrapped(next_steps(view)))),
@@ -293,13 +298,20 @@ def _of_phase(plan: Plan, phase: PhaseEntry) -> list[str]:
     return [
         *(f"  folding   {of[part.network]}{part.folding.stats}" for part in folded),
         *_fullness(plan, phase),
-        f"  partition {phase.partition.stats}; {phase.partition.counted}",
+        f"  partition {phase.partition.stats}; {phase.partition.counted}{_at_crossings(plan, phase)}",
         *placements(phase.floorplan),
         f"  pblocks   {constraint.summarised(phase.constraint_styles, used, phase.floorplan)}",
         *(f"  {slot}  {_shares(shares, caps)}" for slot, shares in phase.partition.utilisation.items()),
         *(f"  longest   {text}" for text in long),
         *(hard or ["  closing   nothing beyond what is comfortable"]),
     ]
+
+
+def _at_crossings(plan: Plan, phase: PhaseEntry) -> str:
+    """Say whether all SLR crossings have registers that are built."""
+    rows = plan.registers_at_boundaries(phase)
+    bare = sum(row.streams for row in rows if not row.built)
+    return f", {bare} without registers" if bare else ", FIFOs on each side" * bool(rows)
 
 
 def _shares(shares: Mapping[str, float], caps: Mapping[str, float]) -> str:

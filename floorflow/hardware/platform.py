@@ -83,6 +83,8 @@ class Platform:
     described: bool = False
     asked_mhz: float | None = None
     """Clock in MHz that was asked for instead of the boards'."""
+    crossing_fifos: bool = False
+    """Whether what is planned at SLR boundaries are FIFOs, which the back end's tool builds, not bare registers."""
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -143,7 +145,12 @@ class Platform:
         """The slots, by their positions in `slots`, and what joins them: all SLR boundaries, then all links."""
         index = self._index
         boundaries = (
-            Edge(index[b.lower], index[b.upper], boundary_crossing(self.fpga_of[b.lower].board, b.wires), b.name)
+            Edge(
+                index[b.lower],
+                index[b.upper],
+                boundary_crossing(self.fpga_of[b.lower].board, b.wires, fifos=self.crossing_fifos),
+                b.name,
+            )
             for b in self.boundaries
         )
         links = (

@@ -25,11 +25,16 @@ from typing import Literal
 import networkx as nx
 
 from floorflow.hardware.board import Board
+from floorflow.resources import Resources
 
 BOUNDARY_COST, LINK_COST = 1, 10
 """Cost of a wire over one SLR boundary and over a link: what FINN's own partitioner charges for Ethernet."""
 HANDSHAKE_WIRES = 2
 """Wires of a stream besides its data: valid and ready."""
+FLIP_FLOP = Resources(ff=1)
+"""What a wire takes of a register stage that is planned, for somebody to make."""
+FIFO = Resources(lut=1, ff=2)
+"""What it takes where that is a FIFO of two words: measured are width + 4 LUT and 2 x width + 4 FF (docs/clock.md)."""
 
 
 def boundaries_cost(hops: int) -> int:
@@ -43,7 +48,7 @@ def padded_width_bits(width_bits: int) -> int:
 
 
 def stream_wires(width_bits: int) -> int:
-    """Wires of a stream across a boundary, and flip-flops of each register stage there."""
+    """Wires of a stream across a boundary."""
     return padded_width_bits(width_bits) + HANDSHAKE_WIRES
 
 
@@ -52,8 +57,9 @@ class Crossing:
     """One SLR boundary, or one link between FPGAs, made from its board.
 
     ``wires`` is how many SLLs a boundary has, ``gbps`` what a link carries in each direction; None: no limit.
-    ``registers`` flip-flop stages stand in every wire; a word takes ``cycles`` there, and `ready` or a credit as many
-    back. A link's ``latency_cycles`` are those cycles before they are rounded up. One wire over it costs ``cost``.
+    ``registers`` stages stand in every wire, ``fifos``: each a FIFO of two words, which the back end's tool builds; a
+    word takes ``cycles`` there, and `ready` or a credit as many back. A link's ``latency_cycles`` are those cycles
+    before they are rounded up. One wire over it costs ``cost``.
     """
 
     kind: Literal["sll", "link"]
@@ -64,6 +70,12 @@ class Crossing:
     latency_us: float = 0.0
     latency_cycles: float = 0.0
     cost: int = BOUNDARY_COST
+    fifos: bool = False
+
+    @property
+    def of_a_wire(self) -> Resources:
+        """What each stage takes for each wire."""
+        return FIFO if self.fifos else FLIP_FLOP
 
     @property
     def register_shares(self) -> tuple[int, int]:
@@ -81,9 +93,9 @@ class Crossing:
         return ceil(2 * self.latency_cycles * words_per_frame / interval_cycles - 1e-9)
 
 
-def boundary_crossing(board: Board, wires: int | None = None) -> Crossing:
+def boundary_crossing(board: Board, wires: int | None = None, *, fifos: bool = False) -> Crossing:
     """Return the crossing of an SLR boundary with so many wires: each register stage takes a cycle."""
-    return Crossing("sll", wires, board.crossing_registers, board.crossing_registers)
+    return Crossing("sll", wires, board.crossing_registers, board.crossing_registers, fifos=fifos)
 
 
 def link_crossing(gbps: float, latency_us: float, clock_mhz: float) -> Crossing:
@@ -139,9 +151,10 @@ class Edge:
     name: str = ""
 
     @property
-    def stages(self) -> dict[int, int]:
-        """Register stages of every wire over the edge, by slot."""
-        return dict(zip((self.a, self.b), self.crossing.register_shares, strict=True))
+    def registers(self) -> dict[int, Resources]:
+        """What the register stages take of each slot for every wire over the edge."""
+        shares = zip((self.a, self.b), self.crossing.register_shares, strict=True)
+        return {slot: self.crossing.of_a_wire.times(stages) for slot, stages in shares}
 
 
 DirectedEdge = tuple[int, bool]
@@ -285,6 +298,17 @@ class RouteStep:
     def hops(self) -> int:
         """Number of boundaries crossed, 1 for a link."""
         return len(self.crossings)
+
+    @property
+    def register_slots(self) -> tuple[str, ...]:
+        """The slot of each register stage, in the order in which a word passes them."""
+        found: list[str] = []
+        place = self.source
+        for pair, crossing in zip(self.joints, self.crossings, strict=True):
+            stages = [*zip(pair, crossing.register_shares, strict=True)]
+            place = next(slot for slot in pair if slot != place)
+            found += [slot for slot, count in sorted(stages, key=lambda each: each[0] == place) for _ in range(count)]
+        return tuple(found)
 
 
 def route_steps(graph: SlotGraph, names: Sequence[str], source: int, target: int) -> Iterator[RouteStep]:

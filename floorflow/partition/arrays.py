@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,10 +41,11 @@ class ProblemArrays:
     ``demand`` (M, 5) and ``limit`` (S, 5) amounts; ``cells`` (M, S) of modules and ``most_cells`` (S,); ``takes``
     (M, S) whether a slot takes a module; ``source``, ``target`` (L,) ends of streams with ``wires`` and ``bits`` (L,)
     a frame; ``beyond`` (S, E) 1 if a slot lies on the ``b`` side of an edge; ``weight`` (what a wire costs over it
-    alone), ``most_wires``, ``most_bits`` (E,) of edges; ``stages`` (E, S) register stages of an edge in a slot;
-    ``hosts`` the host's two slots; ``distance`` (S, S) cost of a wire between two slots; ``too_many`` (S, S) hops
-    between them above what a stream may cross, and `HOP_LIMIT` more where it goes to an earlier FPGA, which it may not;
-    ``order`` (S,) the number of each slot's FPGA if none may, else all 0; ``pairs`` of boundaries of one FPGA.
+    alone), ``most_wires``, ``most_bits`` (E,) of edges; ``registers`` (E, S, 5) what those of an edge take of
+    a slot for each wire; ``hosts`` the host's two slots; ``distance`` (S, S) cost of a wire between two slots;
+    ``too_many`` (S, S) hops between them above what a stream may cross, and `HOP_LIMIT` more where it goes to an
+    earlier FPGA, which it may not; ``order`` (S,) the number of each slot's FPGA if none may, else all 0; ``pairs`` of
+    boundaries of one FPGA.
     """
 
     names: tuple[str, ...]
@@ -60,12 +62,17 @@ class ProblemArrays:
     weight: Integers
     most_wires: Integers
     most_bits: Integers
-    stages: Integers
+    registers: Integers
     hosts: Integers
     distance: Integers
     too_many: Integers
     order: Integers
     pairs: tuple[BoundaryPair, ...]
+
+    @cached_property
+    def registered(self) -> tuple[int, ...]:
+        """The resources that registers take: flip-flops, and LUTs where they are FIFOs."""
+        return tuple(r for r in range(self.limit.shape[1]) if r == FF or self.registers[:, :, r].any())
 
     def holds(self, members: Sequence[int]) -> Flags:
         """(S,) whether a slot takes all of these modules together, crossing registers left out."""
@@ -104,10 +111,10 @@ def arrays_of(problem: PartitionProblem) -> ProblemArrays:
     """Return the arrays of a problem."""
     names = tuple(problem.demands)
     pairs, wires, bits = _merged_streams(problem, {name: i for i, name in enumerate(names)})
-    stages = np.zeros((len(problem.edges), len(problem.slots)), dtype=np.int64)
+    registers = np.zeros((len(problem.edges), len(problem.slots), 5), dtype=np.int64)
     for k, edge in enumerate(problem.edges):
-        for slot, count in edge.stages.items():
-            stages[k, slot] = count
+        for slot, amount in edge.registers.items():
+            registers[k, slot] = amount.as_tuple()
     beyond = [[s in side for side in problem.beyond] for s in range(len(problem.slots))]
     distance, too_many = _between_slots(problem)
     return ProblemArrays(
@@ -125,7 +132,7 @@ def arrays_of(problem: PartitionProblem) -> ProblemArrays:
         weight=np.array([edge.crossing.cost for edge in problem.edges], dtype=np.int64),
         most_wires=np.array([_capped(edge.crossing.wires) for edge in problem.edges], dtype=np.int64),
         most_bits=np.array([_capped(problem.allowed_bits(edge)) for edge in problem.edges], dtype=np.int64),
-        stages=stages,
+        registers=registers,
         hosts=np.array([problem.host_in, problem.host_out], dtype=np.int64),
         distance=distance,
         too_many=too_many,

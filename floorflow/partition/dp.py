@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from floorflow.partition.arrays import FF, SHARE_SCALE, Floats, Integers, ProblemArrays
+from floorflow.partition.arrays import SHARE_SCALE, Floats, Integers, ProblemArrays
 from floorflow.partition.fm import is_legal
 from floorflow.partition.ideals import ideals
 from floorflow.partition.problem import PartitionProblem
@@ -261,22 +261,24 @@ def _step(order: LinearOrder, position: int, labels: _Labels, lattice: _Lattice)
     fitting = lattice.fitting(slot)
     fitting = fitting[labels.key[lattice.inner[fitting]] < _NEVER]
     inner, outer = lattice.inner[fitting], lattice.outer[fitting]
-    registers = _owed(order, position, labels, lattice)[inner]
+    registers = _owed(order, position, labels, lattice)[inner]  # (P, 5)
     charge = np.zeros(len(fitting), dtype=np.int64)
     legal = np.ones(len(fitting), dtype=bool)
     edge = order.parent_edge[position]
     if edge is not None:
         wires, out, into = _cut(order, position, labels, lattice, (inner, outer))
         legal = (wires <= arrays.most_wires[edge]) & (np.maximum(out, into) <= arrays.most_bits[edge])
-        registers = registers + wires * arrays.stages[edge, slot]
+        registers = registers + np.outer(wires, arrays.registers[edge, slot])
         charge = (wires * arrays.weight[edge]).astype(np.int64)
-    flops = lattice.demand[fitting, FF] + registers.astype(np.int64)
-    legal &= flops <= arrays.limit[slot, FF]
+    share = lattice.share(slot)[fitting]
+    for r in arrays.registered:
+        need, most = lattice.demand[fitting, r] + registers[:, r].astype(np.int64), int(arrays.limit[slot, r])
+        legal &= need <= most
+        share = np.maximum(share, -(-SHARE_SCALE * need // max(1, most)))
     if (passed := _passed(order, position, lattice)) is not None:
         amounts, allowed = passed
         legal &= allowed | (amounts[outer, inner] == 0)
         charge += allowed * amounts[outer, inner].astype(np.int64)
-    share = np.maximum(lattice.share(slot)[fitting], -(-SHARE_SCALE * flops // max(1, int(arrays.limit[slot, FF]))))
     inner, outer = inner[legal], outer[legal]
     cost, full = np.divmod(labels.key[inner], _KEY_SCALE)
     key = (cost + charge[legal]) * _KEY_SCALE + np.maximum(full, share[legal])
@@ -327,17 +329,17 @@ def _passed(order: LinearOrder, position: int, lattice: _Lattice) -> tuple[Float
 
 
 def _owed(order: LinearOrder, position: int, labels: _Labels, lattice: _Lattice) -> Floats:
-    """(N,) flip-flops that this position's slot holds for the edges to its children, by the ideal before it."""
+    """(N, 5) what registers of the edges to its children take of this position's slot, by the ideal before it."""
     count = len(lattice.members)
-    owed = np.zeros(count)
+    owed = np.zeros((count, lattice.demand.shape[1]))
     for child in order.children[position]:
         edge = order.parent_edge[child]
-        stages = lattice.arrays.stages[edge, order.slots[position]]
-        if stages == 0:
+        of_a_wire = lattice.arrays.registers[edge, order.slots[position]]
+        if not of_a_wire.any():
             continue
         end = np.arange(count) if child + 1 == position else labels.history[child + 1]
         if order.start[child] == 0:
-            owed += stages * lattice.prefix(order.hosts[child])[0][end]
+            owed += np.outer(lattice.prefix(order.hosts[child])[0][end], of_a_wire)
         else:
-            owed += stages * lattice.nested[0][end, labels.history[order.start[child]]]
+            owed += np.outer(lattice.nested[0][end, labels.history[order.start[child]]], of_a_wire)
     return owed

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from floorflow.partition.arrays import FF, HOP_LIMIT, UNLIMITED, Floats, Integers, ProblemArrays
+from floorflow.partition.arrays import HOP_LIMIT, UNLIMITED, Floats, Integers, ProblemArrays
 from floorflow.stats import count
 
 MOVED_S = 3e-4
@@ -95,7 +95,7 @@ class MoveEvaluator:
         forward, backward = arrays.bits @ (source < target), arrays.bits @ (source > target)
         use = np.zeros(arrays.limit.shape)
         np.add.at(use, assignment, arrays.demand)
-        use[:, FF] += load @ arrays.stages
+        use += np.tensordot(load, arrays.registers, 1)
         return use, load.astype(float), forward.astype(float), backward.astype(float)
 
     def _edge_excess(self, load: Floats, forward: Floats, backward: Floats) -> Floats:
@@ -130,20 +130,23 @@ class MoveEvaluator:
         return np.asarray(sums - sums[np.arange(len(assignment)), assignment][:, None])
 
     def _resource_excess(self, assignment: Integers, use: Floats, load: Floats, loads: Floats) -> Floats:
-        """(M, S) excess over resources of all slots; only flip-flops change in slots that a move does not name."""
+        """(M, S) excess over resources of all slots; only registers change in slots that a move does not name."""
         arrays, modules = self.arrays, np.arange(len(assignment))
-        others = [r for r in range(use.shape[1]) if r != FF]
+        others = [r for r in range(use.shape[1]) if r not in arrays.registered]
         limit, demand = arrays.limit[:, others], arrays.demand[:, others]
         current = _over(use[:, others], limit).sum(axis=1)
         left = _over(use[assignment][:, others] - demand, limit[assignment]).sum(axis=1) - current[assignment]
         joined = _over(use[None][:, :, others] + demand[:, None], limit[None]).sum(axis=2) - current
         excess = np.asarray(current.sum() + left[:, None] + joined)
         excess[modules, assignment] = current.sum()
-        flops = np.broadcast_to(use[:, FF] - load @ arrays.stages, (*excess.shape, len(use))) + loads @ arrays.stages
         slots = np.arange(len(use))
-        flops[modules, :, assignment] -= arrays.demand[:, FF, None]
-        flops[:, slots, slots] += arrays.demand[:, FF, None]
-        return np.asarray(excess + _over(flops, arrays.limit[:, FF]).sum(axis=2))
+        for r in arrays.registered:
+            registers = arrays.registers[:, :, r]
+            uses = np.broadcast_to(use[:, r] - load @ registers, (*excess.shape, len(use))) + loads @ registers
+            uses[modules, :, assignment] -= arrays.demand[:, r, None]
+            uses[:, slots, slots] += arrays.demand[:, r, None]
+            excess = np.asarray(excess + _over(uses, arrays.limit[:, r]).sum(axis=2))
+        return excess
 
     def _area_excess(self, assignment: Integers) -> Floats:
         """(M, S) excess over the area of all slots after each move."""

@@ -219,7 +219,7 @@ def least_excess(
 
 def _largest_use(arrays: ProblemArrays) -> int:
     """Return an amount that no assignment's use of anything is above."""
-    registers = int(arrays.wires.sum()) * int(1 + arrays.stages.sum())
+    registers = int(arrays.wires.sum()) * int(1 + arrays.registers.sum())
     return int(arrays.demand.sum() + arrays.cells.sum() + arrays.bits.sum()) + registers
 
 

@@ -28,7 +28,7 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from floorflow.hardware.slot_graph import BoundaryPair
-from floorflow.partition.arrays import FF, HOP_LIMIT, UNLIMITED, Integers, ProblemArrays
+from floorflow.partition.arrays import HOP_LIMIT, UNLIMITED, Integers, ProblemArrays
 from floorflow.partition.problem import PartitionProblem
 from floorflow.resources import RESOURCE_NAMES
 
@@ -75,10 +75,8 @@ class Model:
         """Use of a resource in a slot, as an expression."""
         demand = self.arrays.demand[:, resource]
         modules = sum(need * self.inside[m, slot] for m, need in enumerate(demand.tolist()) if need)
-        if resource != FF:
-            return modules
-        stages = self.arrays.stages[:, slot]
-        return modules + sum(int(stages[k]) * load for k, load in enumerate(self.loads) if stages[k])
+        registers = self.arrays.registers[:, slot, resource].tolist()
+        return modules + sum(each * load for each, load in zip(registers, self.loads, strict=True) if each)
 
     def area(self, slot: int) -> Any:
         """Cells that the modules of a slot take, as an expression."""

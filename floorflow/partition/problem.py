@@ -216,8 +216,8 @@ class PartitionProblem:
             for index in range(len(self.slots))
         ]
         for edge, wires in zip(self.edges, self.loads(slot_of), strict=True):
-            for slot, stages in edge.stages.items():
-                demands[slot] += Resources(ff=stages * wires)
+            for slot, registers in edge.registers.items():
+                demands[slot] += registers.times(wires)
         return tuple(demands)
 
     def slot_cells(self, slot_of: Mapping[str, int]) -> tuple[int, ...]:

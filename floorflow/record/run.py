@@ -85,7 +85,8 @@ def record_runs(
     phases, contexts = [phase(run) for run in runs], _contexts(sources, runs)
     context = contexts[0]
     target = (whole or context).platform
-    platform = PlatformEntry.of(target, fpgas=[_fpga(fpga) for fpga in target.fpgas], files=sorted(target.files))
+    fpgas = [_fpga(fpga, fifos=target.crossing_fifos) for fpga in target.fpgas]
+    platform = PlatformEntry.of(target, fpgas=fpgas, files=sorted(target.files))
     request = _with_modules(context.request, runs)
     options = options_entry(request, target, [own.request.model.name for own in contexts], targets, shared)
     networks = _networks([source.network for source in sources], runs, phases)
@@ -283,7 +284,7 @@ def _link(request: Request, platform: Platform) -> str | None:
     return None if request.link is None or link is None else link.kind
 
 
-def _fpga(fpga: Fpga) -> FpgaEntry:
+def _fpga(fpga: Fpga, *, fifos: bool) -> FpgaEntry:
     board = fpga.board
     return FpgaEntry.of(
         fpga,
@@ -291,7 +292,7 @@ def _fpga(fpga: Fpga) -> FpgaEntry:
         part=board.part,
         device=fpga.device.part,
         host_memory=board.host_memory,
-        crossing=BoundaryCrossing(registers=board.crossing_registers),
+        crossing=BoundaryCrossing(registers=board.crossing_registers, fifos=fifos),
         unstated=board.unstated,
     )
 

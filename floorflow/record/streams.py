@@ -50,6 +50,7 @@ def _channel(part: Part, channel: Channel, route: Sequence[RouteStep], home: Map
         fifo_needed=channel.needed_words,
         fifo_module=part.module(home[channel.fifo_engine]),
         crossing_registers=sum(crossing.registers for step in route for crossing in step.crossings),
+        crossing_slots=[slot for step in route for slot in step.register_slots],
         slices=slices.count(channel.name),
         slice_slots=slices.slots.get(channel.name, ()),
         slices_left_out=slices.left_out.get(channel.name, 0),
@@ -99,7 +100,9 @@ def _registers(channel: Channel, step: RouteStep, names: Mapping[tuple[str, str]
     """Return a channel's registers at each SLR boundary of a step."""
     return [
         BoundaryRegisters(
-            boundary=names[joint], stages=crossing.registers, flip_flops=crossing.registers * channel.sll_wires
+            boundary=names[joint],
+            stages=crossing.registers,
+            flip_flops=crossing.registers * channel.sll_wires * crossing.of_a_wire.ff,
         )
         for joint, crossing in zip(step.joints, step.crossings, strict=True)
     ]

@@ -292,6 +292,10 @@ class BackEnd:
         """Whether the tool builds register slices from the files of a phase."""
         return self._asked(where, otherwise=False, ask=lambda: self._more("builds_slices", phase, self.context) is True)
 
+    def crosses_by_fifos(self, where: str) -> bool:
+        """Whether what the tool builds at SLR boundaries are FIFOs."""
+        return self._asked(where, otherwise=False, ask=lambda: self._more("crosses_by_fifos", self.context) is True)
+
     @property
     def shares_memory(self) -> bool:
         """Whether the back end's engines work from memory that they share by a schedule."""

@@ -16,7 +16,7 @@ from floorflow.verify.hardware.boards import Boards
 from floorflow.verify.hardware.routes import NO_ROADS, Link, Roads, Route, Slot, roads
 from floorflow.verify.phase_records import ChannelRecord, ModuleRecord, PartRecord, PhaseRecord
 from floorflow.verify.plan_records import FpgaRecord, MemoryScheduleRecord, PlanRecord
-from floorflow.verify.records import SIDES, Side
+from floorflow.verify.records import SIDES, Amounts, Side, amounts
 from floorflow.verify.violations import Findings
 
 Kind = Literal["engine", "host", "memory", "phase"]
@@ -74,6 +74,10 @@ def padded(width_bits: int) -> int:
     return -(-width_bits // 8) * 8
 
 
+FIFO_OF_A_WIRE = {"LUT": 1, "FF": 2}
+"""What a FIFO of two words takes for each wire of a stream."""
+
+
 def stream_wires(width_bits: int) -> int:
     """Wires, and flip-flops a stage, of a stream: padded data, valid and ready."""
     return padded(width_bits) + SLL_HEADER_WIRES
@@ -112,8 +116,8 @@ class PhaseFacts:
 
     ``networks`` are all of the plan; ``fpgas`` are in the order of their numbers; ``links`` go by the numbers of their
     FPGAs, the lower first;
-    ``register_stages`` are those of each FPGA's board at its SLR boundaries; ``back_end`` is None if no part of the
-    judge is installed for the plan's.
+    ``register_stages`` are those of each FPGA's board at its SLR boundaries, ``crossing_fifos``: each is a FIFO;
+    ``back_end`` is None if no part of the judge is installed for the plan's.
     """
 
     where: str
@@ -128,6 +132,7 @@ class PhaseFacts:
     networks: tuple[str, ...] = ()
     back_end: BackEnd | None = None
     roads: Roads = NO_ROADS
+    crossing_fifos: bool = False
 
     def add(self, name: str, where: str, message: str) -> None:
         """Record one violation."""
@@ -219,6 +224,23 @@ class PhaseFacts:
         """Return how many register stages stand on a route: the board's at each SLR boundary that it crosses."""
         return sum(self.register_stages[lower.fpga] for lower, _ in self.boundaries(route))
 
+    @property
+    def stage_of_a_wire(self) -> dict[str, int]:
+        """What a register stage at an SLR boundary takes for each wire."""
+        return FIFO_OF_A_WIRE if self.crossing_fifos else {"FF": 1}
+
+    def registers(self, channel: ChannelRecord) -> list[tuple[str, Amounts]]:
+        """Return slot and price of every register stage of a channel, in the order in which a word passes them."""
+        found, wires = [], stream_wires(channel["width_bits"])
+        price = amounts({name: wires * count for name, count in self.stage_of_a_wire.items()})
+        for step in self.route(channel) or ():
+            rises = step.source.slr <= step.target.slr
+            for lower, upper in step.boundaries:
+                stages = self.register_stages[lower.fpga]
+                slots = [lower.name] * ((stages + 1) // 2) + [upper.name] * (stages // 2)
+                found += [(slot, price) for slot in (slots if rises else reversed(slots))]
+        return found
+
     def gbps(self, channel: ChannelRecord) -> float:
         """Return the rate of a channel in Gb/s: bits a frame at the frame rate of its network in this phase."""
         bits = channel["words_per_frame"] * channel["width_bits"]
@@ -248,6 +270,7 @@ def phases_of(plan: PlanRecord, boards: Boards, judge: Judge | None, findings: F
     # An FPGA whose board cannot be read is reported already.
     stated = {name: fpga["crossing"]["registers"] for name, fpga in fpgas.items()}
     stages = stated | {name: board.raw["crossing_registers"] for name, board in boards.items()}
+    fifos = any(fpga["crossing"]["fifos"] for fpga in fpgas.values())
     phases = []
     networks = tuple(network["name"] for network in plan["networks"])
     for number, raw in enumerate(plan["phases"]):
@@ -256,7 +279,7 @@ def phases_of(plan: PlanRecord, boards: Boards, judge: Judge | None, findings: F
         back_end = _back_end(plan, boards, judge, rows, findings)
         folded = folded_engines(rows, back_end, where)
         phase = PhaseFacts(
-            where, raw, slots, links, fpgas, stages, folded, clock_mhz, findings, networks, back_end, between
+            where, raw, slots, links, fpgas, stages, folded, clock_mhz, findings, networks, back_end, between, fifos
         )
         phases.append(phase)
     return phases
@@ -273,6 +296,7 @@ def _back_end(
         "several_networks": len(plan["networks"]) > 1,
         "keep_folding": plan["options"].get("keep_folding") is True,
         "engines": rows,
+        "slots": {name: (slot.fpga_number, slot.slr) for name, slot in slots_of(plan).items()},
         "cell_patterns": {fpga: board.raw["cell_pattern"] for fpga, board in boards.items()},
         "boards": {fpga: board.raw["name"] for fpga, board in boards.items()},
         "shells": {fpga: board.shell.get("name", "") for fpga, board in boards.items()},

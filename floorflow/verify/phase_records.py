@@ -182,6 +182,7 @@ class ChannelRecord(TypedDict):
     fifo_style: str
     fifo_module: str
     crossing_registers: Count
+    crossing_slots: list[str]
     link: str | None
     resources: Amounts
     converter_resources: Amounts

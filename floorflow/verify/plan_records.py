@@ -6,7 +6,7 @@ Fields may be null only where that is said, and more fields than these are allow
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 from floorflow.verify.phase_records import PhaseRecord, StatsRecord
 from floorflow.verify.records import (
@@ -18,7 +18,6 @@ from floorflow.verify.records import (
     FolderName,
     FpgaCount,
     Fractions,
-    Keys,
     MostProducts,
     Name,
     PlainName,
@@ -166,6 +165,11 @@ class PlatformRecord(TypedDict):
     files: list[str]
 
 
+class CrossedRecord(TypedDict):
+    registers: Count
+    fifos: bool
+
+
 class FpgaRecord(TypedDict):
     name: FolderName
     board: FolderName
@@ -175,7 +179,7 @@ class FpgaRecord(TypedDict):
     host_port: RectangleRecord
     host_memory: str | None
     link_port: RectangleRecord | None
-    crossing: Annotated[dict[str, Count], Keys(("registers",))]
+    crossing: CrossedRecord
     unstated: list[str]
     slots: list[SlotRecord]
 

@@ -151,6 +151,8 @@ class Scene:
     """The ports of all modules."""
     longest: Mapping[str, Any] | None
     """What the plan says of the stream whose registers lie furthest apart; None where it knows none."""
+    at_boundaries: str
+    """What streams have at the SLR boundaries that they cross."""
 
     @property
     def outside_kinds(self) -> set[str]:
@@ -190,6 +192,7 @@ def read_scene(plan: Plan, fpga: str, phase: int = 0) -> Scene:
         regions=tuple(_read_regions(plan, fpga, phase)),
         edge_ports=tuple(read_edge_ports(plan, fpga, phase).values()),
         longest=read_longest(plan, fpga, phase),
+        at_boundaries=_at_boundaries(entry.get("crossing", {}), built=plan["phases"][phase].get("slices_built", False)),
     )
 
 
@@ -205,6 +208,11 @@ def _read_regions(plan: Plan, fpga: str, phase: int) -> Iterator[RegionView]:
         if region["fpga"] == fpga:
             owned = tuple(map(Box.of_cells, region["owned"]))
             yield RegionView(region["name"], Box.of_cells(region["rectangle"]), owned, region["name"] == here)
+
+
+def _at_boundaries(crossing: Mapping[str, Any], *, built: bool) -> str:
+    """Say whether what is planned at SLR boundaries is built."""
+    return "FIFO each side" if built and crossing.get("fifos") else "no registers built"
 
 
 def _read_modules(plan: Plan, fpga: str, phase: int) -> Iterator[ModuleView]:

@@ -272,7 +272,7 @@ def way_texts(scene: Scene) -> Iterator[str]:
     if scene.edge_ports:
         yield "bar at an edge: port of a stream"
     if any(stream.slls for stream in scene.streams):
-        yield "ring: Laguna column of an SLR crossing"
+        yield f"ring: SLR crossing, {scene.at_boundaries}"
     if any(stream.slices for stream in scene.streams):
         yield "square: register slice"
     longest = scene.longest

@@ -103,6 +103,12 @@ def test_crossing_registers_are_shared_between_the_two_slots_of_each_boundary() 
     assert shares == {"SLR0": Resources(ff=20), "SLR1": Resources(ff=30), "SLR2": Resources(ff=10)}
 
 
+def test_fifos_at_a_boundary_take_a_lut_and_two_flip_flops_of_each_wire() -> None:
+    crossings = {("SLR0", "SLR1"): Crossing("sll", registers=2, fifos=True)}
+    shares = crossing_shares(middle(8, 8), [("SLR0", "SLR1")], crossings)
+    assert shares == dict.fromkeys(("SLR0", "SLR1"), Resources(lut=10, ff=20))
+
+
 def test_a_link_needs_room_for_the_words_of_a_round_trip() -> None:
     network = folded(8, 8)
     name = connect(network, Prices())[1].name

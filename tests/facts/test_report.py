@@ -81,6 +81,7 @@ def test_report_has_every_section_in_order(two: Plan) -> None:
         "What is constrained",
         "Streams between slots",
         "Streams over several SLR boundaries",
+        "Registers at SLR boundaries",
         "SLR boundaries and links",
         "Wires on each die",
         "What to try next",

@@ -20,6 +20,21 @@ def test_the_lower_slot_has_the_odd_register() -> None:
     assert [Crossing("sll", registers=n).register_shares for n in (0, 1, 2, 5)] == [(0, 0), (1, 0), (1, 1), (3, 2)]
 
 
+@pytest.mark.parametrize(
+    ("ends", "slots"),
+    [
+        (("fpga0.SLR0", "fpga0.SLR2"), ("SLR0", "SLR1", "SLR1", "SLR2")),
+        (("fpga0.SLR2", "fpga0.SLR1"), ("SLR2", "SLR1")),
+        (("fpga0.SLR1", "fpga0.SLR1"), ()),
+    ],
+)
+def test_registers_stand_on_each_side_of_a_boundary_in_the_order_of_the_stream(
+    ends: tuple[str, str], slots: tuple[str, ...]
+) -> None:
+    steps = load_platform("alveo-u250").route_steps(*ends)
+    assert tuple(slot for step in steps for slot in step.register_slots) == tuple(f"fpga0.{slot}" for slot in slots)
+
+
 def test_a_link_holds_the_words_of_a_round_trip_at_the_mean_rate() -> None:
     link = link_crossing(gbps=100, latency_us=1, clock_mhz=250)
     assert (link.gbps, link.registers, link.cycles, link.cost) == (100, 0, 250, 10)

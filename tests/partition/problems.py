@@ -73,7 +73,8 @@ def edge(draw: st.DrawFn, upper: int, path: bool, registers: int) -> Edge:
     other = upper - 1 if path else draw(st.integers(0, upper - 1))
     ends = (other, upper) if draw(st.booleans()) else (upper, other)
     if draw(st.booleans()):
-        return Edge(*ends, Crossing("sll", wires=draw(st.integers(0, 100)), registers=registers), f"sll{upper}")
+        wires, fifos = draw(st.integers(0, 100)), draw(st.booleans())
+        return Edge(*ends, Crossing("sll", wires=wires, registers=registers, fifos=fifos), f"sll{upper}")
     return Edge(*ends, Crossing("link", gbps=float(draw(st.integers(0, 25))), cost=10), f"link{upper}")
 
 
@@ -117,8 +118,9 @@ def best_of_all(problem: PartitionProblem, places: np.ndarray) -> int | None:
                 cost += e.crossing.cost * s.wires * (from_b != to_b)
         if e.crossing.kind == "sll":
             lower = (e.crossing.registers + 1) // 2
-            use[:, e.a, 1] += lower * wires
-            use[:, e.b, 1] += (e.crossing.registers - lower) * wires
+            of_a_wire = np.array([1, 2, 0, 0, 0] if e.crossing.fifos else [0, 1, 0, 0, 0])
+            use[:, e.a] += np.outer(lower * wires, of_a_wire)
+            use[:, e.b] += np.outer((e.crossing.registers - lower) * wires, of_a_wire)
             legal &= wires <= (e.crossing.wires if e.crossing.wires is not None else 10**9)
         elif e.crossing.gbps is not None and problem.frames_per_s:
             legal &= np.maximum(there, back) * problem.frames_per_s <= e.crossing.gbps * 1e9

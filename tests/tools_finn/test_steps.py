@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,13 @@ class Built:
         """The stream of each register slice, by its cell."""
         told: dict[str, str] = json.loads((self.folder / "bound.json").read_text())["slices"]
         return told
+
+    @property
+    def slices_planned(self) -> dict[str, tuple[str, ...]]:
+        """The slot of each slice that is planned, at SLR boundaries and between them, by stream."""
+        phase = self.plan.phases[self.phase]
+        planned = {channel.name: self.plan.built_slices(phase, channel) for channel in phase.channels}
+        return {name: slots for name, slots in planned.items() if slots}
 
     def node(self, cell: str) -> onnx.NodeProto:
         match = _CELL.search(cell)
@@ -114,7 +121,7 @@ def assert_fifos_are_planned(one: Built) -> None:
         (max(channel.fifo_depth, 2), channel.fifo_style or "auto") for channel in one.plan.phases[one.phase].channels
     )
     wanted += [(2, "auto")] * sum(channel.converter is not None for channel in one.plan.phases[one.phase].channels)
-    wanted += [(2, "auto")] * sum(channel.slices for channel in one.plan.phases[one.phase].channels)
+    wanted += [(2, "auto")] * sum(len(slots) for slots in one.slices_planned.values())
     fifos = [node for node in one.nodes.values() if node.op_type == "StreamingFIFO_rtl"]
     assert sorted((attribute(n, "depth"), attribute(n, "ram_style")) for n in fifos) == sorted(wanted)
 
@@ -145,8 +152,9 @@ def test_register_slices_are_fifos_of_two_words_behind_those_of_their_streams(
     name: str, clock_mhz: float, options: dict[str, Any], tmp_path: Path, finn_plus: FinnPlus
 ) -> None:
     one = built(saved(name, tmp_path), "alveo-u250", tmp_path, finn_plus, clock_mhz=clock_mhz, **options)
-    sliced = {channel.name: channel for channel in one.plan.phases[0].channels if channel.slices}
+    sliced = {channel.name: channel for channel in one.plan.phases[0].channels if channel.name in one.slices_planned}
     assert one.plan.phases[0].slices_built
+    assert any(channel.slices for channel in sliced.values())
     assert {c.ends[0].outside for c in sliced.values()} | {c.ends[1].outside for c in sliced.values()} >= {None}
     assert_is_the_plan(one)
     slr = {slot.name: int(slot.slr[3:]) for slot in one.plan.platform.slots}
@@ -154,9 +162,76 @@ def test_register_slices_are_fifos_of_two_words_behind_those_of_their_streams(
         nodes = [one.node(cell) for cell, stream in one.slices.items() if stream == name_of]
         assert {attribute(node, "depth") for node in nodes} == {2}
         lies = sorted(attribute(node, "slr") for node in nodes)
-        planned = sorted(slr[slot] for slot in channel.slice_slots)
+        planned = sorted(slr[slot] for slot in one.slices_planned[name_of])
         # FIFOs that would close a cycle of kernels are moved to the reader, and slices with them.
         assert lies == planned or {*lies} == {slr[one.plan.phases[0].slot_of[channel.target]]}
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("cnv_2w2a", {"cap": {"LUT": 0.2}}),
+        pytest.param("rn18", {"cap": {"LUT": 0.2}}, marks=pytest.mark.slow),
+        pytest.param("mobilenet_v1_w4a4", {"cap": {"LUT": 0.3}}, marks=pytest.mark.slow),
+    ],
+)
+def test_finn_plus_builds_a_fifo_on_each_side_of_every_slr_boundary(
+    name: str, options: dict[str, Any], tmp_path: Path, finn_plus: FinnPlus
+) -> None:
+    one = built(saved(name, tmp_path), "alveo-u250", tmp_path, finn_plus, **options)
+    assert one.plan.crossings_built(one.plan.phases[0])
+    assert len({*one.plan.phases[0].slot_of.values()}) >= 2
+    assert_is_the_plan(one)
+    slr = {slot.name: int(slot.slr[3:]) for slot in one.plan.platform.slots}
+    for stream, slots in one.slices_planned.items():
+        nodes = [one.node(cell) for cell, other in one.slices.items() if other == stream]
+        assert sorted(attribute(node, "slr") for node in nodes) == sorted(slr[slot] for slot in slots)
+        assert {(node.op_type, attribute(node, "depth")) for node in nodes} == {("StreamingFIFO_rtl", 2)}
+    assert any(channel.crossing_slots for channel in one.plan.phases[0].channels)
+    build = one.folder.parent
+    ff.bind(tmp_path / "plan", build).save(tmp_path / "bound")
+    assert not ff.check(tmp_path / "bound", build=build).violations
+    for fault in FAULTS if name == "cnv_2w2a" else ():
+        assert "build-crossing-open" in found_in_a_spoilt_build(one, fault, tmp_path / "bound"), fault
+
+
+def left_out(graph: onnx.GraphProto, fifo: onnx.NodeProto) -> None:
+    """Join what lies before a FIFO and behind it."""
+    before = next(node for node in graph.node if fifo.input[0] in node.output)
+    before.output[list(before.output).index(fifo.input[0])] = fifo.output[0]
+    graph.node.remove(fifo)
+
+
+def changed(name: str, value: int) -> Callable[[onnx.GraphProto, onnx.NodeProto], None]:
+    def change(_graph: onnx.GraphProto, fifo: onnx.NodeProto) -> None:
+        next(one for one in fifo.attribute if one.name == name).i = value
+
+    return change
+
+
+FAULTS: dict[str, Callable[[onnx.GraphProto, onnx.NodeProto], None]] = {
+    "depth 0": changed("depth", 0),
+    "wrong SLR": changed("slr", 3),
+    "a side missing": left_out,
+}
+"""What a build may lack at an SLR boundary, planted into FINN+'s own kernels."""
+
+
+def found_in_a_spoilt_build(one: Built, fault: str, bound: Path) -> set[str]:
+    """Return what check says of the build with a fault at the first FIFO at an SLR boundary that ends a kernel."""
+    slices = {one.node(cell).name for cell in one.slices}
+    for kernel in one.kernels:
+        path = Path(kernel["model"])
+        sound, model = path.read_bytes(), onnx.load(path, load_external_data=False)
+        made = {tensor for node in model.graph.node for tensor in node.output}
+        fifo = next((node for node in model.graph.node if node.name in slices and node.input[0] in made), None)
+        if fifo is not None:
+            FAULTS[fault](model.graph, fifo)
+            path.write_bytes(model.SerializeToString())
+            found = {violation.name for violation in ff.check(bound, build=one.folder.parent).violations}
+            path.write_bytes(sound)
+            return found
+    raise AssertionError("no kernel ends in a FIFO at an SLR boundary")
 
 
 @pytest.mark.parametrize(("last", "share"), [(16, 0.1), pytest.param(None, 0.4, id="cnv_2w2a", marks=pytest.mark.slow)])

@@ -26,6 +26,7 @@ def toy_plan() -> tuple[Plan, Files]:
     plan, files = copy.deepcopy(tiny_plan("xcku5p"))
     phase, folding = phase_of(plan), part_of(plan)["folding"]["engines"]
     plan["options"] |= {"backend": "toy", "backend_options": {"speed": "fast"}}
+    plan["platform"]["fpgas"][0]["crossing"]["fifos"] = False
     phase |= {"bands": {}, "fits": {}, "fifo_kind": ""}
     for block in pblocks(plan).values():
         block["likelihood"] = None

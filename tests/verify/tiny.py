@@ -38,7 +38,9 @@ OPTIONS = {
         "impl_style": "auto",
         "runtime_weights": "auto",
         "fifo_sizing": "floorflow",
+        "crossings": "fifo",
     },
+    "allow_cycles": False,
     "effort": "default",
     "fps": None,
     "granularity": "stage",
@@ -242,7 +244,12 @@ def _fpga(name: str, raw: dict[str, Any], board: Board) -> dict[str, Any]:
         }
         for i, slr in enumerate(slrs)
     ]
-    fixed = {"board": raw["name"], "part": raw["part"], "device": raw["device"], "crossing": {"registers": 2}}
+    fixed = {
+        "board": raw["name"],
+        "part": raw["part"],
+        "device": raw["device"],
+        "crossing": {"registers": 2, "fifos": True},
+    }
     ports = dict(zip(("host_port", "link_port"), PORTS[raw["name"]], strict=True))
     host = {"host_slot": f"{name}.SLR0", "host_memory": raw["memories"][0]["name"] if "memories" in raw else None}
     return {"name": name, **host, "slots": slots, "unstated": board.unstated, **ports, **fixed}

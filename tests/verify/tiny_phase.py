@@ -131,7 +131,7 @@ def _far(crossing: Entry) -> Entry:
     """Return how the plan lists a crossing of several boundaries, upwards."""
     fpga, low = crossing["source"].split(".")[0], int(crossing["source"][-1])
     names = [f"{fpga}.SLR{slr}-{fpga}.SLR{slr + 1}" for slr in range(low, low + crossing["hops"])]
-    registers = [{"boundary": name, "stages": 2, "flip_flops": 2 * _wires(crossing)} for name in names]
+    registers = [{"boundary": name, "stages": 2, "flip_flops": 4 * _wires(crossing)} for name in names]
     return {key: crossing[key] for key in ("channel", "source", "target", "hops")} | {"registers": registers}
 
 
@@ -208,14 +208,18 @@ def _channel(stream: Stream, case: Case) -> Entry:
         "fifo_resources": fifo,
         "converter_resources": converter,
     }
-    boundaries = [pair for step in case.routes.get(stream.name, []) if step.kind == "sll" for pair in _crossed(step)]
-    entry["crossing_registers"] = 2 * len(boundaries)  # one stage in each of the two slots at a boundary
-    stages = [slot for pair in boundaries for slot in pair]
+    runs = [step for step in case.routes.get(stream.name, []) if step.kind == "sll"]
+    ways = [
+        [slot for pair in _crossed(step) for slot in pair][:: 1 if step.source < step.target else -1] for step in runs
+    ]
+    stages = [slot for way in ways for slot in way]  # one stage in each of the two slots at a boundary
+    entry |= {"crossing_registers": len(stages), "crossing_slots": stages}
     count = _slices(case, stream)
     entry |= {"slices": count, "slice_slots": ["fpga0.SLR0"] * count, "slices_left_out": 0}
     price = amounts(count * 5, count * (2 * entry["width_bits"] + 10))
     entry["slice_resources"] = {"fpga0.SLR0": price} if count else {}
-    entry["crossing_resources"] = {slot: amounts(ff=stages.count(slot) * _wires(entry)) for slot in sorted({*stages})}
+    wires = {slot: stages.count(slot) * _wires(entry) for slot in sorted({*stages})}
+    entry["crossing_resources"] = {slot: amounts(count, 2 * count) for slot, count in wires.items()}
     return entry
 
 

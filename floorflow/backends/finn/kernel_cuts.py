@@ -72,8 +72,11 @@ def _trials(bound: Bound, chosen: Moves, circle: list[BuiltNode]) -> Iterator[Mo
             continue
         into = [s for s in bound.plan["streams"] if s["target"] == name and s["source"] is not None]
         away = [s for s in into if homes[module[s["source"]]] != homes[module[name]]]
-        yield from ({**chosen, s["name"]: module[name]} for s in away if s["name"] not in chosen)
-        yield {**chosen, **{s["name"]: module[name] for s in away}}
+        here = _spot(homes[module[name]])
+        # A slice on the join's side of a boundary begins a kernel as it is.
+        movable = [s for s in away if not s.get("slices") or tuple(s["slices"][-1]) != here]
+        yield from ({**chosen, s["name"]: module[name]} for s in movable if s["name"] not in chosen)
+        yield {**chosen, **{s["name"]: module[name] for s in movable}}
         elsewhere = {
             **_elsewhere(homes, module[name]),
             **{_spot(homes[module[s["source"]]]): module[s["source"]] for s in away},

@@ -18,6 +18,7 @@ FinnName = Literal["main", "dev", "plus"]
 ImplStyle = Literal["auto", "default", "free"]
 FlowName = Literal["auto", "vitis", "zynq"]
 FifoSizing = Literal["floorflow", "finn"]
+Crossings = Literal["fifo", "none"]
 RuntimeWeights = Literal["auto", "never", "always"]
 
 
@@ -42,7 +43,8 @@ class FinnOptions(BackendOptions):
     and dev and 2024.2 of FINN+; what may be needed spans both. ``runtime_weights``: whether weights may lie in URAM,
     which has no initial contents, so that software writes them before the first frame: ``auto`` only where without it
     nothing fits or the rate falls by more than a tenth, and then for as few engines as can be. ``fifo_sizing``:
-    ``finn`` plans and prices the depths that FINN's automatic sizing is foreseen to set, and lets it.
+    ``finn`` plans and prices the depths that FINN's automatic sizing is foreseen to set, and lets it. ``crossings``:
+    what the step that sets FIFOs builds at SLR boundaries; ``none`` plans registers that somebody else has to make.
     """
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({"max": {"runtime_weights": "always"}})
@@ -64,6 +66,9 @@ class FinnOptions(BackendOptions):
         "floorflow",
         description="Whose FIFO depths are planned and built: floorflow's, or those that FINN's automatic sizing is "
         "foreseen to set.",
+    )
+    crossings: Annotated[Crossings, ENGINES] = Field(
+        "fifo", description="What is built on each side of an SLR boundary: FIFOs of two words on streams, or nothing."
     )
     flow: Annotated[FlowName, ENGINES] = Field(
         "auto", description="The way into Vivado that files are written for: the board's own, Alveo's or Zynq's."
@@ -92,6 +97,16 @@ class FinnOptions(BackendOptions):
             return None
         year, release = self.vivado.split(".")
         return int(year), int(release)
+
+    @property
+    def crossing_fifos(self) -> bool:
+        """Whether there are FIFOs at SLR boundaries: only the step that sets FIFOs inserts them."""
+        return self.crossings == "fifo" and self.sets_fifos(knows_depths=True)
+
+    @property
+    def crossing_advice(self) -> str:
+        """Return the option that makes FINN's step insert FIFOs, or what else does where that step does not run."""
+        return "--crossings fifo" if self.sets_fifos(knows_depths=True) else super().crossing_advice
 
     def sets_fifos(self, *, knows_depths: bool) -> bool:
         """Whether floorflow's steps set FIFOs: it prices them, and knows what the plan's depths keep."""

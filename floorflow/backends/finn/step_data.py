@@ -203,7 +203,7 @@ def _stream(channel: ChannelEntry, one: NetworkInPhase) -> dict[str, Any]:
         channel.converter_module,
         channel.fifo_module,
     )
-    places = [_place(one, slot) for slot in channel.slice_slots if one.phase.slices_built]
+    places = [_place(one, slot) for slot in one.plan.built_slices(one.phase, channel)]
     slices = [[place["device"], place["slr"]] for place in places]
     return {**asdict(placed), "depth": channel.fifo_depth, "style": channel.fifo_style, "slices": slices}
 

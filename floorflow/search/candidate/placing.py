@@ -13,6 +13,7 @@ from floorflow.channels.cost_allocation import modules_between
 from floorflow.channels.slices import PlacedWay, SlicedStream, Slices, register_slices
 from floorflow.dataflow.model import FoldedDataflow, renamings
 from floorflow.errors import InputError, Refusal
+from floorflow.facts.channel import slots_on_way
 from floorflow.hardware import Fpga, Rect, StatedPblock, bounding_box
 from floorflow.hardware.reach import Way, reach_tiles
 from floorflow.placement import (
@@ -95,10 +96,9 @@ def unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | Non
     }
     slot_of = candidate.slot_of
     home = {e: (m.name, *number[slot_of[m.name]]) for m in candidate.modules for e in m.engines}
-    slices = candidate.slices.slots
     streams = [
-        _placed_stream(channel, home, [number[slot] for slot in slices.get(channel.name, ())])
-        for channel in candidate.channels
+        _placed_stream(channel, home, [number[slot] for slot in slots])
+        for channel, slots in _slots_of_slices(context, candidate)
     ]
     parts = parts_of(candidate.folded, context.together)
     names = [name for part in parts for name in _unbuildable_part(context, part, streams, home)]
@@ -115,6 +115,17 @@ def unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | Non
             raise InputError(str(refusal), hint="the folding and the pblocks that are given leave no other way")
         return refusal
     return None
+
+
+def _slots_of_slices(context: PlanningContext, candidate: Candidate) -> Iterator[tuple[Channel, tuple[str, ...]]]:
+    """Yield every channel with the slot of each slice that is built, at SLR boundaries and between them."""
+    ends = modules_between(candidate.modules, candidate.channels)
+    for channel in candidate.channels:
+        source, target = channel_slots(context, candidate.slot_of, ends[channel.name])
+        steps = context.platform.route_steps(source, target)
+        crossing = [slot for step in steps for slot in step.register_slots if context.platform.crossing_fifos]
+        slices = candidate.slices.slots.get(channel.name, ())
+        yield channel, slots_on_way(crossing, slices, list(context.limits), source)
 
 
 def _unbuildable_part(

@@ -84,6 +84,7 @@ def platform_of(request: Request, fpgas: int | None = None) -> Platform:
     topology = request.topology if "topology" in request.model_fields_set else None
     asked = request.platform, count, request.clock_mhz, request.link, topology
     platform = with_keep_outs(load_platform(*asked, host_port=request.host_port), request.keep_out)
+    platform = replace(platform, crossing_fifos=request.backend_options.crossing_fifos)
     most_mhz = ALVEO_MHZ.get(request.preset)
     if request.clock_mhz is not None or most_mhz is None:
         return platform

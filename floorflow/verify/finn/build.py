@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +73,11 @@ PORTED = ("Concat", "Split")
 
 
 def stream_problems(
-    channels: Sequence[ChannelRecord], rows: Mapping[str, Row], nodes: Sequence[Node], engines: Mapping[str, Node]
+    channels: Sequence[ChannelRecord],
+    rows: Mapping[str, Row],
+    nodes: Sequence[Node],
+    engines: Mapping[str, Node],
+    homes: Mapping[str, tuple[int, int]],
 ) -> Iterator[Problem]:
     """Yield where streams between the engines' nodes are not the plan's, each of which must be one of the build's."""
     name_of = {node: name for name, node in engines.items()}
@@ -88,6 +94,8 @@ def stream_problems(
             continue
         candidates.remove(way)
         yield from _fifo_problems(channel, way)
+        if channel["crossing_slots"]:
+            yield from _crossing_problems(channel, way, homes)
     for (source, target), left in free.items():
         if left and (source is not None or target is not None):
             yield "build-stream-differs", f"the plan has no stream {source or 'host'} -> {target or 'host'}"
@@ -127,6 +135,33 @@ def _fifo_problems(channel: ChannelRecord, way: Way) -> Iterator[Problem]:
         yield "build-fifo-differs", f"the FIFO of {channel['name']} is {memories}, the plan has {style}"
 
 
+def _crossing_problems(channel: ChannelRecord, way: Way, homes: Mapping[str, tuple[int, int]]) -> Iterator[Problem]:
+    """Judge that a stream has a FIFO of two words on each side of every SLR boundary, and crosses none but planned."""
+    name = "build-crossing-open"
+
+    def place(node: Node) -> int:
+        return int(node.attributes.get("slr", -1))
+
+    shallow = [node for node in way.between if node.is_a("StreamingFIFO") and node.attributes.get("depth") == 2]
+    lacking = Counter(homes[slot][1] for slot in channel["slice_slots"] if slot in homes)
+    lacking.subtract(place(node) for node in shallow)
+    for slr, count in sorted((+lacking).items()):
+        yield name, f"{channel['name']} lacks {count} of its FIFOs of two words in SLR {slr}"
+    crossed = []
+    for before, after in pairwise(node for node in (way.source, *way.between, way.target) if node is not None):
+        sides = place(before), place(after)
+        linked = before.attributes.get("device_id", 0) != after.attributes.get("device_id", 0)
+        if sides[0] != sides[1] and min(sides) >= 0 and not linked:
+            crossed.append(sides)
+            if abs(sides[0] - sides[1]) != 1 or before not in shallow or after not in shallow:
+                ends = f"{before.called} in SLR {sides[0]} and {after.called} in SLR {sides[1]}"
+                yield name, f"{channel['name']} has no FIFO of two words on each side between {ends}"
+    told = [homes.get(slot, (0, -1)) for slot in channel["crossing_slots"]]
+    planned = [(a[1], b[1]) for a, b in pairwise(told) if a[0] == b[0] and a[1] != b[1]]
+    if crossed != planned:
+        yield name, f"{channel['name']} passes SLR boundaries {crossed}, the plan has {planned}"
+
+
 FINDINGS = {
     "build-unreadable": "the build that is given cannot be read, or it cannot be told what its nodes are called",
     "build-cell-missing": "a cell of the plan is no node of the build",
@@ -135,6 +170,7 @@ FINDINGS = {
     "build-slr-differs": "a node of the build lies in another SLR than its module",
     "build-stream-differs": "the streams of the build are not those of the plan",
     "build-slice-missing": "a stream of the build lacks register slices of the plan, FIFOs of two words",
+    "build-crossing-open": "a stream of the build lacks FIFOs of the plan at an SLR boundary, or crosses another one",
     "build-fifo-differs": "a FIFO of the build is missing, shallower, or in another memory than planned",
 }
 
@@ -155,7 +191,7 @@ def judge_build(
     if not sets_fifos(context["options"]):
         # FINN sizes FIFOs as it builds: what the plan has is foreseen, and no promise of its depths.
         phase = {**phase, "channels": [{**c, "fifo_depth": 0, "fifo_style": ""} for c in phase["channels"]]}
-    for name, message in _problems(phase, context["engines"], nodes, patterns, told):
+    for name, message in _problems(phase, context, nodes, told):
         yield name, str(folder), message
 
 
@@ -167,11 +203,11 @@ def _slices(phase: PhaseRecord, nodes: list[Node], known: set[Node]) -> set[Node
 
 def _problems(
     phase: PhaseRecord,
-    rows: Mapping[str, Row],
+    context: Mapping[str, Any],
     nodes: list[Node],
-    patterns: Mapping[str, str],
     told: tuple[Mapping[str, str], Mapping[str, str]],
 ) -> Iterator[Problem]:
+    rows, patterns = context["engines"], context["cell_patterns"]
     if not any(row["entry"]["kind"].startswith("Reshape") for row in rows.values()):
         nodes = [replace(node, is_transparent=node.is_a("Reshape")) for node in nodes]
     cells, streams = told
@@ -195,4 +231,5 @@ def _problems(
         if module in home:
             yield from slr_problems(node, home[module])
     yield from kernel_problems(nodes, rows)
-    yield from stream_problems(phase["channels"], rows, nodes, engines)
+    homes = context["slots"] if all(map(_has_slr, rows.values())) else {}
+    yield from stream_problems(phase["channels"], rows, nodes, engines, homes)

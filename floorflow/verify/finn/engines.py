@@ -240,14 +240,6 @@ class BuiltNetwork:
     input_count: int
 
 
-def as_built(phase: PhaseRecord) -> PhaseRecord:
-    """Return a phase as FINN is told of it: without register slices where none are built."""
-    if phase["slices_built"]:
-        return phase
-    channels: list[ChannelRecord] = [{**channel, "slices": 0, "slice_slots": []} for channel in phase["channels"]]
-    return {**phase, "channels": channels}
-
-
 def folded_engine(row: Row, options: Mapping[str, Any]) -> FoldedEngine:
     """Return an engine as FINN's rules see it, on the part that it lies on."""
     flavour, part = str(options.get("finn", "main")), str(row["part"])

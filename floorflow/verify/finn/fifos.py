@@ -8,7 +8,7 @@ alone, and so on; in a level they stay in order.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -253,6 +253,34 @@ STEP_PLAN = "floorflow_plan.json"
 def builds_slices(phase: PhaseRecord, options: Mapping[str, Any]) -> bool:
     """Whether the step that sets FIFOs, which inserts slices, runs for all networks of a phase."""
     return sets_fifos(options) and all(knows_depths(part) for part in phase["networks"])
+
+
+def fifos_cross(options: Mapping[str, Any]) -> bool:
+    """Whether streams have FIFOs at SLR boundaries, which only the step that sets FIFOs inserts."""
+    return options.get("crossings", "fifo") == "fifo" and sets_fifos(options)
+
+
+def as_built(phase: PhaseRecord, context: Mapping[str, Any]) -> PhaseRecord:
+    """Return a phase as FINN is told of it: FIFOs at SLR boundaries are slices too, and there are those that are built.
+
+    A stream with slices stays on its FPGA, so they follow one another by the distance of their SLRs from its source's.
+    """
+    channels: list[ChannelRecord] = []
+    for channel in phase["channels"]:
+        crossing = channel["crossing_slots"] if phase["slices_built"] and fifos_cross(context["options"]) else []
+        slots = list(crossing)
+        if phase["slices_built"] and channel["slice_slots"]:
+            slots = sorted(slots + channel["slice_slots"], key=_way_from_source(channel, context))
+        channels.append({**channel, "slices": len(slots), "slice_slots": slots, "crossing_slots": crossing})
+    return {**phase, "channels": channels}
+
+
+def _way_from_source(channel: ChannelRecord, context: Mapping[str, Any]) -> Callable[[str], int]:
+    """Return how far a slot is on a stream's way, in SLRs; a stream from outside is measured from its target."""
+    rows, homes = context["engines"], context["slots"]
+    end, sign = (channel["source"], 1) if channel["source"] in rows else (channel["target"], -1)
+    place = homes.get(rows.get(end, {}).get("slot"), (0, 0))[1]
+    return lambda slot: sign * abs(homes.get(slot, (0, place))[1] - place)
 
 
 def check_step_plan(

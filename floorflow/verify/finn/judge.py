@@ -9,18 +9,23 @@ from pathlib import Path
 from typing import Any
 
 from floorflow.verify.back_end import Files, Port, Row
-from floorflow.verify.facts import slr_number
 from floorflow.verify.finn.build import FINDINGS, judge_build
 from floorflow.verify.finn.engines import (
     AttributeProblem,
     FoldedEngine,
-    as_built,
     folded_engine,
     networks_of,
     width_objections,
 )
+from floorflow.verify.finn.fifos import (
+    as_built,
+    check_fifo_file,
+    check_step_plan,
+    engines_when_placed,
+    fifo_objections,
+    fifos_cross,
+)
 from floorflow.verify.finn.fifos import builds_slices as slices_are_built
-from floorflow.verify.finn.fifos import check_fifo_file, check_step_plan, engines_when_placed, fifo_objections
 from floorflow.verify.finn.files import (
     FLOORPLAN_FILE,
     FLOW_FINDINGS,
@@ -42,6 +47,7 @@ Problem = tuple[str, str]
 
 CHOICES = {
     "costs": ("calibrated", "estimated", "finn", "samo"),
+    "crossings": ("fifo", "none"),
     "fifo_sizing": ("floorflow", "finn"),
     "finn": ("main", "dev", "plus"),
     "flow": ("auto", "vitis", "zynq"),
@@ -193,7 +199,7 @@ def files(
     plan: PlanRecord, phase: PhaseRecord, folder: Files, context: Mapping[str, Any]
 ) -> tuple[list[tuple[str, str, str]], dict[str, str]]:
     """Judge FINN's files of a phase; what cells are called is read from a build."""
-    found, phase = Findings(meanings={**VIOLATIONS, **findings}), as_built(phase)
+    found, phase = Findings(meanings={**VIOLATIONS, **findings}), as_built(phase, context)
     for built in networks_of(phase, context):
         path = f"{built.folder}/{FOLDING_FILE}"
         folding = folder.json(path)
@@ -207,21 +213,20 @@ def files(
             check_floorplan_file(places, phase, built, names, folder.path(path), findings=found)
         check_styles(folder, plan, built, found)
         check_fifo_file(folder, phase, built, context["options"], found)
-        check_step_plan(folder, phase, built, _homes(plan), found)
+        check_step_plan(folder, phase, built, context["slots"], found)
     check_flow_files(plan, phase, folder, context, found)
     check_links(phase, context, found)
     return [(problem.name, problem.where, problem.message) for problem in found.violations], {}
 
 
-def _homes(plan: PlanRecord) -> dict[str, tuple[int, int]]:
-    fpgas = enumerate(plan["platform"]["fpgas"])
-    pairs = ((slot, number) for number, fpga in fpgas for slot in fpga["slots"])
-    return {slot["name"]: (number, slr) for slot, number in pairs if (slr := slr_number(slot["slr"])) is not None}
-
-
 def builds_slices(phase: PhaseRecord, context: Mapping[str, Any]) -> bool:
     """Whether FINN builds the register slices of a phase."""
     return slices_are_built(phase, context["options"])
+
+
+def crosses_by_fifos(context: Mapping[str, Any]) -> bool:
+    """Whether FINN is to build FIFOs at SLR boundaries."""
+    return fifos_cross(context["options"])
 
 
 def unplaced_files(
@@ -259,4 +264,4 @@ def build(
     context: Mapping[str, Any],
 ) -> list[tuple[str, str, str]]:
     """Judge a phase, as it is bound, against a build: ``told`` are engines' cells and the modules of FIFOs' cells."""
-    return list(judge_build(as_built(phase), folder, told, context))
+    return list(judge_build(as_built(phase, context), folder, told, context))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 from floorflow.verify.back_end import Port
-from floorflow.verify.facts import PhaseFacts, is_outside, stream_wires
+from floorflow.verify.facts import PhaseFacts, is_outside
 from floorflow.verify.graphs import has_cycle
 from floorflow.verify.hardware.routes import links_on
 from floorflow.verify.phase_records import ChannelRecord
-from floorflow.verify.records import PORTS, RESOURCE_NAMES, SIDES, amounts, repeated
+from floorflow.verify.records import PORTS, RESOURCE_NAMES, SIDES, Amounts, add, amounts, repeated
 from floorflow.verify.violations import Findings
 
 FIFO_THAT_EXISTS = 3
@@ -169,7 +169,7 @@ def _check_converter_module(phase: PhaseFacts, channel: ChannelRecord, where: st
 
 
 def _check_registers(phase: PhaseFacts, channel: ChannelRecord, where: str) -> None:
-    """Judge the flip-flop stages at SLR boundaries and the names of the links on a channel's route."""
+    """Judge the register stages at SLR boundaries and the names of the links on a channel's route."""
     route = phase.route(channel)
     if route is None:
         if phase.ends(channel):
@@ -178,15 +178,14 @@ def _check_registers(phase: PhaseFacts, channel: ChannelRecord, where: str) -> N
     links = ",".join(link.entry["name"] for link in links_on(route)) or None
     phase.expect("link-mismatch", where, "link", channel["link"], links)
     name = "wrong-crossing-registers"
-    derived: Counter[str] = Counter()
-    for lower, upper in phase.boundaries(route):
-        each = phase.register_stages[lower.fpga]
-        derived[lower.name] += (each + 1) // 2 * stream_wires(channel["width_bits"])
-        derived[upper.name] += each // 2 * stream_wires(channel["width_bits"])
-    phase.expect(name, where, "crossing_registers", channel["crossing_registers"], phase.stages(route))
+    registers, derived = phase.registers(channel), dict[str, Amounts]()
+    for slot, price in registers:
+        derived[slot] = add(derived.get(slot, amounts({})), price)
+    phase.expect(name, where, "crossing_registers", channel["crossing_registers"], len(registers))
+    phase.expect(name, where, "crossing_slots", channel["crossing_slots"], [slot for slot, _ in registers])
     for slot in sorted({*derived, *channel["crossing_resources"]}):
-        stated, expected = amounts(channel["crossing_resources"].get(slot, {})), amounts({"FF": derived[slot]})
-        phase.expect(name, f"{where} slot {slot}", "crossing_resources", stated, expected)
+        stated = amounts(channel["crossing_resources"].get(slot, {}))
+        phase.expect(name, f"{where} slot {slot}", "crossing_resources", stated, derived.get(slot, amounts({})))
 
 
 def check_costs(phase: PhaseFacts) -> None:

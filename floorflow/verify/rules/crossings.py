@@ -212,7 +212,7 @@ def _far(phase: PhaseFacts, channel: ChannelRecord, step: RouteStep) -> FarStrea
     registers: list[FarRegisterRecord] = []
     for lower, upper in step.boundaries:
         stages = phase.register_stages[lower.fpga]
-        flops = stages * stream_wires(channel["width_bits"])
+        flops = stages * stream_wires(channel["width_bits"]) * phase.stage_of_a_wire["FF"]
         registers.append({"boundary": f"{lower.name}-{upper.name}", "stages": stages, "flip_flops": flops})
     return {
         "channel": channel["name"],

@@ -115,7 +115,13 @@ def _bound_cells(files: PhaseFolder, phase: PhaseFacts) -> Cells | None:
         if module not in phase.modules or phase.back_end is None or not phase.back_end.is_stream_cell(cell):
             phase.add("cell-unknown", where, f"{cell} of {module} is no FIFO or converter of a module")
     found = Counter(slices.values())
-    planned = Counter({c["name"]: c["slices"] for c in phase.channels if c["slices"] and phase.raw["slices_built"]})
+    planned = Counter(
+        {
+            c["name"]: c["slices"] + phase.crossing_fifos * len(c["crossing_slots"])
+            for c in phase.channels
+            if phase.raw["slices_built"]
+        }
+    )
     for name in sorted(name for name in found | planned if found[name] != planned[name]):
         phase.add("slice-missing", where, f"{found[name]} cells are slices of {name}, the plan has {planned[name]}")
     return Cells(cells, streams, are_read=True)

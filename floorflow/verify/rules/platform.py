@@ -341,7 +341,7 @@ def _check_fpga(fpga: FpgaRecord, board: Board, where: str, findings: Findings) 
         "host_port": asdict(board.host_port),
         "host_memory": board.host_memory and board.host_memory["name"],
         "link_port": board.link_port and asdict(board.link_port),
-        "crossing": {"registers": board.raw["crossing_registers"]},
+        "crossing": {**fpga["crossing"], "registers": board.raw["crossing_registers"]},  # fifos: judged with slices
     }
     findings.compare("platform-mismatch", where, fpga, derived)
     findings.expect("platform-mismatch", where, "unstated", fpga["unstated"], board.unstated)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from floorflow.verify.facts import PhaseFacts, stream_wires
+from floorflow.verify.facts import PhaseFacts
 from floorflow.verify.graphs import quotient, rings
 from floorflow.verify.phase_records import ChannelRecord, MemoryRecord
 from floorflow.verify.records import RESOURCE_NAMES, Amounts, add, amounts, excess, limit_of, repeated
@@ -86,11 +86,8 @@ def slot_totals(phase: PhaseFacts) -> dict[str, Amounts]:
         if slot is not None:
             totals[slot.name] = add(totals[slot.name], total)
     for channel in phase.channels:
-        flops = stream_wires(channel["width_bits"])
-        for lower, upper in phase.boundaries(phase.route(channel) or ()):
-            stages = phase.register_stages[lower.fpga]
-            totals[lower.name]["FF"] += (stages + 1) // 2 * flops
-            totals[upper.name]["FF"] += stages // 2 * flops
+        for name, price in phase.registers(channel):
+            totals[name] = add(totals[name], price)
         for name, held in channel["slice_resources"].items():
             if name in totals:
                 totals[name] = add(totals[name], amounts(held))

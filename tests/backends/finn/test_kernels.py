@@ -175,6 +175,7 @@ def channel(
         fifo_style=style,
         fifo_module="m",
         crossing_registers=0,
+        crossing_slots=[],
         link=None,
         resources=NOTHING,
         converter_resources=NOTHING,

@@ -99,9 +99,51 @@ def test_slices_lie_outside_modules_each_in_its_slr_and_leave_kernels_as_they_ar
     assert kernels[0] == kernels[1]
 
 
+def node(name: str, kind: str, into: str, out: str, depth: int = 0, slr: int = -1) -> Node:
+    return Node(0, name, kind, {"depth": depth, "slr": slr}, (into,), (out,), (0,))
+
+
+PLANNED = [(32, 0), (2, 0), (2, 1), (2, 1), (2, 2)]
+"""Depth and SLR of the FIFOs of a stream from SLR 0 to SLR 2, its own first."""
+
+
+@pytest.mark.parametrize(
+    ("fifos", "is_found"),
+    [
+        pytest.param(PLANNED, False, id="as planned"),
+        pytest.param([(2, 0), *PLANNED], False, id="a slice more"),
+        pytest.param(PLANNED[:-1], True, id="no FIFO on the last side"),
+        pytest.param([PLANNED[0], *PLANNED[2:]], True, id="none but its own on the first side"),
+        pytest.param([*PLANNED[:2], *PLANNED[3:]], True, id="one for two sides"),
+        pytest.param(PLANNED[:1], True, id="none at all"),
+        pytest.param([*PLANNED[:-1], (2, 1)], True, id="both on one side"),
+        pytest.param([*PLANNED[:2], (2, 3), *PLANNED[3:]], True, id="in a wrong SLR"),
+        pytest.param([PLANNED[0], (0, 0), *PLANNED[2:]], True, id="of no words"),
+        pytest.param([PLANNED[0], (32, 0), *PLANNED[2:]], True, id="too deep to be registers"),
+        pytest.param([*PLANNED[:3], (2, 1), (2, 0), (2, 0), (2, 1), *PLANNED[4:]], True, id="a boundary thrice"),
+        pytest.param([PLANNED[0], *PLANNED[:0:-1]], True, id="the other way about"),
+        pytest.param([(depth, -1) for depth, _ in PLANNED], True, id="in no SLR"),
+    ],
+)
+def test_a_build_without_fifos_on_both_sides_of_each_boundary_is_found(
+    fifos: list[tuple[int, int]], *, is_found: bool
+) -> None:
+    slots = ["SLR0", "SLR1", "SLR1", "SLR2"]
+    homes = {f"SLR{slr}": (0, slr) for slr in range(4)}
+    ends = {"source": "a", "target": "b", "source_port": 0, "target_port": 0}
+    channel: Any = {"name": "a.0->b.0", **ends, "converter": None, "fifo_depth": 32, "fifo_style": "auto", "slices": 4}
+    channel |= {"slice_slots": slots, "crossing_slots": slots}
+    engines = {"a": node("a", "MVAU_hls", "x", "t0", slr=0), "b": node("b", "MVAU_hls", f"t{len(fifos)}", "y", slr=2)}
+    between = [
+        node(f"f{place}", "StreamingFIFO_rtl", f"t{place}", f"t{place + 1}", *fifo) for place, fifo in enumerate(fifos)
+    ]
+    rows: Any = {"a": {}, "b": {}}
+    found = {name for name, _ in stream_problems([channel], rows, [*engines.values(), *between], engines, homes)}
+    assert ("build-crossing-open" in found) == is_found
+    assert is_found or not found & {"build-slice-missing", "build-fifo-differs"}
+
+
 def test_a_build_without_a_planned_slice_is_found() -> None:
-    def node(name: str, kind: str, into: str, out: str, depth: int = 0) -> Node:
-        return Node(0, name, kind, {"depth": depth}, (into,), (out,), (0,))
 
     engines = {"a": node("a", "MVAU_hls", "x", "y"), "b": node("b", "MVAU_hls", "z", "end")}
     channel = {
@@ -114,6 +156,7 @@ def test_a_build_without_a_planned_slice_is_found() -> None:
         "fifo_depth": 32,
         "fifo_style": "auto",
         "slices": 1,
+        "crossing_slots": [],
     }
     rows: dict[str, Any] = {"a": {}, "b": {}}
     alone = [*engines.values(), node("f", "StreamingFIFO_rtl", "y", "z", 32)]
@@ -122,6 +165,6 @@ def test_a_build_without_a_planned_slice_is_found() -> None:
         node("f", "StreamingFIFO_rtl", "y", "w", 32),
         node("s", "StreamingFIFO_rtl", "w", "z", 2),
     ]
-    found = [name for name, _ in stream_problems([channel], rows, alone, engines)]
+    found = [name for name, _ in stream_problems([channel], rows, alone, engines, {})]
     assert "build-slice-missing" in found
-    assert "build-slice-missing" not in [name for name, _ in stream_problems([channel], rows, sliced, engines)]
+    assert "build-slice-missing" not in [name for name, _ in stream_problems([channel], rows, sliced, engines, {})]
