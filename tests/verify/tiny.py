@@ -40,7 +40,6 @@ OPTIONS = {
         "fifo_sizing": "floorflow",
         "crossings": "fifo",
     },
-    "allow_cycles": False,
     "effort": "default",
     "fps": None,
     "granularity": "stage",

@@ -86,7 +86,7 @@ class Annealer:
     @cached_property
     def is_exact(self) -> bool:
         """Whether moves know all limits: those of registers and bits are looked at where all else is kept."""
-        return not (self.arrays.stages.any() or any(limit.of_bits for limit in self.arrays.limits))
+        return not (self.arrays.registers.any() or any(limit.of_bits for limit in self.arrays.limits))
 
     def key(self, assignment: Integers) -> tuple[float, int]:
         """Return what an assignment (G,) is compared by: excess over limits, then cost."""

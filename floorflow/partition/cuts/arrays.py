@@ -17,9 +17,8 @@ import numpy as np
 from floorflow.partition.arrays import UNLIMITED, Flags, Integers
 from floorflow.partition.cuts.metric import SlotMetric, common_scale, slot_metric
 from floorflow.partition.problem import PartitionProblem
-from floorflow.resources import RESOURCE_NAMES
+from floorflow.resources import RESOURCE_NAMES, ZERO, Resources
 
-FF = RESOURCE_NAMES.index("FF")
 _TOLERANCE = 1e-6
 """Of a bound in steps: what floating point may have added."""
 
@@ -39,7 +38,7 @@ class CutArrays:
 
     ``groups`` name their modules; ``need`` (G, S, R) and ``limit`` (S, R); ``takes`` (G, S). ``source``, ``target``
     (L,) ends of streams with ``wires`` and ``bits`` (L,). ``tables`` (P, S, S) with ``price`` (P,) of a wire, in parts
-    of 1 / ``scale``, and ``stages`` (P, S) register stages of each wire in a slot. ``limits`` of tables; no stream
+    of 1 / ``scale``, and ``registers`` (P, S, R) what those of a wire take of a slot. ``limits`` of tables; no stream
     passes one of ``forbidden``. ``cuts`` are the numbers of the tables that are cuts, ``axes`` sets of parallel ones.
     """
 
@@ -53,7 +52,7 @@ class CutArrays:
     bits: Integers
     tables: Flags
     price: Integers
-    stages: Integers
+    registers: Integers
     limits: tuple[TableLimit, ...]
     forbidden: tuple[int, ...]
     cuts: tuple[int, ...]
@@ -94,7 +93,7 @@ class CutArrays:
         wires, bits = self.loads(assignment)
         use = np.zeros(self.limit.shape, dtype=np.int64)
         np.add.at(use, assignment, self.need[groups, assignment])
-        use[:, FF] += wires @ self.stages
+        use += np.tensordot(wires, self.registers, 1)
         over = float((np.maximum(use - self.limit, 0) / np.maximum(self.limit, 1)).sum())
         for limit in self.limits:
             load = int((bits if limit.of_bits else wires)[list(limit.tables)].sum())
@@ -122,8 +121,8 @@ def cut_arrays(problem: PartitionProblem) -> CutArrays:
         found.add(table, price=int(price * scale))
     limits = _limits(problem, metric, found, int(wires.sum()), int(bits.sum()))
     for k, edge in enumerate(problem.edges):
-        if any(edge.stages.values()):
-            found.add(metric.passes(k), stages=edge.stages)
+        if any(amount != ZERO for amount in edge.registers.values()):
+            found.add(metric.passes(k), registers=edge.registers)
     slots = range(len(problem.slots))
     most = problem.max_hops
     too_far = np.array([[most is not None and problem.graph.hops(a, b) > most for b in slots] for a in slots])
@@ -141,7 +140,7 @@ def cut_arrays(problem: PartitionProblem) -> CutArrays:
         bits=bits,
         tables=np.array(found.tables, dtype=bool).reshape(len(found.tables), len(slots), len(slots)),
         price=np.array(found.prices, dtype=np.int64),
-        stages=np.array(found.stages, dtype=np.int64).reshape(len(found.tables), len(slots)),
+        registers=np.array(found.registers, dtype=np.int64).reshape(len(found.tables), len(slots), need.shape[2]),
         limits=tuple(limits),
         forbidden=tuple(forbidden),
         cuts=tuple(cuts),
@@ -157,7 +156,7 @@ class _Tables:
         self.slots = slots
         self.tables: list[Flags] = []
         self.prices: list[int] = []
-        self.stages: list[list[int]] = []
+        self.registers: list[Integers] = []
         self._numbers: dict[bytes, int] = {}
 
     def number(self, table: Flags) -> int:
@@ -166,14 +165,14 @@ class _Tables:
             self._numbers[key] = len(self.tables)
             self.tables.append(table)
             self.prices.append(0)
-            self.stages.append([0] * self.slots)
+            self.registers.append(np.zeros((self.slots, len(RESOURCE_NAMES) + 1), dtype=np.int64))
         return self._numbers[key]
 
-    def add(self, table: Flags, price: int = 0, stages: Mapping[int, int] | None = None) -> int:
+    def add(self, table: Flags, price: int = 0, registers: Mapping[int, Resources] | None = None) -> int:
         number = self.number(table)
         self.prices[number] += price
-        for slot, count in (stages or {}).items():
-            self.stages[number][slot] += count
+        for slot, amount in (registers or {}).items():
+            self.registers[number][slot, :-1] += amount.as_tuple()
         return number
 
 
@@ -317,7 +316,7 @@ def contracted(arrays: CutArrays, cuts: Sequence[int]) -> tuple[CutArrays, tuple
         takes=np.stack([arrays.takes[:, m].any(axis=1) for m in members], axis=1),
         tables=arrays.tables[list(kept)][:, first][:, :, first],
         price=arrays.price[list(kept)],
-        stages=np.stack([arrays.stages[list(kept)][:, m].sum(axis=1) for m in members], axis=1),
+        registers=np.stack([arrays.registers[list(kept)][:, m].sum(axis=1) for m in members], axis=1),
         limits=tuple(
             replace(limit, tables=tuple(at[p] for p in limit.tables if p in at))
             for limit in arrays.limits

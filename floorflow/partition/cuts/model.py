@@ -25,7 +25,7 @@ from math import inf
 import numpy as np
 
 from floorflow.partition.arrays import UNLIMITED, Integers
-from floorflow.partition.cuts.arrays import FF, CutArrays
+from floorflow.partition.cuts.arrays import CutArrays
 from floorflow.partition.cuts.metric import Slots, rectangles
 from floorflow.solver import LinearModel, run_highs
 
@@ -224,9 +224,8 @@ class CutModel:
                 need = {self.columns[g, s]: float(arrays.need[g, s, r]) for g, s in self.columns if s == slot}
                 fixed = sum(arrays.need[g, slot, r] for g, slots in enumerate(self.slots_of) if slots == (slot,))
                 use = Terms(need, float(fixed))
-                if r == FF:
-                    for table in np.flatnonzero(arrays.stages[:, slot]).tolist():
-                        use = use.plus(self._load(table, of_bits=False), float(arrays.stages[table, slot]))
+                for table in np.flatnonzero(arrays.registers[:, slot, r]).tolist():
+                    use = use.plus(self._load(table, of_bits=False), float(arrays.registers[table, slot, r]))
                 self._row(use, upper=most)
 
     def _keep_apart(self) -> None:
