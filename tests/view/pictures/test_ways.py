@@ -84,7 +84,9 @@ def test_marks_and_their_meaning_stand_in_the_picture_and_no_text_on_another(u25
     figure = floorplan(plan, u250, "fpga0")
     assert misplaced(figure) == []
     told = " ".join(texts_of(figure))
-    assert all(word in told for word in ("port of a stream", "SLR crossing, no registers", "register slice", "longest stream"))
+    assert all(
+        word in told for word in ("port of a stream", "SLR crossing, no registers", "register slice", "longest stream")
+    )
     assert len(shapes_of(figure, "circle", edge=CROSSING)) == 2
     assert len(shapes_of(figure, "square")) == 2
     assert len(shapes_of(figure, "line", edge=LONGEST)) == 1
