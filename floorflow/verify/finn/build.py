@@ -181,7 +181,7 @@ def judge_build(
     told: tuple[Mapping[str, str], Mapping[str, str]],
     context: Mapping[str, Any],
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield what is wrong; ``told`` are the cell of each engine and the module of each FIFO and converter."""
+    """Yield what is wrong; ``told``: each engine's cell, the module of each FIFO and converter, none of a slice."""
     patterns: Mapping[str, str] = context["cell_patterns"]
     try:
         nodes = read_build(folder, kernels=any("{partition}" in pattern for pattern in patterns.values()))
@@ -193,12 +193,6 @@ def judge_build(
         phase = {**phase, "channels": [{**c, "fifo_depth": 0, "fifo_style": ""} for c in phase["channels"]]}
     for name, message in _problems(phase, context, nodes, told):
         yield name, str(folder), message
-
-
-def _slices(phase: PhaseRecord, nodes: list[Node], known: set[Node]) -> set[Node]:
-    """Return the FIFOs of two words that are in no module, if there are no more than the plan has slices."""
-    shallow = {n for n in nodes if n.is_a("StreamingFIFO") and n.attributes.get("depth") == 2 and n not in known}
-    return shallow if len(shallow) <= sum(channel["slices"] for channel in phase["channels"]) else set()
 
 
 def _problems(
@@ -219,7 +213,7 @@ def _problems(
     passing = {by_cell[cell]: module for cell, module in streams.items() if cell in by_cell}
     for name, node in engines.items():
         yield from node_problems(name, node, rows[name])
-    known = {*engines.values(), *passing} | _slices(phase, nodes, {*passing})
+    known = {*engines.values(), *passing}
     for node in nodes:
         if node not in known and not node.is_a("IODMA"):
             message = f"{node.called} ({node.kind}) is named nowhere in the plan's constraints"

@@ -65,15 +65,21 @@ def _check_build(phase: PhaseFacts, build: Path, cells: Cells | None) -> None:
         told = "no bound.json tells what cells are called; run floorflow bind on this build first"
         phase.add("names-unbound", phase.where, told)
     elif phase.back_end is not None:
-        phase.back_end.check_build(phase.raw, build, (cells.engines, cells.streams), phase.where)
+        phase.back_end.check_build(
+            phase.raw, build, (cells.engines, cells.streams | dict.fromkeys(cells.slices, "")), phase.where
+        )
 
 
 @dataclass(frozen=True)
 class Cells:
-    """The cell of each engine, and the module of each cell that is a FIFO or a converter, as a build told them."""
+    """The cell of each engine, and the module of each cell that is a FIFO or a converter, as a build told them.
+
+    ``slices``: the stream of each cell that is a register slice, which is in no module.
+    """
 
     engines: dict[str, str]
     streams: dict[str, str] = field(default_factory=dict)
+    slices: dict[str, str] = field(default_factory=dict)
     are_read: bool = False
 
     def of(self, module: str, engines: Sequence[str]) -> list[str]:
@@ -124,7 +130,7 @@ def _bound_cells(files: PhaseFolder, phase: PhaseFacts) -> Cells | None:
     )
     for name in sorted(name for name in found | planned if found[name] != planned[name]):
         phase.add("slice-missing", where, f"{found[name]} cells are slices of {name}, the plan has {planned[name]}")
-    return Cells(cells, streams, are_read=True)
+    return Cells(cells, streams, slices, are_read=True)
 
 
 def _texts(told: object) -> dict[str, str]:
