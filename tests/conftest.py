@@ -248,7 +248,8 @@ def cnv_on_pynq(planned: Planned) -> Path:
 def whole_slots_of_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Branches in one module a slot, at a fill that makes more of some slots than a rectangle necessary."""
     fill = {**DEFAULT_FILL, "LUT": 0.012}
-    return made_once(tmp_path_factory, "whole", lambda folder: branches(folder, granularity="slot", fill=fill))
+    options = {"granularity": "slot", "fill": fill, "constraint_style": "hard"}
+    return made_once(tmp_path_factory, "whole", lambda folder: branches(folder, **options))
 
 
 @pytest.fixture(scope="session")

@@ -97,7 +97,7 @@ def channel_rows(plan: Plan) -> Iterator[Row]:
     for phase in plan.phases:
         for channel in phase.channels:
             parts = {f"{part}_resources" for part in ("converter", "fifo", "crossing", "slice")}
-            row = channel.model_dump(exclude={"name", "slice_slots", *parts})
+            row = channel.model_dump(exclude={"name", "slice_slots", "crossing_slots", *parts})
             resources = row.pop("resources")
             network = _network(plan, channel.ends[0].network)
             yield {"channel": channel.name, "network": network, "phase": phase.name, **row, **resources}
