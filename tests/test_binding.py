@@ -57,7 +57,7 @@ def test_every_node_but_dma_engines_is_in_one_place(out: Path, tmp_path: Path) -
     cells = [cell for text in texts for one in re.findall(r"-cells \{([^}]*)\}", text) for cell in one.split()]
     slices = json.loads(bound.plan.files["bound.json"])["slices"]
     assert not {*slices} & {*cells}
-    assert len(slices) == sum(c["slices"] + len(c["crossing_slots"]) for c in bound.plan.channels)
+    assert len(slices) == sum(c["slices"] + c["crossing_registers"] for c in bound.plan.channels)
     cells += slices
     nodes = [node.name for node in engines_in(kernels, "") if node.op_type != "IODMA_hls"]
     assert sorted(cell.rpartition("/")[2] for cell in cells) == sorted(nodes)
