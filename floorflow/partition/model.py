@@ -287,12 +287,11 @@ def _limit(model: Model, problem: PartitionProblem, soften: Soften | None) -> No
 
 def _keep_order(model: Model, soften: Soften | None) -> None:
     """Add the constraints order."""
-    arrays = model.arrays
-    slots = [*range(len(arrays.names)), *arrays.hosts.tolist()]
+    arrays, count = model.arrays, len(model.arrays.names)
 
     def late(end: int, fpga: int) -> Any:
-        if end >= len(arrays.names):
-            return int(arrays.order[slots[end]] >= fpga)
+        if end >= count:
+            return int(arrays.order[arrays.hosts[end - count]] >= fpga)
         return sum(model.inside[end, slot] for slot in np.flatnonzero(arrays.order >= fpga).tolist())
 
     ends = sorted({*zip(arrays.source.tolist(), arrays.target.tolist(), strict=True)})

@@ -24,7 +24,7 @@ from math import inf
 
 import numpy as np
 
-from floorflow.partition.arrays import UNLIMITED, Integers
+from floorflow.partition.arrays import UNLIMITED, Flags, Integers
 from floorflow.partition.cuts.arrays import CutArrays
 from floorflow.partition.cuts.metric import Slots, rectangles
 from floorflow.solver import LinearModel, run_highs
@@ -36,15 +36,15 @@ _GUARD_S, _GUARD_FOR_WORK_S = 20.0, 4.0
 """Seconds after which a solve ends that should have ended by its nodes: always, and more for each unit of work."""
 
 
-def choices(arrays: CutArrays) -> int:
-    """Return how many slots all groups with a choice have together: as many columns x are there."""
-    slots = arrays.takes.sum(axis=1)
+def choices(takes: Flags) -> int:
+    """Return how many slots all groups (G, S) with a choice have together: as many columns x are there."""
+    slots = takes.sum(axis=1)
     return int(slots[slots > 1].sum())
 
 
 def nodes_for(arrays: CutArrays, work: float) -> int:
     """Return the nodes of branch and bound that some work allows."""
-    return max(1, int(_NODES * work / max(1, choices(arrays)) ** 2))
+    return max(1, int(_NODES * work / max(1, choices(arrays.takes)) ** 2))
 
 
 @dataclass(frozen=True)

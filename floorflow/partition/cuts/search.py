@@ -134,7 +134,7 @@ class CutSearch:
 
     def solve_all(self) -> None:
         """Solve all cuts at once, from the best assignment, where those are not too many."""
-        if choices(self.arrays) > _ALWAYS + _FOR_WORK * self.work:
+        if choices(self.arrays.takes) > _ALWAYS + _FOR_WORK * self.work:
             return
         start = self.best if self.is_legal else None
         answer = solve_cuts(self.arrays, self.work, known=self.known, start=start)

@@ -9,7 +9,7 @@ from floorflow.errors import Refusal
 from floorflow.partition.arrays import Integers, ProblemArrays, arrays_of
 from floorflow.partition.bounds import cut_bounds, fpga_first, least_cost
 from floorflow.partition.cuts.model import choices
-from floorflow.partition.cuts.search import cut_search
+from floorflow.partition.cuts.search import CutSearch, cut_search
 from floorflow.partition.dp import contiguous
 from floorflow.partition.exact import CutBound, even_out, window_lns
 from floorflow.partition.exact import solve as solve_exactly
@@ -95,15 +95,23 @@ def _made_legal(
         return found.assignment
     if found.proven_infeasible:
         return _proven(problem, arrays, found, seed, limits)
-    search = cut_search(problem, limits.work * limits.cuts, seed)
-    if found.assignment is not None:
-        search.offer(search.arrays.as_array(arrays.as_mapping(found.assignment)), "least excess")
+    closest = _closest(arrays, found)
+    search = _cuts_from(problem, closest, "least excess", seed, limits)
     search.find_legal()
     if search.best is not None and search.is_legal:
         return arrays.as_array(search.arrays.as_mapping(search.best))
-    closest = _closest(arrays, found)
     refusal = None if closest is None else worst(problem, closest)
     return PartitionFailure((refusal or Refusal("partition limit"),), closest=closest)
+
+
+def _cuts_from(
+    problem: PartitionProblem, start: Mapping[str, int] | None, origin: str, seed: int, limits: Limits
+) -> CutSearch:
+    """Return a search with cuts that begins from an assignment, legal or not, if there is one."""
+    search = cut_search(problem, limits.work * limits.cuts, seed)
+    if start is not None:
+        search.offer(search.arrays.as_array(start), origin)
+    return search
 
 
 def _refused(
@@ -161,12 +169,9 @@ def _solve_whole(problem: PartitionProblem, best: Best, cuts: Sequence[CutBound]
 
 def _solve_by_cuts(problem: PartitionProblem, best: Best, seed: int, limits: Limits) -> None:
     """Give HiGHS all cuts, from the best assignment so far, where those are not too many."""
-    if best.assignment is None:
+    if best.assignment is None or choices(best.arrays.takes) > limits.few:
         return
-    search = cut_search(problem, limits.work * limits.cuts, seed)
-    if choices(search.arrays) > limits.few:
-        return
-    search.offer(search.arrays.as_array(best.arrays.as_mapping(best.assignment)), best.origin)
+    search = _cuts_from(problem, best.arrays.as_mapping(best.assignment), best.origin, seed, limits)
     search.bound = best.bound * search.arrays.scale
     search.solve_all()
     best.bound = max(best.bound, search.bound // search.arrays.scale)
