@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import onnx
@@ -10,11 +11,12 @@ from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.dataflow.modules import Module, module_of
 from floorflow.facts import read_plan
 from floorflow.folding import FoldingSolution, fold_at_interval
+from floorflow.folding.least_full import within
 from floorflow.partition import PartitionSolution
 from floorflow.request import Request
-from floorflow.search.candidate.candidate import Candidate, connected, folded_by, realised
+from floorflow.search.candidate.candidate import Candidate, connected, folded_by, realised, slot_demands
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.forks import link_streams, with_forks_moved
+from floorflow.search.candidate.forks import FULLER, paid_on_links, with_few_link_streams, with_forks_anywhere
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.candidate.routes import hops_of
 from floorflow.stats import SolveStats
@@ -61,12 +63,30 @@ def cut_behind_the_first_fork(context: PlanningContext) -> tuple[Candidate, str]
     return realised(context, folding, modules, channels, answer), fork
 
 
+def with_room_for(context: PlanningContext, candidate: Candidate, times: int = 1) -> PlanningContext:
+    """Return the context in which the slots of a candidate hold what it has there, on the second card so many times."""
+    demands = slot_demands(candidate)
+    more = {slot: need.times(times) if slot.startswith("fpga1") else need for slot, need in demands.items()}
+    return replace(context, narrowed={slot: need.least(context.allowed[slot]) for slot, need in more.items()})
+
+
 def test_a_fork_whose_branches_all_pass_a_link_lies_behind_it(tmp_path: Path) -> None:
     context = context_of(residual(tmp_path))
     candidate, fork = cut_behind_the_first_fork(context)
-    moved = with_forks_moved(context, candidate)
-    assert link_streams(candidate) == 2
-    assert link_streams(moved) == 1
+    moved = with_forks_anywhere(with_room_for(context, candidate, 2), candidate)
+    assert candidate.problem.streams_over(candidate.partition.slot_of)[-1] == (2, 0)
+    assert moved.problem.streams_over(moved.partition.slot_of)[-1] == (1, 0)
     assert moved.slot_of[module_of(moved.modules)[fork]].startswith("fpga1")
+    assert len(moved.modules) == 2
     assert moved.problem.is_legal(moved.partition.slot_of)
     assert moved.problem.cost(moved.partition.slot_of) == moved.partition.stats.objective
+
+
+def test_slots_become_fuller_for_fewer_streams_over_links(tmp_path: Path) -> None:
+    context = context_of(residual(tmp_path))
+    candidate, _ = cut_behind_the_first_fork(context)
+    narrow = with_room_for(context, candidate)
+    found = with_few_link_streams(narrow, candidate)
+    assert paid_on_links(found) < paid_on_links(with_forks_anywhere(narrow, candidate))
+    assert found.narrowed is not None
+    assert all(found.narrowed[slot].fits(within(limit, FULLER[0])) for slot, limit in context.allowed.items())

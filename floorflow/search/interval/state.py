@@ -26,12 +26,12 @@ from floorflow.folding.problem import (
 from floorflow.folding.selection import Evaluator
 from floorflow.placement.problem import PlacementFailure
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources
-from floorflow.search.candidate.assignment import Unassigned, complete, improved
+from floorflow.search.candidate.assignment import Unassigned, complete
 from floorflow.search.candidate.candidate import Candidate, folded_by, least_words
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.cutting import Cutter, FifoPricing, HeldBits, SlotOf, held_bits, prices_of
 from floorflow.search.candidate.findings import Stage, TraceRow, Verdict
-from floorflow.search.candidate.forks import with_forks_moved
+from floorflow.search.candidate.forks import with_few_link_streams
 from floorflow.search.candidate.placing import PlacedCandidate, place_as_it_is
 from floorflow.search.candidate.progress import Progress
 from floorflow.search.candidate.repair import place_with_repairs
@@ -273,7 +273,7 @@ class SearchState:
         with self.progress.stage("partition"):
             self.progress.note(f"interval {candidate.interval_cycles:,} cycles")
             context = self.context_of(candidate)
-            return with_forks_moved(context, improved(context, candidate))
+            return with_few_link_streams(context, candidate)
 
     def learn(self, folding: FoldingSolution) -> None:
         """Take over what FIFOs hold in a folding, and what it leaves of each resource, for the next one's prices."""
