@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 from random import Random
 from typing import Literal
 
@@ -26,7 +26,7 @@ from floorflow.partition.cuts.arrays import contracted, cut_arrays
 from floorflow.partition.cuts.metric import common_scale, slot_metric
 from floorflow.partition.problem import SharedLimit
 from floorflow.resources import ZERO
-from tests.partition.problems import AMOUNT, CELLS, LIMIT, everything, streams
+from tests.partition.problems import AMOUNT, CELLS, LIMIT, everything, some_of, streams
 
 FORMS = {
     "chain": nx.path_graph(4),
@@ -120,6 +120,7 @@ def constrained(draw: st.DrawFn) -> PartitionProblem:
         max_hops=draw(st.sampled_from([None, None, 1, 2])),
         demands_in={name: tuple(draw(AMOUNT) for _ in range(slots)) for name in names if not draw(few)},
         together=tuple(pair for pair in pairwise(names) if not draw(few)),
+        apart=tuple(draw(st.lists(some_of(names), max_size=2))),
         shared=tuple(
             SharedLimit(tuple(draw(several)), draw(st.integers(20, 120))) for _ in range(draw(st.integers(0, 2)))
         ),
@@ -168,6 +169,9 @@ def least_cost(problem: PartitionProblem) -> int | None:
     )
     for one, other in problem.together:
         legal &= places[:, names.index(one)] == places[:, names.index(other)]
+    for group in problem.apart:
+        for one, other in combinations(group, 2):
+            legal &= places[:, names.index(one)] != places[:, names.index(other)]
     return int(np.asarray(cost)[legal].min()) if legal.any() else None
 
 
