@@ -38,8 +38,8 @@ FF = RESOURCE_NAMES.index("FF")
 class ProblemArrays:
     """Arrays of one problem.
 
-    ``demand`` (M, R) and ``limit`` (S, R) amounts, those of the `RESOURCE_NAMES` first, then one for each set of modules
-    of which a slot holds one at most; ``cells`` (M, S) of modules and ``most_cells`` (S,); ``takes``
+    ``demand`` (M, R) and ``limit`` (S, R) amounts, those of the `RESOURCE_NAMES` first, then one for each set of
+    modules of which a slot holds one at most; ``cells`` (M, S) of modules and ``most_cells`` (S,); ``takes``
     (M, S) whether a slot takes a module; ``source``, ``target`` (L,) ends of streams with ``wires`` and ``bits`` (L,)
     a frame; ``beyond`` (S, E) 1 if a slot lies on the ``b`` side of an edge; ``weight`` (what a wire costs over it
     alone), ``most_wires``, ``most_bits`` (E,) of edges; ``registers`` (E, S, R) what those of an edge take of
@@ -128,7 +128,9 @@ def arrays_of(problem: PartitionProblem) -> ProblemArrays:
             ],
             len(RESOURCE_NAMES) + apart,
         ),
-        limit=_integers([(*slot.limit.as_tuple(), *[1] * apart) for slot in problem.slots], len(RESOURCE_NAMES) + apart),
+        limit=_integers(
+            [(*slot.limit.as_tuple(), *[1] * apart) for slot in problem.slots], len(RESOURCE_NAMES) + apart
+        ),
         cells=_cells(problem, names),
         most_cells=np.array([_capped(most) for most in problem.most_cells], dtype=np.int64),
         takes=_takes(problem),

@@ -243,11 +243,9 @@ class PartitionProblem:
 
     def is_legal(self, slot_of: Mapping[str, int]) -> bool:
         """Whether all limits hold, groups lie together or apart, and no stream goes too far or back."""
-        if any(len({slot_of[name] for name in group}) > 1 for group in self.together):
-            return False
-        if any(len({slot_of[name] for name in group}) < len(group) for group in self.apart):
-            return False
-        if not all(self.takes(name, slot_of[name]) for name in self.demands):
+        tied = all(len({slot_of[name] for name in group}) == 1 for group in self.together)
+        tied = tied and all(len({slot_of[name] for name in group}) == len(group) for group in self.apart)
+        if not tied or not all(self.takes(name, slot_of[name]) for name in self.demands):
             return False
         if self.too_far(slot_of) or self.back(slot_of):
             return False
@@ -302,9 +300,14 @@ def as_one(problem: PartitionProblem) -> PartitionProblem:
     A slot takes such a module if it takes each of its parts.
     """
     first = {name: group[0] for group in problem.groups for name in group}
-    slots, cells = range(len(problem.slots)), problem.cells and {
-        group[0]: tuple(_summed(problem, group, slot) for slot in range(len(problem.slots))) for group in problem.groups
-    }
+    slots, cells = (
+        range(len(problem.slots)),
+        problem.cells
+        and {
+            group[0]: tuple(_summed(problem, group, slot) for slot in range(len(problem.slots)))
+            for group in problem.groups
+        },
+    )
     ends = ((s, s.source and first[s.source], s.target and first[s.target]) for s in problem.streams)
     return replace(
         problem,

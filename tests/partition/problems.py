@@ -153,6 +153,13 @@ def best_of_all(problem: PartitionProblem, places: np.ndarray) -> int | None:
         cells = np.array([[np.inf if c is None else c for c in problem.cells[n]] for n in names])
         for s, free in enumerate(problem.free_cells):
             legal &= np.where(places == s, cells[:, s], 0).sum(axis=1) <= problem.area_share * free + 1e-6
+    legal &= as_wished(problem, places)
+    return int(cost[legal].min()) if legal.any() else None
+
+
+def as_wished(problem: PartitionProblem, places: np.ndarray) -> np.ndarray:
+    """Return for each assignment (A, M) whether modules lie where they may, together and apart."""
+    names, legal = list(problem.demands), np.ones(len(places), dtype=bool)
     for name, slots in problem.barred.items():
         legal &= ~np.isin(places[:, names.index(name)], list(slots))
     for group in problem.together:
@@ -161,7 +168,7 @@ def best_of_all(problem: PartitionProblem, places: np.ndarray) -> int | None:
     for group in problem.apart:
         for one, other in combinations(group, 2):
             legal &= places[:, names.index(one)] != places[:, names.index(other)]
-    return int(cost[legal].min()) if legal.any() else None
+    return legal
 
 
 def in_order(problem: PartitionProblem, places: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+from itertools import pairwise
 from random import Random
 from typing import Literal
 
@@ -26,7 +26,7 @@ from floorflow.partition.cuts.arrays import contracted, cut_arrays
 from floorflow.partition.cuts.metric import common_scale, slot_metric
 from floorflow.partition.problem import SharedLimit
 from floorflow.resources import ZERO
-from tests.partition.problems import AMOUNT, CELLS, LIMIT, everything, some_of, streams
+from tests.partition.problems import AMOUNT, CELLS, LIMIT, as_wished, everything, some_of, streams
 
 FORMS = {
     "chain": nx.path_graph(4),
@@ -167,11 +167,7 @@ def least_cost(problem: PartitionProblem) -> int | None:
     legal &= (use <= np.array([(*s.limit.as_tuple(), f) for s, f in zip(problem.slots, free, strict=True)])).all(
         axis=(1, 2)
     )
-    for one, other in problem.together:
-        legal &= places[:, names.index(one)] == places[:, names.index(other)]
-    for group in problem.apart:
-        for one, other in combinations(group, 2):
-            legal &= places[:, names.index(one)] != places[:, names.index(other)]
+    legal &= as_wished(problem, places)
     return int(np.asarray(cost)[legal].min()) if legal.any() else None
 
 
