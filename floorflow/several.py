@@ -125,6 +125,8 @@ class SeveralRequest:
     def __post_init__(self) -> None:
         require_distinct([(name, str(request.model)) for name, request in zip(self.names, self.each, strict=True)])
         require_known(self.own.min_rate, self.names, "--min-rate")
+        if self.each[0].constraints is not None:
+            raise InputError("--constraints: its wishes are for one network", hint="leave it out, or plan one network")
         if self.shares_memory:
             _require_goals_at_memory(self.each[0])
         else:

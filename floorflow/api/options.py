@@ -142,6 +142,7 @@ class PlanOptions(ProblemOptions, total=False):
     allow_cycles: bool
     keep_out: Sequence[str]
     fix_pblock: Mapping[str, str] | Sequence[str]
+    constraints: str | Path | None
     stay_near: str | Path | None
     partition_method: str
     place_method: str

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from floorflow.errors import some
 from floorflow.facts.text import chance, number, table, wrapped
 from floorflow.facts.values import Amounts, PlanModel, Stats
 from floorflow.resources import RESOURCE_NAMES, Resources
@@ -68,6 +69,45 @@ class HopsEntry(PlanModel):
     streams: list[FarStreamEntry]
 
 
+class WithoutWishEntry(PlanModel):
+    """The plan's modules assigned without a wish, the largest share of a slot's cap, and a bound on the interval.
+
+    ``bound_cycles``: no plan without the wish has a shorter interval; null where the highest rate was not sought.
+    """
+
+    stats: Stats
+    fullness: Annotated[float, Field(ge=0)]
+    bound_cycles: int | None
+
+
+class WishEntry(PlanModel):
+    """A line of the file of wishes: what stands there, the engines that it means, and the slots that are left to them.
+
+    ``slots`` is empty where they are to lie together or apart; ``without`` is null where that was not solved.
+    """
+
+    kind: Literal["fix", "forbid", "together", "apart", "beside"]
+    names: list[str]
+    places: list[str]
+    engines: list[str]
+    slots: list[str]
+    without: WithoutWishEntry | None
+
+    def __str__(self) -> str:
+        return f"{self.kind} {', '.join(self.names)}" + (f": {', '.join(self.places)}" if self.places else "")
+
+
+class WishesEntry(PlanModel):
+    """All wishes, with the plan's modules assigned under all of them, and how full the fullest slot is then.
+
+    ``stats`` and ``fullness`` are null where that was not solved.
+    """
+
+    stats: Stats | None
+    fullness: float | None
+    lines: list[WishEntry]
+
+
 class PartitionEntry(PlanModel):
     """Which slot each module lies in; ``fullness`` is of the largest share of any limit of any slot."""
 
@@ -79,6 +119,7 @@ class PartitionEntry(PlanModel):
     cost: int
     fullness: Stats
     stats: Stats
+    wishes: WishesEntry | None = None
 
     @property
     def counted(self) -> str:
@@ -86,6 +127,34 @@ class PartitionEntry(PlanModel):
         kinds = [crossing.kind for crossing in self.crossings]
         links = f", {kinds.count('link')} over links" if "link" in kinds else ""
         return f"{kinds.count('sll')} SLR crossings{links}"
+
+
+def wishes(found: WishesEntry | None, interval_cycles: int) -> list[str]:
+    """Return each wish with its engines and what the plan would be without it."""
+    if found is None:
+        return []
+    rows = [("wish", "engines", "crossing cost", "fullest slot", "interval"), ("all of them", "", *_wished(found), "")]
+    rows += [
+        (f"without {line}", some(line.engines, 2), *_wished(line.without), _rate(line, interval_cycles))
+        for line in found.lines
+    ]
+    told = "modules, foldings and FIFOs as they are, assigned anew with all wishes and without one; fullest of its cap"
+    skipped = "not priced: so many modules and lines take longer than the plan" if found.stats is None else told
+    return [*wrapped([skipped]), *table(rows, left=2)]
+
+
+def _wished(solved: WishesEntry | WithoutWishEntry | None) -> tuple[str, str]:
+    if solved is None or solved.stats is None or solved.fullness is None:
+        return "", ""
+    least = "" if solved.stats.status == "optimal" else f" (at least {number(solved.stats.bound or 0)})"
+    return f"{number(solved.stats.objective)}{least}", f"{solved.fullness:.1%}"
+
+
+def _rate(line: WishEntry, interval_cycles: int) -> str:
+    bound = None if line.without is None else line.without.bound_cycles
+    if bound is None:
+        return ""
+    return "no shorter" if bound == interval_cycles else f"not below {bound:,} cycles"
 
 
 def crossings(partition: PartitionEntry, wires_of: Callable[[int], int]) -> list[str]:

@@ -93,6 +93,10 @@ def _constrained(view: Context) -> list[str]:
     return constraint.constrained(asked, fpgas, view.platform, phase.floorplan, phase.constraint_styles)
 
 
+def _wishes(view: Context) -> list[str]:
+    return partition.wishes(view.phase.partition.wishes, max(part.interval_cycles for part in view.phase.networks))
+
+
 def _far_streams(view: Context) -> list[str]:
     if max(len(fpga.slots) for fpga in view.plan.platform.fpgas) < 3:
         return []
@@ -134,6 +138,7 @@ SECTIONS: Sequence[tuple[str, Lines]] = (
         "Use of each slot",
         lambda view: partition.slots(view.phase.partition, view.plan.options.cap.as_dict(), view.slots),
     ),
+    ("What wishes for slots cost", _wishes),
     (
         "Large engines",
         lambda view: wrapped(large_engines(view.phase.engines, view.plan.limits_lifted, view.phase.name)),

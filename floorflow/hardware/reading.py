@@ -1,4 +1,4 @@
-"""Read YAML into pydantic models; every failure is a PlatformError that names file, field and what was expected."""
+"""Read YAML into pydantic models; every failure names file, field and what was expected, and is a PlatformError."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, GetPydanticSchema, ValidationError
 from pydantic_core.core_schema import no_info_after_validator_function
 
 from floorflow import reading
-from floorflow.errors import PlatformError
+from floorflow.errors import InputError, PlatformError
 
 _SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -69,18 +69,21 @@ def read_text(path: Path) -> str:
     return reading.read_text(path, "platform", "give the path of a platform's YAML file", PlatformError)
 
 
-def parse(model: type[Model], text: str, file: str) -> Model:
+HINT = "platforms/README.md describes the format"
+
+
+def parse(
+    model: type[Model], text: str, file: str, hint: str = HINT, refused: type[InputError] = PlatformError
+) -> Model:
     """Return the model that ``text``, the content of ``file``, describes.
 
-    PlatformError if the text is not YAML or a field is missing, unknown or not as expected.
+    PlatformError, or ``refused``, if the text is not YAML or a field is missing, unknown or not as expected.
     """
-    data = _loaded(text, file)
+    data = _loaded(text, file, hint, refused)
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise PlatformError(
-            f"{file}: {_first_problem(error)}", hint="platforms/README.md describes the format"
-        ) from error
+        raise refused(f"{file}: {_first_problem(error)}", hint) from error
 
 
 def declared_schema(text: str, file: str) -> object:
@@ -89,15 +92,13 @@ def declared_schema(text: str, file: str) -> object:
     return data.get("schema") if isinstance(data, dict) else None
 
 
-def _loaded(text: str, file: str) -> Any:
+def _loaded(text: str, file: str, hint: str = HINT, refused: type[InputError] = PlatformError) -> Any:
     try:
         _require_plain(text)
         return yaml.load(text, Loader=Loader)  # noqa: S506 - a safe loader, see `Loader`
     except _YAML_ERRORS as error:
         problem = " ".join(str(error).split())
-        raise PlatformError(
-            f"{file}: not valid YAML: {problem}", hint="platforms/README.md describes the format"
-        ) from error
+        raise refused(f"{file}: not valid YAML: {problem}", hint) from error
 
 
 def _require_plain(text: str) -> None:
@@ -139,4 +140,4 @@ def _first_problem(error: ValidationError) -> str:
 def require(condition: bool, file: str, field: str, expected: str) -> None:
     """Raise PlatformError unless ``condition`` holds; ``expected`` says what ``field`` must be."""
     if not condition:
-        raise PlatformError(f"{file}: {field}: {expected}", hint="platforms/README.md describes the format")
+        raise PlatformError(f"{file}: {field}: {expected}", HINT)

@@ -38,11 +38,12 @@ FF = RESOURCE_NAMES.index("FF")
 class ProblemArrays:
     """Arrays of one problem.
 
-    ``demand`` (M, 5) and ``limit`` (S, 5) amounts; ``cells`` (M, S) of modules and ``most_cells`` (S,); ``takes``
+    ``demand`` (M, R) and ``limit`` (S, R) amounts, those of the `RESOURCE_NAMES` first, then one for each set of
+    modules of which a slot holds one at most; ``cells`` (M, S) of modules and ``most_cells`` (S,); ``takes``
     (M, S) whether a slot takes a module; ``source``, ``target`` (L,) ends of streams with ``wires`` (L,) and
     ``carried`` (2, L): bits a frame, and how many are one here; ``beyond`` (S, E) 1 if a slot lies on the ``b`` side of
     an edge; ``weight`` and ``toll`` (what a wire and a stream cost over it alone), ``most_wires`` (E,) of edges,
-    ``most_carried`` (2, E) in each direction; ``registers`` (E, S, 5) what those of an edge take of a slot for each
+    ``most_carried`` (2, E) in each direction; ``registers`` (E, S, R) what those of an edge take of a slot for each
     wire; ``hosts`` the host's two slots; ``distance`` and ``tolls`` (S, S) cost of a wire and a stream between two;
     ``too_many`` (S, S) hops between them above what a stream may cross, and `HOP_LIMIT` more where it goes to an
     earlier FPGA, which it may not; ``order`` (S,) the number of each slot's FPGA if none may, else all 0; ``pairs`` of
@@ -115,10 +116,11 @@ def arrays_of(problem: PartitionProblem) -> ProblemArrays:
     """Return the arrays of a problem."""
     names = tuple(problem.demands)
     pairs, wires, carried = _merged_streams(problem, {name: i for i, name in enumerate(names)})
-    registers = np.zeros((len(problem.edges), len(problem.slots), 5), dtype=np.int64)
+    apart = len(problem.apart)
+    registers = np.zeros((len(problem.edges), len(problem.slots), len(RESOURCE_NAMES) + apart), dtype=np.int64)
     for k, edge in enumerate(problem.edges):
         for slot, amount in edge.registers.items():
-            registers[k, slot] = amount.as_tuple()
+            registers[k, slot, : len(RESOURCE_NAMES)] = amount.as_tuple()
     beyond = [[s in side for side in problem.beyond] for s in range(len(problem.slots))]
     distance, tolls, too_many = _between_slots(problem)
     links = np.array([edge.crossing.kind == "link" for edge in problem.edges], dtype=np.int64)
@@ -126,8 +128,16 @@ def arrays_of(problem: PartitionProblem) -> ProblemArrays:
     most = [(problem.allowed_bits(edge), problem.allowed_streams(edge)) for edge in problem.edges]
     return ProblemArrays(
         names=names,
-        demand=_integers([need.as_tuple() for need in problem.demands.values()], 5),
-        limit=_integers([slot.limit.as_tuple() for slot in problem.slots], 5),
+        demand=_integers(
+            [
+                (*need.as_tuple(), *(group.count(name) for group in problem.apart))
+                for name, need in problem.demands.items()
+            ],
+            len(RESOURCE_NAMES) + apart,
+        ),
+        limit=_integers(
+            [(*slot.limit.as_tuple(), *[1] * apart) for slot in problem.slots], len(RESOURCE_NAMES) + apart
+        ),
         cells=_cells(problem, names),
         most_cells=np.array([_capped(most) for most in problem.most_cells], dtype=np.int64),
         takes=_takes(problem),

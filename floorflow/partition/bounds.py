@@ -110,6 +110,8 @@ def contracted(problem: PartitionProblem, edges_kept: Collection[int]) -> tuple[
         free_cells=_summed_by_group(problem.free_cells, index, len(groups)),
         barred={name: _barred_by_group(slots, index) for name, slots in problem.barred.items()},
         order=_order_of_groups(problem.order, index, len(groups)),
+        # What became one slot may hold all of them.
+        apart=problem.apart if len(groups) == len(problem.slots) else (),
     )
     return smaller, index
 

@@ -20,6 +20,7 @@ from floorflow.partition.arrays import SHARE_SCALE, Floats, Integers, ProblemArr
 from floorflow.partition.fm import is_legal
 from floorflow.partition.ideals import ideals
 from floorflow.partition.problem import PartitionProblem
+from floorflow.resources import RESOURCE_NAMES
 
 _MAX_ORDERS = 8
 
@@ -151,9 +152,10 @@ class _Lattice:
             share = np.zeros(len(self.inner), dtype=np.int64)
             area = self.members @ cells
             needs = [*self.demand.T, area[self.outer] - area[self.inner]]
-            for need, most in zip(needs, [*limit.tolist(), most_cells], strict=True):
+            for r, (need, most) in enumerate(zip(needs, [*limit.tolist(), most_cells], strict=True)):
                 fits &= need <= most
-                np.maximum(share, -(-SHARE_SCALE * need // max(1, most)), out=share)
+                if not len(RESOURCE_NAMES) <= r < len(limit):  # lying alone is no fullness
+                    np.maximum(share, -(-SHARE_SCALE * need // max(1, most)), out=share)
             self._by_slot[like] = np.flatnonzero(fits), share
         return self._by_slot[like]
 

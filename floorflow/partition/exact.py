@@ -17,6 +17,7 @@ from floorflow.partition.arrays import SHARE_SCALE, UNLIMITED, Integers, Problem
 from floorflow.partition.fm import MoveEvaluator
 from floorflow.partition.model import Model, build_model
 from floorflow.partition.problem import PartitionProblem
+from floorflow.resources import RESOURCE_NAMES
 from floorflow.solver import run_cpsat
 
 Verdict = Literal["optimal", "feasible", "infeasible", "unknown"]
@@ -93,7 +94,7 @@ def even_out(problem: PartitionProblem, arrays: ProblemArrays, start: Integers, 
     model.cp.add(model.cost <= arrays.cost(start))
     fullest = model.cp.new_int_var(0, SHARE_SCALE, "fullest")
     for s in range(len(problem.slots)):
-        for r, most in enumerate(arrays.limit[s]):
+        for r, most in enumerate(arrays.limit[s, : len(RESOURCE_NAMES)]):
             if most:
                 model.cp.add(SHARE_SCALE * model.use(s, r) <= int(most) * fullest)
         if 0 < arrays.most_cells[s] < UNLIMITED:

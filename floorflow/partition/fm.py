@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from floorflow.partition.arrays import HOP_LIMIT, UNLIMITED, Floats, Integers, ProblemArrays
+from floorflow.resources import RESOURCE_NAMES
 from floorflow.stats import count
 
 MOVED_S = 3e-4
@@ -85,7 +86,8 @@ class MoveEvaluator:
         excess += float((~self.arrays.takes[np.arange(len(assignment)), assignment]).sum())
         area, most = self._area(assignment), self.arrays.most_cells
         excess += float(_over(area, most).sum()) + _HOP * self.arrays.hops_too_many(assignment)
-        fullest = max((use / np.maximum(self.arrays.limit, 1)).max(initial=0.0), (area / np.maximum(most, 1)).max())
+        shares = (use / np.maximum(self.arrays.limit, 1))[:, : len(RESOURCE_NAMES)]
+        fullest = max(shares.max(initial=0.0), (area / np.maximum(most, 1)).max())
         return excess, float(self.arrays.cost(assignment)), float(fullest)
 
     def _area(self, assignment: Integers) -> Floats:

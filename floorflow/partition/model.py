@@ -7,7 +7,8 @@ variables    beyond[m, e]   module m lies on the far side of edge e (e's child e
                             variables, one for each direction
              Both are constant where the slots allowed for the modules leave no choice.
              both[p, r]     the ends of pair p lie on the outer sides of r, two boundaries of one FPGA
-constraints  limit[s, r]    use of resource r by the modules of slot s and its crossing registers <= limit
+constraints  limit[s, r]    use of resource r by the modules of slot s and its crossing registers <= limit; modules that
+                            lie apart use one of one
              area[s]        cells of the least rectangles of the modules of slot s <= what it may use
              takes[m, s]    a module lies in no slot that does not take it
              wires[e]       sum of wires over e <= its SLLs
@@ -280,11 +281,12 @@ def _shape(model: Model, problem: PartitionProblem) -> None:
 def _limit(model: Model, problem: PartitionProblem, soften: Soften | None) -> None:
     """Add the constraints limit, area, wires, rate and streams."""
     arrays = model.arrays
+    names = [*RESOURCE_NAMES, *(f"apart {','.join(group)}" for group in problem.apart)]
     limits: list[tuple[Any, int, str]] = []
     for s, slot in enumerate(problem.slots):
         limits += [
-            (model.use(s, r), most, f"limit[{slot.name},{RESOURCE_NAMES[r]}]")
-            for r, most in enumerate(arrays.limit[s].tolist())
+            (model.use(s, r), most, f"limit[{slot.name},{resource}]")
+            for r, (resource, most) in enumerate(zip(names, arrays.limit[s].tolist(), strict=True))
         ]
         limits.append((model.area(s), int(arrays.most_cells[s]), f"area[{slot.name}]"))
     for k, edge in enumerate(problem.edges):

@@ -13,6 +13,8 @@ from functools import cached_property
 from math import floor
 from types import MappingProxyType
 
+import networkx as nx
+
 from floorflow.errors import Refusal, sentence
 from floorflow.hardware.slot_graph import DirectedEdge, Edge, SlotGraph
 from floorflow.resources import ZERO, Resources, total
@@ -74,11 +76,11 @@ class PartitionProblem:
     one, as `SlotGraph` takes them. ``order``: the number of each slot's FPGA, from which no stream goes to one of a
     lower number; without it streams go to and fro. Over each link it passes a stream costs ``link_stream_cost`` more
     than its wires, and each of these ``link_wire_cost`` more than `SlotGraph.cost` has it. ``link_streams``: how many
-    streams a link carries in one direction at most (None: any number).
+    streams a link carries in one direction at most (None: any number). The modules of each group of ``together`` share
+    a slot, no two of one of ``apart`` do.
 
     Method `cuts` alone knows the rest. ``demands_in`` has the demand of a module in each slot, where that depends on
-    the slot, in place of the one in ``demands``. The modules of each group of ``together`` share a slot. ``shared``
-    are limits over several edges.
+    the slot, in place of the one in ``demands``. ``shared`` are limits over several edges.
     """
 
     demands: Mapping[str, Resources]
@@ -100,6 +102,7 @@ class PartitionProblem:
     link_streams: int | None = None
     demands_in: Mapping[str, tuple[Resources, ...]] = field(default_factory=dict)
     together: tuple[tuple[str, ...], ...] = ()
+    apart: tuple[tuple[str, ...], ...] = ()
     shared: tuple[SharedLimit, ...] = ()
 
     def __post_init__(self) -> None:
@@ -113,6 +116,17 @@ class PartitionProblem:
     def is_plain(self) -> bool:
         """Whether every method can state it: a tree of slots, and none of what only `cuts` knows."""
         return self.is_tree and not (self.demands_in or self.together or self.shared)
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """All modules, those that share a slot together, by the first of each."""
+        graph = nx.Graph()
+        graph.add_nodes_from(self.demands)
+        for group in self.together:
+            nx.add_path(graph, group)
+        order = {name: index for index, name in enumerate(self.demands)}
+        found = [tuple(sorted(group, key=order.__getitem__)) for group in nx.connected_components(graph)]
+        return tuple(sorted(found, key=lambda group: order[group[0]]))
 
     def demand(self, module: str, slot: int) -> Resources:
         """Return what a module needs in a slot."""
@@ -264,9 +278,10 @@ class PartitionProblem:
         return tuple(cells)
 
     def is_legal(self, slot_of: Mapping[str, int]) -> bool:
-        """Whether all limits hold, groups lie together, and no stream goes too far or back."""
-        apart = any(len({slot_of[name] for name in group}) > 1 for group in self.together)
-        if apart or not all(self.takes(name, slot_of[name]) for name in self.demands):
+        """Whether all limits hold, groups lie together or apart, and no stream goes too far or back."""
+        tied = all(len({slot_of[name] for name in group}) == 1 for group in self.together)
+        tied = tied and all(len({slot_of[name] for name in group}) == len(group) for group in self.apart)
+        if not tied or not all(self.takes(name, slot_of[name]) for name in self.demands):
             return False
         if self.too_far(slot_of) or self.back(slot_of):
             return False
@@ -314,6 +329,47 @@ class PartitionFailure:
 
 
 PartitionAnswer = PartitionSolution | PartitionFailure
+
+
+def as_one(problem: PartitionProblem) -> PartitionProblem:
+    """Return the problem in which what shares a slot is one module, called as its first: a legal answer is the same.
+
+    A slot takes such a module if it takes each of its parts.
+    """
+    first = {name: group[0] for group in problem.groups for name in group}
+    slots, cells = (
+        range(len(problem.slots)),
+        problem.cells
+        and {
+            group[0]: tuple(_summed(problem, group, slot) for slot in range(len(problem.slots)))
+            for group in problem.groups
+        },
+    )
+    ends = ((s, s.source and first[s.source], s.target and first[s.target]) for s in problem.streams)
+    return replace(
+        problem,
+        demands={group[0]: total(problem.demands[name] for name in group) for group in problem.groups},
+        demands_in={
+            group[0]: tuple(total(problem.demand(name, slot) for name in group) for slot in slots)
+            for group in problem.groups
+            if not problem.demands_in.keys().isdisjoint(group)
+        },
+        streams=tuple(replace(s, source=source, target=target) for s, source, target in ends),
+        slots=tuple(replace(slot, pblock_capacities=()) for slot in problem.slots),
+        cells=cells,
+        barred={
+            group[0]: frozenset(slot for slot in slots if not all(problem.takes(name, slot) for name in group))
+            for group in problem.groups
+        },
+        together=(),
+        apart=tuple(tuple(first[name] for name in group) for group in problem.apart),
+    )
+
+
+def _summed(problem: PartitionProblem, group: tuple[str, ...], slot: int) -> int | None:
+    """Return the cells that modules take together in a slot; None where one has no rectangle there."""
+    cells = [problem.cells_in(name, slot) for name in group]
+    return None if None in cells else sum(each or 0 for each in cells)
 
 
 def plain_tree(problem: PartitionProblem) -> PartitionProblem:

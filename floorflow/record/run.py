@@ -152,6 +152,7 @@ def _inputs(sources: Sequence[Source], contexts: Sequence[PlanningContext]) -> I
         yield InputFile(path=context.request.model.name, sha256=source.sha256)
         for path in _folding_files(context):
             yield InputFile(path=path.name, sha256=hashlib.sha256(read_bytes(path, "model", "put it back")).hexdigest())
+    yield from {context.wishes.file: None for context in contexts if context.wishes.file}
     # All networks stay near the same plan.
     yield from {context.previous.file: None for context in contexts if context.previous.file}
 
@@ -245,6 +246,7 @@ def options_entry(
         | {
             "models": list(models),
             "folding": request.folding and request.folding.name,
+            "constraints": request.constraints and request.constraints.name,
             "stay_near": request.stay_near and request.stay_near.name,
             "platform": platform.name,
             "link": _link(request, platform),

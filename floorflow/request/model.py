@@ -254,6 +254,11 @@ class Request(BaseModel):
         default_factory=dict,
         description="Pblock of the module that holds an engine, NAME=RANGE, the range as of --keep-out; repeatable.",
     )
+    constraints: Annotated[PathText | None, FLOORPLAN] = Field(
+        None,
+        description="YAML file of wishes for the slots of engines (fix, forbid, together, apart, beside); report.txt "
+        "says what each costs.",
+    )
     stay_near: Annotated[PathText | None, FLOORPLAN] = Field(
         None,
         description="Earlier plan of the same FPGAs, folder or plan.json: with the folding kept its modules keep their "
@@ -339,6 +344,7 @@ class Request(BaseModel):
         for option, given in (
             ("--keep-out", self.keep_out),
             ("--fix-pblock", self.fix_pblock),
+            ("--constraints", self.constraints),
             ("--stay-near", self.stay_near),
         ):
             if given and self.reconfigure != "none":
@@ -456,6 +462,8 @@ class Request(BaseModel):
             require_file(self.model)
         if self.folding is not None and not reading.is_folder(self.folding):  # what may be one, the back end says
             require_file(self.folding, "--folding ")
+        if self.constraints is not None:
+            require_file(self.constraints, "--constraints ")
         if not self.platform.startswith(RESOURCES_ALONE):
             require_platform(self.platform)
         if self.link is not None:

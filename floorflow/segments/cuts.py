@@ -74,7 +74,7 @@ class Cuts:
         self.spaces = _shared(spaces)
         self.count = len(segments.order)
         self._allowed = passes
-        self.hops = None if hops is None or not hops.hops.forbid else hops
+        self.hops = None if hops is None or not hops.forbid else hops
         self.relaxation = table.relaxation(segments)
         self._answers: dict[int, CutFound | CutRefused] = {}
         self.slack: int | None = None
@@ -265,7 +265,7 @@ def _parts(ends: Sequence[int]) -> tuple[Ends | None, ...]:
 
 
 def _shared(spaces: Sequence[Space]) -> tuple[Space, ...]:
-    """Return the spaces with the first of those that differ in names of places alone in place of the others."""
+    """Return the spaces with the first of those that are alike in place of the others."""
     first: dict[object, Space] = {}
-    keys = [(s.budget, s.silicon, frozenset(limit for _, limit in s.places)) for s in spaces]
+    keys = [(s.budget, s.silicon, frozenset(s.places)) for s in spaces]
     return tuple(first.setdefault(key, space) for key, space in zip(keys, spaces, strict=True))

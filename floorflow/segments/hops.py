@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import permutations
 from types import MappingProxyType
 
 from floorflow.dataflow.model import Dataflow
@@ -53,10 +54,14 @@ class Hops:
 
 @dataclass(frozen=True)
 class Near:
-    """Hops and the streams, by names of source and target, that keep to them; a name of no engine is the host."""
+    """Hops and the streams, by names of source and target, that keep to them; a name of no engine is the host.
+
+    ``apart``: engines of which no two lie in one slot.
+    """
 
     hops: Hops
     streams: Sequence[tuple[str, str]]
+    apart: Sequence[Collection[str]] = ()
 
     def in_reach(
         self, engines: Iterable[str], within: Mapping[str, frozenset[int]] = MappingProxyType({})
@@ -85,12 +90,30 @@ class Near:
 class CutHops:
     """The same for contiguous cuts of an order of parts: ``slots`` are those of the places, in the order of filling.
 
-    A slot may be filled at several places.
+    A slot may be filled at several places. ``together`` are engines that lie in one slot, ``apart`` such of which no
+    two do.
     """
 
     segments: Segments
     hops: Hops
     slots: Sequence[int]
+    together: Sequence[Collection[str]] = ()
+    apart: Sequence[Collection[str]] = ()
+
+    @property
+    def forbid(self) -> bool:
+        """Whether they forbid anything at all."""
+        return bool(self.hops.forbid or self.together or self.apart)
+
+    @cached_property
+    def _tied(self) -> Mapping[int, list[tuple[int, bool]]]:
+        """The parts that each part is to share a slot with (True), or is not to."""
+        home = {name: part for part, names in enumerate(self.segments.order) for name in names}
+        tied: dict[int, list[tuple[int, bool]]] = {}
+        for groups, together in ((self.together, True), (self.apart, False)):
+            for a, b in (pair for group in groups for pair in permutations(group, 2)):
+                tied.setdefault(home[a], []).append((home[b], together))
+        return tied
 
     @cached_property
     def _pairs(self) -> list[tuple[int, int]]:
@@ -143,6 +166,11 @@ class CutHops:
                     earlier = self.slots[homes[other]]
                     if not (near[earlier][slot] if forth else near[slot][earlier]):
                         return False
+            for other, together in self._tied.get(part, ()):
+                if other < end and ((self.slots[homes[other]] if other < start else slot) == slot) != together:
+                    return False
+                if other >= end and together and slot not in self.slots[place + 1 :]:
+                    return False
         rest = self.slots[place + 1 :]
         here = {self.slots[homes[part]] for part in self._open(start, end)}
         here |= {slot} if any(self._furthest.get(part, 0) >= end for part in range(start, end)) else set()
@@ -152,7 +180,9 @@ class CutHops:
         """Return what matters of the places so far for those to come."""
         homes = _places(ends)
         position = ends[-1] if ends else 0
-        return tuple((part, self.slots[homes[part]]) for part in self._open(position, position))
+        waits = {p for p in range(position) if any(other >= position for other, _ in self._tied.get(p, ()))}
+        known = sorted(waits | {*self._open(position, position)})
+        return tuple((part, self.slots[homes[part]]) for part in known)
 
     def _open(self, position: int, end: int) -> Iterator[int]:
         """Yield the parts before a position that streams join to one from ``end`` on."""

@@ -159,6 +159,11 @@ class SlotModel:
                     if len(near) < len(other):
                         self.model.add(_within(other, near) >= here)
 
+    def keep_apart(self, units: Iterable[int]) -> None:
+        """Forbid that two of the units lie in one slot; a unit that is named twice lies nowhere."""
+        for places in zip(*(self.inside[unit] for unit in units), strict=True):
+            self.model.add(cp_model.LinearExpr.sum(list(places)) <= 1)
+
     def _places(self, unit: int, host: int) -> Sequence[Any]:
         """Return whether a unit lies in each slot, as variables; as constants of an end at the host."""
         at_host: Sequence[Any] = [int(slot == host) for slot in range(len(self.limits))]

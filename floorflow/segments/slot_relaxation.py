@@ -10,6 +10,7 @@ takes row o", z[u, s] for "unit u lies in slot s" and x[g, o, u, s] for both, al
     slot         sum of use[g, o, u] x[g, o, u, s] <= limit[s]
     platform     the same over all slots, with what streams add wherever they lie, <= sum of limits
     hops         z[u, s] <= sum over slots t near s of z[v, t]      (for a stream between u and v, if hops are limited)
+    apart        sum of z[u, s] over units u of which no two lie in one slot <= 1
 
 What a stream costs depends on both its ends. Counted is what each end adds at least, whatever the other does: in its
 unit, where that part of the stream lies with it (`Coupling.at_source`), else for the platform. So every plan is a
@@ -74,7 +75,7 @@ class SlotRelaxation:
         near: Near | None = None,
     ) -> None:
         self.problem, self.inside = problem, inside
-        self.near = near if near is not None and near.hops.forbid else None
+        self.near = near if near is not None and (near.hops.forbid or near.apart) else None
         self.limits: Array = np.array([limit.as_tuple() for limit in limits], dtype=np.int64)
         self.units = _units(problem, together)
         self._unit_of = {engine: unit for unit, engines in enumerate(self.units) for engine in engines}
@@ -92,6 +93,8 @@ class SlotRelaxation:
         model = SlotModel(len(self.units), self.limits, [group.undominated() for group in rows])
         if self.near is not None:
             model.keep_near(self.near.hops, self.near.streams, self._unit_of)
+            for engines in self.near.apart:
+                model.keep_apart([self._unit_of[engine] for engine in engines])
         found = model.solve(work, crossings, self._unit_of)
         if found.slot_of_unit is None:
             return Impossible() if found.infeasible else NotKnown(), found.work

@@ -14,6 +14,7 @@ from floorflow.verify.records import (
     Numbers,
     PlainName,
     RectangleRecord,
+    Share,
     Style,
     Terms,
 )
@@ -209,6 +210,28 @@ class PartitionRecord(TypedDict):
     hops: HopsRecord
     loads: list[LoadRecord]
     stats: StatsRecord
+    wishes: NotRequired[WishesRecord | None]
+
+
+class WishesRecord(TypedDict):
+    stats: StatsRecord | None
+    fullness: Share | None
+    lines: list[WishRecord]
+
+
+class WishRecord(TypedDict):
+    kind: Literal["fix", "forbid", "together", "apart", "beside"]
+    names: list[str]
+    places: list[str]
+    engines: list[str]
+    slots: list[str]
+    without: WithoutWishRecord | None
+
+
+class WithoutWishRecord(TypedDict):
+    stats: StatsRecord
+    fullness: Share
+    bound_cycles: Count | None
 
 
 class CrossingRecord(TypedDict):

@@ -138,6 +138,7 @@ class OptionsRecord(TypedDict):
     plots: NotRequired[bool]
     risk: NotRequired[Probability | None]
     stay_near: NotRequired[str | None]
+    constraints: NotRequired[str | None]
 
 
 class InputRecord(TypedDict):

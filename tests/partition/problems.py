@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import pairwise, product
+from dataclasses import replace
+from itertools import combinations, pairwise, product
 from typing import Literal
 
 import numpy as np
@@ -40,6 +41,7 @@ def problems(
     max_hops = draw(st.sampled_from([None, 1, 2])) if hops == "any" else hops
     area = draw(st.booleans())
     order = draw(st.one_of(st.just(()), st.tuples(*(st.integers(0, 2) for _ in range(slots)))))
+    seldom = draw(st.sampled_from([False, False, True]))
     return PartitionProblem(
         demands={name: draw(AMOUNT) for name in names},
         streams=tuple(draw(streams(names))),
@@ -56,7 +58,23 @@ def problems(
         link_stream_cost=draw(st.sampled_from([0, 0, 7, 1000])),
         link_wire_cost=draw(st.sampled_from([0, 3])),
         link_streams=draw(st.sampled_from([None, None, 1, 2])),
+        apart=tuple(draw(st.lists(some_of(names), max_size=2))) if seldom else (),
     )
+
+
+def some_of(names: list[str]) -> st.SearchStrategy[tuple[str, ...]]:
+    """Draw two or three of the modules, or those that there are."""
+    return st.lists(st.sampled_from(names), min_size=min(2, len(names)), max_size=3, unique=True).map(tuple)
+
+
+@st.composite
+def wished(draw: st.DrawFn, most_modules: int = 7) -> PartitionProblem:
+    """Draw a problem in which modules are fixed, forbidden, together and apart."""
+    problem = draw(problems(most_modules))
+    names, slots = list(problem.demands), range(len(problem.slots))
+    barred = draw(st.dictionaries(st.sampled_from(names), st.frozensets(st.sampled_from(slots)), max_size=3))
+    groups = st.lists(some_of(names), max_size=2)
+    return replace(problem, barred=barred, together=tuple(draw(groups)), apart=tuple(draw(groups)))
 
 
 @st.composite
@@ -139,7 +157,22 @@ def best_of_all(problem: PartitionProblem, places: np.ndarray) -> int | None:
         cells = np.array([[np.inf if c is None else c for c in problem.cells[n]] for n in names])
         for s, free in enumerate(problem.free_cells):
             legal &= np.where(places == s, cells[:, s], 0).sum(axis=1) <= problem.area_share * free + 1e-6
+    legal &= as_wished(problem, places)
     return int(cost[legal].min()) if legal.any() else None
+
+
+def as_wished(problem: PartitionProblem, places: np.ndarray) -> np.ndarray:
+    """Return for each assignment (A, M) whether modules lie where they may, together and apart."""
+    names, legal = list(problem.demands), np.ones(len(places), dtype=bool)
+    for name, slots in problem.barred.items():
+        legal &= ~np.isin(places[:, names.index(name)], list(slots))
+    for group in problem.together:
+        for one, other in pairwise(group):
+            legal &= places[:, names.index(one)] == places[:, names.index(other)]
+    for group in problem.apart:
+        for one, other in combinations(group, 2):
+            legal &= places[:, names.index(one)] != places[:, names.index(other)]
+    return legal
 
 
 def in_order(problem: PartitionProblem, places: np.ndarray) -> np.ndarray:

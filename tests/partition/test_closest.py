@@ -22,6 +22,7 @@ def excess(problem: PartitionProblem, slot_of: Mapping[str, int]) -> float:
     for slot, demand in zip(problem.slots, problem.slot_demands(slot_of), strict=True):
         uses += zip(demand.as_tuple(), slot.limit.as_tuple(), strict=True)
     uses += zip(problem.slot_cells(slot_of), problem.most_cells, strict=True)
+    uses += [(sum(slot_of[m] == s for m in each), 1) for each in problem.apart for s in range(len(problem.slots))]
     both_ways = problem.link_bits(slot_of), problem.streams_over(slot_of)
     for edge, wires, bits, streams in zip(problem.edges, problem.loads(slot_of), *both_ways, strict=True):
         uses += [(wires, edge.crossing.wires), *((each, problem.allowed_bits(edge)) for each in bits)]

@@ -26,7 +26,16 @@ from floorflow.partition.cuts.arrays import contracted, cut_arrays
 from floorflow.partition.cuts.metric import common_scale, slot_metric
 from floorflow.partition.problem import SharedLimit
 from floorflow.resources import ZERO
-from tests.partition.problems import AMOUNT, CELLS, LIMIT, everything, few_over_links, streams
+from tests.partition.problems import (
+    AMOUNT,
+    CELLS,
+    LIMIT,
+    as_wished,
+    everything,
+    few_over_links,
+    some_of,
+    streams,
+)
 
 FORMS = {
     "chain": nx.path_graph(4),
@@ -120,6 +129,7 @@ def constrained(draw: st.DrawFn) -> PartitionProblem:
         max_hops=draw(st.sampled_from([None, None, 1, 2])),
         demands_in={name: tuple(draw(AMOUNT) for _ in range(slots)) for name in names if not draw(few)},
         together=tuple(pair for pair in pairwise(names) if not draw(few)),
+        apart=tuple(draw(st.lists(some_of(names), max_size=2))),
         shared=tuple(
             SharedLimit(tuple(draw(several)), draw(st.integers(20, 120))) for _ in range(draw(st.integers(0, 2)))
         ),
@@ -172,8 +182,7 @@ def least_cost(problem: PartitionProblem) -> int | None:
     legal &= (use <= np.array([(*s.limit.as_tuple(), f) for s, f in zip(problem.slots, free, strict=True)])).all(
         axis=(1, 2)
     )
-    for one, other in problem.together:
-        legal &= places[:, names.index(one)] == places[:, names.index(other)]
+    legal &= as_wished(problem, places)
     return int(np.asarray(cost)[legal].min()) if legal.any() else None
 
 

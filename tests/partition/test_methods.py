@@ -62,6 +62,7 @@ def contiguous_places(problem: PartitionProblem) -> np.ndarray:
 
 @given(problems(7, path=True, hops=1))
 def test_dp_on_a_path_is_the_best_contiguous_assignment_of_one_hop(problem: PartitionProblem) -> None:
+    problem = replace(problem, order=())  # on the way it does not look back: what goes back is left out at the end
     expected = best_of_all(problem, contiguous_places(problem))
     arrays = arrays_of(problem)
     assignment, _ = contiguous(problem, arrays)

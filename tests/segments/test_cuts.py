@@ -137,18 +137,22 @@ def is_near(segments: Segments, hops: CutHops, cut: Ends) -> bool:
         )
         for stream in segments.dataflow.streams
     )
-    return all(hops.hops.near[a][b] for a, b in ends)
+    shared = all(len({slot[name] for name in group}) == 1 for group in hops.together)
+    alone = all(len({slot[name] for name in group}) == len(group) for group in hops.apart)
+    return shared and alone and all(hops.hops.near[a][b] for a, b in ends)
 
 
 @settings(max_examples=15)
 @given(seeds)
-def test_cuts_over_which_streams_would_go_too_far_are_none(seed: int) -> None:
+def test_cuts_with_which_streams_would_go_too_far_or_wishes_fail_are_none(seed: int) -> None:
     rng = random.Random(seed)
     segments = in_parts(random_segments(seed), seed)
     spaces = spaces_of(segments, rng, 4)
     near = [[abs(a - b) < 2 for b in range(3)] for a in range(3)]
     slots = rng.choice(([0, 1, 2, 1], [1, 2, 1, 0], [0, 2, 1, 0]))[: len(spaces)]
-    hops = CutHops(segments, Hops(near, rng.choice(slots), rng.choice(slots)), slots)
+    names = [engine.name for engine in segments.dataflow.engines]
+    together, apart = ([rng.sample(names, 2)] if rng.random() < 0.3 and len(names) > 1 else [] for _ in range(2))
+    hops = CutHops(segments, Hops(near, rng.choice(slots), rng.choice(slots)), slots, together, apart)
     cuts, brute = Cuts(segments, spaces, SpaceTable(), hops=hops), Brute(segments, spaces)
     intervals = required(segments.whole.problem(Space(SILICON, SILICON))).intervals()
     for interval in rng.sample(intervals, min(3, len(intervals))):

@@ -150,14 +150,15 @@ def test_the_assignment_of_fewest_crossings_equals_brute_force(
 
 
 @given(problems(), st.lists(limits, min_size=2, max_size=3), st.integers(0, 1000))
-def test_streams_that_may_not_go_far_are_assigned_exactly(
+def test_streams_that_may_not_go_far_and_engines_apart_are_assigned_exactly(
     problem: FoldingProblem, slots: list[Resources], seed: int
 ) -> None:
     problem, random = replace(problem, couplings=()), np.random.default_rng(seed)
     names = [name for group in problem.groups for name in group.engines]
     streams = [("host:in0", names[0]), *pairwise(names), (names[-1], "host:out0")]
     allowed = [[abs(a - b) < 2 for b in range(len(slots))] for a in range(len(slots))]
-    near = Near(Hops(allowed, *random.integers(0, len(slots), 2).tolist()), streams)
+    apart = [random.choice(names, min(2, len(names)), replace=False).tolist()] if random.random() < 0.4 else []
+    near = Near(Hops(allowed, *random.integers(0, len(slots), 2).tolist()), streams, apart)
     interval = problem.intervals()[-1]
     found, _ = SlotRelaxation(problem, slots, near=near).at(interval, 4.0)
     expected = any(
@@ -171,6 +172,8 @@ def test_streams_that_may_not_go_far_are_assigned_exactly(
 
 
 def is_near(near: Near, slot_of: Mapping[str, int]) -> bool:
+    if any(len({slot_of[name] for name in group}) < len(group) for group in near.apart):
+        return False
     ends = ((slot_of.get(a, near.hops.host_in), slot_of.get(b, near.hops.host_out)) for a, b in near.streams)
     return all(abs(a - b) < 2 for a, b in ends)
 

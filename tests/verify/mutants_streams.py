@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections import Counter
 
@@ -279,6 +280,24 @@ def far_stream(plan: Plan) -> Plan:
     """Return the first stream that is listed for crossing several boundaries."""
     stream: Plan = first(hops_of(plan)["streams"])
     return stream
+
+
+def wished(plan: Plan) -> Plan:
+    """Give a plan wishes that hold: its first engine in its slot, and away from one in another slot; return them."""
+    plan["options"]["constraints"] = "pins.yaml"
+    partition, modules = phase_of(plan)["partition"], phase_of(plan)["modules"]
+    slots = {engine: partition["assignment"][module["name"]] for module in modules for engine in module["engines"]}
+    engine, slot = first(slots.items())
+    other = first([name for name, place in slots.items() if place != slot] or [engine])
+    stats = {"method": "exact", "status": "optimal", "objective": partition["cost"], "bound": partition["cost"]}
+    without = {"stats": {**stats, "gap": 0.0}, "fullness": 0.5, "bound_cycles": 1}
+    fixed = {"kind": "fix", "names": [engine], "places": [slot], "engines": [engine], "slots": [slot]}
+    pair = {"names": [engine, other], "places": [], "engines": [engine, other], "slots": []}
+    lines = [fixed] if other == engine else [fixed, {"kind": "apart", **pair}]
+    own: Plan = {"stats": {**stats, "gap": 0.0}, "fullness": 0.5, "lines": [{**w, "without": without} for w in lines]}
+    partition["wishes"] = copy.deepcopy(own)
+    found: Plan = partition["wishes"]
+    return found
 
 
 def board_file(plan: Plan) -> str:

@@ -1,7 +1,8 @@
 """The partition problem as the cut model and the annealer take it: groups of modules, and tables over pairs of slots.
 
 G groups of modules that share a slot, the host's input and output two more, each with one slot that takes it; S slots;
-R resources, the cells of least rectangles the last of them; P tables that streams pass or not, see `metric`.
+R resources: the cells of least rectangles behind the amounts, and then one for each set of modules of which a slot may
+hold one; P tables that streams pass or not, see `metric`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from functools import cached_property
 from math import ceil, gcd
 from typing import Literal
 
-import networkx as nx
 import numpy as np
 
 from floorflow.partition.arrays import UNLIMITED, Flags, Integers
@@ -131,8 +131,9 @@ class CutArrays:
 
 def cut_arrays(problem: PartitionProblem) -> CutArrays:
     """Return the arrays of a problem; tables that limit nothing and cost nothing are left out."""
-    groups = _groups(problem)
-    metric, found = slot_metric(problem.graph), _Tables(len(problem.slots))
+    groups = (*problem.groups, (), ())
+    need, limit = _needs(problem, groups)
+    metric, found = slot_metric(problem.graph), _Tables(len(problem.slots), need.shape[2])
     source, target, amounts = _streams(problem, groups)
     scale = common_scale(price for price, _ in metric.prices)
     for price, table in metric.prices:
@@ -148,7 +149,6 @@ def cut_arrays(problem: PartitionProblem) -> CutArrays:
     too_far = np.array([[most is not None and problem.graph.hops(a, b) > most for b in slots] for a in slots])
     forbidden = [found.add(table) for table in (*_forbidden(too_far, metric), *_back(problem))]
     cuts = [found.number(cut.table(len(problem.slots))) for cut in metric.cuts]
-    need, limit = _needs(problem, groups)
     return CutArrays(
         groups=groups,
         need=need,
@@ -172,8 +172,8 @@ def cut_arrays(problem: PartitionProblem) -> CutArrays:
 class _Tables:
     """Tables that were added, equal ones once, with what they cost and the registers that they stand for."""
 
-    def __init__(self, slots: int) -> None:
-        self.slots = slots
+    def __init__(self, slots: int, resources: int) -> None:
+        self.slots, self.resources = slots, resources
         self.tables: list[Flags] = []
         self.prices: list[int] = []
         self.tolls: list[int] = []
@@ -187,7 +187,7 @@ class _Tables:
             self.tables.append(table)
             self.prices.append(0)
             self.tolls.append(0)
-            self.registers.append(np.zeros((self.slots, len(RESOURCE_NAMES) + 1), dtype=np.int64))
+            self.registers.append(np.zeros((self.slots, self.resources), dtype=np.int64))
         return self._numbers[key]
 
     def add(self, table: Flags, price: int = 0, registers: Mapping[int, Resources] | None = None, toll: int = 0) -> int:
@@ -195,19 +195,8 @@ class _Tables:
         self.prices[number] += price
         self.tolls[number] += toll
         for slot, amount in (registers or {}).items():
-            self.registers[number][slot, :-1] += amount.as_tuple()
+            self.registers[number][slot, : len(RESOURCE_NAMES)] += amount.as_tuple()
         return number
-
-
-def _groups(problem: PartitionProblem) -> tuple[tuple[str, ...], ...]:
-    """Return the modules that share a slot, by the first of each, and two groups without any for the host's ends."""
-    graph = nx.Graph()
-    graph.add_nodes_from(problem.demands)
-    for group in problem.together:
-        nx.add_path(graph, group)
-    order = {name: index for index, name in enumerate(problem.demands)}
-    found = [tuple(sorted(group, key=order.__getitem__)) for group in nx.connected_components(graph)]
-    return (*sorted(found, key=lambda group: order[group[0]]), (), ())
 
 
 def _streams(
@@ -228,16 +217,18 @@ def _streams(
 
 
 def _needs(problem: PartitionProblem, groups: Sequence[Sequence[str]]) -> tuple[Integers, Integers]:
-    """Return need (G, S, R) and limit (S, R), cells the last resource."""
+    """Return need (G, S, R) and limit (S, R)."""
     slots = range(len(problem.slots))
-    need = np.zeros((len(groups), len(slots), len(RESOURCE_NAMES) + 1), dtype=np.int64)
+    need = np.zeros((len(groups), len(slots), len(RESOURCE_NAMES) + 1 + len(problem.apart)), dtype=np.int64)
     for g, group in enumerate(groups):
         for name in group:
+            alone = [one.count(name) for one in problem.apart]
             for slot in slots:
-                need[g, slot] += (*problem.demand(name, slot).as_tuple(), problem.cells_in(name, slot) or 0)
+                need[g, slot] += (*problem.demand(name, slot).as_tuple(), problem.cells_in(name, slot) or 0, *alone)
     cells = [UNLIMITED if most is None else most for most in problem.most_cells]
+    ones = [1] * len(problem.apart)
     limit = np.array(
-        [(*slot.limit.as_tuple(), most) for slot, most in zip(problem.slots, cells, strict=True)], dtype=np.int64
+        [(*slot.limit.as_tuple(), most, *ones) for slot, most in zip(problem.slots, cells, strict=True)], dtype=np.int64
     )
     return need, limit
 

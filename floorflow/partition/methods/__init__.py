@@ -15,6 +15,7 @@ from floorflow.partition.problem import (
     PartitionFailure,
     PartitionProblem,
     PartitionSolution,
+    as_one,
     plain_tree,
 )
 from floorflow.stats import Memo, SolveStats, content, count, methods_in
@@ -111,12 +112,26 @@ def _is_better(problem: PartitionProblem, start: Mapping[str, int], known: Mappi
 def _solved(
     problem: PartitionProblem, method: str, limits: Limits, seed: int, start: Mapping[str, int] | None
 ) -> PartitionAnswer:
+    if problem.together and method != "cuts":
+        return _of_groups(problem, _solved(as_one(problem), method, limits, seed, start))
     count(SOLVED_S + EDGE_S * len(problem.edges))
     if not problem.is_plain and method in {"auto", "exact"}:
         method = "cuts"
     if problem.is_plain or method == "cuts":
         return METHODS[method](problem, limits, seed, start)
     return _on_shortest_routes(problem, METHODS[method](plain_tree(problem), limits, seed, start))
+
+
+def _of_groups(problem: PartitionProblem, answer: PartitionAnswer) -> PartitionAnswer:
+    """Return the answer of a problem in which what shares a slot is one module."""
+
+    def each(slot_of: Mapping[str, int]) -> dict[str, int]:
+        slots = {name: slot_of[group[0]] for group in problem.groups for name in group}
+        return {name: slots[name] for name in problem.demands}
+
+    if isinstance(answer, PartitionSolution):
+        return replace(answer, slot_of=each(answer.slot_of))
+    return replace(answer, closest=None if answer.closest is None else each(answer.closest))
 
 
 def _on_shortest_routes(problem: PartitionProblem, answer: PartitionAnswer) -> PartitionAnswer:

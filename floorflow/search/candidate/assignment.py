@@ -210,7 +210,11 @@ def clustered(context: PlanningContext, folded: FoldedDataflow, slot_of: Mapping
         limit.least(held) for slot, limit in context.limits.items() for held in context.pblock_capacities[slot]
     ]
     charges = engine_charges(folded, first)
-    return cluster(folded.dataflow, wires, charges, context.request.granularity, capacities, slot_of=slot_of)
+    renamed = renamings(context.dataflow, folded.dataflow)
+    keys = {renamed[engine]: key for engine, key in context.wishes.keys.items()}
+    # Where slots are not known yet, what may lie in different ones is not one module.
+    apart = slot_of or keys
+    return cluster(folded.dataflow, wires, charges, context.request.granularity, capacities, slot_of=apart)
 
 
 def assign(

@@ -27,6 +27,7 @@ from floorflow.resources import Resources, scaled_down, total
 from floorflow.search.candidate.engine_limits import EngineLimits, Places
 from floorflow.search.candidate.given_pblocks import NOT_BEFORE, Previous, stated_pblocks
 from floorflow.search.candidate.members import Together
+from floorflow.search.candidate.wishes import NO_WISHES, Wishes
 from floorflow.stats import Memo
 
 
@@ -182,6 +183,8 @@ class PlanningContext:
     """What is no estimate."""
     previous: Previous = NOT_BEFORE
     """The plan to stay near, if any."""
+    wishes: Wishes = NO_WISHES
+    """What the user asks of the slots of engines."""
     together: Together | None = None
     """The networks, where several share the platform; ``dataflow`` holds the engines of all then."""
     memo: Memo = field(default_factory=Memo, compare=False, repr=False)

@@ -146,7 +146,12 @@ class Cutter:
             for slots in slot_orders(self.context.platform, self.context.max_hops)[: 1 if place else None]:
                 passes = _Links(self.context, segments.order, slots).passes
                 spaces = [self.space(slot, share) for slot, share in zip(slots, shares(slots), strict=True)]
-                guess, hops = self._found.get(len(found), ()), CutHops(segments, self._hops, self._numbers(slots))
+                wishes = self.context.wishes
+                tied = wishes.joined(()), wishes.apart
+                guess, hops = (
+                    self._found.get(len(found), ()),
+                    CutHops(segments, self._hops, self._numbers(slots), *tied),
+                )
                 found.append(CutInOrder(Cuts(segments, spaces, self._table, passes, guess, hops=hops), slots))
         return tuple(found)
 
@@ -186,13 +191,14 @@ class Cutter:
         if not isinstance(answer, CutRefused):
             return None
         limit = self.context.search_limits.refoldings
-        numbers = self._numbers(cut.slots)
+        numbers, names = self._numbers(cut.slots), list(self.context.limits)
 
         def legal(parts: Sequence[Iterable[int]], _: int) -> bool:
             slots = zip(numbers, parts, strict=True)
             order = cut.cuts.segments.order
             slot_of = {engine: slot for slot, here in slots for part in here for engine in order[part]}
-            return self._hops.allow(self.context.dataflow, slot_of)
+            named = {engine: names[slot] for engine, slot in slot_of.items()}
+            return self._hops.allow(self.context.dataflow, slot_of) and self.context.wishes.keep(named)
 
         exchange = Exchange(cut.cuts.segments, cut.cuts.spaces, self._table, legal=legal, most_refoldings=limit)
         found = exchange.at(_ranges(answer), interval_cycles)

@@ -23,6 +23,7 @@ from floorflow.hardware import Platform
 from floorflow.request import LEAST_ENGINE_LIMITS, Request, at_width, products_from
 from floorflow.resources import RESOURCE_NAMES, Resources, scaled_down
 from floorflow.search.candidate.given_pblocks import stated_pblocks
+from floorflow.search.candidate.wishes import NO_WISHES, Wishes
 
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]
@@ -53,8 +54,8 @@ class EngineLimits:
     most_products: Mapping[int, int] | None
     most: Mapping[str, Resources]
     exempt: Exempt = field(default_factory=dict)
-    homes: Mapping[str, str] = field(default_factory=dict)
-    """Slots of engines that may lie in no other, as their pblocks are stated."""
+    homes: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Slots of engines that may lie in no other, as their pblocks are stated, or as is wished."""
 
     @classmethod
     def none(cls, dataflow: Dataflow, backend: Backend) -> EngineLimits:
@@ -93,15 +94,18 @@ class EngineLimits:
     def inside(self, group: OptionGroup, slots: Sequence[str]) -> Flags:
         """Mark in which slots each engine may lie with each row, (n_rows, n_engines, n_slots)."""
         flags = [(group.engine_use <= self._most(group, slot)).all(axis=2) for slot in slots]
-        here = np.array([[self.homes.get(engine, slot) == slot for slot in slots] for engine in group.engines])
+        here = np.array([[self._is_home(engine, slot) for slot in slots] for engine in group.engines])
         return np.asarray(np.stack(flags, axis=2) & here)
 
     def bars(self, engine: str, use: Resources, slot: str) -> bool:
         """Whether an engine takes too much to lie in a slot, or has its pblock in another."""
-        if self.homes.get(engine, slot) != slot:
+        if not self._is_home(engine, slot):
             return True
         pairs = zip(RESOURCE_NAMES, use.as_tuple(), self.most[slot].as_tuple(), strict=True)
         return any(need > most and (engine, name) not in self.exempt for name, need, most in pairs)
+
+    def _is_home(self, engine: str, slot: str) -> bool:
+        return engine not in self.homes or slot in self.homes[engine]
 
     def place(self, slot: str, groups: Sequence[OptionGroup]) -> Places:
         """Return what `fitting` takes for a slot; nothing where no engine takes too much for it."""
@@ -153,11 +157,10 @@ class EngineLimits:
         return most
 
     def _like(self, slot: str) -> str:
-        """Return the first slot of which engines may take as much; one with stated pblocks is like no other."""
-        apart = {*self.homes.values()}
-        if slot in apart:
-            return slot
-        return next(name for name, most in self.most.items() if most == self.most[slot] and name not in apart)
+        """Return the first slot of which the same engines may take as much."""
+        here = [slot in slots for slots in self.homes.values()]
+        alike = (name for name, most in self.most.items() if most == self.most[slot])
+        return next(name for name in alike if [name in slots for slots in self.homes.values()] == here)
 
     def _few_products(self, group: OptionGroup) -> Flags:
         """Mark the engines of each row that are within the limit on products, (n_rows, n_engines)."""
@@ -178,13 +181,16 @@ class EngineLimits:
         return self.backend.products(self.dataflow.engine(engine), group.options_of(engine))
 
 
-def engine_limits(request: Request, platform: Platform, dataflow: Dataflow, backend: Backend) -> EngineLimits:
+def engine_limits(
+    request: Request, platform: Platform, dataflow: Dataflow, backend: Backend, wishes: Wishes = NO_WISHES
+) -> EngineLimits:
     """Return the limits that a request asks for."""
     shares = request.max_engine_share.as_dict()
     most = {slot.name: most_of_an_engine(slot.available, shares) for slot in platform.slots}
     products = products_from(request.max_products)
     names = {engine.name for engine in dataflow.engines}
-    homes = {name: pblock.slot for name, pblock in stated_pblocks(platform, request).items() if name in names}
+    stated = stated_pblocks(platform, request).items()
+    homes = wishes.homes | {name: frozenset((pblock.slot,)) for name, pblock in stated if name in names}
     return EngineLimits(dataflow, backend, products, most, homes=homes)
 
 

@@ -12,6 +12,7 @@ from floorflow.request import Request
 from floorflow.search.candidate.candidate import Candidate
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.engine_limits import Exempt
+from floorflow.search.candidate.wishes import Wish
 from floorflow.stats import SolveStats
 
 
@@ -71,6 +72,29 @@ class WithoutBalance:
 
 
 @dataclass(frozen=True)
+class WishPrice:
+    """A wish for slots, and the plan's modules assigned without it; ``stats`` is None where that was not solved.
+
+    ``fullness``: the largest share of a slot's cap then. ``bound_cycles``: no plan without it has a shorter interval,
+    None where the highest rate is not sought.
+    """
+
+    line: Wish
+    stats: SolveStats | None = None
+    fullness: float = 0.0
+    bound_cycles: int | None = None
+
+
+@dataclass(frozen=True)
+class PricedWishes:
+    """All wishes, beside the plan's modules assigned with all of them, solved and as full as there."""
+
+    stats: SolveStats | None
+    fullness: float
+    lines: tuple[WishPrice, ...]
+
+
+@dataclass(frozen=True)
 class SearchResult:
     """The best legal candidate, its floorplans by FPGA, the bound on the interval, the trace, and the repair it took.
 
@@ -81,7 +105,8 @@ class SearchResult:
     engines for the host to write are not spared. ``max_hops``: how many SLR boundaries streams may cross one after the
     other in an FPGA; ``hop_proof``: why fewer will not do, empty where as many were asked for, or one will do.
     ``fullness``: the largest shares of limits, with what is proven of them. ``without_balance``: what folding could do
-    if rates were not balanced, None if they are not. ``context``: whose foldings the search had.
+    if rates were not balanced, None if they are not. ``wishes``: None without any. ``context``: whose foldings the
+    search had.
     """
 
     context: PlanningContext
@@ -101,6 +126,7 @@ class SearchResult:
     hop_proof: str = ""
     host_weights: HostWeights | None = None
     without_balance: WithoutBalance | None = None
+    wishes: PricedWishes | None = None
 
 
 Outcome = SearchResult | Refused

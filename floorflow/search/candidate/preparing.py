@@ -17,6 +17,7 @@ from floorflow.channels import StreamPrices, not_convertible
 from floorflow.dataflow.bands import LESS, MORE, fit_likelihood, moments
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import Dataflow
+from floorflow.dataflow.modules import stages
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InputError, Refused, all_found, required, some
 from floorflow.folding.balance import NO_BALANCE, Balance, layer_pairs
@@ -38,6 +39,7 @@ from floorflow.search.candidate.context import (
 from floorflow.search.candidate.engine_limits import EngineLimits, Places, engine_limits
 from floorflow.search.candidate.given_pblocks import read_previous, stated_pblocks, within_pblocks
 from floorflow.search.candidate.solvers import solvers_of, with_limits
+from floorflow.search.candidate.wishes import Wishes, read_wishes
 from floorflow.stats import count
 
 
@@ -262,7 +264,9 @@ def context_of(found: Priced) -> PlanningContext | Refused:
     balance = NO_BALANCE if request.epsilon is None else Balance(layer_pairs(dataflow), request.epsilon)
     ties = (*channels, *balance.bars(groups))
     problem = FoldingProblem(groups, total(limits.values()), platform.silicon, ties, paths)
-    asked = engine_limits(request, platform, dataflow, backend)
+    whole = stages(dataflow.engines, dataflow.engine_pairs)
+    wishes = read_wishes(request.constraints, dataflow, platform, whole, by_engine=request.granularity == "layer")
+    asked = engine_limits(request, platform, dataflow, backend, wishes)
     # A folding that is kept is told of, not limited.
     single = asked.without(asked.names) if request.keep_folding else _that_can_be_kept(asked, groups, places)
     solvers = solvers_of(request, costs, single)
@@ -280,8 +284,15 @@ def context_of(found: Priced) -> PlanningContext | Refused:
         balance=balance,
         measured=measured,
         previous=read_previous(request.stay_near, platform),
+        wishes=wishes,
     )
     return with_limits(context, single)
+
+
+def with_wishes(context: PlanningContext, wishes: Wishes) -> PlanningContext:
+    """Return the same with other wishes for slots."""
+    asked = engine_limits(context.request, context.platform, context.dataflow, context.backend, wishes)
+    return replace(context, wishes=wishes, engine_limits=replace(context.engine_limits, homes=asked.homes))
 
 
 def _that_can_be_kept(limits: EngineLimits, groups: Iterable[OptionGroup], places: Places) -> EngineLimits:

@@ -187,7 +187,8 @@ def hops_of(context: PlanningContext) -> Hops:
 
 def near(context: PlanningContext) -> Near:
     """Return the same with the network's streams."""
-    return Near(hops_of(context), [(stream.source, stream.target) for stream in context.dataflow.streams])
+    streams = [(stream.source, stream.target) for stream in context.dataflow.streams]
+    return Near(hops_of(context), streams, context.wishes.apart)
 
 
 def slots_in_reach(
@@ -198,7 +199,9 @@ def slots_in_reach(
     ``within``: slots of some engines outside of which these do not lie.
     """
     places, names = _places(context), [slot.name for slot in context.platform.slots]
-    only = {engine: frozenset(places[slot] for slot in slots) for engine, slots in within.items()}
+    homes = context.engine_limits.homes
+    inside = {**homes, **{engine: homes.get(engine, frozenset(slots)) & {*slots} for engine, slots in within.items()}}
+    only = {engine: frozenset(places[slot] for slot in slots) for engine, slots in inside.items()}
     reach = near(context).in_reach((engine.name for engine in context.dataflow.engines), only)
     return {engine: frozenset(names[slot] for slot in slots) for engine, slots in reach.items()}
 

@@ -137,6 +137,9 @@ def partition_problem(
     platform = context.platform
     names = [slot.name for slot in platform.slots]
     longest, weights = _frames(context, folded)
+    renamed, owner = renamings(context.dataflow, folded.dataflow), module_of(modules)
+    homes = {engine: owner[name] for engine, name in renamed.items()}
+    joined = ({homes[engine]: None for engine in group} for group in context.wishes.joined(()))
     return PartitionProblem(
         demands=dict(demands),
         streams=_streams(modules, channels, weights),
@@ -150,6 +153,8 @@ def partition_problem(
         order=fpga_order(context),
         link_stream_cost=LINK_STREAM_COST,
         link_wire_cost=LINK_WIRE_COST,
+        together=tuple(tuple(group) for group in joined if len(group) > 1),
+        apart=tuple(tuple(homes[engine] for engine in group) for group in context.wishes.apart),
     )
 
 

@@ -242,8 +242,10 @@ def _first_cut(run: SearchState, intervals: tuple[int, ...], start: int) -> int 
     """Return the index of the first interval from the start on at which every slot can fold its segment.
 
     It only tells where to begin: nearer than what is worth a try it is not told, for each refusal takes a proof.
+    Engines that are to lie together, or apart, may have a plan where no cut keeps them so.
     """
-    if not run.context.search_limits.cuts_tell:
+    hidden = run.context.wishes.ties and isinstance(run.cut(intervals[-1]), Refusal) if intervals else False
+    if hidden or not run.context.search_limits.cuts_tell:
         return start if start < len(intervals) else None
 
     def is_cut(interval: int) -> bool:

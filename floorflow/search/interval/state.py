@@ -226,7 +226,7 @@ class SearchState:
 
     def together(self, engines: Parts) -> Parts:
         """Return what is to lie in one slot, unless each engine may lie where it will."""
-        return () if self.context.request.granularity == "layer" else engines
+        return self.context.wishes.joined(() if self.context.request.granularity == "layer" else engines)
 
     def find_joint_bound(self, intervals: tuple[int, ...], start: int) -> JointBound:
         """Return the shortest interval from an index on that is not proven impossible, however engines are assigned."""
@@ -304,10 +304,8 @@ class SearchState:
 
 def whole_stages(context: PlanningContext) -> Parts:
     """Return what lies in one slot in every plan; tied engines of several stages may lie in different ones."""
-    if context.request.granularity == "layer":
-        return ()
-    dataflow = context.dataflow
-    return tuple(tuple(sorted(stage)) for stage in stages(dataflow.engines, dataflow.engine_pairs))
+    dataflow, by_engine = context.dataflow, context.request.granularity == "layer"
+    return context.wishes.joined([] if by_engine else stages(dataflow.engines, dataflow.engine_pairs))
 
 
 def share_of(amount: Resources, share: float) -> Resources:

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
+from fnmatch import fnmatchcase
 
 from floorflow.verify.facts import PhaseFacts, stream_wires
+from floorflow.verify.hardware.boards import Boards
 from floorflow.verify.hardware.routes import Route, RouteStep, Slot, links_on
-from floorflow.verify.phase_records import ChannelRecord, CrossingRecord, FarRegisterRecord, FarStreamRecord
+from floorflow.verify.phase_records import (
+    ChannelRecord,
+    CrossingRecord,
+    FarRegisterRecord,
+    FarStreamRecord,
+    WishesRecord,
+    WishRecord,
+    WithoutWishRecord,
+)
 from floorflow.verify.plan_records import BoundaryRecord, OptionsRecord
 from floorflow.verify.records import SIDES, add, amounts, excess, limit_of
+from floorflow.verify.rules.claims import check_stats
 from floorflow.verify.rules.sums import slot_totals
 from floorflow.verify.violations import Findings
 
@@ -278,3 +289,68 @@ def _has_room(phase: PhaseFacts, moved: PhaseFacts, cap: dict[str, float], slls:
 
 def _stages(phase: PhaseFacts, channel: ChannelRecord) -> int:
     return phase.stages(phase.route(channel) or ())
+
+
+def check_wishes(phase: PhaseFacts, options: OptionsRecord, boards: Boards) -> None:
+    """Judge that engines lie as each line of the user's wishes says, and what is said of the plan without it."""
+    wishes, where = phase.raw["partition"].get("wishes"), f"{phase.where}.partition.wishes"
+    if (wishes is None) != (options.get("constraints") is None):
+        phase.add("wrong-wish", where, "there are wishes without a file of them, or a file without wishes")
+    for number, line in enumerate(wishes["lines"] if wishes else ()):
+        place = f"{where}.lines[{number}]"
+        _check_line(phase, line, boards, place)
+        if wishes is not None and line["without"] is not None:
+            _check_without(phase, wishes, line["without"], place)
+    if wishes is not None and wishes["stats"] is not None:
+        check_stats(wishes["stats"], where, phase.findings)
+
+
+def _check_line(phase: PhaseFacts, line: WishRecord, boards: Boards, where: str) -> None:
+    """Judge a line by the slots that its engines lie in."""
+    assignment, owners = phase.raw["partition"]["assignment"], [phase.module_of.get(name) for name in line["engines"]]
+    lie = [assignment.get(owner or "", "") for owner in owners]
+    few = 2 if line["kind"] in ("together", "apart") else 1
+    if "" in lie or len({*line["engines"]}) < max(few, len(lie)) or (few == 2) == bool(line["places"]):
+        phase.add("wrong-wish", where, "names no engines, unknown ones, or one twice, or slots where there are none")
+        return
+    meant = _slots_meant(phase, line, boards)
+    if meant != sorted(line["slots"]):
+        phase.add("wrong-wish", where, f"leaves the slots {', '.join(line['slots'])}, derived {', '.join(meant)}")
+    alone, together = len({*lie}) == len(lie), len({*lie}) == 1
+    if not {"together": together, "apart": alone}.get(line["kind"], {*lie} <= {*meant}):
+        pairs = ", ".join(f"{name} in {slot}" for name, slot in zip(line["engines"], lie, strict=True))
+        phase.add("wish-broken", where, f"{line['kind']} {', '.join(line['names'])}: {pairs}")
+
+
+def _slots_meant(phase: PhaseFacts, line: WishRecord, boards: Boards) -> list[str]:
+    """Return the slots that a line leaves to its engines, by the words that stand there."""
+    found = set()
+    for slot in phase.slots.values() if line["places"] else ():
+        slr, fpga = slot.entry["slr"], phase.fpgas[slot.fpga]
+        words = [slot.name, slot.fpga, *([slr] if len(phase.fpgas) == 1 else [])]
+        if line["kind"] == "beside":
+            ends = [*phase.fpgas.values()]
+            listed = boards[slot.fpga].raw.get("memories") or [] if slot.fpga in boards else []
+            here = [memory["name"] for memory in listed if memory["slr"] == slr]
+            at_host = fpga in (ends[0], ends[-1]) and fpga["host_slot"] == slot.name
+            words = [*here, *(["memory"] if here else []), *(["host"] if at_host else [])]
+        meets = any(_is_meant(line, word, place) for word in words for place in line["places"])
+        if meets != (line["kind"] == "forbid"):
+            found.add(slot.name)
+    return sorted(found)
+
+
+def _is_meant(line: WishRecord, word: str, place: str) -> bool:
+    """Whether a word of the file means a slot that goes by another; a channel's name has brackets and is no pattern."""
+    return word == place or (line["kind"] != "beside" and fnmatchcase(word, place))
+
+
+def _check_without(phase: PhaseFacts, wishes: WishesRecord, without: WithoutWishRecord, where: str) -> None:
+    """Judge that what may lie anywhere that it might before costs no more, and that bounds are no higher."""
+    check_stats(without["stats"], where, phase.findings)
+    cost, of_all = without["stats"]["objective"], wishes["stats"] and wishes["stats"]["objective"]
+    if cost is None or of_all is None or not cost <= of_all <= phase.raw["partition"]["cost"]:
+        phase.add("wrong-wish", where, f"crossings cost {cost} without it, {of_all} with all wishes, more than before")
+    longest = max(part["interval_cycles"] for part in phase.raw["networks"])
+    if without["bound_cycles"] is not None and without["bound_cycles"] > longest:
+        phase.add("wrong-wish", where, f"bound {without['bound_cycles']} is above the plan's {longest} cycles")
