@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Protocol
 
-from floorflow.channels.window_fill import waits, words_on_routes
+from floorflow.channels.window_fill import Balance, balance, waits
 from floorflow.dataflow.fifo import FifoChoice, Prices, of_style
 from floorflow.dataflow.model import CUT_PREFIX, Dataflow, FoldedDataflow, Stream, is_outside
 from floorflow.dataflow.options import OptionGroup
@@ -199,8 +199,14 @@ def _least_words(folded: FoldedDataflow, placed_so_far: PartialPlacement) -> dic
     """Depths that the full rate needs with what lies on the routes: on a route itself, and beside it up to a join."""
     if not placed_so_far.least_words:
         return {}
-    more = words_on_routes(folded.dataflow, placed_so_far.routes)
+    more = balance_of(folded, placed_so_far.routes).words
     return {name: words + more.get(name, 0) for name, words in placed_so_far.least_words.items()}
+
+
+def balance_of(folded: FoldedDataflow, routes: Mapping[str, Route]) -> Balance:
+    """Return what FIFOs hold more for what lies on routes, with least bits where branches meet."""
+    widths = {s.channel: max(port_widths_bits(s, folded)) for s in folded.dataflow.streams}
+    return balance(folded.dataflow, routes, widths)
 
 
 def port_widths_bits(stream: Stream, folded: FoldedDataflow) -> tuple[int, int]:

@@ -69,13 +69,17 @@ class HopsEntry(PlanModel):
 
 
 class PartitionEntry(PlanModel):
-    """Which slot each module lies in; ``fullness`` is of the largest share of any limit of any slot."""
+    """Which slot each module lies in; ``fullness`` is of the largest share of any limit of any slot.
+
+    ``waiting_bits``: the least of FIFOs that, where branches meet, hold what waits for streams over longer routes.
+    """
 
     assignment: dict[str, str]
     utilisation: dict[str, dict[str, float]]
     crossings: list[CrossingEntry]
     loads: list[LoadEntry]
     hops: HopsEntry
+    waiting_bits: Annotated[int, Field(ge=0)]
     cost: int
     fullness: Stats
     stats: Stats

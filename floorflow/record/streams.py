@@ -7,6 +7,7 @@ from typing import Any
 
 from floorflow.channels import Channel
 from floorflow.channels.cost_allocation import crossing_shares, modules_between
+from floorflow.channels.realise import balance_of
 from floorflow.dataflow.modules import module_of
 from floorflow.facts import ChannelEntry
 from floorflow.facts.channel import LongStreamEntry
@@ -16,7 +17,8 @@ from floorflow.hardware.reach import reach_tiles
 from floorflow.record.part import Part, PhaseRun
 from floorflow.resources import ZERO, Resources
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.slot_problem import channel_steps
+from floorflow.search.candidate.members import parts_of
+from floorflow.search.candidate.slot_problem import channel_routes, channel_steps
 
 LISTED = 5
 """Longest streams that the plan lists of an FPGA."""
@@ -68,6 +70,16 @@ def _crossing_resources(context: PlanningContext, channel: Channel, route: Seque
             run = crossing_shares(channel, step.joints, context.platform.crossings)
             shares = {slot: shares.get(slot, ZERO) + run.get(slot, ZERO) for slot in (shares | run)}
     return shares
+
+
+def waiting_bits(part: Part) -> int:
+    """Return the bits of FIFOs that wait for streams over longer routes; none where depths are not the plan's."""
+    candidate, context = part.candidate, part.context
+    if not any(channel.needed_words for channel in candidate.channels):
+        return 0
+    routes = channel_routes(context, candidate.modules, candidate.channels, candidate.slot_of)
+    found = [balance_of(each, routes) for each in parts_of(candidate.folded, context.together)]
+    return sum(int(each.stats.objective or 0) for each in found)
 
 
 def crossings(part: Part) -> list[CrossingEntry]:

@@ -207,6 +207,7 @@ class PartitionRecord(TypedDict):
     cost: float
     fullness: StatsRecord
     hops: HopsRecord
+    waiting_bits: Count
     loads: list[LoadRecord]
     stats: StatsRecord
 

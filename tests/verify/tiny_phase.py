@@ -68,6 +68,7 @@ def phase_of_case(case: Case, platform: Entry, die: Device, parts: Sequence[Part
             "loads": _loads(platform, crossings),
             "hops": {"most": case.max_hops or 1, "proof": "", "streams": [_far(c) for c in crossings if c["hops"] > 1]},
             "stats": _stats(_cost(crossings)),
+            "waiting_bits": 0,
         },
         "floorplan": {fpga["name"]: _floorplan(fpga["name"], case, die, modules, uses) for fpga in platform["fpgas"]},
         "constraint_styles": {slot["name"]: "hard" for fpga in platform["fpgas"] for slot in fpga["slots"]},
