@@ -16,7 +16,7 @@ from floorflow.channels.window_fill import Balance, balance, waits
 from floorflow.dataflow.fifo import FifoChoice, Prices, of_style
 from floorflow.dataflow.model import CUT_PREFIX, Dataflow, FoldedDataflow, Stream, is_outside
 from floorflow.dataflow.options import OptionGroup
-from floorflow.hardware import Route, stream_wires
+from floorflow.hardware import Route, padded_width_bits, stream_wires
 from floorflow.resources import ZERO, Resources
 
 INSIDE_DEPTH_WORDS = 2
@@ -86,6 +86,11 @@ class Channel:
     def words_per_frame(self) -> int:
         """Words of ``width_bits`` that one frame needs."""
         return words_per_frame(self.stream, self.width_bits)
+
+    @property
+    def wire_bits_per_frame(self) -> int:
+        """Bits that wires and links carry for one frame: words are padded to whole bytes."""
+        return self.words_per_frame * padded_width_bits(self.width_bits)
 
     @property
     def sll_wires(self) -> int:

@@ -177,7 +177,12 @@ def _one_link(link: Entry) -> str:
     """Tell a link of a platform that a file describes."""
     ends = f"link {link['name']}: {link['kind']} from {link['source']} to {link['target']}"
     assumed = " (assumed)" if link["assumed"] else ""
-    return f"{ends}, {link['gbps']:g} Gb/s each way, {link['latency_us']:g} us{assumed}"
+    return f"{ends}, {_rate(link)}{assumed}"
+
+
+def _rate(link: Entry) -> str:
+    streams = f", {link['gbps'] / (1 + link['overhead']):.4g} of them for streams" if link["overhead"] else ""
+    return f"{link['gbps']:g} Gb/s each way{streams}, {link['latency_us']:g} us"
 
 
 def _link_text(platform: Entry, link_kinds: Sequence[str]) -> str:
@@ -187,7 +192,6 @@ def _link_text(platform: Entry, link_kinds: Sequence[str]) -> str:
         return "links: none, one FPGA only"
     each = "" if link["max_links"] is None else f", at most {link['max_links']} in one FPGA"
     assumed = " (assumed)" if link["assumed"] else ""
-    rate = f"{link['gbps']:g} Gb/s each way, {link['latency_us']:g} us"
     others = ", ".join(kind for kind in link_kinds if kind != link["kind"])
-    most = f"up to {platform['max_fpgas']} FPGAs"
-    return f"links: {link['kind']} in {link['slr']}, {rate}{assumed}{each}; {most}; other kinds for --link: {others}"
+    most = f"up to {platform['max_fpgas']} FPGAs; other kinds for --link: {others}"
+    return f"links: {link['kind']} in {link['slr']}, {_rate(link)}{assumed}{each}; {most}"

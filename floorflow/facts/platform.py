@@ -65,7 +65,7 @@ class BoundaryEntry(PlanModel):
 
 
 class LinkEntry(PlanModel):
-    """A link between two slots of different FPGAs; ``gbps`` holds in each direction."""
+    """A link between two slots of different FPGAs; ``gbps`` holds in each direction, ``overhead`` is for each bit."""
 
     name: str
     kind: str
@@ -75,10 +75,12 @@ class LinkEntry(PlanModel):
     latency_us: float
     assumed: bool
     reliable: bool
+    overhead: float
 
     def __str__(self) -> str:
         assumed = " (assumed)" if self.assumed else ""
-        return f"{self.name}: {self.kind}, {self.gbps:g} Gb/s each way, {self.latency_us:g} us{assumed}"
+        streams = f", {self.gbps / (1 + self.overhead):.4g} of them for streams" if self.overhead else ""
+        return f"{self.name}: {self.kind}, {self.gbps:g} Gb/s each way{streams}, {self.latency_us:g} us{assumed}"
 
 
 class PlatformEntry(PlanModel):

@@ -74,9 +74,8 @@ def read_link(path: Path) -> tuple[LinkKind, str]:
 def link_between(near: int, far: int, source: BoardLink, target: BoardLink) -> LinkWithCores:
     """Return the link of two FPGAs, the lower number first, as their boards have its two ends."""
     ends = slot_name(f"fpga{near}", source.slr), slot_name(f"fpga{far}", target.slr)
-    link = Link(
-        f"fpga{near}-fpga{far}", source.kind, *ends, source.gbps, source.latency_us, source.assumed, source.reliable
-    )
+    sure = source.assumed, source.reliable, source.overhead
+    link = Link(f"fpga{near}-fpga{far}", source.kind, *ends, source.gbps, source.latency_us, *sure)
     return LinkWithCores(link, source.core)
 
 

@@ -154,7 +154,7 @@ class Platform:
             for b in self.boundaries
         )
         links = (
-            Edge(index[k.source], index[k.target], link_crossing(k.gbps, k.latency_us, self.clock_mhz), k.name)
+            Edge(index[k.source], index[k.target], link_crossing(k.payload_gbps, k.latency_us, self.clock_mhz), k.name)
             for k in self.links
         )
         return SlotGraph(len(index), (*boundaries, *links))

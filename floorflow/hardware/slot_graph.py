@@ -56,7 +56,7 @@ def stream_wires(width_bits: int) -> int:
 class Crossing:
     """One SLR boundary, or one link between FPGAs, made from its board.
 
-    ``wires`` is how many SLLs a boundary has, ``gbps`` what a link carries in each direction; None: no limit.
+    ``wires`` is how many SLLs a boundary has, ``gbps`` what streams have of a link in each direction; None: no limit.
     ``registers`` stages stand in every wire, ``fifos``: each a FIFO of two words, which the back end's tool builds; a
     word takes ``cycles`` there, and `ready` or a credit as many back. A link's ``latency_cycles`` are those cycles
     before they are rounded up. One wire over it costs ``cost``.

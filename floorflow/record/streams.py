@@ -121,8 +121,7 @@ def _registers(channel: Channel, step: RouteStep, names: Mapping[tuple[str, str]
 
 
 def _gbps(channel: Channel, part: Part) -> float:
-    stream = channel.stream
-    return stream.elements * stream.element_bits * part.frames_per_s_of(stream.source) / 1e9
+    return channel.wire_bits_per_frame * part.frames_per_s_of(channel.stream.source) / 1e9
 
 
 def loads(run: PhaseRun) -> list[LoadEntry]:
@@ -142,7 +141,7 @@ def loads(run: PhaseRun) -> list[LoadEntry]:
         LoadEntry(name=b.name, kind="sll", use=wires[b.lower, b.upper], capacity=b.wires) for b in platform.boundaries
     ]
     fpga_of = {slot.name: slot.fpga for slot in platform.slots}
-    capacity = {(k.source, k.target): k.gbps for k in platform.links}
+    capacity = {(k.source, k.target): k.payload_gbps for k in platform.links}
     links = [
         LoadEntry(
             name=f"{fpga_of[a]}>{fpga_of[b]}",

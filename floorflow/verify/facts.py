@@ -242,8 +242,8 @@ class PhaseFacts:
         return found
 
     def gbps(self, channel: ChannelRecord) -> float:
-        """Return the rate of a channel in Gb/s: bits a frame at the frame rate of its network in this phase."""
-        bits = channel["words_per_frame"] * channel["width_bits"]
+        """Return the rate of a channel in Gb/s: words of whole bytes at the frame rate of its network in this phase."""
+        bits = channel["words_per_frame"] * padded(channel["width_bits"])
         part = self.parts.get(self.network_of(channel) or "")
         return bits * part["estimates"]["fps"] / 1e9 if part else 0.0
 

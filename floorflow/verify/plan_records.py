@@ -201,6 +201,7 @@ class LinkRecord(TypedDict):
     latency_us: float
     assumed: bool
     reliable: bool
+    overhead: float
 
 
 class InfrastructureRecord(TypedDict):

@@ -87,8 +87,13 @@ class LinkView:
     @property
     def loads(self) -> tuple[str, str]:
         """The load of each direction in words."""
-        there, back = (f"{use:.3g} of {self.entry['gbps']:g} Gb/s" for use in self.use_gbps)
+        there, back = (f"{use:.3g} of {self.payload_gbps:.4g} Gb/s" for use in self.use_gbps)
         return there, back
+
+    @property
+    def payload_gbps(self) -> float:
+        """What it carries of streams in each direction."""
+        return float(self.entry["gbps"]) / (1 + float(self.entry["overhead"]))
 
 
 @dataclass(frozen=True)

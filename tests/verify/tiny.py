@@ -255,7 +255,8 @@ def _fpga(name: str, raw: dict[str, Any], board: Board) -> dict[str, Any]:
 
 
 def _link(link: dict[str, Any], lower: str, upper: str) -> dict[str, Any]:
-    stated = {key: link[key] for key in ("kind", "gbps", "latency_us", "assumed")} | {"reliable": True}
+    stated = {key: link[key] for key in ("kind", "gbps", "latency_us", "assumed")}
+    stated |= {"reliable": True, "overhead": link.get("overhead", 0.0)}
     ends = {"source": f"{lower}.{link['slr']}", "target": f"{upper}.{link['slr']}"}
     return {"name": f"{lower}-{upper}", **stated, **ends}
 

@@ -270,7 +270,7 @@ def _crossed(step: Any) -> list[tuple[str, str]]:
 
 
 def _crossing(entry: Entry, step: Any, fps: float) -> Entry:
-    gbps = entry["words_per_frame"] * entry["width_bits"] * fps / 1e9
+    gbps = entry["words_per_frame"] * -(-entry["width_bits"] // 8) * 8 * fps / 1e9
     ends = {"source": step.source, "target": step.target, "hops": step.hops, "kind": step.kind}
     return {"channel": entry["name"], "width_bits": entry["width_bits"], "gbps": gbps, **ends}
 
@@ -283,7 +283,7 @@ def _loads(platform: Entry, crossings: list[Entry]) -> list[Entry]:
     for link in platform["links"]:
         lower, upper = link["name"].split("-")
         for name in (f"{lower}>{upper}", f"{upper}>{lower}"):
-            loads[name] = {"name": name, "kind": "link", "use": 0.0, "capacity": link["gbps"]}
+            loads[name] = {"name": name, "kind": "link", "use": 0.0, "capacity": link["gbps"] / (1 + link["overhead"])}
     for entry in crossings:
         source, target = entry["source"].split(".")[0], entry["target"].split(".")[0]
         if entry["kind"] == "link":

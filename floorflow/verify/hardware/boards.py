@@ -213,7 +213,7 @@ class Board:
     def link_by(self, kind: Record, slr: str | None = None) -> Record:
         """Return how the board is joined by a kind of link; ``slr`` is where it ends if the board's file is silent."""
         figures = {key: kind[key] for key in ("gbps", "latency_us", "assumed")}
-        figures["reliable"] = kind.get("reliable", True)
+        figures["reliable"], figures["overhead"] = kind.get("reliable", True), kind.get("overhead", 0.0)
         own = self.raw.get("link") or {"slr": slr}
         return {**own, **figures, "kind": kind["name"], "core": kind.get("core")}
 

@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from floorflow.verify.plan_records import LinkRecord, PlanRecord, SlotRecord
 from floorflow.verify.records import Record
 
-TOPOLOGIES = ("pair", "chain", "ring", "star", "full")
+TOPOLOGIES = ("pair", "chain", "ring", "star", "mesh", "full")
 
 
 @lru_cache(maxsize=16)
@@ -31,7 +31,17 @@ def _are_joined(topology: str, low: int, high: int, fpga_count: int) -> bool:
         return True
     if topology == "star":
         return low == 0
+    if topology == "mesh":
+        (row, column), (other_row, other_column) = (_place_in_mesh(n, fpga_count) for n in (low, high))
+        return abs(row - other_row) + abs(column - other_column) == 1
     return high - low == 1 or (topology == "ring" and high - low == fpga_count - 1)
+
+
+def _place_in_mesh(number: int, fpga_count: int) -> tuple[int, int]:
+    """Return row and column: rows are the least numbers of FPGAs whose square holds all, every other one backwards."""
+    width = next(n for n in range(1, fpga_count + 1) if n * n >= fpga_count)
+    row, column = divmod(number, width)
+    return row, column if row % 2 == 0 else width - 1 - column
 
 
 PLATFORM_FILE_SCHEMA = "floorflow-platform/1"

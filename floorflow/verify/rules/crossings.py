@@ -128,7 +128,7 @@ def _rates(phase: PhaseFacts) -> dict[str, Load]:
     capacity: dict[str, float] = {}
     for _, link in sorted(phase.links.items()):
         for source, target in ((link.lower, link.upper), (link.upper, link.lower)):
-            capacity[f"{source.fpga}>{target.fpga}"] = link.entry["gbps"]
+            capacity[f"{source.fpga}>{target.fpga}"] = link.entry["gbps"] / (1 + link.entry["overhead"])
     for channel in phase.channels:
         for step in phase.route(channel) or ():
             if step.link:

@@ -126,6 +126,7 @@ def _expected(pair: tuple[int, int], link: Record, fpgas: list[FpgaRecord], boar
         ends.append(slot_in(fpgas[number], (own or link)["slr"]))
     figures = {key: link[key] for key in ("kind", "gbps", "latency_us")}
     sure = {"assumed": link.get("assumed", False), "reliable": link.get("reliable", True)}
+    sure["overhead"] = link.get("overhead", 0.0)
     return {**figures, **sure, "source": ends[0], "target": ends[1]}
 
 
@@ -241,8 +242,8 @@ def _check_link(board: Board) -> None:
             raise BoardProblem(f"its links end in {link['slr']} and {stated}, expected one SLR")
     if link["slr"] not in [slr["name"] for slr in board.device.raw["slrs"]]:
         raise BoardProblem(f"link.slr is {link['slr']}, which the die does not have")
-    if link["gbps"] <= 0 or link["latency_us"] < 0:
-        raise BoardProblem("link.gbps must be positive and link.latency_us not negative")
+    if link["gbps"] <= 0 or link["latency_us"] < 0 or link.get("overhead", 0) < 0:
+        raise BoardProblem("link.gbps must be positive, link.latency_us and link.overhead not negative")
 
 
 def _well_formed(folder: Folder, name: str, record: str, findings: Findings) -> Record | None:

@@ -208,7 +208,7 @@ def _write_link(sheet: Sheet, link: LinkView, start: Box, bottom: float) -> None
     sheet.write(left, y - 9, clipped(kind, width, 6.2), 6.2, colour=QUIET)
     for arrow, use_gbps, load, at in zip("→←", link.use_gbps, link.loads, (y - 21, y - 41), strict=True):
         sheet.write(left, at, arrow, 8, colour=LINK)
-        draw_bar(sheet, Box(left + 12, at - 0.4, left + 40, at + 5.8), Use(use_gbps / link.entry["gbps"], 1.0))
+        draw_bar(sheet, Box(left + 12, at - 0.4, left + 40, at + 5.8), Use(use_gbps / link.payload_gbps, 1.0))
         sheet.write(left + 44, at, load, _SIZE)
     y -= 41
     streams = [stream.text for both in link.streams for stream in both]
