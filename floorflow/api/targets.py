@@ -83,7 +83,9 @@ class Platform:
             "infrastructure": [
                 {"name": i.name, "slot": i.slot, "resources": i.resources.as_dict()} for i in platform.infrastructure
             ],
-            "slls": [{"lower": b.lower, "upper": b.upper, "wires": b.wires} for b in platform.boundaries],
+            "slls": [
+                {"lower": b.lower, "upper": b.upper, "wires": b.wires, "kind": b.kind} for b in platform.boundaries
+            ],
             "memories": [] if platform.described else [_memory(memory) for memory in board.memories],
             "max_fpgas": platform.most_fpgas,
             "link": None if platform.described else board.link and _link(board.link),

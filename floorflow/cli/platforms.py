@@ -167,7 +167,8 @@ def platform_tables(platform: Entry, link_kinds: Sequence[str]) -> list[Table | 
     for item in platform["infrastructure"]:
         taken = ", ".join(f"{n:,} {name}" for name, n in item["resources"].items() if n)
         lines.append(f"infrastructure {item['name']} in {item['slot']}: {taken}")
-    lines += [f"{b['lower']} to {b['upper']}: {b['wires']:,} SLL wires" for b in platform["slls"]]
+    what = {"sll": "SLL wires", "half": "long wires, as between halves of an SLR"}
+    lines += [f"{b['lower']} to {b['upper']}: {b['wires']:,} {what[b['kind']]}" for b in platform["slls"]]
     if platform["links"]:
         return [*lines, *map(_one_link, platform["links"])]
     return [*lines, _link_text(platform, link_kinds)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from floorflow.facts.values import Amount, Amounts, PlanModel, RectangleEntry
 from floorflow.resources import ZERO, Resources
@@ -17,6 +17,7 @@ class SlotEntry(PlanModel):
     name: str
     fpga: str
     slr: str
+    half: str
     capacity: Amounts
     available: Amounts
 
@@ -56,12 +57,13 @@ class InfrastructureEntry(PlanModel):
 
 
 class BoundaryEntry(PlanModel):
-    """The SLL wires between two neighbouring slots."""
+    """The SLL wires between two neighbouring slots, or the long wires between two halves of an SLR."""
 
     name: str
     lower: str
     upper: str
     wires: Amount
+    kind: Literal["sll", "half"]
 
 
 class LinkEntry(PlanModel):

@@ -117,6 +117,7 @@ def _registers(channel: Channel, step: RouteStep, names: Mapping[tuple[str, str]
             flip_flops=crossing.registers * channel.sll_wires * crossing.of_a_wire.ff,
         )
         for joint, crossing in zip(step.joints, step.crossings, strict=True)
+        if crossing.kind == "sll"
     ]
 
 
@@ -138,7 +139,7 @@ def loads(run: PhaseRun) -> list[LoadEntry]:
                 for pair in step.joints:
                     wires[pair] += channel.sll_wires
     boundaries = [
-        LoadEntry(name=b.name, kind="sll", use=wires[b.lower, b.upper], capacity=b.wires) for b in platform.boundaries
+        LoadEntry(name=b.name, kind=b.kind, use=wires[b.lower, b.upper], capacity=b.wires) for b in platform.boundaries
     ]
     fpga_of = {slot.name: slot.fpga for slot in platform.slots}
     capacity = {(k.source, k.target): k.payload_gbps for k in platform.links}

@@ -188,6 +188,7 @@ class SlotRecord(TypedDict):
     name: str
     fpga: str
     slr: str
+    half: str
     capacity: Amounts
     available: Amounts
 
@@ -215,6 +216,7 @@ class BoundaryRecord(TypedDict):
     lower: str
     upper: str
     wires: Count
+    kind: str
 
 
 class NetworkRecord(TypedDict):

@@ -109,13 +109,13 @@ def _number(name: str) -> int | None:
     return int(digits) if name.startswith("fpga") and digits.isascii() and digits.isdecimal() else None
 
 
-SLL_COST, LINK_COST = 1, 10
-"""What a wire costs over one boundary and over a link."""
+SLL_COST, HALF_COST, LINK_COST = 1, 1, 10
+"""What a wire costs over one boundary, from half to half of an SLR, and over a link."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place for modules, one SLR of one FPGA."""
+    """A place for modules, one SLR of one FPGA or a half of it."""
 
     name: str
     fpga: str
@@ -154,17 +154,18 @@ class RouteStep:
     @property
     def kind(self) -> str:
         """What the plan calls it."""
-        return "link" if self.link else "sll"
+        return "link" if self.link else "sll" if self.hops else "half"
 
     @property
     def hops(self) -> int:
-        """Boundaries crossed; 1 for a link."""
-        return 1 if self.link else len(self.boundaries)
+        """SLR boundaries crossed; 1 for a link."""
+        return 1 if self.link else sum(lower.slr != upper.slr for lower, upper in self.boundaries)
 
     @property
     def cost_per_wire(self) -> int:
-        """What each wire costs on this step: over the n-th boundary in a row n times as much as over the first."""
-        return LINK_COST if self.link else SLL_COST * sum(range(1, self.hops + 1))
+        """What each wire costs on this step: over the n-th SLR boundary n times as much as over the first."""
+        halves = len(self.boundaries) - self.hops
+        return LINK_COST if self.link else SLL_COST * sum(range(1, self.hops + 1)) + HALF_COST * halves
 
 
 Route = tuple[RouteStep, ...]
