@@ -14,7 +14,7 @@ from floorflow.errors import PlatformError
 
 PlatformFile = Literal["boards", "devices", "links", "platforms"]
 """The folders of ``platforms/``."""
-Topology = Literal["pair", "chain", "ring", "star", "full"]
+Topology = Literal["pair", "chain", "ring", "star", "mesh", "full"]
 """How several boards may be joined."""
 
 PARTS: Mapping[str, tuple[str, str]] = {

@@ -55,7 +55,7 @@ def test_examples_are_planned_legally(model: Path, board: str) -> None:
     assert controllers == {key: {k: n for k, n in amounts.items() if n} for key, amounts in expected.items()}
 
 
-@pytest.mark.parametrize("topology", ["chain", "ring", "star", "full"])
+@pytest.mark.parametrize("topology", ["chain", "ring", "star", "mesh", "full"])
 def test_plans_on_every_topology_are_legal_and_use_its_links(topology: Topology, tmp_path: Path) -> None:
     onnx.save(random_graph(27), tmp_path / "branches.onnx")
     cap = {**DEFAULT_CAP, "LUT": 0.06}
@@ -66,7 +66,7 @@ def test_plans_on_every_topology_are_legal_and_use_its_links(topology: Topology,
     assert check(out) == []
     plan = read_plan(out / "plan.json")
     assert plan.options.topology == topology
-    assert len(plan.platform.links) == {"chain": 3, "ring": 4, "star": 3, "full": 6}[topology]
+    assert len(plan.platform.links) == {"chain": 3, "ring": 4, "star": 3, "mesh": 4, "full": 6}[topology]
     assert any(crossing.kind == "link" for crossing in plan.phases[0].partition.crossings)
 
 

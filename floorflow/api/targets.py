@@ -83,7 +83,9 @@ class Platform:
             "infrastructure": [
                 {"name": i.name, "slot": i.slot, "resources": i.resources.as_dict()} for i in platform.infrastructure
             ],
-            "slls": [{"lower": b.lower, "upper": b.upper, "wires": b.wires} for b in platform.boundaries],
+            "slls": [
+                {"lower": b.lower, "upper": b.upper, "wires": b.wires, "kind": b.kind} for b in platform.boundaries
+            ],
             "memories": [] if platform.described else [_memory(memory) for memory in board.memories],
             "max_fpgas": platform.most_fpgas,
             "link": None if platform.described else board.link and _link(board.link),
@@ -92,7 +94,7 @@ class Platform:
 
 
 def _link(link: hardware.BoardLink) -> dict[str, Any]:
-    names = ("kind", "slr", "gbps", "latency_us", "max_links", "assumed", "reliable")
+    names = ("kind", "slr", "gbps", "latency_us", "max_links", "assumed", "reliable", "overhead")
     return {name: getattr(link, name) for name in names}
 
 
@@ -116,7 +118,7 @@ def platform(
 
     ``fpgas``: how many, or ``"auto"`` for the fewest that will do. ``clock_mhz``: instead of the board's. ``link``:
     another kind of link between them than the board's own, by its name or a YAML file. ``topology``: ``pair``,
-    ``chain``, ``ring``, ``star`` or ``full``. ``host_port``: the memory channel at which the host's streams end.
+    ``chain``, ``ring``, ``star``, ``mesh`` or ``full``. ``host_port``: the memory channel where the host's streams end.
 
     Raises
     ------

@@ -12,11 +12,11 @@ from fractions import Fraction
 from math import ceil
 from typing import Protocol
 
-from floorflow.channels.window_fill import waits, words_on_routes
+from floorflow.channels.window_fill import Balance, balance, waits
 from floorflow.dataflow.fifo import FifoChoice, Prices, of_style
 from floorflow.dataflow.model import CUT_PREFIX, Dataflow, FoldedDataflow, Stream, is_outside
 from floorflow.dataflow.options import OptionGroup
-from floorflow.hardware import Route, stream_wires
+from floorflow.hardware import Route, padded_width_bits, stream_wires
 from floorflow.resources import ZERO, Resources
 
 INSIDE_DEPTH_WORDS = 2
@@ -86,6 +86,11 @@ class Channel:
     def words_per_frame(self) -> int:
         """Words of ``width_bits`` that one frame needs."""
         return words_per_frame(self.stream, self.width_bits)
+
+    @property
+    def wire_bits_per_frame(self) -> int:
+        """Bits that wires and links carry for one frame: words are padded to whole bytes."""
+        return self.words_per_frame * padded_width_bits(self.width_bits)
 
     @property
     def sll_wires(self) -> int:
@@ -199,8 +204,14 @@ def _least_words(folded: FoldedDataflow, placed_so_far: PartialPlacement) -> dic
     """Depths that the full rate needs with what lies on the routes: on a route itself, and beside it up to a join."""
     if not placed_so_far.least_words:
         return {}
-    more = words_on_routes(folded.dataflow, placed_so_far.routes)
+    more = balance_of(folded, placed_so_far.routes).words
     return {name: words + more.get(name, 0) for name, words in placed_so_far.least_words.items()}
+
+
+def balance_of(folded: FoldedDataflow, routes: Mapping[str, Route]) -> Balance:
+    """Return what FIFOs hold more for what lies on routes, with least bits where branches meet."""
+    widths = {s.channel: max(port_widths_bits(s, folded)) for s in folded.dataflow.streams}
+    return balance(folded.dataflow, routes, widths)
 
 
 def port_widths_bits(stream: Stream, folded: FoldedDataflow) -> tuple[int, int]:

@@ -7,13 +7,17 @@ While the windows of one branch fill, the data of the others must wait in FIFOs,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import networkx as nx
+from ortools.linear_solver import pywraplp
 
 from floorflow.dataflow.model import Dataflow, Stream
 from floorflow.hardware.slot_graph import Route
+from floorflow.solver import linear_solver
+from floorflow.stats import SolveStats
 
 _HOST = "host"
 
@@ -51,23 +55,56 @@ def _longest_fills(graph: nx.DiGraph, fork: str, fills: Mapping[str, Fraction]) 
     return reach
 
 
-def words_on_routes(dataflow: Dataflow, routes: Mapping[str, Route]) -> dict[str, int]:
-    """Return how many words more each FIFO may hold than it would without routes, by channel.
+@dataclass(frozen=True)
+class Balance:
+    """Words more that each FIFO may hold than it would without routes, by channel, and what those of joins come to.
 
-    Routes delay a schedule of the pipeline: each engine starts later by the longest sum of them before it. A FIFO then
-    keeps its words for as much longer as its reader is delayed more than its writer, and until their places are
-    known to be free again; at most a word comes in each of these cycles.
+    ``stats``: bits in FIFOs that wait for what comes over longer routes, beside those of a route's own way and back.
     """
+
+    words: Mapping[str, int]
+    stats: SolveStats
+
+
+def balance(dataflow: Dataflow, routes: Mapping[str, Route], width_bits: Mapping[str, int]) -> Balance:
+    """Return the least bits of FIFOs with which routes cost no rate; ``width_bits`` by channel.
+
+    Routes delay a schedule of the pipeline: each engine starts late by at least what its inputs' writers are and the
+    cycles of their routes. A FIFO then keeps its words for as much longer as its reader is later than its writer, and
+    until their places are known to be free again; at most a word comes in each of these cycles. Where branches meet,
+    any start between the soonest and the latest is as good for the rate, but not for the bits: what waits should wait
+    where it is narrow. That is the dual of a flow of least cost, so that the linear programme has whole solutions:
+
+    variables    late[engine] >= 0; what is outside comes and goes when it may, and holds no word more
+    constraints  late[target] >= late[source] + cycles[stream]
+    objective    least sum over streams of width x (late[target] - late[source] - cycles)
+    """
+    cycles = {s: routes[s.channel].cycles if s.channel in routes else 0 for s in dataflow.streams}
+    inside = [s for s in dataflow.streams if not (s.from_outside or s.to_outside)]
     late: dict[str, int] = {}
     for engine in dataflow.engines:
-        arriving = [s for s in dataflow.streams if s.target == engine.name]
-        late[engine.name] = max((late.get(s.source, 0) + _cycles(routes, s.channel) for s in arriving), default=0)
-    more = {}
-    for stream in dataflow.streams:
-        back, source = _cycles(routes, stream.channel), late.get(stream.source, 0)
-        more[stream.channel] = late.get(stream.target, source + back) - source + back
-    return more
+        arriving = (late[s.source] + cycles[s] for s in inside if s.target == engine.name)
+        late[engine.name] = max(arriving, default=0)
+    if any(late[s.target] - late[s.source] > cycles[s] for s in inside):
+        late = _least_late(inside, cycles, width_bits)
+    waiting = {s: late[s.target] - late[s.source] - cycles[s] for s in inside}
+    bits = sum(width_bits[s.channel] * words for s, words in waiting.items())
+    words = {s.channel: waiting.get(s, 0) + 2 * cycles[s] for s in dataflow.streams}
+    return Balance(words, SolveStats("linear programme", "optimal", bits, bits))
 
 
-def _cycles(routes: Mapping[str, Route], channel: str) -> int:
-    return routes[channel].cycles if channel in routes else 0
+def _least_late(
+    streams: Sequence[Stream], cycles: Mapping[Stream, int], width_bits: Mapping[str, int]
+) -> dict[str, int]:
+    solver = linear_solver()
+    ends = dict.fromkeys(end for s in streams for end in (s.source, s.target))
+    late = {name: solver.NumVar(0, solver.infinity(), name) for name in ends}
+    for s in streams:
+        solver.Add(late[s.target] - late[s.source] >= cycles[s])
+    solver.Minimize(solver.Sum(width_bits[s.channel] * (late[s.target] - late[s.source]) for s in streams))
+    if solver.Solve() != pywraplp.Solver.OPTIMAL:
+        raise AssertionError("engines that start late enough exist, and bits are not below 0")
+    found = {name: round(variable.solution_value()) for name, variable in late.items()}
+    if any(found[s.target] < found[s.source] + cycles[s] for s in streams):
+        raise AssertionError("starts are whole at a corner of the programme")
+    return found

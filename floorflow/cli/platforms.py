@@ -167,7 +167,8 @@ def platform_tables(platform: Entry, link_kinds: Sequence[str]) -> list[Table | 
     for item in platform["infrastructure"]:
         taken = ", ".join(f"{n:,} {name}" for name, n in item["resources"].items() if n)
         lines.append(f"infrastructure {item['name']} in {item['slot']}: {taken}")
-    lines += [f"{b['lower']} to {b['upper']}: {b['wires']:,} SLL wires" for b in platform["slls"]]
+    what = {"sll": "SLL wires", "half": "long wires, as between halves of an SLR"}
+    lines += [f"{b['lower']} to {b['upper']}: {b['wires']:,} {what[b['kind']]}" for b in platform["slls"]]
     if platform["links"]:
         return [*lines, *map(_one_link, platform["links"])]
     return [*lines, _link_text(platform, link_kinds)]
@@ -177,7 +178,12 @@ def _one_link(link: Entry) -> str:
     """Tell a link of a platform that a file describes."""
     ends = f"link {link['name']}: {link['kind']} from {link['source']} to {link['target']}"
     assumed = " (assumed)" if link["assumed"] else ""
-    return f"{ends}, {link['gbps']:g} Gb/s each way, {link['latency_us']:g} us{assumed}"
+    return f"{ends}, {_rate(link)}{assumed}"
+
+
+def _rate(link: Entry) -> str:
+    streams = f", {link['gbps'] / (1 + link['overhead']):.4g} of them for streams" if link["overhead"] else ""
+    return f"{link['gbps']:g} Gb/s each way{streams}, {link['latency_us']:g} us"
 
 
 def _link_text(platform: Entry, link_kinds: Sequence[str]) -> str:
@@ -187,7 +193,6 @@ def _link_text(platform: Entry, link_kinds: Sequence[str]) -> str:
         return "links: none, one FPGA only"
     each = "" if link["max_links"] is None else f", at most {link['max_links']} in one FPGA"
     assumed = " (assumed)" if link["assumed"] else ""
-    rate = f"{link['gbps']:g} Gb/s each way, {link['latency_us']:g} us"
     others = ", ".join(kind for kind in link_kinds if kind != link["kind"])
-    most = f"up to {platform['max_fpgas']} FPGAs"
-    return f"links: {link['kind']} in {link['slr']}, {rate}{assumed}{each}; {most}; other kinds for --link: {others}"
+    most = f"up to {platform['max_fpgas']} FPGAs; other kinds for --link: {others}"
+    return f"links: {link['kind']} in {link['slr']}, {_rate(link)}{assumed}{each}; {most}"

@@ -101,12 +101,16 @@ def end_of(text: str) -> End:
     raise ValueError(f"{text}: expected an engine, host:, memory: or phase:")
 
 
-def fifos(channels: Sequence[ChannelEntry], whose: str) -> list[str]:
-    """Tell whose FIFO depths a plan assumes, by the back end's words, and what they hold; nothing without any."""
+def fifos(channels: Sequence[ChannelEntry], whose: str, waiting_bits: int = 0) -> list[str]:
+    """Tell whose FIFO depths a plan assumes, by the back end's words, and what they hold; nothing without any.
+
+    ``waiting_bits``: those that, where branches meet, wait for streams over longer routes.
+    """
     bits = sum(channel.fifo_depth * channel.width_bits for channel in channels)
     used = total(channel.fifo_resources.resources for channel in channels).as_dict()
     blocks = ", ".join(f"{used[name]:,} {name}" for name in RESOURCE_NAMES if used[name] and name != "FF")
-    return [f"{whose}; {bits / 1000:,.1f} kbit in {blocks or 'none'}"] if whose else []
+    waits = f", of them {waiting_bits:,} bits where branches meet after crossings of unequal length, the least"
+    return [f"{whose}; {bits / 1000:,.1f} kbit in {blocks or 'none'}{waits * bool(waiting_bits)}"] if whose else []
 
 
 def slice_warnings(channels: Sequence[ChannelEntry], tool: str, *, slices_built: bool) -> Iterator[str]:

@@ -234,7 +234,7 @@ def _full_links(view: Context) -> Iterator[str]:
         if load.share >= _FULL:
             most = max((c for name, c in over_links if name == load.name), key=lambda c: c.gbps)
             yield (
-                f"link {load.name} carries {number(load.use)} of {load.capacity:g} Gb/s ({load.share:.0%}), "
+                f"link {load.name} carries {number(load.use)} of {number(load.capacity)} Gb/s ({load.share:.0%}), "
                 f"{number(most.gbps)} of it {most.channel}: it bounds the rate of this cut to "
                 f"{rate(_fps_of(view, most.channel) / load.share)} frames/s"
             )

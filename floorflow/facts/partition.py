@@ -15,7 +15,7 @@ from floorflow.resources import RESOURCE_NAMES, Resources
 
 
 class CrossingEntry(PlanModel):
-    """A run of SLR boundaries in one FPGA, or a link, that a channel passes."""
+    """A run of SLR boundaries in one FPGA, of none but a line between halves, or a link, that a channel passes."""
 
     channel: str
     source: str
@@ -23,14 +23,14 @@ class CrossingEntry(PlanModel):
     width_bits: int
     gbps: float
     hops: int
-    kind: Literal["sll", "link"]
+    kind: Literal["sll", "half", "link"]
 
 
 class LoadEntry(PlanModel):
     """What an SLR boundary (wires) or one direction of a link (Gb/s) carries, and what it can."""
 
     name: str
-    kind: Literal["sll", "link"]
+    kind: Literal["sll", "half", "link"]
     use: float
     capacity: float
 
@@ -109,13 +109,17 @@ class WishesEntry(PlanModel):
 
 
 class PartitionEntry(PlanModel):
-    """Which slot each module lies in; ``fullness`` is of the largest share of any limit of any slot."""
+    """Which slot each module lies in; ``fullness`` is of the largest share of any limit of any slot.
+
+    ``waiting_bits``: the least of FIFOs that, where branches meet, hold what waits for streams over longer routes.
+    """
 
     assignment: dict[str, str]
     utilisation: dict[str, dict[str, float]]
     crossings: list[CrossingEntry]
     loads: list[LoadEntry]
     hops: HopsEntry
+    waiting_bits: Annotated[int, Field(ge=0)]
     cost: int
     fullness: Stats
     stats: Stats
@@ -125,8 +129,9 @@ class PartitionEntry(PlanModel):
     def counted(self) -> str:
         """How many runs of SLR boundaries and links streams pass."""
         kinds = [crossing.kind for crossing in self.crossings]
+        halves = f", {kinds.count('half')} from half to half" if "half" in kinds else ""
         links = f", {kinds.count('link')} over links" if "link" in kinds else ""
-        return f"{kinds.count('sll')} SLR crossings{links}"
+        return f"{kinds.count('sll')} SLR crossings{halves}{links}"
 
 
 def wishes(found: WishesEntry | None, interval_cycles: int) -> list[str]:
@@ -161,7 +166,7 @@ def crossings(partition: PartitionEntry, wires_of: Callable[[int], int]) -> list
     """Return every run of SLR boundaries and every link that a stream passes; ``wires_of`` its width in bits."""
     rows = [("from", "to", "kind", "bits", "wires", "Gb/s", "channel")]
     for c in partition.crossings:
-        wires = f"{wires_of(c.width_bits):,}" if c.kind == "sll" else ""
+        wires = "" if c.kind == "link" else f"{wires_of(c.width_bits):,}"
         rows.append((c.source, c.target, c.kind, f"{c.width_bits:,}", wires, f"{c.gbps:.3g}", c.channel))
     none = ["none: every module lies in the same slot as its neighbours"]
     return table(rows, left=2) if partition.crossings else none
@@ -228,7 +233,7 @@ def _why(hops: HopsEntry, asked: int | None) -> str:
 
 def loads(partition: PartitionEntry) -> list[str]:
     """Return what every SLR boundary and link carries."""
-    units = {"sll": "SLL wires", "link": "Gb/s"}
+    units = {"sll": "SLL wires", "half": "long wires", "link": "Gb/s"}
     rows = [("boundary or link", "used", "of", "share", "")]
     rows += [
         (load.name, number(load.use), number(load.capacity), f"{load.share:.1%}", units[load.kind])

@@ -117,7 +117,7 @@ class Plan(PlanModel):
             streams = sum(low <= place[boundary.lower] < high for low, high in ends)
             count = stages[self.fpga_of[boundary.lower]]
             built = count > 0 and self.crossings_built(phase)
-            if streams:
+            if streams and boundary.kind == "sll":
                 found.append(RegistersAtBoundary(boundary.name, streams, count, built))
         return found
 

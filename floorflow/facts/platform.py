@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from floorflow.facts.values import Amount, Amounts, PlanModel, RectangleEntry
 from floorflow.resources import ZERO, Resources
@@ -17,6 +17,7 @@ class SlotEntry(PlanModel):
     name: str
     fpga: str
     slr: str
+    half: str
     capacity: Amounts
     available: Amounts
 
@@ -56,16 +57,17 @@ class InfrastructureEntry(PlanModel):
 
 
 class BoundaryEntry(PlanModel):
-    """The SLL wires between two neighbouring slots."""
+    """The SLL wires between two neighbouring slots, or the long wires between two halves of an SLR."""
 
     name: str
     lower: str
     upper: str
     wires: Amount
+    kind: Literal["sll", "half"]
 
 
 class LinkEntry(PlanModel):
-    """A link between two slots of different FPGAs; ``gbps`` holds in each direction."""
+    """A link between two slots of different FPGAs; ``gbps`` holds in each direction, ``overhead`` is for each bit."""
 
     name: str
     kind: str
@@ -75,10 +77,12 @@ class LinkEntry(PlanModel):
     latency_us: float
     assumed: bool
     reliable: bool
+    overhead: float
 
     def __str__(self) -> str:
         assumed = " (assumed)" if self.assumed else ""
-        return f"{self.name}: {self.kind}, {self.gbps:g} Gb/s each way, {self.latency_us:g} us{assumed}"
+        streams = f", {self.gbps / (1 + self.overhead):.4g} of them for streams" if self.overhead else ""
+        return f"{self.name}: {self.kind}, {self.gbps:g} Gb/s each way{streams}, {self.latency_us:g} us{assumed}"
 
 
 class PlatformEntry(PlanModel):

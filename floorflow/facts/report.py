@@ -194,7 +194,8 @@ def _fifos(plan: Plan) -> list[str]:
     timed = [part.estimates.throughput for phase in plan.phases for part in phase.networks]
     known = all(found is not None and found.interval_cycles is not None for found in timed)
     whose = plan.options.backend_options.fifos_told(knows_depths=known)
-    return channel.fifos([each for phase in plan.phases for each in phase.channels], whose)
+    waiting = sum(phase.partition.waiting_bits for phase in plan.phases)
+    return channel.fifos([each for phase in plan.phases for each in phase.channels], whose, waiting)
 
 
 def _networks(plan: Plan) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -15,24 +15,29 @@ from floorflow.hardware.device import Device
 from floorflow.hardware.device_file import read_device
 from floorflow.hardware.links import Link, LinkWithCores
 from floorflow.hardware.platform import Fpga, Platform, SllBoundary
-from floorflow.hardware.ports import check_ports
+from floorflow.hardware.ports import check_ports, host_port, link_port
 from floorflow.hardware.reading import parse, read_text, require
-from floorflow.hardware.slots import Infrastructure, Slot, fpga_infrastructure, remainders, slot_name, slot_of
+from floorflow.hardware.routing import wires_between_halves
+from floorflow.hardware.slots import Halves, Infrastructure, Slot, fpga_infrastructure, remainders, slot_at, slot_of
 
 
 @dataclass(frozen=True)
 class BoardWithDie:
-    """A board, its die, the board's ``file`` for messages, and the text of both files by their paths in a plan."""
+    """A board, its die, the board's ``file`` for messages, and the text of both files by their paths in a plan.
+
+    ``halves``: the first row of the upper half of each SLR that is two slots.
+    """
 
     board: Board
     device: Device
     file: str
     files: Mapping[str, str]
+    halves: Halves = field(default_factory=dict)
 
     @cached_property
     def remainders(self) -> tuple[Slot, ...]:
         """What the shell leaves of each SLR, once it is sure that board and die do not contradict each other."""
-        found = remainders(self.board, self.device, self.file)
+        found = remainders(self.board, self.device, self.file, self.halves)
         check_ports(self.board, self.device, self.file)
         return found
 
@@ -44,6 +49,19 @@ class BoardWithDie:
         fits = len(wires) == len(silicon) and all(a <= b for a, b in zip(wires, silicon, strict=True))
         require(fits, self.file, "sll_wires", f"expected for each boundary at most {list(silicon)}")
         return wires
+
+    def slot_at_links(self, fpga: str) -> str:
+        """Name the slot in which the board's links end, if it is so called."""
+        link = self.board.link
+        return "" if link is None else slot_at(fpga, link.slr, link_port(self.board, self.device), self.halves)
+
+    def boundaries(self, slots: Sequence[Slot]) -> Iterator[SllBoundary]:
+        """Yield what lies between slots, bottom to top: SLLs, or between halves the long wires left to streams."""
+        wires = iter(self.sll_wires)
+        for lower, upper in pairwise(slots):
+            half = lower.slr == upper.slr
+            count = wires_between_halves(self.device, lower.region.top) if half else next(wires)
+            yield SllBoundary(lower.name, upper.name, count, "half" if half else "sll")
 
 
 def with_die(board: Board, text: str, path: Path) -> BoardWithDie:
@@ -71,12 +89,10 @@ def read_link(path: Path) -> tuple[LinkKind, str]:
     return kind, text
 
 
-def link_between(near: int, far: int, source: BoardLink, target: BoardLink) -> LinkWithCores:
-    """Return the link of two FPGAs, the lower number first, as their boards have its two ends."""
-    ends = slot_name(f"fpga{near}", source.slr), slot_name(f"fpga{far}", target.slr)
-    link = Link(
-        f"fpga{near}-fpga{far}", source.kind, *ends, source.gbps, source.latency_us, source.assumed, source.reliable
-    )
+def link_between(near: int, far: int, source: BoardLink, ends: tuple[str, str]) -> LinkWithCores:
+    """Return the link of two FPGAs, the lower number first, between two slots of them."""
+    sure = source.assumed, source.reliable, source.overhead
+    link = Link(f"fpga{near}-fpga{far}", source.kind, *ends, source.gbps, source.latency_us, *sure)
     return LinkWithCores(link, source.core)
 
 
@@ -98,13 +114,14 @@ def assembled(name: str, boards: Sequence[BoardWithDie], links: Sequence[LinkWit
     for number, each in enumerate(boards):
         fpga, board, device = f"fpga{number}", each.board, each.device
         remaining = each.remainders  # refuses what contradicts the die, before anything is asked of it
-        here = fpga_infrastructure(fpga, board, device, each.file, links, number=number, count=len(boards))
-        slots = tuple(slot_of(fpga, slr, here, each.file) for slr in remaining)
-        placed.append(Fpga(fpga, board, device, slots))
-        infrastructure += here
-        boundaries += (
-            SllBoundary(a.name, b.name, n) for (a, b), n in zip(pairwise(slots), each.sll_wires, strict=True)
+        place = {"number": number, "count": len(boards)}
+        here = fpga_infrastructure(fpga, board, device, each.file, links, halves=each.halves, **place)
+        slots = tuple(slot_of(fpga, slr, here, device, each.file) for slr in remaining)
+        placed.append(
+            Fpga(fpga, board, device, slots, slot_at(fpga, board.host_slr, host_port(board, device), each.halves))
         )
+        infrastructure += here
+        boundaries += each.boundaries(slots)
     files = {path: text for each in boards for path, text in each.files.items()}
     joined = tuple(each.link for each in links)
     return Platform(name, tuple(placed), tuple(boundaries), joined, tuple(infrastructure), files)

@@ -18,7 +18,7 @@ Occurrence = Literal["every", "first_and_last", "first", "last"]
 HOST = "host"
 """Stands for the SLR of the host's streams."""
 MOST_GBPS, MOST_LATENCY_US, MOST_MHZ, MOST_FPGAS, MOST_REGISTERS = 100_000, 1_000_000, 1000, 64, 16
-MOST_RECONFIGURATION_MS = 1_000_000
+MOST_RECONFIGURATION_MS, MOST_OVERHEAD = 1_000_000, 100
 """Above these a number in a file is a slip: the wrong unit, or a digit too many."""
 STATED = ("shell", "infrastructure", "host_port")
 """Fields that a board without them states as ``none``; one that says nothing of them is planned with a warning."""
@@ -48,6 +48,7 @@ _Amounts = dict[Literal["LUT", "FF", "BRAM18", "URAM", "DSP"], Count]
 Amounts = Annotated[Resources, read_as(_Amounts, Resources.from_dict)]
 """Resources by name; those that are left out are 0."""
 Gbps = Annotated[float, Field(gt=0, le=MOST_GBPS, allow_inf_nan=False)]
+Overhead = Annotated[float, Field(ge=0, le=MOST_OVERHEAD, allow_inf_nan=False)]
 LatencyUs = Annotated[float, Field(ge=0, le=MOST_LATENCY_US, allow_inf_nan=False)]
 
 
@@ -179,7 +180,8 @@ class Reconfiguration(FileModel):
 class BoardLink(FileModel):
     """How boards are joined: links end in the SLR ``slr``, at most ``max_links`` in one FPGA (None: any number).
 
-    ``gbps`` holds in each direction, ``latency_us`` is one way. ``core`` is the logic at each end of a link, None if
+    ``gbps`` holds in each direction, ``latency_us`` is one way. ``overhead`` are bits of protocol for each bit of a
+    stream, what tells several on one link apart included. ``core`` is the logic at each end of a link, None if
     there is none; ``ports`` is where streams leave the die, by the kind of link; ``assumed``: bandwidth and latency are
     guesses; ``reliable``: nothing that is sent is ever lost.
     """
@@ -195,6 +197,7 @@ class BoardLink(FileModel):
     assumed: bool
     max_links: int | None = Field(default=None, ge=1)
     reliable: bool = True
+    overhead: Overhead = 0.0
 
     @property
     def port(self) -> tuple[str, Rect | None]:
@@ -211,7 +214,7 @@ class Evidence(FileModel):
 
 
 class LinkKind(FileModel):
-    """A whole link file: Gb/s in each direction, microseconds one way, and the logic at each end.
+    """A whole link file: Gb/s in each direction, microseconds one way, overhead of protocol, the logic at each end.
 
     ``assumed``: these are guesses; ``reliable``: nothing that is sent is ever lost.
     """
@@ -223,11 +226,12 @@ class LinkKind(FileModel):
     core: Amounts | None = None
     assumed: bool
     reliable: bool = True
+    overhead: Overhead = 0.0
     evidence: list[Evidence]
 
     @property
     def _of_a_board(self) -> dict[str, Any]:
-        own = ("gbps", "latency_us", "core", "assumed", "reliable")
+        own = ("gbps", "latency_us", "core", "assumed", "reliable", "overhead")
         return {"kind": self.name, **{name: getattr(self, name) for name in own}}
 
     def in_place_of(self, own: BoardLink) -> BoardLink:

@@ -50,6 +50,11 @@ class Rect:
             and other.top <= self.top
         )
 
+    def shared(self, other: Rect) -> Rect:
+        """Return what both cover, of rectangles that overlap."""
+        left, right = max(self.left, other.left), min(self.right, other.right)
+        return Rect(left, max(self.bottom, other.bottom), right, min(self.top, other.top))
+
     def as_tuple(self) -> tuple[int, int, int, int]:
         """Return ``(left, bottom, right, top)``, the order of rectangles in arrays."""
         return self.left, self.bottom, self.right, self.top

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from itertools import chain
+from math import isqrt
 from typing import get_args
 
 from floorflow.assets import Topology
@@ -17,8 +18,9 @@ TOPOLOGIES: tuple[Topology, ...] = get_args(Topology)
 class Link:
     """A link between two FPGAs; ``source`` and ``target`` are the slots of its two ends, the lower FPGA first.
 
-    It carries ``gbps`` Gb/s in each direction at the same time. ``assumed``: bandwidth and latency are guesses.
-    ``reliable``: nothing that is sent is ever lost.
+    It carries ``gbps`` Gb/s in each direction at the same time, of which streams have ``payload_gbps``: ``overhead``
+    bits of protocol go with each of theirs, so that several streams can share the link. ``assumed``: bandwidth and
+    latency are guesses. ``reliable``: nothing that is sent is ever lost.
     """
 
     name: str
@@ -29,6 +31,12 @@ class Link:
     latency_us: float
     assumed: bool
     reliable: bool = True
+    overhead: float = 0.0
+
+    @property
+    def payload_gbps(self) -> float:
+        """Gb/s in each direction that are left to streams."""
+        return self.gbps / (1 + self.overhead)
 
 
 @dataclass(frozen=True)
@@ -42,8 +50,14 @@ class LinkWithCores:
 def joined(topology: Topology, count: int) -> tuple[tuple[int, int], ...]:
     """Return the pairs of FPGAs that a link joins, the lower number first; neighbours come before others.
 
-    A ring is a chain whose last FPGA is joined to the first, in a star FPGA 0 is joined to every other one.
+    A ring is a chain whose last FPGA is joined to the first, in a star FPGA 0 is joined to every other one. A mesh is
+    as wide as it is high, or one wider; its numbers run to and fro, so that each FPGA is joined to the next.
     """
+    if topology == "mesh":
+        columns = max(1, isqrt(count - 1) + 1)
+        steps = (2 * (columns - lower % columns) - 1 for lower in range(count))
+        up = ((lower, lower + step) for lower, step in enumerate(steps) if 1 < step < count - lower)
+        return (*((lower, lower + 1) for lower in range(count - 1)), *up)
     if topology == "star":
         return tuple((0, other) for other in range(1, count))
     most = count - 1 if topology == "full" else 1

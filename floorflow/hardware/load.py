@@ -55,7 +55,8 @@ def load_platform(
     board = whole.board.model_copy(update={"max_fpgas": most})
     each = replace(whole, board=board, files={**whole.files, **core_files})
     pairs = [] if board.link is None else joined(topology, count)
-    links = [link_between(near, far, board.link, board.link) for near, far in pairs if board.link]
+    ends = ((near, far, (each.slot_at_links(f"fpga{near}"), each.slot_at_links(f"fpga{far}"))) for near, far in pairs)
+    links = [link_between(near, far, board.link, slots) for near, far, slots in ends if board.link]
     platform = assembled(board.name, [each] * count, links)
     return replace(platform, asked_mhz=clock_mhz)
 
@@ -143,9 +144,13 @@ FpgaName = Annotated[str, Field(pattern=r"^fpga(0|[1-9][0-9]*)$")]
 
 
 class FpgaModel(FileModel):
-    """One FPGA, by its board: the name of a shipped one, or the path of a file."""
+    """One FPGA, by its board: the name of a shipped one, or the path of a file.
+
+    ``halves``: SLRs that are two slots each, with the first row of their upper halves.
+    """
 
     board: str
+    halves: dict[SlrName, Annotated[int, Field(ge=1)]] = Field(default={})
 
 
 class JoinModel(FileModel):
@@ -199,7 +204,7 @@ def described_platform(text: str, path: Path, clock_mhz: float | None, host_port
     for number in (0, len(boards) - 1):
         boards[number] = replace(boards[number], board=at_host_port(boards[number].board, host_port, file))
     joined = [_joined_board(number, each, joins, file) for number, each in enumerate(boards)]
-    platform = assembled(model.name, joined, [_link(join, boards, file) for join in joins])
+    platform = assembled(model.name, joined, [_link(join, boards, joined, file) for join in joins])
     files = {f"platforms/{model.name}.yaml": text, **platform.files, **link_files}
     return replace(platform, files=files, described=True, asked_mhz=clock_mhz)
 
@@ -217,7 +222,21 @@ def _boards(model: PlatformModel, path: Path) -> list[BoardWithDie]:
             _require_named_as_its_file(board.name, fpga.board, str(path), field)
             read[fpga.board] = with_die(board, board_text, board_file)
             _require_one_text(files, read[fpga.board].files, str(path), field)
-    return [read[fpga.board] for fpga in model.fpgas]
+    halved = [replace(read[fpga.board], halves=fpga.halves) for fpga in model.fpgas]
+    for number, each in enumerate(halved):
+        _check_halves(each, str(path), f"fpgas.{number}.halves")
+    return halved
+
+
+def _check_halves(each: BoardWithDie, file: str, field: str) -> None:
+    """Check that halves are of SLRs of the die, and begin where a clock region does."""
+    for slr, row in each.halves.items():
+        names, device = [found.name for found in each.device.slrs], each.device
+        require(slr in names, file, f"{field}.{slr}", f"{device.part} has no {slr}, only {names}")
+        region, height = device.slr_region(slr), device.rows_per_clock_region
+        rows = [*range(region.bottom + height, region.top, height)]
+        expected = f"expected the first row of a clock region inside it, of {', '.join(map(str, rows)) or 'none'}"
+        require(row in rows, file, f"{field}.{slr}", f"{expected}; found {row}")
 
 
 def _kinds(model: PlatformModel, path: Path) -> tuple[dict[str, LinkKind], dict[str, str]]:
@@ -313,6 +332,6 @@ def _board_link(number: int, each: BoardWithDie, join: _Join, file: str) -> Boar
     return join.kind.ending_in(slr)
 
 
-def _link(join: _Join, boards: Sequence[BoardWithDie], file: str) -> LinkWithCores:
-    numbers = join.lower, join.upper
-    return link_between(*numbers, *(_board_link(number, boards[number], join, file) for number in numbers))
+def _link(join: _Join, boards: Sequence[BoardWithDie], joined: Sequence[BoardWithDie], file: str) -> LinkWithCores:
+    ends = joined[join.lower].slot_at_links(f"fpga{join.lower}"), joined[join.upper].slot_at_links(f"fpga{join.upper}")
+    return link_between(join.lower, join.upper, _board_link(join.lower, boards[join.lower], join, file), ends)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
+from typing import Literal
 
 from floorflow.hardware.board import Board
 from floorflow.hardware.device import Device
@@ -18,6 +19,7 @@ from floorflow.hardware.slot_graph import (
     Route,
     RouteStep,
     SlotGraph,
+    between_halves,
     boundary_crossing,
     link_crossing,
     route_steps,
@@ -29,11 +31,12 @@ from floorflow.technology import Technology
 
 @dataclass(frozen=True)
 class SllBoundary:
-    """Wires (SLLs) between two neighbouring slots, given by name."""
+    """Wires between two neighbouring slots, given by name: SLLs, or long wires between the halves of an SLR."""
 
     lower: str
     upper: str
     wires: int
+    kind: Literal["sll", "half"] = "sll"
 
     @property
     def name(self) -> str:
@@ -49,11 +52,8 @@ class Fpga:
     board: Board
     device: Device
     slots: tuple[Slot, ...]
-
-    @property
-    def host_slot(self) -> str:
-        """Name of the slot where the host's streams enter and leave."""
-        return next(slot.name for slot in self.slots if slot.slr == self.board.host_slr)
+    host_slot: str
+    """Where the host's streams enter and leave."""
 
     @property
     def host_port(self) -> Rect:
@@ -148,13 +148,15 @@ class Platform:
             Edge(
                 index[b.lower],
                 index[b.upper],
-                boundary_crossing(self.fpga_of[b.lower].board, b.wires, fifos=self.crossing_fifos),
+                between_halves(b.wires)
+                if b.kind == "half"
+                else boundary_crossing(self.fpga_of[b.lower].board, b.wires, fifos=self.crossing_fifos),
                 b.name,
             )
             for b in self.boundaries
         )
         links = (
-            Edge(index[k.source], index[k.target], link_crossing(k.gbps, k.latency_us, self.clock_mhz), k.name)
+            Edge(index[k.source], index[k.target], link_crossing(k.payload_gbps, k.latency_us, self.clock_mhz), k.name)
             for k in self.links
         )
         return SlotGraph(len(index), (*boundaries, *links))

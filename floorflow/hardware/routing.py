@@ -75,6 +75,14 @@ def routing_capacity(device: Device) -> npt.NDArray[np.float64]:
     return capacity
 
 
+def wires_between_halves(device: Device, row: int) -> int:
+    """Return the long wires that streams may take over the top of a row."""
+    layout = device.layouts[row // device.rows_per_clock_region]
+    kinds = [device.legend[char].kind for char in layout]
+    tiles = kinds.count("interconnect") or sum(kind in WITH_INTERCONNECT for kind in kinds)
+    return int(LONG_WIRES[device.architecture].along * tiles * FREE_SHARE)
+
+
 @dataclass(frozen=True, slots=True)
 class LagunaColumns:
     """The columns of one SLR boundary in which a design may cross, and the wires of each.

@@ -54,15 +54,18 @@ def stream_wires(width_bits: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """One SLR boundary, or one link between FPGAs, made from its board.
+    """One SLR boundary, the line between the halves of an SLR, or one link between FPGAs, made from its board.
 
-    ``wires`` is how many SLLs a boundary has, ``gbps`` what a link carries in each direction; None: no limit.
+    Over the line between halves a wire costs as much as over a boundary, as slots side by side do in AutoBridge's sum,
+    but it has no registers, takes no cycle and makes no stretch of boundaries longer.
+
+    ``wires`` is how many SLLs a boundary has, ``gbps`` what streams have of a link in each direction; None: no limit.
     ``registers`` stages stand in every wire, ``fifos``: each a FIFO of two words, which the back end's tool builds; a
     word takes ``cycles`` there, and `ready` or a credit as many back. A link's ``latency_cycles`` are those cycles
     before they are rounded up. One wire over it costs ``cost``.
     """
 
-    kind: Literal["sll", "link"]
+    kind: Literal["sll", "half", "link"]
     wires: int | None = None
     registers: int = 0
     cycles: int = 0
@@ -88,7 +91,7 @@ class Crossing:
 
         Over a boundary a word may come every cycle of the way there and back; a link carries the channel's mean rate.
         """
-        if self.kind == "sll":
+        if self.kind != "link":
             return 2 * self.cycles
         return ceil(2 * self.latency_cycles * words_per_frame / interval_cycles - 1e-9)
 
@@ -96,6 +99,11 @@ class Crossing:
 def boundary_crossing(board: Board, wires: int | None = None, *, fifos: bool = False) -> Crossing:
     """Return the crossing of an SLR boundary with so many wires: each register stage takes a cycle."""
     return Crossing("sll", wires, board.crossing_registers, board.crossing_registers, fifos=fifos)
+
+
+def between_halves(wires: int) -> Crossing:
+    """Return the line between the halves of an SLR, over which so many long wires go."""
+    return Crossing("half", wires)
 
 
 def link_crossing(gbps: float, latency_us: float, clock_mhz: float) -> Crossing:
@@ -178,7 +186,7 @@ class SlotGraph:
         """For each edge the number that it shares with the boundaries of the same FPGA; -1 for a link."""
         if self.fpgas:
             return self.fpgas
-        graph = nx.Graph((edge.a, edge.b) for edge in self.edges if edge.crossing.kind == "sll")
+        graph = nx.Graph((edge.a, edge.b) for edge in self.edges if edge.crossing.kind != "link")
         fpga_of = {slot: min(joined) for joined in nx.connected_components(graph) for slot in joined}
         return tuple(fpga_of[edge.a] if edge.crossing.kind == "sll" else -1 for edge in self.edges)
 
@@ -233,9 +241,9 @@ class SlotGraph:
 
     def cost(self, source: int, target: int) -> int:
         """Return what one wire between two slots costs: stretches of boundaries, and links."""
-        links = (self.edges[k].crossing for k, _ in self.route(source, target))
+        passed = (self.edges[k].crossing for k, _ in self.route(source, target))
         stretches = sum(boundaries_cost(hops) for hops in self.boundaries_passed(source, target).values())
-        return stretches + sum(link.cost for link in links if link.kind == "link")
+        return stretches + sum(crossing.cost for crossing in passed if crossing.kind != "sll")
 
     def links_between(self, source: int, target: int) -> int:
         """Return how many links the route between two slots passes."""
@@ -285,13 +293,13 @@ class SlotGraph:
 
 @dataclass(frozen=True, slots=True)
 class RouteStep:
-    """A part of the route between two slots: a run of SLR boundaries inside one FPGA, or one link.
+    """A part of the route between two slots: a run of SLR boundaries inside one FPGA, or of halves, or one link.
 
     ``crossings`` are the boundaries crossed, or the link; ``link`` is the link's name, None for a run. ``joints`` name
     the two slots of each crossing as the platform does: lower and upper at a boundary, source and target of a link.
     """
 
-    kind: Literal["sll", "link"]
+    kind: Literal["sll", "half", "link"]
     source: str
     target: str
     crossings: tuple[Crossing, ...]
@@ -300,8 +308,8 @@ class RouteStep:
 
     @property
     def hops(self) -> int:
-        """Number of boundaries crossed, 1 for a link."""
-        return len(self.crossings)
+        """Number of SLR boundaries crossed, 1 for a link."""
+        return sum(crossing.kind != "half" for crossing in self.crossings)
 
     @property
     def register_slots(self) -> tuple[str, ...]:
@@ -325,7 +333,7 @@ def route_steps(graph: SlotGraph, names: Sequence[str], source: int, target: int
     for _, run in groupby(passed, key=lambda step: step[0].name if step[0].crossing.kind == "link" else ""):
         edges, ends = zip(*run, strict=True)
         yield RouteStep(
-            edges[0].crossing.kind,
+            max((edge.crossing.kind for edge in edges), key=("half", "sll", "link").index),
             names[ends[0][0]],
             names[ends[-1][1]],
             tuple(edge.crossing for edge in edges),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from floorflow.errors import PlatformError
 from floorflow.hardware.board import HOST, Board, BoardInfrastructure, Shell
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.links import LinkWithCores
-from floorflow.hardware.ranges import parse_range, parse_ranges, range_rect, resources_of_sites
+from floorflow.hardware.ports import host_port
+from floorflow.hardware.ranges import parse_range, parse_ranges, range_rect, resources_of_sites, sites_inside
 from floorflow.hardware.reading import require
 from floorflow.resources import RESOURCE_NAMES, Resources, total
 from floorflow.technology import technology_of
@@ -18,7 +20,7 @@ from floorflow.technology import technology_of
 
 @dataclass(frozen=True)
 class Slot:
-    """A place for modules: one SLR of one FPGA.
+    """A place for modules: one SLR of one FPGA, or a ``half`` of it, ``lower`` or ``upper``.
 
     ``capacity`` is the silicon; ``available`` is that less shell less infrastructure. No pblock may touch
     ``keep_outs``: the shell's static parts and areas reserved for infrastructure.
@@ -31,6 +33,7 @@ class Slot:
     keep_outs: tuple[Rect, ...]
     capacity: Resources
     available: Resources
+    half: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,20 +46,33 @@ class Infrastructure:
     reserved: Rect | None
 
 
-def remainders(board: Board, device: Device, file: str) -> tuple[Slot, ...]:
-    """Return what the shell leaves of each SLR, bottom to top: slots of no FPGA, before infrastructure.
+Halves = Mapping[str, int]
+"""The lowest row of the upper half of each SLR that is cut in two."""
+
+
+def remainders(board: Board, device: Device, file: str, halves: Halves) -> tuple[Slot, ...]:
+    """Return what the shell leaves of each SLR, or half, bottom to top: slots of no FPGA, before infrastructure.
 
     ``file`` is the board's, for messages.
 
     PlatformError if board and die contradict each other.
     """
     _check_names(board, device, file)
-    return tuple(_remainder(slr.name, board.shell, device, file) for slr in device.slrs)
+    wholes = (_remainder(slr.name, board.shell, device, file) for slr in device.slrs)
+    return tuple(slot for whole in wholes for slot in _halved(whole, board.shell, device, halves.get(whole.slr)))
 
 
-def slot_name(fpga: str, slr: str) -> str:
-    """Name the slot of an SLR. Nobody reads a name: FPGA and SLR of a slot are its fields."""
-    return f"{fpga}.{slr}"
+def slot_name(fpga: str, slr: str, half: str = "") -> str:
+    """Name the slot of an SLR or of a half of it. Nobody reads a name: FPGA, SLR and half of a slot are its fields."""
+    return f"{fpga}.{slr}.{half}" if half else f"{fpga}.{slr}"
+
+
+def slot_at(fpga: str, slr: str, port: Rect | None, halves: Halves) -> str:
+    """Name the slot of an SLR at a port: of halves that in which its middle lies, without one the lower."""
+    if slr not in halves:
+        return slot_name(fpga, slr)
+    upper = port is not None and port.bottom + port.top >= 2 * halves[slr]
+    return slot_name(fpga, slr, "upper" if upper else "lower")
 
 
 def fpga_infrastructure(
@@ -68,6 +84,7 @@ def fpga_infrastructure(
     *,
     number: int = 0,
     count: int = 1,
+    halves: Halves = MappingProxyType({}),
 ) -> tuple[Infrastructure, ...]:
     """Return the infrastructure of an FPGA: the board's own, then a core at the end of each of ``links`` on it.
 
@@ -76,14 +93,19 @@ def fpga_infrastructure(
     PlatformError if a reserved range does not exist in its SLR.
     """
     own = (item for item in board.placed_infrastructure if item.stands_on(number, count))
-    slots = {slot_name(fpga, slr.name) for slr in device.slrs}
+    slots = {slot_name(fpga, slr.name, half) for slr in device.slrs for half in ("", "lower", "upper")}
     cores = [
         Infrastructure(f"link core {joined.link.name}", slot, joined.core, None)
         for joined in links
         for slot in (joined.link.source, joined.link.target)
         if slot in slots and joined.core is not None
     ]
-    return (*(_infrastructure(fpga, item, device, file) for item in own), *cores)
+    placed = []
+    for item in own:
+        reserved = _reserved(item, device, file)
+        port = reserved or (host_port(board, device) if item.slr == board.host_slr else None)
+        placed.append(Infrastructure(item.name, slot_at(fpga, item.slr, port, halves), item.resources, reserved))
+    return (*placed, *cores)
 
 
 def _check_names(board: Board, device: Device, file: str) -> None:
@@ -107,12 +129,9 @@ def _check_names(board: Board, device: Device, file: str) -> None:
             _rect_in(device, memory.slr, memory.reserved, file, f"memories.{memory.name}.controller.reserved")
 
 
-def _infrastructure(fpga: str, item: BoardInfrastructure, device: Device, file: str) -> Infrastructure:
-    reserved = None
-    if item.reserved is not None:
-        field = f"infrastructure.{item.name}.reserved"
-        reserved = _rect_in(device, item.slr, item.reserved, file, field)
-    return Infrastructure(item.name, slot_name(fpga, item.slr), item.resources, reserved)
+def _reserved(item: BoardInfrastructure, device: Device, file: str) -> Rect | None:
+    field = f"infrastructure.{item.name}.reserved"
+    return None if item.reserved is None else _rect_in(device, item.slr, item.reserved, file, field)
 
 
 def _rect_in(device: Device, slr: str, text: str, file: str, field: str) -> Rect:
@@ -134,15 +153,38 @@ def _remainder(slr: str, shell: Shell | None, device: Device, file: str) -> Slot
     return Slot("", "", slr, region, static, capacity, _beside_shell(shell, slr, device, capacity))
 
 
-def slot_of(fpga: str, remaining: Slot, infrastructure: Sequence[Infrastructure], file: str) -> Slot:
+def _halved(whole: Slot, shell: Shell | None, device: Device, first_row: int | None) -> Iterator[Slot]:
+    """Yield an SLR, or its halves: what was measured to lack beside the shell's sites is taken from both."""
+    if first_row is None:
+        yield whole
+        return
+    region, texts = whole.region, () if shell is None else shell.static.get(whole.slr, ())
+    static = parse_ranges(device, texts)
+    lacking = whole.capacity - resources_of_sites(device, static) - whole.available
+    for half, bottom, top in (("lower", region.bottom, first_row - 1), ("upper", first_row, region.top)):
+        rect = replace(region, bottom=bottom, top=top)
+        inside = {name: mask & sites_inside(device, name, rect) for name, mask in static.items()}
+        capacity = device.resources(rect)
+        left = (capacity - resources_of_sites(device, inside) - lacking).as_dict()
+        available = Resources.from_dict({name: max(0, amount) for name, amount in left.items()})
+        yield replace(whole, half=half, region=rect, capacity=capacity, available=available)
+
+
+def slot_of(fpga: str, remaining: Slot, infrastructure: Sequence[Infrastructure], device: Device, file: str) -> Slot:
     """Return the slot of an FPGA that the shell leaves, less its infrastructure; ``file`` is the board's, for messages.
+
+    What is reserved in the other half of its SLR and reaches into it is taken from it as well.
 
     PlatformError if infrastructure and link cores need more than the shell leaves.
     """
-    name = slot_name(fpga, remaining.slr)
+    name, region = slot_name(fpga, remaining.slr, remaining.half), remaining.region
     here = [item for item in infrastructure if item.slot == name]
-    reserved = [item.reserved for item in here if item.reserved is not None]
-    available = remaining.available - total(item.resources for item in here)
+    reserved = [
+        item.reserved for item in infrastructure if item.reserved is not None and item.reserved.overlaps(region)
+    ]
+    beyond = (item.reserved for item in infrastructure if item.reserved in reserved and item.slot != name)
+    taken = total(device.resources(rect.shared(region)) for rect in beyond if rect is not None)
+    available = remaining.available - total(item.resources for item in here) - taken
     fits = min(available.as_tuple()) >= 0
     names = ", ".join(item.name for item in here)
     require(fits, file, "infrastructure", f"{name} cannot hold {names}: {available.as_dict()} would remain")

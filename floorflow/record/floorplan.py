@@ -194,9 +194,9 @@ class FpgaPorts:
 
     def sll_columns(self) -> list[SllColumnsEntry]:
         """Return the Laguna columns of each stream at each SLR boundary that it crosses here, bottom to top."""
-        names = {b.lower: b.name for b in self.run.context.platform.boundaries}
-        found = []
-        for slot, where in zip(self.fpga.slots, laguna_columns(self.fpga.board, self.fpga.device), strict=False):
+        names = {b.lower: b.name for b in self.run.context.platform.boundaries if b.kind == "sll"}
+        found, below = [], [slot for slot in self.fpga.slots if slot.name in names]
+        for slot, where in zip(below, laguna_columns(self.fpga.board, self.fpga.device), strict=True):
             over = [one for part in self.run.wholes for one in self._crossing(part, slot.name)]
             if not over:
                 continue

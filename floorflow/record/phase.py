@@ -138,6 +138,7 @@ def _partition(run: PhaseRun) -> PartitionEntry:
         crossings=[crossing for part in run.wholes for crossing in streams.crossings(part)],
         loads=streams.loads(run),
         hops=_hops(run),
+        waiting_bits=sum(map(streams.waiting_bits, run.wholes)),
         cost=run.partition_cost,
         stats=run.partition_stats,
         wishes=next((_wishes(part, part.result.wishes) for part in run.parts if part.result.wishes), None),

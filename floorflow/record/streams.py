@@ -7,6 +7,7 @@ from typing import Any
 
 from floorflow.channels import Channel
 from floorflow.channels.cost_allocation import crossing_shares, modules_between
+from floorflow.channels.realise import balance_of
 from floorflow.dataflow.modules import module_of
 from floorflow.facts import ChannelEntry
 from floorflow.facts.channel import LongStreamEntry
@@ -16,7 +17,8 @@ from floorflow.hardware.reach import reach_tiles
 from floorflow.record.part import Part, PhaseRun
 from floorflow.resources import ZERO, Resources
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.slot_problem import channel_steps
+from floorflow.search.candidate.members import parts_of
+from floorflow.search.candidate.slot_problem import channel_routes, channel_steps
 
 LISTED = 5
 """Longest streams that the plan lists of an FPGA."""
@@ -70,6 +72,16 @@ def _crossing_resources(context: PlanningContext, channel: Channel, route: Seque
     return shares
 
 
+def waiting_bits(part: Part) -> int:
+    """Return the bits of FIFOs that wait for streams over longer routes; none where depths are not the plan's."""
+    candidate, context = part.candidate, part.context
+    if not any(channel.needed_words for channel in candidate.channels):
+        return 0
+    routes = channel_routes(context, candidate.modules, candidate.channels, candidate.slot_of)
+    found = [balance_of(each, routes) for each in parts_of(candidate.folded, context.together)]
+    return sum(int(each.stats.objective or 0) for each in found)
+
+
 def crossings(part: Part) -> list[CrossingEntry]:
     """Return what every channel of a network passes: runs of SLR boundaries and links, in order."""
     return [
@@ -105,12 +117,12 @@ def _registers(channel: Channel, step: RouteStep, names: Mapping[tuple[str, str]
             flip_flops=crossing.registers * channel.sll_wires * crossing.of_a_wire.ff,
         )
         for joint, crossing in zip(step.joints, step.crossings, strict=True)
+        if crossing.kind == "sll"
     ]
 
 
 def _gbps(channel: Channel, part: Part) -> float:
-    stream = channel.stream
-    return stream.elements * stream.element_bits * part.frames_per_s_of(stream.source) / 1e9
+    return channel.wire_bits_per_frame * part.frames_per_s_of(channel.stream.source) / 1e9
 
 
 def loads(run: PhaseRun) -> list[LoadEntry]:
@@ -127,10 +139,10 @@ def loads(run: PhaseRun) -> list[LoadEntry]:
                 for pair in step.joints:
                     wires[pair] += channel.sll_wires
     boundaries = [
-        LoadEntry(name=b.name, kind="sll", use=wires[b.lower, b.upper], capacity=b.wires) for b in platform.boundaries
+        LoadEntry(name=b.name, kind=b.kind, use=wires[b.lower, b.upper], capacity=b.wires) for b in platform.boundaries
     ]
     fpga_of = {slot.name: slot.fpga for slot in platform.slots}
-    capacity = {(k.source, k.target): k.gbps for k in platform.links}
+    capacity = {(k.source, k.target): k.payload_gbps for k in platform.links}
     links = [
         LoadEntry(
             name=f"{fpga_of[a]}>{fpga_of[b]}",

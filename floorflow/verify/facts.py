@@ -218,7 +218,7 @@ class PhaseFacts:
     def boundaries(self, route: Route) -> Iterator[tuple[Slot, Slot]]:
         """Yield ``(lower, upper)`` for each SLR boundary on a route, in the order in which it is crossed."""
         for step in route:
-            yield from step.boundaries
+            yield from (pair for pair in step.boundaries if pair[0].slr != pair[1].slr)
 
     def stages(self, route: Route) -> int:
         """Return how many register stages stand on a route: the board's at each SLR boundary that it crosses."""
@@ -235,15 +235,15 @@ class PhaseFacts:
         price = amounts({name: wires * count for name, count in self.stage_of_a_wire.items()})
         for step in self.route(channel) or ():
             rises = step.source.slr <= step.target.slr
-            for lower, upper in step.boundaries:
+            for lower, upper in self.boundaries((step,)):
                 stages = self.register_stages[lower.fpga]
                 slots = [lower.name] * ((stages + 1) // 2) + [upper.name] * (stages // 2)
                 found += [(slot, price) for slot in (slots if rises else reversed(slots))]
         return found
 
     def gbps(self, channel: ChannelRecord) -> float:
-        """Return the rate of a channel in Gb/s: bits a frame at the frame rate of its network in this phase."""
-        bits = channel["words_per_frame"] * channel["width_bits"]
+        """Return the rate of a channel in Gb/s: words of whole bytes at the frame rate of its network in this phase."""
+        bits = channel["words_per_frame"] * padded(channel["width_bits"])
         part = self.parts.get(self.network_of(channel) or "")
         return bits * part["estimates"]["fps"] / 1e9 if part else 0.0
 
@@ -336,7 +336,7 @@ def _rows(plan: PlanRecord, phase: PhaseRecord, slots: Mapping[str, Slot]) -> di
                 "module": module,
                 "slot": slot.name if slot else None,
                 "slr": slot.slr if slot else None,
-                "dies": sum(other.fpga == slot.fpga for other in slots.values()) if slot else 0,
+                "dies": len({other.slr for other in slots.values() if other.fpga == slot.fpga}) if slot else 0,
                 "style": phase["constraint_styles"].get(slot.name) if slot else None,
                 "fpga": slot.fpga if slot else None,
                 "fpga_number": slot.fpga_number if slot else None,

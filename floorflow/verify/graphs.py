@@ -45,6 +45,21 @@ def rings(successors: Mapping[str, list[str]]) -> list[set[str]]:
     return sorted(groups, key=sorted)
 
 
+def least_starts(edges: Iterable[tuple[str, str, int, int]]) -> int:
+    """Return the least sum of weight x (start of target - start of source) where that is at least a length.
+
+    ``edges`` are ``(source, target, length, weight)`` without a cycle. By duality it is the most that a flow can earn
+    which takes each length along, and of which as much stays in a node as weights more end there than begin.
+    """
+    graph: nx.MultiDiGraph = nx.MultiDiGraph()
+    stays: dict[str, int] = {}
+    for source, target, length, weight in edges:
+        graph.add_edge(source, target, weight=-length)
+        stays[source], stays[target] = stays.get(source, 0) - weight, stays.get(target, 0) + weight
+    nx.set_node_attributes(graph, stays, "demand")
+    return -int(nx.network_simplex(graph)[0]) if stays else 0
+
+
 def critical_path(edges: Iterable[tuple[str, str, float]], weights: Mapping[str, float]) -> float:
     """Return the largest sum of weights of nodes and edges along a path; nodes without a weight have 0.
 

@@ -208,6 +208,7 @@ class PartitionRecord(TypedDict):
     cost: float
     fullness: StatsRecord
     hops: HopsRecord
+    waiting_bits: Count
     loads: list[LoadRecord]
     stats: StatsRecord
     wishes: NotRequired[WishesRecord | None]

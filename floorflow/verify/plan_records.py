@@ -189,6 +189,7 @@ class SlotRecord(TypedDict):
     name: str
     fpga: str
     slr: str
+    half: str
     capacity: Amounts
     available: Amounts
 
@@ -202,6 +203,7 @@ class LinkRecord(TypedDict):
     latency_us: float
     assumed: bool
     reliable: bool
+    overhead: float
 
 
 class InfrastructureRecord(TypedDict):
@@ -215,6 +217,7 @@ class BoundaryRecord(TypedDict):
     lower: str
     upper: str
     wires: Count
+    kind: str
 
 
 class NetworkRecord(TypedDict):

@@ -76,6 +76,7 @@ OF_PHASES: Rules = (
     (throughput.check_host_weights, "options phase"),
     (channels.check_channels, "phase"),
     (fifos.check_fifos, "phase"),
+    (fifos.check_waiting, "phase"),
     (sums.check_memories, "phase"),
     (channels.check_costs, "phase"),
     (sums.check_membership, "phase"),

@@ -18,6 +18,8 @@ _GUTTER = 12.0
 """Points between two links that go round below a row."""
 _ELBOW = 12.0
 """Points before the target at which a link changes its height."""
+_BESIDE, _LOWER = 9.0, 7.0
+"""Points beside an FPGA at which a link in a gutter goes down and up, and below other links at which it leaves."""
 
 
 def rows_of(count: int) -> tuple[range, ...]:
@@ -76,13 +78,15 @@ def link_path(start: Box, end: Box, rows: tuple[Row, Row], gap: float, gutter: i
     """Return the corners of a link's path from the right side of one slot to the left side of another.
 
     ``rows`` hold its ends. Between neighbours in a row it changes its height just before its end; else it goes round
-    below the row, in a gutter of its own, to the space before its end.
+    below the row, in a gutter of its own, to the space before its end; beside its start it is apart from the others.
     """
     (_, from_y), (_, to_y) = start.centre, end.centre
     outer, lane = start.right + gap - _ELBOW, end.left - _ELBOW
     if rows[0] == rows[1] and not gutter:
         return (start.right, from_y), (lane, from_y), (lane, to_y), (end.left, to_y)
     gutter_y = rows[0].bottom - LANE / 2 - _GUTTER * gutter
+    if gutter:
+        outer, lane, from_y, to_y = start.right + _BESIDE, end.left - _BESIDE, from_y - _LOWER, to_y - _LOWER
     return (start.right, from_y), (outer, from_y), (outer, gutter_y), (lane, gutter_y), (lane, to_y), (end.left, to_y)
 
 

@@ -53,7 +53,7 @@ class SlotView:
 
 @dataclass(frozen=True)
 class BoundaryView:
-    """A boundary between two slots: its SLL wires, used and there, and the streams over it."""
+    """A boundary between two slots: its wires (``what``: SLL or long), used and there, and the streams over it."""
 
     lower: str
     upper: str
@@ -61,6 +61,7 @@ class BoundaryView:
     capacity_wires: float
     down: tuple[CrossingView, ...]
     up: tuple[CrossingView, ...]
+    what: str = "SLL wires"
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,13 @@ class LinkView:
     @property
     def loads(self) -> tuple[str, str]:
         """The load of each direction in words."""
-        there, back = (f"{use:.3g} of {self.entry['gbps']:g} Gb/s" for use in self.use_gbps)
+        there, back = (f"{use:.3g} of {self.payload_gbps:.4g} Gb/s" for use in self.use_gbps)
         return there, back
+
+    @property
+    def payload_gbps(self) -> float:
+        """What it carries of streams in each direction."""
+        return float(self.entry["gbps"]) / (1 + float(self.entry["overhead"]))
 
 
 @dataclass(frozen=True)
@@ -177,7 +183,8 @@ def _boundaries(
     for entry in plan["platform"]["boundaries"]:
         lower, upper, load = entry["lower"], entry["upper"], loads[entry["name"]]
         down, up = (_widest_first(over.get(step, ())) for step in ((upper, lower), (lower, upper)))
-        boundaries.append(BoundaryView(lower, upper, load["use"], load["capacity"], down, up))
+        what = "SLL wires" if load["kind"] == "sll" else "long wires"
+        boundaries.append(BoundaryView(lower, upper, load["use"], load["capacity"], down, up, what))
     return tuple(boundaries)
 
 

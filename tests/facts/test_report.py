@@ -96,7 +96,7 @@ def test_report_says_what_was_read_and_taken_off(two: Plan) -> None:
     assert "DDR[0] controller in fpga1.SLR0: 33,256 LUT" in read
     assert "output_dma in fpga1.SLR0: 1,850 LUT" in read
     assert "link core fpga0-fpga1 in fpga1.SLR2: 12,000 LUT" in read
-    assert "fpga0-fpga1: aurora-100g, 100 Gb/s each way, 1 us (assumed)" in read
+    assert "fpga0-fpga1: aurora-100g, 100 Gb/s each way, 98.43 of them for streams, 1 us (assumed)" in read
 
 
 def test_report_says_where_the_host_is_and_what_other_channels_would_free(two: Plan) -> None:
@@ -299,7 +299,7 @@ def test_full_links_and_boundaries_are_named_with_their_load(two: Plan) -> None:
         used = load["name"] in ("fpga0>fpga1", "fpga0.SLR0-fpga0.SLR1")
         load["use"] = 0.95 * load["capacity"] if used else 0.0
     told = steps(changed(two, "phases", 0, "partition", "loads", value=loads))
-    assert "link fpga0>fpga1 carries 95 of 100 Gb/s (95%)" in told
+    assert "link fpga0>fpga1 carries 93.5 of 98.43 Gb/s (95%)" in told
     assert "SLR boundary fpga0.SLR0-fpga0.SLR1 uses 10,944 of 11,520 SLL wires (95%)" in told
     assert "link" not in steps(two)
 

@@ -47,8 +47,8 @@ def test_equal_fpgas_share_one_die_and_one_board(three):
 
 def test_u250_are_a_chain_of_aurora_links_that_end_beside_the_transceivers(three):
     assert three.links == (
-        Link("fpga0-fpga1", "aurora-100g", "fpga0.SLR2", "fpga1.SLR2", 100, 1, assumed=True),
-        Link("fpga1-fpga2", "aurora-100g", "fpga1.SLR2", "fpga2.SLR2", 100, 1, assumed=True),
+        Link("fpga0-fpga1", "aurora-100g", "fpga0.SLR2", "fpga1.SLR2", 100, 1, assumed=True, overhead=0.016),
+        Link("fpga1-fpga2", "aurora-100g", "fpga1.SLR2", "fpga2.SLR2", 100, 1, assumed=True, overhead=0.016),
     )
 
 
@@ -196,7 +196,7 @@ def test_link_cores_that_exceed_a_slot_are_refused_where_they_stand(write_board)
         ("gbps: 100", "gbps: 0", r"link\.gbps: .*greater than 0"),
         ("gbps: 100", "gbps: .inf", r"link\.gbps: .*finite"),
         ("latency_us: 1", "latency_us: -1", r"link\.latency_us: .*greater than or equal to 0"),
-        ("  assumed: true\n  max", "  max", r"link\.assumed: the field is missing"),
+        ("  assumed: true\n  over", "  over", r"link\.assumed: the field is missing"),
         ("BRAM18: 46", "BRAM: 46", r"link\.core\.BRAM"),
         ("kind: aurora-100g", "kind: Aurora 100G", r"link\.kind: .*pattern"),
         ("kind: aurora-100g", "kind: aurora-100g\n  topology: ring", r"link\.topology: unknown field"),

@@ -11,6 +11,7 @@ from floorflow.errors import PlatformError
 from floorflow.hardware import Platform, known_links, load_platform
 from floorflow.hardware.links import joined, most_fpgas
 from floorflow.resources import Resources
+from floorflow.verify.hardware.routes import joined_pairs
 
 PLATFORMS = Path(__file__).resolve().parents[2] / "platforms"
 
@@ -25,6 +26,10 @@ PLATFORMS = Path(__file__).resolve().parents[2] / "platforms"
         ("ring", 3, "01 12 02"),
         ("ring", 5, "01 12 23 34 04"),
         ("star", 4, "01 02 03"),
+        ("mesh", 2, "01"),
+        ("mesh", 4, "01 12 23 03"),
+        ("mesh", 5, "01 12 23 34 14"),
+        ("mesh", 9, "01 12 23 34 45 56 67 78 05 14 38 47"),
         ("full", 4, "01 12 23 02 13 03"),
     ],
 )
@@ -40,12 +45,36 @@ def test_topologies_join_neighbours_first(topology, count, expected):
         ("chain", 2, 16),
         ("ring", 1, 2),
         ("star", 2, 3),
+        ("mesh", 2, 4),
+        ("mesh", 3, 7),
+        ("mesh", 4, 16),
         ("full", 3, 4),
         ("full", None, 16),
     ],
 )
 def test_ends_of_links_bound_the_number_of_fpgas(topology, max_links, expected):
     assert most_fpgas(topology, max_links, 16) == expected
+
+
+@pytest.mark.parametrize("count", range(1, 26))
+def test_a_mesh_is_rows_beside_each_other_in_which_each_is_joined_to_the_next(count):
+    width = next(n for n in range(1, 6) if n * n >= count)
+    places = [(n // width, n % width if n // width % 2 == 0 else width - 1 - n % width) for n in range(count)]
+    near = {
+        (a, b) for a in range(count) for b in range(a, count) if abs(complex(*places[a]) - complex(*places[b])) == 1
+    }
+    assert {*joined("mesh", count)} == near == {*joined_pairs("mesh", count)}
+    assert len(joined("mesh", count)) == len(near)
+    assert {(n, n + 1) for n in range(count - 1)} <= near
+
+
+def test_streams_have_what_the_protocol_leaves_of_a_link():
+    platform = load_platform("alveo-u250", 2)
+    (link,) = platform.links
+    assert (link.gbps, link.overhead) == (100, 0.016)
+    (crossing,) = (edge.crossing for edge in platform.graph.edges if edge.crossing.kind == "link")
+    assert crossing.gbps == pytest.approx(100 / 1.016)
+    assert load_platform("alveo-u250", 2, link="ethernet-100g").links[0].payload_gbps == pytest.approx(95.7, abs=0.01)
 
 
 def test_the_hub_of_a_star_has_a_core_for_every_link():
@@ -124,6 +153,7 @@ def test_a_user_may_bring_a_link_of_their_own(tmp_path):
         ("gbps: 25", "gbps: fast", r"mine\.yaml: gbps: .*valid number; found 'fast'"),
         ("gbps: 25", "gbps: 1.0e+9", r"mine\.yaml: gbps: .*less than or equal to 100000"),
         ("gbps: 25", "gbps: 25\ngbps: 50", r"mine\.yaml: .*'gbps' stands twice"),
+        ("gbps: 25", "gbps: 25\noverhead: -0.1", r"mine\.yaml: overhead: .*greater than or equal to 0; found -0\.1"),
         ("latency_us: 0.5", "latency_us: -1", r"mine\.yaml: latency_us: .*greater than or equal to 0; found -1"),
         ("assumed: true", "assumed: true\nslr: SLR0", r"mine\.yaml: slr: unknown field"),
         ("assumed: true\n", "", r"mine\.yaml: assumed: the field is missing"),

@@ -6,13 +6,16 @@ import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 
 from floorflow.errors import InputError, PlatformError
-from floorflow.hardware import described_fpgas, load_platform
+from floorflow.hardware import described_fpgas, free_cells, load_platform
 from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.search.candidate.preparing import platform_of, settled
 from floorflow.technology import technology_of
+from floorflow.verify.hardware.boards import Board as Judged
+from tests.verify.dies import device
 
 MIXED = Path(__file__).parent / "mixed"
 TEXT = (MIXED / "u250-and-u280.yaml").read_text(encoding="utf-8")
@@ -96,9 +99,74 @@ def test_ultraram_counts_only_where_all_boards_have_it(tmp_path: Path) -> None:
     assert not load_platform(path).technology.has_uram
 
 
+HALVES = {"SLR0": 120, "SLR1": 360, "SLR3": 780}
+
+
+def test_halves_of_slrs_are_slots_with_what_lies_in_them(tmp_path: Path) -> None:
+    text = TEXT.replace("board: alveo-u250}", f"board: alveo-u250, halves: {HALVES}}}".replace("'", ""))
+    assert text != TEXT
+    platform, whole = load_platform(written(tmp_path, text)), load_platform(MIXED / "u250-and-u280.yaml")
+    slots = {slot.name.removeprefix("fpga0."): slot for slot in platform.fpgas[0].slots}
+    assert [*slots] == ["SLR0.lower", "SLR0.upper", "SLR1.lower", "SLR1.upper", "SLR2", "SLR3.lower", "SLR3.upper"]
+    for slr, first in HALVES.items():
+        one, lower, upper = whole.fpgas[0].slots[int(slr[3:])], slots[f"{slr}.lower"], slots[f"{slr}.upper"]
+        assert (lower.half, upper.half, lower.slr, upper.slr) == ("lower", "upper", slr, slr)
+        assert (lower.region.bottom, lower.region.top, upper.region.bottom) == (one.region.bottom, first - 1, first)
+        assert lower.capacity + upper.capacity == one.capacity
+    assert slots["SLR1.lower"].available + slots["SLR1.upper"].available == whole.fpgas[0].slots[1].available
+    # The controller's middle lies in the upper half, and its range reaches down; the port of links is in SLR2.
+    assert platform.host_in_slot == "fpga0.SLR0.upper"
+    assert {i.slot for i in platform.infrastructure if "link" not in i.name} == {"fpga0.SLR0.upper", "fpga1.SLR0"}
+    assert len(slots["SLR0.lower"].keep_outs) == len(slots["SLR0.upper"].keep_outs)
+    assert slots["SLR0.lower"].available.lut < slots["SLR0.lower"].capacity.lut - 2000
+    kinds = [(b.kind, b.wires) for b in platform.boundaries[:6]]
+    assert [kind for kind, _ in kinds] == ["half", "sll", "half", "sll", "sll", "half"]
+    assert [wires for kind, wires in kinds if kind == "sll"] == [11520, 11520, 23040]
+    edge = platform.graph.edges[0].crossing
+    assert (edge.registers, edge.cycles, edge.cost, edge.of_a_wire) == (0, 0, 1, Resources(ff=1))
+
+
+def test_the_line_between_halves_costs_and_is_no_hop(tmp_path: Path) -> None:
+    text = TEXT.replace("board: alveo-u250}", f"board: alveo-u250, halves: {HALVES}}}".replace("'", ""))
+    graph = load_platform(written(tmp_path, text)).graph
+    assert [(graph.hops(0, n), graph.cost(0, n)) for n in range(7)] == [
+        *((0, 0), (0, 1), (1, 2), (1, 3), (2, 5), (3, 8), (3, 9))
+    ]
+    one, *others = load_platform(written(tmp_path, text)).route_steps("fpga0.SLR0.lower", "fpga0.SLR2")
+    assert (one.kind, one.hops, len(one.crossings), others) == ("sll", 2, 4, [])
+    (inside,) = load_platform(written(tmp_path, text)).route_steps("fpga0.SLR3.upper", "fpga0.SLR3.lower")
+    assert (inside.kind, inside.hops, inside.register_slots) == ("half", 0, ())
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_check_finds_the_same_left_of_each_half(tmp_path: Path, number: int) -> None:
+    halves = {"SLR0": 60 * (number % 3 + 1), "SLR1": 360, "SLR2": 600 if number else 480 + 60, "SLR3": 840}
+    text = f"schema: floorflow-platform/1\nname: halves\nfpgas: [{{board: alveo-u250, halves: {halves}}}]\n"
+    (tmp_path / "halves.yaml").write_text(text, encoding="utf-8")
+    platform = load_platform(tmp_path / "halves.yaml")
+    raw = yaml.safe_load(platform.files["boards/alveo-u250.yaml"])
+    judged = Judged(raw, device("xcu250"), halves=halves)
+    for place, slot in enumerate(platform.slots):
+        assert judged.capacities[place] == slot.capacity.as_dict()
+        assert judged.available(place) == slot.available.as_dict()
+        assert judged.floors[place // 2, slot.half].free_cells == free_cells(platform.fpgas[0].device, slot)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
+        (
+            "alveo-u250}",
+            "alveo-u250, halves: {SLR0: 100}}",
+            r"fpgas\.0\.halves\.SLR0: expected the first row of a .*, of 60,",
+        ),
+        (
+            "alveo-u250}",
+            "alveo-u250, halves: {SLR0: 240}}",
+            r"fpgas\.0\.halves\.SLR0: expected .* 60, 120, 180; found 240",
+        ),
+        ("alveo-u250}", "alveo-u250, halves: {SLR4: 60}}", r"fpgas\.0\.halves\.SLR4: xcu250 has no SLR4"),
+        ("alveo-u250}", "alveo-u250, halves: {SLR0: left}}", r"fpgas\.0\.halves\.SLR0: .*integer"),
         ("name: u250-and-u280", "name: alveo-u250", r"yaml: name: 'alveo-u250' is a board that ships"),
         ("name: u250-and-u280", "name: Über", r"yaml: name: "),
         ("board: alveo-u250", "board: alveo-u999", r"yaml: fpgas\.0\.board: unknown board 'alveo-u999'"),

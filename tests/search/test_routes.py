@@ -54,7 +54,7 @@ def test_one_fpga_and_rings_have_no_bound() -> None:
 def test_a_link_too_slow_for_any_cut_is_named(tmp_path: Path) -> None:
     link = yaml.safe_load((asset_folder("platforms") / "links" / "ethernet-100g.yaml").read_text(encoding="utf-8"))
     slow = tmp_path / "slow.yaml"
-    slow.write_text(yaml.safe_dump(link | {"name": "slow", "gbps": 1e-7}), encoding="utf-8")
+    slow.write_text(yaml.safe_dump(link | {"name": "slow", "gbps": 1e-7, "overhead": 0.0}), encoding="utf-8")
     request = Request(TFC, "alveo-u250", fpgas=2, link=str(slow))
     with pytest.raises(InfeasibleError, match=r"proven infeasible: .* link fpga0-fpga1: .* 1e-07 Gb/s allowed"):
         required(search.search(prepare(read_source(TFC), request, 2)))

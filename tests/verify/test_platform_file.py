@@ -219,3 +219,98 @@ def test_a_mistake_about_the_platform_is_found(
     plan, files = copy.deepcopy(legal)
     spoil(plan, files)
     assert MUTANTS[spoil] in {violation.name for violation in check(write_folder(tmp_path, plan, files))}
+
+
+@pytest.fixture(scope="module")
+def halved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("halved")
+    text = "schema: floorflow-platform/1\nname: halves\nfpgas: [{board: xcku5p, halves: {SLR0: 120}}]\n"
+    (folder / "halves.yaml").write_text(text, encoding="utf-8")
+    cap = {**DEFAULT_CAP, "LUT": 0.02}
+    request = Request(TFC, str(folder / "halves.yaml"), cap=cap, tie_break="scarcity", effort="fast", plots=False)
+    return make_plan(folder / "out", request)
+
+
+def upper_slot(plan: Plan) -> dict[str, Any]:
+    return plan["platform"]["fpgas"][0]["slots"][1]
+
+
+def half_of_another_name(plan: Plan, _: Files) -> None:
+    upper_slot(plan)["half"] = "lower"
+
+
+def half_as_large_as_the_slr(plan: Plan, _: Files) -> None:
+    upper_slot(plan)["capacity"]["LUT"] *= 2
+
+
+def more_left_than_lies_in_the_half(plan: Plan, _: Files) -> None:
+    upper_slot(plan)["available"]["DSP"] += 1
+
+
+def wires_between_halves_like_slls(plan: Plan, _: Files) -> None:
+    plan["platform"]["boundaries"][0]["wires"] = 23040
+
+
+def line_called_a_boundary(plan: Plan, _: Files) -> None:
+    plan["platform"]["boundaries"][0]["kind"] = "sll"
+
+
+def stream_from_half_to_half_forgotten(plan: Plan, _: Files) -> None:
+    plan["phases"][0]["partition"]["crossings"].pop()
+
+
+def line_that_counts_as_a_hop(plan: Plan, _: Files) -> None:
+    plan["phases"][0]["partition"]["crossings"][0].update(kind="sll", hops=1)
+
+
+def line_without_cost(plan: Plan, _: Files) -> None:
+    plan["phases"][0]["partition"]["cost"] = 0
+
+
+def line_without_load(plan: Plan, _: Files) -> None:
+    plan["phases"][0]["partition"]["loads"][0]["use"] = 0.0
+
+
+def module_in_the_other_half(plan: Plan, _: Files) -> None:
+    pblocks = plan["phases"][0]["floorplan"]["fpga0"]["pblocks"]
+    next(block for block in pblocks.values() if block["slot"].endswith("lower"))["rectangles"][0]["top"] += 120
+
+
+def cut_elsewhere(content: Any) -> None:
+    content["fpgas"][0]["halves"] = {"SLR0": 60}
+
+
+def cut_inside_a_clock_region(content: Any) -> None:
+    content["fpgas"][0]["halves"] = {"SLR0": 100}
+
+
+HALF_FILE = "platform/platforms/halves.yaml"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "expected"),
+    [
+        (half_of_another_name, "platform-mismatch"),
+        (half_as_large_as_the_slr, "capacity-mismatch"),
+        (more_left_than_lies_in_the_half, "available-mismatch"),
+        (wires_between_halves_like_slls, "sll-capacity-mismatch"),
+        (line_called_a_boundary, "sll-capacity-mismatch"),
+        (stream_from_half_to_half_forgotten, "crossing-missing"),
+        (line_that_counts_as_a_hop, "wrong-crossing"),
+        (line_without_cost, "wrong-cost"),
+        (line_without_load, "wrong-load"),
+        (module_in_the_other_half, "slr-mismatch"),
+        (edited(cut_elsewhere, HALF_FILE), "capacity-mismatch"),
+        (edited(cut_inside_a_clock_region, HALF_FILE), "platform-malformed"),
+    ],
+    ids=lambda item: getattr(item, "__name__", item),
+)
+def test_a_plan_on_halves_is_legal_and_mistakes_in_it_are_found(
+    halved: Path, spoil: Callable[[Plan, Files], None], expected: str, tmp_path: Path
+) -> None:
+    assert check(halved) == []
+    texts = {str(path.relative_to(halved)): path.read_text() for path in halved.rglob("*") if path.is_file()}
+    plan = json.loads(texts.pop("plan.json"))
+    assert {crossing["kind"] for crossing in plan["phases"][0]["partition"]["crossings"]} == {"half"}
+    spoil(plan, texts)
+    assert expected in {violation.name for violation in check(write_folder(tmp_path, plan, texts))}

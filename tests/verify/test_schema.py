@@ -30,8 +30,9 @@ BY_RULE: dict[str, tuple[str, ...] | None] = {
     ".memory_schedule.fairness": ("fps-error", "throughput-error"),
     ".phases[].floorplan{}.congestion.unit": ("bit-tiles",),
     ".phases[].memories[].kind": ("weights", "fifo"),
-    ".phases[].partition.crossings[].kind": ("sll", "link"),
-    ".phases[].partition.loads[].kind": ("sll", "link"),
+    ".phases[].partition.crossings[].kind": ("sll", "half", "link"),
+    ".phases[].partition.loads[].kind": ("sll", "half", "link"),
+    ".platform.boundaries[].kind": ("sll", "half"),
     ".reconfigurable.regions[].snapping_mode": ("ON", "ROUTING"),
 }
 """Words that a rule judges, under a name of its own."""

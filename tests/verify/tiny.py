@@ -220,7 +220,7 @@ def _platform(raw: dict[str, Any], boards: list[Board]) -> dict[str, Any]:
             for item in board.infrastructure
         ],
         "boundaries": [
-            {"name": f"fpga{n}.SLR{i}-fpga{n}.SLR{i + 1}", **_boundary(n, i), "wires": wires}
+            {"name": f"fpga{n}.SLR{i}-fpga{n}.SLR{i + 1}", **_boundary(n, i), "wires": wires, "kind": "sll"}
             for n, board in pairs
             for i, wires in enumerate(board.sll_wires())
         ],
@@ -238,6 +238,7 @@ def _fpga(name: str, raw: dict[str, Any], board: Board) -> dict[str, Any]:
             "name": f"{name}.{slr}",
             "fpga": name,
             "slr": slr,
+            "half": "",
             "capacity": board.capacities[i],
             "available": board.available(i),
         }
@@ -255,7 +256,8 @@ def _fpga(name: str, raw: dict[str, Any], board: Board) -> dict[str, Any]:
 
 
 def _link(link: dict[str, Any], lower: str, upper: str) -> dict[str, Any]:
-    stated = {key: link[key] for key in ("kind", "gbps", "latency_us", "assumed")} | {"reliable": True}
+    stated = {key: link[key] for key in ("kind", "gbps", "latency_us", "assumed")}
+    stated |= {"reliable": True, "overhead": link.get("overhead", 0.0)}
     ends = {"source": f"{lower}.{link['slr']}", "target": f"{upper}.{link['slr']}"}
     return {"name": f"{lower}-{upper}", **stated, **ends}
 

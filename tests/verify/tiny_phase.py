@@ -68,6 +68,7 @@ def phase_of_case(case: Case, platform: Entry, die: Device, parts: Sequence[Part
             "loads": _loads(platform, crossings),
             "hops": {"most": case.max_hops or 1, "proof": "", "streams": [_far(c) for c in crossings if c["hops"] > 1]},
             "stats": _stats(_cost(crossings)),
+            "waiting_bits": 0,
         },
         "floorplan": {fpga["name"]: _floorplan(fpga["name"], case, die, modules, uses) for fpga in platform["fpgas"]},
         "constraint_styles": {slot["name"]: "hard" for fpga in platform["fpgas"] for slot in fpga["slots"]},
@@ -269,7 +270,7 @@ def _crossed(step: Any) -> list[tuple[str, str]]:
 
 
 def _crossing(entry: Entry, step: Any, fps: float) -> Entry:
-    gbps = entry["words_per_frame"] * entry["width_bits"] * fps / 1e9
+    gbps = entry["words_per_frame"] * -(-entry["width_bits"] // 8) * 8 * fps / 1e9
     ends = {"source": step.source, "target": step.target, "hops": step.hops, "kind": step.kind}
     return {"channel": entry["name"], "width_bits": entry["width_bits"], "gbps": gbps, **ends}
 
@@ -282,7 +283,7 @@ def _loads(platform: Entry, crossings: list[Entry]) -> list[Entry]:
     for link in platform["links"]:
         lower, upper = link["name"].split("-")
         for name in (f"{lower}>{upper}", f"{upper}>{lower}"):
-            loads[name] = {"name": name, "kind": "link", "use": 0.0, "capacity": link["gbps"]}
+            loads[name] = {"name": name, "kind": "link", "use": 0.0, "capacity": link["gbps"] / (1 + link["overhead"])}
     for entry in crossings:
         source, target = entry["source"].split(".")[0], entry["target"].split(".")[0]
         if entry["kind"] == "link":

@@ -36,8 +36,8 @@ def test_rows_share_the_fpgas_evenly() -> None:
 @pytest.mark.parametrize(("source", "target"), [(0, 2), (1, 3), (0, 3)])
 def test_a_link_between_others_touches_no_fpga_between(source: int, target: int) -> None:
     path = link_path(BOXES[source], BOXES[target], (ROW, ROW), gap=100, gutter=1)
-    assert path[0] == (BOXES[source].right, 65)
-    assert path[-1] == (BOXES[target].left, 65)
+    assert path[0] == (BOXES[source].right, 58)
+    assert path[-1] == (BOXES[target].left, 58)
     for (x0, y0), (x1, y1) in pairwise(path):
         assert x0 == x1 or y0 == y1
         for box in BOXES:

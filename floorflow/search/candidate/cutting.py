@@ -281,7 +281,7 @@ class _Links:
     def gbps(self) -> tuple[float, ...]:
         """What the links between each slot and the next carry; infinite where there is none."""
         platform = self.context.platform
-        rates = {link.name: link.gbps for link in platform.links}
+        rates = {link.name: link.payload_gbps for link in platform.links}
         routes = (platform.route_steps(*pair) for pair in pairwise(self.slots))
         return tuple(min((rates[s.link] for s in steps if s.link is not None), default=inf) for steps in routes)
 

@@ -386,10 +386,10 @@ def _way(
     regions = {slot.name: slot.region for slot in context.platform.slots}
     steps = context.platform.route_steps(*slots)
     pairs = [zip(step.joints, step.crossings, strict=True) for step in steps]
-    joints = [joint for pair in pairs for joint, crossing in pair if crossing.registers]
+    found = [joint for pair in pairs for joint, crossing in pair if crossing.registers]
+    joints = sorted(found, key=lambda joint: regions[joint[0]].bottom)
     rows = [(regions[lower].top + regions[upper].bottom) / 2 for lower, upper in joints]
-    passed = {slot for joint in joints for slot in joint} if joints else {slots[0]}
-    upwards = tuple(sorted(passed, key=lambda slot: regions[slot].bottom))
+    upwards = (joints[0][0], *(upper for _, upper in joints)) if joints else slots[:1]
     return PlacedWay(Way.between(source, target, rows), upwards, rises=source[1] <= target[1])
 
 

@@ -63,8 +63,10 @@ def link_bound(
     passed = {step.link for step in steps if step.link is not None} & _without_a_way_round(platform)
     if not passed:
         return None
-    slowest = min((link for link in platform.links if link.name in passed), key=lambda link: (link.gbps, link.name))
-    return LinkBound(slowest.name, _narrowest_cut_bits(dataflow, weight), slowest.gbps, platform.clock_mhz)
+    slowest = min(
+        (link for link in platform.links if link.name in passed), key=lambda link: (link.payload_gbps, link.name)
+    )
+    return LinkBound(slowest.name, _narrowest_cut_bits(dataflow, weight), slowest.payload_gbps, platform.clock_mhz)
 
 
 def _without_a_way_round(platform: Platform) -> set[str]:

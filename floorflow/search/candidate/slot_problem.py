@@ -231,7 +231,7 @@ def _streams(
             source=None if c.stream.from_outside else ends[c.name][0],
             target=None if c.stream.to_outside else ends[c.name][1],
             wires=c.sll_wires,
-            bits_per_frame=ceil(c.stream.elements * c.stream.element_bits * frames[c.name]),
+            bits_per_frame=ceil(c.wire_bits_per_frame * frames[c.name]),
         )
         for c in channels
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Any
 
@@ -71,6 +71,15 @@ class Shell:
         return cell == self.prefix or cell.startswith(f"{self.prefix}/")
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a slot lies: an SLR by number, or a half of it."""
+
+    slr: int
+    half: str
+    area: Rectangle
+
+
 BOARD_SCHEMA = "floorflow-board/1"
 
 LINK_SCHEMA = "floorflow-link/1"
@@ -125,6 +134,8 @@ class Board:
     """Ranges that the options keep free on this FPGA."""
     kept_free: tuple[Rectangle, ...] = ()
     """What no pblock of a phase may touch because it is not of the phase's region."""
+    halves: Mapping[str, int] = field(default_factory=dict)
+    """First row of the upper half of each SLR that the platform's file cuts in two."""
 
     @property
     def host_memory(self) -> Record | None:
@@ -213,7 +224,7 @@ class Board:
     def link_by(self, kind: Record, slr: str | None = None) -> Record:
         """Return how the board is joined by a kind of link; ``slr`` is where it ends if the board's file is silent."""
         figures = {key: kind[key] for key in ("gbps", "latency_us", "assumed")}
-        figures["reliable"] = kind.get("reliable", True)
+        figures["reliable"], figures["overhead"] = kind.get("reliable", True), kind.get("overhead", 0.0)
         own = self.raw.get("link") or {"slr": slr}
         return {**own, **figures, "kind": kind["name"], "core": kind.get("core")}
 
@@ -297,9 +308,42 @@ class Board:
         return [rectangle_of_range(self.device, span) for span in spans]
 
     @cached_property
-    def floors(self) -> dict[int, Floor]:
-        """The free floor of each SLR."""
-        return {slr: Floor(self.device, slr, self.keep_outs) for slr in range(len(self.device.raw["slrs"]))}
+    def places(self) -> list[Place]:
+        """The slots from the lowest up: each SLR, or its halves."""
+        found = []
+        for slr in range(len(self.device.raw["slrs"])):
+            whole, cut = self.device.slr_rectangle(slr), self.halves.get(self.slr_name(slr))
+            if cut is None:
+                found.append(Place(slr, "", whole))
+                continue
+            found.append(Place(slr, "lower", Rectangle(whole.left, whole.bottom, whole.right, cut - 1)))
+            found.append(Place(slr, "upper", Rectangle(whole.left, cut, whole.right, whole.top)))
+        return found
+
+    def half_at(self, slr: str, port: Rectangle | None) -> str:
+        """Return the half of an SLR in which the middle of a port lies; without one the lower."""
+        if slr not in self.halves:
+            return ""
+        return "upper" if port is not None and port.bottom + port.top >= 2 * self.halves[slr] else "lower"
+
+    def home(self, item: Record) -> tuple[str, str]:
+        """Return SLR and half of infrastructure: where it is reserved, or at the port of the host or of links."""
+        slr, port = item["slr"], None
+        if item.get("reserved"):
+            port = rectangle_of_range(self.device, self._range(item["reserved"]))
+        elif item in self._link_cores:
+            port = self.link_port
+        elif slr == self.host_slr:
+            port = self.host_port
+        return slr, self.half_at(slr, port)
+
+    @cached_property
+    def floors(self) -> dict[tuple[int, str], Floor]:
+        """The free floor of each slot, by SLR and half."""
+        return {
+            (place.slr, place.half): Floor(self.device, (place.area.bottom, place.area.top), self.keep_outs)
+            for place in self.places
+        }
 
     @cached_property
     def keep_outs(self) -> list[Rectangle]:
@@ -343,27 +387,49 @@ class Board:
         """Sites that the shell takes: of a site range only those of its type, of a clock region all."""
         return sites_of(self.device, self.static_ranges)
 
-    @property
+    @cached_property
     def capacities(self) -> list[dict[str, int]]:
-        """Silicon of each SLR."""
-        return self.device.slr_resources
+        """Silicon of each slot."""
+        return (
+            [self.device.resources(place.area) for place in self.places] if self.halves else self.device.slr_resources
+        )
 
     @cached_property
     def _without_shell(self) -> list[dict[str, int]]:
         """Capacity of each SLR less the shell, or what was measured if that is less."""
         found = []
-        for slr, capacity in enumerate(self.capacities):
+        for slr, capacity in enumerate(self.device.slr_resources):
             taken = self.device.resources_of(shared(self.static_sites, self.device.slr_sites[slr]))
             measured = self.shell.get("measured_available", {}).get(self.slr_name(slr), {})
             left = {name: capacity[name] - taken[name] for name in RESOURCE_NAMES}
             found.append({name: min(left[name], measured.get(name, left[name])) for name in RESOURCE_NAMES})
         return found
 
-    def available(self, slr: int) -> dict[str, int]:
-        """Return what the shell leaves of an SLR, less the infrastructure in it and what is to be kept free."""
-        here = [item["resources"] for item in self.infrastructure if item["slr"] == self.slr_name(slr)]
-        left = self._without_shell[slr]
-        free = self.device.resources_of(shared(self._asked_sites, self.device.slr_sites[slr]))
+    def _beside_shell(self, place: Place, sites: Sites) -> dict[str, int]:
+        """Return the same of a slot: what an SLR lacks beside the shell's sites is missing in each of its halves."""
+        if not place.half:
+            return self._without_shell[place.slr]
+        device, whole = self.device, self.device.slr_sites[place.slr]
+        capacity, left = device.slr_resources[place.slr], self._without_shell[place.slr]
+        taken, here = (device.resources_of(shared(self.static_sites, each)) for each in (whole, sites))
+        own = device.resources_of(sites)
+        return {
+            name: max(0, own[name] - here[name] - (capacity[name] - taken[name] - left[name]))
+            for name in RESOURCE_NAMES
+        }
+
+    def available(self, number: int) -> dict[str, int]:
+        """Return what the shell leaves of a slot, less the infrastructure in it and what is to be kept free."""
+        place = self.places[number]
+        sites = self.device.sites(place.area) if place.half else self.device.slr_sites[place.slr]
+        own = self.slr_name(place.slr), place.half
+        here = [item["resources"] for item in self.infrastructure if self.home(item) == own]
+        left = self._beside_shell(place, sites)
+        free = self.device.resources_of(shared(self._asked_sites, sites))
+        for item in self.infrastructure:
+            if place.half and item.get("reserved") and self.home(item) != own:
+                area = self.device.sites(rectangle_of_range(self.device, self._range(item["reserved"])))
+                here.append(self.device.resources_of(shared(area, sites)))
         return {
             name: max(0, left[name] - sum(item.get(name, 0) for item in here) - free[name]) for name in RESOURCE_NAMES
         }

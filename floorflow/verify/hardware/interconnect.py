@@ -204,14 +204,16 @@ def row_step(device: Device) -> int:
 
 @dataclass(frozen=True)
 class Floor:
-    """The free floor of one SLR, counted from the raw die; ``keep_outs`` are those of its board.
+    """The free floor of one slot, from its first row to its last, counted from the raw die.
+
+    ``keep_outs`` are those of its board.
 
     No edge of a pblock cuts an interconnect column off its neighbours, nor a tile of the tallest kind; what touches a
     keep-out is not free (docs/plan.md, *Free cells*).
     """
 
     device: Device
-    slr: int
+    rows: tuple[int, int]
     keep_outs: Sequence[Rectangle]
 
     @cached_property
@@ -220,7 +222,7 @@ class Floor:
 
     @cached_property
     def _bands(self) -> list[tuple[int, int]]:
-        step, (bottom, top) = row_step(self.device), self.device.slr_rows(self.slr)
+        step, (bottom, top) = row_step(self.device), self.rows
         return [(row, row + step - 1) for row in range(-(-bottom // step) * step, top + 2 - step, step)]
 
     @cached_property

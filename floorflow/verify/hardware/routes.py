@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from floorflow.verify.plan_records import LinkRecord, PlanRecord, SlotRecord
 from floorflow.verify.records import Record
 
-TOPOLOGIES = ("pair", "chain", "ring", "star", "full")
+TOPOLOGIES = ("pair", "chain", "ring", "star", "mesh", "full")
 
 
 @lru_cache(maxsize=16)
@@ -31,7 +31,17 @@ def _are_joined(topology: str, low: int, high: int, fpga_count: int) -> bool:
         return True
     if topology == "star":
         return low == 0
+    if topology == "mesh":
+        (row, column), (other_row, other_column) = (_place_in_mesh(n, fpga_count) for n in (low, high))
+        return abs(row - other_row) + abs(column - other_column) == 1
     return high - low == 1 or (topology == "ring" and high - low == fpga_count - 1)
+
+
+def _place_in_mesh(number: int, fpga_count: int) -> tuple[int, int]:
+    """Return row and column: rows are the least numbers of FPGAs whose square holds all, every other one backwards."""
+    width = next(n for n in range(1, fpga_count + 1) if n * n >= fpga_count)
+    row, column = divmod(number, width)
+    return row, column if row % 2 == 0 else width - 1 - column
 
 
 PLATFORM_FILE_SCHEMA = "floorflow-platform/1"
@@ -99,13 +109,13 @@ def _number(name: str) -> int | None:
     return int(digits) if name.startswith("fpga") and digits.isascii() and digits.isdecimal() else None
 
 
-SLL_COST, LINK_COST = 1, 10
-"""What a wire costs over one boundary and over a link."""
+SLL_COST, HALF_COST, LINK_COST = 1, 1, 10
+"""What a wire costs over one boundary, from half to half of an SLR, and over a link."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place for modules, one SLR of one FPGA."""
+    """A place for modules, one SLR of one FPGA or a half of it."""
 
     name: str
     fpga: str
@@ -144,17 +154,18 @@ class RouteStep:
     @property
     def kind(self) -> str:
         """What the plan calls it."""
-        return "link" if self.link else "sll"
+        return "link" if self.link else "sll" if self.hops else "half"
 
     @property
     def hops(self) -> int:
-        """Boundaries crossed; 1 for a link."""
-        return 1 if self.link else len(self.boundaries)
+        """SLR boundaries crossed; 1 for a link."""
+        return 1 if self.link else sum(lower.slr != upper.slr for lower, upper in self.boundaries)
 
     @property
     def cost_per_wire(self) -> int:
-        """What each wire costs on this step: over the n-th boundary in a row n times as much as over the first."""
-        return LINK_COST if self.link else SLL_COST * sum(range(1, self.hops + 1))
+        """What each wire costs on this step: over the n-th SLR boundary n times as much as over the first."""
+        halves = len(self.boundaries) - self.hops
+        return LINK_COST if self.link else SLL_COST * sum(range(1, self.hops + 1)) + HALF_COST * halves
 
 
 Route = tuple[RouteStep, ...]

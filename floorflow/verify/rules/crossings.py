@@ -109,8 +109,12 @@ def check_loads(phase: PhaseFacts, slls: list[BoundaryRecord]) -> None:
     for name, load in loads.items():
         where = f"{phase.where} load {name}"
         if load.is_too_much:
-            unit = "wires" if load.kind == "sll" else "Gb/s"
-            phase.add(f"{load.kind}-overload", where, f"needs {load.use} {unit}, has {load.capacity}")
+            unit = "Gb/s" if load.kind == "link" else "wires"
+            phase.add(
+                "link-overload" if load.kind == "link" else "sll-overload",
+                where,
+                f"needs {load.use} {unit}, has {load.capacity}",
+            )
     _check_loads_listed(phase, loads)
 
 
@@ -126,12 +130,13 @@ def _loads(phase: PhaseFacts, slls: list[BoundaryRecord]) -> dict[str, Load]:
 def _wires(phase: PhaseFacts, slls: list[BoundaryRecord]) -> dict[str, Load]:
     """Wires used of every boundary; one that the platform does not list has none."""
     capacity = {(sll["lower"], sll["upper"]): sll["wires"] for sll in slls}
+    kinds = {(sll["lower"], sll["upper"]): sll["kind"] for sll in slls}
     used: Counter[tuple[str, str]] = Counter()
     for channel in phase.channels:
-        for lower, upper in phase.boundaries(phase.route(channel) or ()):
+        for lower, upper in (pair for step in phase.route(channel) or () for pair in step.boundaries):
             used[(lower.name, upper.name)] += stream_wires(channel["width_bits"])
     names = sorted({*capacity, *used})
-    return {f"{pair[0]}-{pair[1]}": Load("sll", used[pair], capacity.get(pair, 0)) for pair in names}
+    return {f"{pair[0]}-{pair[1]}": Load(kinds.get(pair, "sll"), used[pair], capacity.get(pair, 0)) for pair in names}
 
 
 def _rates(phase: PhaseFacts) -> dict[str, Load]:
@@ -139,7 +144,7 @@ def _rates(phase: PhaseFacts) -> dict[str, Load]:
     capacity: dict[str, float] = {}
     for _, link in sorted(phase.links.items()):
         for source, target in ((link.lower, link.upper), (link.upper, link.lower)):
-            capacity[f"{source.fpga}>{target.fpga}"] = link.entry["gbps"]
+            capacity[f"{source.fpga}>{target.fpga}"] = link.entry["gbps"] / (1 + link.entry["overhead"])
     for channel in phase.channels:
         for step in phase.route(channel) or ():
             if step.link:
@@ -221,7 +226,7 @@ def _check_streams_listed(phase: PhaseFacts, stated: list[FarStreamRecord], wher
 def _far(phase: PhaseFacts, channel: ChannelRecord, step: RouteStep) -> FarStreamRecord:
     """Return how the plan lists a stream over several boundaries."""
     registers: list[FarRegisterRecord] = []
-    for lower, upper in step.boundaries:
+    for lower, upper in phase.boundaries((step,)):
         stages = phase.register_stages[lower.fpga]
         flops = stages * stream_wires(channel["width_bits"]) * phase.stage_of_a_wire["FF"]
         registers.append({"boundary": f"{lower.name}-{upper.name}", "stages": stages, "flip_flops": flops})

@@ -12,7 +12,7 @@ import math
 from fractions import Fraction
 
 from floorflow.verify.facts import PhaseFacts, is_outside
-from floorflow.verify.graphs import topological_order
+from floorflow.verify.graphs import has_cycle, least_starts, topological_order
 from floorflow.verify.hardware.routes import Link, Route, links_on
 from floorflow.verify.phase_records import ChannelRecord
 from floorflow.verify.records import SIDES
@@ -113,6 +113,25 @@ def check_fifos(phase: PhaseFacts) -> None:
         least = max(depth, channel["fifo_needed"])
         if channel["fifo_depth"] < least:
             phase.add("wrong-fifo-depth", where, f"fifo_depth is {channel['fifo_depth']}, expected at least {least}")
+
+
+def check_waiting(phase: PhaseFacts) -> None:
+    """Judge what FIFOs hold where branches meet after routes of unequal cycles: the least bits of all starts."""
+    if has_cycle(phase.successors):
+        return  # reported where channels are judged
+    edges, own = [], 0
+    planned = any(channel["fifo_needed"] for channel in phase.channels)  # else the tool sees to depths
+    for channel in phase.channels if planned else ():
+        route = phase.route(channel)
+        if route is not None and channel["source"] in phase.folded and channel["target"] in phase.folded:
+            links = (
+                Fraction(str(link.entry["latency_us"])) * Fraction(str(phase.clock_mhz)) for link in links_on(route)
+            )
+            cycles, bits = phase.stages(route) + sum(map(math.ceil, links)), channel["width_bits"]
+            edges.append((channel["source"], channel["target"], cycles, bits))
+            own += cycles * bits
+    where, stated = f"{phase.where}.partition", phase.raw["partition"]["waiting_bits"]
+    phase.expect("wrong-waiting", where, "waiting_bits", stated, least_starts(edges) - own)
 
 
 def check_unplaced_fifos(phase: PhaseFacts, part: str) -> None:

@@ -85,12 +85,17 @@ class Rules:
     board: Board
     options: OptionsRecord
     outcomes: Outcomes
-    floors: Mapping[int, Floor]
+    floors: Mapping[tuple[int, str], Floor]
 
     @classmethod
     def of(cls, board: Board, options: OptionsRecord, outcomes: Outcomes) -> Rules:
-        """Take the floors of the board's SLRs."""
+        """Take the floors of the board's slots."""
         return cls(board, options, outcomes, board.floors)
+
+    @property
+    def dies(self) -> int:
+        """Number of SLRs."""
+        return len(self.board.device.raw["slrs"])
 
     @property
     def asked(self) -> str:
@@ -100,7 +105,7 @@ class Rules:
     @property
     def is_hard(self) -> bool:
         """Whether pblocks are sized to be hard: as asked for, else where there are several SLRs."""
-        return self.asked == "hard" or (self.asked == "auto" and len(self.floors) > 1)
+        return self.asked == "hard" or (self.asked == "auto" and self.dies > 1)
 
     def is_whole(self, block: Block) -> bool:
         """Whether a pblock covers all that is free of its slot."""
@@ -108,7 +113,7 @@ class Rules:
         return floor is not None and block.cells == floor.free_cells
 
     def _floor(self, block: Block) -> Floor | None:
-        return None if block.slot is None else self.floors.get(block.slot.slr)
+        return None if block.slot is None else self.floors.get(_place(block.slot))
 
     def limit(self, block: Block) -> Amounts:
         """Return the most that a module may need of its pblock, short or not."""
@@ -146,15 +151,16 @@ class Rules:
 
     def style(self, slot: Slot, blocks: Sequence[Block]) -> str:
         """Return how a slot is constrained; ``blocks`` are all of the FPGA."""
-        if self.asked == "auto" and len(self.floors) == 1:
+        if self.asked == "auto" and self.dies == 1:
             luts = [block.demand["LUT"] for block in blocks]
             return "none" if max(luts, default=0) > MOST_OF_FPGA * sum(luts) else "soft"
         inside = [block for block in blocks if block.slot is slot]
         if self.asked == "auto":
-            most = MOST_OF_SLOT * self.floors[slot.slr].free_cells if slot.slr in self.floors else 0
+            place = _place(slot)
+            most = MOST_OF_SLOT * self.floors[place].free_cells if place in self.floors else 0
             return "hard" if all(block.cells <= most and not block.entry["short"] for block in inside) else "slr"
         if self.asked == "slr":
-            return "slr" if len(self.floors) > 1 else "none"
+            return "slr" if self.dies > 1 else "none"
         return "soft" if self.asked == "hard" and any(map(self.is_whole, inside)) else self.asked
 
 
@@ -332,6 +338,10 @@ def _counted(phase: PhaseFacts, device: Device, pblocks: Mapping[str, PblockReco
             yield Block(name, where, entry, phase.slots.get(entry["slot"]), areas, inside, sites, supply, demand)
 
 
+def _place(slot: Slot) -> tuple[int, str]:
+    return slot.slr, slot.entry["half"]
+
+
 def _check_each(phase: PhaseFacts, board: Board, block: Block) -> None:
     """Judge a pblock by itself."""
     _check_sites(block, phase.findings)
@@ -344,6 +354,9 @@ def _check_each(phase: PhaseFacts, board: Board, block: Block) -> None:
         slrs = slrs_of(board.device, block)
         if slrs != [block.slot.slr]:
             phase.add("slr-mismatch", block.where, f"it lies in SLR {slrs}, its slot in {block.slot.slr}")
+        home = next((p.area for p in board.places if (p.slr, p.half) == _place(block.slot)), None)
+        if home is not None and any(area.bottom < home.bottom or area.top > home.top for area in block.areas):
+            phase.add("slr-mismatch", block.where, f"it leaves the {block.slot.entry['half']} half of its SLR")
     phase.expect("wrong-supply", block.where, "supply", amounts(block.entry["supply"]), block.supply)
     phase.expect("wrong-demand", block.where, "demand", amounts(block.entry["demand"]), block.demand)
 

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import PurePosixPath
 
-from floorflow.verify.facts import slr_number
 from floorflow.verify.files import Folder, parsed_yaml, shipped_file
 from floorflow.verify.hardware.boards import (
     BOARD_SCHEMA,
@@ -45,13 +45,15 @@ from floorflow.verify.plan_records import (
 )
 from floorflow.verify.records import RESOURCE_NAMES, Record, amounts, repeated
 from floorflow.verify.rules.pblocks import areas_on
+from floorflow.verify.rules.routing import wires_between_halves
 from floorflow.verify.schema import departures, file_record
 from floorflow.verify.violations import Findings
 
 
-def slot_in(fpga: FpgaRecord, slr: str) -> str:
-    """Return the name of an FPGA's slot in an SLR: a slot's name says nothing, its fields do."""
-    return next((slot["name"] for slot in fpga["slots"] if slot["slr"] == slr), f"a slot in {slr}")
+def slot_in(fpga: FpgaRecord, slr: str, half: str = "") -> str:
+    """Return the name of an FPGA's slot in an SLR, or a half: a slot's name says nothing, its fields do."""
+    found = (slot["name"] for slot in fpga["slots"] if (slot["slr"], slot["half"]) == (slr, half))
+    return next(found, f"a slot in {slr} {half}".strip())
 
 
 def check_links(plan: PlanRecord, boards: Boards, findings: Findings) -> None:
@@ -123,9 +125,12 @@ def _expected(pair: tuple[int, int], link: Record, fpgas: list[FpgaRecord], boar
     for number in pair:
         board = boards.get(fpgas[number]["name"])
         own = board.link if board is not None else None
-        ends.append(slot_in(fpgas[number], (own or link)["slr"]))
+        slr = (own or link)["slr"]
+        half = "" if board is None else board.half_at(slr, board.link_port)
+        ends.append(slot_in(fpgas[number], slr, half))
     figures = {key: link[key] for key in ("kind", "gbps", "latency_us")}
     sure = {"assumed": link.get("assumed", False), "reliable": link.get("reliable", True)}
+    sure["overhead"] = link.get("overhead", 0.0)
     return {**figures, **sure, "source": ends[0], "target": ends[1]}
 
 
@@ -154,11 +159,13 @@ def load_boards(folder: Folder, plan: PlanRecord, findings: Findings) -> dict[st
     """Return the board of each FPGA whose files can be read; what is wrong with the others is reported."""
     fpgas, topology, kind = plan["platform"]["fpgas"], plan["options"]["topology"], None
     joins: tuple[Join, ...] | None = None
-    described = described_by(plan)
+    described, halves = described_by(plan), list[Mapping[str, int]]()
     if described is not None:
         joins = _joins(folder, described, fpgas, findings)
         if joins is None:
             return {}
+        content = folder.yaml(f"platform/{described}", findings) or {"fpgas": []}
+        halves = [fpga.get("halves", {}) for fpga in content["fpgas"]]
     elif plan["options"]["link"] is not None:
         kind = _well_formed(folder, f"links/{plan['options']['link']}", "link_file", findings)
         if kind is None:
@@ -174,7 +181,9 @@ def load_boards(folder: Folder, plan: PlanRecord, findings: Findings) -> dict[st
         try:
             place = number, len(fpgas), topology, kind, joins, plan["options"]["host_port"]
             free = areas_on(fpga["name"], plan["options"].get("keep_out", []))
-            boards[fpga["name"]] = _complete(Board(board, device, *place, asked_free=free))
+            boards[fpga["name"]] = _complete(
+                Board(board, device, *place, asked_free=free, halves=halves[number] if number < len(halves) else {})
+            )
         except (
             BoardProblem,
             LookupError,
@@ -222,9 +231,20 @@ def _complete(board: Board) -> Board:
         raise BoardProblem("says both host_slr and memories, or neither")
     _check_link(board)
     _ = board.keep_out, board.device.all_sites, list(board.sll_wires()), board.host_port, board.link_port
-    for slr in range(len(board.device.raw["slrs"])):
-        board.available(slr)
+    _check_halves(board)
+    for number in range(len(board.places)):
+        board.available(number)
     return board
+
+
+def _check_halves(board: Board) -> None:
+    names = [slr["name"] for slr in board.device.raw["slrs"]]
+    for slr, row in board.halves.items():
+        if slr not in names:
+            raise BoardProblem(f"halves of {slr}, which the die does not have")
+        bottom, top = board.device.slr_rows(names.index(slr))
+        if not bottom < row <= top or row % board.device.region_rows:
+            raise BoardProblem(f"{slr} is cut at row {row}, where no clock region begins inside it")
 
 
 def _check_link(board: Board) -> None:
@@ -241,8 +261,8 @@ def _check_link(board: Board) -> None:
             raise BoardProblem(f"its links end in {link['slr']} and {stated}, expected one SLR")
     if link["slr"] not in [slr["name"] for slr in board.device.raw["slrs"]]:
         raise BoardProblem(f"link.slr is {link['slr']}, which the die does not have")
-    if link["gbps"] <= 0 or link["latency_us"] < 0:
-        raise BoardProblem("link.gbps must be positive and link.latency_us not negative")
+    if link["gbps"] <= 0 or link["latency_us"] < 0 or link.get("overhead", 0) < 0:
+        raise BoardProblem("link.gbps must be positive, link.latency_us and link.overhead not negative")
 
 
 def _well_formed(folder: Folder, name: str, record: str, findings: Findings) -> Record | None:
@@ -337,7 +357,7 @@ def _check_fpga(fpga: FpgaRecord, board: Board, where: str, findings: Findings) 
         "board": board.raw["name"],
         "part": board.raw["part"],
         "device": PurePosixPath(board.raw["device"]).stem,
-        "host_slot": slot_in(fpga, board.host_slr),
+        "host_slot": slot_in(fpga, board.host_slr, board.half_at(board.host_slr, board.host_port)),
         "host_port": asdict(board.host_port),
         "host_memory": board.host_memory and board.host_memory["name"],
         "link_port": board.link_port and asdict(board.link_port),
@@ -350,16 +370,16 @@ def _check_fpga(fpga: FpgaRecord, board: Board, where: str, findings: Findings) 
     if not board.raw["part"].startswith(tuple(known)):
         message = f"part {board.raw['part']} begins with none of the die's names {', '.join(known)}"
         findings.add("platform-mismatch", where, message)
-    slrs = [slr["name"] for slr in board.device.raw["slrs"]]
-    if [slot["slr"] for slot in fpga["slots"]] != slrs:
-        names = ", ".join(f"{slot['name']} in {slot['slr']}" for slot in fpga["slots"])
-        findings.add("platform-mismatch", f"{where}.slots", f"slots are {names}; the die has {', '.join(slrs)}")
+    places = [(board.slr_name(place.slr), place.half) for place in board.places]
+    if [(slot["slr"], slot["half"]) for slot in fpga["slots"]] != places:
+        names = ", ".join(f"{slot['name']} in {slot['slr']} {slot['half']}".strip() for slot in fpga["slots"])
+        there = ", ".join(" ".join(place).strip() for place in places)
+        findings.add("platform-mismatch", f"{where}.slots", f"slots are {names}; the die has {there}")
     for slot in fpga["slots"]:
         findings.expect("platform-mismatch", f"{where} slot {slot['name']}", "fpga", slot["fpga"], fpga["name"])
-        slr = slr_number(slot["slr"])
-        if slr is not None and slr < len(slrs):
-            place = f"{where} slot {slot['name']}"
-            capacity, available = board.capacities[slr], board.available(slr)
+        if (slot["slr"], slot["half"]) in places:
+            number, place = places.index((slot["slr"], slot["half"])), f"{where} slot {slot['name']}"
+            capacity, available = board.capacities[number], board.available(number)
             findings.expect("capacity-mismatch", place, "capacity", amounts(slot["capacity"]), capacity)
             findings.expect("available-mismatch", place, "available", amounts(slot["available"]), available)
 
@@ -372,7 +392,7 @@ def _check_infrastructure(platform: PlatformRecord, boards: Boards, findings: Fi
         return  # an unreadable board is reported already
     fpgas = {fpga["name"]: fpga for fpga in platform["fpgas"]}
     expected = Counter(
-        key(item["name"], slot_in(fpgas[fpga], item["slr"]), item["resources"])
+        key(item["name"], slot_in(fpgas[fpga], *board.home(item)), item["resources"])
         for fpga, board in boards.items()
         for item in board.infrastructure
     )
@@ -385,17 +405,20 @@ def _check_infrastructure(platform: PlatformRecord, boards: Boards, findings: Fi
 
 def _check_slls(platform: PlatformRecord, boards: Boards, findings: Findings) -> None:
     fpgas = {fpga["name"]: fpga for fpga in platform["fpgas"]}
-    expected = {
-        (slot_in(fpgas[fpga], board.slr_name(index)), slot_in(fpgas[fpga], board.slr_name(index + 1))): wires
-        for fpga, board in boards.items()
-        for index, wires in enumerate(board.sll_wires())
-    }
-    stated = {(sll["lower"], sll["upper"]): sll["wires"] for sll in platform["boundaries"]}
+    expected: dict[tuple[str, str], tuple[int, str]] = {}
+    for fpga, board in boards.items():
+        wires = iter(board.sll_wires())
+        for lower, upper in pairwise(board.places):
+            ends = (slot_in(fpgas[fpga], board.slr_name(place.slr), place.half) for place in (lower, upper))
+            half = lower.slr == upper.slr
+            count = wires_between_halves(board.device, lower.area.top) if half else next(wires)
+            expected[next(ends), next(ends)] = count, "half" if half else "sll"
+    stated = {(sll["lower"], sll["upper"]): (sll["wires"], sll["kind"]) for sll in platform["boundaries"]}
     _check_boundary_names(platform["boundaries"], findings)
     for lower, upper in sorted({*expected, *stated}):
         where = f"platform.boundaries {lower}-{upper}"
         wires = stated.get((lower, upper)), expected.get((lower, upper))
-        findings.expect("sll-capacity-mismatch", where, "wires", *wires)
+        findings.expect("sll-capacity-mismatch", where, "wires and kind", *wires)
 
 
 def _check_boundary_names(boundaries: list[BoundaryRecord], findings: Findings) -> None:

@@ -57,6 +57,15 @@ def check_objective(
     _check_bins(stated, carried, board.device, where, phase.findings)
 
 
+def wires_between_halves(device: Device, row: int) -> int:
+    """Return the long wires over the top of a row that streams may take, at interconnect or what stands for it."""
+    kinds = [device.legend_at(column, row // device.region_rows)["kind"] for column in range(device.columns)]
+    shown = any(kind == "interconnect" for kind in kinds)
+    tiles = sum(kind == "interconnect" if shown else kind in _KINDS for kind in kinds)
+    along = (LONG_WIRES_7 if _SEVEN.match(device.raw["part"]) else LONG_WIRES)[1]
+    return floor(along * tiles * FREE_SHARE)
+
+
 def _check_figures(stated: RoutingMapRecord, carried: Bins, offered: Bins, where: str, findings: Findings) -> None:
     derived = {
         "unit": UNIT,

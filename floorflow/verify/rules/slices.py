@@ -124,6 +124,7 @@ def _stretch(phase: PhaseFacts, board: Board, channel: ChannelRecord, source: Re
     (x, y), (other_x, other_y) = source.middle, target.middle
     low, high = min(y, other_y), max(y, other_y)
     passed = [pair for pair in phase.boundaries(phase.route(channel) or ()) if phase.register_stages[pair[0].fpga]]
+    passed.sort(key=lambda pair: pair[0].slr)
     edges = sorted(
         (board.device.slr_rows(lower.slr)[1] + board.device.slr_rows(upper.slr)[0]) / 2 for lower, upper in passed
     )
@@ -131,8 +132,7 @@ def _stretch(phase: PhaseFacts, board: Board, channel: ChannelRecord, source: Re
     rows = [after - before for before, after in pairwise(stops)]
     ends = phase.ends(channel)
     first = [ends[0]] if ends else []
-    at_edges = {slot.name: slot for pair in passed for slot in pair}
-    slots = sorted(at_edges.values(), key=lambda slot: slot.slr) or first
+    slots = [passed[0][0], *(upper for _, upper in passed)] if passed else first
     names = [slot.name for slot in slots]
     if y > other_y:
         rows, names = rows[::-1], names[::-1]

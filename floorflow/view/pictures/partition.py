@@ -122,7 +122,7 @@ def _write_header(sheet: Sheet, plan: Plan, chain: SlotChainView, phase: int) ->
     stats = partition["stats"]
     gap = "" if stats["gap"] is None else f", gap {stats['gap']:.1%}"
     over_links = sum(len(streams) for link in chain.links for streams in link.streams)
-    inside = len(partition["crossings"]) - over_links
+    inside = sum(item["kind"] == "sll" for item in partition["crossings"])
     counts = f"{inside} streams over SLR boundaries" + (f", {over_links} over links" if chain.links else "")
     cost = f"{counts}   ·   cost {partition['cost']:,} ({stats['status']}{gap})"
     top = write_head(sheet, f"Partition of {chain.title}", chain.subtitle, cost)
@@ -191,7 +191,7 @@ def _write_boundary(sheet: Sheet, lower: Box, top: float, boundary: BoundaryView
     x, right, y = lower.left + 8, lower.right - 6, top - 11
     share = boundary.use_wires / boundary.capacity_wires if boundary.capacity_wires else 0.0
     draw_bar(sheet, Box(x + 24, y - 0.6, x + 84, y + 5.6), Use(share, 1.0))
-    text = f"{to}{boundary.use_wires:,.0f} of {boundary.capacity_wires:,.0f} SLL wires ({share:.1%})"
+    text = f"{to}{boundary.use_wires:,.0f} of {boundary.capacity_wires:,.0f} {boundary.what} ({share:.1%})"
     sheet.write(x + 90, y, clipped(text, right - x - 90, _SIZE), _SIZE)
     directions = (("↓", boundary.down), ("↑", boundary.up))
     lines = [f"{arrow} {',  '.join(stream.text for stream in streams)}" for arrow, streams in directions if streams]
@@ -208,7 +208,7 @@ def _write_link(sheet: Sheet, link: LinkView, start: Box, bottom: float) -> None
     sheet.write(left, y - 9, clipped(kind, width, 6.2), 6.2, colour=QUIET)
     for arrow, use_gbps, load, at in zip("→←", link.use_gbps, link.loads, (y - 21, y - 41), strict=True):
         sheet.write(left, at, arrow, 8, colour=LINK)
-        draw_bar(sheet, Box(left + 12, at - 0.4, left + 40, at + 5.8), Use(use_gbps / link.entry["gbps"], 1.0))
+        draw_bar(sheet, Box(left + 12, at - 0.4, left + 40, at + 5.8), Use(use_gbps / link.payload_gbps, 1.0))
         sheet.write(left + 44, at, load, _SIZE)
     y -= 41
     streams = [stream.text for both in link.streams for stream in both]

@@ -17,7 +17,7 @@ def test_planner_and_judge_count_the_same_free_cells(board: str) -> None:
     for fpga in load_platform(board, 1).fpgas:
         die = device(fpga.device.part)
         for number, slot in enumerate(fpga.slots):
-            floor = Floor(die, number, [Rectangle(*hole.as_tuple()) for hole in slot.keep_outs])
+            floor = Floor(die, die.slr_rows(number), [Rectangle(*hole.as_tuple()) for hole in slot.keep_outs])
             assert floor.free_cells == free_cells(fpga.device, slot)
 
 
@@ -41,7 +41,7 @@ def test_the_widest_rectangles_are_found_around_another(seed: int) -> None:
 
     area = rectangle(6, 2)
     others = [other for other in (rectangle(5, 3) for _ in range(6)) if not other.overlaps(area)]
-    found = list(Floor(die, 0, others[:1]).around(area, others[1:]))
+    found = list(Floor(die, die.slr_rows(0), others[:1]).around(area, others[1:]))
     for wide in found:
         assert wide.left <= area.left <= area.right <= wide.right
         assert not any(wide.overlaps(other) for other in others)
