@@ -95,7 +95,17 @@ class Crossing:
 
 def boundary_crossing(board: Board, wires: int | None = None, *, fifos: bool = False) -> Crossing:
     """Return the crossing of an SLR boundary with so many wires: each register stage takes a cycle."""
-    return Crossing("sll", wires, board.crossing_registers, board.crossing_registers, fifos=fifos)
+    stages = stages_at_boundary(board, fifos=fifos)
+    return Crossing("sll", wires, stages, stages, fifos=fifos)
+
+
+def stages_at_boundary(board: Board, *, fifos: bool) -> int:
+    """Return the board's register stages; where they are FIFOs, and there are any, one stands on each side at least.
+
+    A single register can be a pair of Laguna's with half of it on each side; a FIFO lies in one SLR, and leaves the
+    wire that crosses to whatever drives it from the other.
+    """
+    return max(2, board.crossing_registers) if fifos and board.crossing_registers else board.crossing_registers
 
 
 def link_crossing(gbps: float, latency_us: float, clock_mhz: float) -> Crossing:
