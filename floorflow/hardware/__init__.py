@@ -37,6 +37,7 @@ from floorflow.hardware.slot_graph import (
     link_crossing,
     padded_width_bits,
     stages_at_boundary,
+    stream_weight,
     stream_wires,
 )
 from floorflow.hardware.slots import Infrastructure, Slot

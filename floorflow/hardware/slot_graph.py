@@ -52,6 +52,16 @@ def stream_wires(width_bits: int) -> int:
     return padded_width_bits(width_bits) + HANDSHAKE_WIRES
 
 
+LEAST_WEIGHT = 64
+"""Wires that the narrowest stream counts for in the wirelength: it misses the clock as a wide one does. Half of the
+streams between modules of CNV and MobileNet have no more."""
+
+
+def stream_weight(width_bits: int) -> int:
+    """Wires that a stream counts for in the wirelength: those that it has, or ``LEAST_WEIGHT``."""
+    return max(stream_wires(width_bits), LEAST_WEIGHT)
+
+
 @dataclass(frozen=True, slots=True)
 class Crossing:
     """One SLR boundary, or one link between FPGAs, made from its board.

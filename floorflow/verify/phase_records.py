@@ -293,6 +293,7 @@ class LongStreamRecord(TypedDict):
     unsliced_tiles: float
     way_tiles: float
     reach_tiles: float
+    comfortable_tiles: float
     slices: Count
 
 
