@@ -144,7 +144,7 @@ def loads(run: PhaseRun) -> list[LoadEntry]:
 
 
 def longest_streams(part: Part, fpga: Fpga) -> list[LongStreamEntry]:
-    """Return the longest streams of an FPGA: those beyond what is comfortable first, then by their way without slices."""
+    """Return the longest streams of an FPGA: those that should have slices first, then by their way without any."""
     slices, clock_mhz = part.candidate.slices, part.context.platform.clock_mhz
     most = comfortable_tiles(clock_mhz)
     own = {slot.name for slot in fpga.slots}

@@ -10,9 +10,9 @@ from itertools import product
 
 import yaml
 
+from floorflow.verify.facts import stream_wires
 from floorflow.verify.hardware.geometry import Rectangle
 from floorflow.verify.hardware.ranges import SiteRange, clock_region_rectangle
-from floorflow.verify.facts import stream_wires
 from tests.verify.dies import ranges_of
 from tests.verify.planting import (
     TWO_SLRS,

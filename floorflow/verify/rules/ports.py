@@ -15,7 +15,6 @@ from floorflow.verify.phase_records import ChannelRecord, PblockPortRecord, Pblo
 from floorflow.verify.records import Direction, Side
 from floorflow.verify.violations import Findings
 
-
 NARROWEST = 64
 """Wires that a stream of fewer counts for in lengths."""
 
