@@ -44,6 +44,7 @@ from floorflow.verify.finn.engines import is_versal
 from floorflow.verify.hardware import boards, geometry, routes
 from floorflow.verify.rules import claims, crossings, fifos, outcomes, slices, summary
 from floorflow.verify.rules import pblocks as judged_room
+from floorflow.verify.rules import ports as judged_ports
 from floorflow.verify.rules import routing as judged_routing
 from floorflow.verify.rules import throughput as judged_engines
 
@@ -125,6 +126,8 @@ BOTH: dict[str, tuple[Any, Any]] = {
     "large_lut_fill": (request.LARGE_LUT_FILL, judged_room.LARGE_LUT_FILL),
     "most_of_slot": (request.MOST_OF_SLOT, judged_room.MOST_OF_SLOT),
     "reach_tiles_mhz": (reach.REACH_TILES_MHZ, slices.TILES_AND_MHZ),
+    "comfortable_reach": (reach.COMFORTABLE_SHARE, slices.COMFORTABLE),
+    "least_weight": (slot_graph.LEAST_WEIGHT, judged_ports.NARROWEST),
     "slice_words": (fifo.SLICE_WORDS, slices.SLICE_WORDS),
     "longest_listed": (streams.LISTED, slices.LISTED),
     "most_of_fpga": (request.MOST_OF_FPGA, judged_room.MOST_OF_FPGA),

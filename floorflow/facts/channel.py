@@ -124,7 +124,7 @@ def slice_warnings(channels: Sequence[ChannelEntry], tool: str, *, slices_built:
         )
     short = [channel for channel in channels if channel.slices_left_out]
     if short:
-        long = f"{_streams(short)} longer than one cycle's reach {'have' if len(short) > 1 else 'has'} none"
+        long = f"{_streams(short)} longer than is comfortable {'have' if len(short) > 1 else 'has'} none"
         yield f"register slices are missing: {long}, for want of room or of kernels that hold them: {_named(short)}"
 
 
@@ -140,7 +140,7 @@ class LongStreamEntry(PlanModel):
     """A long stream: columns and rows from end to end, and from one register to the next at the most.
 
     ``unsliced_tiles``: the latter without slices; ``way_tiles``: with the planned ``slices``. One cycle reaches over
-    ``reach_tiles``.
+    ``reach_tiles``; beyond ``comfortable_tiles`` a stream gets slices.
     """
 
     channel: str
@@ -148,6 +148,7 @@ class LongStreamEntry(PlanModel):
     unsliced_tiles: float
     way_tiles: float
     reach_tiles: float
+    comfortable_tiles: float
     slices: Amount
 
     def built_tiles(self, *, slices_built: bool) -> float:
@@ -161,7 +162,8 @@ class LongStreamEntry(PlanModel):
 
     def reach_at(self, clock_mhz: float) -> str:
         """Return how far a cycle reaches, in words."""
-        return f"a cycle at {clock_mhz:g} MHz reaches over about {self.reach_tiles:,.0f}"
+        reach = f"a cycle at {clock_mhz:g} MHz reaches over about {self.reach_tiles:,.0f}"
+        return f"{reach}, slices from {self.comfortable_tiles:,.0f}"
 
 
 def longest_streams(
@@ -188,7 +190,7 @@ def longest_streams(
 
 def summarised(listed: Sequence[LongStreamEntry], clock_mhz: float, likely: str, *, slices_built: bool) -> list[str]:
     """Return a line on the longest stream of all, and one on each other that is listed and needs slices."""
-    long = [row for row in listed if row.unsliced_tiles > row.reach_tiles]
+    long = [row for row in listed if row.unsliced_tiles > row.comfortable_tiles]
     rows = long or sorted(listed, key=lambda row: -row.unsliced_tiles)[:1]
     first = [f"; {row.reach_at(clock_mhz)}; {likely}" for row in rows[:1]]
     return [_line(row, slices_built=slices_built) + "".join(first * (row is rows[0])) for row in rows]

@@ -102,9 +102,9 @@ def _longest_stream(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
     between = f" between {' and '.join(stages)}" if stages else ""
     missing = "" if built else "register slices in what is built, "
     way = f"{missing}--effort best may find shorter ways, a lower --fps makes pblocks smaller"
-    bare = bool(registers[row.channel]) and not crossed
+    bare, most = bool(registers[row.channel]) and not crossed, f"{row.comfortable_tiles:,.0f}"
     found = f"{tiles:,.0f} columns and rows{between}" + ", an SLR boundary without registers among them" * bare
-    yield Closing("longest stream", row.channel, found, f"{row.reach_tiles:,.0f}", way, bare or tiles > row.reach_tiles)
+    yield Closing("longest stream", row.channel, found, most, way, bare or tiles > row.comfortable_tiles)
 
 
 def _hops(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:

@@ -36,6 +36,8 @@ from floorflow.hardware.slot_graph import (
     boundary_pairs,
     link_crossing,
     padded_width_bits,
+    stages_at_boundary,
+    stream_weight,
     stream_wires,
 )
 from floorflow.hardware.slots import Infrastructure, Slot

@@ -14,12 +14,19 @@ from math import ceil
 
 REACH_TILES_MHZ = 60_000
 """Columns and rows between two registers times MHz: half the span of half an SLR of a U250 at 250 MHz."""
+COMFORTABLE_SHARE = 0.6
+"""Share of the reach beyond which a stream gets register slices: the reach is a whole period, and knows no detour."""
 ROUNDING = 1e-9
 
 
 def reach_tiles(clock_mhz: float) -> float:
     """Return how many columns and rows may lie between two registers."""
     return REACH_TILES_MHZ / clock_mhz
+
+
+def comfortable_tiles(clock_mhz: float) -> float:
+    """Return how many columns and rows may lie between two registers without another between them."""
+    return COMFORTABLE_SHARE * reach_tiles(clock_mhz)
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,16 @@ def stream_wires(width_bits: int) -> int:
     return padded_width_bits(width_bits) + HANDSHAKE_WIRES
 
 
+LEAST_WEIGHT = 64
+"""Wires that the narrowest stream counts for in the wirelength: it misses the clock as a wide one does. Half of the
+streams between modules of CNV and MobileNet have no more."""
+
+
+def stream_weight(width_bits: int) -> int:
+    """Wires that a stream counts for in the wirelength: those that it has, or ``LEAST_WEIGHT``."""
+    return max(stream_wires(width_bits), LEAST_WEIGHT)
+
+
 @dataclass(frozen=True, slots=True)
 class Crossing:
     """One SLR boundary, the line between the halves of an SLR, or one link between FPGAs, made from its board.
@@ -98,7 +108,17 @@ class Crossing:
 
 def boundary_crossing(board: Board, wires: int | None = None, *, fifos: bool = False) -> Crossing:
     """Return the crossing of an SLR boundary with so many wires: each register stage takes a cycle."""
-    return Crossing("sll", wires, board.crossing_registers, board.crossing_registers, fifos=fifos)
+    stages = stages_at_boundary(board, fifos=fifos)
+    return Crossing("sll", wires, stages, stages, fifos=fifos)
+
+
+def stages_at_boundary(board: Board, *, fifos: bool) -> int:
+    """Return the board's register stages; where they are FIFOs, and there are any, one stands on each side at least.
+
+    A single register can be a pair of Laguna's with half of it on each side; a FIFO lies in one SLR, and leaves the
+    wire that crosses to whatever drives it from the other.
+    """
+    return max(2, board.crossing_registers) if fifos and board.crossing_registers else board.crossing_registers
 
 
 def between_halves(wires: int) -> Crossing:

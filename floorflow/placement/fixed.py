@@ -47,7 +47,7 @@ def without(problem: PlacementProblem, regions: Mapping[str, Region]) -> Placeme
 
     def shortened(wire: Wire) -> Wire:
         source, target = (point_of(end, regions) if end in regions else end for end in (wire.source, wire.target))
-        return Wire(source, target, wire.width_bits)
+        return replace(wire, source=source, target=target)
 
     wires = tuple(shortened(wire) for wire in problem.wires)
     return replace(

@@ -63,10 +63,14 @@ class Ways:
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """The objective of a problem, of the places of all ends, (modules + pins, 2), given doubled."""
+    """The objective of a problem, of the places of all ends, (modules + pins, 2), given doubled.
+
+    ``wires`` (k,): those between each pair of ends, which take of the routing.
+    """
 
     weights: Weights
     nets: NetArrays
+    wires: Floats
     ways: Ways | None
     bins: Bins
 
@@ -74,7 +78,8 @@ class Objective:
     def of(cls, problem: PlacementProblem) -> Objective:
         """State it."""
         nets = net_arrays(problem)
-        return cls(problem.weights, nets, _ways(problem, nets), bins_on(problem.device))
+        streams, wires = _per_pair(problem, nets)
+        return cls(problem.weights, nets, wires, _ways(problem, nets, streams), bins_on(problem.device))
 
     def places(self, problem: PlacementProblem, regions: Mapping[str, Region]) -> Floats:
         """Return where all ends lie, doubled: modules in the middle of their regions, then pins."""
@@ -103,7 +108,7 @@ class Objective:
     def routing_map(self, places: Floats) -> RoutingMap:
         """Return the routing map."""
         first, second = self.nets.ends
-        return RoutingMap(self.bins.demand(places[first], places[second], self.nets.weights), self.bins.capacity)
+        return RoutingMap(self.bins.demand(places[first], places[second], self.wires), self.bins.capacity)
 
     def twice_others(self, places: Floats) -> float:
         """Return twice what is not wirelength."""
@@ -163,15 +168,15 @@ def evaluated(problem: PlacementProblem, regions: Mapping[str, Region]) -> Evalu
     return Evaluated(terms, routing, objective.beyond(places))
 
 
-def _ways(problem: PlacementProblem, nets: NetArrays) -> Ways | None:
+def _ways(problem: PlacementProblem, nets: NetArrays, count: Floats) -> Ways | None:
     """Return what the ways between the ends of nets depend on; None if there is no reach."""
     if problem.reach_tiles is None:
         return None
     # A module lies in its slot's rows, whichever rectangle it gets: what it crosses does not change.
     slots = (problem.slot_of[module.slot].region for module in problem.modules)
     rows = [(region.bottom + region.top) / 2 for region in slots] + (nets.pins[:, 1] / 2).tolist()
-    count, found = _streams(problem, nets), []
-    for (a, b), streams in zip(nets.ends.T.tolist(), count, strict=True):
+    found = []
+    for (a, b), streams in zip(nets.ends.T.tolist(), count.tolist(), strict=True):
         lower, upper = sorted((rows[a], rows[b]))
         crossed = [2 * row for row in sorted(problem.boundary_rows) if lower < row < upper]
         inner = max((after - before for before, after in pairwise(crossed)), default=0.0)
@@ -180,16 +185,18 @@ def _ways(problem: PlacementProblem, nets: NetArrays) -> Ways | None:
     return Ways(problem.reach_tiles, *np.array(found, dtype=np.float64).reshape(-1, 5).T)
 
 
-def _streams(problem: PlacementProblem, nets: NetArrays) -> list[int]:
-    """Return how many streams each pair of ends has."""
+def _per_pair(problem: PlacementProblem, nets: NetArrays) -> tuple[Floats, Floats]:
+    """Return how many streams each pair of ends has, and how many wires."""
     pins = {pin: len(problem.modules) + index for index, pin in enumerate(map(tuple, nets.pins.tolist()))}
-    counts: dict[tuple[int, int], int] = {}
+    pairs: dict[tuple[int, int], tuple[int, int]] = {}
     for wire in problem.wires:
         ends = [problem.index_of[name] for name in wire.modules]
         pair = (*ends, pins[(wire.pin.x2, wire.pin.y2)]) if wire.pin is not None else tuple(sorted(ends))
         if wire.width_bits:
-            counts[pair[0], pair[1]] = counts.get((pair[0], pair[1]), 0) + 1
-    return [counts[a, b] for a, b in nets.ends.T.tolist()]
+            streams, wires = pairs.get((pair[0], pair[1]), (0, 0))
+            pairs[pair[0], pair[1]] = streams + 1, wires + (wire.width_bits if wire.wires is None else wire.wires)
+    found = np.array([pairs[a, b] for a, b in nets.ends.T.tolist()], dtype=np.float64).reshape(-1, 2)
+    return found[:, 0], found[:, 1]
 
 
 def solved(

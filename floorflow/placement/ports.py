@@ -15,7 +15,7 @@ from typing import Literal
 
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
-from floorflow.hardware.slot_graph import stream_wires
+from floorflow.hardware.slot_graph import stream_weight, stream_wires
 from floorflow.placement.problem import Pin
 
 
@@ -215,11 +215,11 @@ def points_of(boxes: Mapping[str, Rect], ports: Mapping[str, ModulePorts]) -> Po
 
 
 def length_of(boxes: Mapping[str, Rect], streams: Sequence[PortStream], ports: Mapping[str, ModulePorts]) -> float:
-    """Return the sum over streams of width_bits * (|dx| + |dy|) from port to port; of modules without, their middle."""
+    """Return the sum over streams of weight * (|dx| + |dy|) from port to port; of modules without, their middle."""
     points, twice = points_of(boxes, ports), 0
     for stream in (stream for stream in streams if stream.has_ports):
         a, b = end_point(stream, "out", boxes, points), end_point(stream, "in", boxes, points)
-        twice += stream.width_bits * (abs(a.x2 - b.x2) + abs(a.y2 - b.y2))
+        twice += stream_weight(stream.width_bits) * (abs(a.x2 - b.x2) + abs(a.y2 - b.y2))
     return twice / 2
 
 

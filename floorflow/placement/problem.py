@@ -59,11 +59,16 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """A stream between two modules (by name), or between a module and a pin, ``width_bits`` wide."""
+    """A stream between two modules (by name), or between a module and a pin.
+
+    ``width_bits``: for how many bits it counts in the wirelength; ``wires``: those that it takes of the routing, as
+    many if None.
+    """
 
     source: str | Pin
     target: str | Pin
     width_bits: int
+    wires: int | None = None
 
     @property
     def modules(self) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from floorflow.facts.region import ReconfigurableEntry
 from floorflow.facts.schedule import ScheduleEntry
 from floorflow.facts.summary import summarise
 from floorflow.facts.targets import TargetsEntry
-from floorflow.hardware import Board, Fpga, Platform, assumed_facts
+from floorflow.hardware import Board, Fpga, Platform, assumed_facts, stages_at_boundary
 from floorflow.network import Network
 from floorflow.reading import read_bytes
 from floorflow.record.network import lifted, network_entry
@@ -294,7 +294,7 @@ def _fpga(fpga: Fpga, *, fifos: bool) -> FpgaEntry:
         part=board.part,
         device=fpga.device.part,
         host_memory=board.host_memory,
-        crossing=BoundaryCrossing(registers=board.crossing_registers, fifos=fifos),
+        crossing=BoundaryCrossing(registers=stages_at_boundary(board, fifos=fifos), fifos=fifos),
         unstated=board.unstated,
     )
 

@@ -13,7 +13,7 @@ from floorflow.facts import ChannelEntry
 from floorflow.facts.channel import LongStreamEntry
 from floorflow.facts.partition import BoundaryRegisters, CrossingEntry, FarStreamEntry, LoadEntry
 from floorflow.hardware import Fpga, RouteStep
-from floorflow.hardware.reach import reach_tiles
+from floorflow.hardware.reach import comfortable_tiles, reach_tiles
 from floorflow.record.part import Part, PhaseRun
 from floorflow.resources import ZERO, Resources
 from floorflow.search.candidate.context import PlanningContext
@@ -156,8 +156,9 @@ def loads(run: PhaseRun) -> list[LoadEntry]:
 
 
 def longest_streams(part: Part, fpga: Fpga) -> list[LongStreamEntry]:
-    """Return the longest streams of an FPGA: those beyond one cycle's reach first, then by their way without slices."""
-    slices, reach = part.candidate.slices, reach_tiles(part.context.platform.clock_mhz)
+    """Return the longest streams of an FPGA: those that should have slices first, then by their way without any."""
+    slices, clock_mhz = part.candidate.slices, part.context.platform.clock_mhz
+    most = comfortable_tiles(clock_mhz)
     own = {slot.name for slot in fpga.slots}
     entries = [
         LongStreamEntry(
@@ -165,10 +166,11 @@ def longest_streams(part: Part, fpga: Fpga) -> list[LongStreamEntry]:
             tiles=placed.way.tiles,
             unsliced_tiles=placed.way.longest_tiles,
             way_tiles=placed.way.longest_with(slices.count(name)),
-            reach_tiles=reach,
+            reach_tiles=reach_tiles(clock_mhz),
+            comfortable_tiles=most,
             slices=slices.count(name),
         )
         for name, placed in slices.ways.items()
         if placed.slots[0] in own and placed.way.tiles
     ]
-    return sorted(entries, key=lambda row: (row.way_tiles <= reach, -row.unsliced_tiles))[:LISTED]
+    return sorted(entries, key=lambda row: (row.way_tiles <= most, -row.unsliced_tiles))[:LISTED]

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Literal
 
 from floorflow.verify.back_end import BackEnd, EngineFacts, Judge, PlannedEngine, Row
-from floorflow.verify.hardware.boards import Boards
+from floorflow.verify.hardware.boards import Board, Boards
 from floorflow.verify.hardware.routes import NO_ROADS, Link, Roads, Route, Slot, roads
 from floorflow.verify.phase_records import ChannelRecord, ModuleRecord, PartRecord, PhaseRecord
 from floorflow.verify.plan_records import FpgaRecord, MemoryScheduleRecord, PlanRecord
@@ -108,6 +108,12 @@ def links_of(plan: PlanRecord, slots: dict[str, Slot]) -> dict[tuple[int, int], 
         if lower and upper and lower.fpga_number < upper.fpga_number:
             links.setdefault((lower.fpga_number, upper.fpga_number), Link(lower, upper, entry))
     return links
+
+
+def stages_of(board: Board, *, fifos: bool) -> int:
+    """Return the register stages at a board's SLR boundaries; a single FIFO would stand on one side alone."""
+    stated: int = board.raw["crossing_registers"]
+    return 2 if fifos and stated == 1 else stated
 
 
 @dataclass(frozen=True)
@@ -269,8 +275,8 @@ def phases_of(plan: PlanRecord, boards: Boards, judge: Judge | None, findings: F
     between = roads(slots, ((b["lower"], b["upper"]) for b in plan["platform"]["boundaries"]), links.values())
     # An FPGA whose board cannot be read is reported already.
     stated = {name: fpga["crossing"]["registers"] for name, fpga in fpgas.items()}
-    stages = stated | {name: board.raw["crossing_registers"] for name, board in boards.items()}
     fifos = any(fpga["crossing"]["fifos"] for fpga in fpgas.values())
+    stages = stated | {name: stages_of(board, fifos=fifos) for name, board in boards.items()}
     phases = []
     networks = tuple(network["name"] for network in plan["networks"])
     for number, raw in enumerate(plan["phases"]):

@@ -317,6 +317,7 @@ class LongStreamRecord(TypedDict):
     unsliced_tiles: float
     way_tiles: float
     reach_tiles: float
+    comfortable_tiles: float
     slices: Count
 
 

@@ -79,7 +79,7 @@ def test_in_a_small_slot_an_engine_of_20_000_luts_is_comfortable(pynq: Plan) -> 
 def test_the_longest_stream_is_measured_from_register_to_register_and_by_the_clock(u250: Plan) -> None:
     longest = u250.phases[0].floorplan["fpga0"].model_dump()["longest"]
     for reach, is_hard in ((2400.0, False), (60.0, True)):
-        rows = [row | {"reach_tiles": reach} for row in longest]
+        rows = [row | {"comfortable_tiles": reach} for row in longest]
         found = item(changed(u250, "phases", 0, "floorplan", "fpga0", "longest", value=rows), "longest stream")
         assert found.is_hard is is_hard
         assert found.comfortable == f"{reach:,.0f}"

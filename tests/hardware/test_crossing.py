@@ -16,6 +16,13 @@ def test_each_register_stage_of_a_board_takes_a_cycle_and_two_words(registers: i
     assert Route((crossing,) * 3).cycles == 3 * registers
 
 
+@pytest.mark.parametrize(("stated", "bare", "fifos"), [(0, 0, 0), (1, 1, 2), (2, 2, 2), (3, 3, 3)])
+def test_a_fifo_stands_on_each_side_if_there_are_any(stated: int, bare: int, fifos: int) -> None:
+    board = load_platform("alveo-u250").fpgas[0].board.model_copy(update={"crossing_registers": stated})
+    crossings = [boundary_crossing(board, fifos=are_fifos) for are_fifos in (False, True)]
+    assert [(crossing.registers, crossing.cycles) for crossing in crossings] == [(bare, bare), (fifos, fifos)]
+
+
 def test_the_lower_slot_has_the_odd_register() -> None:
     assert [Crossing("sll", registers=n).register_shares for n in (0, 1, 2, 5)] == [(0, 0), (1, 0), (1, 1), (3, 2)]
 

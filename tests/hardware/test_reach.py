@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from floorflow.hardware.reach import Way, reach_tiles
+from floorflow.hardware.reach import Way, comfortable_tiles, reach_tiles
 
 
 def test_a_reach_is_240_tiles_at_250_mhz() -> None:
     assert reach_tiles(250) == 240
+    assert comfortable_tiles(250) == 144
 
 
 def test_a_stream_inside_an_slr_is_one_way() -> None:

@@ -34,19 +34,19 @@ CHAIN = [("host:in0", "a", 24), ("a", "b", 64), ("b", "c", 32), ("c", "host:out0
 
 def test_streams_end_at_the_hosts_port_at_the_ends_of_the_chain_and_at_links_between() -> None:
     homes = {"a": 0, "b": 1, "c": 2}
-    assert wires(0, homes, CHAIN) == [Wire(HOST, "module_a", 24), Wire("module_a", LINK, 64)]
-    assert wires(1, homes, CHAIN) == [Wire(LINK, "module_b", 64), Wire("module_b", LINK, 32)]
-    assert wires(2, homes, CHAIN) == [Wire(LINK, "module_c", 32), Wire("module_c", HOST, 16)]
+    assert wires(0, homes, CHAIN) == [Wire(HOST, "module_a", 64, 26), Wire("module_a", LINK, 66, 66)]
+    assert wires(1, homes, CHAIN) == [Wire(LINK, "module_b", 66, 66), Wire("module_b", LINK, 64, 34)]
+    assert wires(2, homes, CHAIN) == [Wire(LINK, "module_c", 64, 34), Wire("module_c", HOST, 64, 18)]
 
 
 def test_streams_of_one_fpga_join_its_modules() -> None:
     homes = {"a": 0, "b": 0, "c": 0}
-    assert wires(0, homes, CHAIN)[1:3] == [Wire("module_a", "module_b", 64), Wire("module_b", "module_c", 32)]
-    assert wires(0, homes, CHAIN)[3] == Wire("module_c", LINK, 16), "the output leaves by the last FPGA"
+    assert wires(0, homes, CHAIN)[1:3] == [Wire("module_a", "module_b", 66, 66), Wire("module_b", "module_c", 64, 34)]
+    assert wires(0, homes, CHAIN)[3] == Wire("module_c", LINK, 64, 18), "the output leaves by the last FPGA"
 
 
 def test_the_hosts_streams_reach_another_fpga_by_its_link() -> None:
-    assert wires(1, {"a": 1, "b": 1, "c": 1}, CHAIN)[0] == Wire(LINK, "module_a", 24)
+    assert wires(1, {"a": 1, "b": 1, "c": 1}, CHAIN)[0] == Wire(LINK, "module_a", 64, 26)
 
 
 @pytest.mark.parametrize("fpga", [0, 1, 2])

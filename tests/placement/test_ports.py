@@ -82,7 +82,7 @@ def test_streams_between_neighbours_face_each_other_row_by_row() -> None:
     found = place_ports({"a": A, "b": B}, streams)
     assert places(found["a"]) == {"narrow": ("right", 21, 25), "wide": ("right", 26, 34)}
     assert places(found["b"]) == {"narrow": ("left", 21, 25), "wide": ("left", 26, 34)}
-    assert length_of({"a": A, "b": B}, streams, found) == 64 + 128
+    assert length_of({"a": A, "b": B}, streams, found) == 66 + 130  # data, valid and ready
 
 
 def test_a_stream_upwards_leaves_by_the_top_over_the_neighbours_columns() -> None:

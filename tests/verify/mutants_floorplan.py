@@ -10,6 +10,7 @@ from itertools import product
 
 import yaml
 
+from floorflow.verify.facts import stream_wires
 from floorflow.verify.hardware.geometry import Rectangle
 from floorflow.verify.hardware.ranges import SiteRange, clock_region_rectangle
 from tests.verify.dies import ranges_of
@@ -304,7 +305,7 @@ def leave_out_wire(plan: Plan, name: str, port: str) -> None:
     along = abs(area["bottom"] + area["top"] - place["bottom"] - place["top"])
     if not across + along:
         raise NotApplicable
-    floorplan["hpwl"] -= channel["width_bits"] * (across + along) / 2
+    floorplan["hpwl"] -= max(64, stream_wires(channel["width_bits"])) * (across + along) / 2
     floorplan["stats"] |= {"objective": floorplan["hpwl"], "bound": 0.0, "gap": 1.0, "status": "feasible"}
 
 

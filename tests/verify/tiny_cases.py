@@ -44,7 +44,7 @@ class Case:
 
 
 LOW_LEFT, LOW_RIGHT, UPPER_LEFT = Rectangle(5, 0, 59, 59), Rectangle(60, 0, 101, 59), Rectangle(5, 60, 59, 119)
-U250_SLR0, U250_SLR1 = Rectangle(3, 0, 61, 59), Rectangle(3, 240, 61, 299)
+U250_SLR0, U250_SLR1 = Rectangle(3, 60, 61, 119), Rectangle(3, 240, 61, 299)
 CHAIN_DEPTHS = {"in": 32, "padded": 2, "window": 2, "hidden": 32, "out": 32}
 JOIN_DEPTHS = {
     "in": 32,

@@ -20,7 +20,7 @@ Entry = dict[str, Any]
 STATS = {"method": "hand", "status": "optimal", "objective": 0.0, "bound": 0.0, "gap": 0.0}
 LINK_COST = 10
 PLACE_WEIGHTS = {"wire": 1.0, "reach": 1.0, "congestion": 1.0}
-REACH = 60_000 / CLOCK_MHZ
+REACH, COMFORTABLE = 60_000 / CLOCK_MHZ, 36_000 / CLOCK_MHZ
 CAP = {"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9}
 
 
@@ -242,8 +242,8 @@ def _slices(case: Case, stream: Stream) -> int:
     parts = _parts(case, stream)
     if parts is None:
         return 0
-    assert max(parts[2]) <= REACH
-    return max(0, math.ceil((parts[1] + sum(parts[2])) / REACH) - len(parts[2]))
+    assert max(parts[2]) <= COMFORTABLE
+    return max(0, math.ceil((parts[1] + sum(parts[2])) / COMFORTABLE) - len(parts[2]))
 
 
 def _long_streams(case: Case, fpga: str) -> list[Entry]:
@@ -257,8 +257,9 @@ def _long_streams(case: Case, fpga: str) -> list[Entry]:
         bare = max(*parts[2], tiles / ways)
         assert not count or ways == 1
         sliced = tiles / (1 + count) if count else bare
-        told = {"tiles": tiles, "unsliced_tiles": bare, "way_tiles": sliced, "reach_tiles": REACH, "slices": count}
-        rows.append({"channel": stream.full_name, **told})
+        told = {"tiles": tiles, "unsliced_tiles": bare, "way_tiles": sliced, "slices": count}
+        most = {"reach_tiles": REACH, "comfortable_tiles": COMFORTABLE}
+        rows.append({"channel": stream.full_name, **told, **most})
     return sorted(rows, key=lambda row: -row["unsliced_tiles"])[:5]
 
 
@@ -380,7 +381,7 @@ def give_ports(case: Case, fpga: str, blocks: Entry) -> float:
                 (second, stream.target, "in", first),
             )
         ]
-        length += bits * sum(abs(a - b) for a, b in zip(*points, strict=True))
+        length += max(64, _padded(stream) + 2) * sum(abs(a - b) for a, b in zip(*points, strict=True))
     return length
 
 
@@ -400,7 +401,7 @@ def _sll_columns(case: Case, fpga: str) -> list[Entry]:
         {
             "channel": stream.full_name,
             "boundary": f"{lower}-{upper}",
-            "columns": [{"column": 16, "wires": -(-max(stream.widths) // 8) * 8 + 2}],
+            "columns": [{"column": 16, "wires": _padded(stream) + 2}],
         }
         for stream in case.network.streams
         for step in case.routes.get(stream.name, [])
@@ -431,7 +432,11 @@ def _wires_on(case: Case, fpga: str) -> Iterator[tuple[int, Point, Point]]:
     for stream in case.network.streams:
         first, second = _place(case, fpga, stream.source, "fpga0"), _place(case, fpga, stream.target, _last(case))
         if (first[1] or second[1]) and first != second:
-            yield max(stream.widths), first[0], second[0]
+            yield _padded(stream) + 2, first[0], second[0]
+
+
+def _padded(stream: Stream) -> int:
+    return -(-max(stream.widths) // 8) * 8
 
 
 def _last(case: Case) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from floorflow.hardware.reach import Way, reach_tiles
+from floorflow.hardware.reach import Way, comfortable_tiles
 from floorflow.verify.hardware.geometry import Device
 
 Point = tuple[float, float]
@@ -55,11 +55,11 @@ def terms_of(die: Device, wires: Sequence[tuple[int, Point, Point]], clock_mhz: 
     # A hand-made plan has few wires: none of its bins is crowded.
     assert routing_map(die, wires)["over"] == 0
     edges = [die.slr_rows(number)[1] + 0.5 for number in range(len(die.raw["slrs"]))]
-    length, late, reach = 0.0, 0.0, reach_tiles(clock_mhz)
+    length, late, reach = 0.0, 0.0, comfortable_tiles(clock_mhz)
     for bits, first, second in wires:
         low, high = sorted((first[1], second[1]))
         way = Way.between(first, second, [edge for edge in edges if low < edge < high])
-        length += bits * way.tiles
+        length += max(64, bits) * way.tiles
         late += 512 * max(0.0, way.longest_tiles - reach) ** 2 / reach
     return {"wire": length, "reach": late, "congestion": 0.0}
 

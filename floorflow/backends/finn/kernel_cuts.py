@@ -2,8 +2,8 @@
 
 FINN lets a node join the kernel of a node before it in the same SLR. Where one branch leaves an SLR and comes back at
 a sum or concatenation, that one joins the branch that stayed, and its kernel then waits for itself. The last FIFO
-before such a join decides: on the join's side of the boundary it begins a kernel, and in the other SLR it begins one
-for the branch that stayed.
+before such a join decides: on the join's side of the boundary it begins a kernel. On the branch that stayed it is one
+by itself if FINN is told another SLR of it; where it lies its pblock says.
 """
 
 from __future__ import annotations

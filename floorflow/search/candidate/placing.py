@@ -14,8 +14,8 @@ from floorflow.channels.slices import PlacedWay, SlicedStream, Slices, register_
 from floorflow.dataflow.model import FoldedDataflow, renamings
 from floorflow.errors import InputError, Refusal
 from floorflow.facts.channel import slots_on_way
-from floorflow.hardware import Fpga, Rect, StatedPblock, bounding_box
-from floorflow.hardware.reach import Way, reach_tiles
+from floorflow.hardware import Fpga, Rect, StatedPblock, bounding_box, stream_weight, stream_wires
+from floorflow.hardware.reach import Way, comfortable_tiles
 from floorflow.placement import (
     Pin,
     PlacedModule,
@@ -224,7 +224,7 @@ def placement_problem(
         fixed=fixed,
         previous={module.name: before[module.name] for module in modules if module.name in before},
         weights=Weights(**request.place_weights.as_dict()),
-        reach_tiles=reach_tiles(context.platform.clock_mhz),
+        reach_tiles=comfortable_tiles(context.platform.clock_mhz),
         boundary_rows=tuple(_boundary_rows(fpga)),
     )
 
@@ -287,7 +287,7 @@ def _wires(context: PlanningContext, candidate: Candidate, fpga: Fpga, modules: 
     """Yield the wires of one FPGA's modules; an end elsewhere is the port through which the stream comes or goes."""
     for channel, source, target in stream_ends(context, candidate, fpga, modules):
         if source != target and not (isinstance(source, Pin) and isinstance(target, Pin)):
-            yield Wire(source, target, channel.width_bits)
+            yield Wire(source, target, stream_weight(channel.width_bits), stream_wires(channel.width_bits))
 
 
 def stream_ends(
@@ -327,7 +327,7 @@ def with_slices(
         return found
     inside = {name: way for name, way in ways.items() if len({*way.slots}) == 1}
     kept = _slices(context, candidate, inside)
-    reach = reach_tiles(context.platform.clock_mhz)
+    reach = comfortable_tiles(context.platform.clock_mhz)
     dropped = {name: way.way.slices(reach) for name, way in ways.items() if name not in inside}
     left_out = dict(kept.left_out) | {name: count for name, count in dropped.items() if count}
     return replace(candidate, slices=replace(kept, left_out=left_out, ways=ways))
@@ -337,7 +337,7 @@ def _slices(context: PlanningContext, candidate: Candidate, ways: Mapping[str, P
     demands = slot_demands(candidate)
     free = {slot: limit - demands[slot] for slot, limit in cap_limits(context).items()}
     streams = [_stream(context, channel, ways.get(channel.name)) for channel in candidate.channels]
-    return register_slices(streams, reach_tiles(context.platform.clock_mhz), free)
+    return register_slices(streams, comfortable_tiles(context.platform.clock_mhz), free)
 
 
 def _stream(context: PlanningContext, channel: Channel, way: PlacedWay | None) -> SlicedStream:

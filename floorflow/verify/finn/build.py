@@ -68,6 +68,8 @@ def _items(value: Any) -> Any:
     return value
 
 
+Places = tuple[Mapping[str, tuple[int, int]], Mapping[Node, int]]
+"""FPGA and SLR of each slot, empty where no FIFOs cross; the SLR of each FIFO of `kernel_starts`."""
 PORTED = ("Concat", "Split")
 """Kinds of whose ports each has a meaning of its own."""
 
@@ -77,7 +79,7 @@ def stream_problems(
     rows: Mapping[str, Row],
     nodes: Sequence[Node],
     engines: Mapping[str, Node],
-    homes: Mapping[str, tuple[int, int]],
+    places: Places,
 ) -> Iterator[Problem]:
     """Yield where streams between the engines' nodes are not the plan's, each of which must be one of the build's."""
     name_of = {node: name for name, node in engines.items()}
@@ -94,8 +96,8 @@ def stream_problems(
             continue
         candidates.remove(way)
         yield from _fifo_problems(channel, way)
-        if channel["crossing_slots"]:
-            yield from _crossing_problems(channel, way, homes)
+        if places[0]:
+            yield from _crossing_problems(channel, way, *places)
     for (source, target), left in free.items():
         if left and (source is not None or target is not None):
             yield "build-stream-differs", f"the plan has no stream {source or 'host'} -> {target or 'host'}"
@@ -135,12 +137,31 @@ def _fifo_problems(channel: ChannelRecord, way: Way) -> Iterator[Problem]:
         yield "build-fifo-differs", f"the FIFO of {channel['name']} is {memories}, the plan has {style}"
 
 
-def _crossing_problems(channel: ChannelRecord, way: Way, homes: Mapping[str, tuple[int, int]]) -> Iterator[Problem]:
+def kernel_starts(nodes: Sequence[Node], passing: Mapping[Node, str], home: Mapping[str, Row]) -> dict[Node, int]:
+    """Return the FIFOs before joins that FINN has in another SLR only to begin a kernel, and the SLR of their pblocks.
+
+    Each is all of its kernel, and what is before it and behind lies where its module does.
+    """
+    sizes, found = Counter(node.kernel for node in nodes), {}
+    for way in ways(nodes):
+        chain = [node for node in (way.source, *way.between, way.target) if node is not None]
+        for before, node, after in zip(chain, chain[1:], chain[2:], strict=False):
+            row = home.get(passing.get(node, ""))
+            joins = way.target is not None and len(way.target.inputs) > 1
+            alone = node.is_a("StreamingFIFO") and sizes[node.kernel] == 1
+            if row and joins and alone and {n.attributes.get("slr") for n in (before, after)} == {row["slr"]}:
+                found[node] = row["slr"]
+    return found
+
+
+def _crossing_problems(
+    channel: ChannelRecord, way: Way, homes: Mapping[str, tuple[int, int]], starts: Mapping[Node, int]
+) -> Iterator[Problem]:
     """Judge that a stream has a FIFO of two words on each side of every SLR boundary, and crosses none but planned."""
     name = "build-crossing-open"
 
     def place(node: Node) -> int:
-        return int(node.attributes.get("slr", -1))
+        return starts.get(node, int(node.attributes.get("slr", -1)))
 
     shallow = [node for node in way.between if node.is_a("StreamingFIFO") and node.attributes.get("depth") == 2]
     lacking = Counter(homes[slot][1] for slot in channel["slice_slots"] if slot in homes)
@@ -219,11 +240,13 @@ def _problems(
             message = f"{node.called} ({node.kind}) is named nowhere in the plan's constraints"
             yield "build-engine-unplanned", message
     home = {row["module"]: row for row in rows.values()}
+    starts = kernel_starts(nodes, passing, home)
     for node, module in passing.items():
         if not node.passes or node.is_a("IODMA"):
             yield "build-engine-differs", f"{node.called} is {node.kind}, the plan takes it for a FIFO"
-        if module in home:
+        if module in home and node not in starts:
             yield from slr_problems(node, home[module])
     yield from kernel_problems(nodes, rows)
-    homes = context["slots"] if all(map(_has_slr, rows.values())) else {}
-    yield from stream_problems(phase["channels"], rows, nodes, engines, homes)
+    fifos_cross = phase["slices_built"] and any(channel["crossing_slots"] for channel in phase["channels"])
+    homes = context["slots"] if fifos_cross and all(map(_has_slr, rows.values())) else {}
+    yield from stream_problems(phase["channels"], rows, nodes, engines, (homes, starts))

@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import PurePosixPath
 
+from floorflow.verify.facts import stages_of
 from floorflow.verify.files import Folder, parsed_yaml, shipped_file
 from floorflow.verify.hardware.boards import (
     BOARD_SCHEMA,
@@ -361,7 +362,8 @@ def _check_fpga(fpga: FpgaRecord, board: Board, where: str, findings: Findings) 
         "host_port": asdict(board.host_port),
         "host_memory": board.host_memory and board.host_memory["name"],
         "link_port": board.link_port and asdict(board.link_port),
-        "crossing": {**fpga["crossing"], "registers": board.raw["crossing_registers"]},  # fifos: judged with slices
+        # Whether they are FIFOs is judged with slices.
+        "crossing": {**fpga["crossing"], "registers": stages_of(board, fifos=fpga["crossing"]["fifos"])},
     }
     findings.compare("platform-mismatch", where, fpga, derived)
     findings.expect("platform-mismatch", where, "unstated", fpga["unstated"], board.unstated)

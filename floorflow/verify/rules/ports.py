@@ -15,6 +15,14 @@ from floorflow.verify.phase_records import ChannelRecord, PblockPortRecord, Pblo
 from floorflow.verify.records import Direction, Side
 from floorflow.verify.violations import Findings
 
+NARROWEST = 64
+"""Wires that a stream of fewer counts for in lengths."""
+
+
+def wire_weight(width_bits: int) -> int:
+    """Return for how many wires a stream counts in lengths."""
+    return max(NARROWEST, stream_wires(width_bits))
+
 
 @dataclass(frozen=True, slots=True)
 class Wire:
@@ -192,7 +200,7 @@ def _check_facing(
 
 
 def _length(phase: PhaseFacts, ends: Mapping[str, tuple[_Side, ...]], pblocks: Mapping[str, PblockRecord]) -> float:
-    """Sum width x distance from port to port; where there is none, the middle of the pblock or terminal counts."""
+    """Sum weight x distance from port to port; where there is none, the middle of the pblock or terminal counts."""
     total = 0.0
     for channel in phase.channels:
         pair = ends.get(channel["name"], ())
@@ -201,7 +209,7 @@ def _length(phase: PhaseFacts, ends: Mapping[str, tuple[_Side, ...]], pblocks: M
             for side, direction in zip(pair, ("out", "in"), strict=False)
         ]
         if points:
-            total += channel["width_bits"] * sum(abs(a - b) for a, b in zip(*points, strict=True))
+            total += wire_weight(channel["width_bits"]) * sum(abs(a - b) for a, b in zip(*points, strict=True))
     return total
 
 

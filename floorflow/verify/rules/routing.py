@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 from math import floor
 
-from floorflow.verify.facts import PhaseFacts
+from floorflow.verify.facts import PhaseFacts, stream_wires
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.geometry import Device
 from floorflow.verify.phase_records import RoutingMapRecord
 from floorflow.verify.plan_records import OptionsRecord
 from floorflow.verify.records import TERMS
-from floorflow.verify.rules.ports import Wire
-from floorflow.verify.rules.slices import TILES_AND_MHZ
+from floorflow.verify.rules.ports import Wire, wire_weight
+from floorflow.verify.rules.slices import COMFORTABLE, TILES_AND_MHZ
 from floorflow.verify.violations import Findings
 
 STREAM_BITS = 512
@@ -41,7 +41,7 @@ def check_objective(
 ) -> None:
     """Check wirelength, weights, terms and routing map of an FPGA's floorplan."""
     floorplan, where = phase.raw["floorplan"][fpga], f"{phase.where}.floorplan.{fpga}"
-    length = sum(wire.width_bits * wire.tiles for wire in wires)
+    length = sum(wire_weight(wire.width_bits) * wire.tiles for wire in wires)
     phase.expect("wrong-hpwl", where, "hpwl", floorplan["hpwl"], length)
     for name in TERMS:
         weight = options["place_weights"][name]
@@ -128,13 +128,13 @@ def _cut(low: int, high: int) -> Iterator[tuple[int, int]]:
 
 
 def demand(device: Device, wires: Sequence[Wire]) -> Bins:
-    """Return what each bin carries: of each wire its bits times its length, by the share of its box in the bin."""
+    """Return what each bin carries: of each stream its wires times its length, by the share of its box in the bin."""
     carried = [[0.0] * -(-device.columns // BIN_TILES) for _ in range(-(-device.rows // BIN_TILES))]
     for wire in wires:
         ends = (device.columns, device.rows)
         sides = [_shares(one, other, end) for one, other, end in zip(wire.first, wire.second, ends, strict=True)]
         for (column, across), (row, up) in product(*sides):
-            carried[row][column] += wire.width_bits * wire.tiles * across * up
+            carried[row][column] += stream_wires(wire.width_bits) * wire.tiles * across * up
     return carried
 
 
@@ -150,8 +150,8 @@ def _shares(one: float, other: float, end: int) -> list[tuple[int, float]]:
 
 
 def penalty(device: Device, wires: Sequence[Wire], clock_mhz: float, *, registered: bool) -> float:
-    """Return what streams beyond their reach cost; ``registered``: they have registers at SLR boundaries."""
-    reach, total = TILES_AND_MHZ / clock_mhz, 0.0
+    """Return what streams cost that should have slices; ``registered``: they have registers at SLR boundaries."""
+    reach, total = COMFORTABLE * TILES_AND_MHZ / clock_mhz, 0.0
     tops = [device.slr_rows(number)[1] for number in range(len(device.raw["slrs"]))]
     for wire in wires:
         low, high = sorted((wire.first[1], wire.second[1]))

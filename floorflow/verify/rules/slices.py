@@ -19,6 +19,8 @@ from floorflow.verify.violations import Findings
 
 TILES_AND_MHZ = 60_000
 """Columns and rows that one cycle reaches over, times MHz."""
+COMFORTABLE = 0.6
+"""Share of them that a stream has between registers."""
 SLICE_WORDS = 2
 LISTED = 5
 TINY = 1e-9
@@ -72,8 +74,8 @@ class Stretch:
 
 def check_slices(phase: PhaseFacts, boards: Boards, cap: Mapping[str, float]) -> None:
     """Judge slices of every channel, what they cost, that streams that meet wait for none, and the longest streams."""
-    reach = TILES_AND_MHZ / phase.clock_mhz if phase.clock_mhz else 0.0
-    if reach < 1 or not {*phase.fpgas} <= {*boards}:
+    reach = COMFORTABLE * TILES_AND_MHZ / phase.clock_mhz if phase.clock_mhz else 0.0
+    if reach < COMFORTABLE or not {*phase.fpgas} <= {*boards}:
         return  # reported where options and platform are judged
     ways = dict(_stretches(phase, boards))
     _check_counts(phase, ways, reach)
@@ -246,7 +248,8 @@ def _longest(phase: PhaseFacts, ways: Mapping[str, Stretch], reach: float) -> It
             "tiles": way.tiles,
             "unsliced_tiles": way.longest(0),
             "way_tiles": tiles,
-            "reach_tiles": reach,
+            "reach_tiles": reach / COMFORTABLE,
+            "comfortable_tiles": reach,
             "slices": count[name],
         }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from floorflow.backends.finn.step.graph import BuiltNode, BuiltStream, joined
 from floorflow.backends.finn.step.match import streams_between
 from floorflow.backends.finn.step.settings import Bound, fifo_settings, own_kernels, placements
 from floorflow.backends.finn.step.slices import slice_nodes
-from floorflow.verify.finn.build import stream_problems
+from floorflow.verify.finn.build import kernel_starts, stream_problems
 from floorflow.verify.finn.kernels import Node
 
 
@@ -138,7 +139,7 @@ def test_a_build_without_fifos_on_both_sides_of_each_boundary_is_found(
         node(f"f{place}", "StreamingFIFO_rtl", f"t{place}", f"t{place + 1}", *fifo) for place, fifo in enumerate(fifos)
     ]
     rows: Any = {"a": {}, "b": {}}
-    found = {name for name, _ in stream_problems([channel], rows, [*engines.values(), *between], engines, homes)}
+    found = {name for name, _ in stream_problems([channel], rows, [*engines.values(), *between], engines, (homes, {}))}
     assert ("build-crossing-open" in found) == is_found
     assert is_found or not found & {"build-slice-missing", "build-fifo-differs"}
 
@@ -165,6 +166,35 @@ def test_a_build_without_a_planned_slice_is_found() -> None:
         node("f", "StreamingFIFO_rtl", "y", "w", 32),
         node("s", "StreamingFIFO_rtl", "w", "z", 2),
     ]
-    found = [name for name, _ in stream_problems([channel], rows, alone, engines, {})]
+    found = [name for name, _ in stream_problems([channel], rows, alone, engines, ({}, {}))]
     assert "build-slice-missing" in found
-    assert "build-slice-missing" not in [name for name, _ in stream_problems([channel], rows, sliced, engines, {})]
+    assert "build-slice-missing" not in [
+        name for name, _ in stream_problems([channel], rows, sliced, engines, ({}, {}))
+    ]
+
+
+@pytest.mark.parametrize(("joins", "depth", "is_found"), [(True, 32, False), (False, 32, True), (True, 64, True)])
+def test_a_fifo_in_another_slr_is_found_unless_all_it_does_is_to_begin_a_kernel_before_a_join(
+    joins: bool, depth: int, is_found: bool
+) -> None:
+    """Of 64 words it lies behind another FIFO in that SLR, so that the stream does go there."""
+    first = [("f", 32, 2)] if depth == 32 else [("e", 32, 2), ("f", 32, 2)]
+    path = [*first, ("s", 2, 1)]
+    between = [
+        replace(node(name, "StreamingFIFO_rtl", f"t{n}", f"t{n + 1}", words, slr), kernel=slr)
+        for n, (name, words, slr) in enumerate(path)
+    ]
+    into = (f"t{len(path)}", "other") if joins else (f"t{len(path)}",)
+    engines = {
+        "a": replace(node("a", "MVAU_hls", "x", "t0", slr=1), kernel=0),
+        "b": replace(node("b", "AddStreams_hls", "", "y", slr=1), inputs=into, ports=tuple(range(len(into))), kernel=1),
+    }
+    channel: Any = {"name": "a.0->b.0", "source": "a", "target": "b", "source_port": 0, "target_port": 0}
+    channel |= {"converter": None, "fifo_depth": 32, "fifo_style": "auto", "slices": 1, "slice_slots": ["SLR1"]}
+    home: Any = {"module": {"slr": 1, "dies": 4, "style": "hard"}}
+    nodes = [*engines.values(), *between]
+    starts = kernel_starts(nodes, dict.fromkeys(between[:-1], "module"), home)
+    homes = {f"SLR{slr}": (0, slr) for slr in range(4)}
+    rows: Any = {"a": {}, "b": {}}
+    problems = stream_problems([channel | {"crossing_slots": []}], rows, nodes, engines, (homes, starts))
+    assert ("build-crossing-open" in {name for name, _ in problems}) == is_found

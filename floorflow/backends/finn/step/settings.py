@@ -49,8 +49,27 @@ class Bound:
                 if not node.is_dma and node not in slices:
                     found[node] = str((behind and stream["converter_module"]) or stream["fifo_module"])
             fifos = [node for node in link.chain if node.is_fifo and node not in slices]
-            if stream["name"] in moved and fifos:
+            if stream["name"] in moved and fifos and not self._stays(stream):
                 found[fifos[-1]] = str(moved[stream["name"]])
+        return found
+
+    def _stays(self, stream: Mapping[str, Any]) -> bool:
+        """Whether both ends of a stream between engines lie in one SLR."""
+        homes = {str(engine["id"]): self.plan["modules"][engine["module"]] for engine in self.plan["engines"]}
+        return bool(homes.get(stream["source"]) == homes.get(stream["target"]))
+
+    @property
+    def kernel_starts(self) -> dict[BuiltNode, str]:
+        """FIFOs of which FINN is told the SLR of another module, so that what follows begins a kernel.
+
+        Their streams stay in an SLR. They lie in the pblock of their own module: what FINN is told is no place.
+        """
+        found = {}
+        for stream, link in self.links:
+            slices = slice_nodes(stream, link)
+            fifos = [node for node in link.chain if node.is_fifo and node not in slices]
+            if stream["name"] in self.plan.get("moved", {}) and fifos and self._stays(stream):
+                found[fifos[-1]] = str(self.plan["moved"][stream["name"]])
         return found
 
     @property
@@ -60,7 +79,7 @@ class Bound:
         moved, modules = self.plan.get("moved", {}), self.plan["modules"]
         for stream, link in self.links:
             homes = [(int(device), int(slr)) for device, slr in stream.get("slices", ())]
-            if stream["name"] in moved and link.source is not None:
+            if stream["name"] in moved and link.source is not None and not self._stays(stream):
                 home = modules[moved[stream["name"]]]
                 homes = [(int(home["device"]), int(home["slr"]))] * len(homes)
             found.update(zip(slice_nodes(stream, link), homes, strict=False))
@@ -213,7 +232,7 @@ def _check_split(stream: Mapping[str, Any], fifos: list[BuiltNode], depth: int) 
 
 def placements(one: Bound) -> dict[BuiltNode, dict[str, Any]]:
     """Return SLR, device and memory port of every node, DMA engines included."""
-    homes, modules, slices = one.plan["modules"], one.module_of, one.slice_homes
+    homes, modules, slices = one.plan["modules"], one.module_of | one.kernel_starts, one.slice_homes
     found = {}
     for node in one.graph.nodes:
         if node in slices:
