@@ -175,7 +175,7 @@ def run_highs(
 
     ``node_limit`` is the number of nodes of branch and bound. ``hint`` has values of columns of a point to begin from.
     ``tree_only``: without smaller programmes inside a node, restarts at the root, and long trials of each branch, so
-    that nodes are alike and their limit is one of work: of what HiGHS counts it limits nothing else in such a programme.
+    that nodes are alike and their limit is one of work: HiGHS can limit nothing else of such a programme but seconds.
     """
     from ortools.math_opt.python import mathopt
 
