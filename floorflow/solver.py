@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -170,20 +169,23 @@ def run_highs(
     *,
     absolute_gap: float = 0.0,
     hint: Mapping[int, float] | None = None,
-    guard_s: float | None = None,
+    tree_only: bool = False,
 ) -> LinearAnswer:
     """Run HiGHS on a linear model; the answer depends on the arguments alone. Ctrl-C is raised, the solve left behind.
 
     ``node_limit`` is the number of nodes of branch and bound. ``hint`` has values of columns of a point to begin from.
-    ``guard_s`` ends by the clock a solve that the limit should have ended long before: a root node can take an hour.
+    ``tree_only``: without smaller programmes inside a node, restarts at the root, and long trials of each branch, so
+    that nodes are alike and their limit is one of work: HiGHS can limit nothing else of such a programme but seconds.
     """
     from ortools.math_opt.python import mathopt
 
     params = mathopt.SolveParameters(
         node_limit=node_limit, relative_gap_tolerance=relative_gap, absolute_gap_tolerance=absolute_gap or None
     )
-    if guard_s is not None:
-        params.time_limit = timedelta(seconds=guard_s)
+    if tree_only:
+        for switch in ("mip_heuristic_run_rens", "mip_heuristic_run_rins", "mip_allow_restart"):
+            params.highs.bool_options[switch] = False
+        params.highs.int_options["mip_pscost_minreliable"] = 1
     stated = mathopt.Model.from_model_proto(model.as_proto())
     begin = mathopt.ModelSolveParameters()
     if hint is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import random
 
 import numpy as np
 import pytest
@@ -97,6 +98,29 @@ def test_highs_agrees_with_cpsat() -> None:
     assert answer.objective == answer.bound == -solver.objective_value
     again = run_highs(linear_knapsack(), 1000)
     assert np.array_equal(answer.values, again.values)
+
+
+def test_a_programme_of_nodes_alone_has_the_same_optimum_and_ends_at_its_limit() -> None:
+    alone = [run_highs(linear_knapsack(), 1000, tree_only=True) for _ in range(2)]
+    assert alone[0].optimal
+    assert alone[0].objective == pytest.approx(run_highs(linear_knapsack(), 1000).objective)
+    assert np.array_equal(alone[0].values, alone[1].values)
+    draw, model = random.Random(3), LinearModel()
+    taken = [model.column(-draw.randint(20, 60), upper=1.0, whole=True) for _ in range(40)]
+    for _ in range(15):
+        model.row([(x, draw.randint(5, 60)) for x in taken], upper=400.0)
+    ended = [run_highs(model, nodes, tree_only=True) for nodes in (20, 20, 200)]
+    assert not any(answer.optimal for answer in ended)
+    assert np.array_equal(ended[0].values, ended[1].values)
+    assert ended[0].bound == ended[1].bound <= ended[2].bound <= ended[2].objective <= ended[0].objective
+
+
+def test_no_solver_has_a_limit_by_the_clock() -> None:
+    clocks = {"time_limit", "max_time_in_seconds", "set_time_limit", "SetTimeLimit", "timedelta"}
+    for name, tree in trees().items():
+        words = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        words |= {str(node.arg) for node in ast.walk(tree) if isinstance(node, ast.keyword)}
+        assert not words & clocks, name
 
 
 def test_highs_tells_what_is_impossible_from_what_is_not_found() -> None:

@@ -14,7 +14,7 @@ from floorflow.api.targets import Platform, platform_options
 from floorflow.errors import InputError, ToolError
 from floorflow.importing import whole_imports
 from floorflow.plugins import DEFAULT_BACKEND, registration
-from floorflow.request import Request
+from floorflow.request import RESOURCES_ALONE, Request
 from floorflow.several import (
     RATE_OPTIONS,
     SeveralOptions,
@@ -151,7 +151,14 @@ def _too_late(name: str, value: object) -> InputError:
 
 
 def require_platform(request: Request) -> None:
-    """Refuse what the board refuses."""
+    """Refuse what the board refuses: more FPGAs than it links before a solver is imported."""
+    several = "fpgas" in request.model_fields_set and request.fpgas not in ("auto", 1)
+    if several and not request.platform.startswith(RESOURCES_ALONE):
+        with whole_imports():
+            from floorflow.hardware import load_platform
+
+        topology = request.topology if "topology" in request.model_fields_set else None
+        load_platform(request.platform, int(request.fpgas), request.clock_mhz, request.link, topology)
     with whole_imports():
         from floorflow.search.candidate.preparing import platform_of, settled
 

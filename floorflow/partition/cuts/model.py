@@ -32,8 +32,8 @@ from floorflow.solver import LinearModel, run_highs
 _TOLERANCE = 1e-6
 _NODES = 1e8
 """Nodes of branch and bound for a unit of work, times the square of the choices: a node of more takes longer."""
-_GUARD_S, _GUARD_FOR_WORK_S = 20.0, 4.0
-"""Seconds after which a solve ends that should have ended by its nodes: always, and more for each unit of work."""
+_ALL_OF, _SHARE = 1.0, 0.2
+"""Work of which a solve may take all, and its share of what there is beyond that: it is one of many."""
 
 
 def choices(takes: Flags) -> int:
@@ -44,7 +44,8 @@ def choices(takes: Flags) -> int:
 
 def nodes_for(arrays: CutArrays, work: float) -> int:
     """Return the nodes of branch and bound that some work allows."""
-    return max(1, int(_NODES * work / max(1, choices(arrays.takes)) ** 2))
+    allowed = min(work, _ALL_OF + _SHARE * (work - _ALL_OF))
+    return max(1, int(_NODES * allowed / max(1, choices(arrays.takes)) ** 2))
 
 
 @dataclass(frozen=True)
@@ -255,8 +256,7 @@ def solve_cuts(
     constant = 0.0 if any_legal else model.minimise()
     hint = None if start is None else model.hint(start)
     gap = 0.0 if any_legal else arrays.step * (1 - _TOLERANCE)
-    nodes, guard_s = nodes_for(arrays, work), _GUARD_S + _GUARD_FOR_WORK_S * work
-    answer = run_highs(model.linear, nodes, absolute_gap=gap, hint=hint, guard_s=guard_s)
+    answer = run_highs(model.linear, nodes_for(arrays, work), absolute_gap=gap, hint=hint, tree_only=True)
     if answer.infeasible:
         return CutAnswer(None, 0, infeasible=True)
     found = None if answer.values is None else model.read(answer.values.tolist())
