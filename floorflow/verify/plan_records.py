@@ -107,6 +107,7 @@ class OptionsRecord(TypedDict):
     keep_granularity: bool
     max_hops: Count | None
     allow_cycles: bool
+    link_streams: Count | None
     keep_out: NotRequired[list[str]]
     fix_pblock: NotRequired[dict[str, str]]
     place_weights: Terms

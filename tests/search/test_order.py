@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import onnx
 
@@ -33,6 +34,17 @@ def test_no_stream_of_a_plan_goes_back(branches_on_two_u250: Path) -> None:
 def context_of(model: Path, *, allow_cycles: bool = False) -> PlanningContext:
     request = Request(model, "alveo-u250", fpgas=2, max_hops=3, allow_cycles=allow_cycles)
     return prepare(read_source(model), request, 2)
+
+
+def test_finn_plus_sends_one_stream_a_cable_and_others_any_number(tmp_path: Path) -> None:
+    model = residual(tmp_path)
+
+    def most(platform: str, fpgas: int, **options: Any) -> int | None:
+        request = Request(model, platform, fpgas=fpgas, **options)
+        return prepare(read_source(model), request, fpgas).link_streams
+
+    assert (most("alveo-u250", 2, finn="plus"), most("alveo-u250", 3, finn="plus")) == (2, 1)
+    assert (most("alveo-u250", 2), most("alveo-u250", 2, link_streams=3)) == (None, 3)
 
 
 def residual(folder: Path) -> Path:

@@ -150,6 +150,7 @@ def partition_problem(
         order=fpga_order(context),
         link_stream_cost=LINK_STREAM_COST,
         link_wire_cost=LINK_WIRE_COST,
+        link_streams=context.link_streams,
     )
 
 
