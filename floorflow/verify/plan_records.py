@@ -240,6 +240,7 @@ class SearchRecord(TypedDict):
     gap: float
     ended_by: str
     without_balance: NotRequired[WithoutBalanceRecord | None]
+    other_order: NotRequired[OtherOrderRecord | None]
     ended_at: EndedAtRecord | None
 
 
@@ -262,6 +263,13 @@ class EngineRecord(TypedDict):
     weight_bits: Count
     input_bits: Count
     output_bits: Count
+
+
+class OtherOrderRecord(TypedDict):
+    """What the other order of FPGAs would give: an interval, or none, and whether that is proven."""
+
+    cycles: Count | None
+    proven: bool
 
 
 class WithoutBalanceRecord(TypedDict):

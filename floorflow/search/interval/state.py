@@ -269,7 +269,8 @@ class SearchState:
 
     def improved(self, candidate: Candidate) -> Candidate:
         """Return the cheapest assignment found from the candidate's own, with room for rectangles if that can be."""
-        if self.context.request.granularity == "slot" or len(self.context.limits) == 1:
+        alone = self.context.request.granularity == "slot" or len(self.context.limits) == 1
+        if alone or not self.context.floorplans:
             return candidate
         with self.progress.stage("partition"):
             self.progress.note(f"interval {candidate.interval_cycles:,} cycles")
