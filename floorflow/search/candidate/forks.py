@@ -14,7 +14,9 @@ from fractions import Fraction
 import networkx as nx
 
 from floorflow.dataflow.modules import module_of, taken_out
+from floorflow.errors import Refusal
 from floorflow.folding.least_full import within
+from floorflow.partition.infeasibility import STREAMS
 from floorflow.resources import Resources
 from floorflow.search.candidate.assignment import improved, merge_groups
 from floorflow.search.candidate.candidate import Candidate, realised
@@ -27,6 +29,14 @@ FULLER = (Fraction(6, 10), Fraction(3, 4), Fraction(9, 10))
 def paid_on_links(candidate: Candidate) -> int:
     """Return what streams over links and their wires cost beside the crossing cost."""
     return candidate.problem.paid_on_links(candidate.partition.slot_of)
+
+
+def too_many_link_streams(context: PlanningContext, candidate: Candidate) -> Refusal | None:
+    """Say that a link would carry more streams in one direction than it may."""
+    carried = candidate.problem.streams_over(candidate.partition.slot_of)
+    links = [max(both) for both, e in zip(carried, candidate.problem.edges, strict=True) if e.crossing.kind == "link"]
+    most, needed = context.link_streams, max(links, default=0)
+    return Refusal("link streams", STREAMS, "", needed, most) if most is not None and needed > most else None
 
 
 def with_few_link_streams(context: PlanningContext, candidate: Candidate) -> Candidate:

@@ -155,6 +155,7 @@ def partition_problem(
         link_wire_cost=LINK_WIRE_COST,
         together=tuple(tuple(group) for group in joined if len(group) > 1),
         apart=tuple(tuple(homes[engine] for engine in group) for group in context.wishes.apart),
+        link_streams=context.link_streams,
     )
 
 
