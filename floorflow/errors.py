@@ -188,6 +188,7 @@ What = Literal[
     "fixed pblock",
     "overlap",
     "no room",
+    "likelihood",
     "unbuildable",
     "wide stream",
     "shallow FIFO",
@@ -365,6 +366,10 @@ _WORDS: Mapping[What, Callable[[Refusal], str]] = {
     "no room": lambda r: (
         f"no room found in {r.place} for "
         f"{_names(r) + ' beside the other modules' if r.names else 'all its modules'}; it may exist"
+    ),
+    "likelihood": lambda r: (
+        f"{r.place} would hold what lies in it with probability {floor((r.allowed or 0) * 1e3) / 1e3:g}, "
+        f"{_amount(r.needed)} is sought (--confidence)"
     ),
     "unbuildable": lambda r: (
         f"the tool cannot build the cut at {r.place}: what it makes of {_names(r)} would wait for itself"

@@ -76,12 +76,38 @@ class UncertainSum:
 
         if holds(floors):
             return least
+        return Resources.from_dict(at(self._least_deviations(lambda deviations: holds(at(deviations)), confidence)))
+
+    def needs(self, have: Mapping[str, int], confidence: float) -> dict[str, float]:
+        """Return what would have to be there for all to fit with a probability; at least for each resource alone.
+
+        What there is too little of has equally many standard deviations above its mean.
+        """
+
+        def at(deviations: float) -> dict[str, float]:
+            return {name: mean + deviations * by for name, (mean, by) in self.moments.items()}
+
+        def holds(deviations: float) -> bool:
+            return (
+                self.likelihood({name: max(have[name], ceil(need)) for name, need in at(deviations).items()})
+                >= confidence
+            )
+
+        return at(max(NormalDist().inv_cdf(confidence), self._least_deviations(holds, confidence)))
+
+    def _least_deviations(self, holds: Callable[[float], bool], confidence: float) -> float:
+        """Return the fewest standard deviations above the means with which something holds that more of them give."""
         # All fit at least so likely if each alone fails so seldom.
         low, high = _FEWEST, NormalDist().inv_cdf(1 - (1 - confidence) / len(self.moments))
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            low, high = (low, middle) if holds(at(middle)) else (middle, high)
-        return Resources.from_dict(at(high))
+            low, high = (low, middle) if holds(middle) else (middle, high)
+        return high
+
+
+def deviation_of(band: Band) -> float:
+    """Return the standard deviation of the factor of a kind."""
+    return (band[1] - band[0]) / 2 / _TENTH
 
 
 def uncertain_sum(

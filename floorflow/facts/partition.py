@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from floorflow.errors import some
-from floorflow.facts.text import chance, number, table, wrapped
+from floorflow.facts.text import chance, number, rate, table, wrapped
 from floorflow.facts.values import Amounts, PlanModel, Stats
 from floorflow.resources import RESOURCE_NAMES, Resources
 
@@ -295,6 +295,47 @@ class FitEntry(PlanModel):
     likelihood: Annotated[float, Field(ge=0, le=1)]
     low: Amounts
     high: Amounts
+
+
+class LessLikelyEntry(PlanModel):
+    """What was found before each slot and pblock had to be likely enough to fit, and its least likely one."""
+
+    interval_cycles: int
+    likelihood: Annotated[float, Field(ge=0, le=1)]
+    place: str
+
+
+class ConfidenceEntry(PlanModel):
+    """Whether each slot and pblock is as likely to fit as is sought, which is least likely to, and what that cost.
+
+    ``without``: null where the search without it came to this plan.
+    """
+
+    held: bool
+    likelihood: Annotated[float, Field(ge=0, le=1)]
+    place: str
+    without: LessLikelyEntry | None
+
+
+def confidence_words(entry: ConfidenceEntry | None, sought: float | None, clock_mhz: float) -> str:
+    """Tell what likelihoods cost, with both rates, or that they are not held; empty where they cost nothing."""
+    if entry is None or sought is None:
+        return ""
+    if not entry.held:
+        return (
+            f"{entry.place} holds what lies in it with probability {chance(entry.likelihood)}: {sought:.0%} is sought "
+            "(--confidence), and no plan that holds it was found, though none is proven impossible; this is the most "
+            "likely one found; a lower --fps, a larger platform or more FPGAs leave more room"
+        )
+    free = entry.without
+    if free is None:
+        return ""
+    fps = f"{rate(clock_mhz * 1e6 / free.interval_cycles)} frames/s ({free.interval_cycles:,} cycles)"
+    least = f"{free.place} holds what lies in it with probability {chance(free.likelihood)}"
+    return (
+        f"each slot and pblock at least {sought:.0%} (--confidence {sought:g}), least {entry.place}, "
+        f"{chance(entry.likelihood)}; without that {fps}, where {least} (--confidence none)"
+    )
 
 
 def fits(entries: Mapping[str, FitEntry], available: Mapping[str, Amounts], least_likely: str) -> list[str]:

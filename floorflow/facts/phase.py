@@ -9,7 +9,7 @@ from floorflow.facts.floorplan import FloorplanEntry, PblockEntry, pblocks_of
 from floorflow.facts.folding import FoldedEntry, FoldingEntry, HostWeightsEntry
 from floorflow.facts.memory import MemoryEntry
 from floorflow.facts.module import ImplementationEntry, JoinedEntry, ModuleEntry
-from floorflow.facts.partition import FitEntry, PartitionEntry
+from floorflow.facts.partition import ConfidenceEntry, FitEntry, PartitionEntry
 from floorflow.facts.values import PlainName, PlanModel
 from floorflow.resources import Resources, total
 
@@ -28,6 +28,7 @@ class PhaseEntry(PlanModel):
     """What is on the platform at one time; ``bands`` and ``fits`` are empty where the cost model knows no error.
 
     ``fifo_kind``: what FIFOs are called in ``bands``. ``constraint_styles``: what constraint files say of each slot.
+    ``confidence``: null where none is sought, a risk stands in its place, or no error is known.
     ``slices_built``: whether the tool builds register slices from what is emitted.
     ``region``: that it is loaded into, once the phase ``loads_after`` has run there; null where the device is loaded as
     a whole, or where it is the first in its region.
@@ -48,6 +49,7 @@ class PhaseEntry(PlanModel):
     fifo_kind: str
     bands: dict[str, dict[str, tuple[float, float]]]
     fits: dict[str, FitEntry]
+    confidence: ConfidenceEntry | None
     slices_built: bool
 
     def network(self, name: str) -> PhaseNetworkEntry:

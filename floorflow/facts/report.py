@@ -84,7 +84,8 @@ def _bargains(view: Context) -> list[str]:
 
 def _fits(view: Context) -> list[str]:
     available = {slot.name: slot.available for slot in view.plan.slots_in(view.phase)}
-    return fits(view.phase.fits, available, least_likely(view.phase.floorplan))
+    told = _confidence(view.plan, view.phase)
+    return [*wrapped([told] if told else []), *fits(view.phase.fits, available, least_likely(view.phase.floorplan))]
 
 
 def _constrained(view: Context) -> list[str]:
@@ -231,7 +232,7 @@ def _overview(plan: Plan) -> list[str]:
 
 def summary(plan: Plan) -> str:
     """Return what a user wants to see first: what cannot be built, then rate, bottleneck, fullness, every gap."""
-    lines = list(plan.unbuilt)
+    lines = [*plan.unbuilt, *_unlikely(plan)]
     lines += [line for network in plan.networks for line in _of_network(plan, network)]
     lines += [] if plan.schedule is None else schedule.schedule_lines(plan.schedule)
     lines += [] if plan.memory_schedule is None else memory_schedule.memory_lines(plan.memory_schedule)
@@ -261,8 +262,29 @@ def _of_network(plan: Plan, network: NetworkEntry) -> list[str]:
         *([f"  interval  {network.search.bounds}"] if objective == "throughput" else []),
         *(in_each("latency", _latency) if objective == "latency" else []),
         f"            {network.search.ended_by}",
+        *in_each("likely", lambda part: _likely(plan, part)),
         *in_each("clock", lambda part: part.estimates.clock),
         *in_each("balance", lambda part: balance_words(plan, part)),
+    ]
+
+
+def _likely(plan: Plan, part: PhaseNetworkEntry) -> str:
+    """Return what likelihoods cost where they are held; where they are not that is told first of all."""
+    phase = next(phase for phase in plan.phases if part in phase.networks)
+    return _confidence(plan, phase) if phase.confidence is not None and phase.confidence.held else ""
+
+
+def _confidence(plan: Plan, phase: PhaseEntry) -> str:
+    return partition.confidence_words(phase.confidence, plan.options.confidence_bound, plan.options.clock_mhz)
+
+
+def _unlikely(plan: Plan) -> list[str]:
+    """Return of each phase that no plan was found that is as likely to fit as is sought."""
+    several = len(plan.phases) > 1
+    return [
+        f"less likely to fit than asked: {f'phase {phase.name}: ' if several else ''}{_confidence(plan, phase)}"
+        for phase in plan.phases
+        if phase.confidence is not None and not phase.confidence.held
     ]
 
 

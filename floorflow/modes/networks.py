@@ -17,7 +17,14 @@ from floorflow.search.interval.search import search
 from floorflow.search.many.at_memory import networks_at_memory, search_at_memory
 from floorflow.search.many.several import Networks, SeveralFound, networks_of, search_several
 from floorflow.search.policy.other_requests import Again, extras
-from floorflow.search.policy.relaxation import RELAXATIONS, fewest_fpgas, outcome_under, searched_alone, searched_under
+from floorflow.search.policy.relaxation import (
+    MORE_CONFIDENTLY,
+    RELAXATIONS,
+    fewest_fpgas,
+    outcome_under,
+    searched_alone,
+    searched_under,
+)
 from floorflow.several import SeveralRequest
 
 
@@ -68,7 +75,7 @@ def several_networks(run: Run, request: SeveralRequest) -> ModeResult[PlanWithFi
             return networks.at_least()
 
     def searched(context: PlanningContext) -> Outcome:
-        searches = (searched_under(each), searched_under(each, RELAXATIONS[1:]))
+        searches = (searched_under(each), searched_under(each, (*RELAXATIONS[1:-1], MORE_CONFIDENTLY)))
         answer = search_several(known[len(context.platform.fpgas)], *searches, progress)
         if isinstance(answer, Refused):
             return answer

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import floor
 
 import numpy as np
 
@@ -19,8 +20,10 @@ from floorflow.facts import ChannelEntry, PhaseEntry
 from floorflow.facts.memory import MemoryEntry
 from floorflow.facts.module import ImplementationEntry, JoinedEntry, ModuleEntry, PortEntry
 from floorflow.facts.partition import (
+    ConfidenceEntry,
     FitEntry,
     HopsEntry,
+    LessLikelyEntry,
     PartitionEntry,
     WishEntry,
     WishesEntry,
@@ -36,6 +39,7 @@ from floorflow.record.part import Part, PhaseRun, uses_of_part
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, scarcity, total
 from floorflow.search.candidate.candidate import slot_demands
 from floorflow.search.candidate.findings import PricedWishes
+from floorflow.search.candidate.placing import least_likely
 from floorflow.search.candidate.slot_problem import Use
 
 Item = tuple[str, str, Resources]
@@ -74,6 +78,7 @@ def phase(run: PhaseRun) -> PhaseEntry:
         fifo_kind=costs.fifo_kind if costs.has_bands else "",
         bands=bands,
         fits=fits,
+        confidence=_confidence(run),
         slices_built=_builds_slices(run, networks),
     )
 
@@ -180,6 +185,23 @@ def _bands_and_fits(run: PhaseRun, channels: Sequence[list[ChannelEntry]]) -> tu
         return {}, {}
     items = [item for part, own in zip(run.wholes, channels, strict=True) for item in _items(part, own)]
     return _bands(items, costs), _fits(run.context.platform.slots, items, costs)
+
+
+def _confidence(run: PhaseRun) -> ConfidenceEntry | None:
+    """Return which slot or pblock is least likely to fit; of one network alone what was found without that, too."""
+    sought, parts = run.context.confidence, run.wholes
+    if sought is None:
+        return None
+    chances = [least_likely(part.context, part.candidate, part.result.placements) for part in parts]
+    likelihood, place = min((chance, part.told(at)) for part, (chance, at) in zip(parts, chances, strict=True))
+    less = run.parts[0].result.less_likely if len(run.parts) == 1 else None
+    without = None if less is None else LessLikelyEntry.of(less, likelihood=_rounded_down(less.likelihood))
+    held = likelihood >= sought
+    return ConfidenceEntry(held=held, likelihood=_rounded_down(likelihood), place=place, without=without)
+
+
+def _rounded_down(likelihood: float) -> float:
+    return floor(likelihood * 1e4) / 1e4
 
 
 def _bands(items: Sequence[Item], costs: Costs) -> Bands:

@@ -184,7 +184,8 @@ class Request(BaseModel):
     )
     confidence: Annotated[Confidence, BUDGET] = Field(
         choices.DEFAULT_CONFIDENCE,
-        description="How likely each pblock is to hold its module, by the costs' errors, or none: by fills alone.",
+        description="How likely each slot and pblock is to hold what lies in it, by the costs' errors, or none: by "
+        "caps and fills alone.",
     )
 
     risk: Annotated[float | None, BUDGET] = Field(
@@ -434,6 +435,11 @@ class Request(BaseModel):
     def confidence_sought(self) -> float | None:
         """Probability with which a pblock is to hold its module, None where only its fill counts."""
         return None if self.confidence == "none" else self.confidence
+
+    @property
+    def confidence_bound(self) -> float | None:
+        """Probability below which no slot or pblock of a plan is, None where a risk stands in its place."""
+        return None if self.risk is not None else self.confidence_sought
 
     @property
     def fullest_fill(self) -> dict[str, float]:

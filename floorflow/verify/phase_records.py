@@ -35,6 +35,7 @@ class PhaseRecord(TypedDict):
     constraint_styles: dict[str, Style]
     fifo_kind: str
     bands: dict[str, dict[str, list[float]]]
+    confidence: ConfidenceRecord | None
     fits: dict[str, FitRecord]
     slices_built: bool
 
@@ -74,6 +75,19 @@ class MemoryRecord(TypedDict):
 class OtherMemoryRecord(TypedDict):
     style: str
     resources: Amounts
+
+
+class LessLikelyRecord(TypedDict):
+    interval_cycles: Count
+    likelihood: float
+    place: str
+
+
+class ConfidenceRecord(TypedDict):
+    held: bool
+    likelihood: float
+    place: str
+    without: LessLikelyRecord | None
 
 
 class FitRecord(TypedDict):

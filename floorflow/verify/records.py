@@ -103,7 +103,7 @@ Refused = Annotated[
             *("crossing FIFOs", "merge"),
             *("merged cycle", "merged limit", "link", "memory", "rate alone", "rates together", "slot rectangles"),
             *("no rectangle", "fixed pblock", "overlap", "no room", "unbuildable", "wide stream", "shallow FIFO"),
-            *("deadlock", "analysis steps", "analysis"),
+            *("deadlock", "analysis steps", "analysis", "likelihood"),
         ),
     ),
 ]

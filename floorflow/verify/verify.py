@@ -95,6 +95,7 @@ OF_PHASES: Rules = (
     (modules.check_interfaces, "phase"),
     (modules.check_joined, "phase"),
     (outcomes.check_expectations, "phase outcomes"),
+    (outcomes.check_confidence, "options phase outcomes"),
     (sums.check_budgets, "phase cap"),
     (claims.check_phase_stats, "phase objective"),
 )

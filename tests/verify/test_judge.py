@@ -27,7 +27,7 @@ def toy_plan() -> tuple[Plan, Files]:
     phase, folding = phase_of(plan), part_of(plan)["folding"]["engines"]
     plan["options"] |= {"backend": "toy", "backend_options": {"speed": "fast"}}
     plan["platform"]["fpgas"][0]["crossing"]["fifos"] = False
-    phase |= {"bands": {}, "fits": {}, "fifo_kind": ""}
+    phase |= {"bands": {}, "fits": {}, "confidence": None, "fifo_kind": ""}
     for block in pblocks(plan).values():
         block["likelihood"] = None
     for engine in plan["networks"][0]["engines"]:

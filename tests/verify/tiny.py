@@ -12,6 +12,7 @@ import yaml
 
 from floorflow.verify.hardware.boards import Board
 from tests.verify.dies import REPOSITORY, device
+from tests.verify.tiny_bands import SOUGHT
 from tests.verify.tiny_cases import CASES, CLOCK_MHZ, PORTS, Case
 from tests.verify.tiny_network import RESOURCES, EngineRow, amounts, is_outside
 from tests.verify.tiny_phase import CAP, PLACE_WEIGHTS, STATS, Part, limit_shares, phase_of_case
@@ -27,7 +28,7 @@ OPTIONS = {
     "fill": FILL,
     "max_products": "1:8192,2:4096,3:1024",
     "max_engine_share": {"LUT": 0.25, "FF": 1.0, "BRAM18": 1.0, "URAM": 1.0, "DSP": 0.5},
-    "confidence": 0.9,
+    "confidence": SOUGHT,
     "constraint_style": "hard",
     "clock_mhz": CLOCK_MHZ,
     "backend": "finn",

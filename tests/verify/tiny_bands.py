@@ -14,6 +14,7 @@ Use = dict[str, dict[str, int]]
 LOW, HIGH = 0.8, 1.25
 FIFO_KIND = "StreamingFIFO_rtl"
 TENTH = 1.2816
+SOUGHT = 0.9
 
 
 def module_uses(network: Network, channels: list[Entry]) -> dict[str, Use]:
@@ -45,12 +46,14 @@ def moments(use: Use, sure: dict[str, int], name: str) -> tuple[float, float]:
 
 def likelihood(use: Use, have: dict[str, int], sure: dict[str, int]) -> float:
     """Return the product over the resources, to four digits, rounded down."""
-    chance, certain = 1.0, True
-    for name in RESOURCES:
-        mean, deviation = moments(use, sure, name)
-        if deviation:
-            chance, certain = chance * NormalDist(mean, deviation).cdf(have[name]), False
-    return 1.0 if certain else min(0.98, math.floor(chance * 10_000) / 10_000)
+    certain = not any(moments(use, sure, name)[1] for name in RESOURCES)
+    return 1.0 if certain else min(0.98, math.floor(chance(use, have, sure) * 10_000) / 10_000)
+
+
+def chance(use: Use, have: dict[str, int], sure: dict[str, int]) -> float:
+    """Return the product over the resources."""
+    pairs = {name: moments(use, sure, name) for name in RESOURCES}
+    return math.prod(NormalDist(mean, by).cdf(have[name]) for name, (mean, by) in pairs.items() if by)
 
 
 def fit(use: Use, have: dict[str, int], sure: dict[str, int]) -> Entry:

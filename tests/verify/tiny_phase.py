@@ -10,7 +10,7 @@ from typing import Any
 
 from floorflow.verify.hardware.geometry import Device, Rectangle, anchor_of
 from tests.verify.dies import ranges_of
-from tests.verify.tiny_bands import FIFO_KIND, Use, bands_of, fit, likelihood, module_uses
+from tests.verify.tiny_bands import FIFO_KIND, SOUGHT, Use, bands_of, chance, fit, likelihood, module_uses
 from tests.verify.tiny_cases import CLOCK_MHZ, PORTS, Case
 from tests.verify.tiny_network import RESOURCES, Network, Stream, add, amounts, is_outside
 from tests.verify.tiny_routing import Point, routing_map, terms_of
@@ -51,6 +51,8 @@ def phase_of_case(case: Case, platform: Entry, die: Device, parts: Sequence[Part
     limits = limits_of(platform)
     utilisation = _utilisation(case, platform, channels, modules)
     shares = [share for slot in utilisation for share in limit_shares(platform, utilisation, slot).values()]
+    fits = {slot["name"]: _fit(case, slot, channels, uses) for fpga in platform["fpgas"] for slot in fpga["slots"]}
+    floorplan = {fpga["name"]: _floorplan(fpga["name"], case, die, modules, uses) for fpga in platform["fpgas"]}
     return {
         "name": name,
         "networks": [_part(part, case, die, channels, limits) for part in parts],
@@ -70,13 +72,12 @@ def phase_of_case(case: Case, platform: Entry, die: Device, parts: Sequence[Part
             "stats": _stats(_cost(crossings)),
             "waiting_bits": 0,
         },
-        "floorplan": {fpga["name"]: _floorplan(fpga["name"], case, die, modules, uses) for fpga in platform["fpgas"]},
+        "floorplan": floorplan,
         "constraint_styles": {slot["name"]: "hard" for fpga in platform["fpgas"] for slot in fpga["slots"]},
         "fifo_kind": FIFO_KIND,
         "bands": bands_of(uses),
-        "fits": {
-            slot["name"]: _fit(case, slot, channels, uses) for fpga in platform["fpgas"] for slot in fpga["slots"]
-        },
+        "fits": fits,
+        "confidence": _confidence(case, platform, floorplan, channels, uses),
         "slices_built": False,
     }
 
@@ -331,7 +332,22 @@ def _utilisation(case: Case, platform: Entry, channels: list[Entry], modules: li
     return utilisation
 
 
+def _confidence(case: Case, platform: Entry, floorplan: Entry, channels: list[Entry], uses: dict[str, Use]) -> Entry:
+    """Return the least likely slot or pblock, of as many digits as it has."""
+    slots = [(slot, *_held(case, slot, channels, uses)) for fpga in platform["fpgas"] for slot in fpga["slots"]]
+    chances = [(chance(use, slot["available"], sure), slot["name"]) for slot, use, sure in slots]
+    blocks = {name: block for held in floorplan.values() for name, block in held["pblocks"].items()}
+    chances += [(chance(uses[name], block["supply"], amounts()), name) for name, block in blocks.items()]
+    least, place = min(chances)
+    return {"held": least >= SOUGHT, "likelihood": math.floor(least * 1e4) / 1e4, "place": place, "without": None}
+
+
 def _fit(case: Case, slot: Entry, channels: list[Entry], uses: dict[str, Use]) -> Entry:
+    use, sure = _held(case, slot, channels, uses)
+    return fit(use, slot["available"], sure)
+
+
+def _held(case: Case, slot: Entry, channels: list[Entry], uses: dict[str, Use]) -> tuple[Use, dict[str, int]]:
     together: Use = {}
     for module, use in uses.items():
         if case.layout[module][1] == slot["name"]:
@@ -340,7 +356,7 @@ def _fit(case: Case, slot: Entry, channels: list[Entry], uses: dict[str, Use]) -
     if any(slices.values()):
         together[FIFO_KIND] = add(together.get(FIFO_KIND, amounts()), slices)
     registers = add(amounts(), *(entry["crossing_resources"].get(slot["name"], amounts()) for entry in channels))
-    return fit(together, slot["available"], registers)
+    return together, registers
 
 
 def _floorplan(fpga: str, case: Case, die: Device, modules: list[Entry], uses: dict[str, Use]) -> Entry:

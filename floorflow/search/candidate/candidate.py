@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
@@ -9,6 +10,7 @@ from math import ceil
 from floorflow.channels import Channel, PartialPlacement, choose_styles, connect
 from floorflow.channels.cost_allocation import engine_charges, module_resources
 from floorflow.channels.slices import Slices
+from floorflow.dataflow.bands import CROSSING
 from floorflow.dataflow.fifo import SLICE_WORDS
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.dataflow.modules import Joined, Module, module_of
@@ -184,6 +186,22 @@ def slot_demands(candidate: Candidate) -> dict[str, Resources]:
     slices = candidate.slices.demands()
     pairs = zip(candidate.problem.slots, demands, strict=True)
     return {place.name: demand + slices.get(place.name, ZERO) for place, demand in pairs}
+
+
+def slot_uses(context: PlanningContext, candidate: Candidate) -> dict[str, dict[str, Resources]]:
+    """Return what each slot holds, by kind: its modules, crossing registers, which are decided, and slices."""
+    uses: dict[str, dict[str, Resources]] = {slot: defaultdict(lambda: ZERO) for slot in context.limits}
+    for module, own in uses_of(context, candidate).items():
+        for kind, need in own.items():
+            uses[candidate.slot_of[module]][kind] += need
+    inside = dict.fromkeys(uses, ZERO)
+    for module, slot in candidate.slot_of.items():
+        inside[slot] += candidate.demands[module]
+    slices = candidate.slices.demands()
+    for slot, demand in slot_demands(candidate).items():
+        uses[slot][CROSSING] += demand - inside[slot] - slices.get(slot, ZERO)
+        uses[slot][context.costs.fifo_kind] += slices.get(slot, ZERO)
+    return {slot: dict(use) for slot, use in uses.items()}
 
 
 def written_by_host(context: PlanningContext, candidate: Candidate) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import floor, log10
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,6 +180,8 @@ class PlanningContext:
     search_limits: SearchLimits = field(default_factory=SearchLimits)
     least_cycles: int = 0
     """Interval below which no design is sought: what other searches know of shorter ones."""
+    given: Any = None
+    """The one candidate that is placed, if any; its pblocks have to be likely to fit even where modules never merge."""
     fifo_slack: float = 0
     """By which share the interval that FIFOs are deep enough for is longer than that of the engines."""
     measured: Measurements = NO_MEASUREMENTS
@@ -218,6 +221,16 @@ class PlanningContext:
     def allowed(self) -> dict[str, Resources]:
         """What the design may use of every slot by the request."""
         return slot_limits(self.platform, self.request)
+
+    @property
+    def confidence(self) -> float | None:
+        """How likely each slot and pblock is to hold what lies in it, None if it may be as unlikely as it will."""
+        return self.request.confidence_bound if self.costs.has_bands else None
+
+    @property
+    def holds_pblocks(self) -> bool:
+        """Whether no pblock may be less likely than that; where modules may merge it costs no rate."""
+        return self.confidence is not None and (self.given is not None or not self.request.keep_granularity)
 
     @property
     def seeks_fullness(self) -> bool:

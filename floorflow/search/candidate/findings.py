@@ -107,6 +107,15 @@ class OtherOrder:
 
 
 @dataclass(frozen=True)
+class LessLikely:
+    """The design found where slots and pblocks need not be likely to fit: its interval and the least likely place."""
+
+    interval_cycles: int
+    likelihood: float
+    place: str
+
+
+@dataclass(frozen=True)
 class SearchResult:
     """The best legal candidate, its floorplans by FPGA, the bound on the interval, the trace, and the repair it took.
 
@@ -117,8 +126,9 @@ class SearchResult:
     engines for the host to write are not spared. ``max_hops``: how many SLR boundaries streams may cross one after the
     other in an FPGA; ``hop_proof``: why fewer will not do, empty where as many were asked for, or one will do.
     ``fullness``: the largest shares of limits, with what is proven of them. ``without_balance``: what folding could do
-    if rates were not balanced, None if they are not. ``wishes``: None without any. ``other_order``: None on one FPGA, or
-    if unknown. ``context``: whose foldings the search had.
+    if rates were not balanced, None if they are not. ``wishes``: None without any. ``other_order``: None on one FPGA,
+    or if unknown. ``context``: whose foldings the search had. ``likely``: whether slots and pblocks are as likely to
+    fit as is sought; ``less_likely``: what was found before they had to be, None where that is this one.
     """
 
     context: PlanningContext
@@ -140,6 +150,8 @@ class SearchResult:
     without_balance: WithoutBalance | None = None
     wishes: PricedWishes | None = None
     other_order: OtherOrder | None = None
+    likely: bool = True
+    less_likely: LessLikely | None = None
 
 
 Outcome = SearchResult | Refused

@@ -11,6 +11,7 @@ from floorflow.backends.placed import Home, PlacedStream
 from floorflow.channels import Channel
 from floorflow.channels.cost_allocation import modules_between
 from floorflow.channels.slices import PlacedWay, SlicedStream, Slices, register_slices
+from floorflow.dataflow.bands import estimate_of, fit_likelihood
 from floorflow.dataflow.model import FoldedDataflow, renamings
 from floorflow.errors import InputError, Refusal
 from floorflow.facts.channel import slots_on_way
@@ -28,11 +29,18 @@ from floorflow.placement import (
     grown,
 )
 from floorflow.request import MOST_OF_SLOT
-from floorflow.search.candidate.candidate import Candidate, slot_demands, uses_of
+from floorflow.resources import total
+from floorflow.search.candidate.candidate import Candidate, slot_demands, slot_uses, uses_of
 from floorflow.search.candidate.context import PlanningContext, cap_limits
 from floorflow.search.candidate.given_pblocks import by_module
 from floorflow.search.candidate.members import parts_of
-from floorflow.search.candidate.slot_problem import channel_slots, has_room, least_supply
+from floorflow.search.candidate.slot_problem import (
+    channel_slots,
+    fullest_supply,
+    has_room,
+    judged_outcome,
+    least_supply,
+)
 from floorflow.stats import SolveStats
 
 
@@ -198,11 +206,10 @@ def placement_problem(
             m.name,
             slot_of[m.name],
             candidate.demands[m.name],
-            least_supply(
-                context,
-                fpga.device,
-                uses[m.name],
-                tight=m.name in stated or (slot_of[m.name] in tight and held[slot_of[m.name]] > 1),
+            fullest_supply(context.request, estimate_of(uses[m.name]))
+            if m.name in stated
+            else least_supply(
+                context, fpga.device, uses[m.name], tight=slot_of[m.name] in tight and held[slot_of[m.name]] > 1
             ),
         )
         for m in candidate.modules
@@ -281,6 +288,24 @@ def with_room(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandid
             found = grown(problem, found, tests, longer=LONGER, most=MOST_OF_SLOT)
         placements[fpga.name] = cut_to_fabric(problem, found)
     return replace(placed, placements=placements)
+
+
+def least_likely(
+    context: PlanningContext, candidate: Candidate, placements: Mapping[str, PlacementSolution]
+) -> tuple[float, str]:
+    """Return how likely the slot or pblock holds what lies in it that is least likely to, and which that is.
+
+    Of pblocks the resources count whose fill the user did not give. Without placements slots alone count.
+    """
+    uses, costs = slot_uses(context, candidate), context.costs
+    found = [(fit_likelihood(uses[s.name], s.available, costs.band), s.name) for s in context.platform.slots]
+    of_modules = uses_of(context, candidate)
+    for fpga in context.platform.fpgas if placements else ():
+        for module, region in placements[fpga.name].regions.items():
+            supply = total(fpga.device.resources(rect) for rect in region)
+            chance = judged_outcome(context, of_modules[module]).likelihood(supply.as_dict())
+            found.append((chance, f"the pblock of {module} in {candidate.slot_of[module]}"))
+    return min(found)
 
 
 def _wires(context: PlanningContext, candidate: Candidate, fpga: Fpga, modules: Collection[str]) -> Iterator[Wire]:

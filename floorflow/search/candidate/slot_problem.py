@@ -2,7 +2,7 @@
 
 A pblock has room for its module by the errors of its estimates, and by the rule on hard pblocks. Order of authority:
 the user's fill of a resource, the confidence, the rule on hard pblocks. Where a slot has no room for that, a pblock
-may be as full as `Request.fullest_fill` allows.
+may be as full as `Request.fullest_fill` allows, as long as it is as likely to hold its module as is asked.
 """
 
 from __future__ import annotations
@@ -108,9 +108,18 @@ def roomy_supply(context: PlanningContext, device: Device, use: Use) -> Resource
 
 def least_supply(context: PlanningContext, device: Device, use: Use, *, tight: bool) -> Resources:
     """Return the least supply of a module's rectangle: with the room that it should have, or as full as can be."""
-    if tight:
-        return fullest_supply(context.request, estimate_of(use))
-    return roomy_supply(context, device, use)
+    return _tight_supply(context, use) if tight else roomy_supply(context, device, use)
+
+
+def _tight_supply(context: PlanningContext, use: Use) -> Resources:
+    least, outcome = fullest_supply(context.request, estimate_of(use)), judged_outcome(context, use)
+    if not context.holds_pblocks or not outcome.moments:
+        return least
+    # A rule on hard pblocks gives way, the confidence does not.
+    confidence = context.confidence or 0.0
+    return context.memo.once(
+        lambda: outcome.supply(least, confidence), "tight", sorted(use.items()), context.request, context.costs
+    )
 
 
 def has_room(context: PlanningContext, device: Device, use: Use) -> Callable[[Resources], bool]:

@@ -73,7 +73,10 @@ def search(
             return _infeasible(run, longest)
         going = _Search(run, longest, without_rate)
         with Stop():
-            going.by_goal()
+            if context.given is None:
+                going.by_goal()
+            else:
+                going.take(context.given, "")
             return going.result()
         return _placed_at_once(going)
     return INTERRUPTED
@@ -215,11 +218,17 @@ class _Search:
             return False
         folding = run.folded(self.longest, ZERO)
         candidate = as_before(context, folding) if isinstance(folding, FoldingSolution) else None
-        run.best = None if candidate is None else run.place(candidate, "as before: ", repairs=False)
-        if run.best is None:
+        return candidate is not None and self.take(candidate, "as before: ", repairs=False)
+
+    def take(self, candidate: Candidate, about: str, *, repairs: bool = True) -> bool:
+        """Place a design as the only one; whether it is placed."""
+        best = self.run.best = self.run.place(candidate, about, repairs=repairs)
+        if best is None:
             return False
-        self.bound_cycles, self.ended_by = run.best.candidate.interval_cycles, AT_THE_BOUND
-        self.whole_budget_bound = self._scarcity_bound(run.best.candidate.folding)
+        self.bound_cycles, self.ended_by = best.candidate.interval_cycles, AT_THE_BOUND
+        if repairs and self.context.request.goal != "latency":
+            best = self.run.best = replace(best, candidate=_bounded(self.run, best.candidate))
+            self.whole_budget_bound = self._scarcity_bound(best.candidate.folding)
         return True
 
     def _least_resources(self) -> str:

@@ -95,7 +95,8 @@ class _Sparing:
             refused = INTERRUPTED
         if self.best is None or (refused is not None and not refused.interrupted):
             return refused or INTERRUPTED
-        plain = None if self.plain is None else self._cycles(self.plain)
+        counts = self.plain is not None and (self.plain.likely or not self.best.likely)
+        plain = self._cycles(self.plain) if self.plain is not None and counts else None
         host = HostWeights(self.least, self.bound, self.below, plain, self.sought)
         return replace(self.best, host_weights=host, interrupted=self.best.interrupted or refused is not None)
 
@@ -107,7 +108,9 @@ class _Sparing:
         if without is not None and self._is_near(self.below, self.bound):
             if (yield from self._seek_without(without)):
                 return INTERRUPTED
-            if self.plain is not None and (self.plain.interrupted or self._is_enough(self.bound)):
+            if self.plain is not None and (
+                self.plain.interrupted or (self.plain.likely and self._is_enough(self.bound))
+            ):
                 return None
         full = yield self.context
         if isinstance(full, Refused):
@@ -117,7 +120,8 @@ class _Sparing:
             if (yield from self._seek_without(without)):
                 return INTERRUPTED
             self.best = full
-        enough = self.plain is not None and self._is_enough(self._cycles(full))
+        likely = self.plain is not None and (self.plain.likely or not full.likely)
+        enough = likely and self._is_enough(self._cycles(full))
         if full.interrupted or (self.plain is not None and self.plain.interrupted):
             self.best = replace(self.plain if self.plain is not None and enough else full, interrupted=True)
         elif enough:
@@ -192,7 +196,7 @@ class _Sparing:
                 tries.append(TraceRow(interval, "not found within the limit", "fold", f"{about}{found}", refusals))
                 continue
             tries += _rows_of(found, about)
-            fewer = len(written_by_host(self.context, found.candidate)) < count
+            fewer = len(written_by_host(self.context, found.candidate)) < count and found.likely >= full.likely
             if fewer and self._cycles(found) <= self._cycles(full):
                 return _joined(full, found, tries, goal)
             if found.interrupted:

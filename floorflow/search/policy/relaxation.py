@@ -28,6 +28,7 @@ from floorflow.search.candidate.routes import longest_stretch, near
 from floorflow.search.candidate.solvers import with_limits
 from floorflow.search.interval.search import search
 from floorflow.search.interval.state import whole_stages
+from floorflow.search.policy.confidence import hold_confidence
 from floorflow.search.policy.fpga_order import with_hint_of_order, with_other_order
 from floorflow.search.policy.host_weights import spare_host_weights
 from floorflow.search.policy.other_requests import with_options_that_would_do
@@ -112,6 +113,7 @@ def fewest_fpgas(request: Request, prepare: Prepare, progress: Progress) -> Step
     """
     auto = request.fpgas == "auto"
     tried: list[str] = []
+    unlikely: OnFpgas | None = None
     refused = Refused("no number of FPGAs was allowed", hint="raise --max-fpgas")
     for count in range(1, request.max_fpgas + 1) if request.fpgas == "auto" else (request.fpgas,):
         told = f"{count} FPGA{'s' if count > 1 else ''}"
@@ -122,13 +124,20 @@ def fewest_fpgas(request: Request, prepare: Prepare, progress: Progress) -> Step
             return with_options_that_would_do(context, request, count, prepare)
         outcome = yield context
         if isinstance(outcome, SearchResult):
-            return OnFpgas(context, with_other_order(outcome, progress), tuple(tried))
-        refused = outcome
-        if refused.interrupted:
-            return refused
-        tried.append(f"{told} would not do: {refused}")
+            found = OnFpgas(context, with_other_order(outcome, progress), tuple(tried))
+            if outcome.likely or outcome.interrupted or not auto:
+                return found
+            unlikely = unlikely or found
+            tried.append(f"{told} would not be as likely to fit as --confidence asks")
+        else:
+            refused = outcome
+            if refused.interrupted:
+                return unlikely or refused
+            tried.append(f"{told} would not do: {refused}")
         if count == context.platform.most_fpgas:
             break
+    if unlikely is not None:
+        return unlikely
     refused = with_hint_of_order(context, refused, progress)
     if refused.why == "proven":
         count = len(tried) if request.fpgas == "auto" else request.fpgas
@@ -235,10 +244,13 @@ def _nearest(context: PlanningContext, folding: FoldingSolution) -> Candidate | 
     return assign(proving, folding, clustered(context, folded_by(context, folding), {}), prove=True)
 
 
+CONFIDENCE = Relaxation("confidence", hold_confidence, "what is likely enough to fit")
+MORE_CONFIDENTLY = replace(CONFIDENCE, relax=partial(hold_confidence, strict=True))
+"""The same where there is a plan already: one that is less likely to fit does not count."""
 ENGINE_LIMITS = Relaxation("engine limits", lift_engine_limits, "how many engines may be above their limits")
 HOST_WEIGHTS = Relaxation("host weights", spare_host_weights, "which weights the host writes")
 HOPS = Relaxation("hops", allow_more_hops, "how many SLR boundaries a stream may cross")
-RELAXATIONS = (ENGINE_LIMITS, HOST_WEIGHTS, HOPS)
+RELAXATIONS = (ENGINE_LIMITS, HOST_WEIGHTS, HOPS, CONFIDENCE)
 """In the order in which they stand round a search: the first gives way last."""
 
 

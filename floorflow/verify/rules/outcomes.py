@@ -15,7 +15,7 @@ from math import ceil, erfc, floor, hypot, sqrt
 from floorflow.verify.facts import PhaseFacts, Phases
 from floorflow.verify.hardware.routes import Slot
 from floorflow.verify.phase_records import FitRecord
-from floorflow.verify.plan_records import PlanRecord
+from floorflow.verify.plan_records import OptionsRecord, PlanRecord
 from floorflow.verify.records import RESOURCE_NAMES, Amounts, add, amounts
 from floorflow.verify.violations import Findings
 
@@ -196,6 +196,41 @@ def _check_fit(fit: FitRecord, need: Need, slot: Slot, where: str, findings: Fin
             if abs(stated[resource] - derived[resource]) > 1:
                 message = f"{side} of {resource} is {stated[resource]}, derived {derived[resource]}"
                 findings.add("wrong-fit", where, message)
+
+
+def check_confidence(options: OptionsRecord, phase: PhaseFacts, outcomes: Outcomes) -> None:
+    """Judge whether each slot and pblock is as likely to fit as the options ask, and what the plan says of it."""
+    stated, sought, where = phase.raw["confidence"], options["confidence"], f"{phase.where}.confidence"
+    if sought == "none" or options.get("risk") is not None or not phase.raw["bands"]:
+        phase.expect("wrong-confidence", where, "confidence, where none is sought or no error is known", stated, None)
+        return
+    if stated is None:
+        phase.add("wrong-confidence", where, f"is null, {sought} is sought")
+        return
+    if not outcomes.is_known:
+        return
+    least, place = min(_chances(options, phase, outcomes), default=(1.0, "nothing"))
+    if not least - FOURTH_DIGIT - NEAR <= stated["likelihood"] <= least + NEAR:
+        phase.add("wrong-confidence", where, f"likelihood is {stated['likelihood']}, derived {least:.6f} ({place})")
+    if abs(least - sought) > NEAR and stated["held"] != (least > sought):
+        told = "held" if stated["held"] else "not held"
+        phase.add("wrong-confidence", where, f"{sought} is said to be {told}, derived {least:.6f} ({place})")
+    without, longest = stated["without"], max(part["interval_cycles"] for part in phase.raw["networks"])
+    if without is not None and without["likelihood"] >= sought:
+        phase.add("wrong-confidence", where, f"what was found without it is {without['likelihood']} likely to fit")
+    if without is not None and options["objective"] == "throughput" and without["interval_cycles"] > longest:
+        phase.add("wrong-confidence", where, f"without it {without['interval_cycles']} cycles, {longest} with it")
+
+
+def _chances(options: OptionsRecord, phase: PhaseFacts, outcomes: Outcomes) -> Iterator[tuple[float, str]]:
+    """Yield how likely each slot and pblock is to fit; of pblocks no resource counts whose fill the user gave."""
+    for name, slot in phase.slots.items():
+        yield outcomes.of_slot(name).chance(slot.entry["available"]), name
+    judged = [name for name in RESOURCE_NAMES if options["fill"][name] is None]
+    for floorplan in phase.raw["floorplan"].values():
+        for name, entry in floorplan["pblocks"].items():
+            if name in phase.modules:
+                yield outcomes.of_module(name).chance(entry["supply"], judged), name
 
 
 def _band_objections(bands: Mapping[str, list[float]]) -> Iterator[str]:
