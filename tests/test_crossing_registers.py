@@ -193,6 +193,15 @@ def test_summary_and_report_tell_registers_that_are_built_from_planned_ones(
     assert any(stream["slices"] for stream in streams) is built
 
 
+def test_summary_and_report_say_where_there_are_neither_registers_nor_plans_for_any(folder: Path) -> None:
+    plan, report = read_plan(planned(folder, 0) / "plan.json"), (planned(folder, 0) / "report.txt").read_text()
+    rows = plan.registers_at_boundaries(plan.phases[0])
+    assert [(row.stages, row.built) for row in rows] == [(0, False)] * len(rows)
+    assert rows
+    assert report.count("registers neither planned nor built") == 2  # the summary's and the section's
+    assert "without registers" in report
+
+
 def _copy(out: Path, to: Path, plan: dict[str, Any]) -> Path:
     for path in sorted(out.rglob("*")):
         if path.is_file():

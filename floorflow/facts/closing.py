@@ -24,6 +24,8 @@ COMFORTABLE_ENGINE = {"LUT": (0.25, 20_000), "DSP": (0.5, 128)}
 COMFORTABLE_HOPS = 1
 """SLR boundaries that a stream crosses."""
 
+NO_BUILD = "no build of a plan for several FPGAs ends"
+
 
 @dataclass(frozen=True)
 class Closing:
@@ -87,7 +89,7 @@ def _comfortable_engine(slot: SlotEntry) -> dict[str, int]:
 
 def _longest_stream(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
     """Yield the stream with the longest way from one register or slice that is built to the next, inside one FPGA."""
-    built, crossed = phase.slices_built, plan.crossings_built(phase)
+    built, crossed = (made and plan.build_ends for made in (phase.slices_built, plan.crossings_built(phase)))
     registers = {channel.name: channel.crossing_registers for channel in phase.channels}
     ways = [
         (row.tiles if registers[row.channel] and not crossed else row.built_tiles(slices_built=built), row)
@@ -111,7 +113,7 @@ def _hops(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
     """Yield the stream that crosses most SLR boundaries of an FPGA; one without registers is never comfortable."""
     crossings = [crossing for crossing in phase.partition.crossings if crossing.kind == "sll"]
     most = max(crossings, key=lambda crossing: crossing.hops, default=None)
-    if most is not None and (most.hops > COMFORTABLE_HOPS or plan.crossings_built(phase)):
+    if most is not None and (most.hops > COMFORTABLE_HOPS or (plan.crossings_built(phase) and plan.build_ends)):
         found = f"{most.hops} SLR boundar{'y' if most.hops == 1 else 'ies'}, of {len(crossings)} streams that cross any"
         comfortable = f"{COMFORTABLE_HOPS}"
         way = "a lower --fps, where that leaves room"
@@ -129,7 +131,7 @@ def _boundaries(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
     stages = any(row.stages for row in bare)
     found = f"{count}, registers {'planned, not built' if stages else 'neither planned nor built'}"
     found = found if bare else f"{count}, FIFOs of two words on each side"
-    way = plan.options.backend_options.crossing_advice
+    way = plan.options.backend_options.crossing_advice if plan.build_ends else NO_BUILD
     yield Closing("SLR boundaries", where, found, "registers on each side", way, is_hard=bool(bare))
 
 

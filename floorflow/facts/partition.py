@@ -211,7 +211,7 @@ BUILT_AS = (
     "FIFOs of two words, built on each side: data and valid leave a register, ready an inverter behind one; timed as "
     "register to logic, no Laguna pair"
 )
-NOT_BUILT = "registers that are planned are in no build: no tool inserts them by itself"
+NOT_BUILT = "registers that are planned are in no build: no tool inserts them by itself, or no build of the plan ends"
 
 
 def at_boundaries(rows: Sequence[RegistersAtBoundary]) -> list[str]:

@@ -102,6 +102,11 @@ class Plan(PlanModel):
         """Return the slots as a phase sees them: where it is loaded into a region, no more than that is available."""
         return slots_in(self.reconfigurable, phase.region, self.platform.slots)
 
+    @property
+    def build_ends(self) -> bool:
+        """Whether a build of what is written ends: of several FPGAs not where something keeps the tool from it."""
+        return len(self.platform.fpgas) == 1 or not self.unbuilt
+
     def crossings_built(self, phase: PhaseEntry) -> bool:
         """Whether what is planned at SLR boundaries is built: FIFOs, which a step inserts as it does slices."""
         return phase.slices_built and any(fpga.crossing.fifos for fpga in self.platform.fpgas)
@@ -116,7 +121,7 @@ class Plan(PlanModel):
         for boundary in self.platform.boundaries:
             streams = sum(low <= place[boundary.lower] < high for low, high in ends)
             count = stages[self.fpga_of[boundary.lower]]
-            built = count > 0 and self.crossings_built(phase)
+            built = count > 0 and self.crossings_built(phase) and self.build_ends
             if streams and boundary.kind == "sll":
                 found.append(RegistersAtBoundary(boundary.name, streams, count, built))
         return found

@@ -101,7 +101,7 @@ def _wishes(view: Context) -> list[str]:
 def _far_streams(view: Context) -> list[str]:
     if max(len(fpga.slots) for fpga in view.plan.platform.fpgas) < 3:
         return []
-    built = view.plan.crossings_built(view.phase)
+    built = view.plan.crossings_built(view.phase) and view.plan.build_ends
     return partition.far_streams(view.phase.partition.hops, view.plan.options.max_hops, built=built)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import floorflow as ff
 from floorflow.facts import Plan, summary
-from floorflow.facts.closing import COMFORTABLE_SLOT, Closing, closing
+from floorflow.facts.closing import COMFORTABLE_SLOT, NO_BUILD, Closing, closing
 from tests.facts.test_report import PART, changed, section, steps
 
 
@@ -102,6 +102,21 @@ def test_a_stream_over_several_boundaries_is_hard(u250: Plan) -> None:
     found = item(changed(u250, "phases", 0, "partition", "crossings", value=crossings), "most hops")
     assert found.is_hard
     assert found.where == crossings[-1]["channel"]
+
+
+def test_of_a_plan_that_no_build_ends_registers_and_slices_are_planned_alone(two: Plan) -> None:
+    phase = two.phases[0]
+    assert two.unbuilt
+    assert two.crossings_built(phase)
+    rows = two.registers_at_boundaries(phase)
+    assert rows
+    assert not any(row.built for row in rows)
+    found = item(two, "SLR boundaries")
+    assert (found.is_hard, found.way) == (True, NO_BUILD)
+    assert "planned, not built" in found.found
+    assert not [each for each in closing(two, phase) if each.what == "most hops" and not each.is_hard]
+    built = changed(two, "warnings", value=[])
+    assert not item(built, "SLR boundaries").is_hard
 
 
 def test_the_summary_tells_only_what_is_hard_and_the_report_all(u250: Plan) -> None:

@@ -142,15 +142,16 @@ def kernel_starts(nodes: Sequence[Node], passing: Mapping[Node, str], home: Mapp
 
     Each is all of its kernel, and what is before it and behind lies where its module does.
     """
-    sizes, found = Counter(node.kernel for node in nodes), {}
+    sizes, found = Counter(node.kernel for node in nodes), dict[Node, int]()
     for way in ways(nodes):
         chain = [node for node in (way.source, *way.between, way.target) if node is not None]
         for before, node, after in zip(chain, chain[1:], chain[2:], strict=False):
             row = home.get(passing.get(node, ""))
             joins = way.target is not None and len(way.target.inputs) > 1
             alone = node.is_a("StreamingFIFO") and sizes[node.kernel] == 1
-            if row and joins and alone and {n.attributes.get("slr") for n in (before, after)} == {row["slr"]}:
-                found[node] = row["slr"]
+            slr = row["slr"] if row else None
+            if slr is not None and joins and alone and {n.attributes.get("slr") for n in (before, after)} == {slr}:
+                found[node] = slr
     return found
 
 
