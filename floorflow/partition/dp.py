@@ -171,7 +171,8 @@ class _Lattice:
     def nested(self) -> tuple[Floats, Floats, Floats]:
         """Wires (N, N), what is carried out and in (2, N, N) between ideal B (column) and the larger ideal A (row)."""
         carried = [self._cut(amounts) for amounts in self.arrays.carried]
-        return self._cut(self.arrays.wires)[0], *(np.stack([cut[way] for cut in carried]) for way in (1, 2))
+        out, into = np.stack([cut[1] for cut in carried]), np.stack([cut[2] for cut in carried])
+        return self._cut(self.arrays.wires)[0], out, into
 
     def _cut(self, amounts: Integers) -> tuple[Floats, Floats, Floats]:
         hosted = np.pad(self.members, ((0, 0), (0, 2))).astype(float)

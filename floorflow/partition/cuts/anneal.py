@@ -137,11 +137,12 @@ class Walk:
                 self.use[slot][r] += share
         pairs = [(slots[a], slots[b], sent) for a, _ in everything for b, sent, *_ in annealer.neighbours[a]]
         self.loads: list[float] = [sum(wires * times[a][b] for a, b, wires in pairs) for times, _ in annealer.limits]
-        self.cost = sum(wires * annealer.distance[a][b] for a, b, wires in pairs)
-        tolls = (
-            streams * annealer.tolls[a][slots[b]] for g, a in everything for b, *_, streams in annealer.neighbours[g]
+        costs = (
+            (sent + received) * annealer.distance[a][slots[b]] + streams * annealer.tolls[a][slots[b]]
+            for g, a in everything
+            for b, sent, received, streams in annealer.neighbours[g]
         )
-        self.cost += sum(tolls) / 2
+        self.cost = sum(costs) / 2
         self.excess = sum(max(0.0, share - 1) for slot in self.use for share in slot)
         self.excess += sum(_over(load, most) for load, (_, most) in zip(self.loads, annealer.limits, strict=True))
 
@@ -201,14 +202,11 @@ class Walk:
         annealer, slots, cost = self.annealer, self.slots, 0.0
         left, near = slots[group], annealer.neighbours[group]
         there, here = annealer.distance[slot], annealer.distance[left]
-        for other, sent, received, _ in near:
+        toll_there, toll_here = annealer.tolls[slot], annealer.tolls[left]
+        for other, sent, received, streams in near:
             place = slots[other]
             cost += (sent + received) * (there[place] - here[place])
-        if annealer.toll:
-            there, here = annealer.tolls[slot], annealer.tolls[left]
-            for other, _, _, streams in near:
-                place = slots[other]
-                cost += streams * (there[place] - here[place])
+            cost += streams * (toll_there[place] - toll_here[place])
         return cost
 
     def _move(self, group: int, slot: int, cost: float, excess: float, loads: list[float]) -> None:

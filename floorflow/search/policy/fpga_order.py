@@ -16,9 +16,6 @@ from floorflow.search.candidate.progress import Progress
 from floorflow.search.interval.rate import at_the_bounds, beyond_the_bounds, fit_kinds
 from floorflow.search.interval.state import SearchState
 
-LARGE_STEPS = {"ladder": 1.1, "cuts_tell": False, "shorter_tries": 2}
-"""Limits of the other search."""
-
 
 def with_other_order(found: SearchResult, progress: Progress) -> SearchResult:
     """Return what was found with what the other order of FPGAs would give, where a rate was sought on several."""
@@ -51,7 +48,8 @@ def _cycles_in_other_order(context: PlanningContext, below: float, progress: Pro
     """Search in the other order below an interval; None after a signal."""
     lifted = not context.request.allow_cycles
     progress.note(f"what streams {'that go back to earlier FPGAs' if lifted else 'in order'} would give")
-    request, limits = context.request.changed(allow_cycles=lifted), replace(context.search_limits, **LARGE_STEPS)
+    request, limits = context.request.changed(allow_cycles=lifted), context.search_limits
+    limits = replace(limits, ladder=1.1, cuts_tell=False, shorter_tries=2)
     other = replace(context, request=request, search_limits=limits, floorplans=False, link_streams=None)
     with Stop():
         run = SearchState(other, progress)

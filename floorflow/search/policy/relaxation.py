@@ -114,6 +114,7 @@ def fewest_fpgas(request: Request, prepare: Prepare, progress: Progress) -> Step
     auto = request.fpgas == "auto"
     tried: list[str] = []
     unlikely: OnFpgas | None = None
+    last: PlanningContext | None = None
     refused = Refused("no number of FPGAs was allowed", hint="raise --max-fpgas")
     for count in range(1, request.max_fpgas + 1) if request.fpgas == "auto" else (request.fpgas,):
         told = f"{count} FPGA{'s' if count > 1 else ''}"
@@ -122,6 +123,7 @@ def fewest_fpgas(request: Request, prepare: Prepare, progress: Progress) -> Step
         context = prepare(request, count)
         if isinstance(context, Refused):
             return with_options_that_would_do(context, request, count, prepare)
+        last = context
         outcome = yield context
         if isinstance(outcome, SearchResult):
             found = OnFpgas(context, with_other_order(outcome, progress), tuple(tried))
@@ -138,7 +140,8 @@ def fewest_fpgas(request: Request, prepare: Prepare, progress: Progress) -> Step
             break
     if unlikely is not None:
         return unlikely
-    refused = with_hint_of_order(context, refused, progress)
+    if last is not None:
+        refused = with_hint_of_order(last, refused, progress)
     if refused.why == "proven":
         count = len(tried) if request.fpgas == "auto" else request.fpgas
         return with_options_that_would_do(refused, request, count, prepare)
