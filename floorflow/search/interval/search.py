@@ -166,7 +166,10 @@ class _Search:
         if joint is None or joint.refusal is None or (joint.interval_cycles or inf) <= self.longest:
             return _not_found(self.run)
         context = self.context
-        about = f"{context.dataflow.name} does not fit {context.platform.name} {_at_rate(context, self.longest)}"
+        wished = f", as {context.wishes.file.path} asks," if context.wishes.file else ""
+        about = (
+            f"{context.dataflow.name} does not fit {context.platform.name}{wished} {_at_rate(context, self.longest)}"
+        )
         whatever = f"however its engines are assigned to slots: {sentence(joint.refusal)}"
         message = f"proven infeasible by the cost model: {about}, {whatever}"
         hint = "a larger platform or a narrower network"

@@ -59,6 +59,8 @@ def _solved(
     problem = partition_problem(
         context, candidate.modules, candidate.demands, candidate.channels, folded=candidate.folded
     )
+    if not problem.is_legal(start):
+        return None  # register slices took what was left
     answer = context.solvers.partition(problem, start, True)  # noqa: FBT003  (a function's place has no name)
     return (problem, answer) if isinstance(answer, PartitionSolution) else None
 
