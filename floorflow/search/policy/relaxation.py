@@ -145,7 +145,7 @@ LEAST = "there is a plan, which was sought and found, "
 """How a hint begins that a search confirms."""
 MOST_LEFT_OUT = 2
 """Wishes that are left out together, at the most, to see whether there is a plan without them."""
-MORE_ROOM = (1.0, 1.05, 1.15, 1.4)
+MORE_ROOM = (1.05, 1.15, 1.4)
 """Times the least limit by the relaxation that are searched in turn: streams and rectangles need more than that."""
 
 
