@@ -274,6 +274,8 @@ def worst(problem: PartitionProblem, slot_of: Mapping[str, int]) -> Refusal | No
     limited = [(use, e) for use, e in zip(loads, problem.edges, strict=True) if e.crossing.wires is not None]
     uses += [(use, e.crossing.wires or 0, "wires", e.name) for use, e in limited]
     uses += [(sum(loads[k] for k in shared.edges), shared.wires, "wires", shared.name) for shared in problem.shared]
+    held = [(slot, [slot_of[name] for name in group]) for slot in range(len(problem.slots)) for group in problem.apart]
+    uses += [(here.count(slot), 1, "modules apart", problem.slots[slot].name) for slot, here in held]
     needed, allowed, resource, place = max(uses, key=lambda use: (use[0] - use[1]) / max(1, use[1]))
     if needed <= allowed:
         return None

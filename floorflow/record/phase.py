@@ -25,9 +25,6 @@ from floorflow.facts.partition import (
     HopsEntry,
     LessLikelyEntry,
     PartitionEntry,
-    WishEntry,
-    WishesEntry,
-    WithoutWishEntry,
 )
 from floorflow.facts.phase import PhaseNetworkEntry
 from floorflow.hardware import Device, Slot, bounding_box, can_relocate
@@ -38,7 +35,6 @@ from floorflow.record.network import network_part
 from floorflow.record.part import Part, PhaseRun, uses_of_part
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, scarcity, total
 from floorflow.search.candidate.candidate import slot_demands
-from floorflow.search.candidate.findings import PricedWishes
 from floorflow.search.candidate.placing import least_likely
 from floorflow.search.candidate.slot_problem import Use
 
@@ -146,22 +142,8 @@ def _partition(run: PhaseRun) -> PartitionEntry:
         waiting_bits=sum(map(streams.waiting_bits, run.wholes)),
         cost=run.partition_cost,
         stats=run.partition_stats,
-        wishes=next((_wishes(part, part.result.wishes) for part in run.parts if part.result.wishes), None),
+        wishes=next((part.result.wishes for part in run.parts if part.result.wishes), None),
     )
-
-
-def _wishes(part: Part, found: PricedWishes) -> WishesEntry:
-    names = renamings(part.context.dataflow, part.candidate.folded.dataflow)
-    lines = [
-        WishEntry.of(
-            price.line,
-            engines=[part.id(names[engine]) for engine in price.line.engines],
-            slots=sorted(price.line.slots) if price.line.places else [],
-            without=None if price.stats is None else WithoutWishEntry.of(price),
-        )
-        for price in found.lines
-    ]
-    return WishesEntry.of(found, fullness=None if found.stats is None else found.fullness, lines=lines)
 
 
 def _hops(run: PhaseRun) -> HopsEntry:

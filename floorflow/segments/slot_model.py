@@ -120,6 +120,22 @@ class SlotModel:
         slots = self._slots(nearer)
         return SlotModelAnswer(slots, infeasible=False, cost=crossed(slots), work=spent)
 
+    def least(self, slot: int, resource: int, low: int, work: float) -> tuple[int | None, bool, float]:
+        """Return the least limit from ``low`` on with which there is a solution, if it is proven, and the work.
+
+        All that the model was made with must allow more.
+        """
+        high, others = int(self.limits[slot, resource]), int(self.limits[:, resource].sum())
+        amount = self.model.new_int_var(low, high, "")
+        self.model.add(_sum(self.in_slot[slot][resource]) <= amount)
+        if self.anywhere[resource]:
+            everything = [term for place in self.in_slot for term in place[resource]]
+            self.model.add(_sum(self.anywhere[resource] + everything) <= amount + others - high)
+        self.model.minimize(amount)
+        status, solver = run_cpsat(self.model, 0, work, linearization_level=2)
+        found = int(solver.value(amount)) if status in {cp_model.OPTIMAL, cp_model.FEASIBLE} else None
+        return found, status == cp_model.OPTIMAL, float(solver.response_proto.deterministic_time)
+
     def _slots(self, solver: cp_model.CpSolver) -> tuple[int, ...]:
         return tuple(next(s for s, here in enumerate(places) if solver.boolean_value(here)) for places in self.inside)
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
 from floorflow.errors import Refusal
 from floorflow.folding.problem import FoldingProblem
-from floorflow.resources import Resources
+from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.segments.hops import Near
 from floorflow.segments.slot_model import Crossings, Rows, SlotModel
 from floorflow.stats import SolveStats
@@ -57,6 +57,20 @@ class NotKnown:
 
 
 Verdict = Assigned | Impossible | NotKnown
+
+
+@dataclass(frozen=True)
+class WiderLimit:
+    """The amount of a resource of a slot, of which ``now`` are allowed, with which there is a solution.
+
+    ``proven``: of no limit alone a smaller share more will do.
+    """
+
+    slot: int
+    resource: str
+    amount: int
+    now: int
+    proven: bool
 
 
 class SlotRelaxation:
@@ -87,19 +101,42 @@ class SlotRelaxation:
 
         With ``crossings`` the solution is the one of least cost that was met.
         """
-        rows = self._rows(interval_cycles)
-        if rows is None:
+        model = self._model(interval_cycles, self.limits)
+        if model is None:
             return Impossible(), 0.0
-        model = SlotModel(len(self.units), self.limits, [group.undominated() for group in rows])
-        if self.near is not None:
-            model.keep_near(self.near.hops, self.near.streams, self._unit_of)
-            for engines in self.near.apart:
-                model.keep_apart([self._unit_of[engine] for engine in engines])
         found = model.solve(work, crossings, self._unit_of)
         if found.slot_of_unit is None:
             return Impossible() if found.infeasible else NotKnown(), found.work
         slots = {engine: found.slot_of_unit[unit] for engine, unit in self._unit_of.items()}
         return Assigned(slots, found.cost), found.work
+
+    def least_wider(self, interval_cycles: int, most: Sequence[Resources], work: float) -> WiderLimit | None:
+        """Return the one limit of a slot that has to be wider by the least share of it so that there is a solution.
+
+        ``most`` is what each slot may allow at the most. Each solve takes at most an equal share of the work.
+        """
+        found: list[WiderLimit] = []
+        wide = [(s, r) for s, r in np.ndindex(self.limits.shape) if most[s].as_tuple()[r] > self.limits[s, r]]
+        for slot, resource in wide:
+            limits, now = self.limits.copy(), int(self.limits[slot, resource])
+            limits[slot, resource] = most[slot].as_tuple()[resource]
+            model = self._model(interval_cycles, limits)
+            if model is not None:
+                amount, proven, _ = model.least(slot, resource, now, work / len(wide))
+                found += [] if amount is None else [WiderLimit(slot, RESOURCE_NAMES[resource], amount, now, proven)]
+        return min(found, key=lambda each: (each.amount / max(1, each.now), each.slot), default=None)
+
+    def _model(self, interval_cycles: int, limits: Array) -> SlotModel | None:
+        """Return the model under some limits; None where some group has no row."""
+        rows = self._rows(interval_cycles)
+        if rows is None:
+            return None
+        model = SlotModel(len(self.units), limits, [group.undominated() for group in rows])
+        if self.near is not None:
+            model.keep_near(self.near.hops, self.near.streams, self._unit_of)
+            for engines in self.near.apart:
+                model.keep_apart([self._unit_of[engine] for engine in engines])
+        return model
 
     def _rows(self, interval_cycles: int) -> list[Rows] | None:
         """Return what the rows of each group use that are fast enough and can be built; None: some group has none."""

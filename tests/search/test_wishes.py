@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
+from floorflow import flow
 from floorflow.api import command
 from floorflow.backends.finn.read.dataflow import read_source
-from floorflow.errors import InputError, required
+from floorflow.errors import InfeasibleError, InputError, Refused, required
 from floorflow.facts import Plan, read_plan
 from floorflow.hardware.load import load_platform
 from floorflow.partition import PartitionSolution, partition
@@ -177,8 +179,8 @@ def test_each_price_is_the_difference_of_two_solves(tmp_path: Path) -> None:
         return answer.stats.objective
 
     assert priced.stats.objective == least(context.wishes)
-    assert [price.line for price in priced.lines] == list(context.wishes.lines)
-    costs = [price.stats and price.stats.objective for price in priced.lines]
+    assert [str(line) for line in priced.lines] == [line.text for line in context.wishes.lines]
+    costs = [line.without and line.without.stats.objective for line in priced.lines]
     assert costs == [least(context.wishes.without(line)) for line in context.wishes.lines]
     assert min(cost for cost in costs if cost is not None) < priced.stats.objective
 
@@ -192,3 +194,40 @@ def test_the_file_survives_another_plan(wished: Path, tmp_path: Path) -> None:
     assert file.read_bytes() == before
     words = command.command_line("plan", request)
     assert words[words.index("--constraints") + 1] == str(file)
+
+
+def refusal(folder: Path, wishes: object, **options: Any) -> InfeasibleError:
+    request = Request(TFC, "alveo-u250", constraints=written(folder, wishes), bargains="none", **options, **FAST)
+    with pytest.raises(InfeasibleError) as caught:
+        flow.plan(request)
+    return caught.value
+
+
+def test_the_one_wish_that_stands_in_the_way_is_named(tmp_path: Path) -> None:
+    wishes = {"fix": {"MVAU_hls_1": "SLR3"}, "forbid": {"MVAU_hls_2": "SLR2"}}
+    refused = refusal(tmp_path, wishes, max_hops=1)
+    assert "as pins.yaml asks" in str(refused)
+    assert refused.hint == "there is a plan, which was sought and found, without 'fix MVAU_hls_1: SLR3'"
+
+
+def test_two_wishes_that_stand_in_the_way_each_are_named_together(tmp_path: Path) -> None:
+    refused = refusal(tmp_path, {"fix": {"MVAU_hls_1": "SLR3", "MVAU_hls_2": "SLR3"}}, max_hops=1)
+    assert refused.hint.endswith("without 'fix MVAU_hls_1: SLR3' and 'fix MVAU_hls_2: SLR3'")
+
+
+def test_the_slot_that_is_short_is_named_with_the_limit_that_does(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"fps": 30e6, "cap": {"LUT": 0.048}}
+    refused = refusal(tmp_path, {"together": [["MVAU_*"]]}, **options)
+    short = re.search(r"(fpga0\.SLR\d) is short: ([\d,]+) LUT needed, ([\d,]+) allowed", str(refused))
+    wide = re.search(r"with a LUT limit of ([\d,]+) in (fpga0\.SLR\d) \((0\.\d+) of it, 0\.048 now\)", refused.hint)
+    assert short is not None
+    assert wide is not None
+    needed, allowed, told = (int(text.replace(",", "")) for text in (*short.groups()[1:], wide[1]))
+    assert wide[2] == short[1]
+    assert allowed < needed <= told
+    assert "without 'together MVAU_*' or with" in refused.hint
+    # All that the wish ties fits where each slot allows as much.
+    wider = Request(
+        TFC, "alveo-u250", constraints=tmp_path / "pins.yaml", fps=30e6, cap={"LUT": float(wide[3])}, **FAST
+    )
+    assert not isinstance(search(prepare(read_source(TFC), wider, 1)), Refused)

@@ -8,7 +8,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.dataflow.model import Option
@@ -169,6 +169,39 @@ def test_streams_that_may_not_go_far_and_engines_apart_are_assigned_exactly(
     assert isinstance(found, Assigned) is expected
     if isinstance(found, Assigned):
         assert is_near(near, found.slot_of_engine)
+
+
+@settings(max_examples=10)
+@given(problems(), st.lists(limits, min_size=2, max_size=2), st.integers(0, 1000))
+def test_the_limit_that_has_to_be_wider_by_the_least_share_is_named(
+    problem: FoldingProblem, slots: list[Resources], seed: int
+) -> None:
+    problem, random = replace(problem, couplings=()), np.random.default_rng(seed)
+    names = [name for group in problem.groups for name in group.engines]
+    apart = [random.choice(names, min(2, len(names)), replace=False).tolist()] if random.random() < 0.4 else []
+    near = Near(Hops([[True, True], [True, True]], 0, 0), [], apart)
+    interval, most = problem.intervals()[-1], [slot + Resources(*random.integers(0, 60, 5).tolist()) for slot in slots]
+    found = SlotRelaxation(problem, slots, near=near).least_wider(interval, most, 40.0)
+    shares: list[float] = []
+    for slot, resource in np.ndindex(2, 5):
+        now = np.array([each.as_tuple() for each in slots])
+        now[slot, resource] = most[slot].as_tuple()[resource]
+        needs = [
+            max(int(use[slot, resource]), slots[slot].as_tuple()[resource])
+            for rows in product(*(range(len(group.rows)) for group in problem.groups))
+            for homes in product(range(2), repeat=len(names))
+            for slot_of in [dict(zip(names, homes, strict=True))]
+            if all(len({slot_of[name] for name in group}) == len(group) for group in apart)
+            for use in demands(problem, rows, slot_of, 2)
+            if (use <= now).all()
+        ]
+        own = slots[slot].as_tuple()[resource]
+        shares += [min(needs) / own] if needs and most[slot].as_tuple()[resource] > own else []
+    assert (found is None) == (not shares)
+    if found is not None:
+        assert found.proven
+        assert found.amount / found.now == min(shares)
+        assert found.now == slots[found.slot].as_dict()[found.resource]
 
 
 def is_near(near: Near, slot_of: Mapping[str, int]) -> bool:

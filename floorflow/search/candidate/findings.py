@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from floorflow.errors import Made, Refusal, Refused
+from floorflow.facts.partition import WishesEntry
 from floorflow.placement.problem import PlacementSolution
 from floorflow.request import Request
 from floorflow.search.candidate.candidate import Candidate
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.engine_limits import Exempt
-from floorflow.search.candidate.wishes import Wish
 from floorflow.stats import SolveStats
 
 
@@ -72,29 +72,6 @@ class WithoutBalance:
 
 
 @dataclass(frozen=True)
-class WishPrice:
-    """A wish for slots, and the plan's modules assigned without it; ``stats`` is None where that was not solved.
-
-    ``fullness``: the largest share of a slot's cap then. ``bound_cycles``: no plan without it has a shorter interval,
-    None where the highest rate is not sought.
-    """
-
-    line: Wish
-    stats: SolveStats | None = None
-    fullness: float = 0.0
-    bound_cycles: int | None = None
-
-
-@dataclass(frozen=True)
-class PricedWishes:
-    """All wishes, beside the plan's modules assigned with all of them, solved and as full as there."""
-
-    stats: SolveStats | None
-    fullness: float
-    lines: tuple[WishPrice, ...]
-
-
-@dataclass(frozen=True)
 class OtherOrder:
     """What a search found with streams that go back to earlier FPGAs; where the plan's may, what without.
 
@@ -148,7 +125,7 @@ class SearchResult:
     hop_proof: str = ""
     host_weights: HostWeights | None = None
     without_balance: WithoutBalance | None = None
-    wishes: PricedWishes | None = None
+    wishes: WishesEntry | None = None
     other_order: OtherOrder | None = None
     likely: bool = True
     less_likely: LessLikely | None = None

@@ -205,10 +205,8 @@ class _Reader:
         return tuple(found)
 
     def _slots(self, name: str, where: str) -> list[str]:
-        """Return the slots that a name means: one, all of an FPGA, or, of one FPGA, by the SLR alone."""
-        names = {slot.name: {slot.name, slot.fpga} for slot in self.platform.slots}
-        if len(self.platform.fpgas) == 1:
-            names = {slot.name: {slot.name, slot.fpga, slot.slr} for slot in self.platform.slots}
+        """Return the slots that a name means: one, all of an FPGA, or, by the SLR alone, that of each FPGA."""
+        names = {slot.name: {slot.name, slot.fpga, slot.slr} for slot in self.platform.slots}
         found = [slot for slot, known in names.items() if any(fnmatchcase(one, name) for one in known)]
         if not found:
             self._unknown(where, f"there is no slot {name}", name, [*names], f"slots are {some(names)}")

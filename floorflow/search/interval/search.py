@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from floorflow.errors import INTERRUPTED, Refused, Stop, sentence
+from floorflow.facts.partition import WishesEntry
 from floorflow.folding import (
     FeasibilityOracle,
     FoldingInfeasible,
@@ -22,7 +23,7 @@ from floorflow.resources import MOST_TOLD, ZERO, total
 from floorflow.search.candidate.assignment import as_before
 from floorflow.search.candidate.candidate import Candidate
 from floorflow.search.candidate.context import PlanningContext, reachable_fps
-from floorflow.search.candidate.findings import Outcome, PricedWishes, SearchResult, WishPrice, WithoutBalance
+from floorflow.search.candidate.findings import Outcome, SearchResult, WithoutBalance
 from floorflow.search.candidate.placing import PlacedCandidate, finished, with_room, with_slices
 from floorflow.search.candidate.preparing import least_risk, likelihood
 from floorflow.search.candidate.progress import SILENT, Progress
@@ -47,7 +48,7 @@ from floorflow.search.interval.rate import (
     shallower_fifos,
 )
 from floorflow.search.interval.state import SearchState, shortest_possible
-from floorflow.search.interval.wish_prices import priced_wishes
+from floorflow.search.interval.wish_prices import priced_wishes, without_prices
 from floorflow.stats import SolveStats, Status
 
 WHEN_INTERRUPTED = "interrupted: this is the best that had been found"
@@ -144,16 +145,15 @@ class _Search:
             wishes=self._priced_wishes(candidate),
         )
 
-    def _priced_wishes(self, candidate: Candidate) -> PricedWishes | None:
+    def _priced_wishes(self, candidate: Candidate) -> WishesEntry | None:
         """Return what each wish costs; an interrupted plan says only that they hold."""
-        wishes, lines = self.context.wishes, tuple(map(WishPrice, self.context.wishes.lines))
-        if not wishes.lines or not self.context.floorplans:
+        if not self.context.wishes.lines or not self.context.floorplans:
             return None
         with Stop():
-            sought = self.context.request.goal == "throughput" and not self.interrupted
+            sought = self.context.request.goal == "throughput"
             if not self.interrupted:
                 return priced_wishes(self.run, candidate, self.bound_cycles if sought else None)
-        return PricedWishes(None, 0.0, lines)
+        return without_prices(self.run, candidate)
 
     def _finished(self, best: PlacedCandidate) -> PlacedCandidate:
         """Return the best design with its wires made short; interrupted, its drafts will do."""
@@ -169,7 +169,10 @@ class _Search:
         if joint is None or joint.refusal is None or (joint.interval_cycles or inf) <= self.longest:
             return _not_found(self.run)
         context = self.context
-        about = f"{context.dataflow.name} does not fit {context.platform.name} {_at_rate(context, self.longest)}"
+        wished = f", as {context.wishes.file.path} asks," if context.wishes.file else ""
+        about = (
+            f"{context.dataflow.name} does not fit {context.platform.name}{wished} {_at_rate(context, self.longest)}"
+        )
         whatever = f"however its engines are assigned to slots: {sentence(joint.refusal)}"
         message = f"proven infeasible by the cost model: {about}, {whatever}"
         hint = "a larger platform or a narrower network"

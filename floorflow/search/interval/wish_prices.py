@@ -9,11 +9,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from itertools import starmap
 
+from floorflow.dataflow.model import renamings
+from floorflow.facts.partition import WishEntry, WishesEntry, WithoutWishEntry
 from floorflow.partition import PartitionProblem, PartitionSolution
 from floorflow.resources import largest_share
 from floorflow.search.candidate.candidate import Candidate
 from floorflow.search.candidate.context import PlanningContext, cap_limits
-from floorflow.search.candidate.findings import PricedWishes, WishPrice
 from floorflow.search.candidate.preparing import with_wishes
 from floorflow.search.candidate.slot_problem import partition_problem
 from floorflow.search.candidate.wishes import Wish
@@ -23,33 +24,49 @@ MOST_PRICED = 1_000
 """Modules times boundaries and links, and lines, up to which each line is priced: it takes a solve."""
 
 
-def priced_wishes(run: SearchState, candidate: Candidate, bound_cycles: int | None) -> PricedWishes | None:
-    """Price every wish of a plan, None where there are none; ``bound_cycles``: the folding bound, if rate is sought."""
-    lines, context = run.context.wishes.lines, run.context_of(candidate)
-    if not lines:
-        return None
-    size = len(candidate.modules) * len(candidate.problem.edges) * len(lines)
-    if size > MOST_PRICED:
-        return PricedWishes(None, 0.0, tuple(WishPrice(line) for line in lines))
+def priced_wishes(run: SearchState, candidate: Candidate, bound_cycles: int | None) -> WishesEntry:
+    """Price every wish of a plan; ``bound_cycles``: the folding bound, if the highest rate is sought."""
+    context, told = run.context_of(candidate), without_prices(run, candidate)
+    if len(candidate.modules) * len(candidate.problem.edges) * len(told.lines) > MOST_PRICED:
+        return told
     with run.progress.stage("partition"):
         run.progress.note("what each wish costs")
         start = {module: list(context.limits).index(slot) for module, slot in candidate.slot_of.items()}
         of_all = _solved(context, candidate, start)
         if of_all is None:
-            return PricedWishes(None, 0.0, tuple(WishPrice(line) for line in lines))
-        found = [_price(run, candidate, line, of_all[1], bound_cycles) for line in lines]
-    return PricedWishes(of_all[1].stats, _fullest(context, *of_all), tuple(found))
+            return told
+        pairs = zip(told.lines, context.wishes.lines, strict=True)
+        lines = [
+            entry.model_copy(update={"without": _without(run, candidate, line, of_all[1], bound_cycles)})
+            for entry, line in pairs
+        ]
+    return WishesEntry.of(of_all[1], fullness=_fullest(context, *of_all), lines=lines)
 
 
-def _price(
+def without_prices(run: SearchState, candidate: Candidate) -> WishesEntry:
+    """Return the wishes alone, with the names that engines have in the plan."""
+    names = renamings(run.context.dataflow, candidate.folded.dataflow)
+    lines = [
+        WishEntry.of(
+            line,
+            engines=[names[engine] for engine in line.engines],
+            slots=sorted(line.slots) if line.places else [],
+            without=None,
+        )
+        for line in run.context.wishes.lines
+    ]
+    return WishesEntry(stats=None, fullness=None, lines=lines)
+
+
+def _without(
     run: SearchState, candidate: Candidate, line: Wish, start: PartitionSolution, bound_cycles: int | None
-) -> WishPrice:
+) -> WithoutWishEntry | None:
     free = with_wishes(run.context_of(candidate), run.context.wishes.without(line))
     solved = _solved(free, candidate, start.slot_of)
     if solved is None:
-        return WishPrice(line)
+        return None
     bound = None if bound_cycles is None else _bound(run, line, bound_cycles, candidate.interval_cycles)
-    return WishPrice(line, solved[1].stats, _fullest(free, *solved), bound)
+    return WithoutWishEntry.of(solved[1], fullness=_fullest(free, *solved), bound_cycles=bound)
 
 
 def _solved(
@@ -59,6 +76,8 @@ def _solved(
     problem = partition_problem(
         context, candidate.modules, candidate.demands, candidate.channels, folded=candidate.folded
     )
+    if not problem.is_legal(start):
+        return None  # register slices took what was left
     answer = context.solvers.partition(problem, start, True)  # noqa: FBT003  (a function's place has no name)
     return (problem, answer) if isinstance(answer, PartitionSolution) else None
 

@@ -17,7 +17,7 @@ from math import ceil, inf
 
 from floorflow.backends.backend import backend_named
 from floorflow.dataflow.measured import NO_MEASUREMENTS
-from floorflow.errors import INTERRUPTED, Refusal, Refused
+from floorflow.errors import INTERRUPTED, InfeasibleError, InputError, LimitError, Refusal, Refused, outcome_of
 from floorflow.facts.extras import (
     EXTRAS_SCHEMA,
     BargainEntry,
@@ -186,7 +186,8 @@ def _fits(request: Request, fpgas: int, prepare: Prepare) -> bool:
 
 def _prepared(request: Request, fpgas: int, prepare: Prepare) -> SearchState | None:
     """Return a search that has not begun, or None if it cannot; limits on engines give way where they leave nothing."""
-    context = prepare(request, fpgas)
+    # Wishes may name slots that so many FPGAs do not have.
+    context = outcome_of(partial(prepare, request, fpgas), (InputError, InfeasibleError, LimitError))
     if isinstance(context, Refused):
         return None
     run = SearchState(context, SILENT)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import combinations
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -18,11 +20,13 @@ from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingSolut
 from floorflow.folding.fewest import fewest_marked
 from floorflow.partition import PartitionFailure, PartitionProblem, PartitionSolution, partition
 from floorflow.request import Request
+from floorflow.resources import Resources, total
 from floorflow.search.candidate.assignment import assign, clustered
 from floorflow.search.candidate.candidate import Candidate, folded_by
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.engine_limits import EngineLimits
 from floorflow.search.candidate.findings import Outcome, Prepare, Search, SearchResult, Steps
+from floorflow.search.candidate.preparing import with_wishes
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.candidate.routes import longest_stretch, near
 from floorflow.search.candidate.solvers import with_limits
@@ -135,6 +139,8 @@ def fewest_fpgas(request: Request, prepare: Prepare, progress: Progress) -> Step
             refused = outcome
             if refused.interrupted:
                 return unlikely or refused
+            if not auto and refused.why == "proven":
+                refused = yield from _with_least_relaxation(context, refused)
             tried.append(f"{told} would not do: {refused}")
         if count == context.platform.most_fpgas:
             break
@@ -142,10 +148,88 @@ def fewest_fpgas(request: Request, prepare: Prepare, progress: Progress) -> Step
         return unlikely
     if last is not None:
         refused = with_hint_of_order(last, refused, progress)
-    if refused.why == "proven":
+    # What the folding bound tells is not what stands in the way where a search with less in its way has a plan.
+    if refused.why == "proven" and not refused.hint.startswith(LEAST):
         count = len(tried) if request.fpgas == "auto" else request.fpgas
         return with_options_that_would_do(refused, request, count, prepare)
     return refused
+
+
+LEAST = "there is a plan, which was sought and found, "
+"""How a hint begins that a search confirms."""
+MOST_LEFT_OUT = 2
+"""Wishes that are left out together, at the most, to see whether there is a plan without them."""
+MORE_ROOM = (1.05, 1.15, 1.4)
+"""Times the least limit by the relaxation that are searched in turn: streams and rectangles need more than that."""
+
+
+def _with_least_relaxation(context: PlanningContext, refused: Refused) -> Steps[Refused]:
+    """Ask for searches without the fewest wishes, and with one limit wider; say what gives a plan, what is short."""
+    ways: list[str] = []
+    for count in range(1, min(MOST_LEFT_OUT, len(context.wishes.lines)) + 1):
+        ways = ways or (yield from _without_wishes(context, count))
+    needed = ""
+    if any(refusal.what in {"each slot", "slots and hops"} for refusal in refused.refusals):
+        wider, needed = yield from _with_wider_limit(context)
+        ways += [wider] if wider else []
+    hint = f"{LEAST}{' or '.join(ways)}" if ways else refused.hint
+    return replace(refused, message=f"{refused.message}{needed}", hint=hint)
+
+
+def _without_wishes(context: PlanningContext, count: int) -> Steps[list[str]]:
+    """Ask for a search without so many wishes at a time, unless proven in vain; return those that give a plan."""
+    found: list[str] = []
+    for lines in combinations(context.wishes.lines, count):
+        free = with_wishes(context, context.wishes.without(*lines))
+        outcome = (yield free) if _engines_can_lie(free) else None
+        if isinstance(outcome, Refused) and outcome.interrupted:
+            break
+        if isinstance(outcome, SearchResult):
+            words = " and ".join(f"'{line.text}'" for line in lines)
+            found.append(f"without {words}")
+    return found
+
+
+def _relaxation(context: PlanningContext) -> SlotRelaxation:
+    limits = list(context.limits.values())
+    return SlotRelaxation(context.problem, limits, whole_stages(context), context.inside, near(context))
+
+
+def _engines_can_lie(context: PlanningContext) -> bool:
+    answer, _ = _relaxation(context).at(context.problem.intervals()[-1], WORK)
+    return not isinstance(answer, Impossible)
+
+
+def _with_wider_limit(context: PlanningContext) -> Steps[tuple[str, str]]:
+    """Ask for searches with that limit wider that has to be so by the least share.
+
+    Return with what there is a plan, empty if none was found, and what the relaxation says is needed.
+    """
+    slots = context.platform.slots
+    least = _relaxation(context).least_wider(context.problem.intervals()[-1], [s.available for s in slots], WORK)
+    if least is None:
+        return "", ""
+    slot, name = slots[least.slot], least.resource
+    have = slot.available.as_dict()[name]
+    needed = f"; {slot.name} is short: {least.amount:,} {name} needed, {least.now:,} allowed"
+    needed += ", and no other limit by a smaller share" if least.proven else ""
+    for factor in MORE_ROOM:
+        amount = min(have, ceil(least.amount * factor))
+        outcome = yield _wider(context, slot.name, name, amount)
+        if isinstance(outcome, Refused) and outcome.interrupted:
+            break
+        if isinstance(outcome, SearchResult):
+            shares = f"{amount / have:.3f} of it, {least.now / have:.3f} now"
+            return f"with a {name} limit of {amount:,} in {slot.name} ({shares})", needed
+    return "", needed
+
+
+def _wider(context: PlanningContext, slot: str, name: str, amount: int) -> PlanningContext:
+    limits = {**context.limits, slot: Resources.from_dict({**context.limits[slot].as_dict(), name: amount})}
+    budget = total(limits.values())
+    problem = context.problem.with_budget(budget)
+    free = problem if context.problem is context.unlimited else context.unlimited.with_budget(budget)
+    return replace(context, narrowed=limits, problem=problem, unlimited=free)
 
 
 def lift_engine_limits(context: PlanningContext, _: Progress) -> Steps[Outcome]:
@@ -205,10 +289,7 @@ def allow_more_hops(context: PlanningContext, progress: Progress) -> Steps[Outco
 
 def _engines_proof(context: PlanningContext) -> str:
     """Return the proof that no engines, however folded, can lie so near each other; empty if there is none."""
-    problem, limits = context.problem, list(context.limits.values())
-    relaxation = SlotRelaxation(problem, limits, whole_stages(context), context.inside, near(context))
-    answer, _ = relaxation.at(problem.intervals()[-1], WORK)
-    if not isinstance(answer, Impossible):
+    if _engines_can_lie(context):
         return ""
     return f"{_hops_refused(context, 'engines')}, however they are folded (CP-SAT)"
 

@@ -15,7 +15,7 @@ from floorflow.verify.phase_records import (
     CrossingRecord,
     FarRegisterRecord,
     FarStreamRecord,
-    WishesRecord,
+    StatsRecord,
     WishRecord,
     WithoutWishRecord,
 )
@@ -271,6 +271,9 @@ def _check_proof(phase: PhaseFacts, options: OptionsRecord, slls: list[BoundaryR
     for module in sorted(str(name) for name in ends):
         for slot in phase.slots.values():
             moved = _with(phase, module, slot)
+            wishes = phase.raw["partition"].get("wishes")
+            if not all(_is_kept(moved, line) for line in (wishes["lines"] if wishes else ())):
+                continue
             if _is_nearer(phase, moved, most) and _has_room(phase, moved, options["cap"], slls):
                 message = f"with {module} in {slot.name} no stream crosses more than {most - 1}, and limits are kept"
                 phase.add("false-hop-proof", where, message)
@@ -317,60 +320,52 @@ def check_wishes(phase: PhaseFacts, options: OptionsRecord, boards: Boards) -> N
     if (wishes is None) != (options.get("constraints") is None):
         phase.add("wrong-wish", where, "there are wishes without a file of them, or a file without wishes")
     for number, line in enumerate(wishes["lines"] if wishes else ()):
-        place = f"{where}.lines[{number}]"
-        _check_line(phase, line, boards, place)
+        place, lie, ties = f"{where}.lines[{number}]", _where(phase, line), line["kind"] in ("together", "apart")
+        if "" in lie or len({*line["engines"]}) < max(1 + ties, len(lie)) or ties == bool(line["places"]):
+            phase.add("wrong-wish", place, "names no engines, unknown ones or one twice, or slots where there are none")
+            continue
+        meant = sorted(slot.name for slot in phase.slots.values() if not ties and _leaves(phase, line, slot, boards))
+        phase.expect("wrong-wish", place, "slots", sorted(line["slots"]), meant)
+        if not _is_kept(phase, line):
+            pairs = ", ".join(f"{name} in {slot}" for name, slot in zip(line["engines"], lie, strict=True))
+            phase.add("wish-broken", place, f"{line['kind']} {', '.join(line['names'])}: {pairs}")
         if wishes is not None and line["without"] is not None:
-            _check_without(phase, wishes, line["without"], place)
-    if wishes is not None and wishes["stats"] is not None:
-        check_stats(wishes["stats"], where, phase.findings)
+            _check_without(phase, wishes["stats"], line["without"], place)
 
 
-def _check_line(phase: PhaseFacts, line: WishRecord, boards: Boards, where: str) -> None:
-    """Judge a line by the slots that its engines lie in."""
-    assignment, owners = phase.raw["partition"]["assignment"], [phase.module_of.get(name) for name in line["engines"]]
-    lie = [assignment.get(owner or "", "") for owner in owners]
-    few = 2 if line["kind"] in ("together", "apart") else 1
-    if "" in lie or len({*line["engines"]}) < max(few, len(lie)) or (few == 2) == bool(line["places"]):
-        phase.add("wrong-wish", where, "names no engines, unknown ones, or one twice, or slots where there are none")
-        return
-    meant = _slots_meant(phase, line, boards)
-    if meant != sorted(line["slots"]):
-        phase.add("wrong-wish", where, f"leaves the slots {', '.join(line['slots'])}, derived {', '.join(meant)}")
-    alone, together = len({*lie}) == len(lie), len({*lie}) == 1
-    if not {"together": together, "apart": alone}.get(line["kind"], {*lie} <= {*meant}):
-        pairs = ", ".join(f"{name} in {slot}" for name, slot in zip(line["engines"], lie, strict=True))
-        phase.add("wish-broken", where, f"{line['kind']} {', '.join(line['names'])}: {pairs}")
+def _where(phase: PhaseFacts, line: WishRecord) -> list[str]:
+    """Return the slot of each engine of a wish; empty where there is none."""
+    assignment = phase.raw["partition"]["assignment"]
+    return [assignment.get(phase.module_of.get(engine, ""), "") for engine in line["engines"]]
 
 
-def _slots_meant(phase: PhaseFacts, line: WishRecord, boards: Boards) -> list[str]:
-    """Return the slots that a line leaves to its engines, by the words that stand there."""
-    found = set()
-    for slot in phase.slots.values() if line["places"] else ():
-        slr, fpga = slot.entry["slr"], phase.fpgas[slot.fpga]
-        words = [slot.name, slot.fpga, *([slr] if len(phase.fpgas) == 1 else [])]
-        if line["kind"] == "beside":
-            ends = [*phase.fpgas.values()]
-            listed = boards[slot.fpga].raw.get("memories") or [] if slot.fpga in boards else []
-            here = [memory["name"] for memory in listed if memory["slr"] == slr]
-            at_host = fpga in (ends[0], ends[-1]) and fpga["host_slot"] == slot.name
-            words = [*here, *(["memory"] if here else []), *(["host"] if at_host else [])]
-        meets = any(_is_meant(line, word, place) for word in words for place in line["places"])
-        if meets != (line["kind"] == "forbid"):
-            found.add(slot.name)
-    return sorted(found)
+def _is_kept(phase: PhaseFacts, line: WishRecord) -> bool:
+    lie = _where(phase, line)
+    tied = {"together": len({*lie}) == 1, "apart": len({*lie}) == len(lie)}
+    return tied.get(line["kind"], {*lie} <= {*line["slots"]})
 
 
-def _is_meant(line: WishRecord, word: str, place: str) -> bool:
-    """Whether a word of the file means a slot that goes by another; a channel's name has brackets and is no pattern."""
-    return word == place or (line["kind"] != "beside" and fnmatchcase(word, place))
+def _leaves(phase: PhaseFacts, line: WishRecord, slot: Slot, boards: Boards) -> bool:
+    """Whether a line leaves a slot to its engines, by the words that stand there."""
+    slr = slot.entry["slr"]
+    if line["kind"] == "beside":
+        listed = boards[slot.fpga].raw.get("memories") or [] if slot.fpga in boards else []
+        here = {memory["name"]: "memory" for memory in listed if memory["slr"] == slr}
+        at_end = slot.fpga_number in (0, len(phase.fpgas) - 1)
+        at_host = at_end and slot.name == phase.fpgas[slot.fpga]["host_slot"]
+        return bool({*here, *here.values(), "host" if at_host else ""} & {*line["places"]})
+    meets = any(fnmatchcase(word, place) for word in (slot.name, slot.fpga, slr) for place in line["places"])
+    return meets != (line["kind"] == "forbid")
 
 
-def _check_without(phase: PhaseFacts, wishes: WishesRecord, without: WithoutWishRecord, where: str) -> None:
-    """Judge that what may lie anywhere that it might before costs no more, and that bounds are no higher."""
+def _check_without(phase: PhaseFacts, of_all: StatsRecord | None, without: WithoutWishRecord, where: str) -> None:
+    """Judge that what may lie wherever it might before costs no more, and that bounds are no higher."""
     check_stats(without["stats"], where, phase.findings)
-    cost, of_all = without["stats"]["objective"], wishes["stats"] and wishes["stats"]["objective"]
-    if cost is None or of_all is None or not cost <= of_all <= phase.raw["partition"]["cost"]:
-        phase.add("wrong-wish", where, f"crossings cost {cost} without it, {of_all} with all wishes, more than before")
+    costs = without["stats"]["objective"], of_all and of_all["objective"], phase.raw["partition"]["cost"]
+    if None in costs or list(costs) != sorted(costs):  # type: ignore[type-var]  # None is looked for first
+        phase.add(
+            "wrong-wish", where, f"crossings cost {costs[0]} without it, {costs[1]} with all, {costs[2]} in the plan"
+        )
     longest = max(part["interval_cycles"] for part in phase.raw["networks"])
     if without["bound_cycles"] is not None and without["bound_cycles"] > longest:
         phase.add("wrong-wish", where, f"bound {without['bound_cycles']} is above the plan's {longest} cycles")
