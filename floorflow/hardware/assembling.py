@@ -114,12 +114,11 @@ def assembled(name: str, boards: Sequence[BoardWithDie], links: Sequence[LinkWit
     for number, each in enumerate(boards):
         fpga, board, device = f"fpga{number}", each.board, each.device
         remaining = each.remainders  # refuses what contradicts the die, before anything is asked of it
-        place = {"number": number, "count": len(boards)}
-        here = fpga_infrastructure(fpga, board, device, each.file, links, halves=each.halves, **place)
+        at_host, halves, count = host_port(board, device), each.halves, len(boards)
+        where = {"number": number, "count": count, "halves": halves, "at_host": at_host}
+        here = fpga_infrastructure(fpga, board, device, each.file, links, **where)
         slots = tuple(slot_of(fpga, slr, here, device, each.file) for slr in remaining)
-        placed.append(
-            Fpga(fpga, board, device, slots, slot_at(fpga, board.host_slr, host_port(board, device), each.halves))
-        )
+        placed.append(Fpga(fpga, board, device, slots, slot_at(fpga, board.host_slr, at_host, halves)))
         infrastructure += here
         boundaries += each.boundaries(slots)
     files = {path: text for each in boards for path, text in each.files.items()}
