@@ -91,8 +91,8 @@ def read_link(path: Path) -> tuple[LinkKind, str]:
 
 def link_between(near: int, far: int, source: BoardLink, ends: tuple[str, str]) -> LinkWithCores:
     """Return the link of two FPGAs, the lower number first, between two slots of them."""
-    sure = source.assumed, source.reliable, source.overhead
-    link = Link(f"fpga{near}-fpga{far}", source.kind, *ends, source.gbps, source.latency_us, *sure)
+    name, sure = f"fpga{near}-fpga{far}", source.reliable
+    link = Link(name, source.kind, *ends, source.gbps, source.latency_us, source.assumed, sure, source.overhead)
     return LinkWithCores(link, source.core)
 
 
@@ -114,12 +114,12 @@ def assembled(name: str, boards: Sequence[BoardWithDie], links: Sequence[LinkWit
     for number, each in enumerate(boards):
         fpga, board, device = f"fpga{number}", each.board, each.device
         remaining = each.remainders  # refuses what contradicts the die, before anything is asked of it
-        place = {"number": number, "count": len(boards)}
-        here = fpga_infrastructure(fpga, board, device, each.file, links, halves=each.halves, **place)
-        slots = tuple(slot_of(fpga, slr, here, device, each.file) for slr in remaining)
-        placed.append(
-            Fpga(fpga, board, device, slots, slot_at(fpga, board.host_slr, host_port(board, device), each.halves))
+        at_host, halves, count = host_port(board, device), each.halves, len(boards)
+        here = fpga_infrastructure(
+            fpga, board, device, each.file, links, number=number, count=count, halves=halves, at_host=at_host
         )
+        slots = tuple(slot_of(fpga, slr, here, device, each.file) for slr in remaining)
+        placed.append(Fpga(fpga, board, device, slots, slot_at(fpga, board.host_slr, at_host, halves)))
         infrastructure += here
         boundaries += each.boundaries(slots)
     files = {path: text for each in boards for path, text in each.files.items()}

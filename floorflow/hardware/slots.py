@@ -11,7 +11,6 @@ from floorflow.hardware.board import HOST, Board, BoardInfrastructure, Shell
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.links import LinkWithCores
-from floorflow.hardware.ports import host_port
 from floorflow.hardware.ranges import parse_range, parse_ranges, range_rect, resources_of_sites, sites_inside
 from floorflow.hardware.reading import require
 from floorflow.resources import RESOURCE_NAMES, Resources, total
@@ -85,10 +84,12 @@ def fpga_infrastructure(
     number: int = 0,
     count: int = 1,
     halves: Halves = MappingProxyType({}),
+    at_host: Rect | None = None,
 ) -> tuple[Infrastructure, ...]:
     """Return the infrastructure of an FPGA: the board's own, then a core at the end of each of ``links`` on it.
 
-    It is FPGA ``number`` of ``count``.
+    It is FPGA ``number`` of ``count``. Of ``halves`` of its SLR it stands in that of its range; without one in that of
+    the host's port, ``at_host``, if it lies there.
 
     PlatformError if a reserved range does not exist in its SLR.
     """
@@ -103,7 +104,7 @@ def fpga_infrastructure(
     placed = []
     for item in own:
         reserved = _reserved(item, device, file)
-        port = reserved or (host_port(board, device) if item.slr == board.host_slr else None)
+        port = reserved or (at_host if item.slr == board.host_slr else None)
         placed.append(Infrastructure(item.name, slot_at(fpga, item.slr, port, halves), item.resources, reserved))
     return (*placed, *cores)
 

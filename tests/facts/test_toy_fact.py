@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-COUNTED = """        return f"{kinds.count('sll')} SLR crossings{links}"\n"""
+COUNTED = """        return f"{kinds.count('sll')} SLR crossings{halves}{links}"\n"""
 EDITS: dict[str, dict[str, str]] = {
     # Where it is found.
     "record/phase.py": {

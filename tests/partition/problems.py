@@ -93,6 +93,8 @@ def streams(draw: st.DrawFn, names: list[str]) -> list[ModuleStream]:
 def edge(draw: st.DrawFn, upper: int, path: bool, registers: int) -> Edge:
     other = upper - 1 if path else draw(st.integers(0, upper - 1))
     ends = (other, upper) if draw(st.booleans()) else (upper, other)
+    if not draw(st.integers(0, 3)):
+        return Edge(*ends, Crossing("half", wires=draw(st.integers(0, 100))), f"half{upper}")
     if draw(st.booleans()):
         wires, fifos = draw(st.integers(0, 100)), draw(st.booleans())
         return Edge(*ends, Crossing("sll", wires=wires, registers=registers, fifos=fifos), f"sll{upper}")
@@ -143,8 +145,8 @@ def best_of_all(problem: PartitionProblem, places: np.ndarray) -> int | None:
             of_a_wire = np.array([1, 2, 0, 0, 0] if e.crossing.fifos else [0, 1, 0, 0, 0])
             use[:, e.a] += np.outer(lower * wires, of_a_wire)
             use[:, e.b] += np.outer((e.crossing.registers - lower) * wires, of_a_wire)
-            legal &= wires <= (e.crossing.wires if e.crossing.wires is not None else 10**9)
-        elif e.crossing.gbps is not None and problem.frames_per_s:
+        legal &= wires <= (e.crossing.wires if e.crossing.wires is not None else 10**9)
+        if e.crossing.gbps is not None and problem.frames_per_s:
             legal &= np.maximum(there, back) * problem.frames_per_s <= e.crossing.gbps * 1e9
     for stream, by_fpga in zip(problem.streams, hops, strict=True):
         cost += stream.wires * (by_fpga * (by_fpga + 1) // 2).sum(axis=0)
@@ -209,7 +211,7 @@ def fpgas(problem: PartitionProblem) -> list[int]:
     found = list(range(len(problem.slots)))
     for _ in problem.slots:
         for e in problem.edges:
-            if e.crossing.kind == "sll":
+            if e.crossing.kind != "link":
                 found[e.a] = found[e.b] = min(found[e.a], found[e.b])
     return found
 

@@ -109,8 +109,9 @@ def constrained(draw: st.DrawFn) -> PartitionProblem:
     for a, b in sorted(form.edges):
         sll = Crossing("sll", wires=draw(st.one_of(st.none(), st.integers(0, 100))), registers=draw(st.integers(0, 2)))
         link = Crossing("link", gbps=float(draw(st.integers(3, 25))), cost=10, wires=draw(st.sampled_from([None, 60])))
+        half = Crossing("half", wires=draw(st.one_of(st.none(), st.integers(0, 100))))
         lower, upper = draw(st.permutations((a, b)))
-        edges.append(Edge(lower, upper, draw(st.sampled_from([sll, link])), f"{a}-{b}"))
+        edges.append(Edge(lower, upper, draw(st.sampled_from([sll, link, half])), f"{a}-{b}"))
     several = st.lists(st.sampled_from(range(len(edges))), min_size=2, max_size=3, unique=True)
     area = draw(some) and draw(some)
     return PartitionProblem(

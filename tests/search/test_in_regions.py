@@ -182,7 +182,7 @@ def test_what_no_region_holds_is_proven_infeasible_by_the_part_that_is_short(tmp
 @pytest.mark.parametrize(
     ("platform", "options", "told"),
     [
-        ("alveo-u250", {}, "has 4 SLRs"),
+        ("alveo-u250", {}, "has 4 slots"),
         ("samo:zc706", {}, "no geometry"),
         ("pynq-z1", {"reconfigure": "full", "regions": 2}, "--regions"),
         ("pynq-z1", {"reconfigure": "none", "area": 0.5}, "--area"),

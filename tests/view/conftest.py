@@ -36,7 +36,7 @@ def mixed(u250: Platform, ku5p: Platform) -> Platform:
     """A U250 and a bare xcku5p with a link between them."""
     other = ku5p.fpgas[0]
     slots = tuple(replace(slot, name=f"fpga1.{slot.slr}", fpga="fpga1") for slot in other.slots)
-    fpgas = (*u250.fpgas, replace(other, name="fpga1", slots=slots))
+    fpgas = (*u250.fpgas, replace(other, name="fpga1", slots=slots, host_slot=slots[0].name))
     link = Link("fpga0-fpga1", "aurora-100g", "fpga0.SLR2", "fpga1.SLR0", 100.0, 1.0, assumed=False)
     return replace(u250, name="u250-and-ku5p", fpgas=fpgas, links=(link,))
 
@@ -64,4 +64,4 @@ def square(ku5p: Platform) -> Platform:
         for name, bottom in zip("abcd", bottoms, strict=True)
     )
     ring = tuple(SllBoundary(lower, upper, 4000) for lower, upper in ("cd", "bd", "ac", "ab"))
-    return replace(ku5p, fpgas=(replace(ku5p.fpgas[0], slots=slots),), boundaries=ring)
+    return replace(ku5p, fpgas=(replace(ku5p.fpgas[0], slots=slots, host_slot="a"),), boundaries=ring)

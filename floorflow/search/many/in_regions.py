@@ -71,7 +71,7 @@ def search_in_regions(whole: Priced, search: Search, progress: Progress) -> InRe
     """
     _, memory = loading_of(whole.request, whole.platform)
     if len(whole.platform.slots) > 1:
-        told = f"--reconfigure partial: {whole.platform.name} has {len(whole.platform.slots)} SLRs, regions need one"
+        told = f"--reconfigure partial: {whole.platform.name} has {len(whole.platform.slots)} slots, regions need one"
         raise InputError(told, "give --reconfigure full")
     with progress.stage("search"):
         asked = replace(whole, request=phase_request(whole.request))

@@ -410,17 +410,17 @@ def _check_slls(platform: PlatformRecord, boards: Boards, findings: Findings) ->
     expected: dict[tuple[str, str], tuple[int, str]] = {}
     for fpga, board in boards.items():
         wires = iter(board.sll_wires())
-        for lower, upper in pairwise(board.places):
-            ends = (slot_in(fpgas[fpga], board.slr_name(place.slr), place.half) for place in (lower, upper))
-            half = lower.slr == upper.slr
-            count = wires_between_halves(board.device, lower.area.top) if half else next(wires)
-            expected[next(ends), next(ends)] = count, "half" if half else "sll"
+        names = [slot_in(fpgas[fpga], board.slr_name(place.slr), place.half) for place in board.places]
+        for (below, above), ends in zip(pairwise(board.places), pairwise(names), strict=True):
+            half = below.slr == above.slr
+            count = wires_between_halves(board.device, below.area.top) if half else next(wires)
+            expected[ends] = count, "half" if half else "sll"
     stated = {(sll["lower"], sll["upper"]): (sll["wires"], sll["kind"]) for sll in platform["boundaries"]}
     _check_boundary_names(platform["boundaries"], findings)
     for lower, upper in sorted({*expected, *stated}):
         where = f"platform.boundaries {lower}-{upper}"
-        wires = stated.get((lower, upper)), expected.get((lower, upper))
-        findings.expect("sll-capacity-mismatch", where, "wires and kind", *wires)
+        both = stated.get((lower, upper)), expected.get((lower, upper))
+        findings.expect("sll-capacity-mismatch", where, "wires and kind", *both)
 
 
 def _check_boundary_names(boundaries: list[BoundaryRecord], findings: Findings) -> None:

@@ -63,7 +63,7 @@ def wires_between_halves(device: Device, row: int) -> int:
     shown = any(kind == "interconnect" for kind in kinds)
     tiles = sum(kind == "interconnect" if shown else kind in _KINDS for kind in kinds)
     along = (LONG_WIRES_7 if _SEVEN.match(device.raw["part"]) else LONG_WIRES)[1]
-    return floor(along * tiles * FREE_SHARE)
+    return int(along * tiles * FREE_SHARE)
 
 
 def _check_figures(stated: RoutingMapRecord, carried: Bins, offered: Bins, where: str, findings: Findings) -> None:
