@@ -15,7 +15,7 @@ from floorflow.facts.partition import SlotUse
 from floorflow.facts.phase import PhaseNetworkEntry
 from floorflow.facts.platform import cheaper_ports
 from floorflow.facts.search import RefusalEntry, TraceEntry
-from floorflow.facts.text import number, rate
+from floorflow.facts.text import chance, number, rate
 from floorflow.resources import RESOURCE_NAMES, total
 
 _FULL = 0.9
@@ -81,6 +81,12 @@ def _rate(view: Context) -> Iterator[str]:
 
 def _rate_of(one: _NetworkView) -> Iterator[str]:
     view, row, short = one.view, one.stopped_by, one.short
+    held = view.phase.confidence
+    if held is not None and held.without is not None:
+        fps = rate(view.plan.options.clock_mhz * 1e6 / held.without.interval_cycles)
+        likely = f"a --confidence below {view.plan.options.confidence} allows more, none {fps} frames/s at "
+        yield f"likelihoods stop the rate{one.of}: {likely}{chance(held.without.likelihood)}"
+        return
     if row is None:
         yield from _widest(one)
         return

@@ -296,12 +296,7 @@ def _as_estimated(context: PlanningContext, design: Candidate, counted: FoldingP
     demands = module_resources(design.modules, folded, design.channels)
     problem = partition_problem(context, design.modules, demands, design.channels, folded=folded)
     stats = design.partition.stats
-    proven = SolveStats(
-        stats.method,
-        "optimal" if not stats.objective else "heuristic",
-        stats.objective,
-        None if stats.objective else 0.0,
-    )
+    proven = stats if not stats.objective else SolveStats(stats.method, "heuristic", stats.objective)
     return replace(
         design,
         folding=folding,

@@ -261,4 +261,5 @@ def _joined(full: SearchResult, found: SearchResult, tries: Sequence[TraceRow], 
         trace=trace,
         ended_by=ended_by,
         ended_at=last,
+        less_likely=full.less_likely or found.less_likely,
     )
