@@ -167,6 +167,7 @@ What = Literal[
     "hops",
     "slots and hops",
     "order",
+    "link streams",
     "slots and edges",
     "edge",
     "edges together",
@@ -307,6 +308,10 @@ _WORDS: Mapping[What, Callable[[Refusal], str]] = {
     ),
     "order": lambda r: (
         f"no assignment of {_names(r) or 'these modules'} to slots sends every stream to the same FPGA or a later one"
+    ),
+    "link streams": lambda r: (
+        f"no assignment of these modules to slots {'sends' if r.proven else 'was found that sends'} at most "
+        f"{_amount(r.allowed)} streams over each link in one direction; --link-streams {_amount(r.needed)} allows one"
     ),
     "each slot": lambda _: "no assignment of these modules to slots meets the resource limits of every slot",
     "slot": lambda r: f"{r.place}: {r.resource}: {_short(r)}",

@@ -140,6 +140,7 @@ class PlanOptions(ProblemOptions, total=False):
     constraint_style: ConstraintStyle
     max_hops: int | None
     allow_cycles: bool
+    link_streams: int | None
     keep_out: Sequence[str]
     fix_pblock: Mapping[str, str] | Sequence[str]
     stay_near: str | Path | None

@@ -227,6 +227,10 @@ class Backend(Protocol):
         """Return what the tool is called, with its version if there are several."""
         return self.name
 
+    def streams_a_cable(self, options: Any) -> int | None:
+        """Return how many streams the tool sends over a cable between FPGAs in one direction; None: any number."""
+        return None
+
     # A folding that is given
 
     def with_folding(self, dataflow: Dataflow, path: Path, technology: Technology) -> Dataflow:

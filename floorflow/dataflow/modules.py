@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, count
 
 import networkx as nx
@@ -85,6 +85,18 @@ def merge(modules: Sequence[Module], joined: Sequence[str], dataflow: Dataflow) 
     rest = [m for m in modules if m.name not in set(joined)]
     merged = [*rest, Module(_free(_name(names, dataflow), {module.name for module in rest}), names)]
     return tuple(sorted(merged, key=lambda m: order[m.engines[0]]))
+
+
+def taken_out(modules: Sequence[Module], groups: Collection[tuple[str, ...]], dataflow: Dataflow) -> tuple[Module, ...]:
+    """Make each group of engines a module of its own; the rest of a module keeps its name."""
+    order = {engine.name: index for index, engine in enumerate(dataflow.engines)}
+    out = {engine for group in groups for engine in group}
+    left = [replace(m, engines=tuple(e for e in m.engines if e not in out)) for m in modules]
+    taken = {module.name: module for module in left}
+    for group in groups:
+        name = _free(_name(group[:1], dataflow), taken)
+        taken[name] = Module(name, group)
+    return tuple(sorted((m for m in taken.values() if m.engines), key=lambda m: order[m.engines[0]]))
 
 
 def module_of(modules: Sequence[Module]) -> dict[str, str]:

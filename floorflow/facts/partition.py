@@ -88,6 +88,15 @@ class PartitionEntry(PlanModel):
         return f"{kinds.count('sll')} SLR crossings{links}"
 
 
+def order_of_fpgas(partition: PartitionEntry, fpga_of: Mapping[str, int]) -> tuple[str, bool]:
+    """Tell how many streams pass links and which way, and whether none goes back; ``fpga_of``: by slot, its number."""
+    over = [c for c in partition.crossings if c.kind == "link"]
+    back = sum(fpga_of[c.source] > fpga_of[c.target] for c in over)
+    streams = f"{len(over)} stream{'s' * (len(over) != 1)} over links, {sum(c.width_bits for c in over):,} bits"
+    order = f"cards not in order: {back} of them go back" if back else "cards in order: none goes back"
+    return f"{order}; {streams}", not back
+
+
 def crossings(partition: PartitionEntry, wires_of: Callable[[int], int]) -> list[str]:
     """Return every run of SLR boundaries and every link that a stream passes; ``wires_of`` its width in bits."""
     rows = [("from", "to", "kind", "bits", "wires", "Gb/s", "channel")]

@@ -20,9 +20,9 @@ def gaps(view: Context) -> list[str]:
         of = f" of {part.network}" if len(plan.networks) > 1 else ""
         rows += [(f"{name}{of}", *rest) for name, *rest in _network(plan, part)]
     rows.append(("fullness of slots", *_shares(phase.partition.fullness, f"of a slot's limit{fullest(plan, phase)}")))
-    rows.append(
-        ("partition", *_stats(phase.partition.stats, "wires x b (b + 1) / 2 over b boundaries, a link counts 10"))
-    )
+    what = "wires x b (b + 1) / 2 over b boundaries, a link counts 10"
+    what += " (bound: with as many streams and wires over links)" * (len(plan.platform.fpgas) > 1)
+    rows.append(("partition", *_stats(phase.partition.stats, what)))
     for fpga, floorplan in phase.floorplan.items():
         if floorplan.pblocks:
             rows.append((f"placement of {fpga}", *_stats(floorplan.stats, _placed(floorplan.terms))))

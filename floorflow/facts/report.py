@@ -25,7 +25,7 @@ from floorflow.facts.plan import Plan
 from floorflow.facts.platform import PlatformFacts, host_lines
 from floorflow.facts.proofs import gaps
 from floorflow.facts.rates import balance_words, host_words, rates
-from floorflow.facts.search import tried
+from floorflow.facts.search import price_of_order, tried
 from floorflow.facts.text import gap_of, number, rate, table, wrapped
 from floorflow.resources import RESOURCE_NAMES
 
@@ -299,12 +299,24 @@ def _of_phase(plan: Plan, phase: PhaseEntry) -> list[str]:
         *(f"  folding   {of[part.network]}{part.folding.stats}" for part in folded),
         *_fullness(plan, phase),
         f"  partition {phase.partition.stats}; {phase.partition.counted}{_at_crossings(plan, phase)}",
+        *_order(plan, phase),
         *placements(phase.floorplan),
         f"  pblocks   {constraint.summarised(phase.constraint_styles, used, phase.floorplan)}",
         *(f"  {slot}  {_shares(shares, caps)}" for slot, shares in phase.partition.utilisation.items()),
         *(f"  longest   {text}" for text in long),
         *(hard or ["  closing   nothing beyond what is comfortable"]),
     ]
+
+
+def _order(plan: Plan, phase: PhaseEntry) -> list[str]:
+    """Say which way streams go over links, and what the order of FPGAs costs each network; nothing on one FPGA."""
+    fpgas = plan.platform.fpgas
+    if len(fpgas) == 1:
+        return []
+    fpga_of = {slot.name: number for number, fpga in enumerate(fpgas) for slot in fpga.slots}
+    told, in_order = partition.order_of_fpgas(phase.partition, fpga_of)
+    prices = [price_of_order(plan.network(part.network).search, in_order=in_order) for part in phase.networks]
+    return [f"  order     {'; '.join(filter(None, [told, *prices]))}"]
 
 
 def _at_crossings(plan: Plan, phase: PhaseEntry) -> str:

@@ -54,6 +54,17 @@ class WithoutBalanceEntry(PlanModel):
     folding_bound: float | None
 
 
+class OtherOrderEntry(PlanModel):
+    """What streams that go back to earlier FPGAs would give, or, where the plan's may, what streams in order would.
+
+    ``cycles``: the interval of a design that was folded and cut, not placed (null: none was found; of those out of
+    order none faster than the plan). ``proven``: there is none, or with ``allow_cycles`` the plan itself is in order.
+    """
+
+    cycles: int | None
+    proven: bool
+
+
 class SearchEntry(PlanModel):
     """How far the interval is from what is proven impossible, and what ended the search.
 
@@ -70,6 +81,7 @@ class SearchEntry(PlanModel):
     ended_by: str
     ended_at: EndedAtEntry | None
     without_balance: WithoutBalanceEntry | None = None
+    other_order: OtherOrderEntry | None = None
 
     @property
     def bounds(self) -> str:
@@ -141,6 +153,19 @@ def _of_folding(free: WithoutBalanceEntry, folding: FoldingEntry, objective: Obj
     what = "latency in cycles" if objective == "latency" else "scarcity at this interval"
     more = f" ({least / loose - 1:.1%} more)" if loose and least > loose else ""
     return [f"least {what} {number(least)} with it, {number(loose)} without{more}"]
+
+
+def price_of_order(search: SearchEntry, *, in_order: bool) -> str:
+    """Tell what the order of FPGAs costs, or would cost; empty where that was not asked."""
+    other = search.other_order
+    if other is None or (in_order and other.cycles == search.interval_cycles):
+        return ""
+    if other.cycles is None:
+        found = "no design" if other.proven else "no design was found that"
+        return f"{found} is faster out of order" if in_order else f"{found} is in order"
+    gap = gap_of(max(other.cycles, search.interval_cycles), min(other.cycles, search.interval_cycles))
+    cycles = f"{other.cycles:,} cycles, {gap} {'less' if in_order else 'more'}; that was folded and cut, not placed"
+    return f"out of order a design takes {cycles} (--allow-cycles)" if in_order else f"in order a design takes {cycles}"
 
 
 def missed(fps: float | None, estimates: EstimatesEntry, tolerance: float) -> str:

@@ -237,6 +237,10 @@ class SlotGraph:
         stretches = sum(boundaries_cost(hops) for hops in self.boundaries_passed(source, target).values())
         return stretches + sum(link.cost for link in links if link.kind == "link")
 
+    def links_between(self, source: int, target: int) -> int:
+        """Return how many links the route between two slots passes."""
+        return sum(self.edges[k].crossing.kind == "link" for k, _ in self.route(source, target))
+
     def route(self, source: int, target: int) -> tuple[DirectedEdge, ...]:
         """Return the one route between two slots; none from a slot to itself. KeyError if no edges lead there.
 

@@ -39,10 +39,11 @@ class ProblemArrays:
     """Arrays of one problem.
 
     ``demand`` (M, 5) and ``limit`` (S, 5) amounts; ``cells`` (M, S) of modules and ``most_cells`` (S,); ``takes``
-    (M, S) whether a slot takes a module; ``source``, ``target`` (L,) ends of streams with ``wires`` and ``bits`` (L,)
-    a frame; ``beyond`` (S, E) 1 if a slot lies on the ``b`` side of an edge; ``weight`` (what a wire costs over it
-    alone), ``most_wires``, ``most_bits`` (E,) of edges; ``registers`` (E, S, 5) what those of an edge take of
-    a slot for each wire; ``hosts`` the host's two slots; ``distance`` (S, S) cost of a wire between two slots;
+    (M, S) whether a slot takes a module; ``source``, ``target`` (L,) ends of streams with ``wires`` (L,) and
+    ``carried`` (2, L): bits a frame, and how many are one here; ``beyond`` (S, E) 1 if a slot lies on the ``b`` side of
+    an edge; ``weight`` and ``toll`` (what a wire and a stream cost over it alone), ``most_wires`` (E,) of edges,
+    ``most_carried`` (2, E) in each direction; ``registers`` (E, S, 5) what those of an edge take of a slot for each
+    wire; ``hosts`` the host's two slots; ``distance`` and ``tolls`` (S, S) cost of a wire and a stream between two;
     ``too_many`` (S, S) hops between them above what a stream may cross, and `HOP_LIMIT` more where it goes to an
     earlier FPGA, which it may not; ``order`` (S,) the number of each slot's FPGA if none may, else all 0; ``pairs`` of
     boundaries of one FPGA.
@@ -57,14 +58,16 @@ class ProblemArrays:
     source: Integers
     target: Integers
     wires: Integers
-    bits: Integers
+    carried: Integers
     beyond: Integers
     weight: Integers
+    toll: Integers
     most_wires: Integers
-    most_bits: Integers
+    most_carried: Integers
     registers: Integers
     hosts: Integers
     distance: Integers
+    tolls: Integers
     too_many: Integers
     order: Integers
     pairs: tuple[BoundaryPair, ...]
@@ -91,7 +94,8 @@ class ProblemArrays:
     def cost(self, assignment: Integers) -> int:
         """Cost of an assignment (M,) of modules to slots."""
         end_slots = np.concatenate([assignment, self.hosts])
-        return int(self.distance[end_slots[self.source], end_slots[self.target]] @ self.wires)
+        source, target = end_slots[self.source], end_slots[self.target]
+        return int(self.distance[source, target] @ self.wires + self.tolls[source, target] @ self.carried[1])
 
     def hops_too_many(self, assignment: Integers) -> int:
         """Hops of merged streams above what each may have, and ways back, of an assignment (M,)."""
@@ -110,13 +114,16 @@ class ProblemArrays:
 def arrays_of(problem: PartitionProblem) -> ProblemArrays:
     """Return the arrays of a problem."""
     names = tuple(problem.demands)
-    pairs, wires, bits = _merged_streams(problem, {name: i for i, name in enumerate(names)})
+    pairs, wires, carried = _merged_streams(problem, {name: i for i, name in enumerate(names)})
     registers = np.zeros((len(problem.edges), len(problem.slots), 5), dtype=np.int64)
     for k, edge in enumerate(problem.edges):
         for slot, amount in edge.registers.items():
             registers[k, slot] = amount.as_tuple()
     beyond = [[s in side for side in problem.beyond] for s in range(len(problem.slots))]
-    distance, too_many = _between_slots(problem)
+    distance, tolls, too_many = _between_slots(problem)
+    links = np.array([edge.crossing.kind == "link" for edge in problem.edges], dtype=np.int64)
+    costs = np.array([edge.crossing.cost for edge in problem.edges], dtype=np.int64)
+    most = [(problem.allowed_bits(edge), problem.allowed_streams(edge)) for edge in problem.edges]
     return ProblemArrays(
         names=names,
         demand=_integers([need.as_tuple() for need in problem.demands.values()], 5),
@@ -127,29 +134,33 @@ def arrays_of(problem: PartitionProblem) -> ProblemArrays:
         source=pairs[:, 0],
         target=pairs[:, 1],
         wires=wires,
-        bits=bits,
+        carried=carried,
         beyond=np.array(beyond, dtype=np.int64),
-        weight=np.array([edge.crossing.cost for edge in problem.edges], dtype=np.int64),
+        weight=costs + problem.link_wire_cost * links,
+        toll=problem.link_stream_cost * links,
         most_wires=np.array([_capped(edge.crossing.wires) for edge in problem.edges], dtype=np.int64),
-        most_bits=np.array([_capped(problem.allowed_bits(edge)) for edge in problem.edges], dtype=np.int64),
+        most_carried=_integers([(_capped(bits), _capped(streams)) for bits, streams in most], 2).T,
         registers=registers,
         hosts=np.array([problem.host_in, problem.host_out], dtype=np.int64),
         distance=distance,
+        tolls=tolls,
         too_many=too_many,
         order=np.array(problem.order or [0] * len(problem.slots), dtype=np.int64),
         pairs=boundary_pairs(problem.graph, problem.max_hops),
     )
 
 
-def _between_slots(problem: PartitionProblem) -> tuple[Integers, Integers]:
-    """Return (S, S) what a wire costs between two slots, and by how much its way is too long, or goes back."""
+def _between_slots(problem: PartitionProblem) -> tuple[Integers, Integers, Integers]:
+    """Return (S, S) what a wire and a stream cost between two slots, by how much its way is too long, or goes back."""
     slots, graph = range(len(problem.slots)), problem.graph
     most = UNLIMITED if problem.max_hops is None else problem.max_hops
-    distance = [tuple(graph.cost(a, b) for b in slots) for a in slots]
+    links = _integers([tuple(graph.links_between(a, b) for b in slots) for a in slots], len(slots))
+    distance = _integers([tuple(graph.cost(a, b) for b in slots) for a in slots], len(slots))
     too_many = [
         tuple(max(0, graph.hops(a, b) - most) + HOP_LIMIT * problem.goes_back(a, b) for b in slots) for a in slots
     ]
-    return _integers(distance, len(slots)), _integers(too_many, len(slots))
+    distance += problem.link_wire_cost * links
+    return distance, problem.link_stream_cost * links, _integers(too_many, len(slots))
 
 
 def _takes(problem: PartitionProblem) -> Flags:
@@ -172,17 +183,17 @@ def _integers(rows: list[tuple[int, ...]], columns: int) -> Integers:
 
 
 def _merged_streams(problem: PartitionProblem, index: Mapping[str, int]) -> tuple[Integers, Integers, Integers]:
-    """Return ends (L, 2), wires (L,) and bits (L,) of the streams, those with equal ends added up."""
+    """Return ends (L, 2), wires (L,), bits and number (2, L) of the streams, those with equal ends added up."""
     sums: dict[tuple[int, int], list[int]] = {}
     for stream in problem.streams:
         source = len(index) if stream.source is None else index[stream.source]
         target = len(index) + 1 if stream.target is None else index[stream.target]
         if source != target:
-            amount = sums.setdefault((source, target), [0, 0])
-            amount[0] += stream.wires
-            amount[1] += stream.bits_per_frame
-    amounts = _integers([(wires, bits) for wires, bits in sums.values()], 2)
-    return _integers(list(sums), 2), amounts[:, 0], amounts[:, 1]
+            amounts = sums.setdefault((source, target), [0, 0, 0])
+            for place, amount in enumerate((stream.wires, stream.bits_per_frame, 1)):
+                amounts[place] += amount
+    summed = _integers([(wires, bits, number) for wires, bits, number in sums.values()], 3).T
+    return _integers(list(sums), 2), summed[0], summed[1:]
 
 
 def heuristic(arrays: ProblemArrays, assignment: Integers | None, method: str) -> PartitionAnswer:

@@ -167,8 +167,10 @@ class _Lattice:
 
     @cached_property
     def nested(self) -> tuple[Floats, Floats, Floats]:
-        """(N, N) wires, bits out and bits in of what lies between ideal B (column) and the larger ideal A (row)."""
-        return self._cut(self.arrays.wires)[0], *self._cut(self.arrays.bits)[1:]
+        """Wires (N, N), what is carried out and in (2, N, N) between ideal B (column) and the larger ideal A (row)."""
+        carried = [self._cut(amounts) for amounts in self.arrays.carried]
+        out, into = np.stack([cut[1] for cut in carried]), np.stack([cut[2] for cut in carried])
+        return self._cut(self.arrays.wires)[0], out, into
 
     def _cut(self, amounts: Integers) -> tuple[Floats, Floats, Floats]:
         hosted = np.pad(self.members, ((0, 0), (0, 2))).astype(float)
@@ -194,12 +196,12 @@ class _Lattice:
         return np.asarray(forth + far[:, source] @ (near[:, target] * amounts).T)
 
     def prefix(self, hosts: Integers) -> tuple[Floats, Floats, Floats]:
-        """(N,) wires, bits out and bits in of each ideal with those ends of the host (2,) that lie on its side."""
+        """Wires (N,), what is carried out and in (2, N) of each ideal with the host's ends (2,) on its side."""
         side = np.hstack([self.members, np.broadcast_to(hosts, (len(self.members), 2))])
         source, target = side[:, self.arrays.source], side[:, self.arrays.target]
         out, into = source > target, source < target
-        bits = self.arrays.bits.astype(float)
-        return (out | into) @ self.arrays.wires.astype(float), out @ bits, into @ bits
+        carried = self.arrays.carried.T.astype(float)
+        return (out | into) @ self.arrays.wires.astype(float), (out @ carried).T, (into @ carried).T
 
 
 def contiguous(problem: PartitionProblem, arrays: ProblemArrays) -> tuple[Integers | None, bool]:
@@ -267,9 +269,10 @@ def _step(order: LinearOrder, position: int, labels: _Labels, lattice: _Lattice)
     edge = order.parent_edge[position]
     if edge is not None:
         wires, out, into = _cut(order, position, labels, lattice, (inner, outer))
-        legal = (wires <= arrays.most_wires[edge]) & (np.maximum(out, into) <= arrays.most_bits[edge])
+        within = (np.maximum(out, into) <= arrays.most_carried[:, edge, None]).all(axis=0)
+        legal = (wires <= arrays.most_wires[edge]) & within
         registers = registers + np.outer(wires, arrays.registers[edge, slot])
-        charge = (wires * arrays.weight[edge]).astype(np.int64)
+        charge = (wires * arrays.weight[edge] + (out + into)[1] * arrays.toll[edge]).astype(np.int64)
     share = lattice.share(slot)[fitting]
     for r in arrays.registered:
         need, most = lattice.demand[fitting, r] + registers[:, r].astype(np.int64), int(arrays.limit[slot, r])
@@ -300,15 +303,15 @@ def _best_per_ideal(key: Integers, inner: Integers, outer: Integers, labels: _La
 def _cut(
     order: LinearOrder, position: int, labels: _Labels, lattice: _Lattice, pairs: tuple[Integers, Integers]
 ) -> tuple[Floats, Floats, Floats]:
-    """(P,) wires, bits out and in over the edge from this position's slot to its parent, for inner and outer ideals."""
+    """Wires (P,), what is carried out and in (2, P) over the edge from a slot to its parent, for pairs of ideals."""
     inner, outer = pairs
     start = order.start[position]
     if start == 0:
         wires, out, into = lattice.prefix(order.hosts[position])
-        return wires[outer], out[outer], into[outer]
+        return wires[outer], out[:, outer], into[:, outer]
     before = inner if start == position else labels.history[start, inner]
     wires, out, into = lattice.nested
-    return wires[outer, before], out[outer, before], into[outer, before]
+    return wires[outer, before], out[:, outer, before], into[:, outer, before]
 
 
 def _passed(order: LinearOrder, position: int, lattice: _Lattice) -> tuple[Floats, bool] | None:

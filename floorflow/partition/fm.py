@@ -48,10 +48,11 @@ class MoveEvaluator:
         return np.asarray((table + table.T)[: len(self.arrays.names)])
 
     @cached_property
-    def bits(self) -> tuple[Floats, Floats]:
-        """(M, M + 2) bits a frame from a module and to a module."""
-        table, count = self.arrays.flow_matrix(self.arrays.bits), len(self.arrays.names)
-        return table[:count], table.T[:count]
+    def flows(self) -> tuple[Floats, Floats]:
+        """(K, M, M + 2) what limits are of, bits a frame or streams, from a module and to a module."""
+        count = len(self.arrays.names)
+        tables = np.stack([self.arrays.flow_matrix(amounts) for amounts in self.arrays.carried])[self.limited[0]]
+        return tables[:, :count], tables.swapaxes(1, 2)[:, :count]
 
     @cached_property
     def streams(self) -> tuple[Floats, Floats]:
@@ -60,14 +61,22 @@ class MoveEvaluator:
         return table[:count], table.T[:count]
 
     @cached_property
-    def links(self) -> Integers:
-        """(K,) edges with a limit on bits."""
-        return np.flatnonzero(self.arrays.most_bits < UNLIMITED)
+    def numbers(self) -> Floats:
+        """(M, M + 2) streams between a module and any end, in either direction."""
+        table = self.arrays.flow_matrix(self.arrays.carried[1])
+        return np.asarray((table + table.T)[: len(self.arrays.names)])
+
+    @cached_property
+    def limited(self) -> tuple[Integers, Integers]:
+        """(K,) what is limited, bits or streams, and over which edge."""
+        kinds, edges = np.nonzero(self.arrays.most_carried < UNLIMITED)
+        return kinds, edges
 
     @cached_property
     def scale(self) -> float:
         """Cost of all wires from one end of the platform to the other."""
-        return float(self.arrays.wires.sum() * self.arrays.distance.max(initial=1) + 1)
+        tolls = self.arrays.carried[1].sum() * self.arrays.tolls.max(initial=0)
+        return float(self.arrays.wires.sum() * self.arrays.distance.max(initial=1) + tolls + 1)
 
     def key(self, assignment: Integers) -> Key:
         """Return what an assignment (M,) is compared by; its excess is 0 if it is legal."""
@@ -86,22 +95,23 @@ class MoveEvaluator:
         return area
 
     def _sums(self, assignment: Integers) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return use (S, 5), registers included, wires over each edge (E,), bits over each link either way (K,)."""
+        """Return use (S, 5), registers included, wires over each edge (E,), what is limited either way (K,)."""
         arrays = self.arrays
         end_slots = np.concatenate([assignment, arrays.hosts])
         source, target = arrays.beyond[end_slots[arrays.source]], arrays.beyond[end_slots[arrays.target]]
         load = arrays.wires @ (source != target)
-        source, target = source[:, self.links], target[:, self.links]
-        forward, backward = arrays.bits @ (source < target), arrays.bits @ (source > target)
+        kinds, edges = self.limited
+        source, target, amounts = source[:, edges], target[:, edges], arrays.carried[kinds].T
+        forward, backward = (amounts * (source < target)).sum(axis=0), (amounts * (source > target)).sum(axis=0)
         use = np.zeros(arrays.limit.shape)
         np.add.at(use, assignment, arrays.demand)
         use += np.tensordot(load, arrays.registers, 1)
         return use, load.astype(float), forward.astype(float), backward.astype(float)
 
     def _edge_excess(self, load: Floats, forward: Floats, backward: Floats) -> Floats:
-        most = self.arrays.most_bits[self.links]
-        bits = (_over(forward, most) + _over(backward, most)).sum(axis=-1)
-        return np.asarray(_over(load, self.arrays.most_wires).sum(axis=-1) + bits)
+        most = self.arrays.most_carried[self.limited]
+        carried = (_over(forward, most) + _over(backward, most)).sum(axis=-1)
+        return np.asarray(_over(load, self.arrays.most_wires).sum(axis=-1) + carried)
 
     def after_moves(self, assignment: Integers) -> tuple[Floats, Floats]:
         """Return excess and cost (M, S) after moving each module to each slot."""
@@ -110,17 +120,19 @@ class MoveEvaluator:
         end_slots = arrays.beyond[np.concatenate([assignment, arrays.hosts])].astype(float)  # (M + 2, E)
         side, new_side = arrays.beyond[assignment].astype(float), arrays.beyond[None].astype(float)
         loads = _shifted(load, side, new_side, self.wires @ end_slots, self.wires @ (1 - end_slots))
-        end_slots, side, new_side = end_slots[:, self.links], side[:, self.links], new_side[..., self.links]
-        sent, received = self.bits
-        forwards = _shifted(forward, side, new_side, sent @ end_slots, received @ (1 - end_slots))
-        backwards = _shifted(backward, side, new_side, received @ end_slots, sent @ (1 - end_slots))
+        edges = self.limited[1]
+        end_slots, side, new_side = end_slots[:, edges], side[:, edges], new_side[..., edges]
+        sent, received = self.flows
+        forwards = _shifted(forward, side, new_side, _to(sent, end_slots), _to(received, 1 - end_slots))
+        backwards = _shifted(backward, side, new_side, _to(received, end_slots), _to(sent, 1 - end_slots))
         excess = self._edge_excess(loads, forwards, backwards) + (~arrays.takes)
         excess += (~arrays.takes[modules, assignment]).sum() - (~arrays.takes[modules, assignment])[:, None]
         excess += self._resource_excess(assignment, use, load, loads) + self._area_excess(assignment)
         sent, received = self.streams
         more = self._change(assignment, sent, arrays.too_many.T) + self._change(assignment, received, arrays.too_many)
         excess += _HOP * (arrays.hops_too_many(assignment) + more)
-        return excess, arrays.cost(assignment) + self._change(assignment, self.wires, arrays.distance)
+        change = self._change(assignment, self.wires, arrays.distance)
+        return excess, arrays.cost(assignment) + change + self._change(assignment, self.numbers, arrays.tolls)
 
     def _change(self, assignment: Integers, amounts: Floats, between: Integers) -> Floats:
         """(M, S) what each move adds to the sum of amounts (M, M + 2) x ``between`` (S, S), the other end first."""
@@ -203,6 +215,11 @@ def _pass(
 
 def _over(use: Floats, limit: Integers) -> Floats:
     return np.asarray(np.maximum(use - limit, 0) / np.maximum(limit, 1))
+
+
+def _to(flows: Floats, ends: Floats) -> Floats:
+    """(M, K) flows (K, M, M + 2) of each module to those ends (M + 2, K) that are marked."""
+    return np.asarray(np.einsum("kme,ek->mk", flows, ends))
 
 
 def _shifted(load: Floats, side: Floats, new_side: Floats, if_near: Floats, if_beyond: Floats) -> Floats:

@@ -26,6 +26,8 @@ from floorflow.resources import RESOURCE_NAMES, Resources, largest_share, shortf
 
 HOPS = "SLR boundaries"
 """What a stream crosses too many of, in refusals."""
+STREAMS, BACK = "streams over a link", "streams to an earlier FPGA"
+"""What a link may have too many of in one direction, and where order is kept none may be."""
 _MOST_TRIED = 8
 """As many edges of a kind are lifted one by one to find the one that binds."""
 
@@ -98,16 +100,13 @@ def _area_short(problem: PartitionProblem) -> PartitionFailure | None:
 
 
 def explain_infeasibility(problem: PartitionProblem, seed: int, limit: float) -> PartitionFailure:
-    """Say what binds in a problem that is proven infeasible: hops, order, area, an edge or slots, if it can be told.
+    """Say what binds in a problem that is proven infeasible: hops, order, streams, area, an edge or slots, if known.
 
     Limits are lifted to see which of them make it feasible, each trial within ``limit`` deterministic time units.
     """
-    if problem.max_hops is not None:
-        further = _further(problem, seed, limit)
-        if further is not None:
-            return PartitionFailure((Refusal("hops", HOPS, "", further, problem.max_hops, proven=True),))
-    if problem.order and _solve_least_load(replace(problem, order=()), [], seed, limit).assignment is not None:
-        return PartitionFailure((Refusal("order", proven=True),))
+    by_streams = _ways_of_streams(problem, seed, limit)
+    if by_streams is not None:
+        return PartitionFailure((by_streams,))
     if problem.cells:
         anywhere = replace(problem, cells=_only_where(problem))
         if _solve_least_load(anywhere, [], seed, limit).assignment is not None:
@@ -126,6 +125,21 @@ def explain_infeasibility(problem: PartitionProblem, seed: int, limit: float) ->
     return PartitionFailure((Refusal(what, proven=True),))
 
 
+def _ways_of_streams(problem: PartitionProblem, seed: int, limit: float) -> Refusal | None:
+    """Say that streams may not go as far, back, or as many over a link, as they would have to, if that binds."""
+    if problem.max_hops is not None:
+        further = _further(problem, seed, limit)
+        if further is not None:
+            return Refusal("hops", HOPS, "", further, problem.max_hops, proven=True)
+    if problem.order and _solve_least_load(replace(problem, order=()), [], seed, limit).assignment is not None:
+        return Refusal("order", proven=True)
+    if problem.link_streams is not None:
+        more = _more_streams(problem, problem.link_streams, seed, limit)
+        if more is not None:
+            return Refusal("link streams", STREAMS, "", more, problem.link_streams, proven=True)
+    return None
+
+
 def _further(problem: PartitionProblem, seed: int, limit: float) -> int | None:
     """Return how many SLR boundaries some stream must cross at least, as far as the limit lets us find; None if any."""
     slots = range(len(problem.slots))
@@ -133,6 +147,14 @@ def _further(problem: PartitionProblem, seed: int, limit: float) -> int | None:
     for hops in range((problem.max_hops or 0) + 1, longest + 1):
         if _solve_least_load(replace(problem, max_hops=hops), [], seed, limit).assignment is not None:
             return hops
+    return None
+
+
+def _more_streams(problem: PartitionProblem, allowed: int, seed: int, limit: float) -> int | None:
+    """Return with how many streams over a link there is an assignment, as far as a few trials tell; None if any."""
+    for most in range(allowed + 1, min(len(problem.streams), allowed + _MOST_TRIED) + 1):
+        if _solve_least_load(replace(problem, link_streams=most), [], seed, limit).assignment is not None:
+            return most
     return None
 
 
@@ -220,7 +242,7 @@ def least_excess(
 def _largest_use(arrays: ProblemArrays) -> int:
     """Return an amount that no assignment's use of anything is above."""
     registers = int(arrays.wires.sum()) * int(1 + arrays.registers.sum())
-    return int(arrays.demand.sum() + arrays.cells.sum() + arrays.bits.sum()) + registers
+    return int(arrays.demand.sum() + arrays.cells.sum() + arrays.carried.sum()) + registers
 
 
 def _overuse(cp: cp_model.CpModel, most: int, largest: int, over: list[cp_model.LinearExprT]) -> cp_model.LinearExprT:
@@ -232,7 +254,10 @@ def _overuse(cp: cp_model.CpModel, most: int, largest: int, over: list[cp_model.
 
 
 def worst(problem: PartitionProblem, slot_of: Mapping[str, int]) -> Refusal | None:
-    """Return what an assignment exceeds by the largest share: resource or cells of a slot, hops, wires of an edge."""
+    """Return what an assignment exceeds by the largest share: resource or cells of a slot, hops, what edges carry.
+
+    A stream that goes back where order is kept counts as a whole limit.
+    """
     uses = [
         (use, most, name, slot.name)
         for slot, demand in zip(problem.slots, problem.slot_demands(slot_of), strict=True)
@@ -242,6 +267,9 @@ def worst(problem: PartitionProblem, slot_of: Mapping[str, int]) -> Refusal | No
     uses += [(use, most, "cells", slot.name) for use, most, slot in cells if most is not None]
     most_hops = problem.max_hops
     uses += [(problem.hops(s, slot_of), most_hops, HOPS, s.name) for s in problem.streams if most_hops is not None]
+    uses += [(1, 0, BACK, s.name) for s in problem.back(slot_of)]
+    over = zip(problem.edges, problem.streams_over(slot_of), strict=True)
+    uses += [(max(both), most, STREAMS, e.name) for e, both in over if (most := problem.allowed_streams(e)) is not None]
     loads = problem.loads(slot_of)
     limited = [(use, e) for use, e in zip(loads, problem.edges, strict=True) if e.crossing.wires is not None]
     uses += [(use, e.crossing.wires or 0, "wires", e.name) for use, e in limited]

@@ -12,10 +12,12 @@ constraints  limit[s, r]    use of resource r by the modules of slot s and its c
              takes[m, s]    a module lies in no slot that does not take it
              wires[e]       sum of wires over e <= its SLLs
              rate[e, d]     sum of bits a frame over link e in direction d <= what it carries in a frame
+             streams[e, d]  streams over link e in direction d <= as many as it may carry
              hops[p, r]     both[p, r] = 0 where r are more boundaries apart than a stream may cross
              order[p, f]    the target of p lies in the f-th FPGA or later if the source does, where none goes back
-objective    min sum_e weight[e] x wires over e + sum_r wires over both of r, given to the solver by the caller:
-             a stream over b boundaries of an FPGA passes b (b - 1) / 2 pairs of them, and so costs b (b + 1) / 2 a wire
+objective    min sum_e (weight[e] x wires + toll[e] x streams over e) + sum_r wires over both of r, given to the solver
+             by the caller: a stream over b boundaries of an FPGA passes b (b - 1) / 2 pairs of them, and so costs
+             b (b + 1) / 2 a wire
 """
 
 from __future__ import annotations
@@ -57,8 +59,9 @@ def rooted(problem: PartitionProblem, root: int) -> RootedTree:
 class Model:
     """The model with its variables, and where modules lie and what edges carry as expressions of them.
 
-    ``beyond`` by (module, edge), ``inside`` by (module, slot), ``cross`` by (module, module, edge), ``loads`` in wires
-    and ``rates`` in bits a frame towards and away from the root by edge; ``both`` by (end, end, pair of boundaries).
+    ``beyond`` by (module, edge), ``inside`` by (module, slot), ``cross`` by (module, module, edge), ``loads`` in wires,
+    ``rates`` in bits a frame and ``streams`` towards and away from the root, ``numbers`` of streams either way by edge;
+    ``both`` by (end, end, pair of boundaries).
     """
 
     arrays: ProblemArrays
@@ -69,6 +72,8 @@ class Model:
     cross: Mapping[tuple[int, int, int], tuple[Any, ...]]
     loads: tuple[Any, ...]
     rates: tuple[tuple[Any, Any], ...]
+    streams: tuple[tuple[Any, Any], ...]
+    numbers: tuple[Any, ...]
     both: Mapping[tuple[int, int, int], Any]
 
     def use(self, slot: int, resource: int) -> Any:
@@ -90,6 +95,7 @@ class Model:
     def cost_over(self, edges: Collection[int]) -> Any:
         """Return what streams cost on some edges, with the pairs of boundaries among them, as an expression."""
         alone = sum(int(self.arrays.weight[k]) * self.loads[k] for k in edges)
+        alone += sum(int(self.arrays.toll[k]) * self.numbers[k] for k in edges)
         among = [r for r, pair in enumerate(self.arrays.pairs) if {pair.first, pair.second} <= {*edges}]
         ends = zip(self.arrays.source.tolist(), self.arrays.target.tolist(), self.arrays.wires.tolist(), strict=True)
         passed = [(wires, (min(a, b), max(a, b), r)) for a, b, wires in ends for r in among]
@@ -144,8 +150,8 @@ def build_model(
     flows = [_flows(arrays, tree, beyond, cross, k) for k in range(len(tree.far))]
     inside = _inside(beyond, tree, len(arrays.names))
     both = _both(cp, arrays, tree, beyond, soften)
-    loads, rates = tuple(f[0] for f in flows), tuple(f[1:] for f in flows)
-    model = Model(arrays, tree, cp, beyond, inside, cross, loads, rates, both)
+    loads, rates, streams, numbers = zip(*flows, strict=True) if flows else ((), (), (), ())
+    model = Model(arrays, tree, cp, beyond, inside, cross, loads, rates, streams, numbers, both)
     _shape(model, problem)
     _limit(model, problem, soften)
     _keep_order(model, soften)
@@ -184,7 +190,7 @@ def _crossings(
     count = len(arrays.names)
     ends = zip(arrays.source.tolist(), arrays.target.tolist(), strict=True)
     for a, b in sorted({(min(pair), max(pair)) for pair in ends if max(pair) < count}):
-        for k, most in enumerate(arrays.most_bits):
+        for k, most in enumerate(arrays.most_carried.min(axis=0)):
             if isinstance(beyond[a, k], int) or isinstance(beyond[b, k], int):
                 continue
             directions = tuple(
@@ -223,25 +229,30 @@ def _flows(
     beyond: Mapping[tuple[int, int], Any],
     cross: Mapping[tuple[int, int, int], tuple[Any, ...]],
     edge: int,
-) -> tuple[Any, Any, Any]:
-    """Return wires, bits towards the root and bits away from it over an edge, as expressions."""
+) -> tuple[Any, tuple[Any, Any], tuple[Any, Any], Any]:
+    """Return wires, bits and streams towards the root and away from it, and all streams over an edge."""
     count = len(arrays.names)
     fixed = [int(slot in tree.far[edge]) for slot in arrays.hosts.tolist()]
     wires: Any = 0
-    bits: list[Any] = [0, 0]
-    streams = zip(arrays.source.tolist(), arrays.target.tolist(), arrays.wires, arrays.bits, strict=True)
-    for source, target, width, amount in streams:
+    number: Any = 0
+    carried: list[list[Any]] = [[0, 0], [0, 0]]
+    streams = zip(arrays.source.tolist(), arrays.target.tolist(), arrays.wires, arrays.carried.T.tolist(), strict=True)
+    for source, target, width, amounts in streams:
         directions = cross.get((min(source, target), max(source, target), edge))
         if directions is not None:
             home, away = (directions[0], directions[-1]) if source < target else (directions[-1], directions[0])
-            wires += int(width) * (directions[0] if len(directions) == 1 else home + away)
+            passing = directions[0] if len(directions) == 1 else home + away
         else:
             far = [fixed[end - count] if end >= count else beyond[end, edge] for end in (source, target)]
             home, away = _passing(far[0], far[1])
-            wires += int(width) * (home + away)
-        bits[0] += int(amount) * home
-        bits[1] += int(amount) * away
-    return wires, bits[0], bits[1]
+            passing = home + away
+        wires += int(width) * passing
+        number += amounts[1] * passing
+        for both, amount in zip(carried, amounts, strict=True):
+            both[0] += amount * home
+            both[1] += amount * away
+    (home, away), (sent, received) = carried
+    return wires, (home, away), (sent, received), number
 
 
 def _passing(source: Any, target: Any) -> tuple[Any, Any]:
@@ -267,7 +278,7 @@ def _shape(model: Model, problem: PartitionProblem) -> None:
 
 
 def _limit(model: Model, problem: PartitionProblem, soften: Soften | None) -> None:
-    """Add the constraints limit, area, wires and rate."""
+    """Add the constraints limit, area, wires, rate and streams."""
     arrays = model.arrays
     limits: list[tuple[Any, int, str]] = []
     for s, slot in enumerate(problem.slots):
@@ -278,8 +289,11 @@ def _limit(model: Model, problem: PartitionProblem, soften: Soften | None) -> No
         limits.append((model.area(s), int(arrays.most_cells[s]), f"area[{slot.name}]"))
     for k, edge in enumerate(problem.edges):
         limits.append((model.loads[k], int(arrays.most_wires[k]), f"wires[{edge.name}]"))
-        for direction, rate in zip(("home", "away"), model.rates[k], strict=True):
-            limits.append((rate, int(arrays.most_bits[k]), f"rate[{edge.name},{direction}]"))
+        of_kinds = zip(("rate", "streams"), (model.rates[k], model.streams[k]), arrays.most_carried[:, k], strict=True)
+        for kind, both, most in of_kinds:
+            limits += [
+                (use, int(most), f"{kind}[{edge.name},{way}]") for way, use in zip(("home", "away"), both, strict=True)
+            ]
     for amount, most, name in limits:
         allowance = soften(model.cp, most) if soften is not None and most < UNLIMITED else 0
         _at_most(model, amount - allowance, most, name)

@@ -6,7 +6,7 @@ between modules in two slots passes the one route between them on it, the platfo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -72,7 +72,9 @@ class PartitionProblem:
     ``barred`` are slots, by position, in which a module may not lie for another reason. No stream crosses more than
     ``max_hops`` SLR boundaries one after the other in an FPGA (None: any number); ``fpgas`` say which boundaries are of
     one, as `SlotGraph` takes them. ``order``: the number of each slot's FPGA, from which no stream goes to one of a
-    lower number; without it streams go to and fro.
+    lower number; without it streams go to and fro. Over each link it passes a stream costs ``link_stream_cost`` more
+    than its wires, and each of these ``link_wire_cost`` more than `SlotGraph.cost` has it. ``link_streams``: how many
+    streams a link carries in one direction at most (None: any number).
 
     Method `cuts` alone knows the rest. ``demands_in`` has the demand of a module in each slot, where that depends on
     the slot, in place of the one in ``demands``. The modules of each group of ``together`` share a slot. ``shared``
@@ -93,6 +95,9 @@ class PartitionProblem:
     max_hops: int | None = None
     fpgas: tuple[int, ...] = ()
     order: tuple[int, ...] = ()
+    link_stream_cost: int = 0
+    link_wire_cost: int = 0
+    link_streams: int | None = None
     demands_in: Mapping[str, tuple[Resources, ...]] = field(default_factory=dict)
     together: tuple[tuple[str, ...], ...] = ()
     shared: tuple[SharedLimit, ...] = ()
@@ -184,8 +189,26 @@ class PartitionProblem:
         return tuple(s for s in self.streams if self.goes_back(*self.ends(s, slot_of)))
 
     def cost(self, slot_of: Mapping[str, int]) -> int:
+        """Crossing cost, and what streams pay more over links."""
+        return self.crossing_cost(slot_of) + self.paid_on_links(slot_of)
+
+    def crossing_cost(self, slot_of: Mapping[str, int]) -> int:
         """Wires times what each costs on its route, over all streams: see `SlotGraph.cost`."""
         return sum(s.wires * self.graph.cost(*self.ends(s, slot_of)) for s in self.streams)
+
+    def paid_on_links(self, slot_of: Mapping[str, int]) -> int:
+        """Return what streams and their wires pay over links beside the crossing cost."""
+        passed = ((s, self.graph.links_between(*self.ends(s, slot_of))) for s in self.streams)
+        return sum(links * (self.link_stream_cost + self.link_wire_cost * s.wires) for s, links in passed)
+
+    def of_crossings(self, stats: SolveStats, slot_of: Mapping[str, int]) -> SolveStats:
+        """Return what is known of the crossing cost of an assignment: its bound is of those that pay as much on links.
+
+        Of these none costs less in all than the bound on the whole cost.
+        """
+        paid = self.paid_on_links(slot_of)
+        objective = None if stats.objective is None else stats.objective - paid
+        return replace(stats, objective=objective, bound=None if stats.bound is None else max(0.0, stats.bound - paid))
 
     def loads(self, slot_of: Mapping[str, int]) -> tuple[int, ...]:
         """Wires over each edge."""
@@ -197,10 +220,19 @@ class PartitionProblem:
 
     def link_bits(self, slot_of: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
         """Bits a frame over each edge, from ``a`` to ``b`` and from ``b`` to ``a``."""
+        return self._both_ways(slot_of, lambda stream: stream.bits_per_frame)
+
+    def streams_over(self, slot_of: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
+        """Streams over each edge, from ``a`` to ``b`` and from ``b`` to ``a``."""
+        return self._both_ways(slot_of, lambda _: 1)
+
+    def _both_ways(
+        self, slot_of: Mapping[str, int], amount: Callable[[ModuleStream], int]
+    ) -> tuple[tuple[int, int], ...]:
         use = [[0, 0] for _ in self.edges]
         for stream in self.streams:
             for k, there in self._directed_edges(stream, slot_of):
-                use[k][not there] += stream.bits_per_frame
+                use[k][not there] += amount(stream)
         return tuple((forth, back) for forth, back in use)
 
     def allowed_bits(self, edge: Edge) -> int | None:
@@ -208,6 +240,10 @@ class PartitionProblem:
         if edge.crossing.gbps is None or self.frames_per_s == 0:
             return None
         return int(Fraction(edge.crossing.gbps) * 10**9 / Fraction(self.frames_per_s))
+
+    def allowed_streams(self, edge: Edge) -> int | None:
+        """Return how many streams an edge can carry in each direction; None if any number."""
+        return self.link_streams if edge.crossing.kind == "link" else None
 
     def slot_demands(self, slot_of: Mapping[str, int]) -> tuple[Resources, ...]:
         """Demand of each slot: its modules and its share of the crossing registers."""
@@ -239,10 +275,11 @@ class PartitionProblem:
             return False
         if not all(d.fits(s.limit) for d, s in zip(self.slot_demands(slot_of), self.slots, strict=True)):
             return False
-        loads = self.loads(slot_of)
-        for edge, wires, bits in zip(self.edges, loads, self.link_bits(slot_of), strict=True):
-            most_wires, most_bits = edge.crossing.wires, self.allowed_bits(edge)
-            if (most_wires is not None and wires > most_wires) or (most_bits is not None and max(bits) > most_bits):
+        loads, bits, streams = self.loads(slot_of), self.link_bits(slot_of), self.streams_over(slot_of)
+        for k, edge in enumerate(self.edges):
+            most = edge.crossing.wires, self.allowed_bits(edge), self.allowed_streams(edge)
+            carried = loads[k], max(bits[k]), max(streams[k])
+            if any(limit is not None and use > limit for use, limit in zip(carried, most, strict=True)):
                 return False
         return all(sum(loads[k] for k in limit.edges) <= limit.wires for limit in self.shared)
 

@@ -134,12 +134,14 @@ class PhaseRun:
 def alone(part: Part, name: str = MAIN) -> PhaseRun:
     """Return the phase of a network that has the platform to itself."""
     candidate = part.candidate
-    cost = candidate.problem.cost(candidate.partition.slot_of)
+    slot_of = candidate.partition.slot_of
+    cost = candidate.problem.crossing_cost(slot_of)
+    stats = candidate.problem.of_crossings(candidate.partition.stats, slot_of)
     placements = {
         fpga: replace(placed, regions={part.module(name): region for name, region in placed.regions.items()})
         for fpga, placed in part.result.placements.items()
     }
-    return PhaseRun(name, (part,), cost, candidate.partition.stats, placements, part.result.fullness.slots)
+    return PhaseRun(name, (part,), cost, stats, placements, part.result.fullness.slots)
 
 
 def uses_of_part(part: Part) -> Mapping[str, Use]:

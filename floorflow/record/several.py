@@ -51,8 +51,9 @@ def record_several(
     rates = {part.prefix: part.frames_per_s for part in parts}
     whole = Part("", context, result, rates=rates)
     candidate = result.candidate
-    cost = candidate.problem.cost(candidate.partition.slot_of)
-    stats, full = candidate.partition.stats, result.fullness.slots
+    problem, slot_of = candidate.problem, candidate.partition.slot_of
+    cost, full = problem.crossing_cost(slot_of), result.fullness.slots
+    stats = problem.of_crossings(candidate.partition.stats, slot_of)
     run = PhaseRun(MAIN, parts, cost, stats, dict(result.placements), full, whole=whole)
     repaired = [f"to place the design: {result.repair}"] if result.repair else []
     told = [*tried, *_starved(found), *repaired]

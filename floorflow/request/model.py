@@ -245,6 +245,13 @@ class Request(BaseModel):
         description="Streams may go back to earlier FPGAs, too; else every stream ends in the FPGA that it comes from, "
         "or a later one.",
     )
+    link_streams: Annotated[int | None, FLOORPLAN] = Field(
+        None,
+        ge=1,
+        le=1024,
+        description="Most streams over one link between FPGAs in one direction; if not given any number, with --finn "
+        "plus one a cable, of which each cage of a board takes one.",
+    )
     keep_out: Annotated[Areas, FLOORPLAN] = Field(
         (),
         description="Area that no pblock may touch, such as CLOCKREGION_X0Y0:CLOCKREGION_X1Y1 or, of one of several "

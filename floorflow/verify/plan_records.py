@@ -107,6 +107,7 @@ class OptionsRecord(TypedDict):
     keep_granularity: bool
     max_hops: Count | None
     allow_cycles: bool
+    link_streams: Count | None
     keep_out: NotRequired[list[str]]
     fix_pblock: NotRequired[dict[str, str]]
     place_weights: Terms
@@ -239,6 +240,7 @@ class SearchRecord(TypedDict):
     gap: float
     ended_by: str
     without_balance: NotRequired[WithoutBalanceRecord | None]
+    other_order: NotRequired[OtherOrderRecord | None]
     ended_at: EndedAtRecord | None
 
 
@@ -261,6 +263,13 @@ class EngineRecord(TypedDict):
     weight_bits: Count
     input_bits: Count
     output_bits: Count
+
+
+class OtherOrderRecord(TypedDict):
+    """What the other order of FPGAs would give: an interval, or none, and whether that is proven."""
+
+    cycles: Count | None
+    proven: bool
 
 
 class WithoutBalanceRecord(TypedDict):

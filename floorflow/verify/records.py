@@ -98,7 +98,7 @@ Refused = Annotated[
             *("budget", "budgets together", "folding limit", "folding method", "larger budget"),
             *("larger budget at least", "engine too slow", "engine too large", "engine limit", "module too large"),
             *("module barred", "module without rectangle", "slots together", "each slot", "slot", "segments"),
-            *("area of each slot", "hops", "slots and hops", "order", "slots and edges", "edge"),
+            *("area of each slot", "hops", "slots and hops", "order", "link streams", "slots and edges", "edge"),
             *("edges together", "partition limit", "partition method", "shortest routes", "tree of links"),
             *("crossing FIFOs", "merge"),
             *("merged cycle", "merged limit", "link", "memory", "rate alone", "rates together", "slot rectangles"),

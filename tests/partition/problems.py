@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Literal
 
 import numpy as np
@@ -53,6 +53,9 @@ def problems(
         area_share=draw(st.sampled_from([1.0, 0.92, 0.8])) if area else 1.0,
         max_hops=max_hops,
         order=order,
+        link_stream_cost=draw(st.sampled_from([0, 0, 7, 1000])),
+        link_wire_cost=draw(st.sampled_from([0, 3])),
+        link_streams=draw(st.sampled_from([None, None, 1, 2])),
     )
 
 
@@ -115,7 +118,8 @@ def best_of_all(problem: PartitionProblem, places: np.ndarray) -> int | None:
             if e.crossing.kind == "sll":
                 hops[number, fpga_of[e.a]] += from_b != to_b
             else:
-                cost += e.crossing.cost * s.wires * (from_b != to_b)
+                of_a_wire = e.crossing.cost + problem.link_wire_cost
+                cost += (problem.link_stream_cost + of_a_wire * s.wires) * (from_b != to_b)
         if e.crossing.kind == "sll":
             lower = (e.crossing.registers + 1) // 2
             of_a_wire = np.array([1, 2, 0, 0, 0] if e.crossing.fifos else [0, 1, 0, 0, 0])
@@ -127,7 +131,7 @@ def best_of_all(problem: PartitionProblem, places: np.ndarray) -> int | None:
     for stream, by_fpga in zip(problem.streams, hops, strict=True):
         cost += stream.wires * (by_fpga * (by_fpga + 1) // 2).sum(axis=0)
         legal &= (by_fpga <= (len(problem.slots) if problem.max_hops is None else problem.max_hops)).all(axis=0)
-    legal &= in_order(problem, places)
+    legal &= in_order(problem, places) & few_over_links(problem, places)
     legal &= (use <= np.array([slot.limit.as_tuple() for slot in problem.slots])).all(axis=(1, 2))
     for m, name in enumerate(names):
         legal &= np.isin(places[:, m], [s for s, slot in enumerate(problem.slots) if slot.takes(problem.demands[name])])
@@ -144,6 +148,18 @@ def in_order(problem: PartitionProblem, places: np.ndarray) -> np.ndarray:
     for stream in problem.streams:
         source, target = ends(problem, stream, places)
         legal &= order[source] <= order[target]
+    return legal
+
+
+def few_over_links(problem: PartitionProblem, places: np.ndarray) -> np.ndarray:
+    """Return for each assignment (A, M) whether no link carries more streams in one direction than it may."""
+    legal = np.ones(len(places), dtype=bool)
+    if problem.link_streams is None:
+        return legal
+    graph, slots = problem.graph, range(len(problem.slots))
+    for k, way in product([k for k, e in enumerate(problem.edges) if e.crossing.kind == "link"], (True, False)):
+        passed = np.array([[(k, way) in graph.route(a, b) for b in slots] for a in slots])
+        legal &= sum(passed[ends(problem, s, places)].astype(int) for s in problem.streams) <= problem.link_streams
     return legal
 
 

@@ -22,9 +22,10 @@ def excess(problem: PartitionProblem, slot_of: Mapping[str, int]) -> float:
     for slot, demand in zip(problem.slots, problem.slot_demands(slot_of), strict=True):
         uses += zip(demand.as_tuple(), slot.limit.as_tuple(), strict=True)
     uses += zip(problem.slot_cells(slot_of), problem.most_cells, strict=True)
-    edges = zip(problem.edges, problem.loads(slot_of), problem.link_bits(slot_of), strict=True)
-    for edge, wires, bits in edges:
+    both_ways = problem.link_bits(slot_of), problem.streams_over(slot_of)
+    for edge, wires, bits, streams in zip(problem.edges, problem.loads(slot_of), *both_ways, strict=True):
         uses += [(wires, edge.crossing.wires), *((each, problem.allowed_bits(edge)) for each in bits)]
+        uses += [(each, problem.allowed_streams(edge)) for each in streams]
     misplaced: float = sum(not problem.takes(name, slot) for name, slot in slot_of.items())
     # A tenth for each hop too many between two modules, or a module and an end of the host.
     far = {(s.source, s.target): problem.hops(s, slot_of) - (problem.max_hops or 9) for s in problem.streams}

@@ -26,7 +26,7 @@ from floorflow.partition.cuts.arrays import contracted, cut_arrays
 from floorflow.partition.cuts.metric import common_scale, slot_metric
 from floorflow.partition.problem import SharedLimit
 from floorflow.resources import ZERO
-from tests.partition.problems import AMOUNT, CELLS, LIMIT, everything, streams
+from tests.partition.problems import AMOUNT, CELLS, LIMIT, everything, few_over_links, streams
 
 FORMS = {
     "chain": nx.path_graph(4),
@@ -124,6 +124,9 @@ def constrained(draw: st.DrawFn) -> PartitionProblem:
             SharedLimit(tuple(draw(several)), draw(st.integers(20, 120))) for _ in range(draw(st.integers(0, 2)))
         ),
         order=draw(st.one_of(st.just(()), st.tuples(*(st.integers(0, 2) for _ in range(slots))))),
+        link_stream_cost=draw(st.sampled_from([0, 0, 7, 1000])),
+        link_wire_cost=draw(st.sampled_from([0, 3])),
+        link_streams=draw(st.sampled_from([None, None, 1, 2])),
     )
 
 
@@ -154,12 +157,15 @@ def least_cost(problem: PartitionProblem) -> int | None:
             back = np.array([[(k, False) in graph.route(a, b) for b in slots] for a in slots])[source, target]
             loads[k] += stream.wires * (forth | back)
             bits[k] += stream.bits_per_frame * np.array([forth, back])
+            of_link = problem.link_stream_cost + problem.link_wire_cost * stream.wires
+            cost = cost + of_link * (forth | back) * (problem.edges[k].crossing.kind == "link")
     for k, edge in enumerate(problem.edges):
         lower = (edge.crossing.registers + 1) // 2
         use[:, edge.a, 1] += lower * loads[k]
         use[:, edge.b, 1] += (edge.crossing.registers - lower) * loads[k]
         legal &= loads[k] <= (np.inf if edge.crossing.wires is None else edge.crossing.wires)
         legal &= (bits[k] <= (np.inf if edge.crossing.gbps is None else edge.crossing.gbps)).all(axis=0)
+    legal &= few_over_links(problem, places)
     for limit in problem.shared:
         legal &= loads[list(limit.edges)].sum(axis=0) <= limit.wires
     free = problem.free_cells or [np.inf] * len(problem.slots)
@@ -195,7 +201,7 @@ def test_slots_that_become_one_keep_what_is_legal_and_each_load(problem: Partiti
         smaller, kept = contracted(arrays, cuts)
         sides = [tuple(arrays.tables[cut][0, slot] for cut in cuts) for slot in range(len(problem.slots))]
         one = np.array([list(dict.fromkeys(sides)).index(side) for side in sides])[assignment]
-        assert (smaller.loads(one)[0] == arrays.loads(assignment)[0][list(kept)]).all()
+        assert (smaller.loads(one)["wires"] == arrays.loads(assignment)["wires"][list(kept)]).all()
         assert smaller.excess(one) == 0 or arrays.excess(assignment) > 0
 
 
@@ -209,6 +215,7 @@ def test_walks_know_what_they_cost_and_exceed(problem: PartitionProblem, seed: i
     arrays, slots = annealer.arrays, np.array(walk.slots)
     assert walk.cost == pytest.approx(
         (arrays.distance + arrays.distance.T)[slots[arrays.source], slots[arrays.target]] @ arrays.wires / 2
+        + (arrays.tolls + arrays.tolls.T)[slots[arrays.source], slots[arrays.target]] @ arrays.amounts["streams"] / 2
     )
     if annealer.is_exact:
         assert (walk.excess < 1e-6) == (arrays.excess(slots) == 0)

@@ -16,6 +16,7 @@ from floorflow.partition import (
     PartitionSolution,
     partition,
 )
+from floorflow.partition.infeasibility import worst
 from floorflow.resources import Resources
 from tests.partition.problems import chain
 
@@ -81,6 +82,23 @@ def test_a_stream_over_two_boundaries_costs_three_times_one_over_one(max_hops: i
     # The way back goes far, for it has the fewest wires: 4 x 3 + 10 x (1 + 1).
     assert answer.stats.objective == 32
     assert answer.stats.status == "optimal"
+
+
+@pytest.mark.parametrize("method", ["auto", "cuts"])
+def test_streams_that_a_link_may_not_carry_are_named_with_as_many_as_will_do(method: str) -> None:
+    problem = over_a_link(gbps=100.0, frames_per_s=1.0)
+    twice = replace(problem, streams=(*problem.streams, *(replace(s, name=f"{s.name} again") for s in problem.streams)))
+    answer = partition(replace(twice, link_streams=1), method)
+    assert isinstance(answer, PartitionFailure)
+    assert answer.refusals == (Refusal("link streams", "streams over a link", "", 2, 1, proven=True),)
+    assert not isinstance(partition(replace(twice, link_streams=2), method), PartitionFailure)
+
+
+def test_a_stream_that_goes_back_is_named_where_it_is_what_is_exceeded_most() -> None:
+    problem = replace(there_and_back(max_hops=None), order=(0, 1, 2))
+    refusal = worst(problem, {"m0": 0, "m1": 1, "m2": 1})
+    assert refusal == Refusal("partition limit", "streams to an earlier FPGA", "out", 1, 0)
+    assert str(refusal).endswith("the closest has 1 needed, 0 allowed (out, streams to an earlier FPGA)")
 
 
 def test_slots_too_small_together_are_said() -> None:

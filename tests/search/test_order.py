@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import onnx
 
 from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.dataflow.modules import Module, module_of
+from floorflow.errors import Refused
 from floorflow.facts import read_plan
 from floorflow.folding import FoldingSolution, fold_at_interval
+from floorflow.folding.least_full import within
 from floorflow.partition import PartitionSolution
 from floorflow.request import Request
-from floorflow.search.candidate.candidate import Candidate, connected, folded_by, realised
+from floorflow.search.candidate.candidate import Candidate, connected, folded_by, realised, slot_demands
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.forks import link_streams, with_forks_moved
+from floorflow.search.candidate.forks import FULLER, paid_on_links, with_few_link_streams, with_forks_anywhere
 from floorflow.search.candidate.preparing import prepare
+from floorflow.search.candidate.progress import SILENT
 from floorflow.search.candidate.routes import hops_of
+from floorflow.search.interval.state import SearchState, shortest_possible
+from floorflow.search.policy.fpga_order import with_hint_of_order
 from floorflow.stats import SolveStats
 from tests.random_models import random_residual
 
@@ -26,11 +33,39 @@ def test_no_stream_of_a_plan_goes_back(branches_on_two_u250: Path) -> None:
     links = [entry for entry in plan.phases[0].partition.crossings if entry.kind == "link"]
     assert links
     assert all(entry.source < entry.target for entry in links)
+    summary = (branches_on_two_u250 / "report.txt").read_text()
+    bits = sum(entry.width_bits for entry in links)
+    assert f"cards in order: none goes back; {len(links)} stream" in summary
+    assert f"over links, {bits:,} bits; no design" in summary
+    other = plan.networks[0].search.other_order
+    assert other is not None
+    assert other.cycles is None or other.cycles < plan.networks[0].search.interval_cycles
+
+
+def test_what_order_costs_is_told_where_nothing_in_order_is_found(tmp_path: Path) -> None:
+    context = context_of(residual(tmp_path))
+    refused = with_hint_of_order(context, Refused("nothing", hint="a larger card"), SILENT)
+    fastest = shortest_possible(SearchState(context, SILENT))
+    told = f"--allow-cycles, with which a design of {fastest[0][fastest[1]]:,} cycles was folded and cut, not placed"
+    assert refused.hint == f"a larger card; or {told}"
+    free = context_of(residual(tmp_path), allow_cycles=True)
+    assert with_hint_of_order(free, Refused("nothing"), SILENT).hint == ""
 
 
 def context_of(model: Path, *, allow_cycles: bool = False) -> PlanningContext:
     request = Request(model, "alveo-u250", fpgas=2, max_hops=3, allow_cycles=allow_cycles)
     return prepare(read_source(model), request, 2)
+
+
+def test_finn_plus_sends_one_stream_a_cable_and_others_any_number(tmp_path: Path) -> None:
+    model = residual(tmp_path)
+
+    def most(platform: str, fpgas: int, **options: Any) -> int | None:
+        request = Request(model, platform, fpgas=fpgas, **options)
+        return prepare(read_source(model), request, fpgas).link_streams
+
+    assert (most("alveo-u250", 2, finn="plus"), most("alveo-u250", 3, finn="plus")) == (2, 1)
+    assert (most("alveo-u250", 2), most("alveo-u250", 2, link_streams=3)) == (None, 3)
 
 
 def residual(folder: Path) -> Path:
@@ -61,12 +96,30 @@ def cut_behind_the_first_fork(context: PlanningContext) -> tuple[Candidate, str]
     return realised(context, folding, modules, channels, answer), fork
 
 
+def with_room_for(context: PlanningContext, candidate: Candidate, times: int = 1) -> PlanningContext:
+    """Return the context in which the slots of a candidate hold what it has there, on the second card so many times."""
+    demands = slot_demands(candidate)
+    more = {slot: need.times(times) if slot.startswith("fpga1") else need for slot, need in demands.items()}
+    return replace(context, narrowed={slot: need.least(context.allowed[slot]) for slot, need in more.items()})
+
+
 def test_a_fork_whose_branches_all_pass_a_link_lies_behind_it(tmp_path: Path) -> None:
     context = context_of(residual(tmp_path))
     candidate, fork = cut_behind_the_first_fork(context)
-    moved = with_forks_moved(context, candidate)
-    assert link_streams(candidate) == 2
-    assert link_streams(moved) == 1
+    moved = with_forks_anywhere(with_room_for(context, candidate, 2), candidate)
+    assert candidate.problem.streams_over(candidate.partition.slot_of)[-1] == (2, 0)
+    assert moved.problem.streams_over(moved.partition.slot_of)[-1] == (1, 0)
     assert moved.slot_of[module_of(moved.modules)[fork]].startswith("fpga1")
+    assert len(moved.modules) == 2
     assert moved.problem.is_legal(moved.partition.slot_of)
     assert moved.problem.cost(moved.partition.slot_of) == moved.partition.stats.objective
+
+
+def test_slots_become_fuller_for_fewer_streams_over_links(tmp_path: Path) -> None:
+    context = context_of(residual(tmp_path))
+    candidate, _ = cut_behind_the_first_fork(context)
+    narrow = with_room_for(context, candidate)
+    found = with_few_link_streams(narrow, candidate)
+    assert paid_on_links(found) < paid_on_links(with_forks_anywhere(narrow, candidate))
+    assert found.narrowed is not None
+    assert all(found.narrowed[slot].fits(within(limit, FULLER[0])) for slot, limit in context.allowed.items())

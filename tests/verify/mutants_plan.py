@@ -401,6 +401,10 @@ def run_as_long_as_the_faster_network(plan: Plan, files: Files) -> None:
     step["run_us"] = run_us
 
 
+def other_order(plan: Plan, cycles: int | None, *, proven: bool) -> None:
+    plan["networks"][0]["search"]["other_order"] = {"cycles": cycles, "proven": proven}
+
+
 def without_balance(plan: Plan, bound_cycles: int | None) -> None:
     plan["networks"][0]["search"]["without_balance"] = {"bound_cycles": bound_cycles, "folding_bound": None}
 

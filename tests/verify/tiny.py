@@ -46,6 +46,7 @@ OPTIONS = {
     "keep_granularity": False,
     "max_hops": None,
     "allow_cycles": False,
+    "link_streams": None,
     "place_weights": PLACE_WEIGHTS,
     "host_port": None,
     "link": None,

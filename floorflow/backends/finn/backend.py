@@ -114,6 +114,9 @@ class FinnBackend(Backend):
     def tool(self, options: FinnOptions) -> str:
         return VERSION_NAMES[options.finn]
 
+    def streams_a_cable(self, options: FinnOptions) -> int | None:
+        return 1 if options.finn == "plus" else None
+
     def folding_inputs(self, dataflow: Dataflow, path: Path) -> Sequence[Path]:
         """Return the file, and that of styles beside it, which engines that were lowered are made by."""
         styles = style_file_beside(path) if dataflow.unspecialised else None

@@ -43,14 +43,27 @@ class Annealer:
         return ((self.arrays.distance + self.arrays.distance.T) / 2).tolist()  # type: ignore[no-any-return]
 
     @cached_property
-    def neighbours(self) -> list[list[tuple[int, int, int]]]:
-        """For each group, others that it has streams with, and the wires to them and from them."""
-        wires: list[dict[int, list[int]]] = [{} for _ in self.arrays.groups]
-        ends = zip(self.arrays.source.tolist(), self.arrays.target.tolist(), self.arrays.wires.tolist(), strict=True)
-        for a, b, amount in ends:
-            wires[a].setdefault(b, [0, 0])[0] += amount
-            wires[b].setdefault(a, [0, 0])[1] += amount
-        return [[(other, sent, received) for other, (sent, received) in found.items()] for found in wires]
+    def tolls(self) -> list[list[float]]:
+        """(S, S) mean cost of a stream there and back, beside its wires."""
+        return ((self.arrays.tolls + self.arrays.tolls.T) / 2).tolist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def neighbours(self) -> list[list[tuple[int, int, int, int]]]:
+        """For each group, others that it has streams with, the wires to them and from them, and the streams."""
+        found: list[dict[int, list[int]]] = [{} for _ in self.arrays.groups]
+        ends = zip(self.arrays.source.tolist(), self.arrays.target.tolist(), strict=True)
+        amounts = zip(self.arrays.wires.tolist(), self.arrays.amounts["streams"].tolist(), strict=True)
+        for (a, b), (wires, streams) in zip(ends, amounts, strict=True):
+            for one, other, way in ((a, b, 0), (b, a, 1)):
+                between = found[one].setdefault(other, [0, 0, 0])
+                between[way] += wires
+                between[2] += streams
+        return [[(other, *between) for other, between in near.items()] for near in found]  # type: ignore[misc]
+
+    @cached_property
+    def toll(self) -> float:
+        """The least that a stream pays over a link, 0 where none does."""
+        return min((toll for row in self.tolls for toll in row if toll > 0), default=0.0)
 
     @cached_property
     def choices(self) -> list[list[int]]:
@@ -76,7 +89,7 @@ class Annealer:
         """Limits of wires: how often (S, S) a stream counts, and the amounts."""
         found = []
         for limit in self.arrays.limits:
-            if not limit.of_bits:
+            if limit.of == "wires":
                 times = self.arrays.tables[list(limit.tables)].sum(axis=0)
                 found.append((np.maximum(times, times.T).tolist(), limit.most))
         if self.arrays.forbidden:
@@ -85,8 +98,8 @@ class Annealer:
 
     @cached_property
     def is_exact(self) -> bool:
-        """Whether moves know all limits: those of registers and bits are looked at where all else is kept."""
-        return not (self.arrays.registers.any() or any(limit.of_bits for limit in self.arrays.limits))
+        """Whether moves know all limits: those of registers, bits and streams are looked at where all else is kept."""
+        return not (self.arrays.registers.any() or any(limit.of != "wires" for limit in self.arrays.limits))
 
     def key(self, assignment: Integers) -> tuple[float, int]:
         """Return what an assignment (G,) is compared by: excess over limits, then cost."""
@@ -122,9 +135,14 @@ class Walk:
         for group, slot in everything:
             for r, share in enumerate(annealer.shares[group][slot]):
                 self.use[slot][r] += share
-        pairs = [(slots[a], slots[b], sent) for a, _ in everything for b, sent, _ in annealer.neighbours[a]]
+        pairs = [(slots[a], slots[b], sent) for a, _ in everything for b, sent, *_ in annealer.neighbours[a]]
         self.loads: list[float] = [sum(wires * times[a][b] for a, b, wires in pairs) for times, _ in annealer.limits]
-        self.cost = sum(wires * annealer.distance[a][b] for a, b, wires in pairs)
+        costs = (
+            (sent + received) * annealer.distance[a][slots[b]] + streams * annealer.tolls[a][slots[b]]
+            for g, a in everything
+            for b, sent, received, streams in annealer.neighbours[g]
+        )
+        self.cost = sum(costs) / 2
         self.excess = sum(max(0.0, share - 1) for slot in self.use for share in slot)
         self.excess += sum(_over(load, most) for load, (_, most) in zip(self.loads, annealer.limits, strict=True))
 
@@ -132,11 +150,13 @@ class Walk:
         """Look at so many moves, ever colder, until the best costs ``enough``."""
         annealer, draw = self.annealer, random.random
         free, choices, slots = annealer.free, annealer.choices, self.slots
-        wires = float(annealer.arrays.wires.sum())
+        wires, streams = float(annealer.arrays.wires.sum()), float(annealer.arrays.amounts["streams"].sum())
         nearest = min((d for row in annealer.distance for d in row if d > 0), default=1.0)
-        mean = nearest * wires / max(1, len(annealer.arrays.wires))
-        temperature, cooling = mean * _HOTTEST * heat, (_COLDEST / (_HOTTEST * heat)) ** (_SEGMENT / max(1, moves))
-        price, whole = _PRICE * wires * nearest, wires * nearest
+        mean, toll = nearest * wires / max(1, len(annealer.arrays.wires)), annealer.toll
+        temperature = max(mean, toll) * _HOTTEST * heat
+        cooling = (mean * _COLDEST / temperature) ** (_SEGMENT / max(1, moves))
+        whole = wires * nearest + streams * toll
+        price = _PRICE * whole
         for number in range(moves):
             if number % _SEGMENT == 0:
                 temperature *= cooling
@@ -158,10 +178,6 @@ class Walk:
         """Return what a move adds to cost, excess and loads."""
         annealer, slots = self.annealer, self.slots
         left, near = slots[group], annealer.neighbours[group]
-        there, here, cost = annealer.distance[slot], annealer.distance[left], 0.0
-        for other, sent, received in near:
-            place = slots[other]
-            cost += (sent + received) * (there[place] - here[place])
         excess, shares = 0.0, annealer.shares[group]
         for used, more, left_used, less in zip(self.use[slot], shares[slot], self.use[left], shares[left], strict=True):
             if used + more > 1:
@@ -171,7 +187,7 @@ class Walk:
         loads = []
         for load, (times, most) in zip(self.loads, annealer.limits, strict=True):
             there_times, here_times, added = times[slot], times[left], 0.0
-            for other, sent, received in near:
+            for other, sent, received, _ in near:
                 place = slots[other]
                 added += sent * (there_times[place] - here_times[place])
                 if received:
@@ -179,7 +195,19 @@ class Walk:
             loads.append(added)
             if added:
                 excess += _over(load + added, most) - _over(load, most)
-        return cost, excess, loads
+        return self._cost_change(group, slot), excess, loads
+
+    def _cost_change(self, group: int, slot: int) -> float:
+        """Return what a move adds to the cost."""
+        annealer, slots, cost = self.annealer, self.slots, 0.0
+        left, near = slots[group], annealer.neighbours[group]
+        there, here = annealer.distance[slot], annealer.distance[left]
+        toll_there, toll_here = annealer.tolls[slot], annealer.tolls[left]
+        for other, sent, received, streams in near:
+            place = slots[other]
+            cost += (sent + received) * (there[place] - here[place])
+            cost += streams * (toll_there[place] - toll_here[place])
+        return cost
 
     def _move(self, group: int, slot: int, cost: float, excess: float, loads: list[float]) -> None:
         shares, left = self.annealer.shares[group], self.slots[group]

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, gcd
+from typing import Literal
 
 import networkx as nx
 import numpy as np
@@ -23,13 +24,17 @@ _TOLERANCE = 1e-6
 """Of a bound in steps: what floating point may have added."""
 
 
+Amount = Literal["wires", "bits", "streams"]
+"""What a table is passed by: wires, bits a frame, or streams, however many are one here."""
+
+
 @dataclass(frozen=True)
 class TableLimit:
-    """What streams that pass some tables, given by number, carry together at most: wires, or bits a frame."""
+    """What streams that pass some tables, given by number, carry together at most, in wires unless it says else."""
 
     tables: tuple[int, ...]
     most: int
-    of_bits: bool = False
+    of: Amount = "wires"
 
 
 @dataclass(frozen=True)
@@ -37,9 +42,10 @@ class CutArrays:
     """Arrays of one problem.
 
     ``groups`` name their modules; ``need`` (G, S, R) and ``limit`` (S, R); ``takes`` (G, S). ``source``, ``target``
-    (L,) ends of streams with ``wires`` and ``bits`` (L,). ``tables`` (P, S, S) with ``price`` (P,) of a wire, in parts
-    of 1 / ``scale``, and ``registers`` (P, S, R) what those of a wire take of a slot. ``limits`` of tables; no stream
-    passes one of ``forbidden``. ``cuts`` are the numbers of the tables that are cuts, ``axes`` sets of parallel ones.
+    (L,) ends of streams with ``amounts`` (L,) of each kind. ``tables`` (P, S, S) with ``price`` (P,) of a wire and
+    ``toll`` (P,) of a stream, in parts of 1 / ``scale``, and ``registers`` (P, S, R) what those of a wire take of a
+    slot. ``limits`` of tables; no stream passes one of ``forbidden``. ``cuts`` are the numbers of the tables that are
+    cuts, ``axes`` sets of parallel ones.
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -48,10 +54,10 @@ class CutArrays:
     takes: Flags
     source: Integers
     target: Integers
-    wires: Integers
-    bits: Integers
+    amounts: Mapping[Amount, Integers]
     tables: Flags
     price: Integers
+    toll: Integers
     registers: Integers
     limits: tuple[TableLimit, ...]
     forbidden: tuple[int, ...]
@@ -59,15 +65,26 @@ class CutArrays:
     axes: tuple[tuple[int, ...], ...]
     scale: int
 
+    @property
+    def wires(self) -> Integers:
+        """(L,) wires."""
+        return self.amounts["wires"]
+
     @cached_property
     def distance(self) -> Integers:
         """(S, S) what a wire costs between two slots, in parts of 1 / ``scale``."""
         return np.asarray(np.tensordot(self.price, self.tables.astype(np.int64), axes=1))
 
     @cached_property
+    def tolls(self) -> Integers:
+        """(S, S) what a stream costs more between two slots, in parts of 1 / ``scale``."""
+        return np.asarray(np.tensordot(self.toll, self.tables.astype(np.int64), axes=1))
+
+    @cached_property
     def step(self) -> int:
         """What every cost is a multiple of, in parts of 1 / ``scale``."""
-        return max(1, gcd(*self.distance.ravel().tolist()) * gcd(*self.wires.tolist()))
+        of_wires = gcd(*self.distance.ravel().tolist()) * gcd(*self.wires.tolist())
+        return max(1, gcd(of_wires, gcd(*self.tolls.ravel().tolist()) * gcd(*self.amounts["streams"].tolist())))
 
     def whole_steps(self, bound: float) -> int:
         """Return the least cost that some assignment may have at or above a bound."""
@@ -80,23 +97,24 @@ class CutArrays:
 
     def cost(self, assignment: Integers) -> int:
         """Cost of an assignment (G,) of groups to slots, in parts of 1 / ``scale``."""
-        return int(self.distance[assignment[self.source], assignment[self.target]] @ self.wires)
+        source, target = assignment[self.source], assignment[self.target]
+        return int(self.distance[source, target] @ self.wires + self.tolls[source, target] @ self.amounts["streams"])
 
-    def loads(self, assignment: Integers) -> tuple[Integers, Integers]:
-        """(P,) wires and bits of the streams that pass each table."""
+    def loads(self, assignment: Integers) -> dict[Amount, Integers]:
+        """(P,) amounts of the streams that pass each table, of each kind."""
         passes = self.tables[:, assignment[self.source], assignment[self.target]].astype(np.int64)
-        return passes @ self.wires, passes @ self.bits
+        return {kind: passes @ amounts for kind, amounts in self.amounts.items()}
 
     def excess(self, assignment: Integers) -> float:
         """Sum of the shares by which limits are exceeded; a module in a slot that does not take it is a whole one."""
         groups = np.arange(len(assignment))
-        wires, bits = self.loads(assignment)
+        loads = self.loads(assignment)
         use = np.zeros(self.limit.shape, dtype=np.int64)
         np.add.at(use, assignment, self.need[groups, assignment])
-        use += np.tensordot(wires, self.registers, 1)
+        use += np.tensordot(loads["wires"], self.registers, 1)
         over = float((np.maximum(use - self.limit, 0) / np.maximum(self.limit, 1)).sum())
         for limit in self.limits:
-            load = int((bits if limit.of_bits else wires)[list(limit.tables)].sum())
+            load = int(loads[limit.of][list(limit.tables)].sum())
             over += max(0, load - limit.most) / max(1, limit.most)
         over += float((~self.takes[groups, assignment]).sum())
         return over + float(self.too_far[assignment[self.source], assignment[self.target]].sum())
@@ -115,12 +133,14 @@ def cut_arrays(problem: PartitionProblem) -> CutArrays:
     """Return the arrays of a problem; tables that limit nothing and cost nothing are left out."""
     groups = _groups(problem)
     metric, found = slot_metric(problem.graph), _Tables(len(problem.slots))
-    source, target, wires, bits = _streams(problem, groups)
+    source, target, amounts = _streams(problem, groups)
     scale = common_scale(price for price, _ in metric.prices)
     for price, table in metric.prices:
         found.add(table, price=int(price * scale))
-    limits = _limits(problem, metric, found, int(wires.sum()), int(bits.sum()))
+    limits = _limits(problem, metric, found, {kind: int(all_of.sum()) for kind, all_of in amounts.items()})
     for k, edge in enumerate(problem.edges):
+        if edge.crossing.kind == "link" and (problem.link_wire_cost or problem.link_stream_cost):
+            found.add(metric.passes(k), problem.link_wire_cost * scale, toll=problem.link_stream_cost * scale)
         if any(amount != ZERO for amount in edge.registers.values()):
             found.add(metric.passes(k), registers=edge.registers)
     slots = range(len(problem.slots))
@@ -136,10 +156,10 @@ def cut_arrays(problem: PartitionProblem) -> CutArrays:
         takes=_takes(problem, groups),
         source=source,
         target=target,
-        wires=wires,
-        bits=bits,
+        amounts=amounts,
         tables=np.array(found.tables, dtype=bool).reshape(len(found.tables), len(slots), len(slots)),
         price=np.array(found.prices, dtype=np.int64),
+        toll=np.array(found.tolls, dtype=np.int64),
         registers=np.array(found.registers, dtype=np.int64).reshape(len(found.tables), len(slots), need.shape[2]),
         limits=tuple(limits),
         forbidden=tuple(forbidden),
@@ -156,6 +176,7 @@ class _Tables:
         self.slots = slots
         self.tables: list[Flags] = []
         self.prices: list[int] = []
+        self.tolls: list[int] = []
         self.registers: list[Integers] = []
         self._numbers: dict[bytes, int] = {}
 
@@ -165,12 +186,14 @@ class _Tables:
             self._numbers[key] = len(self.tables)
             self.tables.append(table)
             self.prices.append(0)
+            self.tolls.append(0)
             self.registers.append(np.zeros((self.slots, len(RESOURCE_NAMES) + 1), dtype=np.int64))
         return self._numbers[key]
 
-    def add(self, table: Flags, price: int = 0, registers: Mapping[int, Resources] | None = None) -> int:
+    def add(self, table: Flags, price: int = 0, registers: Mapping[int, Resources] | None = None, toll: int = 0) -> int:
         number = self.number(table)
         self.prices[number] += price
+        self.tolls[number] += toll
         for slot, amount in (registers or {}).items():
             self.registers[number][slot, :-1] += amount.as_tuple()
         return number
@@ -189,19 +212,19 @@ def _groups(problem: PartitionProblem) -> tuple[tuple[str, ...], ...]:
 
 def _streams(
     problem: PartitionProblem, groups: Sequence[Sequence[str]]
-) -> tuple[Integers, Integers, Integers, Integers]:
-    """Return ends, wires and bits of the streams between groups, those with equal ends added up."""
+) -> tuple[Integers, Integers, dict[Amount, Integers]]:
+    """Return ends and amounts of the streams between groups, those with equal ends added up."""
     index: dict[str | None, int] = {name: g for g, group in enumerate(groups) for name in group}
     sums: dict[tuple[int, int], list[int]] = {}
     for stream in problem.streams:
         source = len(groups) - 2 if stream.source is None else index[stream.source]
         target = len(groups) - 1 if stream.target is None else index[stream.target]
         if source != target:
-            amount = sums.setdefault((source, target), [0, 0])
-            amount[0] += stream.wires
-            amount[1] += stream.bits_per_frame
-    rows = np.array([(*ends, *amount) for ends, amount in sums.items()], dtype=np.int64).reshape(len(sums), 4)
-    return rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3]
+            amounts = sums.setdefault((source, target), [0, 0, 0])
+            for place, amount in enumerate((stream.wires, stream.bits_per_frame, 1)):
+                amounts[place] += amount
+    rows = np.array([(*ends, *amounts) for ends, amounts in sums.items()], dtype=np.int64).reshape(len(sums), 5)
+    return rows[:, 0], rows[:, 1], {"wires": rows[:, 2], "bits": rows[:, 3], "streams": rows[:, 4]}
 
 
 def _needs(problem: PartitionProblem, groups: Sequence[Sequence[str]]) -> tuple[Integers, Integers]:
@@ -227,21 +250,22 @@ def _takes(problem: PartitionProblem, groups: Sequence[Sequence[str]]) -> Flags:
 
 
 def _limits(
-    problem: PartitionProblem, metric: SlotMetric, found: _Tables, all_wires: int, all_bits: int
+    problem: PartitionProblem, metric: SlotMetric, found: _Tables, most_of: Mapping[Amount, int]
 ) -> list[TableLimit]:
     """Return the limits that some assignment could exceed."""
     limits = []
     for k, edge in enumerate(problem.edges):
-        if edge.crossing.wires is not None and edge.crossing.wires < all_wires:
+        if edge.crossing.wires is not None and edge.crossing.wires < most_of["wires"]:
             limits.append(TableLimit((found.number(metric.passes(k)),), edge.crossing.wires))
-        bits = problem.allowed_bits(edge)
-        if bits is not None and bits < all_bits:
-            limits += [TableLimit((found.number(t),), bits, of_bits=True) for t in (metric.forth[k], metric.back[k])]
+        both: dict[Amount, int | None] = {"bits": problem.allowed_bits(edge), "streams": problem.allowed_streams(edge)}
+        for kind, most in both.items():
+            if most is not None and most < most_of[kind]:
+                limits += [TableLimit((found.number(t),), most, kind) for t in (metric.forth[k], metric.back[k])]
     for shared in problem.shared:
         times = np.sum([metric.passes(k) for k in shared.edges], axis=0)
         # A stream that passes several of the edges counts as often.
         levels = [times >= level for level in range(1, int(times.max()) + 1)]
-        if shared.wires < all_wires * len(levels):
+        if shared.wires < most_of["wires"] * len(levels):
             limits.append(TableLimit(tuple(found.number(level) for level in levels), shared.wires))
     return limits
 
@@ -316,6 +340,7 @@ def contracted(arrays: CutArrays, cuts: Sequence[int]) -> tuple[CutArrays, tuple
         takes=np.stack([arrays.takes[:, m].any(axis=1) for m in members], axis=1),
         tables=arrays.tables[list(kept)][:, first][:, :, first],
         price=arrays.price[list(kept)],
+        toll=arrays.toll[list(kept)],
         registers=np.stack([arrays.registers[list(kept)][:, m].sum(axis=1) for m in members], axis=1),
         limits=tuple(
             replace(limit, tables=tuple(at[p] for p in limit.tables if p in at))

@@ -7,9 +7,9 @@ variables    x[g, s]     group g lies in slot s, where it may
 constraints  v[p, a, b] >= t[a, A] + t[b, B] - 1  for each rectangle (A, B) of p; of a cut that is v >= |t[a] - t[b]|
              t[a, A] + t[b, B] <= 1               for each rectangle of a table that no stream may pass
              use of a slot's resources            by its groups and the registers of what passes, at most its limit
-             wires or bits over tables            at most what they carry
+             wires, bits or streams over tables   at most what they carry
              cost over some tables                at least what is known of it
-objective    min sum of price x wires x v
+objective    min sum of (price x wires + toll x streams) x v
 
 Where an end of a stream has one slot only, v is no variable but t of the other end. HiGHS presolves the rest. All
 columns are declared whole, though t and v follow from x: on models that mix them the presolve of HiGHS (in OR-Tools
@@ -25,7 +25,7 @@ from math import inf
 import numpy as np
 
 from floorflow.partition.arrays import UNLIMITED, Flags, Integers
-from floorflow.partition.cuts.arrays import CutArrays
+from floorflow.partition.cuts.arrays import Amount, CutArrays
 from floorflow.partition.cuts.metric import Slots, rectangles
 from floorflow.solver import LinearModel, run_highs
 
@@ -98,7 +98,7 @@ class CutModel:
         }
         self._sides: dict[tuple[int, Slots], Terms] = {}
         self._passing: dict[tuple[int, int, int], Terms] = {}
-        self._loads: dict[tuple[int, bool], Terms] = {}
+        self._loads: dict[tuple[int, Amount], Terms] = {}
         self._rectangles = [rectangles(table) for table in arrays.tables]
         self._both_ways = [bool((table == table.T).all()) for table in arrays.tables]
         everywhere = frozenset(range(len(arrays.limit)))
@@ -107,7 +107,7 @@ class CutModel:
                 self._row(self._sum_over(g, everywhere), 1.0, 1.0)
         self._keep_resources()
         for limit in arrays.limits:
-            self._row(self._sum_of_loads(limit.tables, of_bits=limit.of_bits), upper=limit.most)
+            self._row(self._sum_of_loads(limit.tables, limit.of), upper=limit.most)
         self._keep_apart()
         for cost in known:
             self._row(self._cost_over(cost.tables), lower=cost.least)
@@ -190,30 +190,32 @@ class CutModel:
         sides = ((self._side(source, one), self._side(target, other)) for one, other in self._rectangles[table])
         return [one.plus(other) for one, other in sides if (one.of or one.constant) and (other.of or other.constant)]
 
-    def _load(self, table: int, *, of_bits: bool) -> Terms:
-        """Return the wires or bits over a table."""
-        if (table, of_bits) not in self._loads:
+    def _load(self, table: int, kind: Amount = "wires") -> Terms:
+        """Return the wires, bits or streams over a table."""
+        if (table, kind) not in self._loads:
             arrays, summed, constant = self.arrays, dict[int, float](), 0.0
-            amounts = arrays.bits if of_bits else arrays.wires
-            for source, target, amount in zip(arrays.source.tolist(), arrays.target.tolist(), amounts, strict=True):
+            ends = zip(arrays.source.tolist(), arrays.target.tolist(), arrays.amounts[kind], strict=True)
+            for source, target, amount in ends:
                 passing = self._passes(table, source, target)
                 constant += float(amount) * passing.constant
                 for column, coefficient in passing.of.items():
                     summed[column] = summed.get(column, 0.0) + float(amount) * coefficient
-            self._loads[table, of_bits] = Terms(summed, constant)
-        return self._loads[table, of_bits]
+            self._loads[table, kind] = Terms(summed, constant)
+        return self._loads[table, kind]
 
-    def _sum_of_loads(self, tables: Sequence[int], *, of_bits: bool) -> Terms:
+    def _sum_of_loads(self, tables: Sequence[int], kind: Amount) -> Terms:
         found = Terms()
         for table in tables:
-            found = found.plus(self._load(table, of_bits=of_bits))
+            found = found.plus(self._load(table, kind))
         return found
 
     def _cost_over(self, tables: Sequence[int]) -> Terms:
         cost = Terms()
         for table in tables:
             if self.arrays.price[table]:
-                cost = cost.plus(self._load(table, of_bits=False), float(self.arrays.price[table]))
+                cost = cost.plus(self._load(table), float(self.arrays.price[table]))
+            if self.arrays.toll[table]:
+                cost = cost.plus(self._load(table, "streams"), float(self.arrays.toll[table]))
         return cost
 
     def _keep_resources(self) -> None:
@@ -226,7 +228,7 @@ class CutModel:
                 fixed = sum(arrays.need[g, slot, r] for g, slots in enumerate(self.slots_of) if slots == (slot,))
                 use = Terms(need, float(fixed))
                 for table in np.flatnonzero(arrays.registers[:, slot, r]).tolist():
-                    use = use.plus(self._load(table, of_bits=False), float(arrays.registers[table, slot, r]))
+                    use = use.plus(self._load(table), float(arrays.registers[table, slot, r]))
                 self._row(use, upper=most)
 
     def _keep_apart(self) -> None:

@@ -107,7 +107,7 @@ class CutSearch:
             if answer.infeasible:
                 self.infeasible = True
                 return
-            priced = tuple(t for t in kept if self.arrays.price[t])
+            priced = tuple(t for t in kept if self.arrays.price[t] or self.arrays.toll[t])
             self.known.append(KnownCost(priced, answer.bound))
             self._sum_up()
 

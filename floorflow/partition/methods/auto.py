@@ -69,7 +69,7 @@ def solve(
         found = _made_legal(problem, arrays, given, seed, limits)
         if isinstance(found, PartitionFailure):
             return found
-        best.offer(found, "least excess")
+        best.offer(*found)
     if not limits.prove:
         _improve(problem, best, seed, limits.work * limits.first)
         return finished(problem, best, seed, limits)
@@ -88,18 +88,18 @@ def _starts(
 
 def _made_legal(
     problem: PartitionProblem, arrays: ProblemArrays, given: Integers | None, seed: int, limits: Limits
-) -> Integers | PartitionFailure:
-    """Bring the start of least excess to none, or return why that fails."""
+) -> tuple[Integers, str] | PartitionFailure:
+    """Bring the start of least excess to none, and say who did, or return why that fails."""
     found = least_excess(problem, arrays, _closest_start(arrays, given, seed), seed, limits.work * limits.legal)
     if found.assignment is not None and is_legal(arrays, found.assignment):
-        return found.assignment
+        return found.assignment, "least excess"
     if found.proven_infeasible:
         return _proven(problem, arrays, found, seed, limits)
     closest = _closest(arrays, found)
     search = _cuts_from(problem, closest, "least excess", seed, limits)
     search.find_legal()
     if search.best is not None and search.is_legal:
-        return arrays.as_array(search.arrays.as_mapping(search.best))
+        return arrays.as_array(search.arrays.as_mapping(search.best)), f"cuts ({search.origin})"
     refusal = None if closest is None else worst(problem, closest)
     return PartitionFailure((refusal or Refusal("partition limit"),), closest=closest)
 

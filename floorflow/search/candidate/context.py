@@ -167,6 +167,8 @@ class PlanningContext:
     max_hops: int = 1
     """SLR boundaries that a stream may cross one after the other in an FPGA."""
 
+    link_streams: int | None = None
+    """Streams that a link may carry in one direction; None: any number."""
     narrowed: Mapping[str, Resources] | None = None
     """Less of each slot than the design may use, if it is to keep that (`floorflow.search.interval.least_full`)."""
     balance: Balance = NO_BALANCE

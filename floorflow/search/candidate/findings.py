@@ -71,6 +71,18 @@ class WithoutBalance:
 
 
 @dataclass(frozen=True)
+class OtherOrder:
+    """What a search found with streams that go back to earlier FPGAs; where the plan's may, what without.
+
+    ``cycles``: the interval of a design that was folded and cut, not placed, of those out of order the fastest that
+    was found to be faster than the plan; None: none was found. ``proven``: there is none.
+    """
+
+    cycles: int | None
+    proven: bool
+
+
+@dataclass(frozen=True)
 class SearchResult:
     """The best legal candidate, its floorplans by FPGA, the bound on the interval, the trace, and the repair it took.
 
@@ -81,7 +93,8 @@ class SearchResult:
     engines for the host to write are not spared. ``max_hops``: how many SLR boundaries streams may cross one after the
     other in an FPGA; ``hop_proof``: why fewer will not do, empty where as many were asked for, or one will do.
     ``fullness``: the largest shares of limits, with what is proven of them. ``without_balance``: what folding could do
-    if rates were not balanced, None if they are not. ``context``: whose foldings the search had.
+    if rates were not balanced, None if they are not. ``other_order``: None on one FPGA, or if unknown. ``context``:
+    whose foldings the search had.
     """
 
     context: PlanningContext
@@ -101,6 +114,7 @@ class SearchResult:
     hop_proof: str = ""
     host_weights: HostWeights | None = None
     without_balance: WithoutBalance | None = None
+    other_order: OtherOrder | None = None
 
 
 Outcome = SearchResult | Refused

@@ -1,75 +1,116 @@
-"""Where branches begin: a stage ends in front of the engine that forks a stream, or behind it.
+"""Few streams over links: where branches begin, and how full slots may be for it.
 
-Stages end behind it, so that a fork lies with what feeds it. Where all that it feeds lies in a later FPGA every branch
-would take a link of its own; with one of them it takes one.
+Stages end behind the engine that forks a stream, so that a fork lies with what feeds it. Where all that it feeds lies
+in a later FPGA every branch would take a link of its own; with one of them it takes one. So for the partition of
+several FPGAs each fork is a module of its own, which joins a neighbour afterwards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
-from floorflow.channels import Channel
-from floorflow.dataflow.modules import Module, module_of
-from floorflow.search.candidate.assignment import crowded_rings
+import networkx as nx
+
+from floorflow.dataflow.modules import module_of, taken_out
+from floorflow.errors import Refusal
+from floorflow.folding.least_full import within
+from floorflow.partition.infeasibility import STREAMS
+from floorflow.resources import Resources
+from floorflow.search.candidate.assignment import improved, merge_groups
 from floorflow.search.candidate.candidate import Candidate, realised
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.stats import SolveStats
+
+FULLER = (Fraction(6, 10), Fraction(3, 4), Fraction(9, 10))
+"""Shares of their limits up to which slots may be full for fewer streams over links, the last if need be."""
 
 
-def link_streams(candidate: Candidate) -> int:
-    """Return how many streams pass links, each counted once a link."""
-    problem, slot_of = candidate.problem, candidate.partition.slot_of
-    links = {k for k, edge in enumerate(problem.edges) if edge.crossing.kind == "link"}
-    return sum(len(links & {*problem.route(stream, slot_of)}) for stream in problem.streams)
+def paid_on_links(candidate: Candidate) -> int:
+    """Return what streams over links and their wires cost beside the crossing cost."""
+    return candidate.problem.paid_on_links(candidate.partition.slot_of)
 
 
-def with_forks_moved(context: PlanningContext, candidate: Candidate) -> Candidate:
-    """Move forks to where their branches go, as long as fewer streams pass links then and no limit is exceeded."""
+def too_many_link_streams(context: PlanningContext, candidate: Candidate) -> Refusal | None:
+    """Say that a link would carry more streams in one direction than it may."""
+    carried = candidate.problem.streams_over(candidate.partition.slot_of)
+    links = [max(both) for both, e in zip(carried, candidate.problem.edges, strict=True) if e.crossing.kind == "link"]
+    most, needed = context.link_streams, max(links, default=0)
+    return Refusal("link streams", STREAMS, "", needed, most) if most is not None and needed > most else None
+
+
+def with_few_link_streams(context: PlanningContext, candidate: Candidate) -> Candidate:
+    """Return the cheapest assignment that is found, forks where they save streams over links.
+
+    Within narrower limits than those of the request slots become fuller only as far as fewer streams, or narrower ones,
+    pass links then.
+    """
     if len(context.platform.fpgas) == 1:
-        return candidate
-    for fork, home in _forks(context, candidate):
-        moved = _moved(context, candidate, fork, home)
-        if moved is not None and link_streams(moved) < link_streams(candidate):
-            candidate = moved
+        return improved(context, candidate)
+    found = with_forks_anywhere(context, candidate)
+    if context.narrowed is None or not paid_on_links(found):
+        return found
+    *between, last = (_as_full(context, share) for share in FULLER)
+    fullest = with_forks_anywhere(last, candidate)
+    if paid_on_links(fullest) >= paid_on_links(found):
+        return found
+    for wider in between:
+        tried = with_forks_anywhere(wider, candidate)
+        if paid_on_links(tried) <= paid_on_links(fullest):
+            return tried
+    return fullest
+
+
+def _as_full(context: PlanningContext, share: Fraction) -> PlanningContext:
+    """Return the context in which slots may be so full at least."""
+    limits: dict[str, Resources] = {slot: within(limit, share) for slot, limit in context.allowed.items()}
+    return replace(context, narrowed={slot: limit.most(context.limits[slot]) for slot, limit in limits.items()})
+
+
+def with_forks_anywhere(context: PlanningContext, candidate: Candidate) -> Candidate:
+    """Assign modules and forks, each for itself, or the modules alone where some fork has no neighbour in its slot."""
+    forks = tuple(_forks(candidate))
+    if not forks:
+        return improved(context, candidate)
+    modules, home = taken_out(candidate.modules, forks, candidate.folded.dataflow), module_of(candidate.modules)
+    slot_of = {module.name: candidate.partition.slot_of[home[module.engines[0]]] for module in modules}
+    answer = replace(candidate.partition, slot_of=slot_of)
+    apart = improved(context, realised(context, candidate.folding, modules, candidate.channels, answer))
+    return _joined(context, apart, forks) or improved(context, candidate)
+
+
+def _forks(candidate: Candidate) -> Iterator[tuple[str, ...]]:
+    """Yield of each module the last engine that forks its one stream in, with what comes behind it there.
+
+    Several streams leave these, and only the one in comes from the rest of the module.
+    """
+    pairs = [(c.stream.source, c.stream.target) for c in candidate.channels]
+    graph = nx.DiGraph(pairs)
+    for module in candidate.modules:
+        inside = graph.subgraph(module.engines)
+        for fork in reversed(module.engines):
+            if fork not in inside or graph.out_degree(fork) < 2:
+                continue
+            group = {fork, *nx.descendants(inside, fork)}
+            entered = [pair for pair in pairs if pair[1] in group and pair[0] not in group]
+            left = [pair for pair in pairs if pair[0] in group and pair[1] not in group]
+            if len(entered) == 1 and entered[0][0] in inside and entered[0][1] == fork and len(left) > 1:
+                yield tuple(engine for engine in module.engines if engine in group)
+                break
+
+
+def _joined(context: PlanningContext, candidate: Candidate, forks: Sequence[Sequence[str]]) -> Candidate | None:
+    """Join each fork with what feeds it, or with what it feeds, in its slot; None where one cannot be."""
+    for group in forks:
+        owner = module_of(candidate.modules)
+        before = [c.stream.source for c in candidate.channels if c.stream.target == group[0]]
+        behind = [c.stream.target for c in candidate.channels if c.stream.source in group]
+        near = dict.fromkeys(owner[engine] for engine in (*before, *behind) if engine in owner and engine not in group)
+        own = owner[group[0]]
+        pairs = ([own, other] for other in near if candidate.slot_of[other] == candidate.slot_of[own])
+        tried = (merge_groups(context, candidate, [pair]) for pair in pairs)
+        found = next((one for one in tried if isinstance(one, Candidate)), None)
+        if found is None:
+            return None
+        candidate = found
     return candidate
-
-
-def _forks(context: PlanningContext, candidate: Candidate) -> Iterator[tuple[str, str]]:
-    """Yield each engine that feeds others in later FPGAs alone, and the module of the first of these."""
-    order = {fpga.name: number for number, fpga in enumerate(context.platform.fpgas)}
-    owner, fpga_of = module_of(candidate.modules), context.platform.fpga_of
-    number = {engine: order[fpga_of[candidate.slot_of[module]].name] for engine, module in owner.items()}
-    fed: dict[str, list[str]] = {}
-    entered: dict[str, list[Channel]] = {}
-    for channel in candidate.channels:
-        fed.setdefault(channel.stream.source, []).append(channel.stream.target)
-        entered.setdefault(channel.stream.target, []).append(channel)
-    for engine in candidate.folded.dataflow.engines:
-        targets = fed.get(engine.name, [])
-        inside = all(target in number for target in targets) and len(entered.get(engine.name, ())) == 1
-        if len(targets) > 1 and inside and number[engine.name] < min(number[target] for target in targets):
-            yield engine.name, owner[min(targets, key=lambda target: (number[target], target))]
-
-
-def _moved(context: PlanningContext, candidate: Candidate, engine: str, home: str) -> Candidate | None:
-    """Return the candidate with an engine in another module; None if a limit is exceeded or modules make a ring."""
-    order = {each.name: place for place, each in enumerate(candidate.folded.dataflow.engines)}
-    modules = [_with(module, engine, home, order) for module in candidate.modules]
-    if not all(module.engines for module in modules):
-        return None
-    modules.sort(key=lambda module: order[module.engines[0]])
-    if crowded_rings(modules, candidate.slot_of, candidate.channels):
-        return None
-    moved = realised(context, candidate.folding, modules, candidate.channels, candidate.partition)
-    if not moved.problem.is_legal(candidate.partition.slot_of):
-        return None
-    cost = float(moved.problem.cost(candidate.partition.slot_of))
-    stats = SolveStats(f"{candidate.partition.stats.method}, forks moved", "heuristic", cost)
-    return replace(moved, partition=replace(candidate.partition, stats=stats))
-
-
-def _with(module: Module, engine: str, home: str, order: Mapping[str, int]) -> Module:
-    """Return a module without an engine, or with it if it is that engine's new home."""
-    engines = {*module.engines} - {engine} | ({engine} if module.name == home else set())
-    return replace(module, engines=tuple(sorted(engines, key=order.__getitem__)))

@@ -280,8 +280,18 @@ def context_of(found: Priced) -> PlanningContext | Refused:
         balance=balance,
         measured=measured,
         previous=read_previous(request.stay_near, platform),
+        link_streams=request.link_streams
+        or _streams_a_link(platform, backend.streams_a_cable(request.backend_options)),
     )
     return with_limits(context, single)
+
+
+def _streams_a_link(platform: Platform, of_a_cable: int | None) -> int | None:
+    """Return how many streams every link can carry in one direction, by the cables that boards have cages for."""
+    ends = Counter(platform.fpga_of[slot].name for link in platform.links for slot in (link.source, link.target))
+    cages = {fpga.name: fpga.board.link.max_links for fpga in platform.fpgas if fpga.board.link is not None}
+    cables = [max(1, most // ends[name]) for name, most in cages.items() if most is not None and ends[name]]
+    return None if of_a_cable is None or not cables else of_a_cable * min(cables)
 
 
 def _that_can_be_kept(limits: EngineLimits, groups: Iterable[OptionGroup], places: Places) -> EngineLimits:

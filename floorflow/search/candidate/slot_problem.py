@@ -29,6 +29,11 @@ from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, scaled_down
 from floorflow.search.candidate.context import PlanningContext, fpga_order
 from floorflow.search.candidate.given_pblocks import by_module
 
+LINK_STREAM_COST, LINK_WIRE_COST = 100_000, 90
+"""What a stream over a link, and each of its wires, costs there beside the crossing cost: more than crossings ever do.
+
+A link's core takes 12,000 LUT, a microsecond and a cable; so streams over links are fewest first, then narrowest.
+"""
 Use = Mapping[str, Resources]
 """Estimates by kind."""
 
@@ -143,6 +148,9 @@ def partition_problem(
         barred=_barred(context, modules, folded),
         max_hops=context.max_hops,
         order=fpga_order(context),
+        link_stream_cost=LINK_STREAM_COST,
+        link_wire_cost=LINK_WIRE_COST,
+        link_streams=context.link_streams,
     )
 
 

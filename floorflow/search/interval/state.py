@@ -26,12 +26,12 @@ from floorflow.folding.problem import (
 from floorflow.folding.selection import Evaluator
 from floorflow.placement.problem import PlacementFailure
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources
-from floorflow.search.candidate.assignment import Unassigned, complete, improved
+from floorflow.search.candidate.assignment import Unassigned, complete
 from floorflow.search.candidate.candidate import Candidate, folded_by, least_words
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.cutting import Cutter, FifoPricing, HeldBits, SlotOf, held_bits, prices_of
 from floorflow.search.candidate.findings import Stage, TraceRow, Verdict
-from floorflow.search.candidate.forks import with_forks_moved
+from floorflow.search.candidate.forks import too_many_link_streams, with_few_link_streams
 from floorflow.search.candidate.placing import PlacedCandidate, place_as_it_is
 from floorflow.search.candidate.progress import Progress
 from floorflow.search.candidate.repair import place_with_repairs
@@ -260,7 +260,8 @@ class SearchState:
         tightened = None if share >= 1 else dict.fromkeys(self.context.limits, share)
         with self.progress.stage("partition"):
             self.progress.note(f"interval {folding.interval_cycles:,} cycles")
-            answer = complete(self.context, folding, tightened, slot_of)
+            # How few streams links carry is known once forks may lie behind them.
+            answer = complete(replace(self.context, link_streams=None), folding, tightened, slot_of)
         self.learn(folding)
         if isinstance(answer, Candidate):
             self.completed.append(answer)
@@ -268,12 +269,13 @@ class SearchState:
 
     def improved(self, candidate: Candidate) -> Candidate:
         """Return the cheapest assignment found from the candidate's own, with room for rectangles if that can be."""
-        if self.context.request.granularity == "slot" or len(self.context.limits) == 1:
+        alone = self.context.request.granularity == "slot" or len(self.context.limits) == 1
+        if alone or not self.context.floorplans:
             return candidate
         with self.progress.stage("partition"):
             self.progress.note(f"interval {candidate.interval_cycles:,} cycles")
             context = self.context_of(candidate)
-            return with_forks_moved(context, improved(context, candidate))
+            return with_few_link_streams(context, candidate)
 
     def learn(self, folding: FoldingSolution) -> None:
         """Take over what FIFOs hold in a folding, and what it leaves of each resource, for the next one's prices."""
@@ -287,6 +289,10 @@ class SearchState:
 
     def place(self, candidate: Candidate, about: str = "", *, repairs: bool = True) -> PlacedCandidate | None:
         """Place a candidate; the row of the trace begins with ``about``. Where none is to be placed it is done."""
+        too_many = too_many_link_streams(self.context, candidate)
+        if too_many is not None:
+            self.refused(candidate.interval_cycles, "partition", (too_many,), about)
+            return None
         if not self.context.floorplans:
             return PlacedCandidate(candidate, {}, "")
         with self.progress.stage("placing"):

@@ -28,6 +28,7 @@ from floorflow.search.candidate.routes import longest_stretch, near
 from floorflow.search.candidate.solvers import with_limits
 from floorflow.search.interval.search import search
 from floorflow.search.interval.state import whole_stages
+from floorflow.search.policy.fpga_order import with_hint_of_order, with_other_order
 from floorflow.search.policy.host_weights import spare_host_weights
 from floorflow.search.policy.other_requests import with_options_that_would_do
 from floorflow.segments import Impossible, SlotRelaxation
@@ -111,6 +112,7 @@ def fewest_fpgas(request: Request, prepare: Prepare, progress: Progress) -> Step
     """
     auto = request.fpgas == "auto"
     tried: list[str] = []
+    last: PlanningContext | None = None
     refused = Refused("no number of FPGAs was allowed", hint="raise --max-fpgas")
     for count in range(1, request.max_fpgas + 1) if request.fpgas == "auto" else (request.fpgas,):
         told = f"{count} FPGA{'s' if count > 1 else ''}"
@@ -119,15 +121,18 @@ def fewest_fpgas(request: Request, prepare: Prepare, progress: Progress) -> Step
         context = prepare(request, count)
         if isinstance(context, Refused):
             return with_options_that_would_do(context, request, count, prepare)
+        last = context
         outcome = yield context
         if isinstance(outcome, SearchResult):
-            return OnFpgas(context, outcome, tuple(tried))
+            return OnFpgas(context, with_other_order(outcome, progress), tuple(tried))
         refused = outcome
         if refused.interrupted:
             return refused
         tried.append(f"{told} would not do: {refused}")
         if count == context.platform.most_fpgas:
             break
+    if last is not None:
+        refused = with_hint_of_order(last, refused, progress)
     if refused.why == "proven":
         count = len(tried) if request.fpgas == "auto" else request.fpgas
         return with_options_that_would_do(refused, request, count, prepare)

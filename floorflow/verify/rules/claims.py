@@ -109,6 +109,7 @@ def check_search(plan: PlanRecord, findings: Findings) -> None:
         if options["objective"] != "throughput":
             findings.expect("wrong-bound", where, "bound_cycles", bound, interval)
         _check_ended(network, where, findings)
+        _check_other_order(plan, search, where, findings)
         reached = frames_per_second(plan, network["name"])
         if options["fps"] is not None and reached is not None and reached < options["fps"] * (1 - RATE_TOLERANCE):
             findings.add("rate-missed", where, f"{reached:g} fps, {options['fps']} are asked for")
@@ -127,6 +128,20 @@ def _check_joint_bound(search: SearchRecord, objective: str, where: str, finding
     elif joint < search["bound_cycles"]:
         detail = f"joint_bound_cycles {joint} is below bound_cycles {search['bound_cycles']}, which bounds it too"
         findings.add("wrong-bound", where, detail)
+
+
+def _check_other_order(plan: PlanRecord, search: SearchRecord, where: str, findings: Findings) -> None:
+    """Check what the other order of FPGAs would give: told of several, no better than the bound, else no worse."""
+    other = search.get("other_order")
+    if other is None:
+        return
+    cycles, interval = other["cycles"], search["interval_cycles"]
+    if len(plan["platform"]["fpgas"]) == 1:
+        findings.add("wrong-bound", where, "other_order is told of one FPGA")
+    if cycles is not None and cycles < search["bound_cycles"]:
+        findings.add("wrong-bound", where, f"other_order.cycles {cycles} is below bound_cycles, which bounds it too")
+    if cycles is not None and not plan["options"]["allow_cycles"] and (cycles >= interval or other["proven"]):
+        findings.add("wrong-bound", where, f"other_order.cycles {cycles} is no faster than the plan, or proven absent")
 
 
 def _check_ended(network: NetworkRecord, where: str, findings: Findings) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 
 from floorflow.verify.facts import PhaseFacts, stream_wires
+from floorflow.verify.hardware.boards import Boards
 from floorflow.verify.hardware.routes import Route, RouteStep, Slot, links_on
 from floorflow.verify.phase_records import ChannelRecord, CrossingRecord, FarRegisterRecord, FarStreamRecord
 from floorflow.verify.plan_records import BoundaryRecord, OptionsRecord
@@ -186,6 +187,21 @@ def check_order(phase: PhaseFacts, options: OptionsRecord) -> None:
         if ends is not None and ends[0].fpga_number > ends[1].fpga_number:
             way = f"goes back from {ends[0].fpga} to {ends[1].fpga}"
             phase.add("stream-back", f"{phase.where} channel {channel['name']}", way)
+
+
+def check_link_streams(phase: PhaseFacts, options: OptionsRecord, boards: Boards) -> None:
+    """Judge that no link carries more streams in one direction than asked; FINN+ sends one over each of its cables."""
+    asked, by_cable = options["link_streams"], options["backend_options"].get("finn") == "plus"
+    ends = Counter(slot.fpga for link in phase.links.values() for slot in (link.lower, link.upper))
+    links = [step for channel in phase.channels for step in phase.route(channel) or () if step.link]
+    carried = Counter((step.source.fpga, step.target.fpga) for step in links)
+    for pair, streams in sorted(carried.items()):
+        cages = [(boards[fpga].link or {}).get("max_links") for fpga in pair if fpga in boards]
+        cables = [max(1, most // ends[fpga]) for fpga, most in zip(pair, cages, strict=False) if most is not None]
+        most = min(cables, default=None) if asked is None and by_cable else asked
+        if most is not None and streams > most:
+            told = f"{streams} streams from {pair[0]} to {pair[1]}, {most} are allowed"
+            phase.add("link-streams", f"{phase.where}.partition.crossings", told)
 
 
 def _stretches(phase: PhaseFacts) -> Iterator[tuple[ChannelRecord, RouteStep]]:
