@@ -55,11 +55,12 @@ def floorflow(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def plan_cells(plan: dict[str, Any]) -> list[str]:
     phase = plan["phases"][0]
-    partition, estimates = phase["partition"], phase["estimates"]
+    partition, (network,) = phase["partition"], phase["networks"]
+    estimates = network["estimates"]
     loads = [f"{load['name']} {load['use']:.3g}" for load in partition["loads"] if load["kind"] == "link"]
     over = sum(crossing["kind"] == "link" for crossing in partition["crossings"])
     first = sum(len(m["engines"]) for m in phase["modules"] if partition["assignment"][m["name"]].startswith("fpga0."))
-    return [f"{estimates['cycles']:,}", f"{int(estimates['fps']):,}", ", ".join(loads), str(over), str(first)]
+    return [f"{estimates['expected_cycles']:,}", f"{int(estimates['fps']):,}", ", ".join(loads), str(over), str(first)]
 
 
 if __name__ == "__main__":

@@ -7,8 +7,11 @@ in a thread of its own, and the caller waits where Ctrl-C is heard. HiGHS runs i
 
 from __future__ import annotations
 
+import ctypes
+import os
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -95,6 +98,23 @@ def run_cpsat(
     # The sum of CP-SAT's own parts differs in its last bits from solve to solve of the same model.
     count(CPSAT_S * round(solver.response_proto.deterministic_time, 9))
     return status[0], solver
+
+
+@contextmanager
+def _standard_output_kept() -> Iterator[None]:
+    """Turn what native code prints to standard error: HiGHS 1.12 does, its output off, where it repairs a point."""
+    if os.name != "posix":
+        yield
+        return
+    flush, own = ctypes.CDLL(None).fflush, os.dup(1)
+    flush(None)  # what was printed through C before, and then what HiGHS has
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        flush(None)
+        os.dup2(own, 1)
+        os.close(own)
 
 
 @dataclass
@@ -193,7 +213,8 @@ def run_highs(
         begin.solution_hints = [mathopt.SolutionHint(variable_values={columns[c]: v for c, v in hint.items()})]
     answers: list[mathopt.SolveResult] = []
     highs = mathopt.SolverType.HIGHS
-    _Solve(lambda: answers.append(mathopt.solve(stated, highs, params=params, model_params=begin))).run()
+    with _standard_output_kept():
+        _Solve(lambda: answers.append(mathopt.solve(stated, highs, params=params, model_params=begin))).run()
     (answer,) = answers
     count(HIGHS_S * answer.solve_stats.simplex_iterations)
     reason = answer.termination.reason

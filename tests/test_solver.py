@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import ctypes
 import random
+from typing import Any
 
 import numpy as np
 import pytest
+from ortools.math_opt.python import mathopt
 from ortools.sat.python import cp_model
 
 from floorflow.solver import LinearModel, run_cpsat, run_highs
@@ -121,6 +124,23 @@ def test_no_solver_has_a_limit_by_the_clock() -> None:
         words = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         words |= {str(node.arg) for node in ast.walk(tree) if isinstance(node, ast.keyword)}
         assert not words & clocks, name
+
+
+def test_what_native_code_prints_in_a_solve_stays_out_of_standard_output(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    native, solve = ctypes.CDLL(None), mathopt.solve
+
+    def loud(*given: Any, **named: Any) -> mathopt.SolveResult:
+        native.puts(b"printed in the solve")
+        return solve(*given, **named)
+
+    monkeypatch.setattr(mathopt, "solve", loud)
+    native.puts(b"before")
+    assert run_highs(linear_knapsack(), 1000).optimal
+    native.puts(b"after")
+    native.fflush(None)
+    assert capfd.readouterr().out == "before\nafter\n"
 
 
 def test_highs_tells_what_is_impossible_from_what_is_not_found() -> None:

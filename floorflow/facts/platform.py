@@ -168,18 +168,30 @@ def host_lines(platform: PlatformFacts) -> list[str]:
 
 
 def _others(memories: Sequence[MemoryChannel], here: MemoryChannel) -> Iterator[str]:
+    alike: dict[str, list[str]] = {}
     for memory in memories:
         if memory is not here:
-            yield f"           --host-port {memory.name}: in {memory.slr}{_controller(memory)}; {_change(here, memory)}"
+            what = f"in {memory.slr}{_controller(memory)}; {_change(here, memory)}"
+            alike.setdefault(what, []).append(memory.name)
+    for what, names in alike.items():
+        yield f"           --host-port {_names(names)}: {what}"
+
+
+def _names(names: Sequence[str]) -> str:
+    """Name one channel, two, or the first and the last of several."""
+    if len(names) < 3:
+        return " or ".join(names)
+    return f"{names[0]} ... {names[-1]} ({len(names)} alike)"
 
 
 def cheaper_ports(platform: PlatformFacts) -> Iterator[str]:
-    """Yield a sentence for each other memory channel whose controller takes less than the one in use."""
-    here = platform.host
+    """Yield a sentence for the memory channels, those alike together, whose controller takes less than that in use."""
+    here, alike = platform.host, dict[str, list[str]]()
     for memory in platform.memories:
         if here is not None and _price(here).lut > _price(memory).lut:
             sure = ", which is assumed" if memory.assumed else ""
-            yield f"--host-port {memory.name} (in {memory.slr}{sure}) {_change(here, memory)}"
+            alike.setdefault(f"(in {memory.slr}{sure}) {_change(here, memory)}", []).append(memory.name)
+    yield from (f"--host-port {_names(names)} {what}" for what, names in alike.items())
 
 
 def _controller(memory: MemoryChannel) -> str:

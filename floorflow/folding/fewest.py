@@ -1,7 +1,7 @@
 """The fewest marked engines at an interval: of those whose weights the host writes, say, or that are above a limit.
 
     variables    x[g, o]       group g takes its o-th row (whole)
-                 y[c, a, b]    stream c joins ports of class a and b (follows from x)
+                 y[c, a, b]    stream c joins ports of class a and b (whole; follows from x)
                  fullest       the largest share of the budget of any resource
     constraints  one_row[g]:   sum_o x[g, o] = 1
                  joins[c, a]:  sum_b y[c, a, b] = sum_{o of class a} x[g, o]           (and the same for targets)
@@ -128,7 +128,8 @@ class _Model:
         able = [pair for pair in pairs if (stream.use[pair] <= most).all()]
         if len(able) == len(pairs) and not any(stream.use[pair].any() for pair in pairs):
             return
-        joined = {pair: self.linear.column(upper=1.0) for pair in able}
+        # Whole, though they follow: on columns of both kinds HiGHS' presolve was seen to need repairs.
+        joined = {pair: self.linear.column(upper=1.0, whole=True) for pair in able}
         self.use.extend((column, stream.use[pair]) for pair, column in joined.items())
         for side, (group, classes) in enumerate(((stream.source, source), (stream.target, target))):
             for each in np.unique(classes).tolist():

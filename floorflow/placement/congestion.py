@@ -44,8 +44,8 @@ class RoutingMap:
 
     @property
     def over(self) -> int:
-        """How many bins have more demand than capacity."""
-        return int((self.demand > self.capacity).sum())
+        """How many bins have more demand than capacity, of those that have any: wires go around a processor."""
+        return int(((self.demand > self.capacity) & (self.capacity > 0)).sum())
 
 
 @dataclass(frozen=True, eq=False)

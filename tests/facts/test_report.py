@@ -16,6 +16,7 @@ from floorflow.errors import Refusal
 from floorflow.facts import SECTIONS, Plan, summary
 from floorflow.facts.context import Context
 from floorflow.facts.next_steps import next_steps
+from floorflow.facts.platform import _others
 from floorflow.hardware import Platform, load_platform
 
 PART = ("phases", 0, "networks", 0)
@@ -107,6 +108,14 @@ def test_report_says_where_the_host_is_and_what_other_channels_would_free(two: P
     assert (
         "           --host-port DDR[3]: in SLR3, with its controller; takes as much there as it frees in SLR0" in read
     )
+
+
+def test_channels_that_are_alike_share_a_line() -> None:
+    memories = loaded("alveo-u280", 1).fpgas[0].board.memories
+    here = next(memory for memory in memories if memory.name == "HBM[0]")
+    lines = list(_others(memories, here))
+    assert len(lines) < 5 < len(memories)
+    assert sum("HBM[1] ... HBM[31] (31 alike): in SLR0" in line for line in lines) == 1
 
 
 def far(plan: Plan, max_hops: int | None, proof: str) -> Plan:

@@ -14,6 +14,7 @@ from floorflow.hardware.geometry import Rect
 from floorflow.hardware.reach import Way
 from floorflow.hardware.routing import FREE_SHARE, routing_capacity
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, grown, hpwl_of, place
+from floorflow.placement.congestion import RoutingMap
 from floorflow.placement.objective import STREAM_BITS, evaluated, solved
 from floorflow.placement.problem import Pin, Weights, Wire, point_of
 from floorflow.resources import Resources
@@ -197,3 +198,8 @@ def test_room_goes_before_reach_where_both_cannot_be_had() -> None:
 def test_weights_that_mean_nothing_are_refused(weights: tuple[float, float, float]) -> None:
     with pytest.raises(Exception, match="weights of placement"):
         Weights(*weights)
+
+
+def test_bins_that_offer_nothing_are_not_above_capacity() -> None:
+    routing = RoutingMap(np.array([[5.0, 5.0, 3.0]]), np.array([[0.0, 4.0, 4.0]]))
+    assert (routing.over, routing.excess) == (1, 6.0)

@@ -74,7 +74,7 @@ def _check_figures(stated: RoutingMapRecord, carried: Bins, offered: Bins, where
         "capacity": max(map(max, offered)),
         "peak": max(map(max, carried)),
         "mean": sum(map(sum, carried)) / (len(carried) * len(carried[0])),
-        "over": sum(d > c for ds, cs in zip(carried, offered, strict=True) for d, c in zip(ds, cs, strict=True)),
+        "over": sum(d > c > 0 for ds, cs in zip(carried, offered, strict=True) for d, c in zip(ds, cs, strict=True)),
     }
     findings.compare("wrong-routing-map", where, stated, derived)
 
