@@ -209,6 +209,23 @@ class PartitionRecord(TypedDict):
     hops: HopsRecord
     loads: list[LoadRecord]
     stats: StatsRecord
+    evenness: EvennessRecord | None
+
+
+EvennessRule = Literal["comfortable", "nearly least full", "all limits"]
+
+
+class EvennessRecord(TypedDict):
+    rule: EvennessRule
+    passed: list[EvennessRule]
+    rows: list[WeighedRecord]
+
+
+class WeighedRecord(TypedDict):
+    end: Literal["least full", "fewest crossings", "taken"]
+    fullness: StatsRecord
+    crossings: StatsRecord
+    links: Count
 
 
 class CrossingRecord(TypedDict):

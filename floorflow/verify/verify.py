@@ -86,6 +86,7 @@ OF_PHASES: Rules = (
     (crossings.check_crossings, "phase"),
     (crossings.check_hops, "phase options boundaries"),
     (crossings.check_order, "phase options"),
+    (crossings.check_evenness, "phase"),
     (crossings.check_loads, "phase boundaries"),
     (pblocks.check_floorplan, "phase boards options outcomes"),
     (slices.check_slices, "phase boards cap"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from floorflow.errors import Made, Refusal, Refused
+from floorflow.facts.partition import EvennessEnd, EvennessRule
 from floorflow.placement.problem import PlacementSolution
 from floorflow.request import Request
 from floorflow.search.candidate.candidate import Candidate
@@ -59,6 +60,34 @@ class Fullness:
 
 
 @dataclass(frozen=True)
+class Design:
+    """A candidate before it is placed, the rule that it is best by, and rules whose designs had no floorplan."""
+
+    candidate: Candidate
+    rule: EvennessRule
+    passed: tuple[EvennessRule, ...] = ()
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """A partition: its fullness and the cost of its crossings, with what is proven; ``links``: streams over links."""
+
+    end: EvennessEnd
+    fullness: SolveStats
+    crossings: SolveStats
+    links: int
+
+
+@dataclass(frozen=True)
+class Evenness:
+    """What fullness costs in crossings at a plan's interval; ``rule`` and ``passed`` as in its `Design`."""
+
+    rule: EvennessRule
+    passed: tuple[EvennessRule, ...]
+    rows: tuple[Weighed, ...]
+
+
+@dataclass(frozen=True)
 class WithoutBalance:
     """Bounds on the folding, under all of the budget, of rates that are not balanced.
 
@@ -82,6 +111,8 @@ class SearchResult:
     other in an FPGA; ``hop_proof``: why fewer will not do, empty where as many were asked for, or one will do.
     ``fullness``: the largest shares of limits, with what is proven of them. ``without_balance``: what folding could do
     if rates were not balanced, None if they are not. ``context``: whose foldings the search had.
+    ``design``: the candidate before it was placed, with the rule that took it; ``evenness``: beside the ends, None
+    where nothing was weighed.
     """
 
     context: PlanningContext
@@ -101,6 +132,8 @@ class SearchResult:
     hop_proof: str = ""
     host_weights: HostWeights | None = None
     without_balance: WithoutBalance | None = None
+    design: Design | None = None
+    evenness: Evenness | None = None
 
 
 Outcome = SearchResult | Refused
