@@ -51,7 +51,7 @@ BUDGETS = {
     "lines of floorflow": 104_900,
     "files of floorflow": 606,
     "lines of verify": 16_680,
-    "lines of tests": 58_560,
+    "lines of tests": 58_561,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 18,
 }
