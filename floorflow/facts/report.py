@@ -328,4 +328,6 @@ def _fullness(plan: Plan, phase: PhaseEntry) -> list[str]:
     known = "" if found.bound is None else f"; {phase.partition.fullness.method}: {found.bound:.1%}"
     line = f"  fullness  {found.share:.1%} of its cap, {found.resource} of {found.slot}{known}"
     weighed = phase.partition.evenness
-    return [line] if weighed is None else [line, f"  evenness  {weighed.told}"]
+    # What is usual stands in the report alone.
+    usual = weighed is None or (weighed.rule == "comfortable" and not weighed.passed)
+    return [line] if weighed is None or usual else [line, f"  evenness  {weighed.told}"]
