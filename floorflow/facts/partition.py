@@ -108,6 +108,41 @@ class WishesEntry(PlanModel):
     lines: list[WishEntry]
 
 
+EvennessEnd = Literal["least full", "fewest crossings", "taken"]
+EvennessRule = Literal["comfortable", "nearly least full", "all limits"]
+RULES: Mapping[EvennessRule, str] = {
+    "comfortable": "every slot stays below 60% of its LUT and 75% of its BRAM18, so that crossings alone decide",
+    "nearly least full": "none found stays comfortable: crossings are fewest within a tenth of the least fullness",
+    "all limits": "crossings are fewest within all limits, for nothing was found or placed within less",
+}
+
+
+class WeighedEntry(PlanModel):
+    """A partition: its largest share of a limit, what its crossings cost, and streams over links."""
+
+    end: EvennessEnd
+    fullness: Stats
+    crossings: Stats
+    links: int
+
+
+class EvennessEntry(PlanModel):
+    """What fullness costs in crossings with the plan's foldings; ``passed``: rules whose designs had no floorplan."""
+
+    rule: EvennessRule
+    passed: list[EvennessRule]
+    rows: list[WeighedEntry]
+
+    @property
+    def told(self) -> str:
+        """The rule and, where that is another design, the least full one."""
+        even, _, taken = self.rows
+        passed = [f"no floorplan was found for what is {rule}" for rule in self.passed]
+        share, cost = even.fullness.objective or 0, number(even.crossings.objective)
+        other = f"least full found: {share:.1%} at a crossing cost of {cost}"
+        return "; ".join([RULES[self.rule], *passed, *([other] if even.fullness != taken.fullness else [])])
+
+
 class PartitionEntry(PlanModel):
     """Which slot each module lies in; ``fullness`` is of the largest share of any limit of any slot.
 
@@ -124,6 +159,7 @@ class PartitionEntry(PlanModel):
     fullness: Stats
     stats: Stats
     wishes: WishesEntry | None = None
+    evenness: EvennessEntry | None = None
 
     @property
     def counted(self) -> str:
@@ -231,6 +267,19 @@ def at_boundaries(rows: Sequence[RegistersAtBoundary]) -> list[str]:
         for row in rows
     ]
     return [*wrapped(words), *table(cells)]
+
+
+def evenness(found: EvennessEntry | None) -> list[str]:
+    """Return both ends of the trade between fullness and crossings, and what was taken by which rule."""
+    if found is None:
+        return []
+    rows = [("", "fullest, of its limit", "bound", "cost of crossings", "bound", "over links", "status, method")]
+    for row in found.rows:
+        bounds = ("-" if row.fullness.bound is None else f"{row.fullness.bound:.1%}", number(row.crossings.bound))
+        cost, method = number(row.crossings.objective), f"{row.crossings.status}, {row.crossings.method}"
+        rows.append((row.end, f"{row.fullness.objective or 0:.1%}", bounds[0], cost, bounds[1], str(row.links), method))
+    passed = [f"no floorplan was found for what is {rule}" for rule in found.passed]
+    return [*wrapped([RULES[found.rule], *passed, "only what was taken is placed"]), *table(rows)]
 
 
 def _why(hops: HopsEntry, asked: int | None) -> str:

@@ -134,6 +134,7 @@ SECTIONS: Sequence[tuple[str, Lines]] = (
     ("What one frame takes", _throughput),
     ("What less rate would free", _bargains),
     ("How far from optimal", gaps),
+    ("Fullness against crossings", lambda view: partition.evenness(view.phase.partition.evenness)),
     (_TRIED, lambda view: _tried(view.plan)),
     (
         "Use of each slot",
@@ -365,4 +366,8 @@ def _fullness(plan: Plan, phase: PhaseEntry) -> list[str]:
     if found is None or found.phase != phase.name:
         return []
     known = "" if found.bound is None else f"; {phase.partition.fullness.method}: {found.bound:.1%}"
-    return [f"  fullness  {found.share:.1%} of its cap, {found.resource} of {found.slot}{known}"]
+    line = f"  fullness  {found.share:.1%} of its cap, {found.resource} of {found.slot}{known}"
+    weighed = phase.partition.evenness
+    # What is usual stands in the report alone.
+    usual = weighed is None or (weighed.rule == "comfortable" and not weighed.passed)
+    return [line] if weighed is None or usual else [line, f"  evenness  {weighed.told}"]

@@ -12,7 +12,8 @@ from floorflow.record.several import record_at_memory, record_several
 from floorflow.request import Request
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import Outcome
-from floorflow.search.candidate.progress import SILENT, Progress, part_of
+from floorflow.search.candidate.progress import Progress, part_of
+from floorflow.search.interval.least_full import weighed
 from floorflow.search.interval.search import search
 from floorflow.search.many.at_memory import networks_at_memory, search_at_memory
 from floorflow.search.many.several import Networks, SeveralFound, networks_of, search_several
@@ -22,6 +23,7 @@ from floorflow.search.policy.relaxation import (
     RELAXATIONS,
     fewest_fpgas,
     outcome_under,
+    rate_kept,
     searched_alone,
     searched_under,
 )
@@ -31,20 +33,20 @@ from floorflow.several import SeveralRequest
 def one_network(run: Run) -> ModeResult[PlanWithFiles] | Refused:
     """Search for one network, on as few FPGAs as will do."""
     progress = run.progress
-    one = partial(search, progress=progress, without_rate=partial(_without_rate, run, progress))
+    one = partial(search, progress=progress)
     steps = fewest_fpgas(run.request, partial(run.prepared, progress=progress), progress)
-    on_fpgas = outcome_under(steps, RELAXATIONS, one, progress)
+    relaxations = (rate_kept(partial(_without_rate, run, progress)), *RELAXATIONS)
+    on_fpgas = outcome_under(steps, relaxations, one, progress)
     if isinstance(on_fpgas, Refused):
         return on_fpgas
-    context, found = on_fpgas.context, on_fpgas.result
+    context, found = on_fpgas.context, weighed(on_fpgas.result, progress)
 
     def recorded() -> Plan:
         progress.best(found.candidate.interval_cycles, max(found.bound_cycles, found.joint_bound_cycles or 0))
         return record(run.models[0], context, found, on_fpgas.tried, run.measured)
 
     def again(context: PlanningContext) -> Outcome:
-        silently = partial(search, without_rate=partial(_without_rate, run, SILENT))
-        return outcome_under(searched_alone(context), RELAXATIONS, silently)
+        return outcome_under(searched_alone(context), RELAXATIONS, search)
 
     def beside(plan_sha256: str, most_work: float, progress: Progress) -> Extras | Refused | None:
         return extras(plan_sha256, context, found, most_work, progress, again=Again(run.prepared, again))
@@ -53,11 +55,11 @@ def one_network(run: Run) -> ModeResult[PlanWithFiles] | Refused:
 
 
 def _without_rate(run: Run, progress: Progress, context: PlanningContext) -> PlanningContext | Refused | None:
-    """Prepare the same without the requested rate, if there is one and a plan is sought."""
-    # A bargain that the fastest design alone would meet is none, and to find that out takes a search of its own.
-    if context.request.fps is None or not context.floorplans:
+    """Prepare the search for the highest rate, if foldings are to be chosen."""
+    request = context.request
+    if request.keep_folding:
         return None
-    return run.prepared(context.request.changed(fps=None), len(context.platform.fpgas), progress)
+    return run.prepared(request.changed(fps=None, objective=None), len(context.platform.fpgas), progress)
 
 
 def several_networks(run: Run, request: SeveralRequest) -> ModeResult[PlanWithFiles] | Refused:

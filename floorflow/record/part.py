@@ -13,7 +13,7 @@ from floorflow.errors import InputError
 from floorflow.placement.problem import PlacementSolution
 from floorflow.search.candidate.candidate import Candidate
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.findings import SearchResult
+from floorflow.search.candidate.findings import Evenness, SearchResult
 from floorflow.search.candidate.preparing import clock_target
 from floorflow.search.candidate.slot_problem import Use, module_uses
 from floorflow.stats import SolveStats
@@ -101,6 +101,8 @@ class PhaseRun:
     placements: Mapping[str, PlacementSolution]
     fullness: SolveStats
     """Of the largest share of any slot's limit."""
+    evenness: Evenness | None = None
+    """What that costs in crossings."""
     region: str | None = None
     """That it is loaded into, once ``loads_after`` has run there."""
     loads_after: str | None = None
@@ -141,7 +143,8 @@ def alone(part: Part, name: str = MAIN) -> PhaseRun:
         fpga: replace(placed, regions={part.module(name): region for name, region in placed.regions.items()})
         for fpga, placed in part.result.placements.items()
     }
-    return PhaseRun(name, (part,), cost, stats, placements, part.result.fullness.slots)
+    stats, found = candidate.partition.stats, part.result
+    return PhaseRun(name, (part,), cost, stats, placements, found.fullness.slots, found.evenness)
 
 
 def uses_of_part(part: Part) -> Mapping[str, Use]:

@@ -226,6 +226,7 @@ class PartitionRecord(TypedDict):
     loads: list[LoadRecord]
     stats: StatsRecord
     wishes: NotRequired[WishesRecord | None]
+    evenness: EvennessRecord | None
 
 
 class WishesRecord(TypedDict):
@@ -247,6 +248,22 @@ class WithoutWishRecord(TypedDict):
     stats: StatsRecord
     fullness: Share
     bound_cycles: Count | None
+
+
+EvennessRule = Literal["comfortable", "nearly least full", "all limits"]
+
+
+class EvennessRecord(TypedDict):
+    rule: EvennessRule
+    passed: list[EvennessRule]
+    rows: list[WeighedRecord]
+
+
+class WeighedRecord(TypedDict):
+    end: Literal["least full", "fewest crossings", "taken"]
+    fullness: StatsRecord
+    crossings: StatsRecord
+    links: Count
 
 
 class CrossingRecord(TypedDict):

@@ -89,6 +89,7 @@ OF_PHASES: Rules = (
     (crossings.check_order, "phase options"),
     (crossings.check_wishes, "phase options boards"),
     (crossings.check_link_streams, "phase options boards"),
+    (crossings.check_evenness, "phase"),
     (crossings.check_loads, "phase boundaries"),
     (pblocks.check_floorplan, "phase boards options outcomes"),
     (slices.check_slices, "phase boards cap"),

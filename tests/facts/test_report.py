@@ -76,6 +76,7 @@ def test_report_has_every_section_in_order(two: Plan) -> None:
         "Longest streams",
         "What one frame takes",
         "How far from optimal",
+        "Fullness against crossings",
         "What the search tried, and what ended it",
         "Use of each slot",
         "How likely it is to fit",

@@ -2,32 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import onnx
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import Refusal, required
 from floorflow.folding.least_full import fullness, within
+from floorflow.partition import PartitionProblem
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.resources import Resources, largest_share
-from floorflow.search.candidate.candidate import slot_demands
+from floorflow.search.candidate.candidate import Candidate, slot_demands
 from floorflow.search.candidate.context import PlanningContext, cap_limits
 from floorflow.search.candidate.findings import SearchResult
 from floorflow.search.candidate.preparing import prepare
-from floorflow.search.interval.least_full import HEADROOM, ROOMIEST, LargeEngine, large_engines, limits_at_share
+from floorflow.search.candidate.progress import SILENT
+from floorflow.search.interval import least_full
+from floorflow.search.interval.least_full import (
+    HEADROOM,
+    ROOMIEST,
+    LargeEngine,
+    comfortable_limits,
+    is_no_worse,
+    large_engines,
+    limits_at_share,
+    weighed,
+)
 from floorflow.search.interval.search import search
 from floorflow.search.interval.state import share_of
+from floorflow.search.policy import relaxation
+from floorflow.search.policy.relaxation import outcome_under, rate_kept, searched_alone
 from floorflow.stats import SolveStats
 from tests.plans import CNV, TFC
 from tests.random_models import random_graph
-from tests.search.test_search import fits
+from tests.search.test_search import fits, placed_by
 
 
 @pytest.fixture(scope="module")
@@ -237,3 +256,167 @@ def test_the_folding_keeps_the_budget_that_it_is_held_against(even: SearchResult
     assert even.candidate.narrowed is not None
     assert folding.stats.bound is not None
     assert folding.stats.bound <= (folding.stats.objective or 0)
+
+
+def comfortable(context: PlanningContext, candidate: Candidate) -> bool:
+    """Whether a candidate keeps to the shares, worked out from what slots have."""
+    have = {slot.name: slot.available for slot in context.platform.slots}
+    return all(
+        need.lut < 0.6 * have[slot].lut and need.bram18 < 0.75 * have[slot].bram18
+        for slot, need in slot_demands(candidate).items()
+    )
+
+
+@given(lut=st.floats(0.05, 1), bram18=st.floats(0.05, 1))
+@settings(max_examples=20, deadline=None)
+def test_what_is_comfortable_is_less_than_its_shares_and_no_more_than_is_allowed(lut: float, bram18: float) -> None:
+    cap = {**DEFAULT_CAP, "LUT": lut, "BRAM18": bram18}
+    asked = prepare_once(Request(TFC, "alveo-u250", cap=cap))
+    for slot in asked.platform.slots:
+        limit, allowed = comfortable_limits(asked)[slot.name], asked.allowed[slot.name]
+        assert limit.fits(allowed)
+        assert (limit.ff, limit.uram, limit.dsp) == (allowed.ff, allowed.uram, allowed.dsp)
+        assert limit.lut < 0.6 * slot.available.lut
+        assert limit.lut + 1 >= min(0.6 * slot.available.lut, allowed.lut)
+        assert limit.bram18 < 0.75 * slot.available.bram18
+        assert limit.bram18 + 1 >= min(0.75 * slot.available.bram18, allowed.bram18)
+
+
+def prepare_once(request: Request) -> PlanningContext:
+    return prepare(read_source(request.model), request, 1)
+
+
+def test_a_design_that_stays_comfortable_in_one_slot_crosses_nothing(even: SearchResult) -> None:
+    assert even.design is not None
+    assert (even.design.rule, even.design.passed) == ("comfortable", ())
+    assert comfortable(even.context, even.candidate)
+    assert even.candidate.partition.stats.objective == 0
+
+
+def test_both_ends_stand_beside_what_was_taken(even: SearchResult) -> None:
+    found = weighed(even, SILENT).evenness
+    assert found is not None
+    least, fewest, taken = found.rows
+    assert taken.fullness == even.fullness.slots
+    assert taken.crossings == even.candidate.partition.stats
+    assert (least.fullness.objective or 0) < 0.7 * (taken.fullness.objective or 0)
+    assert (least.crossings.objective or 0) > 0
+    assert least.crossings.bound is not None
+    assert least.fullness.bound == taken.fullness.bound
+    assert fewest.crossings == taken.crossings
+
+
+def test_nothing_is_weighed_on_one_slot_or_where_no_evenness_is_sought(scarce: SearchResult) -> None:
+    one_slot = find(Request(TFC, "zcu104", effort="fast"))
+    assert one_slot.design is not None
+    assert weighed(one_slot, SILENT) is one_slot
+    assert weighed(scarce, SILENT) is scarce
+
+
+@pytest.fixture
+def two_slots(monkeypatch: pytest.MonkeyPatch) -> PlanningContext:
+    """Return a search for which TFC is too large to be comfortable in one slot of a U250."""
+    monkeypatch.setattr(least_full, "COMFORTABLE", {"LUT": Fraction(1, 15), "BRAM18": Fraction(3, 4)})
+    return prepare_once(Request(TFC, "alveo-u250", effort="fast"))
+
+
+def cheapest(problem: PartitionProblem, limits: Mapping[str, Resources]) -> int:
+    """Try all assignments."""
+    slots = tuple(replace(slot, limit=limits[slot.name]) for slot in problem.slots)
+    problem, names = replace(problem, slots=slots), list(problem.demands)
+    every = (dict(zip(names, chosen, strict=True)) for chosen in product(range(len(slots)), repeat=len(names)))
+    return min(problem.cost(slot_of) for slot_of in every if problem.is_legal(slot_of))
+
+
+def test_crossings_alone_decide_among_comfortable_designs(two_slots: PlanningContext) -> None:
+    found = required(search(placed_by(fits, two_slots)))
+    assert found.design is not None
+    assert found.design.rule == "comfortable"
+    best = cheapest(found.candidate.problem, comfortable_limits(two_slots))
+    assert found.candidate.partition.stats.objective == best > 0
+    assert len(set(found.candidate.slot_of.values())) > 1
+
+
+def test_what_has_no_floorplan_gives_way_to_what_is_nearly_least_full() -> None:
+    """All of TFC is comfortable in one slot, where the placer refuses it."""
+    context = prepare_once(Request(TFC, "alveo-u250", effort="fast"))
+
+    def sparse(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
+        for slot, limit in context.allowed.items():
+            if sum(module.demand.lut for module in problem.modules if module.slot == slot) > 0.09 * limit.lut:
+                return PlacementFailure(Refusal("no room", place=slot), SolveStats("fake", "heuristic"))
+        return fits(problem)
+
+    first, found = (required(search(placed_by(place, context))) for place in (fits, sparse))
+    assert first.candidate.partition.stats.objective == 0
+    assert found.design is not None
+    assert (found.design.rule, found.design.passed) == ("nearly least full", ("comfortable",))
+    near = found.design.candidate.narrowed
+    assert near is not None
+    assert found.candidate.partition.stats.objective == cheapest(found.candidate.problem, near) > 0
+
+
+def test_where_nothing_is_comfortable_no_slot_is_a_tenth_fuller_than_the_least_full(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(least_full, "COMFORTABLE", {"LUT": Fraction(1, 1000)})
+    context = prepare_once(Request(TFC, "alveo-u250", effort="fast"))
+    found = weighed(required(search(placed_by(fits, context))), SILENT)
+    assert found.evenness is not None
+    assert found.evenness.rule == "nearly least full"
+    least, _, taken = (row.fullness.objective or 0 for row in found.evenness.rows)
+    assert least <= taken <= 1.1 * least * 1.01
+    near = found.candidate.narrowed
+    assert near is not None
+    assert found.candidate.partition.stats.objective == cheapest(found.candidate.problem, near)
+
+
+def at_rate(request: Request, fps: float) -> SearchResult:
+    """Search for the least resources at a rate, the fastest design first."""
+    free, asked = (placed_by(fits, prepare_once(request.changed(fps=each))) for each in (None, fps))
+    return required(outcome_under(searched_alone(asked), (rate_kept(lambda _: free),), search))
+
+
+@pytest.mark.parametrize(("model", "board"), [(TFC, "pynq-z1"), (TFC, "alveo-u250"), (CNV, "xcku5p")])
+def test_the_same_question_has_the_same_answer(model: Path, board: str) -> None:
+    request = Request(model, board, effort="fast")
+    fastest = find(request)
+    fps = fastest.context.platform.clock_mhz * 1e6 / fastest.candidate.interval_cycles
+    found = at_rate(request, fps)
+    assert found.candidate == fastest.candidate
+    assert found.design == fastest.design
+    assert found.bound_cycles == found.candidate.interval_cycles
+    assert found.ended_by.startswith("the requested rate was met by the fastest design found")
+
+
+@pytest.mark.parametrize("share", [0.93, 0.5, 0.1])
+def test_a_lower_rate_costs_no_more_than_the_highest(share: float) -> None:
+    request = Request(TFC, "alveo-u250", effort="fast")
+    fastest = find(request)
+    found = at_rate(request, share * 250e6 / fastest.candidate.interval_cycles)
+    assert is_no_worse(found.context, found.candidate, fastest.candidate)
+    assert found.candidate.interval_cycles * share <= fastest.candidate.interval_cycles
+    assert found.candidate.folding.stats.objective <= fastest.candidate.folding.stats.objective  # type: ignore[operator]
+
+
+def test_the_fastest_design_is_the_plan_where_less_is_fuller_or_crosses_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relaxation, "is_no_worse", lambda *_: False)
+    found = at_rate(Request(TFC, "pynq-z1", effort="fast"), 100)
+    assert found.ended_by.endswith(
+        "; not with the least resources: what was found with less is fuller or costs more in crossings"
+    )
+    assert found.trace[0].verdict == "not found within the limit"
+    assert found.whole_budget_bound is not None
+    assert found.whole_budget_bound <= (found.candidate.folding.stats.objective or 0)
+
+
+@pytest.mark.slow
+@given(st.integers(0, 10_000), st.sampled_from([0.98, 0.7, 0.3]))
+@settings(max_examples=200, deadline=None)
+def test_random_networks_cost_no_more_at_lower_rates(seed: int, share: float) -> None:
+    with TemporaryDirectory() as folder:
+        onnx.save(random_graph(seed), Path(folder) / "random.onnx")
+        request = Request(Path(folder) / "random.onnx", "alveo-u250", effort="fast")
+        fastest = find(request)
+        found = at_rate(request, share * 250e6 / fastest.candidate.interval_cycles)
+        assert is_no_worse(found.context, found.candidate, fastest.candidate)

@@ -29,6 +29,7 @@ from floorflow.search.candidate.preparing import prepare
 from floorflow.search.interval import search
 from floorflow.search.interval.rate import fewer_kinds
 from floorflow.search.interval.search import WHEN_INTERRUPTED
+from floorflow.search.policy.relaxation import outcome_under, rate_kept, searched_alone
 from floorflow.stats import SolveStats
 from floorflow.verify import check
 from tests.plans import CNV, FREE, TFC
@@ -219,7 +220,7 @@ def test_the_fastest_design_is_a_candidate_for_a_rate_that_it_meets() -> None:
     source = read_source(CNV)
     context = placed_by(only_the_fastest, prepare(source, asked, 1))
     any_rate = placed_by(only_the_fastest, prepare(source, asked.changed(fps=None), 1))
-    found = required(search.search(context, without_rate=lambda _: any_rate))
+    found = required(outcome_under(searched_alone(context), (rate_kept(lambda _: any_rate),), search.search))
     assert found.candidate.interval_cycles == fastest.candidate.interval_cycles
     assert "not with the least resources" in found.ended_by
     assert found.trace[-1].verdict == "legal"
@@ -242,7 +243,7 @@ def test_what_is_not_to_be_placed_is_not_placed_at_any_rate_either(monkeypatch: 
     asked, source = Request(TFC, "pynq-z1", fps=1000), read_source(TFC)
     context = replace(placed_by(places, prepare(source, asked, 1)), floorplans=False)
     any_rate = placed_by(places, prepare(source, asked.changed(fps=None), 1))
-    found = required(search.search(context, without_rate=lambda _: any_rate))
+    found = required(outcome_under(searched_alone(context), (rate_kept(lambda _: any_rate),), search.search))
     assert "not with the least resources" in found.ended_by
     assert found.placements == {}
 
@@ -261,7 +262,7 @@ def test_the_plan_of_the_fastest_design_at_a_requested_rate_is_legal_and_claims_
     source = read_source(TFC)
     context = placed_by(only_the_fastest, prepare(source, asked, 1))
     any_rate = placed_by(only_the_fastest, prepare(source, free, 1))
-    found = required(search.search(context, without_rate=lambda _: any_rate))
+    found = required(outcome_under(searched_alone(context), (rate_kept(lambda _: any_rate),), search.search))
     assert "not with the least resources" in found.ended_by
     assert found.bound_cycles == found.candidate.interval_cycles == fastest.candidate.interval_cycles
     plan = record(source, context, found)

@@ -339,6 +339,20 @@ def fullness(plan: Plan) -> Plan:
     return found
 
 
+def weighed(plan: Plan) -> Plan:
+    """Let the plan be both ends of the trade between fullness and crossings, rightly."""
+    part = phase_of(plan)["partition"]
+    if len(part["utilisation"]) < 2:
+        raise NotApplicable
+    links = sum(crossing["kind"] == "link" for crossing in part["crossings"])
+    ends = ("least full", "fewest crossings", "taken")
+    row = {"fullness": part["fullness"], "crossings": part["stats"], "links": links}
+    rows = [copy.deepcopy({"end": end, **row}) for end in ends]
+    part["evenness"] = {"rule": "nearly least full", "passed": [], "rows": rows}
+    found: Plan = part["evenness"]
+    return found
+
+
 @mutant("wrong-status")
 def fullness_proven_above_its_bound(plan: Plan, files: Files) -> None:
     fullness(plan)["bound"] /= 2

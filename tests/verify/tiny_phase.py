@@ -67,6 +67,7 @@ def phase_of_case(case: Case, platform: Entry, die: Device, parts: Sequence[Part
             "crossings": crossings,
             "cost": _cost(crossings),
             "fullness": _stats(max(shares)),
+            "evenness": None,
             "loads": _loads(platform, crossings),
             "hops": {"most": case.max_hops or 1, "proof": "", "streams": [_far(c) for c in crossings if c["hops"] > 1]},
             "stats": _stats(_cost(crossings)),

@@ -107,8 +107,6 @@ class SearchLimits:
     the first at which a design is found counts. What is left at the first makes crossings few."""
     fullness_spared: float = 1.1
     """Times the fullness of the folding of the whole that its slots may be full, for stages are not evenly large."""
-    fullness_at_least: float = 0.5
-    """Share of its limits up to which a slot of several is never too full: more room than that is worth no crossing."""
     fullness_slacks_alone: tuple[float, ...] = (1.02, 1.05, 1.1, 1.21, 1.46, 2.14, 4.6)
     """The same on a platform of one slot."""
     fullness_halvings: int = 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from floorflow.errors import Made, Refusal, Refused
-from floorflow.facts.partition import WishesEntry
+from floorflow.facts.partition import EvennessEnd, EvennessRule, WishesEntry
 from floorflow.placement.problem import PlacementSolution
 from floorflow.request import Request
 from floorflow.search.candidate.candidate import Candidate
@@ -60,6 +60,34 @@ class Fullness:
 
 
 @dataclass(frozen=True)
+class Design:
+    """A candidate before it is placed, the rule that it is best by, and rules whose designs had no floorplan."""
+
+    candidate: Candidate
+    rule: EvennessRule
+    passed: tuple[EvennessRule, ...] = ()
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """A partition: its fullness and the cost of its crossings, with what is proven; ``links``: streams over links."""
+
+    end: EvennessEnd
+    fullness: SolveStats
+    crossings: SolveStats
+    links: int
+
+
+@dataclass(frozen=True)
+class Evenness:
+    """What fullness costs in crossings at a plan's interval; ``rule`` and ``passed`` as in its `Design`."""
+
+    rule: EvennessRule
+    passed: tuple[EvennessRule, ...]
+    rows: tuple[Weighed, ...]
+
+
+@dataclass(frozen=True)
 class WithoutBalance:
     """Bounds on the folding, under all of the budget, of rates that are not balanced.
 
@@ -106,6 +134,8 @@ class SearchResult:
     if rates were not balanced, None if they are not. ``wishes``: None without any. ``other_order``: None on one FPGA,
     or if unknown. ``context``: whose foldings the search had. ``likely``: whether slots and pblocks are as likely to
     fit as is sought; ``less_likely``: what was found before they had to be, None where that is this one.
+    ``design``: the candidate before it was placed, with the rule that took it; ``evenness``: beside the ends, None
+    where nothing was weighed.
     """
 
     context: PlanningContext
@@ -129,6 +159,8 @@ class SearchResult:
     other_order: OtherOrder | None = None
     likely: bool = True
     less_likely: LessLikely | None = None
+    design: Design | None = None
+    evenness: Evenness | None = None
 
 
 Outcome = SearchResult | Refused

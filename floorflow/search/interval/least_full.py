@@ -1,22 +1,27 @@
-"""How full a design is of what it may use, and below what no design at its interval can be."""
+"""How full a design is of what it may use, below what none at its interval can be, and what evenness costs."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.dataflow.modules import stages
-from floorflow.errors import unproven
-from floorflow.folding import FoldingSolution
+from floorflow.errors import Stop, unproven
+from floorflow.facts.partition import EvennessEnd
+from floorflow.folding import FoldingAnswer, FoldingSolution
 from floorflow.folding.least_full import EXCESS, fullness, least_full, nearly_as_full, within
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, largest_share, total
+from floorflow.search.candidate.assignment import assign
 from floorflow.search.candidate.candidate import Candidate, slot_demands
 from floorflow.search.candidate.context import PlanningContext, cap_limits
-from floorflow.search.candidate.findings import Fullness
+from floorflow.search.candidate.findings import Design, Evenness, Fullness, SearchResult, Weighed
+from floorflow.search.candidate.forks import link_streams
+from floorflow.search.candidate.progress import Progress
 from floorflow.search.candidate.routes import slots_in_reach
 from floorflow.search.interval.state import SearchState
 from floorflow.search.interval.strategies import fold_scattered, folded_by_slots
@@ -30,6 +35,14 @@ HEADROOM = 1.03
 """Times the need of an engine and its stage that such a slot keeps, for the streams between."""
 LAST_SHARE = Fraction(9, 10)
 """Share of its limits up to which a slot may be full in the last try, where the next step is all of them."""
+COMFORTABLE = {"LUT": Fraction(60, 100), "BRAM18": Fraction(75, 100)}
+"""Shares of what a slot has available below which it is not too full: evenness is worth no crossing there."""
+COMFORT_SPARED = Fraction(1, 20)
+"""Share of the least fullness by which a folding for that may be fuller, for less scarcity."""
+NEARLY = Fraction(11, 10)
+"""Times the least fullness found within which crossings are fewest where no design is comfortable."""
+EVENING_TRIES = 4
+"""Times that the distance between the fullness of a design and the least of the sums is halved."""
 LARGE = 0.25
 """Share of its limits from which an engine may be in the way of another."""
 
@@ -78,6 +91,16 @@ def _with_room_beside(
         if len(fits) == 1:
             taken[fits[0]] += engine.needs[fits[0]]
             reach = slots_in_reach(context, {**reach, engine.name: frozenset(fits)})
+    return limits
+
+
+def comfortable_limits(context: PlanningContext) -> dict[str, Resources]:
+    """Return what each slot may hold and still be comfortable: below the shares of what it has available."""
+    limits = {}
+    for slot in context.platform.slots:
+        allowed, have = context.allowed[slot.name], slot.available.as_dict()
+        below = {name: max(0, ceil(share * have[name]) - 1) for name, share in COMFORTABLE.items()}
+        limits[slot.name] = allowed.least(Resources.from_dict({**allowed.as_dict(), **below}))
     return limits
 
 
@@ -136,6 +159,9 @@ def least_full_candidate(run: SearchState, interval: int) -> Candidate | None:
         run.learn(full)
     search, failed = _FullnessSearch(run, interval, engines_alone(run, interval, run.context.allowed)), 1.0
     limits = run.context.search_limits
+    found = search.comfortably() if search.several else None
+    if found is not None:
+        return found
     for slack in limits.fullness_slacks if search.several else limits.fullness_slacks_alone:
         found = search.at(slack)
         if found is not None:
@@ -168,32 +194,52 @@ class _FullnessSearch:
         """Whether there is more than one slot."""
         return len(self.run.context.allowed) > 1
 
+    def _priced(self) -> FoldingAnswer:
+        """Return the least full folding of the whole with FIFOs at what they hold."""
+        with self.run.progress.stage("folding"):
+            return least_full(self.run.pricing.problem(self.run.context), self.interval)
+
+    def comfortably(self) -> Candidate | None:
+        """Try within what each slot may hold and still be comfortable, unless the sums or an engine need more."""
+        context, priced = self.run.context, self._priced()
+        limits = comfortable_limits(context)
+        if not isinstance(priced, FoldingSolution) or not priced.resources.fits(total(limits.values())):
+            return None
+        if engines_alone(self.run, self.interval, limits)[0].share > 1:
+            return None
+        found = self._within(limits, priced, COMFORT_SPARED, "each slot comfortable: ")
+        if found is None:  # less room than that will not do either
+            self.failed = min(_share(limits[slot], limit) for slot, limit in context.allowed.items())
+        return found
+
     def at(self, slack: float) -> Candidate | None:
         """Try within so many times the least fullness of the sums."""
-        context = self.run.context
-        with self.run.progress.stage("folding"):
-            priced = least_full(self.run.pricing.problem(context), self.interval)
+        context, priced = self.run.context, self._priced()
         if not isinstance(priced, FoldingSolution):
             self.is_over = True
             return None
-        limits = context.search_limits
         least = fullness(priced.resources, context.problem.budget)
         scale = least * Fraction(slack)
-        scale = max(scale, Fraction(limits.fullness_at_least)) if self.several else scale
         self.is_over = scale >= 1
         if self.is_over and 0 < self.failed < LAST_SHARE:
             scale, slack = LAST_SHARE, float(LAST_SHARE / least)
-        elif self.is_over or scale == self.failed:
+        elif self.is_over or scale <= self.failed:
             return None
-        spared = Fraction(slack / limits.fullness_spared) - 1
-        budget = nearly_as_full(context.problem, priced, max(EXCESS, spared))
-        problem = context.problem.with_budget(budget)
-        tried = self.run.within(
-            replace(context, problem=problem, narrowed=limits_at_share(context, scale, self.engines))
-        )
-        found = _assigned(tried, self.interval)
+        spared = Fraction(slack / context.search_limits.fullness_spared) - 1
+        limits = limits_at_share(context, scale, self.engines)
+        found = self._within(limits, priced, spared, f"each slot at most {float(scale):.1%} of its limit: ")
         self.failed = scale if found is None else self.failed
-        self.run.take_over(tried, f"each slot at most {float(scale):.1%} of its limit: ")
+        return found
+
+    def _within(
+        self, limits: Mapping[str, Resources], priced: FoldingSolution, spared: Fraction, about: str
+    ) -> Candidate | None:
+        """Fold for the least scarcity within so much more than the least full folding has, and assign within limits."""
+        context = self.run.context
+        problem = context.problem.with_budget(nearly_as_full(context.problem, priced, max(EXCESS, spared)))
+        tried = self.run.within(replace(context, problem=problem, narrowed=limits))
+        found = _assigned(tried, self.interval)
+        self.run.take_over(tried, about)
         return found
 
     def between(self, failed: float, slack: float, found: Candidate) -> Candidate:
@@ -237,21 +283,127 @@ def fullness_of(run: SearchState, candidate: Candidate, *, bounded: bool) -> Ful
     full = run.least_full(candidate.interval_cycles) if bounded else None
     if not isinstance(full, FoldingSolution) or full.stats.bound is None:
         return Fullness(*(SolveStats("not sought", "heuristic", float(share)) for share in (whole, slots)))
-    of_sums = full.stats.bound * _share(context.problem.budget, total(caps.values()))
+    of_sums = full.stats.bound * float(_share(context.problem.budget, total(caps.values())))
     engine = engines_alone(run, candidate.interval_cycles, caps)[0]
     method, bound = (
         ("bound by the sums", of_sums) if of_sums >= engine.share else (f"bound by {engine.name} alone", engine.share)
     )
-    return Fullness(_stats("bound by the sums", whole, of_sums), _stats(method, slots, bound))
+    return Fullness(_stats("bound by the sums", float(whole), of_sums), _stats(method, float(slots), bound))
 
 
-def _stats(method: str, share: Fraction, bound: float) -> SolveStats:
+def _stats(method: str, share: float, bound: float | None) -> SolveStats:
     """Return the statement; what exceeds the bound by rounding alone is optimal."""
-    status: Status = "optimal" if float(share) <= bound * (1 + 1e-9) else "feasible"
-    return SolveStats(method, status, float(share), min(bound, float(share)))
+    if bound is None:
+        return SolveStats(method, "heuristic", share)
+    status: Status = "optimal" if share <= bound * (1 + 1e-9) else "feasible"
+    return SolveStats(method, status, share, min(bound, share))
 
 
-def _share(allowed: Resources, caps: Resources) -> float:
+def _share(allowed: Resources, caps: Resources) -> Fraction:
     """Return the least share that the search may use of any limit."""
     pairs = zip(allowed.as_tuple(), caps.as_tuple(), strict=True)
-    return min((have / most for have, most in pairs if most), default=1.0)
+    return min((Fraction(have, most) for have, most in pairs if most), default=Fraction(1))
+
+
+def is_comfortable(context: PlanningContext, candidate: Candidate) -> bool:
+    """Whether every slot stays below the shares up to which it is not too full."""
+    limits = comfortable_limits(context)
+    return all(demand.fits(limits[slot]) for slot, demand in slot_demands(candidate).items())
+
+
+def crossings_of(candidate: Candidate) -> tuple[int, int, int]:
+    """Return what of a candidate's crossings counts, first things first: link streams, link wires, their cost."""
+    problem, slot_of = candidate.problem, candidate.partition.slot_of
+    pairs = zip(problem.edges, problem.loads(slot_of), strict=True)
+    wires = sum(load for edge, load in pairs if edge.crossing.kind == "link")
+    return link_streams(candidate), wires, problem.cost(slot_of)
+
+
+def fullest(candidate: Candidate, limits: Mapping[str, Resources]) -> Fraction:
+    """Return the largest share of its limit that a candidate takes of any slot."""
+    demands = slot_demands(candidate)
+    return max(fullness(demands[slot], limit) for slot, limit in limits.items())
+
+
+def is_no_worse(context: PlanningContext, one: Candidate, other: Candidate) -> bool:
+    """Whether a design costs no more in crossings than another, and is no fuller or at least comfortable."""
+    caps = cap_limits(context)
+    even = fullest(one, caps) <= fullest(other, caps) or is_comfortable(context, one)
+    return even and crossings_of(one) <= crossings_of(other)
+
+
+def designs(run: SearchState, candidate: Candidate) -> Iterator[Design]:
+    """Yield designs from a candidate on, in the order of the rule: the first that can be placed is taken.
+
+    Where every slot stays comfortable crossings alone decide. Else they are fewest among designs that are nearly as
+    even as the least full one.
+    """
+    context = run.context
+    if candidate.narrowed is None or not _is_weighed(context):
+        yield Design(run.improved(candidate), "all limits")
+        return
+    comfortable = comfortable_limits(context)
+    if is_comfortable(context, candidate):
+        yield Design(run.improved(replace(candidate, narrowed=comfortable)), "comfortable")
+    even, near = _least_even(run, candidate)
+    if is_comfortable(context, even) and not is_comfortable(context, candidate):
+        yield Design(run.improved(replace(even, narrowed=comfortable)), "comfortable")
+    yield Design(run.improved(replace(even, narrowed=near)), "nearly least full")
+
+
+def _is_weighed(context: PlanningContext) -> bool:
+    """Whether there are several slots to which modules can be assigned anew."""
+    return len(context.limits) > 1 and context.request.granularity != "slot"
+
+
+def _least_even(run: SearchState, candidate: Candidate) -> tuple[Candidate, Mapping[str, Resources]]:
+    """Return a candidate with its modules as evenly on slots as is found, and the limits of what is nearly as even.
+
+    It keeps within the share of all limits that was found for it, but for what single engines need beyond that.
+    """
+    context = run.context
+    engines, most = engines_alone(run, candidate.interval_cycles, context.allowed), context.allowed
+    low, high = fullness(total(slot_demands(candidate).values()), total(most.values())), fullest(candidate, most)
+    with run.progress.stage("partition"):
+        run.progress.note(f"evenly at {candidate.interval_cycles:,} cycles")
+        for _ in range(EVENING_TRIES):
+            middle = (low + high) / 2
+            narrow = replace(run.context_of(candidate), narrowed=limits_at_share(context, middle, engines))
+            found = assign(narrow, candidate.folding, candidate.modules, start=candidate.slot_of)
+            if isinstance(found, Candidate):
+                candidate, high = found, min(middle, fullest(found, most))
+            else:
+                low = middle
+    near = limits_at_share(context, min(NEARLY * high, Fraction(1)), engines)
+    return replace(candidate, narrowed=limits_at_share(context, high, engines)), near
+
+
+def weighed(found: SearchResult, progress: Progress) -> SearchResult:
+    """Return what was found with both ends beside it; as it was after a signal, or where nothing is weighed."""
+    run = SearchState(found.context, progress)
+    if found.design is None or not (run.seeks_fullness and _is_weighed(run.context)):
+        return found
+    with Stop():
+        return replace(found, evenness=_evenness(run, found, found.design))
+    return replace(found, interrupted=True)
+
+
+def _evenness(run: SearchState, found: SearchResult, design: Design) -> Evenness:
+    """Return the ends with the foldings of a plan: that of least fullness and that of fewest crossings."""
+    before, caps = design.candidate, cap_limits(run.context)
+    even = run.improved(_least_even(run, before)[0])
+    wide = replace(before, narrowed=dict(run.context.allowed))
+    few = before if crossings_of(before) == (0, 0, 0) else run.improved(wide)
+    # What is placed may have moved, and counts as it is.
+    known = (found.candidate, before, even, few)
+
+    def row(end: EvennessEnd, candidate: Candidate) -> Weighed:
+        # The bound on the fullness of a plan holds for all at its interval.
+        full = found.fullness.slots
+        if candidate is not found.candidate:
+            full = _stats(full.method, float(fullest(candidate, caps)), full.bound)
+        return Weighed(end, full, candidate.partition.stats, link_streams(candidate))
+
+    least, fewest = min(known, key=lambda each: fullest(each, caps)), min(known, key=crossings_of)
+    rows = row("least full", least), row("fewest crossings", fewest), row("taken", found.candidate)
+    return Evenness(design.rule, design.passed, rows)

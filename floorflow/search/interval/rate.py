@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import Refusal
 from floorflow.folding import RATIO, FoldingProblem, FoldingSolution, fold_at_interval, restricted, shortest_interval
-from floorflow.search.candidate.findings import SearchResult, TraceRow
+from floorflow.search.candidate.findings import Design, SearchResult, TraceRow
 from floorflow.search.candidate.placing import PlacedCandidate
-from floorflow.search.interval.least_full import least_full_candidate
+from floorflow.search.interval.least_full import designs, least_full_candidate
 from floorflow.search.interval.state import SearchState, shortest_possible
 from floorflow.search.interval.strategies import Strategy, strategies
 
@@ -178,7 +178,9 @@ def _succeeds(run: SearchState, strategy: Strategy, interval: int) -> bool:
     if candidate is not None and not run.context.request.keep_granularity:
         run.found[interval] = candidate
         return True
-    if candidate is not None and _best_of(run, run.place(run.improved(candidate))):
+    run.passed = []
+    placed = () if candidate is None else ((each, run.place(each.candidate)) for each in designs(run, candidate))
+    if any(_is_kept(run, design, answer) for design, answer in placed):
         return True
     run.failed_at[name] = interval
     # What was placed and failed would most often fail again; `least_full_at_end` asks once more.
@@ -189,24 +191,32 @@ def _succeeds(run: SearchState, strategy: Strategy, interval: int) -> bool:
 def place_shortest(run: SearchState) -> bool:
     """Place what was found, shortest interval first, until one has a floorplan; whether there is a plan now."""
     for interval in sorted(run.found):
-        candidate = run.found.pop(interval)
-        placed = _best_of(run, run.place(run.improved(candidate)))
-        if not placed and candidate.narrowed is not None:
-            # What is least full has no floorplan: plan within all that slots allow.
-            run.may_be_least_full = False
-            del run.attempts[interval]
-            placed = attempt(run, interval) and _best_of(run, run.place(run.improved(run.found.pop(interval))))
-        if placed:
-            run.found.clear()
-            break
+        run.passed = []
+        for design in _in_order(run, interval):
+            if _is_kept(run, design, run.place(design.candidate)):
+                run.found.clear()
+                return True
         run.attempts[interval] = False
     return run.best is not None
 
 
-def _best_of(run: SearchState, answer: PlacedCandidate | None) -> bool:
+def _in_order(run: SearchState, interval: int) -> Iterator[Design]:
+    """Yield the designs of what was found at an interval; then those within all that slots allow."""
+    candidate = run.found.pop(interval)
+    yield from designs(run, candidate)
+    if candidate.narrowed is not None:
+        run.may_be_least_full = False
+        del run.attempts[interval]
+        if attempt(run, interval):
+            yield from designs(run, run.found.pop(interval))
+
+
+def _is_kept(run: SearchState, design: Design, answer: PlacedCandidate | None) -> bool:
     """Keep a plan if it is the best so far; whether there is one."""
-    if answer is not None and answer.candidate.interval_cycles < run.best_cycles:
-        run.best = answer
+    if answer is None:
+        run.passed.append(design.rule)
+    elif answer.candidate.interval_cycles < run.best_cycles:
+        run.best, run.weighed = answer, replace(design, passed=tuple(run.passed))
         run.progress.best(answer.candidate.interval_cycles, None)
     return answer is not None
 
@@ -217,8 +227,11 @@ def least_full_at_end(run: SearchState) -> None:
     if best is None or run.may_be_least_full or best.candidate.narrowed is not None or not run.seeks_fullness:
         return
     candidate = least_full_candidate(run, best.candidate.interval_cycles)
-    answer = None if candidate is None else run.place(run.improved(candidate))
-    run.best = answer or best
+    for design in () if candidate is None else designs(run, candidate):
+        answer = run.place(design.candidate)
+        if answer is not None:
+            run.best, run.weighed = answer, design
+            break
 
 
 def _first_found(run: SearchState, intervals: tuple[int, ...], start: int) -> int | None:

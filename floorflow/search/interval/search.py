@@ -22,7 +22,7 @@ from floorflow.folding.least_full import least_full
 from floorflow.resources import MOST_TOLD, ZERO, total
 from floorflow.search.candidate.assignment import as_before
 from floorflow.search.candidate.candidate import Candidate
-from floorflow.search.candidate.context import PlanningContext, reachable_fps
+from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import Outcome, SearchResult, WithoutBalance
 from floorflow.search.candidate.placing import PlacedCandidate, finished, with_room, with_slices
 from floorflow.search.candidate.preparing import least_risk, likelihood
@@ -49,7 +49,7 @@ from floorflow.search.interval.rate import (
 )
 from floorflow.search.interval.state import SearchState, shortest_possible
 from floorflow.search.interval.wish_prices import priced_wishes, without_prices
-from floorflow.stats import SolveStats, Status
+from floorflow.stats import Status
 
 WHEN_INTERRUPTED = "interrupted: this is the best that had been found"
 """What ended a search that Ctrl-C stopped."""
@@ -58,21 +58,14 @@ AT_ONCE_S = 1.0
 there does a clock decide anything."""
 
 
-def search(
-    context: PlanningContext,
-    progress: Progress = SILENT,
-    without_rate: Callable[[PlanningContext], PlanningContext | Refused | None] | None = None,
-) -> Outcome:
-    """Find the best legal design for the request. Ctrl-C ends the search with what can be placed at once.
-
-    ``without_rate`` prepares the same without the requested rate, for where the least resources at it find no plan.
-    """
+def search(context: PlanningContext, progress: Progress = SILENT) -> Outcome:
+    """Find the best legal design for the request. Ctrl-C ends the search with what can be placed at once."""
     with Stop(), progress.stage("search"):
         run = SearchState(context, progress)
         longest = context.problem.intervals()[-1]
         if not run.is_feasible(longest):
             return _infeasible(run, longest)
-        going = _Search(run, longest, without_rate)
+        going = _Search(run, longest)
         with Stop():
             if context.given is None:
                 going.by_goal()
@@ -100,14 +93,12 @@ class _Search:
 
     run: SearchState
     longest: int
-    without_rate: Callable[[PlanningContext], PlanningContext | Refused | None] | None
     context: PlanningContext = field(init=False)
     free: SearchState = field(init=False)
     """The search with all kinds of engines."""
     bound_cycles: int | None = None
     whole_budget_bound: float | None = None
     ended_by: str = WHEN_INTERRUPTED
-    only_meets_rate: bool = False
     interrupted: bool = False
     without_balance: WithoutBalance | None = None
 
@@ -119,18 +110,16 @@ class _Search:
         best = self.run.best
         if best is None or best.candidate.kept_cycles > self.longest:
             return self._no_plan()
-        bound_cycles = self._bound_cycles(best.candidate.interval_cycles)
         with self.run.progress.stage("placing"):
             self.run.progress.note(f"interval {best.candidate.interval_cycles:,} cycles, with short wires and room")
             best = self._finished(best)
             placements = with_room(self.run.context, best).placements
-        candidate = _held_against(best.candidate, self.whole_budget_bound) if self.only_meets_rate else best.candidate
-        candidate = with_slices(self.run.context, candidate, placements)
+        candidate = with_slices(self.run.context, best.candidate, placements)
         return SearchResult(
             self.context,
             candidate,
             placements,
-            bound_cycles,
+            candidate.interval_cycles if self.bound_cycles is None else self.bound_cycles,
             self.ended_by,
             (*self.run.aside, *self.run.trace),
             self.whole_budget_bound,
@@ -143,6 +132,7 @@ class _Search:
             self.context.max_hops,
             without_balance=self.without_balance,
             wishes=self._priced_wishes(candidate),
+            design=None if self.interrupted else self.run.weighed,
         )
 
     def _priced_wishes(self, candidate: Candidate) -> WishesEntry | None:
@@ -178,13 +168,6 @@ class _Search:
         hint = "a larger platform or a narrower network"
         return Refused(message, hint + more_hops(context), (joint.refusal,), "proven")
 
-    def _bound_cycles(self, interval: int) -> int:
-        """Return the bound on the interval; where none was sought, as at a requested rate, its own is all that counts.
-
-        The fastest design that serves for a requested rate is no claim about the highest one.
-        """
-        return interval if self.bound_cycles is None or self.only_meets_rate else self.bound_cycles
-
     def _joint_bound_cycles(self) -> int | None:
         """Return the joint bound on the interval where one was looked for; the folding bound where a plan meets it."""
         if self.free.joint_bound is not None:
@@ -201,7 +184,10 @@ class _Search:
         if goal == "latency":
             self.whole_budget_bound, self.ended_by = lowest_latency(self.run, self.longest)
         else:
-            self.ended_by = self._fastest() if goal == "throughput" else self._least_resources()
+            if goal == "throughput":
+                self.ended_by = self._fastest()
+            else:
+                least_resources(self.run, self.context.problem.intervals())
             least_full_at_end(self.run)
         best = self.run.best
         if best is None or not self.context.floorplans:
@@ -210,7 +196,7 @@ class _Search:
             if goal != "latency":
                 bounded = self.run.best = replace(best, candidate=_bounded(self.run, best.candidate))
                 self.whole_budget_bound = self._scarcity_bound(bounded.candidate.folding)
-            if goal == "resources" and not self.only_meets_rate:
+            if goal == "resources":
                 self.ended_by = end_of_least_resources(self.run)
             self.without_balance = without_balance(self.context, best.candidate.interval_cycles)
 
@@ -233,13 +219,6 @@ class _Search:
             best = self.run.best = replace(best, candidate=_bounded(self.run, best.candidate))
             self.whole_budget_bound = self._scarcity_bound(best.candidate.folding)
         return True
-
-    def _least_resources(self) -> str:
-        least_resources(self.run, self.run.context.problem.intervals())
-        if self.run.best is not None or self.without_rate is None:
-            return ""
-        free = self.without_rate(self.context)
-        return self._fastest_without_rate(free) if isinstance(free, PlanningContext) else ""
 
     def _fastest(self) -> str:
         free = self.free = self.run
@@ -297,31 +276,17 @@ class _Search:
             return AT_THE_JOINT_BOUND
         return last_refusal_sentence(self.run)
 
-    def _fastest_without_rate(self, context: PlanningContext) -> str:
-        """Search for the highest rate: its design is a candidate for every rate that it meets."""
-        self.only_meets_rate = True
-        tried, own = self.run.trace, self.run.context
-        # What was not to be placed is not to be placed at any rate either.
-        alike = replace(context, memo=own.memo, max_hops=self.context.max_hops, floorplans=own.floorplans)
-        self.run = SearchState(alike, self.run.progress)
-        try:
-            ended_by = self._fastest()
-        finally:
-            rows = (replace(row, detail=f"for the highest rate: {row.detail}") for row in self.run.trace)
-            self.run.trace[:] = [*tried, *rows]
-        return f"the requested rate was met by the fastest design found, not with the least resources; {ended_by}"
-
     def _scarcity_bound(self, folding: FoldingSolution) -> float | None:
-        """Bound the scarcity at the candidate's interval under all of the budget, for it may have been folded for less.
-
-        Of a design that is only faster than the requested rate it is bounded at that rate.
-        """
-        if not self.only_meets_rate and folding.budget == self.context.problem.budget:
+        """Bound the scarcity at a folding's interval under all of the budget, for it may have been folded for less."""
+        if folding.budget == self.context.problem.budget:
             return folding.stats.bound
-        problem = self.context.problem if self.only_meets_rate else self.run.context.problem
-        longest = self.longest if self.only_meets_rate else folding.interval_cycles
-        loose = fold_at_interval(problem, longest, branch=not self.context.seeks_fullness)
-        return loose.stats.bound if isinstance(loose, FoldingSolution) else None
+        return scarcity_bound(self.run.context, folding.interval_cycles)
+
+
+def scarcity_bound(context: PlanningContext, interval_cycles: int) -> float | None:
+    """Return the least scarcity of any folding at an interval under all of the budget; None if it is not known."""
+    loose = fold_at_interval(context.problem, interval_cycles, branch=not context.seeks_fullness)
+    return loose.stats.bound if isinstance(loose, FoldingSolution) else None
 
 
 def without_balance(context: PlanningContext, interval_cycles: int) -> WithoutBalance | None:
@@ -335,15 +300,6 @@ def without_balance(context: PlanningContext, interval_cycles: int) -> WithoutBa
     longest = free.intervals()[-1] if goal == "latency" else interval_cycles
     answer = fold_at_interval(free, longest)
     return WithoutBalance(shortest, answer.stats.bound if isinstance(answer, FoldingSolution) else None)
-
-
-def _held_against(candidate: Candidate, bound: float | None) -> Candidate:
-    """Return the candidate with its folding held against the bound at the rate that was asked for, not at its own."""
-    stats = candidate.folding.stats
-    met = bound is not None and stats.objective is not None and stats.objective <= bound
-    status: Status = stats.status if met or stats.status == "heuristic" else "feasible"
-    held = SolveStats(stats.method, status, stats.objective, bound)
-    return replace(candidate, folding=replace(candidate.folding, stats=held))
 
 
 def _bounded(run: SearchState, candidate: Candidate) -> Candidate:
@@ -406,12 +362,7 @@ def _at_rate(context: PlanningContext, interval: int) -> str:
 
 
 def _not_found(run: SearchState) -> Refused:
-    stopped = last_refusal_sentence(run)
-    if run.best is not None:
-        cycles = run.best.candidate.interval_cycles
-        fps = reachable_fps(run.context.platform, cycles)
-        stopped = f"the fastest design found takes {cycles:,} cycles, --fps {fps}; {stopped}"
-    row = last_refused(run)
+    stopped, row = last_refusal_sentence(run), last_refused(run)
     return Refused(
         f"no legal plan found within the limits, though none is proven impossible: {stopped}",
         hint=f"try --effort best, another --fps, or a higher --cap{more_hops(run.context)}",

@@ -12,6 +12,7 @@ from floorflow.dataflow.fifo import Prices
 from floorflow.dataflow.model import Option
 from floorflow.dataflow.modules import stages
 from floorflow.errors import Refusal, sentence, unproven
+from floorflow.facts.partition import EvennessRule
 from floorflow.folding import fold_at_interval
 from floorflow.folding.exact import FeasibilityOracle
 from floorflow.folding.least_full import least_full
@@ -30,7 +31,7 @@ from floorflow.search.candidate.assignment import Unassigned, complete
 from floorflow.search.candidate.candidate import Candidate, folded_by, least_words
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.cutting import Cutter, FifoPricing, HeldBits, SlotOf, held_bits, prices_of
-from floorflow.search.candidate.findings import Stage, TraceRow, Verdict
+from floorflow.search.candidate.findings import Design, Stage, TraceRow, Verdict
 from floorflow.search.candidate.forks import too_many_link_streams, with_few_link_streams
 from floorflow.search.candidate.placing import PlacedCandidate, place_as_it_is
 from floorflow.search.candidate.progress import Progress
@@ -59,6 +60,10 @@ class SearchState:
     """Rows on what was tried within narrower limits; they stand before the trace, which ends with the plan."""
     completed: list[Candidate] = field(default_factory=list)
     best: PlacedCandidate | None = None
+    weighed: Design | None = None
+    """The best as it was before it was placed, with the rule that took it."""
+    passed: list[EvennessRule] = field(default_factory=list)
+    """Rules whose designs had no floorplan at the interval that is being placed."""
     held: HeldBits = field(default_factory=dict)
     """What FIFOs hold in the folding that was completed last."""
     reserve: dict[str, Resources] = field(default_factory=dict)

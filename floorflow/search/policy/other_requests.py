@@ -39,6 +39,7 @@ from floorflow.search.candidate.engine_limits import PRODUCTS
 from floorflow.search.candidate.findings import Outcome, Prepare, SearchResult
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.candidate.solvers import with_limits
+from floorflow.search.interval.least_full import is_no_worse
 from floorflow.search.interval.state import SearchState, shortest_possible
 from floorflow.stats import WorkIsSpent, counted
 
@@ -350,8 +351,9 @@ class _Rows:
         if isinstance(result, Refused):
             return None, None
         candidate = result.candidate
-        if candidate.interval_cycles == self.found.candidate.interval_cycles:
-            return candidate.interval_cycles, None
+        plan = self.found.candidate
+        if candidate.interval_cycles == plan.interval_cycles or not is_no_worse(context, candidate, plan):
+            return plan.interval_cycles, None
         return candidate.interval_cycles, figures_of(context, candidate, result.placements)
 
 

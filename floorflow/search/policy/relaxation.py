@@ -15,28 +15,30 @@ from typing import Any
 
 import numpy as np
 
-from floorflow.errors import INTERRUPTED, Made, Refusal, Refused, Stop, outcome_of, sentence
+from floorflow.errors import INTERRUPTED, Made, Refusal, Refused, Stop, outcome_of, sentence, unproven
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingSolution
 from floorflow.folding.fewest import fewest_marked
 from floorflow.partition import PartitionFailure, PartitionProblem, PartitionSolution, partition
 from floorflow.request import Request
 from floorflow.resources import Resources, total
 from floorflow.search.candidate.assignment import assign, clustered
-from floorflow.search.candidate.candidate import Candidate, folded_by
-from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.candidate import Candidate, folded_by, written_by_host
+from floorflow.search.candidate.context import PlanningContext, longest_interval, reachable_fps
 from floorflow.search.candidate.engine_limits import EngineLimits
-from floorflow.search.candidate.findings import Outcome, Prepare, Search, SearchResult, Steps
+from floorflow.search.candidate.findings import Outcome, Prepare, Search, SearchResult, Steps, TraceRow
 from floorflow.search.candidate.preparing import with_wishes
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.candidate.routes import longest_stretch, near
 from floorflow.search.candidate.solvers import with_limits
-from floorflow.search.interval.search import search
-from floorflow.search.interval.state import whole_stages
+from floorflow.search.interval.least_full import is_no_worse
+from floorflow.search.interval.search import scarcity_bound, search, without_balance
+from floorflow.search.interval.state import SearchState, whole_stages
 from floorflow.search.policy.confidence import hold_confidence
 from floorflow.search.policy.fpga_order import with_hint_of_order, with_other_order
 from floorflow.search.policy.host_weights import spare_host_weights
 from floorflow.search.policy.other_requests import with_options_that_would_do
 from floorflow.segments import Impossible, SlotRelaxation
+from floorflow.stats import SolveStats
 
 WORK = 4.0
 """What a proof over all foldings may take, in CP-SAT's work units, roughly seconds."""
@@ -148,11 +150,18 @@ def fewest_fpgas(request: Request, prepare: Prepare, progress: Progress) -> Step
         return unlikely
     if last is not None:
         refused = with_hint_of_order(last, refused, progress)
-    # What the folding bound tells is not what stands in the way where a search with less in its way has a plan.
-    if refused.why == "proven" and not refused.hint.startswith(LEAST):
-        count = len(tried) if request.fpgas == "auto" else request.fpgas
-        return with_options_that_would_do(refused, request, count, prepare)
-    return refused
+    return _with_what_would_fit(refused, request, len(tried), prepare)
+
+
+def _with_what_would_fit(refused: Refused, request: Request, tried: int, prepare: Prepare) -> Refused:
+    """Return a refusal whose hint names what would fit, if it is proven.
+
+    What the folding bound tells is not what stands in the way where a search with less in its way has a plan.
+    """
+    if refused.why != "proven" or refused.hint.startswith(LEAST):
+        return refused
+    count = tried if request.fpgas == "auto" else request.fpgas
+    return with_options_that_would_do(refused, request, count, prepare)
 
 
 LEAST = "there is a plan, which was sought and found, "
@@ -331,6 +340,108 @@ def _nearest(context: PlanningContext, folding: FoldingSolution) -> Candidate | 
 CONFIDENCE = Relaxation("confidence", hold_confidence, "what is likely enough to fit")
 MORE_CONFIDENTLY = replace(CONFIDENCE, relax=partial(hold_confidence, strict=True))
 """The same where there is a plan already: one that is less likely to fit does not count."""
+
+WithoutRate = Callable[[PlanningContext], PlanningContext | Refused | None]
+"""Prepares the same without the rate that was asked for."""
+
+
+def rate_kept(without_rate: WithoutRate) -> Relaxation:
+    """Return what makes the fastest design a candidate of every request for a rate that it keeps."""
+    note = "the least resources at the rate that is asked for"
+    return Relaxation("rate", partial(fastest_or_less, without_rate=without_rate), note)
+
+
+def fastest_or_less(context: PlanningContext, _: Progress, without_rate: WithoutRate) -> Steps[Outcome]:
+    """Search for the fastest design, and where the rate allows longer intervals for the least resources at it.
+
+    The latter counts where it costs no more in crossings and is no fuller, or comfortable. Where the rate allows no
+    longer interval than that of the fastest design the question is the same, and so is the answer.
+    """
+    longest, fps = context.problem.intervals()[-1], context.request.fps
+    asked = (
+        fps is not None and context.request.goal == "resources" and SearchState(context, SILENT).is_feasible(longest)
+    )
+    free = without_rate(context) if asked else None
+    if not isinstance(free, PlanningContext):
+        return (yield context)
+    fastest = yield replace(free, memo=context.memo, floorplans=context.floorplans)
+    if isinstance(fastest, Refused):
+        return fastest if fastest.interrupted else (yield context)
+    met = _meeting(context, fastest)
+    if met is not None and (fastest.interrupted or met.candidate.interval_cycles >= longest):
+        return met
+    least = INTERRUPTED if fastest.interrupted else (yield context)
+    if isinstance(least, SearchResult) and (met is None or is_no_worse(context, least.candidate, met.candidate)):
+        return least
+    if met is None:
+        return _too_slow(context, fastest, least) if isinstance(least, Refused) and not least.interrupted else least
+    return _instead(context, met, least)
+
+
+def _meeting(context: PlanningContext, fastest: SearchResult) -> SearchResult | None:
+    """Return the fastest design as a plan for a rate, None if that is too high, or can be had without the host.
+
+    Its bounds are claims about the highest rate, and are left out.
+    """
+    most, found, host = (
+        longest_interval(context.platform, context.request) or 0,
+        fastest.candidate,
+        fastest.host_weights,
+    )
+    if found.kept_cycles > most:
+        return None
+    if host is not None:
+        without = host.without_cycles if host.sought else host.without_bound_cycles
+        if written_by_host(context, found) and without is not None and without <= most:
+            return None
+        proven = host.without_bound_cycles is None or host.without_bound_cycles > most
+        least = None if proven else 0
+        host = replace(host, bound_cycles=0, without_bound_cycles=least, without_cycles=None)
+    return replace(
+        fastest,
+        bound_cycles=found.interval_cycles,
+        joint_bound_cycles=None,
+        ended_by=f"the requested rate was met by the fastest design found: {fastest.ended_by}",
+        host_weights=host,
+        without_balance=without_balance(context, found.interval_cycles),
+    )
+
+
+def _instead(context: PlanningContext, met: SearchResult, least: Outcome) -> SearchResult:
+    """Return the fastest design where the least resources at a longer interval have no plan, or one that is worse."""
+    if isinstance(least, Refused) and least.interrupted:
+        return replace(met, interrupted=True)
+    longest = context.problem.intervals()[-1]
+    why = f"the least resources have no plan: {least}" if isinstance(least, Refused) else WORSE
+    refusals = unproven(least.refusals) if isinstance(least, Refused) else ()
+    tried = [TraceRow(longest, "not found within the limit", "partition", f"at the requested rate: {why}", refusals)]
+    rows = [replace(row, detail=f"for the highest rate: {row.detail}") for row in met.trace]
+    bound = scarcity_bound(context, longest)
+    stats = met.candidate.folding.stats
+    # Nothing is claimed of the least resources: they are bounded at the rate that was asked for.
+    optimal = bound is not None and stats.objective is not None and stats.objective <= bound
+    status = stats.status if optimal or stats.status == "heuristic" else "feasible"
+    folding = replace(met.candidate.folding, stats=SolveStats(stats.method, status, stats.objective, bound))
+    return replace(
+        met,
+        candidate=replace(met.candidate, folding=folding),
+        trace=(*tried, *rows),
+        whole_budget_bound=bound,
+        ended_by=f"{met.ended_by}; not with the least resources: {why}",
+        ended_at=None,
+    )
+
+
+WORSE = "what was found with less is fuller or costs more in crossings"
+
+
+def _too_slow(context: PlanningContext, fastest: SearchResult, refused: Refused) -> Refused:
+    """Return why there is no plan for a rate, with the highest that was found."""
+    cycles = fastest.candidate.kept_cycles
+    fps = reachable_fps(context.platform, cycles)
+    return replace(refused, message=f"{refused}; the fastest design found takes {cycles:,} cycles, --fps {fps}")
+
+
 ENGINE_LIMITS = Relaxation("engine limits", lift_engine_limits, "how many engines may be above their limits")
 HOST_WEIGHTS = Relaxation("host weights", spare_host_weights, "which weights the host writes")
 HOPS = Relaxation("hops", allow_more_hops, "how many SLR boundaries a stream may cross")

@@ -60,6 +60,36 @@ def check_crossings(phase: PhaseFacts) -> None:
     phase.expect("wrong-cost", where, "cost", partition["cost"], cost)
 
 
+COMFORTABLE = {"LUT": 0.6, "BRAM18": 0.75}
+ENDS = ["least full", "fewest crossings", "taken"]
+
+
+def check_evenness(phase: PhaseFacts) -> None:
+    """Judge that the plan is what was taken, that nothing in it lies beyond either end, and the rule that took it."""
+    partition, where = phase.raw["partition"], f"{phase.where}.partition.evenness"
+    stated, name = partition["evenness"], "evenness-differs"
+    if stated is None:
+        return
+    if [row["end"] for row in stated["rows"]] != ENDS or len(phase.slots) < 2:
+        phase.add(name, where, f"rows are not {', '.join(ENDS)} of several slots")
+        return
+    even, few, taken = stated["rows"]
+    links = sum(crossing["kind"] == "link" for crossing in partition["crossings"])
+    plan = {"fullness": partition["fullness"], "crossings": partition["stats"], "links": links}
+    phase.findings.compare_at(name, f"{where} taken", taken, plan)
+    for row in stated["rows"]:
+        check_stats(row["fullness"], f"{where} {row['end']}.fullness", phase.findings)
+        check_stats(row["crossings"], f"{where} {row['end']}.crossings", phase.findings)
+    if any((row["fullness"]["objective"] or 0) < (even["fullness"]["objective"] or 0) - 1e-9 for row in (few, taken)):
+        phase.add(name, where, "what is told to be least full is not")
+    costs = [(row["links"], row["crossings"]["objective"] or 0) for row in stated["rows"]]
+    if min(costs) < costs[1]:
+        phase.add(name, where, "what is told to have the fewest crossings has not")
+    shares = partition["utilisation"].values()
+    if stated["rule"] == "comfortable" and any(own[r] >= most for own in shares for r, most in COMFORTABLE.items()):
+        phase.add(name, where, "slots are not below 60% of their LUT and 75% of their BRAM18")
+
+
 def _check_number(stated: list[CrossingRecord], route: Route, where: str, findings: Findings) -> bool:
     steps = Counter((step.source.name, step.target.name) for step in route)
     entries = Counter((entry["source"], entry["target"]) for entry in stated)
