@@ -118,12 +118,13 @@ RULES: Mapping[EvennessRule, str] = {
 
 
 class WeighedEntry(PlanModel):
-    """A partition: its largest share of a limit, what its crossings cost, and streams over links."""
+    """A partition: its largest share of a limit, what its crossings cost, streams over links, and their wires."""
 
     end: EvennessEnd
     fullness: Stats
     crossings: Stats
     links: int
+    link_wires: int
 
 
 class EvennessEntry(PlanModel):
@@ -273,11 +274,23 @@ def evenness(found: EvennessEntry | None) -> list[str]:
     """Return both ends of the trade between fullness and crossings, and what was taken by which rule."""
     if found is None:
         return []
-    rows = [("", "fullest, of its limit", "bound", "cost of crossings", "bound", "over links", "status, method")]
+    rows = [
+        (
+            "",
+            "fullest, of its limit",
+            "bound",
+            "cost of crossings",
+            "bound",
+            "over links",
+            "wires there",
+            "status, method",
+        )
+    ]
     for row in found.rows:
         bounds = ("-" if row.fullness.bound is None else f"{row.fullness.bound:.1%}", number(row.crossings.bound))
         cost, method = number(row.crossings.objective), f"{row.crossings.status}, {row.crossings.method}"
-        rows.append((row.end, f"{row.fullness.objective or 0:.1%}", bounds[0], cost, bounds[1], str(row.links), method))
+        links = (str(row.links), number(row.link_wires))
+        rows.append((row.end, f"{row.fullness.objective or 0:.1%}", bounds[0], cost, bounds[1], *links, method))
     passed = [f"no floorplan was found for what is {rule}" for rule in found.passed]
     return [*wrapped([RULES[found.rule], *passed, "only what was taken is placed"]), *table(rows)]
 

@@ -143,7 +143,7 @@ def alone(part: Part, name: str = MAIN) -> PhaseRun:
         fpga: replace(placed, regions={part.module(name): region for name, region in placed.regions.items()})
         for fpga, placed in part.result.placements.items()
     }
-    stats, found = candidate.partition.stats, part.result
+    found = part.result
     return PhaseRun(name, (part,), cost, stats, placements, found.fullness.slots, found.evenness)
 
 

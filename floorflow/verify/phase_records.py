@@ -264,6 +264,7 @@ class WeighedRecord(TypedDict):
     fullness: StatsRecord
     crossings: StatsRecord
     links: Count
+    link_wires: Count
 
 
 class CrossingRecord(TypedDict):

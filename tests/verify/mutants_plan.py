@@ -344,9 +344,9 @@ def weighed(plan: Plan) -> Plan:
     part = phase_of(plan)["partition"]
     if len(part["utilisation"]) < 2:
         raise NotApplicable
-    links = sum(crossing["kind"] == "link" for crossing in part["crossings"])
+    links = [-(-crossing["width_bits"] // 8) * 8 + 2 for crossing in part["crossings"] if crossing["kind"] == "link"]
     ends = ("least full", "fewest crossings", "taken")
-    row = {"fullness": part["fullness"], "crossings": part["stats"], "links": links}
+    row = {"fullness": part["fullness"], "crossings": part["stats"], "links": len(links), "link_wires": sum(links)}
     rows = [copy.deepcopy({"end": end, **row}) for end in ends]
     part["evenness"] = {"rule": "nearly least full", "passed": [], "rows": rows}
     found: Plan = part["evenness"]

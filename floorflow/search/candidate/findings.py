@@ -70,12 +70,13 @@ class Design:
 
 @dataclass(frozen=True)
 class Weighed:
-    """A partition: its fullness and the cost of its crossings, with what is proven; ``links``: streams over links."""
+    """A partition: its fullness and the cost of its crossings, with what is proven; streams over links, their wires."""
 
     end: EvennessEnd
     fullness: SolveStats
     crossings: SolveStats
     links: int
+    link_wires: int
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from floorflow.search.candidate.assignment import assign
 from floorflow.search.candidate.candidate import Candidate, slot_demands
 from floorflow.search.candidate.context import PlanningContext, cap_limits
 from floorflow.search.candidate.findings import Design, Evenness, Fullness, SearchResult, Weighed
-from floorflow.search.candidate.forks import link_streams
 from floorflow.search.candidate.progress import Progress
 from floorflow.search.candidate.routes import slots_in_reach
 from floorflow.search.interval.state import SearchState
@@ -314,9 +313,9 @@ def is_comfortable(context: PlanningContext, candidate: Candidate) -> bool:
 def crossings_of(candidate: Candidate) -> tuple[int, int, int]:
     """Return what of a candidate's crossings counts, first things first: link streams, link wires, their cost."""
     problem, slot_of = candidate.problem, candidate.partition.slot_of
-    pairs = zip(problem.edges, problem.loads(slot_of), strict=True)
-    wires = sum(load for edge, load in pairs if edge.crossing.kind == "link")
-    return link_streams(candidate), wires, problem.cost(slot_of)
+    rows = zip(problem.edges, problem.streams_over(slot_of), problem.loads(slot_of), strict=True)
+    passed = [(sum(streams), wires) for edge, streams, wires in rows if edge.crossing.kind == "link"]
+    return sum(streams for streams, _ in passed), sum(wires for _, wires in passed), problem.crossing_cost(slot_of)
 
 
 def fullest(candidate: Candidate, limits: Mapping[str, Resources]) -> Fraction:
@@ -402,7 +401,9 @@ def _evenness(run: SearchState, found: SearchResult, design: Design) -> Evenness
         full = found.fullness.slots
         if candidate is not found.candidate:
             full = _stats(full.method, float(fullest(candidate, caps)), full.bound)
-        return Weighed(end, full, candidate.partition.stats, link_streams(candidate))
+        cost = candidate.problem.of_crossings(candidate.partition.stats, candidate.partition.slot_of)
+        streams, wires, _ = crossings_of(candidate)
+        return Weighed(end, full, cost, streams, wires)
 
     least, fewest = min(known, key=lambda each: fullest(each, caps)), min(known, key=crossings_of)
     rows = row("least full", least), row("fewest crossings", fewest), row("taken", found.candidate)

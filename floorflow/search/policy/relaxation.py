@@ -6,7 +6,7 @@ SLR boundaries. Each asks for searches under those behind it, and says which out
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -122,7 +122,7 @@ def fewest_fpgas(request: Request, prepare: Prepare, progress: Progress) -> Step
     unlikely: OnFpgas | None = None
     last: PlanningContext | None = None
     refused = Refused("no number of FPGAs was allowed", hint="raise --max-fpgas")
-    for count in range(1, request.max_fpgas + 1) if request.fpgas == "auto" else (request.fpgas,):
+    for count in _numbers(request):
         told = f"{count} FPGA{'s' if count > 1 else ''}"
         if auto:
             progress.note(told)
@@ -137,20 +137,23 @@ def fewest_fpgas(request: Request, prepare: Prepare, progress: Progress) -> Step
                 return found
             unlikely = unlikely or found
             tried.append(f"{told} would not be as likely to fit as --confidence asks")
+        elif outcome.interrupted:
+            return unlikely or outcome
         else:
             refused = outcome
-            if refused.interrupted:
-                return unlikely or refused
-            if not auto and refused.why == "proven":
+            if not auto:  # else more FPGAs are the relaxation
                 refused = yield from _with_least_relaxation(context, refused)
             tried.append(f"{told} would not do: {refused}")
         if count == context.platform.most_fpgas:
             break
-    if unlikely is not None:
-        return unlikely
-    if last is not None:
+    if unlikely is None and last is not None:
         refused = with_hint_of_order(last, refused, progress)
-    return _with_what_would_fit(refused, request, len(tried), prepare)
+    return unlikely or _with_what_would_fit(refused, request, len(tried), prepare)
+
+
+def _numbers(request: Request) -> Iterable[int]:
+    """Return the numbers of FPGAs to try in turn."""
+    return range(1, request.max_fpgas + 1) if request.fpgas == "auto" else (request.fpgas,)
 
 
 def _with_what_would_fit(refused: Refused, request: Request, tried: int, prepare: Prepare) -> Refused:
@@ -173,7 +176,12 @@ MORE_ROOM = (1.05, 1.15, 1.4)
 
 
 def _with_least_relaxation(context: PlanningContext, refused: Refused) -> Steps[Refused]:
-    """Ask for searches without the fewest wishes, and with one limit wider; say what gives a plan, what is short."""
+    """Ask for searches without the fewest wishes, and with one limit wider; say what gives a plan, what is short.
+
+    That is said of what is proven infeasible alone.
+    """
+    if refused.why != "proven":
+        return refused
     ways: list[str] = []
     for count in range(1, min(MOST_LEFT_OUT, len(context.wishes.lines)) + 1):
         ways = ways or (yield from _without_wishes(context, count))

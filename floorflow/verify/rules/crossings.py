@@ -74,15 +74,20 @@ def check_evenness(phase: PhaseFacts) -> None:
         phase.add(name, where, f"rows are not {', '.join(ENDS)} of several slots")
         return
     even, few, taken = stated["rows"]
-    links = sum(crossing["kind"] == "link" for crossing in partition["crossings"])
-    plan = {"fullness": partition["fullness"], "crossings": partition["stats"], "links": links}
+    links = [stream_wires(crossing["width_bits"]) for crossing in partition["crossings"] if crossing["kind"] == "link"]
+    plan = {
+        "fullness": partition["fullness"],
+        "crossings": partition["stats"],
+        "links": len(links),
+        "link_wires": sum(links),
+    }
     phase.findings.compare_at(name, f"{where} taken", taken, plan)
     for row in stated["rows"]:
         check_stats(row["fullness"], f"{where} {row['end']}.fullness", phase.findings)
         check_stats(row["crossings"], f"{where} {row['end']}.crossings", phase.findings)
     if any((row["fullness"]["objective"] or 0) < (even["fullness"]["objective"] or 0) - 1e-9 for row in (few, taken)):
         phase.add(name, where, "what is told to be least full is not")
-    costs = [(row["links"], row["crossings"]["objective"] or 0) for row in stated["rows"]]
+    costs = [(row["links"], row["link_wires"], row["crossings"]["objective"] or 0) for row in stated["rows"]]
     if min(costs) < costs[1]:
         phase.add(name, where, "what is told to have the fewest crossings has not")
     shares = partition["utilisation"].values()
