@@ -138,8 +138,9 @@ def best_of_all(problem: PartitionProblem, places: np.ndarray) -> int | None:
             if e.crossing.kind == "sll":
                 hops[number, fpga_of[e.a]] += from_b != to_b
             else:
-                of_a_wire = e.crossing.cost + problem.link_wire_cost
-                cost += (problem.link_stream_cost + of_a_wire * s.wires) * (from_b != to_b)
+                is_link = e.crossing.kind == "link"
+                of_a_wire = e.crossing.cost + problem.link_wire_cost * is_link
+                cost += (problem.link_stream_cost * is_link + of_a_wire * s.wires) * (from_b != to_b)
         if e.crossing.kind == "sll":
             lower = (e.crossing.registers + 1) // 2
             of_a_wire = np.array([1, 2, 0, 0, 0] if e.crossing.fifos else [0, 1, 0, 0, 0])
