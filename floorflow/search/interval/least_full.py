@@ -407,4 +407,6 @@ def _evenness(run: SearchState, found: SearchResult, design: Design) -> Evenness
 
     least, fewest = min(known, key=lambda each: fullest(each, caps)), min(known, key=crossings_of)
     rows = row("least full", least), row("fewest crossings", fewest), row("taken", found.candidate)
-    return Evenness(design.rule, design.passed, rows)
+    # Slices that pblocks call for may fill a slot that has next to nothing.
+    crowded = design.rule == "comfortable" and not is_comfortable(run.context, found.candidate)
+    return Evenness("all limits" if crowded else design.rule, design.passed, rows)

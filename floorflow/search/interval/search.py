@@ -188,6 +188,8 @@ class _Search:
                 self.ended_by = self._fastest()
             else:
                 least_resources(self.run, self.context.problem.intervals())
+                if self.run.best is None:
+                    self.free.find_joint_bound(*shortest_possible(self.free))
             least_full_at_end(self.run)
         best = self.run.best
         if best is None or not self.context.floorplans:
