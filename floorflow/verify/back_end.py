@@ -79,6 +79,9 @@ class Judge(Protocol):
     def may_cost_nothing(self, options: Mapping[str, Any]) -> bool:
         """Whether engines, converters and FIFOs may have no resources."""
 
+    def streams_a_cable(self, options: Mapping[str, Any]) -> int | None:
+        """Return how many streams the build sends over a cable in one direction, None: any; a part may lack this."""
+
     def engine(self, row: Row, context: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """Return cycles, ports, window fill, objections and least resources of an engine; None: an unknown kind."""
 
@@ -234,6 +237,12 @@ class BackEnd:
         return self._asked(
             where, otherwise=True, ask=lambda: self.judge.may_cost_nothing(self.context["options"]) is True
         )
+
+    def streams_a_cable(self, where: str) -> int | None:
+        """Return how many streams the build sends over a cable in one direction, None: any."""
+        if not hasattr(self.judge, "streams_a_cable"):
+            return None
+        return self._asked(where, None, lambda: self.judge.streams_a_cable(self.context["options"]))
 
     def converter(self, narrow_bits: int, wide_bits: int, where: str) -> str | None:
         """Return the kind of the converter between two widths after reporting why it cannot be made."""

@@ -83,7 +83,7 @@ def test_kept_granularity_joins_nothing_where_that_is_all_that_would_help(
 ) -> None:
     monkeypatch.setattr(run, "context_of", packing_one_a_slot)
     with pytest.raises(LimitError, match="no room found"):
-        flow.plan(branches(tmp_path, **SPREAD, keep_granularity=True))
+        flow.plan(branches(tmp_path, **SPREAD, keep_granularity=True, granularity="layer"))
 
 
 def test_kept_granularity_gives_each_module_a_rectangle(tmp_path: Path) -> None:

@@ -96,6 +96,11 @@ def may_cost_nothing(options: Mapping[str, Any]) -> bool:
     return options.get("costs") in ("finn", "samo")
 
 
+def streams_a_cable(options: Mapping[str, Any]) -> int | None:
+    """Return 1 for FINN+, whose Aurora kernels send one stream each; None: FINN has no links of its own."""
+    return 1 if options.get("finn") == "plus" else None
+
+
 def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return what follows from an engine's kind, attributes and folding, None for a kind that FINN does not have."""
     folded = folded_engine(row, context["options"])

@@ -240,15 +240,18 @@ def check_order(phase: PhaseFacts, options: OptionsRecord) -> None:
 
 
 def check_link_streams(phase: PhaseFacts, options: OptionsRecord, boards: Boards) -> None:
-    """Judge that no link carries more streams in one direction than asked; FINN+ sends one over each of its cables."""
-    asked, by_cable = options["link_streams"], options["backend_options"].get("finn") == "plus"
+    """Judge that no link carries more streams in one direction than asked, or than cables take in the build."""
+    asked = options["link_streams"]
+    of_a_cable = None if phase.back_end is None else phase.back_end.streams_a_cable(phase.where)
     ends = Counter(slot.fpga for link in phase.links.values() for slot in (link.lower, link.upper))
     links = [step for channel in phase.channels for step in phase.route(channel) or () if step.link]
     carried = Counter((step.source.fpga, step.target.fpga) for step in links)
     for pair, streams in sorted(carried.items()):
         cages = [(boards[fpga].link or {}).get("max_links") for fpga in pair if fpga in boards]
         cables = [max(1, most // ends[fpga]) for fpga, most in zip(pair, cages, strict=False) if most is not None]
-        most = min(cables, default=None) if asked is None and by_cable else asked
+        most = asked
+        if asked is None and of_a_cable is not None:
+            most = min((of_a_cable * count for count in cables), default=None)
         if most is not None and streams > most:
             told = f"{streams} streams from {pair[0]} to {pair[1]}, {most} are allowed"
             phase.add("link-streams", f"{phase.where}.partition.crossings", told)

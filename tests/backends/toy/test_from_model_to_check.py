@@ -92,7 +92,7 @@ def test_the_last_lines_name_no_file_of_finn(on_u250: Path) -> None:
 
 def test_the_pictures_show_foldings_by_their_own_names(on_u250: Path) -> None:
     pictures = {name: (on_u250 / "plots" / f"{name}.svg").read_text() for name in PICTURES}
-    engine = read(on_u250)["phases"][0]["networks"][0]["folding"]["engines"]["plain"]["attributes"]
+    engine = read(on_u250)["phases"][0]["networks"][0]["folding"]["engines"]["sharp"]["attributes"]
     shown = f"makers {engine['makers']} · takers {engine['takers']} · {engine['maths']}"
     assert shown in pictures["folding"]
     assert f"filter {engine['makers']}\N{MULTIPLICATION SIGN}{engine['takers']}" in pictures["floorplan_fpga0"]

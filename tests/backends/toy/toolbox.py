@@ -10,8 +10,8 @@ from tests.plans import ROOT
 
 TOY = ROOT / "tests" / "toy_backend"
 EDGES = TOY / "edges.toy"
-U250 = ("-p", "alveo-u250", "--cap", "LUT=0.0055", "--effort", "fast")
-"""A card on which this cap spreads the edges over SLRs; widths differ and are converted between most engines."""
+U250 = ("-p", "alveo-u250", "--cap", "LUT=0.0055", "--cap", "DSP=0.03", "--effort", "fast")
+"""A card on which these caps spread the edges over SLRs; widths differ and are converted between most engines."""
 
 
 def floorflow(*words: str | Path, installed: bool = True, path: tuple[Path, ...] = (TOY,)) -> Ended:

@@ -69,7 +69,7 @@ def decided(plan: Plan) -> dict[str, Any]:
     """A plan without what a calibration says of its sureness, by which pblocks are sized."""
     content = json.loads(plan.to_json())
     del content["calibration"]
-    for name in ("bands", "fits", "floorplan", "constraint_styles", "implementations"):
+    for name in ("bands", "fits", "confidence", "floorplan", "constraint_styles", "implementations"):
         del content["phases"][0][name]
     for row in content["networks"][0]["trace"]:
         row["detail"] = re.sub(r"hpwl [\d,]+", "hpwl", row["detail"])  # of these pblocks
