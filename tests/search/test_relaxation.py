@@ -29,7 +29,6 @@ from floorflow.search.interval.search import search
 from floorflow.search.policy import relaxation
 from floorflow.search.policy.relaxation import HOPS, Relaxation, outcome_under, searched_alone
 from floorflow.verify import check
-from tests.conftest import make_plan
 from tests.plans import TFC
 from tests.random_models import random_graph
 
@@ -199,15 +198,18 @@ class Nearest:
     out: Path
 
 
-@pytest.fixture(scope="module")
-def nearest(tmp_path_factory: pytest.TempPathFactory) -> Nearest:
-    folder = tmp_path_factory.mktemp("nearest")
-    request = asked(folder)
+def found_nearest(request: Request, out: Path) -> Nearest:
     context = prepared(request)
     result = search_nearest(context)
     plan = record(read_source(request.model), context, result)
-    write(folder / "out", bundle(plan, context.platform, context.backend), {})
-    return Nearest(result, folder / "out")
+    write(out, bundle(plan, context.platform, context.backend), {})
+    return Nearest(result, out)
+
+
+@pytest.fixture(scope="module")
+def nearest(tmp_path_factory: pytest.TempPathFactory) -> Nearest:
+    folder = tmp_path_factory.mktemp("nearest")
+    return found_nearest(asked(folder), folder / "out")
 
 
 def test_unless_asked_streams_cross_one_boundary_where_they_would_cross_two(
@@ -229,12 +231,15 @@ def test_a_plan_of_one_hop_is_legal_and_says_so(nearest: Nearest) -> None:
 
 
 def above_a_full_slr(folder: Path, **options: Any) -> Request:
-    """Ask for a card whose two lower SLRs are all but taken: the host is in the first, engines fit only the others."""
+    """Ask for a card whose two lower SLRs are all but taken: the host is in the first, engines fit only the others.
+
+    The rate is given, for to seek the highest takes long there and tells nothing of hops.
+    """
     text = (asset_folder("platforms") / "boards" / "alveo-u250.yaml").read_text(encoding="utf-8")
     board = yaml.safe_load(text) | {"name": "full"}
     board["shell"]["measured_available"] |= {"SLR0": {"LUT": 45_000}, "SLR1": {"LUT": 100}}
     (folder / "full.yaml").write_text(yaml.safe_dump(board), encoding="utf-8")
-    return Request(TFC, folder / "full.yaml", **{"effort": "fast", "plots": False} | options)
+    return Request(TFC, folder / "full.yaml", **{"effort": "fast", "plots": False, "fps": 100_000} | options)
 
 
 def test_where_nothing_is_proven_of_all_foldings_the_plans_own_modules_may_do(
@@ -252,7 +257,7 @@ def test_where_nothing_is_proven_of_all_foldings_the_plans_own_modules_may_do(
 def test_more_hops_come_with_the_proof_that_fewer_will_not_do_and_the_plan_is_legal_and_holds_it(
     tmp_path: Path,
 ) -> None:
-    out = make_plan(tmp_path / "out", above_a_full_slr(tmp_path))
+    out = found_nearest(above_a_full_slr(tmp_path), tmp_path / "out").out
     assert check(out) == []
     plan = read_plan(out / "plan.json")
     hops = plan.phases[0].partition.hops
