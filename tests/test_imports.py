@@ -51,7 +51,7 @@ BUDGETS = {
     "lines of floorflow": 107_360,
     "files of floorflow": 610,
     "lines of verify": 17_098,
-    "lines of tests": 59_789,
+    "lines of tests": 59_794,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 18,
 }
