@@ -22,6 +22,8 @@ _HEATS = (1.0, 1.0, 0.5, 0.2, 0.1)
 """Heat of long walks: from anywhere, then from the best."""
 _ALWAYS, _FOR_WORK = 350, 35
 """Choices of slots up to which all cuts are tried at once: always, and more for each unit of work."""
+_ANY = 1_000
+"""Choices of slots up to which HiGHS looks for any legal assignment: of more its first relaxation takes seconds."""
 
 
 @dataclass
@@ -127,6 +129,8 @@ class CutSearch:
 
     def _look_for_any(self) -> None:
         """Look for any legal assignment."""
+        if choices(self.arrays.takes) > _ANY:
+            return
         answer = solve_cuts(self.arrays, self.work, any_legal=True)
         self.infeasible = answer.infeasible
         if answer.assignment is not None:

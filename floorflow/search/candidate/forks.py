@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import networkx as nx
 
+from floorflow.dataflow.model import renamings
 from floorflow.dataflow.modules import module_of, taken_out
 from floorflow.errors import Refusal
 from floorflow.folding.least_full import within
@@ -42,29 +43,41 @@ def too_many_link_streams(context: PlanningContext, candidate: Candidate) -> Ref
 def with_few_link_streams(context: PlanningContext, candidate: Candidate) -> Candidate:
     """Return the cheapest assignment that is found, forks where they save streams over links.
 
-    Within narrower limits than those of the request slots become fuller only as far as fewer streams, or narrower ones,
-    pass links then.
+    FPGAs first: whatever slots may hold tells where streams over links are fewest and narrowest. Each FPGA keeps what
+    it has then, and its slots become no fuller than that takes.
     """
     if len(context.platform.fpgas) == 1:
         return improved(context, candidate)
-    found = with_forks_anywhere(context, candidate)
-    if context.narrowed is None or not paid_on_links(found):
-        return found
-    *between, last = (_as_full(context, share) for share in FULLER)
-    fullest = with_forks_anywhere(last, candidate)
-    if paid_on_links(fullest) >= paid_on_links(found):
-        return found
-    for wider in between:
-        tried = with_forks_anywhere(wider, candidate)
-        if paid_on_links(tried) <= paid_on_links(fullest):
-            return tried
-    return fullest
+    if context.narrowed is None or context.narrowed == context.allowed:
+        return with_forks_anywhere(context, candidate)
+    few = with_forks_anywhere(replace(context, narrowed=dict(context.allowed)), candidate)
+    if paid_on_links(few) >= paid_on_links(candidate):
+        return improved(context, candidate)
+    tried = (improved(_on_its_fpgas(wider, few), few) for wider in _wider(context))
+    kept = next((one for one in tried if one is not few), None)
+    return kept or with_forks_anywhere(context, candidate)
 
 
-def _as_full(context: PlanningContext, share: Fraction) -> PlanningContext:
-    """Return the context in which slots may be so full at least."""
-    limits: dict[str, Resources] = {slot: within(limit, share) for slot, limit in context.allowed.items()}
-    return replace(context, narrowed={slot: limit.most(context.limits[slot]) for slot, limit in limits.items()})
+def _wider(context: PlanningContext) -> Iterator[PlanningContext]:
+    """Yield contexts in which slots may be ever fuller, from that which is given on."""
+    limits: dict[str, Resources] | None = None
+    for share in (Fraction(0), *FULLER):
+        least = {slot: within(limit, share) for slot, limit in context.allowed.items()}
+        wider = {slot: limit.most(context.limits[slot]) for slot, limit in least.items()}
+        if wider != limits:
+            yield replace(context, narrowed=wider)
+        limits = wider
+
+
+def _on_its_fpgas(context: PlanningContext, candidate: Candidate) -> PlanningContext:
+    """Return the context in which each engine stays in the FPGA that it has."""
+    fpga_of, homes = context.platform.fpga_of, dict(context.engine_limits.homes)
+    earlier = {new: old for old, new in renamings(context.dataflow, candidate.folded.dataflow).items()}
+    for module in candidate.modules:
+        here = frozenset(slot.name for slot in fpga_of[candidate.slot_of[module.name]].slots)
+        for engine in module.engines:
+            homes[earlier[engine]] = homes.get(earlier[engine], here) & here
+    return replace(context, engine_limits=replace(context.engine_limits, homes=homes))
 
 
 def with_forks_anywhere(context: PlanningContext, candidate: Candidate) -> Candidate:
