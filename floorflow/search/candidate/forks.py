@@ -25,6 +25,8 @@ from floorflow.search.candidate.context import PlanningContext
 
 FULLER = (Fraction(6, 10), Fraction(3, 4), Fraction(9, 10))
 """Shares of their limits up to which slots may be full for fewer streams over links, the last if need be."""
+MOST_FORKS = 24
+"""Forks that are modules of their own at most: a partition of hundreds of modules takes minutes, and finds less."""
 
 
 def paid_on_links(candidate: Candidate) -> int:
@@ -82,7 +84,7 @@ def _on_its_fpgas(context: PlanningContext, candidate: Candidate) -> PlanningCon
 
 def with_forks_anywhere(context: PlanningContext, candidate: Candidate) -> Candidate:
     """Assign modules and forks, each for itself, or the modules alone where some fork has no neighbour in its slot."""
-    forks = tuple(_forks(candidate))
+    forks = _nearest_to_links(candidate, tuple(_forks(candidate)))
     if not forks:
         return improved(context, candidate)
     modules, home = taken_out(candidate.modules, forks, candidate.folded.dataflow), module_of(candidate.modules)
@@ -90,6 +92,20 @@ def with_forks_anywhere(context: PlanningContext, candidate: Candidate) -> Candi
     answer = replace(candidate.partition, slot_of=slot_of)
     apart = improved(context, realised(context, candidate.folding, modules, candidate.channels, answer))
     return _joined(context, apart, forks) or improved(context, candidate)
+
+
+def _nearest_to_links(candidate: Candidate, forks: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    """Return the forks that lie nearest to streams over links, along the network, as many as are tried; else none.
+
+    Where all that a fork feeds lies in its FPGA it saves nothing, but the partition has one module more for it.
+    """
+    problem, slot_of = candidate.problem, candidate.partition.slot_of
+    order, home = {module.name: n for n, module in enumerate(candidate.modules)}, module_of(candidate.modules)
+    passed = (s for s in problem.streams if problem.graph.links_between(*problem.ends(s, slot_of)))
+    ends = {order[name] for s in passed for name in (s.source, s.target) if name is not None}
+    away = {fork: min(abs(order[home[fork[0]]] - end) for end in ends) for fork in forks} if ends else {}
+    nearest = sorted(away, key=away.__getitem__)[:MOST_FORKS]
+    return tuple(fork for fork in forks if fork in nearest)
 
 
 def _forks(candidate: Candidate) -> Iterator[tuple[str, ...]]:
@@ -113,17 +129,33 @@ def _forks(candidate: Candidate) -> Iterator[tuple[str, ...]]:
 
 
 def _joined(context: PlanningContext, candidate: Candidate, forks: Sequence[Sequence[str]]) -> Candidate | None:
-    """Join each fork with what feeds it, or with what it feeds, in its slot; None where one cannot be."""
+    """Join each fork with what feeds it, or with what it feeds, in its slot; None where one cannot be.
+
+    All at once with the first that there is: each merger sizes all FIFOs anew. Where that is refused, one by one.
+    """
+    choices = [_near(candidate, group) for group in forks]
+    if not all(choices):
+        return None
+    pairs = nx.Graph([(own, others[0]) for own, *others in choices])
+    joined = merge_groups(context, candidate, sorted(map(sorted, nx.connected_components(pairs))))
+    if isinstance(joined, Candidate):
+        return joined
     for group in forks:
-        owner = module_of(candidate.modules)
-        before = [c.stream.source for c in candidate.channels if c.stream.target == group[0]]
-        behind = [c.stream.target for c in candidate.channels if c.stream.source in group]
-        near = dict.fromkeys(owner[engine] for engine in (*before, *behind) if engine in owner and engine not in group)
-        own = owner[group[0]]
-        pairs = ([own, other] for other in near if candidate.slot_of[other] == candidate.slot_of[own])
-        tried = (merge_groups(context, candidate, [pair]) for pair in pairs)
+        own, *others = _near(candidate, group) or [""]
+        tried = (merge_groups(context, candidate, [[own, other]]) for other in others)
         found = next((one for one in tried if isinstance(one, Candidate)), None)
         if found is None:
             return None
         candidate = found
     return candidate
+
+
+def _near(candidate: Candidate, group: Sequence[str]) -> list[str]:
+    """Return the module of a fork and, in its slot, that which feeds it and those that it feeds; none without these."""
+    owner = module_of(candidate.modules)
+    before = [c.stream.source for c in candidate.channels if c.stream.target == group[0]]
+    behind = [c.stream.target for c in candidate.channels if c.stream.source in group]
+    near = dict.fromkeys(owner[engine] for engine in (*before, *behind) if engine in owner and engine not in group)
+    own = owner[group[0]]
+    others = [other for other in near if other != own and candidate.slot_of[other] == candidate.slot_of[own]]
+    return [own, *others] if others else []
