@@ -388,8 +388,9 @@ class Limits:
     """``work`` is in CP-SAT's deterministic units (one to three seconds each); the shares are of it.
 
     What is not needed is not used. Sizes are modules times edges: up to ``small`` CP-SAT alone is tried first, up to
-    ``whole`` it gets all slots (above that it would find nothing), up to ``large`` slots are evened out. Up to ``few``
-    slots of all modules together the cut model is tried where nothing else proves an answer.
+    ``whole`` it gets all slots (above that it would find nothing), up to ``walked`` the annealer walks
+    from any start to a legal one (above that only from a near one), up to ``large`` slots are evened out. Up to
+    ``few`` slots of all modules together the cut model is tried where nothing else proves an answer.
     Shares: ``quick`` small problems at once, ``legal`` the phase of least excess, ``bound`` cuts alone and jointly,
     ``full`` all slots, ``cuts`` the cut model, ``fpgas`` links first, ``windows`` local search, ``first`` that where
     only a first answer is asked for (not ``prove``), ``even`` evening out, ``reason`` each trial of why not.
@@ -398,6 +399,7 @@ class Limits:
     work: float
     small: int = 200
     whole: int = 300
+    walked: int = 1_000
     large: int = 4_000
     few: int = 200
     quick: float = 0.1

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import onnx
+import pytest
 
 from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.dataflow.modules import Module, module_of
@@ -16,6 +17,8 @@ from floorflow.folding import FoldingSolution, fold_at_interval
 from floorflow.folding.least_full import within
 from floorflow.partition import PartitionSolution
 from floorflow.request import Request
+from floorflow.search.candidate import forks
+from floorflow.search.candidate.assignment import improved
 from floorflow.search.candidate.candidate import Candidate, connected, folded_by, realised, slot_demands
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.forks import FULLER, paid_on_links, with_few_link_streams, with_forks_anywhere
@@ -68,8 +71,8 @@ def test_finn_plus_sends_one_stream_a_cable_and_others_any_number(tmp_path: Path
     assert (most("alveo-u250", 2), most("alveo-u250", 2, link_streams=3)) == (None, 3)
 
 
-def residual(folder: Path) -> Path:
-    onnx.save(random_residual(3), folder / "residual.onnx")
+def residual(folder: Path, seed: int = 3) -> Path:
+    onnx.save(random_residual(seed), folder / "residual.onnx")
     return folder / "residual.onnx"
 
 
@@ -113,6 +116,21 @@ def test_a_fork_whose_branches_all_pass_a_link_lies_behind_it(tmp_path: Path) ->
     assert len(moved.modules) == 2
     assert moved.problem.is_legal(moved.partition.slot_of)
     assert moved.problem.cost(moved.partition.slot_of) == moved.partition.stats.objective
+
+
+@pytest.mark.parametrize("seed", [1, 3, 5])
+def test_one_fork_next_to_a_link_saves_what_all_forks_save(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    context = context_of(residual(tmp_path, seed))
+    candidate, fork = cut_behind_the_first_fork(context)
+    room = with_room_for(context, candidate, 2)
+    alone, free = improved(room, candidate), with_forks_anywhere(room, candidate)
+    monkeypatch.setattr(forks, "MOST_FORKS", 1)
+    assert forks.nearest_to_links(candidate, [(fork,)]) == ((fork,),)
+    few = with_forks_anywhere(room, candidate)
+    assert paid_on_links(few) == paid_on_links(free)
+    assert few.problem.cost(few.partition.slot_of) <= alone.problem.cost(alone.partition.slot_of)
 
 
 def test_slots_become_fuller_for_fewer_streams_over_links(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from floorflow.partition.arrays import Integers
 from floorflow.partition.cuts.anneal import Annealer
@@ -49,7 +50,12 @@ class CutSearch:
     @property
     def is_legal(self) -> bool:
         """Whether the best assignment is legal."""
-        return self.best is not None and self.arrays.excess(self.best) == 0
+        return self.excess == 0
+
+    @property
+    def excess(self) -> float:
+        """By how much the best assignment exceeds limits, in whole ones; infinite without one."""
+        return inf if self.best is None else self.arrays.excess(self.best)
 
     @property
     def is_done(self) -> bool:

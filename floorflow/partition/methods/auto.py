@@ -19,6 +19,12 @@ from floorflow.partition.metis import bipartitioned, recursive_bipartition
 from floorflow.partition.problem import Limits, PartitionAnswer, PartitionFailure, PartitionProblem, PartitionSolution
 from floorflow.stats import SolveStats, Status
 
+FAR = 2.0
+"""Excess of the closest start, in whole limits, from which a large problem is not walked.
+
+Of 22 such walks for DenseNet-121 on two cards none became legal, of 18 from nearer starts 7 did.
+"""
+
 
 @dataclass
 class Best:
@@ -97,7 +103,8 @@ def _made_legal(
         return _proven(problem, arrays, found, seed, limits)
     closest = _closest(arrays, found)
     search = _cuts_from(problem, closest, "least excess", seed, limits)
-    search.find_legal()
+    if len(problem.demands) * len(problem.edges) <= limits.walked or search.excess < FAR:
+        search.find_legal()
     if search.best is not None and search.is_legal:
         return arrays.as_array(search.arrays.as_mapping(search.best)), f"cuts ({search.origin})"
     refusal = None if closest is None else worst(problem, closest)

@@ -84,7 +84,7 @@ def _on_its_fpgas(context: PlanningContext, candidate: Candidate) -> PlanningCon
 
 def with_forks_anywhere(context: PlanningContext, candidate: Candidate) -> Candidate:
     """Assign modules and forks, each for itself, or the modules alone where some fork has no neighbour in its slot."""
-    forks = _nearest_to_links(candidate, tuple(_forks(candidate)))
+    forks = nearest_to_links(candidate, tuple(_forks(candidate)))
     if not forks:
         return improved(context, candidate)
     modules, home = taken_out(candidate.modules, forks, candidate.folded.dataflow), module_of(candidate.modules)
@@ -94,7 +94,7 @@ def with_forks_anywhere(context: PlanningContext, candidate: Candidate) -> Candi
     return _joined(context, apart, forks) or improved(context, candidate)
 
 
-def _nearest_to_links(candidate: Candidate, forks: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+def nearest_to_links(candidate: Candidate, forks: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
     """Return the forks that lie nearest to streams over links, along the network, as many as are tried; else none.
 
     Where all that a fork feeds lies in its FPGA it saves nothing, but the partition has one module more for it.
