@@ -260,3 +260,14 @@ def test_areas_without_fabric_lie_over_a_modules_fill_and_under_its_outline(pynq
     assert hole.style["fill"] == COLUMN_COLOURS[ABSENT]
     assert fill.z < hole.z < outline.z
     assert not shapes_of(floorplan(fake_plan(u250, 2), u250, "fpga0"), "area", fill=COLUMN_COLOURS[ABSENT])
+
+
+def test_what_would_be_of_one_row_is_not_drawn(ku5p: Platform) -> None:
+    plan = fake_plan(ku5p, 1)
+    (network,), (phase,) = plan["networks"], plan["phases"]
+    network["trace"] = network["trace"][:1]
+    engines = phase["networks"][0]["folding"]["engines"]
+    first = next(iter(engines))
+    phase["networks"][0]["folding"]["engines"] = {first: engines[first]}
+    assert not {"candidates", "folding", "partition"} & set(charts(plan, ku5p))
+    assert {"candidates", "folding", "partition"} <= set(charts(fake_plan(ku5p, 2), ku5p))
