@@ -19,6 +19,7 @@ from floorflow.view.pictures.partition import partition_chart
 from floorflow.view.pictures.routing import routing_chart
 from floorflow.view.pictures.search import search_chart
 from floorflow.view.pictures.timeline import timeline_chart
+from floorflow.view.scene import filled_by_one
 from floorflow.view.sheet import Sheet
 from floorflow.view.text import font_files
 
@@ -79,7 +80,7 @@ def _charts_of_phase(
         yield partial(overview, plan, platform, phase), ("floorplan", end)
     for fpga in sorted(content["floorplan"]):
         yield partial(floorplan, plan, platform, fpga, phase), ("floorplan", fpga, end)
-        if content["floorplan"][fpga]["pblocks"]:
+        if content["floorplan"][fpga]["pblocks"] and not filled_by_one(plan, fpga, phase):
             yield partial(routing_chart, plan, platform, fpga, phase), ("routing", fpga, end)
 
 
