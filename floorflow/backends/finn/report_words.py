@@ -123,7 +123,8 @@ def _moved(memories: Sequence[MemoryEntry], uram: float) -> tuple[list[str], int
         other = next((other.resources for other in memory.others if other.style == IN_URAM), None)
         if memory.kind == "weights" and other is not None and other.BRAM18 < memory.resources.BRAM18:
             moves.append((memory.name, memory.resources.BRAM18 - other.BRAM18, other.URAM - memory.resources.URAM))
-    names, saved, taken = [], 0, 0
+    names: list[str] = []
+    saved = taken = 0
     for name, blocks, ultra in sorted(moves, key=lambda move: (-move[1] / max(move[2], 1), move[0])):
         if taken + ultra <= uram:
             names, saved, taken = [*names, name], saved + blocks, taken + ultra
