@@ -22,13 +22,30 @@ STYLE_WORDS = {
 """What the constraint files say of a slot, by its style."""
 
 
-def summarised(styles: Mapping[str, SlotStyle], used: Collection[str], floorplans: Floorplans) -> str:
+def filled_by_one(asked: ConstraintStyle, pblocks: Mapping[str, PblockEntry]) -> str:
+    """Return what is said of a die of one SLR that one module fills: no pblock is needed; nothing of any other.
+
+    Only there nothing is constrained without having been asked for.
+    """
+    return f"no floorplan: {_on_one_die(pblocks)}, no pblock is needed" if asked == "auto" and pblocks else ""
+
+
+def summarised(
+    asked: ConstraintStyle, styles: Mapping[str, SlotStyle], used: Collection[str], floorplans: Floorplans
+) -> str:
     """Return what is constrained of the slots that are used, and the pblock that is least likely to hold its module."""
-    own = {slot: style for slot, style in styles.items() if slot in used}
+    alone = [
+        f"{fpga}: {text}" if len(floorplans) > 1 else text
+        for fpga, held in floorplans.items()
+        if all(styles[entry.slot] == "none" for entry in held.pblocks.values())
+        for text in [filled_by_one(asked, held.pblocks)]
+        if text
+    ]
+    own = {slot: style for slot, style in styles.items() if slot in used and not (asked == "auto" and style == "none")}
     by_style = [f"{STYLE_WORDS[s]} ({some([slot for slot in own if own[slot] == s])})" for s in sorted({*own.values()})]
     short, likely = sum(entry.short for entry in pblocks_of(floorplans).values()), least_likely(floorplans)
     by_style += [f"{short} short of room"] if short else []
-    constrained = f"constrained: {', '.join(by_style)}"
+    constrained = "; ".join([*alone, *([f"constrained: {', '.join(by_style)}"] if by_style else [])])
     return f"{constrained}; least likely to fit: {likely}" if likely else constrained
 
 
@@ -47,7 +64,9 @@ def constrained(
             inside = {name: entry for name, entry in pblocks.items() if entry.slot == slot.name}
             one_die, free = platform.dies[fpga.name] == 1, platform.free_cells[slot.name]
             why = _why(asked, free, inside, one_die=one_die) if inside else "empty"
-            rows.append((slot.name, STYLE_WORDS[styles[slot.name]], why))
+            no_floorplan = asked == "auto" and styles[slot.name] == "none" and inside
+            word = "no floorplan" if no_floorplan else STYLE_WORDS[styles[slot.name]]
+            rows.append((slot.name, word, f"{why}: no pblock is needed" if no_floorplan else why))
             lacking = [_short(name, entry) for name, entry in inside.items() if entry.short]
             short += [f"short of room in {slot.name}, which has no more: {', '.join(lacking)}"] if lacking else []
     return [*table(rows, left=2), *wrapped(short)]
@@ -65,7 +84,7 @@ def _why(asked: ConstraintStyle, free: int, pblocks: dict[str, PblockEntry], *, 
     return f"--constraint-style {asked}"
 
 
-def _on_one_die(pblocks: dict[str, PblockEntry]) -> str:
+def _on_one_die(pblocks: Mapping[str, PblockEntry]) -> str:
     total = sum(entry.demand.LUT for entry in pblocks.values())
     largest = max(pblocks, key=lambda name: pblocks[name].demand.LUT)
     share = pblocks[largest].demand.LUT / total if total else 0.0

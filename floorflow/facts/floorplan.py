@@ -87,8 +87,9 @@ class RoutingMapEntry(PlanModel):
     """How much wire each bin of a die has to carry (docs/plan.md, *Routing map*).
 
     A bin has so many columns and rows. ``capacity`` is the most that a bin offers, ``peak`` and ``mean`` what one
-    carries, ``peak_at`` which carries the peak, ``over`` how many carry more than they offer, if any. ``demand``: a row
-    of bins each, the lowest first, from left to right, in whole numbers.
+    carries, ``peak_at`` which carries the peak, ``over`` how many carry more than they offer; those that offer nothing,
+    as over a processor, count for neither. ``demand``: a row of bins each, the lowest first, from left to right, in
+    whole numbers.
     """
 
     unit: Literal["bit-tiles"]

@@ -320,6 +320,7 @@ def _of_phase(plan: Plan, phase: PhaseEntry) -> list[str]:
     of = {part.network: f"{part.network}: " if len(plan.networks) > 1 else "" for part in phase.networks}
     folded = phase.networks if plan.memory_schedule is None else ()  # there all are chosen together
     used = phase.partition.assignment.values()
+    asked = plan.options.constraint_style
     caps, likely = plan.options.cap.as_dict(), lowest_clock(part.estimates for part in phase.networks)
     listed = [row for rows in phase.longest.values() for row in rows]
     long = channel.summarised(listed, plan.options.clock_mhz, likely, slices_built=phase.slices_built)
@@ -330,7 +331,7 @@ def _of_phase(plan: Plan, phase: PhaseEntry) -> list[str]:
         f"  partition {phase.partition.stats}; {phase.partition.counted}{_at_crossings(plan, phase)}",
         *_order(plan, phase),
         *placements(phase.floorplan),
-        f"  pblocks   {constraint.summarised(phase.constraint_styles, used, phase.floorplan)}",
+        f"  pblocks   {constraint.summarised(asked, phase.constraint_styles, used, phase.floorplan)}",
         *(f"  {slot}  {_shares(shares, caps)}" for slot, shares in phase.partition.utilisation.items()),
         *(f"  longest   {text}" for text in long),
         *(hard or ["  closing   nothing beyond what is comfortable"]),

@@ -34,8 +34,13 @@ class RoutingMap:
 
     @property
     def peak(self) -> float:
-        """The largest demand of a bin."""
-        return float(self.demand.max())
+        """The largest demand of a bin that has wires."""
+        return float(self.carried.max())
+
+    @property
+    def carried(self) -> Floats:
+        """The demand of bins that have wires: what is asked of those over a processor goes around them."""
+        return np.where(self.capacity > 0, self.demand, 0.0)
 
     @property
     def mean(self) -> float:

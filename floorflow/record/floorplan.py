@@ -130,8 +130,8 @@ def _style(request: Request, fpga: Fpga, slot: Slot, pblocks: list[PblockEntry])
 
 def _routing_map(routing: RoutingMap, device: Device) -> RoutingMapEntry:
     """Return the map, rounded to whole bit-tiles; of equal peaks the leftmost of the lowest."""
-    demand = routing.demand.T
-    row, column = np.unravel_index(int(np.round(demand, _DIGITS).argmax()), demand.shape)
+    demand, carried = routing.demand.T, routing.carried.T
+    row, column = np.unravel_index(int(np.round(carried, _DIGITS).argmax()), demand.shape)
     left, bottom = int(column) * BIN_TILES, int(row) * BIN_TILES
     right, top = (
         min(low + BIN_TILES, end) - 1 for low, end in ((left, device.column_count), (bottom, device.row_count))

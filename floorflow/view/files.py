@@ -19,6 +19,7 @@ from floorflow.view.pictures.partition import partition_chart
 from floorflow.view.pictures.routing import routing_chart
 from floorflow.view.pictures.search import search_chart
 from floorflow.view.pictures.timeline import timeline_chart
+from floorflow.view.scene import filled_by_one
 from floorflow.view.sheet import Sheet
 from floorflow.view.text import font_files
 
@@ -41,14 +42,15 @@ def charts(plan: Plan, platform: Platform) -> dict[str, Callable[[], Drawing]]:
     ``floorplan`` of them all; ``routing_<fpga>`` for each FPGA with modules. With several networks ``candidates`` and
     ``folding`` are ``candidates_<network>`` and ``folding_<network>``, one for each. With several phases all but
     ``candidates`` end in ``_<phase>``, and there is ``timeline``. With a schedule of the memory there are, in place of
-    ``candidates``, ``memory``, ``rates`` and, if it was sought, ``joint_front``.
+    ``candidates``, ``memory``, ``rates`` and, if it was sought, ``joint_front``. What would be of one row is not drawn:
+    ``candidates`` of one interval, ``folding`` of one engine, ``partition`` of one module in one slot.
     """
     found: dict[str, Callable[[], Drawing]] = {}
     shared = plan.get("memory_schedule")
     several = len(network_names(plan)) > 1
     drawn: list[tuple[Callable[[], Drawing], tuple[str, ...]]] = []
     if shared is None:  # with one, engines are not sought one by one
-        names = network_names(plan)
+        names = [network["name"] for network in plan["networks"] if len(network["trace"]) > 1]
         drawn += [(partial(search_chart, plan, name), ("candidates", name * several)) for name in names]
     for phase in range(len(plan["phases"])):
         drawn += _charts_of_phase(plan, platform, phase)
@@ -70,13 +72,15 @@ def _charts_of_phase(
     end = content["name"] if len(plan["phases"]) > 1 else ""
     for entry in networks_in(plan, phase):
         network = entry["network"]
-        yield partial(folding_chart, plan, phase, network), ("folding", network * several, end)
-    yield partial(partition_chart, plan, phase), ("partition", end)
+        if len(entry["folding"]["engines"]) > 1:
+            yield partial(folding_chart, plan, phase, network), ("folding", network * several, end)
+    if len(content["partition"]["utilisation"]) > 1 or len(content["modules"]) > 1:
+        yield partial(partition_chart, plan, phase), ("partition", end)
     if len(plan["platform"]["fpgas"]) > 1:
         yield partial(overview, plan, platform, phase), ("floorplan", end)
     for fpga in sorted(content["floorplan"]):
         yield partial(floorplan, plan, platform, fpga, phase), ("floorplan", fpga, end)
-        if content["floorplan"][fpga]["pblocks"]:
+        if content["floorplan"][fpga]["pblocks"] and not filled_by_one(plan, fpga, phase):
             yield partial(routing_chart, plan, platform, fpga, phase), ("routing", fpga, end)
 
 

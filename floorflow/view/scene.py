@@ -153,6 +153,8 @@ class Scene:
     """What the plan says of the stream whose registers lie furthest apart; None where it knows none."""
     at_boundaries: str
     """What streams have at the SLR boundaries that they cross."""
+    unconstrained: str = ""
+    """Why there is no floorplan, where one module fills a die of one SLR: no rectangle is drawn."""
 
     @property
     def outside_kinds(self) -> set[str]:
@@ -193,7 +195,20 @@ def read_scene(plan: Plan, fpga: str, phase: int = 0) -> Scene:
         edge_ports=tuple(read_edge_ports(plan, fpga, phase).values()),
         longest=read_longest(plan, fpga, phase),
         at_boundaries=_at_boundaries(entry.get("crossing", {}), built=plan["phases"][phase].get("slices_built", False)),
+        unconstrained=filled_by_one(plan, fpga, phase),
     )
+
+
+def filled_by_one(plan: Plan, fpga: str, phase: int) -> str:
+    """Say why an FPGA has no floorplan: one module fills its only SLR, so that nothing is constrained; else nothing."""
+    content = plan["phases"][phase]
+    pblocks = content["floorplan"][fpga]["pblocks"]
+    styles = {content["constraint_styles"][pblock["slot"]] for pblock in pblocks.values()}
+    if plan["options"]["constraint_style"] != "auto" or styles != {"none"}:
+        return ""
+    largest = max(pblocks, key=lambda name: pblocks[name]["demand"]["LUT"])
+    share = pblocks[largest]["demand"]["LUT"] / sum(pblock["demand"]["LUT"] for pblock in pblocks.values())
+    return f"no floorplan: {largest} has {share:.0%} of the LUTs, no pblock is needed"
 
 
 def colours_in_order(plan: Plan, phase: int) -> tuple[Colour, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from floorflow.facts.constraint import summarised
 from floorflow.facts.floorplan import PblockEntry
 from floorflow.facts.values import Amounts, RectangleEntry
 from floorflow.hardware import Rect, free_cells, free_rectangles, load_platform
@@ -78,3 +80,12 @@ def test_what_is_asked_for_holds_whatever_the_pblocks() -> None:
 
 def test_where_there_is_one_slr_none_is_assigned() -> None:
     assert set(styles(ZYNQ, "slr").values()) == {"none"}
+
+
+def test_a_die_that_one_module_fills_is_told_as_no_floorplan() -> None:
+    rect, slot = Rect(0, 0, 9, 14), ZYNQ.slots[0].name
+    held = SimpleNamespace(pblocks={"big": pblock(slot, rect, lut=80), "tail": pblock(slot, rect, lut=20)})
+    told = {asked: summarised(asked, {slot: "none"}, [slot], {"fpga0": held}) for asked in ("auto", "none")}  # type: ignore[dict-item,arg-type]
+    assert told["auto"].startswith("no floorplan: big has 80% of the LUTs, no pblock is needed;")
+    assert "constrained" not in told["auto"]
+    assert told["none"].startswith("constrained: nothing")

@@ -114,7 +114,14 @@ def _plan(
 ) -> dict[str, Any]:
     return {
         "schema": "floorflow-plan/2",
-        "options": {"cap": CAP, "clock_mhz": CLOCK_MHZ, "fps": None, "fill": FILL, "objective": "throughput"},
+        "options": {
+            "cap": CAP,
+            "clock_mhz": CLOCK_MHZ,
+            "constraint_style": "hard",
+            "fps": None,
+            "fill": FILL,
+            "objective": "throughput",
+        },
         "platform": _platform(platform),
         "networks": [_network(network, phases) for network in networks],
         "phases": phases,

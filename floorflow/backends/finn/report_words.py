@@ -13,6 +13,10 @@ from floorflow.backends.finn.specialise import PREFERENCE
 from floorflow.dataflow.model import FoldedDataflow, Stream
 from floorflow.errors import some
 from floorflow.facts import EngineEntry, Plan
+from floorflow.facts.memory import MemoryEntry
+from floorflow.facts.phase import PhaseEntry
+from floorflow.facts.platform import SlotEntry
+from floorflow.request import limits_of
 from floorflow.resources import Resources
 
 FIFO_DEPTHS = "FINN: inFIFODepths"
@@ -71,6 +75,60 @@ def steps(plan: Plan, phase: int, free: Resources) -> Iterator[str]:
             f"before the first frame software writes the weights of {', '.join(names)} over AXI-lite ({uram:,} URAM)"
             f"{elsewhere if free_to_choose else ''}"
         )
+    yield from _weights_for_uram(plan, plan.phases[phase])
+
+
+SCARCE, IDLE = 0.7, 0.2
+"""Shares of a slot's limit: BRAM18 from which the weights' place is worth a word, URAM up to which it is idle."""
+IN_URAM = "ultra, written at run time"
+
+
+def _weights_for_uram(plan: Plan, phase: PhaseEntry) -> Iterator[str]:
+    """Yield, of slots that BRAM18 fills while URAM is idle, what the weights that may lie in URAM would save there."""
+    asked = plan.options.backend_options
+    if isinstance(asked, FinnOptions) and asked.runtime_weights == "always":
+        return
+    found = [text for slot in plan.slots_in(phase) for text in _saved_in(plan, phase, slot)]
+    if found:
+        yield (
+            "BRAM18 is the scarcest while URAM is idle; weights in URAM would save, with the foldings as they are, "
+            f"{'; '.join(found)}: --runtime-weights always plans with them, and software writes them over AXI-lite "
+            "before the first frame"
+        )
+
+
+def _saved_in(plan: Plan, phase: PhaseEntry, slot: SlotEntry) -> Iterator[str]:
+    """Yield what a slot would save; nothing where BRAM18 is not its scarcest resource or URAM is not idle."""
+    used, available = phase.partition.utilisation[slot.name], slot.available.resources
+    limit = limits_of(plan.options, available).as_dict()
+    shares = {name: used[name] * have / limit[name] for name, have in available.as_dict().items() if limit[name]}
+    scarcest = max(shares, key=lambda name: shares[name], default="")
+    if scarcest != "BRAM18" or shares[scarcest] < SCARCE or shares.get("URAM", 1.0) > IDLE:
+        return
+    slot_of = {engine: phase.partition.assignment[m.name] for m in phase.modules for engine in m.engines}
+    inside = [memory for memory in phase.memories if slot_of.get(memory.name) == slot.name]
+    names, saved, taken = _moved(inside, limit["URAM"] * (1 - shares["URAM"]))
+    if saved:
+        after = shares["BRAM18"] - saved / limit["BRAM18"]
+        yield (
+            f"{saved:,} BRAM18 of {slot.name} ({shares['BRAM18']:.0%} to {after:.0%} of its limit) for {taken:,} of "
+            f"{limit['URAM']:,} URAM ({some(names)})"
+        )
+
+
+def _moved(memories: Sequence[MemoryEntry], uram: float) -> tuple[list[str], int, int]:
+    """Return which weights fit so much URAM, what BRAM18 they save and what URAM they take; best trades first."""
+    moves = []
+    for memory in memories:
+        other = next((other.resources for other in memory.others if other.style == IN_URAM), None)
+        if memory.kind == "weights" and other is not None and other.BRAM18 < memory.resources.BRAM18:
+            moves.append((memory.name, memory.resources.BRAM18 - other.BRAM18, other.URAM - memory.resources.URAM))
+    names: list[str] = []
+    saved = taken = 0
+    for name, blocks, ultra in sorted(moves, key=lambda move: (-move[1] / max(move[2], 1), move[0])):
+        if taken + ultra <= uram:
+            names, saved, taken = [*names, name], saved + blocks, taken + ultra
+    return names, saved, taken
 
 
 DMA_BITS = 512

@@ -54,7 +54,8 @@ def check_objective(
         phase.expect("wrong-terms", f"{where}.terms", name, floorplan["terms"][name], derived)
     stated, where = floorplan["congestion"], f"{where}.congestion"
     _check_figures(stated, carried, offered, where, phase.findings)
-    _check_bins(stated, carried, board.device, where, phase.findings)
+    _check_peak(stated, _with_wires(carried, offered), board.device, where, phase.findings)
+    _check_bins(stated, carried, where, phase.findings)
 
 
 def wires_between_halves(device: Device, row: int) -> int:
@@ -72,20 +73,28 @@ def _check_figures(stated: RoutingMapRecord, carried: Bins, offered: Bins, where
         "bin_columns": BIN_TILES,
         "bin_rows": BIN_TILES,
         "capacity": max(map(max, offered)),
-        "peak": max(map(max, carried)),
+        "peak": max(map(max, _with_wires(carried, offered))),
         "mean": sum(map(sum, carried)) / (len(carried) * len(carried[0])),
         "over": sum(d > c > 0 for ds, cs in zip(carried, offered, strict=True) for d, c in zip(ds, cs, strict=True)),
     }
     findings.compare("wrong-routing-map", where, stated, derived)
 
 
-def _check_bins(stated: RoutingMapRecord, carried: Bins, device: Device, where: str, findings: Findings) -> None:
-    """Check the map itself, which is in whole numbers, and where its peak is."""
+def _with_wires(carried: Bins, offered: Bins) -> Bins:
+    """Return what bins carry that have wires; what is asked of a processor's bins goes around them."""
+    return [[d if c > 0 else 0.0 for d, c in zip(ds, cs, strict=True)] for ds, cs in zip(carried, offered, strict=True)]
+
+
+def _check_peak(stated: RoutingMapRecord, carried: Bins, device: Device, where: str, findings: Findings) -> None:
     peak, at = max(map(max, carried)), tuple(stated["peak_at"][side] for side in ("left", "bottom", "right", "top"))
     row, column = at[1] // BIN_TILES, at[0] // BIN_TILES
     inside = row < len(carried) and column < len(carried[0])
     if not inside or at != _sides(column, row, device) or carried[row][column] < peak * (1 - NEAR) - NEAR:
         findings.add("wrong-routing-map", where, f"peak_at is {at}, no bin with the peak of {peak:g}")
+
+
+def _check_bins(stated: RoutingMapRecord, carried: Bins, where: str, findings: Findings) -> None:
+    """Check the map itself, which is in whole numbers."""
     rows = [[int(number) for number in text.split()] for text in stated["demand"]]
     if [len(row) for row in rows] != [len(row) for row in carried]:
         findings.add("wrong-routing-map", where, f"demand is not of {len(carried)} rows of {len(carried[0])} bins")

@@ -15,6 +15,7 @@ from floorflow.view.names import Plan
 from floorflow.view.palette import (
     CROSSING,
     DOUBT,
+    INK,
     LINK,
     QUIET,
     RULE,
@@ -93,13 +94,14 @@ def floorplan(plan: Plan, platform: Platform, fpga: str, phase: int = 0) -> Shee
     sheet, frame = layout.sheet, layout.frame
     _draw_die(sheet, frame, scene, die)
     top = write_head(sheet, scene.title, scene.subtitle)
-    if scene.note:
-        sheet.write(MARGIN, top - 6, scene.note, 9, bold=True, colour=DOUBT)
-        top -= _NOTE
+    for note, colour in ((scene.note, DOUBT), (scene.unconstrained, INK)):
+        if note:
+            sheet.write(MARGIN, top - 6, note, 9, bold=True, colour=colour)
+            top -= _NOTE
     draw_legend(sheet, top + 1, scene.networks)
     _draw_slots(layout, scene, die)
     _draw_table(sheet, layout.table, scene, rows)
-    styles = {module.style for module in scene.modules}
+    styles = {module.style for module in scene.modules if not scene.unconstrained}
     below = draw_key(sheet, MARGIN + _KEY - 14, [*die_key([die], styles), *stream_key([scene], [die])])
     said = [BAR_KEY, _FILL_KEY, *([_REGION_KEY] if scene.regions else []), *way_texts(scene)]
     sheet.write(MARGIN, below, "   ·   ".join(said), 7, colour=QUIET)
@@ -114,7 +116,7 @@ def _lay_out(scene: Scene, die: Die, table_height: float) -> _Layout:
     top = MARGIN + _KEY + max(die_height + _AXIS, table_height, slots_height)
     left = MARGIN + _SLOTS_WIDTH + _GUTTER
     right = left + die_width + _GUTTER
-    header = _HEADER + (_NOTE if scene.note else 0) + legend_height(scene.networks)
+    header = _HEADER + _NOTE * (bool(scene.note) + bool(scene.unconstrained)) + legend_height(scene.networks)
     return _Layout(
         sheet=Sheet(right + _TABLE_WIDTH + MARGIN, top + header),
         frame=Frame.of(die, left, top, die_width),
@@ -127,6 +129,9 @@ def _draw_die(sheet: Sheet, frame: Frame, scene: Scene, die: Die) -> None:
     draw_background(sheet, frame, die)
     _draw_regions(sheet, frame, scene)
     occupied = Occupied()
+    if scene.unconstrained:
+        label_background(sheet, frame, die, occupied)
+        return
     port_marks = draw_port_marks(sheet, frame, scene, occupied)
     labels = draw_modules(sheet, frame, scene, die, occupied, names=True)
     for region in scene.regions:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from floorflow.view.background import die_key, draw_background
+from floorflow.view.background import PLATE, die_key, draw_background
 from floorflow.view.box import Box
 from floorflow.view.die import Die, Frame, die_of
 from floorflow.view.labels import draw_port_marks
@@ -73,7 +73,7 @@ def overview(plan: Plan, platform: Platform, phase: int = 0) -> Sheet:
     for name, view in views.items():
         _write_name(sheet, view, chain.boards.get(name, ""))
         _draw_view(sheet, view, slots, occupied)
-    styles = {module.style for scene in scenes for module in scene.modules}
+    styles = {module.style for scene in scenes for module in scene.modules if not scene.unconstrained}
     draw_key(sheet, MARGIN + _KEY - 18, [*die_key(dies, styles), *stream_key(scenes, dies)])
     return sheet
 
@@ -82,6 +82,9 @@ def _draw_view(sheet: Sheet, view: _View, slots: Mapping[str, Box], occupied: Oc
     """Draw a die with its modules' numbers and its streams."""
     scene, die, frame = view.scene, view.die, view.frame
     draw_background(sheet, frame, die, numbered=False)
+    if scene.unconstrained:
+        sheet.write(*frame.die.centre, "no floorplan: one module fills it", 7, align="middle", middle=True, plate=PLATE)
+        return
     ends = draw_port_marks(sheet, frame, scene, occupied, small=True)
     ends |= draw_modules(sheet, frame, scene, die, occupied, names=False)
     for port in scene.ports:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import onnx
@@ -13,10 +14,12 @@ from floorflow.backends.finn.attributes import bits_of, bits_to_hold, extreme_va
 from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.read.dataflow import read_source
-from floorflow.backends.finn.report_words import PACKED_SUM_BITS, warnings_of
+from floorflow.backends.finn.report_words import IN_URAM, PACKED_SUM_BITS, steps, warnings_of
 from floorflow.backends.finn.roles import constants_in_logic, described
 from floorflow.dataflow.model import Attributes, Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.errors import InputError
+from floorflow.facts.memory import MemoryChoiceEntry, MemoryEntry
+from floorflow.facts.values import Amounts
 from floorflow.resources import Resources
 from floorflow.technology import technology_of
 from floorflow.verify.finn.engines import FoldedEngine
@@ -220,3 +223,38 @@ def test_of_an_input_wider_than_dma_engines_the_rate_that_each_board_feeds_is_to
     # A frame of 6,272 bits is 13 words of 512 bits, 49 of 128 and 98 of 64.
     for words in ("512 bits a cycle (7,692,307 frames/s) on Alveo", "(2,040,816 frames/s)", "(1,020,408 frames/s)"):
         assert words in found
+
+
+def weights(name: str, blocks: int, ultra: int, style: str = IN_URAM) -> MemoryEntry:
+    other = MemoryChoiceEntry(style=style, resources=Amounts(URAM=ultra))
+    return MemoryEntry(
+        name=name, kind="weights", bits=10**6, style="block", resources=Amounts(BRAM18=blocks), others=[other]
+    )
+
+
+def test_a_slot_that_bram_fills_is_told_what_weights_in_uram_would_save() -> None:
+    memories = [
+        weights("small", 10, 5),
+        weights("large", 400, 40),
+        weights("vast", 90, 900),
+        weights("lut", 50, 0, "x"),
+    ]
+    slot = SimpleNamespace(name="s", available=SimpleNamespace(resources=Resources(lut=1000, bram18=1000, uram=400)))
+    used = {"LUT": 0.2, "FF": 0.0, "BRAM18": 0.72, "URAM": 0.0, "DSP": 0.0}
+    phase = SimpleNamespace(
+        engines={},
+        memories=memories,
+        modules=[SimpleNamespace(name="m", engines=[memory.name for memory in memories])],
+        partition=SimpleNamespace(assignment={"m": "s"}, utilisation={"s": used}),
+    )
+    cap = SimpleNamespace(as_dict=lambda: {"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9})
+    options = SimpleNamespace(cap=cap, backend_options=FinnOptions())
+    plan: Any = SimpleNamespace(options=options, phases=[phase], slots_in=lambda _: [slot])
+    (told,) = steps(plan, 0, Resources())
+    assert "410 BRAM18 of s (80% to 34% of its limit) for 45 of 360 URAM (large, small)" in told
+    used["URAM"] = 0.5
+    assert not list(steps(plan, 0, Resources())), "URAM is in use"
+    used["URAM"], used["LUT"] = 0.0, 0.69
+    assert not list(steps(plan, 0, Resources())), "LUT is scarcer"
+    options.backend_options, used["LUT"] = FinnOptions(runtime_weights="always"), 0.2
+    assert not list(steps(plan, 0, Resources())), "asked for already"

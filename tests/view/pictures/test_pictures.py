@@ -260,3 +260,28 @@ def test_areas_without_fabric_lie_over_a_modules_fill_and_under_its_outline(pynq
     assert hole.style["fill"] == COLUMN_COLOURS[ABSENT]
     assert fill.z < hole.z < outline.z
     assert not shapes_of(floorplan(fake_plan(u250, 2), u250, "fpga0"), "area", fill=COLUMN_COLOURS[ABSENT])
+
+
+def test_what_would_be_of_one_row_is_not_drawn(ku5p: Platform) -> None:
+    plan = fake_plan(ku5p, 1)
+    (network,), (phase,) = plan["networks"], plan["phases"]
+    network["trace"] = network["trace"][:1]
+    engines = phase["networks"][0]["folding"]["engines"]
+    first = next(iter(engines))
+    phase["networks"][0]["folding"]["engines"] = {first: engines[first]}
+    assert not {"candidates", "folding", "partition"} & set(charts(plan, ku5p))
+    assert {"candidates", "folding", "partition"} <= set(charts(fake_plan(ku5p, 2), ku5p))
+
+
+def test_a_die_that_one_module_fills_has_no_floorplan(ku5p: Platform) -> None:
+    plan = fake_plan(ku5p, 2)
+    (phase,) = plan["phases"]
+    phase["constraint_styles"] = dict.fromkeys(phase["constraint_styles"], "none")
+    names = {module["name"] for module in phase["modules"]}
+    drawn = {shape.name for shape in floorplan(plan, ku5p, "fpga0").shapes}
+    assert names <= drawn, "asked for: where they would fit"
+    plan["options"]["constraint_style"] = "auto"
+    alone = floorplan(plan, ku5p, "fpga0")
+    assert not names & {shape.name for shape in alone.shapes}
+    assert any(text.startswith("no floorplan: ") for text in texts_of(alone))
+    assert "routing_fpga0" not in charts(plan, ku5p)
