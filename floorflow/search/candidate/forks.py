@@ -23,7 +23,7 @@ from floorflow.search.candidate.assignment import improved, merge_groups
 from floorflow.search.candidate.candidate import Candidate, realised
 from floorflow.search.candidate.context import PlanningContext
 
-FULLER = (Fraction(6, 10), Fraction(3, 4), Fraction(9, 10))
+FULLER = (Fraction(6, 10), Fraction(3, 4), Fraction(22, 25), Fraction(9, 10))
 """Shares of their limits up to which slots may be full for fewer streams over links, the last if need be."""
 MOST_FORKS = 24
 """Forks that are modules of their own at most: a partition of hundreds of modules takes minutes, and finds less."""

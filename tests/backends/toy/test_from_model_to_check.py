@@ -12,7 +12,7 @@ from floorflow.errors import InputError
 from tests.backends.layered_plans import assert_legal, read
 from tests.backends.toy.toolbox import EDGES, TOY, floorflow, plan
 
-PICTURES = {"candidates", "floorplan_fpga0", "folding", "partition", "routing_fpga0"}
+PICTURES = {"floorplan_fpga0", "folding", "partition", "routing_fpga0"}
 
 
 @pytest.mark.usefixtures("installed")
