@@ -94,7 +94,12 @@ class WishEntry(PlanModel):
     without: WithoutWishEntry | None
 
     def __str__(self) -> str:
-        return f"{self.kind} {', '.join(self.names)}" + (f": {', '.join(self.places)}" if self.places else "")
+        return wish_line(self.kind, self.names, self.places)
+
+
+def wish_line(kind: str, names: Sequence[str], places: Sequence[str]) -> str:
+    """Return a line of the file of wishes as it is told."""
+    return f"{kind} {', '.join(names)}" + (f": {', '.join(places)}" if places else "")
 
 
 class WishesEntry(PlanModel):
@@ -274,18 +279,8 @@ def evenness(found: EvennessEntry | None) -> list[str]:
     """Return both ends of the trade between fullness and crossings, and what was taken by which rule."""
     if found is None:
         return []
-    rows = [
-        (
-            "",
-            "fullest, of its limit",
-            "bound",
-            "cost of crossings",
-            "bound",
-            "over links",
-            "wires there",
-            "status, method",
-        )
-    ]
+    crossings = ("cost of crossings", "bound", "over links", "wires there", "status, method")
+    rows = [("", "fullest, of its limit", "bound", *crossings)]
     for row in found.rows:
         bounds = ("-" if row.fullness.bound is None else f"{row.fullness.bound:.1%}", number(row.crossings.bound))
         cost, method = number(row.crossings.objective), f"{row.crossings.status}, {row.crossings.method}"

@@ -117,7 +117,8 @@ def arrays_of(problem: PartitionProblem) -> ProblemArrays:
     names = tuple(problem.demands)
     pairs, wires, carried = _merged_streams(problem, {name: i for i, name in enumerate(names)})
     apart = len(problem.apart)
-    registers = np.zeros((len(problem.edges), len(problem.slots), len(RESOURCE_NAMES) + apart), dtype=np.int64)
+    columns = len(RESOURCE_NAMES) + apart
+    registers = np.zeros((len(problem.edges), len(problem.slots), columns), dtype=np.int64)
     for k, edge in enumerate(problem.edges):
         for slot, amount in edge.registers.items():
             registers[k, slot, : len(RESOURCE_NAMES)] = amount.as_tuple()
@@ -133,11 +134,9 @@ def arrays_of(problem: PartitionProblem) -> ProblemArrays:
                 (*need.as_tuple(), *(group.count(name) for group in problem.apart))
                 for name, need in problem.demands.items()
             ],
-            len(RESOURCE_NAMES) + apart,
+            columns,
         ),
-        limit=_integers(
-            [(*slot.limit.as_tuple(), *[1] * apart) for slot in problem.slots], len(RESOURCE_NAMES) + apart
-        ),
+        limit=_integers([(*slot.limit.as_tuple(), *[1] * apart) for slot in problem.slots], columns),
         cells=_cells(problem, names),
         most_cells=np.array([_capped(most) for most in problem.most_cells], dtype=np.int64),
         takes=_takes(problem),

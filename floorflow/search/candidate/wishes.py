@@ -20,6 +20,7 @@ from pydantic import Field
 
 from floorflow.dataflow.model import Dataflow
 from floorflow.errors import InputError, some
+from floorflow.facts.partition import wish_line
 from floorflow.facts.values import InputFile
 from floorflow.hardware import Platform
 from floorflow.hardware.reading import FileModel, parse
@@ -56,7 +57,7 @@ class Wish:
     @property
     def text(self) -> str:
         """The line."""
-        return f"{self.kind} {', '.join(self.names)}" + (f": {', '.join(self.places)}" if self.places else "")
+        return wish_line(self.kind, self.names, self.places)
 
 
 @dataclass(frozen=True)

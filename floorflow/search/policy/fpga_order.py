@@ -10,7 +10,7 @@ from dataclasses import replace
 from math import inf
 
 from floorflow.errors import Refused, Stop
-from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.context import PlanningContext, fpga_order
 from floorflow.search.candidate.findings import OtherOrder, SearchResult
 from floorflow.search.candidate.progress import Progress
 from floorflow.search.interval.rate import at_the_bounds, beyond_the_bounds, fit_kinds
@@ -23,8 +23,7 @@ def with_other_order(found: SearchResult, progress: Progress) -> SearchResult:
     if len(found.context.platform.fpgas) == 1 or request.goal != "throughput" or found.interrupted:
         return found
     problem, slot_of = found.candidate.problem, found.candidate.partition.slot_of
-    number = {slot.name: n for n, fpga in enumerate(found.context.platform.fpgas) for slot in fpga.slots}
-    order = tuple(number[slot.name] for slot in problem.slots)
+    order = fpga_order(replace(found.context, request=request.changed(allow_cycles=False)))
     if request.allow_cycles and not replace(problem, order=order).back(slot_of):
         return replace(found, other_order=OtherOrder(interval, proven=True))
     if not request.allow_cycles and interval == found.bound_cycles:
