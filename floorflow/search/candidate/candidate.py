@@ -26,6 +26,7 @@ from floorflow.search.candidate.members import parts_of
 from floorflow.search.candidate.slot_problem import (
     Use,
     channel_routes,
+    crossing_registers,
     measured_engines,
     module_uses,
     partition_problem,
@@ -170,12 +171,16 @@ def in_styles(
 ) -> tuple[Channel, ...]:
     """Realise the channels, each FIFO in the memory that is least scarce where its engine lies.
 
-    ``place_of`` maps engines to places, ``limits`` these to what the design may use of them.
+    ``place_of`` maps engines to places, ``limits`` these to what the design may use of them. Where places are slots,
+    registers at their boundaries take of them first.
     """
     channels = connected(context, folded, known)
     free = dict(limits)
     for engine, need in engine_charges(folded, [replace(c, fifo_resources=ZERO) for c in channels]).items():
         free[place_of[engine]] -= need
+    for channel in channels if limits.keys() == context.limits.keys() else ():
+        for slot, need in crossing_registers(context, channel, place_of):
+            free[slot] -= need
     styles = choose_styles(channels, context.costs, place_of, free, context.scarcity_prices)
     return connected(context, folded, replace(known, styles=styles))
 

@@ -8,7 +8,7 @@ may be as full as `Request.fullest_fill` allows, as long as it is as likely to h
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
@@ -258,6 +258,16 @@ def channel_routes(
     """Return what lies between the ends of every channel that leaves its slot, by the channel's name."""
     pairs = {name: channel_slots(context, slot_of, ends) for name, ends in modules_between(modules, channels).items()}
     return {name: context.platform.route(*pair) for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def crossing_registers(
+    context: PlanningContext, channel: Channel, slot_of: Mapping[str, str]
+) -> Iterator[tuple[str, Resources]]:
+    """Yield what registers at each boundary that a channel crosses take of a slot; ``slot_of`` is by engine."""
+    for step in channel_steps(context, slot_of, (channel.stream.source, channel.stream.target)):
+        for joint, crossing in zip(step.joints, step.crossings, strict=True):
+            for slot, stages in zip(joint, crossing.register_shares, strict=True):
+                yield slot, crossing.of_a_wire.times(stages * channel.sll_wires)
 
 
 def channel_slots(context: PlanningContext, slot_of: Mapping[str, str], ends: tuple[str, str]) -> tuple[str, str]:
