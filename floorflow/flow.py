@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
@@ -29,8 +29,12 @@ def plan(
     progress: Progress = SILENT,
     measured: Measurements = NO_MEASUREMENTS,
     source: Source | None = None,
+    *,
+    searched: Callable[[], object] = int,
 ) -> PlanWithFiles:
     """Plan a network on a platform: read (unless ``source`` was), lower, cost, search, record, emit.
+
+    ``searched`` is called when the search has ended.
 
     The search goes round the stages between: fold, connect, cluster, partition (`candidate.complete`), place
     (`repairs`). Ctrl-C ends it with the best legal plan known, marked as interrupted, or is raised.
@@ -40,12 +44,17 @@ def plan(
         request = settled(request)
         run = Run(_read([request], [source], progress), request, progress, measured)
         found = required(ONE[request.reconfigure](run))
+        searched()
         made = recorded(found, progress)
         return with_extras(required(made), found, work.spent)
 
 
 def plan_several(
-    request: SeveralRequest, progress: Progress = SILENT, sources: Sequence[Source | None] = ()
+    request: SeveralRequest,
+    progress: Progress = SILENT,
+    sources: Sequence[Source | None] = (),
+    *,
+    searched: Callable[[], object] = int,
 ) -> PlanWithFiles:
     """Plan several networks on a platform together; ``sources``: those that were read before, else None."""
     known = sources or [None] * len(request.each)
@@ -53,8 +62,9 @@ def plan_several(
         one.require_files(model=source is None)
     request = request.like(settled(request.shared))
     run = Run(_read(request.each, known, progress), request.shared, progress)
-    made = recorded(SEVERAL[request.shares_memory](run, request), progress)
-    return required(made)
+    found = SEVERAL[request.shares_memory](run, request)
+    searched()
+    return required(recorded(found, progress))
 
 
 def plan_on_resources(

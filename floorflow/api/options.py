@@ -149,6 +149,7 @@ class PlanOptions(ProblemOptions, total=False):
     place_method: str
     place_weights: Weights
     effort: Effort
+    time_limit: float | None
     bargains: Bargains | None
     plots: bool
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Unpack, cast
 
 from floorflow.api.asking import asked, asked_of_several, rates_of_one, require_platform, shares_memory
+from floorflow.api.clock import time_limit
 from floorflow.api.command import command_line, command_line_of_several
 from floorflow.api.events import Callback, told_to
 from floorflow.api.models import AnyModel
@@ -56,9 +57,11 @@ def plan(
     with whole_imports():
         from floorflow import flow
 
-    outcome = flow.plan(request, told_to(progress), source=source)
-    made = plan_of(outcome, command_line("plan", request), plots=request.plots, started=started)
-    if made.interrupted:
+    with time_limit(request.time_limit, started) as clock:
+        outcome = flow.plan(request, told_to(progress), source=source, searched=clock.stop)
+    words = command_line("plan", request)
+    made = plan_of(outcome, words, plots=request.plots, started=started, timed_out=clock.is_over)
+    if made.interrupted and not made.timed_out:
         raise Interrupted(made)
     return made
 
@@ -78,9 +81,10 @@ def _plan_several(
     with whole_imports():
         from floorflow import flow
 
-    outcome = flow.plan_several(request, told_to(progress), sources=sources)
+    with time_limit(request.shared.time_limit, started) as clock:
+        outcome = flow.plan_several(request, told_to(progress), sources=sources, searched=clock.stop)
     words = command_line_of_several("plan", request)
-    made = plan_of(outcome, words, plots=request.shared.plots, started=started)
-    if made.interrupted:
+    made = plan_of(outcome, words, plots=request.shared.plots, started=started, timed_out=clock.is_over)
+    if made.interrupted and not made.timed_out:
         raise Interrupted(made)
     return made

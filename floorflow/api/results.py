@@ -66,7 +66,7 @@ class SavedPlan(ABC):
 
     @property
     def interrupted(self) -> bool:
-        """Whether Ctrl-C ended the search, so that more might have been found."""
+        """Whether Ctrl-C or a time limit ended the search, so that more might have been found."""
         return bool(self.plan.interrupted)
 
     def save(
@@ -156,10 +156,12 @@ class Plan(SavedPlan):
         steps: Mapping[str, float] = MappingProxyType({}),
         extras: Callable[[Progress], facts.Extras | None] | None = None,
         loaded_from: Path | None = None,
+        timed_out: bool = False,
     ) -> None:
         super().__init__(command, seconds, plots=plots, steps=steps, loaded_from=loaded_from)
         self.plan = plan
         self.files = files
+        self.timed_out = timed_out
         self._platform = platform
         self._saved_pictures = pictures
         self._extras = extras
@@ -265,7 +267,9 @@ def encoded(files: Mapping[str, str | bytes]) -> dict[str, bytes]:
     return {name: data.encode() if isinstance(data, str) else data for name, data in files.items()}
 
 
-def plan_of(outcome: PlanWithFiles, command: Sequence[str], *, plots: bool, started: float) -> Plan:
+def plan_of(
+    outcome: PlanWithFiles, command: Sequence[str], *, plots: bool, started: float, timed_out: bool = False
+) -> Plan:
     """Return what a run of the flow came to."""
     return Plan(
         outcome.plan,
@@ -276,6 +280,7 @@ def plan_of(outcome: PlanWithFiles, command: Sequence[str], *, plots: bool, star
         plots=plots,
         steps=outcome.seconds,
         extras=outcome.extras,
+        timed_out=timed_out,
     )
 
 

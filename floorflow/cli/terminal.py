@@ -90,7 +90,11 @@ class Saved(Protocol):
 
     @property
     def interrupted(self) -> bool:
-        """Whether a signal cut its search short."""
+        """Whether a signal or a time limit cut its search short."""
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether it was a time limit."""
 
     def save(
         self, folder: Path, *, force: bool, command: Sequence[str], progress: Callback | None, extras: bool
@@ -141,6 +145,8 @@ def save_whole(made: Saved, out: Path, *, force: bool, progress: Callback | None
     there = f"the {which} is written to {out}, without pictures and extras"
     try:
         tell()
+        if made.timed_out and not late:
+            return Ending(f"[time limit] {there}")
         if late or made.interrupted:
             return Ending(interrupted=there)
         files = made.save_extras(out, command=sys.argv, progress=progress)

@@ -286,6 +286,13 @@ class Request(BaseModel):
     )
 
     effort: Annotated[Effort, EFFORT] = Field("default", description="How long solvers may work.")
+    time_limit: Annotated[float | None, EFFORT] = Field(
+        None,
+        gt=0,
+        exclude=True,
+        description="Seconds on the clock after which the best legal plan found so far is written; none: no limit. "
+        "A plan that was finished before is the same as without.",
+    )
     bargains: Annotated[Bargains | None, EFFORT] = Field(
         None,
         description="What a little less rate would free: fold for it, plan it for its wire length too, or none; "

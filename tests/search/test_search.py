@@ -86,8 +86,9 @@ def rate(request: Request, place: Placer) -> float:
 def test_neighbours_merge_in_every_slot_that_fails() -> None:
     request = Request(CNV, "alveo-u250", effort="fast", **FREE)
     free = find(request, fits).candidate
-    allowed = max(Counter(free.slot_of.values()).values()) // 2
-    assert allowed > 1
+    most = max(Counter(free.slot_of.values()).values())
+    allowed = most - most // 2
+    assert 1 < allowed < most
     packed = find(request, at_most(allowed))
     assert packed.candidate.interval_cycles == free.interval_cycles
     assert max(Counter(packed.candidate.slot_of.values()).values()) <= allowed

@@ -83,9 +83,10 @@ class CutSearch:
             self.solve_all()
         self._walk(int(_LONG * self.work), _HEATS)
 
-    def find_legal(self) -> None:
+    def find_legal(self, *, walks: bool = True) -> None:
         """Walk for a start; where none is legal, look for any."""
-        self._walk(_SHORT * len(self.annealer.free), (1.0, 0.2))
+        if walks:
+            self._walk(_SHORT * len(self.annealer.free), (1.0, 0.2))
         if not self.is_done and not self.is_legal:
             self._look_for_any()
 

@@ -168,18 +168,24 @@ def complete(
     folding: FoldingSolution,
     tightened: Mapping[str, float] | None = None,
     slot_of: Mapping[str, str] | None = None,
+    *,
+    stay: bool = False,
 ) -> Candidate | Unassigned:
     """Run connect, cluster and partition on one folding.
 
     ``tightened`` scales the limit of single slots (a repair when placement failed there). ``slot_of`` are the slots for
-    which engines were folded, by their names before that: modules then end at slots, and partition starts from there.
+    which engines were folded, by their names before that: modules then end at slots, and partition starts from there,
+    or they ``stay`` there.
     """
     folded = folded_by(context, folding)
     renamed = renamings(context.dataflow, folded.dataflow)
     slots = {renamed[engine]: slot for engine, slot in (slot_of or {}).items()}
     modules = clustered(context, folded, slots)
     start = {module.name: slots[module.engines[0]] for module in modules} if slots else None
-    candidate = assign(context, folding, modules, tightened=tightened, start=start)
+    if stay and start is not None:
+        candidate = _where_folded(context, folding, modules, start)
+    else:
+        candidate = assign(context, folding, modules, tightened=tightened, start=start)
     if context.request.granularity == "slot" and isinstance(candidate, Candidate):
         candidate = by_slot(context, candidate, sorted(set(candidate.slot_of.values())), keep=1)
     if isinstance(candidate, Candidate):
@@ -263,9 +269,9 @@ def assign(
         failure = overfull(candidate)
         needed = channel_routes(context, modules, channels, candidate.slot_of)
         routes = {n: routes.get(n, Route()).longer(needed.get(n, Route())) for n in (routes | needed)}
-    began = None if area_share is not None else _as_it_began(context, folding, modules, channels, begin)
-    if began is None:
+    if area_share is not None or begin is None or not channels:
         return failure
+    began = _as_it_began(context, folding, modules, channels, begin)
     # Where slots were folded for themselves, what each lacks is what counts, not how near another assignment comes.
     return began if began.problem.is_legal(began.partition.slot_of) else overfull(began)
 
@@ -294,6 +300,18 @@ def improved(context: PlanningContext, candidate: Candidate) -> Candidate:
     return candidate
 
 
+def _where_folded(
+    context: PlanningContext, folding: FoldingSolution, modules: Sequence[Module], slot_of: Mapping[str, str]
+) -> Candidate | PartitionFailure:
+    """Return the candidate with its modules in given slots, or what these are short of."""
+    folded, names = folded_by(context, folding), list(context.limits)
+    known = PartialPlacement(module_of(modules), {}, least_words(context, folded))
+    channels = _before_partition(context, folded, known, slot_of)
+    begin = {module: names.index(slot) for module, slot in slot_of.items()}
+    found = _as_it_began(context, folding, modules, channels, begin)
+    return found if found.problem.is_legal(begin) else overfull(found)
+
+
 def _before_partition(
     context: PlanningContext, folded: FoldedDataflow, known: PartialPlacement, start: Mapping[str, str] | None
 ) -> tuple[Channel, ...]:
@@ -309,11 +327,9 @@ def _as_it_began(
     folding: FoldingSolution,
     modules: Sequence[Module],
     channels: Sequence[Channel],
-    begin: Mapping[str, int] | None,
-) -> Candidate | None:
-    """Return the candidate with the assignment that partition began from, be it legal or not; None without one."""
-    if begin is None or not channels:
-        return None
+    begin: Mapping[str, int],
+) -> Candidate:
+    """Return the candidate with the assignment that partition began from, be it legal or not."""
     answer = PartitionSolution(begin, SolveStats("segments", "heuristic"))
     candidate = realised(context, folding, modules, channels, answer)
     stats = SolveStats("segments", "heuristic", float(candidate.problem.cost(begin)))
@@ -326,12 +342,8 @@ def as_before(context: PlanningContext, folding: FoldingSolution) -> Candidate |
     modules = before.clustered(folded.options)
     if not modules or not {before.slot_of.get(module.name) for module in modules} <= context.limits.keys():
         return None
-    names = list(context.limits)
-    begin = {module.name: names.index(before.slot_of[module.name]) for module in modules}
-    known = PartialPlacement(module_of(modules), {}, least_words(context, folded))
-    channels = _before_partition(context, folded, known, before.slot_of)
-    found = _as_it_began(context, folding, modules, channels, begin)
-    if found is None or not found.problem.is_legal(begin):
+    found = _where_folded(context, folding, modules, {m.name: before.slot_of[m.name] for m in modules})
+    if isinstance(found, PartitionFailure):
         return None
     stats = replace(found.partition.stats, method="as in the plan to stay near")
     return replace(found, partition=replace(found.partition, stats=stats))

@@ -152,7 +152,9 @@ class Cutter:
                     self._found.get(len(found), ()),
                     CutHops(segments, self._hops, self._numbers(slots), *tied),
                 )
-                found.append(CutInOrder(Cuts(segments, spaces, self._table, passes, guess, hops=hops), slots))
+                most = self.context.search_limits.cuts_tried
+                cuts = Cuts(segments, spaces, self._table, passes, guess, hops=hops, most_tried=most)
+                found.append(CutInOrder(cuts, slots))
         return tuple(found)
 
     @cached_property

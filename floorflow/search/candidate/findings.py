@@ -61,10 +61,14 @@ class Fullness:
 
 @dataclass(frozen=True)
 class Design:
-    """A candidate before it is placed, the rule that it is best by, and rules whose designs had no floorplan."""
+    """A candidate before it is placed, the rule that it is best by, and rules whose designs had no floorplan.
+
+    ``even``: the least full one that was found on the way.
+    """
 
     candidate: Candidate
     rule: EvennessRule
+    even: Candidate | None = None
     passed: tuple[EvennessRule, ...] = ()
 
 

@@ -95,6 +95,14 @@ def place_joined(context: PlanningContext, candidate: Candidate) -> PlacedCandid
     return _joined(context, candidate, answer)
 
 
+def place_slots_whole(context: PlanningContext, candidate: Candidate, why: str) -> PlacedCandidate | PlacementFailure:
+    """Place the candidate with one pblock for each slot, which takes no search; ``why`` is told in the plan."""
+    for slot in sorted(set(candidate.slot_of.values())):
+        candidate = join_slot(context, candidate, slot, why)
+    repair = f"one pblock for {some([joined.slot for joined in candidate.joined])}"
+    return place_candidate(context, candidate, repair, tight=True)
+
+
 def _joined(
     context: PlanningContext, candidate: Candidate, failure: PlacementFailure
 ) -> PlacedCandidate | PlacementFailure:

@@ -346,8 +346,8 @@ def designs(run: SearchState, candidate: Candidate) -> Iterator[Design]:
         yield Design(run.improved(replace(candidate, narrowed=comfortable)), "comfortable")
     even, near = _least_even(run, candidate)
     if is_comfortable(context, even) and not is_comfortable(context, candidate):
-        yield Design(run.improved(replace(even, narrowed=comfortable)), "comfortable")
-    yield Design(run.improved(replace(even, narrowed=near)), "nearly least full")
+        yield Design(run.improved(replace(even, narrowed=comfortable)), "comfortable", even)
+    yield Design(run.improved(replace(even, narrowed=near)), "nearly least full", even)
 
 
 def _is_weighed(context: PlanningContext) -> bool:
@@ -390,7 +390,10 @@ def weighed(found: SearchResult, progress: Progress) -> SearchResult:
 def _evenness(run: SearchState, found: SearchResult, design: Design) -> Evenness:
     """Return the ends with the foldings of a plan: that of least fullness and that of fewest crossings."""
     before, caps = design.candidate, cap_limits(run.context)
-    even = run.improved(_least_even(run, before)[0])
+    even = design.even or _least_even(run, before)[0]
+    with run.progress.stage("partition"):
+        again = assign(run.context_of(even), even.folding, even.modules, start=even.slot_of, prove=True)
+    even = again if isinstance(again, Candidate) else even
     wide = replace(before, narrowed=dict(run.context.allowed))
     few = before if crossings_of(before) == (0, 0, 0) else run.improved(wide)
     # What is placed may have moved, and counts as it is.

@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import Refusal
 from floorflow.folding import RATIO, FoldingProblem, FoldingSolution, fold_at_interval, restricted, shortest_interval
+from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import Design, SearchResult, TraceRow
 from floorflow.search.candidate.placing import PlacedCandidate
+from floorflow.search.candidate.progress import SILENT
+from floorflow.search.candidate.repair import place_slots_whole
 from floorflow.search.interval.least_full import designs, least_full_candidate
-from floorflow.search.interval.state import SearchState, shortest_possible
-from floorflow.search.interval.strategies import Strategy, strategies
+from floorflow.search.interval.state import SearchState, share_of, shortest_possible
+from floorflow.search.interval.strategies import Strategy, kept_by_slots, strategies
 
 
 def own_kinds(problem: FoldingProblem) -> FoldingProblem | None:
@@ -296,6 +299,38 @@ def last_refused(run: SearchState) -> TraceRow | None:
 def row_sentence(row: TraceRow) -> str:
     """Return a row of the trace as a sentence."""
     return f"{row.interval_cycles:,} cycles: {row.verdict} ({row.stage}): {row.detail}"
+
+
+QUICK = (1.15, 1.5, 2.0, 3.0, 5.0, 10.0, math.inf)
+"""Times the bound at which a design is looked for that is there at once, under a time limit."""
+
+
+IN_HASTE = "the time limit left no time to look for rectangles"
+QUICK_CUTS, QUICK_SPARED = 100, 0.08
+"""Cuts that are tried at each of these intervals, and the share of each slot that is left for FIFOs to deepen."""
+
+
+def found_quickly(context: PlanningContext) -> PlacedCandidate | None:
+    """Return a design that takes a second or two: each slot folds a segment, and is one pblock; None if none is found.
+
+    It is what there is when a time limit comes early. Nothing else is learnt from it, so that a plan that is finished
+    in time is the same as without the limit.
+    """
+    if not context.floorplans or context.given is not None or context.request.keep_granularity:
+        return None
+    context = replace(context, search_limits=replace(context.search_limits, cuts_tried=QUICK_CUTS))
+    spared = {slot: share_of(limit, QUICK_SPARED) for slot, limit in context.limits.items()}
+    intervals, start = shortest_possible(SearchState(context, SILENT))
+    for times in QUICK:
+        run = SearchState(context, SILENT, reserve=dict(spared))
+        index = bisect_left(intervals, times * intervals[start])
+        interval = intervals[min(index, len(intervals) - 1)]
+        slot_of = run.cut(interval)
+        found = None if isinstance(slot_of, Refusal) else kept_by_slots(run, slot_of, interval)[0]
+        placed = None if found is None else place_slots_whole(context, found, IN_HASTE)
+        if isinstance(placed, PlacedCandidate):
+            return placed
+    return None
 
 
 def least_resources(run: SearchState, intervals: tuple[int, ...]) -> None:

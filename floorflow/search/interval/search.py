@@ -40,6 +40,7 @@ from floorflow.search.interval.rate import (
     beyond_the_bounds,
     end_of_least_resources,
     fit_kinds,
+    found_quickly,
     last_refusal_sentence,
     last_refused,
     least_full_at_end,
@@ -51,8 +52,8 @@ from floorflow.search.interval.state import SearchState, shortest_possible
 from floorflow.search.interval.wish_prices import priced_wishes, without_prices
 from floorflow.stats import Status
 
-WHEN_INTERRUPTED = "interrupted: this is the best that had been found"
-"""What ended a search that Ctrl-C stopped."""
+WHEN_INTERRUPTED = "interrupted, or at the time limit: this is the best that had been found"
+"""What ended a search that Ctrl-C or the clock stopped."""
 AT_ONCE_S = 1.0
 """Seconds in which candidates that were not placed yet may be, of the three in which an interrupted run ends; only
 there does a clock decide anything."""
@@ -67,6 +68,8 @@ def search(context: PlanningContext, progress: Progress = SILENT) -> Outcome:
             return _infeasible(run, longest)
         going = _Search(run, longest)
         with Stop():
+            if context.request.time_limit is not None:
+                going.quick = found_quickly(context)
             if context.given is None:
                 going.by_goal()
             else:
@@ -78,7 +81,12 @@ def search(context: PlanningContext, progress: Progress = SILENT) -> Outcome:
 
 def _placed_at_once(going: _Search) -> Outcome:
     """Return the best design that there is; pblocks that were growing are as they were, to grow once more."""
-    if going.interrupted or not going.context.floorplans or not place_best(going.run, going.longest):
+    if going.interrupted or not going.context.floorplans:
+        return INTERRUPTED
+    quick = going.quick
+    if not place_best(going.run, going.longest) and quick is not None and quick.candidate.kept_cycles <= going.longest:
+        going.run.best = quick
+    if going.run.best is None or going.run.best.candidate.kept_cycles > going.longest:
         return INTERRUPTED
     going.interrupted = True
     return going.result()
@@ -101,6 +109,8 @@ class _Search:
     ended_by: str = WHEN_INTERRUPTED
     interrupted: bool = False
     without_balance: WithoutBalance | None = None
+    quick: PlacedCandidate | None = None
+    """What there is if a time limit comes before anything better."""
 
     def __post_init__(self) -> None:
         self.context, self.free = self.run.context, self.run

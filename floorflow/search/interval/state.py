@@ -259,14 +259,17 @@ class SearchState:
         return bool(short)
 
     def complete(
-        self, folding: FoldingSolution, share: float = 1.0, slot_of: SlotOf | None = None
+        self, folding: FoldingSolution, share: float = 1.0, slot_of: SlotOf | None = None, *, stay: bool = False
     ) -> Candidate | Unassigned:
-        """Connect, cluster and partition, within a share of every slot's limit; remembers the candidate for Ctrl-C."""
+        """Connect, cluster and partition, within a share of every slot's limit; remembers the candidate for Ctrl-C.
+
+        ``stay``: modules stay in the slots for which they were folded.
+        """
         tightened = None if share >= 1 else dict.fromkeys(self.context.limits, share)
         with self.progress.stage("partition"):
             self.progress.note(f"interval {folding.interval_cycles:,} cycles")
             # How few streams links carry is known once forks may lie behind them.
-            answer = complete(replace(self.context, link_streams=None), folding, tightened, slot_of)
+            answer = complete(replace(self.context, link_streams=None), folding, tightened, slot_of, stay=stay)
         self.learn(folding)
         if isinstance(answer, Candidate):
             self.completed.append(answer)

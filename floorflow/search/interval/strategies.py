@@ -177,20 +177,36 @@ def _stages_on_slots(run: SearchState, interval: int, share: float) -> SlotOf | 
 
 
 def folded_by_slots(run: SearchState, slot_of: SlotOf, interval: int) -> Candidate | None:
-    """Fold each slot, connect, cluster and partition; on failure keep back, slot by slot, what was short."""
+    """Fold each slot, connect and cluster; on failure keep back, slot by slot, what was short.
+
+    Only what is left short at last moves, in a partition, for that takes as long as many foldings.
+    """
+    found, folding, refusals = kept_by_slots(run, slot_of, interval)
+    if found is None and folding is not None:
+        answer = run.complete(folding, slot_of=slot_of)
+        found = answer if isinstance(answer, Candidate) else None
+    if found is None:
+        run.refused(interval, "partition", unproven(refusals), "each slot folded for itself: ")
+    return found
+
+
+def kept_by_slots(
+    run: SearchState, slot_of: SlotOf, interval: int
+) -> tuple[Candidate | None, FoldingSolution | None, tuple[Refusal, ...]]:
+    """Fold each slot with its engines as they are given; return also the last folding and what that was short of."""
     refusals: tuple[Refusal, ...] = ()
+    folding: FoldingSolution | None = None
     for _ in range(run.context.search_limits.slot_rounds):
         with run.progress.stage("folding"):
             run.progress.note(f"interval {interval:,} cycles, each slot for itself")
             folded = run.cutter.folded(slot_of, interval)
         if isinstance(folded, Refusal):
-            refusals = (folded,)
-            break
-        answer = run.complete(run.least_priced(folded, "exact by slot"), slot_of=slot_of)
+            return None, folding, refusals or (folded,)
+        folding = run.least_priced(folded, "exact by slot")
+        answer = run.complete(folding, slot_of=slot_of, stay=True)
         if isinstance(answer, Candidate):
-            return answer
+            return answer, folding, ()
         refusals = answer.failure.refusals
         if not run.keep_back(refusals):
             break
-    run.refused(interval, "partition", unproven(refusals), "each slot folded for itself: ")
-    return None
+    return None, folding, refusals

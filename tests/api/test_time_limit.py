@@ -1,0 +1,99 @@
+"""A time limit: the best legal plan that there is by then, the same plan if nothing was cut short, or an error."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import floorflow as ff
+from tests.command_line import floorflow
+from tests.plans import CNV, FAST, FREE, TFC
+
+LONG_S = 1e6
+
+
+def ringing_in(stage: str, times: int = 1) -> Callable[[ff.Event], None]:
+    """Return what lets the clock ring when a stage begins for the nth time, as it would by itself at some point."""
+    begun: list[str] = []
+
+    def tell(event: ff.Event) -> None:
+        if event.stage == stage and not event.note and event.seconds is None and event.best is None:
+            begun.append(stage)
+            if len(begun) == times:
+                signal.raise_signal(signal.SIGALRM)
+
+    return tell
+
+
+def limited(stage: str, model: Path, board: str, times: int = 1, **options: Any) -> ff.Plan:
+    return ff.plan(model, board, time_limit=LONG_S, progress=ringing_in(stage, times), **{**FAST, **options})
+
+
+@pytest.mark.parametrize(("model", "board"), [(CNV, "alveo-u250"), (CNV, "pynq-z1"), (TFC, "xcku5p")])
+def test_what_was_found_at_once_is_a_legal_plan(model: Path, board: str, tmp_path: Path) -> None:
+    made = limited("folding", model, board, times=2, **FREE)
+    assert made.timed_out
+    assert made.interrupted
+    made.save(tmp_path / "out")
+    assert ff.check(tmp_path / "out").legal
+    (network,) = made.summary["networks"]
+    assert network["bound_cycles"] <= network["interval_cycles"] <= 2 * network["bound_cycles"]
+    assert "at the time limit" in (tmp_path / "out" / "report.txt").read_text()
+
+
+def test_a_plan_that_is_finished_in_time_is_the_same() -> None:
+    free, within = (ff.plan(TFC, "pynq-z1", time_limit=limit, **FAST) for limit in (None, LONG_S))
+    assert within.files == free.files
+    assert not within.timed_out
+
+
+def test_the_clock_is_stopped_when_the_search_has_ended() -> None:
+    before = signal.getsignal(signal.SIGALRM)
+    rings: list[Any] = []
+
+    def tell(event: ff.Event) -> None:
+        if event.stage == "recording":
+            rings.append(signal.getitimer(signal.ITIMER_REAL))
+
+    ff.plan(TFC, "pynq-z1", time_limit=LONG_S, progress=tell, **FAST)
+    assert rings
+    assert set(rings) == {(0.0, 0.0)}
+    assert signal.getsignal(signal.SIGALRM) is before
+
+
+def test_nothing_found_by_then_is_a_limit_reached() -> None:
+    with pytest.raises(ff.LimitReached, match="no plan was found within 1e\\+06 s"):
+        limited("lowering", TFC, "pynq-z1")
+
+
+def test_the_command_line_says_it_and_writes_nothing(tmp_path: Path) -> None:
+    answer = floorflow("plan", TFC, "-p", "pynq-z1", "--time-limit", "0.001", "-o", tmp_path / "out")
+    assert (answer.returncode, (tmp_path / "out").exists()) == (5, False)
+    assert "no plan was found within 0.001 s" in answer.stderr
+
+
+@pytest.mark.parametrize("seconds", ["0", "-3", "soon"])
+def test_a_limit_is_a_positive_number_of_seconds(seconds: str, tmp_path: Path) -> None:
+    answer = floorflow("plan", TFC, "-p", "pynq-z1", "--time-limit", seconds, "-o", tmp_path / "out")
+    assert answer.returncode == 2
+    assert "--time-limit" in answer.stderr
+
+
+def test_outside_of_the_main_thread_there_is_no_timer() -> None:
+    caught: list[ff.InputError] = []
+
+    def run() -> None:
+        try:
+            ff.plan(TFC, "pynq-z1", time_limit=LONG_S, **FAST)
+        except ff.InputError as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert "--time-limit" in str(caught[0])
