@@ -7,26 +7,31 @@ several FPGAs each fork is a module of its own, which joins a neighbour afterwar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 
 import networkx as nx
 
 from floorflow.dataflow.model import renamings
-from floorflow.dataflow.modules import module_of, taken_out
+from floorflow.dataflow.modules import Module, merge, module_of, taken_out
 from floorflow.errors import Refusal
 from floorflow.folding.least_full import within
+from floorflow.partition.bounds import card_cuts, whole_cards
 from floorflow.partition.infeasibility import STREAMS
+from floorflow.partition.problem import PartitionProblem, PartitionSolution
 from floorflow.resources import Resources
-from floorflow.search.candidate.assignment import improved, merge_groups
+from floorflow.search.candidate.assignment import assign, improved
 from floorflow.search.candidate.candidate import Candidate, realised
 from floorflow.search.candidate.context import PlanningContext
 
 FULLER = (Fraction(6, 10), Fraction(3, 4), Fraction(22, 25), Fraction(9, 10))
 """Shares of their limits up to which slots may be full for fewer streams over links, the last if need be."""
-MOST_FORKS = 24
-"""Forks that are modules of their own at most: a partition of hundreds of modules takes minutes, and finds less."""
+MOST_CUTS = 8
+"""Assignments to FPGAs that are tried at most, cheapest on links first: most that do not come apart fail in seconds."""
+CUT_WORK = 3.0
+"""CP-SAT's work units in which each is sought: those of 600 modules on four FPGAs take one."""
 
 
 def paid_on_links(candidate: Candidate) -> int:
@@ -45,19 +50,90 @@ def too_many_link_streams(context: PlanningContext, candidate: Candidate) -> Ref
 def with_few_link_streams(context: PlanningContext, candidate: Candidate) -> Candidate:
     """Return the cheapest assignment that is found, forks where they save streams over links.
 
-    FPGAs first: whatever slots may hold tells where streams over links are fewest and narrowest. Each FPGA keeps what
-    it has then, and its slots become no fuller than that takes.
+    FPGAs first: of what whole FPGAs may hold, streams over links are fewest and narrowest. Those assignments are tried
+    one after the other until one comes apart into slots, which become no fuller than that takes.
     """
     if len(context.platform.fpgas) == 1:
         return improved(context, candidate)
-    if context.narrowed is None or context.narrowed == context.allowed:
-        return with_forks_anywhere(context, candidate)
-    few = with_forks_anywhere(replace(context, narrowed=dict(context.allowed)), candidate)
-    if paid_on_links(few) >= paid_on_links(candidate):
-        return improved(context, candidate)
-    tried = (improved(_on_its_fpgas(wider, few), few) for wider in _wider(context))
-    kept = next((one for one in tried if one is not few), None)
-    return kept or with_forks_anywhere(context, candidate)
+    *_, widest = _wider(context)
+    forks = tuple(_forks(candidate))
+    apart = _taken_out(widest, candidate, forks)
+    cards, card_of_slot = whole_cards(apart.problem)
+    owner = module_of(apart.modules)
+    for card_of in _assignments_to_cards(context, cards):
+        if cards.paid_on_links(card_of) >= paid_on_links(candidate):
+            break
+        found = _in_slots(context, candidate, forks, {e: card_of[module] for e, module in owner.items()}, card_of_slot)
+        if found is not None:
+            return found
+    return improved(context, candidate)
+
+
+def _assignments_to_cards(context: PlanningContext, cards: PartitionProblem) -> Iterator[Mapping[str, int]]:
+    """Yield the FPGAs of modules, cheapest on links first; where links are a ring only one that is cheap."""
+    if cards.is_tree:
+        yield from (cut.card_of for cut in islice(card_cuts(cards, context.request.seed, CUT_WORK), MOST_CUTS))
+    elif isinstance(answer := context.solvers.partition(cards, None, True), PartitionSolution):  # noqa: FBT003
+        yield answer.slot_of
+
+
+def _taken_out(context: PlanningContext, candidate: Candidate, forks: Sequence[tuple[str, ...]]) -> Candidate:
+    """Return the candidate with each fork as a module of its own, in the slot where it was."""
+    modules, home = taken_out(candidate.modules, forks, candidate.folded.dataflow), module_of(candidate.modules)
+    slot_of = {module.name: candidate.partition.slot_of[home[module.engines[0]]] for module in modules}
+    answer = replace(candidate.partition, slot_of=slot_of)
+    return realised(context, candidate.folding, modules, candidate.channels, answer)
+
+
+def _in_slots(
+    context: PlanningContext,
+    candidate: Candidate,
+    forks: Sequence[tuple[str, ...]],
+    card_of: Mapping[str, int],
+    card_of_slot: Sequence[int],
+) -> Candidate | None:
+    """Assign modules to slots of the FPGAs that their engines get, as even as they can be; None if none hold."""
+    modules = _with_forks_moved(candidate, forks, card_of)
+    contexts = [_on_cards(wider, candidate, card_of, card_of_slot) for wider in _wider(context)]
+    first = assign(contexts[-1], candidate.folding, modules)
+    if not isinstance(first, Candidate):
+        return None
+    tried = (improved(each, first) for each in contexts)
+    return next((found for found in tried if found is not first), None)
+
+
+def _with_forks_moved(
+    candidate: Candidate, forks: Sequence[tuple[str, ...]], card_of: Mapping[str, int]
+) -> tuple[Module, ...]:
+    """Return modules in which each fork that lies in another FPGA than what feeds it is part of what it feeds there.
+
+    Of several it joins the first, which closes no circle: nothing else that the fork feeds lies before it.
+    """
+    dataflow, pairs = candidate.folded.dataflow, [(c.stream.source, c.stream.target) for c in candidate.channels]
+    modules = candidate.modules
+    for fork in forks:
+        feeds = next(a for a, b in pairs if b == fork[0])
+        if card_of[feeds] == card_of[fork[0]]:
+            continue
+        fed = {b for a, b in pairs if a in fork and card_of.get(b) == card_of[fork[0]]}.difference(fork)
+        modules = taken_out(modules, [fork], dataflow)
+        first = next((m.name for m in modules if not fed.isdisjoint(m.engines)), None)
+        if first is not None:
+            modules = merge(modules, (module_of(modules)[fork[0]], first), dataflow)
+    return modules
+
+
+def _on_cards(
+    context: PlanningContext, candidate: Candidate, card_of: Mapping[str, int], card_of_slot: Sequence[int]
+) -> PlanningContext:
+    """Return the context in which each engine lies in its FPGA."""
+    homes = dict(context.engine_limits.homes)
+    places = list(zip(context.limits, card_of_slot, strict=True))
+    slots = {card: frozenset(name for name, own in places if own == card) for card in card_of_slot}
+    for old, new in renamings(context.dataflow, candidate.folded.dataflow).items():
+        here = slots[card_of[new]]
+        homes[old] = homes.get(old, here) & here
+    return replace(context, engine_limits=replace(context.engine_limits, homes=homes))
 
 
 def _wider(context: PlanningContext) -> Iterator[PlanningContext]:
@@ -69,43 +145,6 @@ def _wider(context: PlanningContext) -> Iterator[PlanningContext]:
         if wider != limits:
             yield replace(context, narrowed=wider)
         limits = wider
-
-
-def _on_its_fpgas(context: PlanningContext, candidate: Candidate) -> PlanningContext:
-    """Return the context in which each engine stays in the FPGA that it has."""
-    fpga_of, homes = context.platform.fpga_of, dict(context.engine_limits.homes)
-    earlier = {new: old for old, new in renamings(context.dataflow, candidate.folded.dataflow).items()}
-    for module in candidate.modules:
-        here = frozenset(slot.name for slot in fpga_of[candidate.slot_of[module.name]].slots)
-        for engine in module.engines:
-            homes[earlier[engine]] = homes.get(earlier[engine], here) & here
-    return replace(context, engine_limits=replace(context.engine_limits, homes=homes))
-
-
-def with_forks_anywhere(context: PlanningContext, candidate: Candidate) -> Candidate:
-    """Assign modules and forks, each for itself, or the modules alone where some fork has no neighbour in its slot."""
-    forks = nearest_to_links(candidate, tuple(_forks(candidate)))
-    if not forks:
-        return improved(context, candidate)
-    modules, home = taken_out(candidate.modules, forks, candidate.folded.dataflow), module_of(candidate.modules)
-    slot_of = {module.name: candidate.partition.slot_of[home[module.engines[0]]] for module in modules}
-    answer = replace(candidate.partition, slot_of=slot_of)
-    apart = improved(context, realised(context, candidate.folding, modules, candidate.channels, answer))
-    return _joined(context, apart, forks) or improved(context, candidate)
-
-
-def nearest_to_links(candidate: Candidate, forks: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
-    """Return the forks that lie nearest to streams over links, along the network, as many as are tried; else none.
-
-    Where all that a fork feeds lies in its FPGA it saves nothing, but the partition has one module more for it.
-    """
-    problem, slot_of = candidate.problem, candidate.partition.slot_of
-    order, home = {module.name: n for n, module in enumerate(candidate.modules)}, module_of(candidate.modules)
-    passed = (s for s in problem.streams if problem.graph.links_between(*problem.ends(s, slot_of)))
-    ends = {order[name] for s in passed for name in (s.source, s.target) if name is not None}
-    away = {fork: min(abs(order[home[fork[0]]] - end) for end in ends) for fork in forks} if ends else {}
-    nearest = sorted(away, key=away.__getitem__)[:MOST_FORKS]
-    return tuple(fork for fork in forks if fork in nearest)
 
 
 def _forks(candidate: Candidate) -> Iterator[tuple[str, ...]]:
@@ -126,36 +165,3 @@ def _forks(candidate: Candidate) -> Iterator[tuple[str, ...]]:
             if len(entered) == 1 and entered[0][0] in inside and entered[0][1] == fork and len(left) > 1:
                 yield tuple(engine for engine in module.engines if engine in group)
                 break
-
-
-def _joined(context: PlanningContext, candidate: Candidate, forks: Sequence[Sequence[str]]) -> Candidate | None:
-    """Join each fork with what feeds it, or with what it feeds, in its slot; None where one cannot be.
-
-    All at once with the first that there is: each merger sizes all FIFOs anew. Where that is refused, one by one.
-    """
-    choices = [_near(candidate, group) for group in forks]
-    if not all(choices):
-        return None
-    pairs = nx.Graph([(own, others[0]) for own, *others in choices])
-    joined = merge_groups(context, candidate, sorted(map(sorted, nx.connected_components(pairs))))
-    if isinstance(joined, Candidate):
-        return joined
-    for group in forks:
-        own, *others = _near(candidate, group) or [""]
-        tried = (merge_groups(context, candidate, [[own, other]]) for other in others)
-        found = next((one for one in tried if isinstance(one, Candidate)), None)
-        if found is None:
-            return None
-        candidate = found
-    return candidate
-
-
-def _near(candidate: Candidate, group: Sequence[str]) -> list[str]:
-    """Return the module of a fork and, in its slot, that which feeds it and those that it feeds; none without these."""
-    owner = module_of(candidate.modules)
-    before = [c.stream.source for c in candidate.channels if c.stream.target == group[0]]
-    behind = [c.stream.target for c in candidate.channels if c.stream.source in group]
-    near = dict.fromkeys(owner[engine] for engine in (*before, *behind) if engine in owner and engine not in group)
-    own = owner[group[0]]
-    others = [other for other in near if other != own and candidate.slot_of[other] == candidate.slot_of[own]]
-    return [own, *others] if others else []
