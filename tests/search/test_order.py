@@ -9,18 +9,20 @@ from typing import Any
 import onnx
 import pytest
 
+from floorflow.assets import asset_folder
 from floorflow.backends.finn.read.dataflow import read_source
-from floorflow.dataflow.modules import Module, module_of
+from floorflow.dataflow.modules import Module, module_of, taken_out
 from floorflow.errors import Refused
 from floorflow.facts import read_plan
 from floorflow.folding import FoldingSolution, fold_at_interval
 from floorflow.folding.least_full import within
 from floorflow.partition import PartitionSolution
 from floorflow.request import Request
+from floorflow.resources import RESOURCE_NAMES, scaled_down
 from floorflow.search.candidate.assignment import improved
 from floorflow.search.candidate.candidate import Candidate, connected, folded_by, realised, slot_demands
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.forks import FULLER, paid_on_links, with_few_link_streams
+from floorflow.search.candidate.forks import FULLER, overloaded_links, paid_on_links, with_few_link_streams
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.candidate.progress import SILENT
 from floorflow.search.candidate.routes import hops_of
@@ -54,8 +56,8 @@ def test_what_order_costs_is_told_where_nothing_in_order_is_found(tmp_path: Path
     assert with_hint_of_order(free, Refused("nothing"), SILENT).hint == ""
 
 
-def context_of(model: Path, *, allow_cycles: bool = False) -> PlanningContext:
-    request = Request(model, "alveo-u250", fpgas=2, max_hops=3, allow_cycles=allow_cycles)
+def context_of(model: Path, *, allow_cycles: bool = False, link: str | None = None) -> PlanningContext:
+    request = Request(model, "alveo-u250", fpgas=2, max_hops=3, allow_cycles=allow_cycles, link=link)
     return prepare(read_source(model), request, 2)
 
 
@@ -125,6 +127,29 @@ def test_links_cost_no_more_than_with_forks_where_they_were(tmp_path: Path, seed
     few, alone = with_few_link_streams(room, candidate), improved(room, candidate)
     assert paid_on_links(few) <= paid_on_links(alone)
     assert few.problem.is_legal(few.partition.slot_of)
+
+
+def test_a_link_that_carries_one_branch_of_a_fork_is_overloaded_only_where_all_pass_it(tmp_path: Path) -> None:
+    wide = context_of(residual(tmp_path))
+    candidate, fork = cut_behind_the_first_fork(wide)
+    slot_of, dataflow = candidate.partition.slot_of, candidate.folded.dataflow
+    (two, _) = candidate.problem.link_bits(slot_of)[-1]
+    gbps = 0.75 * two * candidate.problem.frames_per_s / 1e9
+    link = (asset_folder("platforms") / "links" / "ethernet-100g.yaml").read_text()
+    link = link.replace("gbps: 100\n", f"gbps: {gbps}\n").replace("overhead: 0.045", "overhead: 0")
+    (tmp_path / "link.yaml").write_text(link.replace("name: ethernet-100g", "name: slow"))
+    slow = context_of(tmp_path / "residual.onnx", link=str(tmp_path / "link.yaml"))
+    held = slot_demands(candidate)
+    held = slot_demands(candidate)
+    # The second card has room for the fork, not for all that feeds it.
+    more = scaled_down(held["fpga0.SLR2"], dict.fromkeys(RESOURCE_NAMES, 0.6))
+    room = replace(slow, narrowed={**held, "fpga1.SLR2": held["fpga1.SLR2"] + more})
+    refusal = overloaded_links(room, candidate.folded, candidate.modules)
+    assert refusal is not None
+    assert refusal.names == (f"{two:,} bits a frame",)
+    assert refusal.needed == pytest.approx(gbps / 0.75, rel=1e-4)
+    apart = taken_out(candidate.modules, [(fork,)], dataflow)
+    assert overloaded_links(room, candidate.folded, apart) is None
 
 
 def test_slots_become_fuller_for_fewer_streams_over_links(tmp_path: Path) -> None:

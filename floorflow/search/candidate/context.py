@@ -69,8 +69,6 @@ class SearchLimits:
     """Contiguous cuts tried at one interval, each with what is known by then of FIFOs."""
     slot_rounds: int = 3
     """Foldings slot by slot of one cut, each keeping back in a slot what that was short of."""
-    nearest: int = 1_000
-    """Engines by how many of which the slots of assignments that exceed limits a little are folded at one interval."""
     refoldings: int = 60
     """Foldings of slots in which exchanges between neighbours are looked for at one interval."""
     scatter_work: float = 3.0
