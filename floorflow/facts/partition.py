@@ -204,11 +204,15 @@ def _rate(line: WishEntry, interval_cycles: int) -> str:
     return "no shorter" if bound == interval_cycles else f"not below {bound:,} cycles"
 
 
-def order_of_fpgas(partition: PartitionEntry, fpga_of: Mapping[str, int]) -> tuple[str, bool]:
-    """Tell how many streams pass links and which way, and whether none goes back; ``fpga_of``: by slot, its number."""
+def order_of_fpgas(partition: PartitionEntry, fpga_of: Mapping[str, int], least: int) -> tuple[str, bool]:
+    """Tell how many streams pass links and which way, and whether none goes back.
+
+    ``fpga_of``: by slot, its number; ``least``: how many pass links in every plan, each link for itself.
+    """
     over = [c for c in partition.crossings if c.kind == "link"]
     back = sum(fpga_of[c.source] > fpga_of[c.target] for c in over)
     streams = f"{len(over)} stream{'s' * (len(over) != 1)} over links, {sum(c.width_bits for c in over):,} bits"
+    streams += ", and no plan has fewer" if len(over) == least else ""
     order = f"cards not in order: {back} of them go back" if back else "cards in order: none goes back"
     return f"{order}; {streams}", not back
 

@@ -344,7 +344,10 @@ def _order(plan: Plan, phase: PhaseEntry) -> list[str]:
     if len(fpgas) == 1:
         return []
     fpga_of = {slot.name: number for number, fpga in enumerate(fpgas) for slot in fpga.slots}
-    told, in_order = partition.order_of_fpgas(phase.partition, fpga_of)
+    links = [abs(fpga_of[link.source] - fpga_of[link.target]) for link in plan.platform.links]
+    # The host's streams enter the first FPGA and leave the last: in a chain each link is passed.
+    least = len(links) if links == [1] * (len(fpgas) - 1) else 1
+    told, in_order = partition.order_of_fpgas(phase.partition, fpga_of, least)
     prices = [price_of_order(plan.network(part.network).search, in_order=in_order) for part in phase.networks]
     return [f"  order     {'; '.join(filter(None, [told, *prices]))}"]
 

@@ -5,11 +5,12 @@ That start assigns links and what meets them first, since links cost most, then 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil
 
+import networkx as nx
 import numpy as np
 
 from floorflow.hardware import boundary_pairs
@@ -20,7 +21,7 @@ from floorflow.partition.fm import MoveEvaluator
 from floorflow.partition.metis import recursive_bipartition
 from floorflow.partition.model import build_model
 from floorflow.partition.problem import PartitionProblem, SlotCapacity
-from floorflow.resources import Resources, total
+from floorflow.resources import RESOURCE_NAMES, Resources, total
 from floorflow.solver import linear_solver
 
 _LEAST_LIMIT = 0.002
@@ -94,12 +95,15 @@ def contracted(problem: PartitionProblem, edges_kept: Collection[int]) -> tuple[
     A relaxation: every legal assignment stays legal and keeps its cost over the edges kept, with the pairs among them.
     """
     fpgas = problem.graph.fpga_of_edge
-    sides = [tuple(slot in problem.beyond[k] for k in sorted(edges_kept)) for slot in range(len(problem.slots))]
-    groups = {side: index for index, side in enumerate(dict.fromkeys(sides))}
-    index = tuple(groups[side] for side in sides)
+    graph = nx.Graph()
+    graph.add_nodes_from(range(len(problem.slots)))
+    graph.add_edges_from((edge.a, edge.b) for k, edge in enumerate(problem.edges) if k not in edges_kept)
+    groups = range(nx.number_connected_components(graph))
+    group_of = {slot: g for g, joined in enumerate(nx.connected_components(graph)) for slot in joined}
+    index = tuple(group_of[slot] for slot in range(len(problem.slots)))
     smaller = replace(
         problem,
-        slots=tuple(_merged([p for p, i in zip(problem.slots, index, strict=True) if i == g]) for g in groups.values()),
+        slots=tuple(_merged([p for p, i in zip(problem.slots, index, strict=True) if i == g]) for g in groups),
         edges=tuple(
             replace(problem.edges[k], a=index[problem.edges[k].a], b=index[problem.edges[k].b]) for k in edges_kept
         ),
@@ -214,3 +218,45 @@ def _by_group(
     starts = [s for s in (contiguous(smaller, arrays)[0], recursive_bipartition(arrays, seed)) if s is not None]
     outcome = solve(smaller, arrays, min(starts, key=MoveEvaluator(arrays).key, default=None), seed, limit)
     return outcome.assignment, group, outcome.work
+
+
+@dataclass(frozen=True)
+class CardCut:
+    """An assignment of modules to FPGAs, what streams pay on links, and what they pay at least in all that follow."""
+
+    card_of: Mapping[str, int]
+    paid: int
+    bound: int
+
+
+EVEN_SCALE = 1_000
+"""Parts of its limit in which the fullness of an FPGA counts among cuts that cost as much on links."""
+
+
+def whole_cards(problem: PartitionProblem) -> tuple[PartitionProblem, tuple[int, ...]]:
+    """Return the problem in which each FPGA is one slot, with the summed limits of its own, and the FPGA of each."""
+    return contracted(problem, [k for k, edge in enumerate(problem.edges) if edge.crossing.kind == "link"])
+
+
+def card_cuts(cards: PartitionProblem, seed: int, limit: float) -> Iterator[CardCut]:
+    """Yield all assignments to a tree of whole FPGAs, cheapest on links first, of those that cost as much the evenest.
+
+    Each takes at most ``limit`` deterministic time units; where one takes more it is the last.
+    """
+    arrays = arrays_of(cards)
+    model = build_model(cards, arrays)
+    place = {name: m for m, name in enumerate(arrays.names)}
+    for a, b in (pair for names in cards.together for pair in pairwise(names)):
+        for k in range(len(cards.edges)):
+            model.cp.add(model.beyond[place[a], k] == model.beyond[place[b], k])
+    fullest = model.cp.new_int_var(0, EVEN_SCALE, "fullest")
+    for s, r in np.ndindex(len(cards.slots), len(RESOURCE_NAMES)):
+        if arrays.limit[s, r]:
+            model.cp.add(EVEN_SCALE * model.use(s, r) <= int(arrays.limit[s, r]) * fullest)
+    model.cp.minimize(EVEN_SCALE * model.cost + fullest)
+    while (answer := run_solver(model, None, seed, limit)).assignment is not None:
+        slot_of = arrays.as_mapping(answer.assignment)
+        # The cost alone is at least what is left of the sum where fullness is as large as can be.
+        yield CardCut(slot_of, cards.paid_on_links(slot_of), ceil((answer.bound - EVEN_SCALE) / EVEN_SCALE))
+        sides = ((beyond, slot_of[arrays.names[m]] in model.tree.far[k]) for (m, k), beyond in model.beyond.items())
+        model.cp.add_bool_or([~beyond if far else beyond for beyond, far in sides])

@@ -240,6 +240,11 @@ class PartitionProblem:
         """Streams over each edge, from ``a`` to ``b`` and from ``b`` to ``a``."""
         return self._both_ways(slot_of, lambda _: 1)
 
+    def over_links(self, slot_of: Mapping[str, int]) -> tuple[tuple[tuple[int, int], int], ...]:
+        """Streams each way, and wires, over each link."""
+        rows = zip(self.edges, self.streams_over(slot_of), self.loads(slot_of), strict=True)
+        return tuple((streams, wires) for edge, streams, wires in rows if edge.crossing.kind == "link")
+
     def _both_ways(
         self, slot_of: Mapping[str, int], amount: Callable[[ModuleStream], int]
     ) -> tuple[tuple[int, int], ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,13 +12,13 @@ from hypothesis import strategies as st
 
 from floorflow.partition import PartitionFailure, PartitionProblem, PartitionSolution, partition
 from floorflow.partition.arrays import arrays_of
-from floorflow.partition.bounds import cut_bounds, least_cost
+from floorflow.partition.bounds import card_cuts, cut_bounds, least_cost, whole_cards
 from floorflow.partition.fm import is_legal
 from floorflow.partition.infeasibility import least_excess, worst
 from floorflow.partition.problem import LIMITS
 from floorflow.resources import Resources
 from floorflow.stats import Memo
-from tests.partition.problems import best_of_all, chain, everything, problems
+from tests.partition.problems import best_of_all, chain, everything, problems, wished
 
 NO_SHORT_CUT = replace(LIMITS["default"], small=-1)
 """Small problems too go the way of the large ones."""
@@ -61,6 +62,37 @@ def test_cuts_together_cost_no_more_than_the_best(problem: PartitionProblem) -> 
     if expected is not None:
         assert cuts is not None
         assert max(0, *(cut.least for cut in cuts)) <= least_cost(problem, cuts) <= expected
+
+
+@given(wished(5))
+def test_assignments_to_whole_cards_are_all_there_are_cheapest_first(problem: PartitionProblem) -> None:
+    cards, card_of_slot = whole_cards(problem)
+    fpga_of = {slot: sorted(same) for same in _joined_by_boundaries(problem) for slot in same}
+    assert all(
+        (card_of_slot[a] == card_of_slot[b]) == (b in fpga_of[a]) for a in fpga_of for b in range(len(card_of_slot))
+    )
+    cuts = list(card_cuts(cards, 0, 2.0))
+    legal = [a for a in everything(cards).tolist() if cards.is_legal(dict(zip(cards.demands, a, strict=True)))]
+    assert sorted(tuple(cut.card_of.values()) for cut in cuts) == sorted(map(tuple, legal))
+    for here, behind in pairwise([*cuts, *cuts[-1:]]):
+        assert here.bound <= cards.cost(here.card_of) <= cards.cost(behind.card_of)
+        assert cards.cost(here.card_of) <= here.bound + 1
+    for places in everything(problem).tolist():
+        slot_of = dict(zip(problem.demands, places, strict=True))
+        if problem.is_legal(slot_of):
+            assert [card_of_slot[slot] for slot in places] in legal
+            card_of = {name: card_of_slot[slot] for name, slot in slot_of.items()}
+            assert cards.paid_on_links(card_of) == problem.paid_on_links(slot_of)
+
+
+def _joined_by_boundaries(problem: PartitionProblem) -> list[set[int]]:
+    """Return the slots of each FPGA."""
+    found = [{slot} for slot in range(len(problem.slots))]
+    for edge in problem.edges:
+        if edge.crossing.kind != "link":
+            joined = [same for same in found if {edge.a, edge.b} & same]
+            found = [same for same in found if same not in joined] + [set().union(*joined)]
+    return found
 
 
 def test_cuts_that_meet_cost_more_together_than_alone() -> None:

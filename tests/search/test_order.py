@@ -9,19 +9,20 @@ from typing import Any
 import onnx
 import pytest
 
+from floorflow.assets import asset_folder
 from floorflow.backends.finn.read.dataflow import read_source
-from floorflow.dataflow.modules import Module, module_of
+from floorflow.dataflow.modules import Module, module_of, taken_out
 from floorflow.errors import Refused
 from floorflow.facts import read_plan
 from floorflow.folding import FoldingSolution, fold_at_interval
 from floorflow.folding.least_full import within
 from floorflow.partition import PartitionSolution
 from floorflow.request import Request
-from floorflow.search.candidate import forks
+from floorflow.resources import RESOURCE_NAMES, scaled_down
 from floorflow.search.candidate.assignment import improved
 from floorflow.search.candidate.candidate import Candidate, connected, folded_by, realised, slot_demands
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.forks import FULLER, paid_on_links, with_few_link_streams, with_forks_anywhere
+from floorflow.search.candidate.forks import FULLER, overloaded_links, paid_on_links, with_few_link_streams
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.candidate.progress import SILENT
 from floorflow.search.candidate.routes import hops_of
@@ -39,7 +40,8 @@ def test_no_stream_of_a_plan_goes_back(branches_on_two_u250: Path) -> None:
     summary = (branches_on_two_u250 / "report.txt").read_text()
     bits = sum(entry.width_bits for entry in links)
     assert f"cards in order: none goes back; {len(links)} stream" in summary
-    assert f"over links, {bits:,} bits; no design" in summary
+    fewest = ", and no plan has fewer" if len(links) == 1 else ""
+    assert f"over links, {bits:,} bits{fewest}; no design" in summary
     other = plan.networks[0].search.other_order
     assert other is not None
     assert other.cycles is None or other.cycles < plan.networks[0].search.interval_cycles
@@ -55,8 +57,8 @@ def test_what_order_costs_is_told_where_nothing_in_order_is_found(tmp_path: Path
     assert with_hint_of_order(free, Refused("nothing"), SILENT).hint == ""
 
 
-def context_of(model: Path, *, allow_cycles: bool = False) -> PlanningContext:
-    request = Request(model, "alveo-u250", fpgas=2, max_hops=3, allow_cycles=allow_cycles)
+def context_of(model: Path, *, allow_cycles: bool = False, link: str | None = None) -> PlanningContext:
+    request = Request(model, "alveo-u250", fpgas=2, max_hops=3, allow_cycles=allow_cycles, link=link)
     return prepare(read_source(model), request, 2)
 
 
@@ -109,7 +111,7 @@ def with_room_for(context: PlanningContext, candidate: Candidate, times: int = 1
 def test_a_fork_whose_branches_all_pass_a_link_lies_behind_it(tmp_path: Path) -> None:
     context = context_of(residual(tmp_path))
     candidate, fork = cut_behind_the_first_fork(context)
-    moved = with_forks_anywhere(with_room_for(context, candidate, 2), candidate)
+    moved = with_few_link_streams(with_room_for(context, candidate, 2), candidate)
     assert candidate.problem.streams_over(candidate.partition.slot_of)[-1] == (2, 0)
     assert moved.problem.streams_over(moved.partition.slot_of)[-1] == (1, 0)
     assert moved.slot_of[module_of(moved.modules)[fork]].startswith("fpga1")
@@ -119,18 +121,36 @@ def test_a_fork_whose_branches_all_pass_a_link_lies_behind_it(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("seed", [1, 3, 5])
-def test_one_fork_next_to_a_link_saves_what_all_forks_save(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
+def test_links_cost_no_more_than_with_forks_where_they_were(tmp_path: Path, seed: int) -> None:
     context = context_of(residual(tmp_path, seed))
-    candidate, fork = cut_behind_the_first_fork(context)
+    candidate, _ = cut_behind_the_first_fork(context)
     room = with_room_for(context, candidate, 2)
-    alone, free = improved(room, candidate), with_forks_anywhere(room, candidate)
-    monkeypatch.setattr(forks, "MOST_FORKS", 1)
-    assert forks.nearest_to_links(candidate, [(fork,)]) == ((fork,),)
-    few = with_forks_anywhere(room, candidate)
-    assert paid_on_links(few) == paid_on_links(free)
-    assert few.problem.cost(few.partition.slot_of) <= alone.problem.cost(alone.partition.slot_of)
+    few, alone = with_few_link_streams(room, candidate), improved(room, candidate)
+    assert paid_on_links(few) <= paid_on_links(alone)
+    assert few.problem.is_legal(few.partition.slot_of)
+
+
+def test_a_link_that_carries_one_branch_of_a_fork_is_overloaded_only_where_all_pass_it(tmp_path: Path) -> None:
+    wide = context_of(residual(tmp_path))
+    candidate, fork = cut_behind_the_first_fork(wide)
+    slot_of, dataflow = candidate.partition.slot_of, candidate.folded.dataflow
+    (two, _) = candidate.problem.link_bits(slot_of)[-1]
+    gbps = 0.75 * two * candidate.problem.frames_per_s / 1e9
+    link = (asset_folder("platforms") / "links" / "ethernet-100g.yaml").read_text()
+    link = link.replace("gbps: 100\n", f"gbps: {gbps}\n").replace("overhead: 0.045", "overhead: 0")
+    (tmp_path / "link.yaml").write_text(link.replace("name: ethernet-100g", "name: slow"))
+    slow = context_of(tmp_path / "residual.onnx", link=str(tmp_path / "link.yaml"))
+    held = slot_demands(candidate)
+    held = slot_demands(candidate)
+    # The second card has room for the fork, not for all that feeds it.
+    more = scaled_down(held["fpga0.SLR2"], dict.fromkeys(RESOURCE_NAMES, 0.6))
+    room = replace(slow, narrowed={**held, "fpga1.SLR2": held["fpga1.SLR2"] + more})
+    refusal = overloaded_links(room, candidate.folded, candidate.modules)
+    assert refusal is not None
+    assert refusal.names == (f"{two:,} bits a frame",)
+    assert refusal.needed == pytest.approx(gbps / 0.75, rel=1e-4)
+    apart = taken_out(candidate.modules, [(fork,)], dataflow)
+    assert overloaded_links(room, candidate.folded, apart) is None
 
 
 def test_slots_become_fuller_for_fewer_streams_over_links(tmp_path: Path) -> None:
@@ -138,6 +158,6 @@ def test_slots_become_fuller_for_fewer_streams_over_links(tmp_path: Path) -> Non
     candidate, _ = cut_behind_the_first_fork(context)
     narrow = with_room_for(context, candidate)
     found = with_few_link_streams(narrow, candidate)
-    assert paid_on_links(found) < paid_on_links(with_forks_anywhere(narrow, candidate))
+    assert paid_on_links(found) < paid_on_links(improved(narrow, candidate))
     assert found.narrowed is not None
     assert all(found.narrowed[slot].fits(within(limit, FULLER[0])) for slot, limit in context.allowed.items())

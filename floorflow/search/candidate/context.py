@@ -72,8 +72,6 @@ class SearchLimits:
     """Places and positions of cuts tried at one interval where streams may not go everywhere; 0: only the first."""
     slot_rounds: int = 3
     """Foldings slot by slot of one cut, each keeping back in a slot what that was short of."""
-    nearest: int = 1_000
-    """Engines by how many of which the slots of assignments that exceed limits a little are folded at one interval."""
     refoldings: int = 60
     """Foldings of slots in which exchanges between neighbours are looked for at one interval."""
     scatter_work: float = 3.0

@@ -1,32 +1,46 @@
-"""Few streams over links: where branches begin, and how full slots may be for it.
+"""Few streams over links: which FPGA has what, where branches begin, and how full slots may be for it.
 
 Stages end behind the engine that forks a stream, so that a fork lies with what feeds it. Where all that it feeds lies
-in a later FPGA every branch would take a link of its own; with one of them it takes one. So for the partition of
-several FPGAs each fork is a module of its own, which joins a neighbour afterwards.
+in a later FPGA every branch would take a link of its own; with one of them it takes one. So assignments to whole FPGAs
+have each fork as a module of its own, which joins what it feeds where that saves something.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import islice
 
 import networkx as nx
 
-from floorflow.dataflow.model import renamings
-from floorflow.dataflow.modules import module_of, taken_out
+from floorflow.channels import PartialPlacement
+from floorflow.channels.cost_allocation import module_resources
+from floorflow.dataflow.model import Dataflow, FoldedDataflow, renamings
+from floorflow.dataflow.modules import Module, merge, module_of, taken_out
 from floorflow.errors import Refusal
 from floorflow.folding.least_full import within
+from floorflow.folding.problem import FoldingSolution
+from floorflow.hardware.slot_graph import LINK_COST
+from floorflow.partition.arrays import arrays_of
+from floorflow.partition.bounds import card_cuts, whole_cards
+from floorflow.partition.exact import solve
 from floorflow.partition.infeasibility import STREAMS
-from floorflow.resources import Resources
-from floorflow.search.candidate.assignment import improved, merge_groups
-from floorflow.search.candidate.candidate import Candidate, realised
+from floorflow.partition.problem import PartitionFailure, PartitionProblem, PartitionSolution
+from floorflow.resources import Resources, total
+from floorflow.search.candidate.assignment import Unassigned, assign, clustered, complete, improved
+from floorflow.search.candidate.candidate import Candidate, folded_by, in_styles, least_words
 from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.slot_problem import partition_problem
 
 FULLER = (Fraction(6, 10), Fraction(3, 4), Fraction(22, 25), Fraction(9, 10))
 """Shares of their limits up to which slots may be full for fewer streams over links, the last if need be."""
-MOST_FORKS = 24
-"""Forks that are modules of their own at most: a partition of hundreds of modules takes minutes, and finds less."""
+MOST_CUTS = 8
+"""Assignments to FPGAs that are tried at most, cheapest on links first: most that do not come apart fail in seconds."""
+CUTS_OF_FOLDING = 2
+"""The same where the modules of one of many foldings find no slots."""
+CUT_WORK = 3.0
+"""CP-SAT's work units in which each is sought: those of 600 modules on four FPGAs take one."""
 
 
 def paid_on_links(candidate: Candidate) -> int:
@@ -36,28 +50,150 @@ def paid_on_links(candidate: Candidate) -> int:
 
 def too_many_link_streams(context: PlanningContext, candidate: Candidate) -> Refusal | None:
     """Say that a link would carry more streams in one direction than it may."""
-    carried = candidate.problem.streams_over(candidate.partition.slot_of)
-    links = [max(both) for both, e in zip(carried, candidate.problem.edges, strict=True) if e.crossing.kind == "link"]
-    most, needed = context.link_streams, max(links, default=0)
+    links = candidate.problem.over_links(candidate.partition.slot_of)
+    most, needed = context.link_streams, max((max(both) for both, _ in links), default=0)
     return Refusal("link streams", STREAMS, "", needed, most) if most is not None and needed > most else None
 
 
 def with_few_link_streams(context: PlanningContext, candidate: Candidate) -> Candidate:
     """Return the cheapest assignment that is found, forks where they save streams over links.
 
-    FPGAs first: whatever slots may hold tells where streams over links are fewest and narrowest. Each FPGA keeps what
-    it has then, and its slots become no fuller than that takes.
+    FPGAs first: of what whole FPGAs may hold, streams over links are fewest and narrowest. Those assignments are tried
+    one after the other until one comes apart into slots, which become no fuller than that takes.
     """
     if len(context.platform.fpgas) == 1:
         return improved(context, candidate)
-    if context.narrowed is None or context.narrowed == context.allowed:
-        return with_forks_anywhere(context, candidate)
-    few = with_forks_anywhere(replace(context, narrowed=dict(context.allowed)), candidate)
-    if paid_on_links(few) >= paid_on_links(candidate):
-        return improved(context, candidate)
-    tried = (improved(_on_its_fpgas(wider, few), few) for wider in _wider(context))
-    kept = next((one for one in tried if one is not few), None)
-    return kept or with_forks_anywhere(context, candidate)
+    *_, widest = _wider(context)
+    for cut in islice(_cuts(widest, candidate.folding, candidate.modules), MOST_CUTS):
+        if cut.paid >= paid_on_links(candidate):
+            break
+        contexts = [cut.within(wider) for wider in _wider(context)]
+        first = assign(contexts[-1], candidate.folding, cut.modules)
+        tried = (improved(each, first) for each in contexts) if isinstance(first, Candidate) else ()
+        found = next((one for one in tried if one is not first), None)
+        if found is not None:
+            return found
+    return improved(context, candidate)
+
+
+def completed(
+    context: PlanningContext,
+    folding: FoldingSolution,
+    tightened: Mapping[str, float] | None,
+    slot_of: Mapping[str, str] | None,
+    *,
+    stay: bool = False,
+) -> Candidate | Unassigned:
+    """Run connect, cluster and partition on one folding, on several FPGAs with forks where links need them.
+
+    Where links cannot carry what any assignment of whole modules to FPGAs sends, each branch of a fork for itself, none
+    to slots is looked for.
+    """
+    alone = len(context.platform.fpgas) == 1 or context.request.granularity == "slot"
+    if alone or tightened is not None or slot_of is not None:
+        return complete(context, folding, tightened, slot_of, stay=stay)
+    folded = folded_by(context, folding)
+    modules = clustered(context, folded, {})
+    overloaded = overloaded_links(context, folded, modules)
+    if overloaded is None:
+        return complete(context, folding)
+    apart = taken_out(modules, tuple(_forks(modules, folded.dataflow.engine_pairs)), folded.dataflow)
+    overloaded = overloaded_links(context, folded, apart) or overloaded
+    cuts = islice(_cuts(context, folding, modules), CUTS_OF_FOLDING)
+    tried = (assign(cut.within(context), folding, cut.modules) for cut in cuts)
+    found = next((one for one in tried if isinstance(one, Candidate)), None)
+    return found or Unassigned(PartitionFailure((overloaded,)))
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """FPGAs of engines, by their names before kinds are chosen, as slots; modules for that, and what links cost."""
+
+    slots: Mapping[str, frozenset[str]]
+    modules: tuple[Module, ...]
+    paid: int
+
+    def within(self, context: PlanningContext) -> PlanningContext:
+        """Return the context in which each engine lies in its FPGA."""
+        homes = dict(context.engine_limits.homes)
+        homes |= {engine: homes.get(engine, here) & here for engine, here in self.slots.items()}
+        return replace(context, engine_limits=replace(context.engine_limits, homes=homes))
+
+
+def _cuts(context: PlanningContext, folding: FoldingSolution, modules: tuple[Module, ...]) -> Iterator[_Cut]:
+    """Yield assignments to FPGAs, cheapest on links first; where links are a ring only one that is cheap."""
+    folded = folded_by(context, folding)
+    forks = tuple(_forks(modules, folded.dataflow.engine_pairs))
+    apart = taken_out(modules, forks, folded.dataflow)
+    cards, card_of_slot = _whole_cards(context, folded, apart)
+    owner = module_of(apart)
+    places = list(zip(context.limits, card_of_slot, strict=True))
+    slots = {card: frozenset(name for name, own in places if own == card) for card in card_of_slot}
+    for found in _assignments(context, cards):
+        card_of = {engine: found[module] for engine, module in owner.items()}
+        moved = _with_forks_moved(modules, folded.dataflow, forks, card_of)
+        renamed = renamings(context.dataflow, folded.dataflow)
+        yield _Cut({old: slots[card_of[new]] for old, new in renamed.items()}, moved, cards.paid_on_links(found))
+
+
+def _whole_cards(
+    context: PlanningContext, folded: FoldedDataflow, modules: tuple[Module, ...]
+) -> tuple[PartitionProblem, tuple[int, ...]]:
+    """State the assignment of modules to FPGAs, FIFOs as without crossings; return the FPGA of each slot, too."""
+    known = PartialPlacement(module_of(modules), {}, least_words(context, folded))
+    everywhere = dict.fromkeys(known.module_of, "")
+    channels = in_styles(context, folded, known, everywhere, {"": total(context.limits.values())})
+    demands = module_resources(modules, folded, channels)
+    return whole_cards(partition_problem(context, modules, demands, channels, folded=folded))
+
+
+def overloaded_links(context: PlanningContext, folded: FoldedDataflow, modules: tuple[Module, ...]) -> Refusal | None:
+    """Say that links carry less than the fewest bits of any cut between modules that whole FPGAs hold.
+
+    FIFOs at crossings are left out: what is refused here no assignment to slots carries.
+    """
+    cards, _ = _whole_cards(context, folded, modules)
+    links = [(edge.crossing.gbps, cards.allowed_bits(edge)) for edge in cards.edges]
+    if not links or not cards.is_tree or None in [bits for _, bits in links]:
+        return None
+    # Where streams may go back a link carries as much again that way.
+    allowed = sum(bits or 0 for _, bits in links) * (1 if cards.order else 2)
+    streams = tuple(replace(stream, wires=stream.bits_per_frame) for stream in cards.streams)
+    free = replace(cards, streams=streams, frames_per_s=0.0, link_stream_cost=0, link_wire_cost=0)
+    answer = solve(free, arrays_of(free), None, context.request.seed, CUT_WORK)
+    needed = answer.bound // LINK_COST
+    if answer.status == "infeasible" or needed <= allowed:
+        return None
+    gbps = sum(gbps or 0 for gbps, _ in links)
+    names = ", ".join(edge.name for edge in cards.edges)
+    return Refusal("link", "Gb/s", names, needed / allowed * gbps, gbps, names=(f"{needed:,} bits a frame",))
+
+
+def _assignments(context: PlanningContext, cards: PartitionProblem) -> Iterator[Mapping[str, int]]:
+    if cards.is_tree:
+        yield from (cut.card_of for cut in card_cuts(cards, context.request.seed, CUT_WORK))
+    elif isinstance(answer := context.solvers.partition(cards, None, True), PartitionSolution):  # noqa: FBT003
+        yield answer.slot_of
+
+
+def _with_forks_moved(
+    modules: tuple[Module, ...], dataflow: Dataflow, forks: Sequence[tuple[str, ...]], card_of: Mapping[str, int]
+) -> tuple[Module, ...]:
+    """Return modules in which each fork that lies in another FPGA than what feeds it is part of what it feeds there.
+
+    Of several it joins the first, which closes no circle: nothing else that the fork feeds lies before it.
+    """
+    pairs = dataflow.engine_pairs
+    for fork in forks:
+        feeds = next(a for a, b in pairs if b == fork[0])
+        if card_of[feeds] == card_of[fork[0]]:
+            continue
+        fed = {b for a, b in pairs if a in fork and card_of[b] == card_of[fork[0]]}.difference(fork)
+        modules = taken_out(modules, [fork], dataflow)
+        first = next((m.name for m in modules if not fed.isdisjoint(m.engines)), None)
+        if first is not None:
+            modules = merge(modules, (module_of(modules)[fork[0]], first), dataflow)
+    return modules
 
 
 def _wider(context: PlanningContext) -> Iterator[PlanningContext]:
@@ -71,51 +207,13 @@ def _wider(context: PlanningContext) -> Iterator[PlanningContext]:
         limits = wider
 
 
-def _on_its_fpgas(context: PlanningContext, candidate: Candidate) -> PlanningContext:
-    """Return the context in which each engine stays in the FPGA that it has."""
-    fpga_of, homes = context.platform.fpga_of, dict(context.engine_limits.homes)
-    earlier = {new: old for old, new in renamings(context.dataflow, candidate.folded.dataflow).items()}
-    for module in candidate.modules:
-        here = frozenset(slot.name for slot in fpga_of[candidate.slot_of[module.name]].slots)
-        for engine in module.engines:
-            homes[earlier[engine]] = homes.get(earlier[engine], here) & here
-    return replace(context, engine_limits=replace(context.engine_limits, homes=homes))
-
-
-def with_forks_anywhere(context: PlanningContext, candidate: Candidate) -> Candidate:
-    """Assign modules and forks, each for itself, or the modules alone where some fork has no neighbour in its slot."""
-    forks = nearest_to_links(candidate, tuple(_forks(candidate)))
-    if not forks:
-        return improved(context, candidate)
-    modules, home = taken_out(candidate.modules, forks, candidate.folded.dataflow), module_of(candidate.modules)
-    slot_of = {module.name: candidate.partition.slot_of[home[module.engines[0]]] for module in modules}
-    answer = replace(candidate.partition, slot_of=slot_of)
-    apart = improved(context, realised(context, candidate.folding, modules, candidate.channels, answer))
-    return _joined(context, apart, forks) or improved(context, candidate)
-
-
-def nearest_to_links(candidate: Candidate, forks: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
-    """Return the forks that lie nearest to streams over links, along the network, as many as are tried; else none.
-
-    Where all that a fork feeds lies in its FPGA it saves nothing, but the partition has one module more for it.
-    """
-    problem, slot_of = candidate.problem, candidate.partition.slot_of
-    order, home = {module.name: n for n, module in enumerate(candidate.modules)}, module_of(candidate.modules)
-    passed = (s for s in problem.streams if problem.graph.links_between(*problem.ends(s, slot_of)))
-    ends = {order[name] for s in passed for name in (s.source, s.target) if name is not None}
-    away = {fork: min(abs(order[home[fork[0]]] - end) for end in ends) for fork in forks} if ends else {}
-    nearest = sorted(away, key=away.__getitem__)[:MOST_FORKS]
-    return tuple(fork for fork in forks if fork in nearest)
-
-
-def _forks(candidate: Candidate) -> Iterator[tuple[str, ...]]:
+def _forks(modules: Sequence[Module], pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, ...]]:
     """Yield of each module the last engine that forks its one stream in, with what comes behind it there.
 
     Several streams leave these, and only the one in comes from the rest of the module.
     """
-    pairs = [(c.stream.source, c.stream.target) for c in candidate.channels]
     graph = nx.DiGraph(pairs)
-    for module in candidate.modules:
+    for module in modules:
         inside = graph.subgraph(module.engines)
         for fork in reversed(module.engines):
             if fork not in inside or graph.out_degree(fork) < 2:
@@ -126,36 +224,3 @@ def _forks(candidate: Candidate) -> Iterator[tuple[str, ...]]:
             if len(entered) == 1 and entered[0][0] in inside and entered[0][1] == fork and len(left) > 1:
                 yield tuple(engine for engine in module.engines if engine in group)
                 break
-
-
-def _joined(context: PlanningContext, candidate: Candidate, forks: Sequence[Sequence[str]]) -> Candidate | None:
-    """Join each fork with what feeds it, or with what it feeds, in its slot; None where one cannot be.
-
-    All at once with the first that there is: each merger sizes all FIFOs anew. Where that is refused, one by one.
-    """
-    choices = [_near(candidate, group) for group in forks]
-    if not all(choices):
-        return None
-    pairs = nx.Graph([(own, others[0]) for own, *others in choices])
-    joined = merge_groups(context, candidate, sorted(map(sorted, nx.connected_components(pairs))))
-    if isinstance(joined, Candidate):
-        return joined
-    for group in forks:
-        own, *others = _near(candidate, group) or [""]
-        tried = (merge_groups(context, candidate, [[own, other]]) for other in others)
-        found = next((one for one in tried if isinstance(one, Candidate)), None)
-        if found is None:
-            return None
-        candidate = found
-    return candidate
-
-
-def _near(candidate: Candidate, group: Sequence[str]) -> list[str]:
-    """Return the module of a fork and, in its slot, that which feeds it and those that it feeds; none without these."""
-    owner = module_of(candidate.modules)
-    before = [c.stream.source for c in candidate.channels if c.stream.target == group[0]]
-    behind = [c.stream.target for c in candidate.channels if c.stream.source in group]
-    near = dict.fromkeys(owner[engine] for engine in (*before, *behind) if engine in owner and engine not in group)
-    own = owner[group[0]]
-    others = [other for other in near if other != own and candidate.slot_of[other] == candidate.slot_of[own]]
-    return [own, *others] if others else []

@@ -313,9 +313,8 @@ def is_comfortable(context: PlanningContext, candidate: Candidate) -> bool:
 def crossings_of(candidate: Candidate) -> tuple[int, int, int]:
     """Return what of a candidate's crossings counts, first things first: link streams, link wires, their cost."""
     problem, slot_of = candidate.problem, candidate.partition.slot_of
-    rows = zip(problem.edges, problem.streams_over(slot_of), problem.loads(slot_of), strict=True)
-    passed = [(sum(streams), wires) for edge, streams, wires in rows if edge.crossing.kind == "link"]
-    return sum(streams for streams, _ in passed), sum(wires for _, wires in passed), problem.crossing_cost(slot_of)
+    passed = problem.over_links(slot_of)
+    return sum(sum(n) for n, _ in passed), sum(wires for _, wires in passed), problem.crossing_cost(slot_of)
 
 
 def fullest(candidate: Candidate, limits: Mapping[str, Resources]) -> Fraction:

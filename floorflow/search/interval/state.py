@@ -27,12 +27,12 @@ from floorflow.folding.problem import (
 from floorflow.folding.selection import Evaluator
 from floorflow.placement.problem import PlacementFailure
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources
-from floorflow.search.candidate.assignment import Unassigned, complete
+from floorflow.search.candidate.assignment import Unassigned
 from floorflow.search.candidate.candidate import Candidate, folded_by, least_words
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.cutting import Cutter, FifoPricing, HeldBits, SlotOf, held_bits, prices_of
 from floorflow.search.candidate.findings import Design, Stage, TraceRow, Verdict
-from floorflow.search.candidate.forks import too_many_link_streams, with_few_link_streams
+from floorflow.search.candidate.forks import completed, too_many_link_streams, with_few_link_streams
 from floorflow.search.candidate.placing import PlacedCandidate, place_as_it_is
 from floorflow.search.candidate.progress import Progress
 from floorflow.search.candidate.repair import place_with_repairs
@@ -269,7 +269,7 @@ class SearchState:
         with self.progress.stage("partition"):
             self.progress.note(f"interval {folding.interval_cycles:,} cycles")
             # How few streams links carry is known once forks may lie behind them.
-            answer = complete(replace(self.context, link_streams=None), folding, tightened, slot_of, stay=stay)
+            answer = completed(replace(self.context, link_streams=None), folding, tightened, slot_of, stay=stay)
         self.learn(folding)
         if isinstance(answer, Candidate):
             self.completed.append(answer)

@@ -113,12 +113,8 @@ def _note_closest(run: SearchState, interval: int, answer: Unassigned) -> None:
 
 
 def fold_nearest(run: SearchState, interval: int) -> Candidate | None:
-    """Fold each slot for itself in the assignments of the whole that exceeded limits a little, the last first.
-
-    Of large networks each takes half a minute, and the last, which left most, is the likeliest.
-    """
-    tries = max(1, run.context.search_limits.nearest // len(run.context.dataflow.engines))
-    for slot_of in run.closest.pop(interval, [])[: -tries - 1 : -1]:
+    """Fold each slot for itself in the assignments of the whole that exceeded limits a little, the last first."""
+    for slot_of in reversed(run.closest.pop(interval, [])):
         found = folded_by_slots(run, slot_of, interval)
         if found is not None:
             return found
