@@ -20,7 +20,7 @@ from floorflow.folding.least_full import within
 from floorflow.partition.infeasibility import STREAMS
 from floorflow.resources import Resources
 from floorflow.search.candidate.assignment import improved, merge_groups
-from floorflow.search.candidate.candidate import Candidate, realised
+from floorflow.search.candidate.candidate import Candidate, naming_of, realised
 from floorflow.search.candidate.context import PlanningContext
 
 FULLER = (Fraction(6, 10), Fraction(3, 4), Fraction(22, 25), Fraction(9, 10))
@@ -87,7 +87,8 @@ def with_forks_anywhere(context: PlanningContext, candidate: Candidate) -> Candi
     forks = nearest_to_links(candidate, tuple(_forks(candidate)))
     if not forks:
         return improved(context, candidate)
-    modules, home = taken_out(candidate.modules, forks, candidate.folded.dataflow), module_of(candidate.modules)
+    naming, home = naming_of(context, candidate.folded), module_of(candidate.modules)
+    modules = taken_out(candidate.modules, forks, naming)
     slot_of = {module.name: candidate.partition.slot_of[home[module.engines[0]]] for module in modules}
     answer = replace(candidate.partition, slot_of=slot_of)
     apart = improved(context, realised(context, candidate.folding, modules, candidate.channels, answer))
