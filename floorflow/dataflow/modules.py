@@ -86,7 +86,7 @@ def cluster(
     slots, dataflow = slot_of or {}, naming.dataflow
     engines = [engine.name for engine in dataflow.engines]
     if granularity == "layer":
-        return _named([(name,) for name in engines], naming)
+        return named([(name,) for name in engines], naming)
     pairs = [(wire.source, wire.target) for wire in wires]
     groups = stages(dataflow.engines, pairs)
     if granularity == "block":
@@ -96,7 +96,7 @@ def cluster(
     order = {name: index for index, name in enumerate(engines)}
     members = [tuple(sorted(group, key=order.__getitem__)) for group in groups]
     members.sort(key=lambda names: order[names[0]])
-    return _named(members, naming)
+    return named(members, naming)
 
 
 def merge(modules: Sequence[Module], joined: Sequence[str], naming: Naming) -> tuple[Module, ...]:
@@ -117,7 +117,16 @@ def _replaced(modules: Sequence[Module], groups: Collection[Sequence[str]], nami
     out = {engine for group in groups for engine in group}
     kept = [module for module in modules if out.isdisjoint(module.engines)]
     members = [tuple(sorted(group, key=order.__getitem__)) for group in groups]
-    return tuple(sorted(_named(members, naming, kept), key=lambda m: order[m.engines[0]]))
+    return tuple(sorted(named(members, naming, kept), key=lambda m: order[m.engines[0]]))
+
+
+def named(members: Iterable[tuple[str, ...]], naming: Naming, kept: Sequence[Module] = ()) -> tuple[Module, ...]:
+    """Return ``kept``, and a module of each tuple of engines, none called as another."""
+    modules = {module.name: module for module in kept}
+    for names in members:
+        name = _free(naming.of(names), modules)
+        modules[name] = Module(name, names)
+    return tuple(modules.values())
 
 
 def module_of(modules: Sequence[Module]) -> dict[str, str]:
@@ -299,15 +308,6 @@ def joins_without_cycle(graph: nx.DiGraph, a: Hashable, b: Hashable) -> bool:
     source, target = (a, b) if graph.has_edge(a, b) else (b, a)
     onward = (n for n in graph.successors(source) if n != target)
     return not any(nx.has_path(graph, n, target) for n in onward)
-
-
-def _named(members: Iterable[tuple[str, ...]], naming: Naming, kept: Sequence[Module] = ()) -> tuple[Module, ...]:
-    """Return ``kept``, and a module of each tuple of engines, none called as another."""
-    modules = {module.name: module for module in kept}
-    for names in members:
-        name = _free(naming.of(names), modules)
-        modules[name] = Module(name, names)
-    return tuple(modules.values())
 
 
 def _free(name: str, taken: Collection[str]) -> str:
