@@ -62,26 +62,38 @@ def loaded(name: str) -> Any:
 
 def _function(name: str) -> tuple[Callable[..., None], str | None]:
     """Import a command; return its function, and the text below its help."""
+    found: Callable[..., None]
+    epilog: str | None = None
     if name == "plan":
         from floorflow.cli.plan import EXAMPLES, plan
 
-        return plan, EXAMPLES
-    if name == "platforms":
+        found, epilog = plan, EXAMPLES
+    elif name == "platforms":
         from floorflow.cli.platforms import EXAMPLES as OWN_BOARD
         from floorflow.cli.platforms import platforms
 
-        return platforms, OWN_BOARD
-    if name in ("audit", "bind", "calibrate"):
-        from floorflow.cli import builds as module
+        found, epilog = platforms, OWN_BOARD
+    elif name in ("audit", "bind", "calibrate"):
+        from floorflow.cli import builds
+
+        found = getattr(builds, name)
     elif name in ("compare", "cost", "pareto"):
-        from floorflow.cli import studies as module
+        from floorflow.cli import studies
+
+        found = getattr(studies, name)
     elif name == "check":
-        from floorflow.cli import check as module
+        from floorflow.cli.check import check
+
+        found = check
     elif name == "chunks":
-        from floorflow.cli import chunks as module
+        from floorflow.cli.chunks import chunks
+
+        found = chunks
     else:
-        from floorflow.cli import inspect as module
-    return getattr(module, name), None
+        from floorflow.cli.inspect import inspect
+
+        found = inspect
+    return found, epilog
 
 
 def _is_loaded_when_it_runs() -> None:

@@ -8,15 +8,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.dataflow.model import renamings
+from floorflow.dataflow.model import Option, renamings
 from floorflow.dataflow.modules import named
-from floorflow.dataflow.options import Option, OptionGroup
+from floorflow.dataflow.options import OptionGroup
 from floorflow.folding import FoldingSolution
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.search.candidate.assignment import assign
 from floorflow.search.candidate.candidate import Candidate, folded_by, naming_of, slot_demands
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.placing import PlacedCandidate
 from floorflow.search.interval.least_full import crossings_of
 from floorflow.search.interval.state import SearchState
 
@@ -37,21 +36,19 @@ def products_in_lut(run: SearchState) -> None:
         return
     options = _in_lut(run.context, design.candidate.folding)
     tried = len(run.trace)
-    answer = _placed(run, _refolded(run, design.candidate, options)) if options else None
-    if answer is not None and crossings_of(answer[1].candidate) <= crossings_of(best.candidate):
-        run.weighed, run.best = replace(design, candidate=answer[0]), answer[1]
+    candidate = _refolded(run, design.candidate, options) if options else None
+    answer = None if candidate is None else run.place(candidate, "products of two bits in LUT: ")
+    if (
+        candidate is not None
+        and answer is not None
+        and _has_enough(run.context, answer.candidate)
+        and crossings_of(answer.candidate) <= crossings_of(best.candidate)
+    ):
+        run.weighed, run.best = replace(design, candidate=candidate), answer
     else:
         # The trace ends with the plan.
         run.aside += run.trace[tried:]
         del run.trace[tried:]
-
-
-def _placed(run: SearchState, candidate: Candidate | None) -> tuple[Candidate, PlacedCandidate] | None:
-    """Return a candidate before and after it is placed, with LUT enough in every slot; None where it is not so."""
-    if candidate is None:
-        return None
-    answer = run.place(candidate, "products of two bits in LUT: ")
-    return (candidate, answer) if answer is not None and _has_enough(run.context, answer.candidate) else None
 
 
 def _in_lut(context: PlanningContext, folding: FoldingSolution) -> dict[str, Option]:
