@@ -28,7 +28,7 @@ from floorflow.backends.backend import backend_named
 from floorflow.channels import Channel
 from floorflow.channels.implementations import Circuits, likenesses, reuse
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
-from floorflow.dataflow.modules import Module, Wire, cluster
+from floorflow.dataflow.modules import Module, Naming, Wire, cluster
 from floorflow.hardware import Platform, load_platform
 from floorflow.network.model import Network, Operation
 from floorflow.placement import Pin, PlacedModule, PlacementProblem, PlacementSolution, place
@@ -87,7 +87,8 @@ def clustered(folded: FoldedDataflow, channels: tuple[Channel, ...], granularity
     inside = [channel for channel in channels if not (channel.stream.from_outside or channel.stream.to_outside)]
     wires = [Wire(channel.stream.source, channel.stream.target, channel.width_bits) for channel in inside]
     use = {name: option.resources for name, option in folded.options.items()}
-    return cluster(folded.dataflow, wires, use, granularity)
+    naming = Naming(folded.dataflow, {name: float(need.lut) for name, need in use.items()})
+    return cluster(naming, wires, use, granularity)
 
 
 def folded_of(plan: dict[str, Any]) -> tuple[FoldedDataflow, tuple[Channel, ...]]:

@@ -48,10 +48,10 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 107_677,
-    "files of floorflow": 610,
+    "lines of floorflow": 107_822,
+    "files of floorflow": 611,
     "lines of verify": 17_107,
-    "lines of tests": 59_964,
+    "lines of tests": 60_070,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 18,
 }

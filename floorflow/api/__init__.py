@@ -4,19 +4,15 @@ What is slow to import (solvers, onnx, matplotlib) is imported by the functions 
 what can be refused without. There is no global state: calls may run in several threads at once.
 """
 
-from floorflow.api.auditing import Audit, audit
-from floorflow.api.calibrating import Calibration, InterruptedCalibration, calibrate
-from floorflow.api.checking import BoundPlan, Verdict, Violation, bind, check
-from floorflow.api.checking_files import FloorplanFinding, FloorplanVerdict, check_floorplan
-from floorflow.api.chunking import AREAS, CHUNK_METHODS, SIZE_STEP, Chunks, chunk_case, chunks
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from floorflow.api.events import Best, Callback, Event
 from floorflow.api.folders import LATER
-from floorflow.api.inspecting import INSPECTED_PART, Inspection, inspect
 from floorflow.api.models import Model, read
 from floorflow.api.options import OPTIONS, Option
 from floorflow.api.pictures import Picture, Pictures, require_picture_file
 from floorflow.api.planning import plan
-from floorflow.api.pricing import cost, lines_of
 from floorflow.api.resource_plans import (
     ResourcePlan,
     ResourcePlanInterrupted,
@@ -24,17 +20,27 @@ from floorflow.api.resource_plans import (
     plan_resources,
 )
 from floorflow.api.results import Interrupted, Plan, load
-from floorflow.api.scheduling import CASE_METHODS, CaseComparison, compare_case, compare_reconfigured
-from floorflow.api.studies import FEWEST_POINTS, MOST_POINTS, POINTS, Comparison, Pareto, Study, compare, pareto
 from floorflow.api.targets import Platform, bare_parts, link_kinds, new_board, platform, platforms
 from floorflow.errors import FloorflowError, InputError, Refusal, some
 from floorflow.errors import InfeasibleError as Infeasible
 from floorflow.errors import LimitError as LimitReached
 from floorflow.errors import ToolError as ToolFailed
+from floorflow.importing import whole_imports
 from floorflow.output import FolderWarning, require_free, write_file
 from floorflow.reading import exists, is_file, is_folder, resolved, shown
 from floorflow.request import known_methods
 from floorflow.resources import RESOURCE_NAMES
+
+if TYPE_CHECKING:
+    from floorflow.api.auditing import Audit, audit
+    from floorflow.api.calibrating import Calibration, InterruptedCalibration, calibrate
+    from floorflow.api.checking import BoundPlan, Verdict, Violation, bind, check
+    from floorflow.api.checking_files import FloorplanFinding, FloorplanVerdict, check_floorplan
+    from floorflow.api.chunking import AREAS, CHUNK_METHODS, SIZE_STEP, Chunks, chunk_case, chunks
+    from floorflow.api.inspecting import INSPECTED_PART, Inspection, inspect
+    from floorflow.api.pricing import cost, lines_of
+    from floorflow.api.scheduling import CASE_METHODS, CaseComparison, compare_case, compare_reconfigured
+    from floorflow.api.studies import FEWEST_POINTS, MOST_POINTS, POINTS, Comparison, Pareto, Study, compare, pareto
 
 __all__ = [
     "AREAS",
@@ -116,3 +122,25 @@ __all__ = [
     "some",
     "write_file",
 ]
+
+_LATER = {
+    "auditing": ("Audit", "audit"),
+    "calibrating": ("Calibration", "InterruptedCalibration", "calibrate"),
+    "checking": ("BoundPlan", "Verdict", "Violation", "bind", "check"),
+    "checking_files": ("FloorplanFinding", "FloorplanVerdict", "check_floorplan"),
+    "chunking": ("AREAS", "CHUNK_METHODS", "SIZE_STEP", "Chunks", "chunk_case", "chunks"),
+    "inspecting": ("INSPECTED_PART", "Inspection", "inspect"),
+    "pricing": ("cost", "lines_of"),
+    "scheduling": ("CASE_METHODS", "CaseComparison", "compare_case", "compare_reconfigured"),
+    "studies": ("FEWEST_POINTS", "MOST_POINTS", "POINTS", "Comparison", "Pareto", "Study", "compare", "pareto"),
+}
+"""What only some commands need, by the module that has it."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import what only some commands need when it is first asked for (PEP 562)."""
+    home = next((module for module, names in _LATER.items() if name in names), None)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    with whole_imports():
+        return getattr(import_module(f"{__name__}.{home}"), name)

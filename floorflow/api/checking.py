@@ -12,7 +12,7 @@ from floorflow.api.folders import require_folder
 from floorflow.api.results import Plan, SavedPlan, encoded, load
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
-from floorflow.output import recover, write
+from floorflow.output import write
 from floorflow.reading import exists, shown, why
 
 
@@ -67,12 +67,13 @@ def check(plan: str | Path | SavedPlan, *, build: str | Path | None = None) -> V
         with TemporaryDirectory(prefix="floorflow-") as folder:
             write(Path(folder), plan.files, {})
             return check(folder, build=build)
-    from floorflow.verify import NotAPlan, judge
+    require_folder(Path(plan), "the folder that floorflow plan wrote")
+    if build is not None and not exists(Path(build)):
+        raise InputError(f"{build}: no such folder", hint="give FINN's output_dir or its kernel_partitions")
+    with whole_imports():
+        from floorflow.verify import NotAPlan, judge
 
     try:
-        if build is not None and not exists(Path(build)):
-            raise InputError(f"{build}: no such folder", hint="give FINN's output_dir or its kernel_partitions")
-        recover(Path(plan))
         found = judge(Path(plan), None if build is None else Path(build))
     except NotAPlan as error:
         raise InputError(str(error), hint="give the folder that floorflow plan wrote") from error

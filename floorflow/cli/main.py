@@ -8,21 +8,16 @@ says what was written: 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from floorflow import __version__
-from floorflow.cli.builds import audit, bind, calibrate
-from floorflow.cli.check import check
-from floorflow.cli.chunks import chunks
-from floorflow.cli.inspect import inspect
-from floorflow.cli.plan import EXAMPLES, plan
-from floorflow.cli.platforms import EXAMPLES as OWN_BOARD
-from floorflow.cli.platforms import platforms
 from floorflow.cli.signals import exit_code, was_ended
 from floorflow.cli.standard_streams import standard_streams
-from floorflow.cli.studies import compare, cost, pareto
 
 EXIT_CODES = """
 Exit codes: 0 done, 1 check found violations, 2 bad input, 3 proven infeasible, 4 a tool is missing or standard output
@@ -32,19 +27,90 @@ cannot be written, 5 limit reached without a plan, 70 internal error. Ended by a
 
 _INTERNAL = 70
 
+COMMANDS = {
+    "plan": "Plan a network, or several, on a platform: folding, partition, pblocks, files and pictures.",
+    "inspect": "Show what was read and assumed, the engines it becomes, and what their foldings range over.",
+    "check": "Check a plan and its files, or anybody's floorplan, independently; exit 1 if anything is wrong.",
+    "bind": "Bind a plan's constraints to the cells of a build of it; exit 2 if it cannot be told which is which.",
+    "cost": "Tell cycles, resources and stream widths of single engines, one a line; exit 2 if a line is bad.",
+    "compare": "Fold by several methods, side by side: rate, resources, gap to the proven bound, time.",
+    "chunks": "Cut a network into chunks that partial reconfiguration swaps: time against area, static and dynamic.",
+    "pareto": "Tell what a frame rate costs: the least of each resource, and the least scarcity, by interval.",
+    "calibrate": "Measured beats estimated: read the reports of a build, and plan again with what they say.",
+    "audit": "Compare a build with what floorflow says of the same design: every node, FIFOs, rates, clock.",
+    "platforms": "List the known platforms, show, check or draw one, or begin a file of one's own.",
+}
+"""Commands by name, with the first line of their help, so that the help of all imports none; a test compares."""
+
+
+class _Commands(TyperGroup):
+    """Commands of which only that which runs is imported."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Return the command that the first word names, with what stands behind it."""
+        name, known, rest = super().resolve_command(ctx, args)
+        return name, known if name is None else loaded(name), rest
+
+
+def loaded(name: str) -> Any:
+    """Return a command with its options."""
+    function, epilog = _function(name)
+    alone = typer.Typer(add_completion=False)
+    alone.command(name, epilog=epilog)(function)
+    return get_command(alone)
+
+
+def _function(name: str) -> tuple[Callable[..., None], str | None]:
+    """Import a command; return its function, and the text below its help."""
+    found: Callable[..., None]
+    epilog: str | None = None
+    if name == "plan":
+        from floorflow.cli.plan import EXAMPLES, plan
+
+        found, epilog = plan, EXAMPLES
+    elif name == "platforms":
+        from floorflow.cli.platforms import EXAMPLES as OWN_BOARD
+        from floorflow.cli.platforms import platforms
+
+        found, epilog = platforms, OWN_BOARD
+    elif name in ("audit", "bind", "calibrate"):
+        from floorflow.cli import builds
+
+        found = getattr(builds, name)
+    elif name in ("compare", "cost", "pareto"):
+        from floorflow.cli import studies
+
+        found = getattr(studies, name)
+    elif name == "check":
+        from floorflow.cli.check import check
+
+        found = check
+    elif name == "chunks":
+        from floorflow.cli.chunks import chunks
+
+        found = chunks
+    else:
+        from floorflow.cli.inspect import inspect
+
+        found = inspect
+    return found, epilog
+
+
+def _is_loaded_when_it_runs() -> None:
+    """Stand for a command in the list of all."""
+
+
 app = typer.Typer(
     name="floorflow",
+    cls=_Commands,
     help="From a quantised network to a legal multi-die FPGA floorplan, with a proven distance from optimal.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-app.command(epilog=EXAMPLES)(plan)
-for command in (inspect, check, bind, cost, compare, chunks, pareto, calibrate, audit):
-    app.command()(command)
-app.command(epilog=OWN_BOARD)(platforms)
+for _name, _told in COMMANDS.items():
+    app.command(_name, help=_told)(_is_loaded_when_it_runs)
 
 
 def main() -> None:

@@ -10,9 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from floorflow.api import ToolFailed
-from floorflow.cli.console import complain
-
 
 class _Outlet(io.FileIO):
     """A file descriptor; what its reader no longer wants is dropped, so that a command ends as it would have ended."""
@@ -46,6 +43,8 @@ class _Outlet(io.FileIO):
         except OSError as error:
             self.given_up = True
             if self._must_be_written:
+                from floorflow.api import ToolFailed
+
                 hint = "free some space, or send the output elsewhere"
                 raise ToolFailed(f"standard output cannot be written: {error.strerror}", hint=hint) from None
         return length
@@ -85,7 +84,13 @@ def standard_streams() -> Iterator[None]:
             yield
         finally:
             sys.stdout.flush()
-    except ToolFailed as error:
+    except Exception as error:
+        # The help of all commands ends without what these import.
+        from floorflow.api import ToolFailed
+        from floorflow.cli.console import complain
+
+        if not isinstance(error, ToolFailed):
+            raise
         complain(str(error), error.hint, debug=False)
         sys.exit(error.exit_code)
 

@@ -18,7 +18,7 @@ from floorflow.errors import InputError, some
 from floorflow.resources import Resources
 
 Role = Literal["core", "front", "behind"]
-"""``core``: a stage is named after it; ``front``: joins what follows it; ``behind``: joins what comes before it."""
+"""``core``: a stage has one; ``front``: joins what follows it; ``behind``: joins what comes before it."""
 AttributeValue = int | str | tuple[int, ...] | tuple[str, ...]
 Attributes = Mapping[str, AttributeValue]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from itertools import chain, count
 
 import networkx as nx
@@ -36,6 +36,28 @@ class Joined:
 
 
 @dataclass(frozen=True)
+class Naming:
+    """What modules are called: after their largest engine, by ``shares``, how much of the device each engine needs.
+
+    Of equal ones it is a core, and the first. Modules whose engines ``earlier`` knows are called as they are there.
+    """
+
+    dataflow: Dataflow
+    shares: Mapping[str, float]
+    earlier: Mapping[frozenset[str], str] = field(default_factory=dict)
+
+    def of(self, engines: Collection[str]) -> str:
+        """Return the name of a module of these engines, which only an earlier one can have too."""
+        known = self.earlier.get(frozenset(engines))
+        if known is not None:
+            return known
+        inside = [engine for engine in self.dataflow.engines if engine.name in set(engines)]
+        name = max(inside, key=lambda engine: (self.shares[engine.name], engine.role == "core")).name
+        # With several networks engines are ``net/engine``, and modules have names that Tcl takes.
+        return re.sub(r"[^A-Za-z0-9_]", "_", name.replace("/", "__")) if self.dataflow.networks else name
+
+
+@dataclass(frozen=True)
 class Wire:
     """A realised stream as clustering sees it: two engines and a width."""
 
@@ -45,7 +67,7 @@ class Wire:
 
 
 def cluster(
-    dataflow: Dataflow,
+    naming: Naming,
     wires: Sequence[Wire],
     resources: Mapping[str, Resources],
     granularity: str,
@@ -61,10 +83,10 @@ def cluster(
     No cluster grows beyond the largest of ``pblock_capacities`` (none: there is no such rule). None lies in two slots
     where engines have a slot already, ``slot_of``.
     """
-    slots = slot_of or {}
+    slots, dataflow = slot_of or {}, naming.dataflow
     engines = [engine.name for engine in dataflow.engines]
     if granularity == "layer":
-        return _named([(name,) for name in engines], dataflow)
+        return named([(name,) for name in engines], naming)
     pairs = [(wire.source, wire.target) for wire in wires]
     groups = stages(dataflow.engines, pairs)
     if granularity == "block":
@@ -74,29 +96,37 @@ def cluster(
     order = {name: index for index, name in enumerate(engines)}
     members = [tuple(sorted(group, key=order.__getitem__)) for group in groups]
     members.sort(key=lambda names: order[names[0]])
-    return _named(members, dataflow)
+    return named(members, naming)
 
 
-def merge(modules: Sequence[Module], joined: Sequence[str], dataflow: Dataflow) -> tuple[Module, ...]:
+def merge(modules: Sequence[Module], joined: Sequence[str], naming: Naming) -> tuple[Module, ...]:
     """Replace the modules named in ``joined`` by one new module that holds all their engines."""
-    order = {engine.name: index for index, engine in enumerate(dataflow.engines)}
-    inside = {e for m in modules if m.name in set(joined) for e in m.engines}
-    names = tuple(sorted(inside, key=order.__getitem__))
-    rest = [m for m in modules if m.name not in set(joined)]
-    merged = [*rest, Module(_free(_name(names, dataflow), {module.name for module in rest}), names)]
-    return tuple(sorted(merged, key=lambda m: order[m.engines[0]]))
+    return _replaced(modules, [[e for m in modules if m.name in set(joined) for e in m.engines]], naming)
 
 
-def taken_out(modules: Sequence[Module], groups: Collection[tuple[str, ...]], dataflow: Dataflow) -> tuple[Module, ...]:
-    """Make each group of engines a module of its own; the rest of a module keeps its name."""
-    order = {engine.name: index for index, engine in enumerate(dataflow.engines)}
+def taken_out(modules: Sequence[Module], groups: Collection[Sequence[str]], naming: Naming) -> tuple[Module, ...]:
+    """Make each group of engines a module of its own; what is left of a module is one still."""
     out = {engine for group in groups for engine in group}
-    left = [replace(m, engines=tuple(e for e in m.engines if e not in out)) for m in modules]
-    taken = {module.name: module for module in left}
-    for group in groups:
-        name = _free(_name(group[:1], dataflow), taken)
-        taken[name] = Module(name, group)
-    return tuple(sorted((m for m in taken.values() if m.engines), key=lambda m: order[m.engines[0]]))
+    left = [[e for e in m.engines if e not in out] for m in modules if not out.isdisjoint(m.engines)]
+    return _replaced(modules, [*(engines for engines in left if engines), *groups], naming)
+
+
+def _replaced(modules: Sequence[Module], groups: Collection[Sequence[str]], naming: Naming) -> tuple[Module, ...]:
+    """Return a module of each group of engines, and the modules that have none of these."""
+    order = {engine.name: index for index, engine in enumerate(naming.dataflow.engines)}
+    out = {engine for group in groups for engine in group}
+    kept = [module for module in modules if out.isdisjoint(module.engines)]
+    members = [tuple(sorted(group, key=order.__getitem__)) for group in groups]
+    return tuple(sorted(named(members, naming, kept), key=lambda m: order[m.engines[0]]))
+
+
+def named(members: Iterable[tuple[str, ...]], naming: Naming, kept: Sequence[Module] = ()) -> tuple[Module, ...]:
+    """Return ``kept``, and a module of each tuple of engines, none called as another."""
+    modules = {module.name: module for module in kept}
+    for names in members:
+        name = _free(naming.of(names), modules)
+        modules[name] = Module(name, names)
+    return tuple(modules.values())
 
 
 def module_of(modules: Sequence[Module]) -> dict[str, str]:
@@ -280,24 +310,6 @@ def joins_without_cycle(graph: nx.DiGraph, a: Hashable, b: Hashable) -> bool:
     return not any(nx.has_path(graph, n, target) for n in onward)
 
 
-def _named(members: Iterable[tuple[str, ...]], dataflow: Dataflow) -> tuple[Module, ...]:
-    """Return a module of each tuple of engines, none called as another."""
-    modules: dict[str, Module] = {}
-    for names in members:
-        name = _free(_name(names, dataflow), modules)
-        modules[name] = Module(name, names)
-    return tuple(modules.values())
-
-
 def _free(name: str, taken: Collection[str]) -> str:
     """Return a name with a number behind it where that is taken: ``a/b__c`` and ``a__b/c`` are both ``a__b__c``."""
     return next(free for free in chain([name], (f"{name}_{n}" for n in count(2))) if free not in taken)
-
-
-def _name(names: Sequence[str], dataflow: Dataflow) -> str:
-    """Name a module after its core engine, or after its first and last one if it has several."""
-    inside = [engine for engine in dataflow.engines if engine.name in set(names)]
-    cores = [engine.name for engine in inside if engine.role == "core"] or [engine.name for engine in inside]
-    name = cores[0] if len(cores) == 1 else f"{cores[0]}_to_{cores[-1]}"
-    # With several networks engines are ``net/engine``, and modules have names that Tcl takes.
-    return re.sub(r"[^A-Za-z0-9_]", "_", name.replace("/", "__")) if dataflow.networks else name

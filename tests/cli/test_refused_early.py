@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from floorflow.cli.main import COMMANDS, loaded
 from tests.plans import ROOT, TFC
 
 HEAVY = {"matplotlib", "networkx", "numpy", "onnx", "ortools", "pymetis"}
@@ -37,6 +38,7 @@ MISTAKES = {
     "unknown option": ((*PLAN, "--fsp", "3"), "No such option"),
     "no argument": (("plan",), "Missing argument"),
     "unknown command": (("plam",), "No such command"),
+    "no plan to check": (("check", "{tmp}/no"), "is no folder"),
     "inspect without model": (("inspect", "nowhere.onnx"), "there is no such file"),
     "inspect for no part": (("inspect", str(TFC), "--part", "toaster"), "toaster"),
     "compare by no method": (("compare", str(TFC), "-p", "u250", "--methods", "magic"), "--methods magic: unknown"),
@@ -53,7 +55,7 @@ MISTAKES = {
 EACH_IN_A_FORK = """
 import json, os, sys
 from floorflow.__main__ import main
-import floorflow.cli.main
+import floorflow.cli.plan
 for number, words in enumerate(json.loads(sys.argv[1])):
     if os.fork() == 0:
         os.dup2(os.open(f"{number}.txt", os.O_CREAT | os.O_WRONLY), 2)
@@ -67,7 +69,7 @@ for number, words in enumerate(json.loads(sys.argv[1])):
         os._exit(0)
     os.wait()
 """
-"""Imports the command line, and nothing more, once for all mistakes."""
+"""Imports what `plan` needs of the command line, and nothing more, once for all runs."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +83,15 @@ class Refused:
 
 @pytest.fixture(scope="module")
 def refused(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Refused]]:
-    """Make every mistake; return the folder of all, and what became of each."""
+    """Make every mistake, and ask for every help; return the folder of all, and what became of each."""
     folder = tmp_path_factory.mktemp("refused")
-    commands = [[word.replace("{tmp}", str(folder)) for word in words] for words, _ in MISTAKES.values()]
+    runs = {name: words for name, (words, _) in MISTAKES.items()} | {name: (name, "--help") for name in COMMANDS}
+    commands = [[word.replace("{tmp}", str(folder)) for word in words] for words in runs.values()]
     run = [sys.executable, "-c", EACH_IN_A_FORK, json.dumps(commands)]
-    subprocess.run(run, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}, check=True)
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    subprocess.run(run, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
     found = {}
-    for number, mistake in enumerate(MISTAKES):
+    for number, mistake in enumerate(runs):
         said = " ".join(line.strip("│ ") for line in (folder / f"{number}.txt").read_text().splitlines())
         code, modules = json.loads((folder / f"{number}.json").read_text())
         found[mistake] = Refused(code, said, frozenset(name.partition(".")[0] for name in modules))
@@ -104,6 +108,41 @@ def test_mistakes_are_refused_before_anything_slow_is_imported(
     assert "pydantic" in found[mistake].imported
     assert not found[mistake].imported & (HEAVY - (NEEDED if mistake == "more FPGAs than are linked" else set()))
     assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command_imports_nothing_slow(name: str, refused: tuple[Path, dict[str, Refused]]) -> None:
+    shown = refused[1][name]
+    assert shown.code == 0
+    assert not shown.imported & HEAVY
+
+
+WHAT_IT_IMPORTED = """
+import sys
+from floorflow.__main__ import main
+try:
+    main()
+except SystemExit:
+    sys.stderr.write(" ".join(sys.modules))
+"""
+
+
+@pytest.mark.parametrize("word", ["--help", "--version", "plam"])
+def test_what_concerns_no_command_imports_none(word: str) -> None:
+    run = [sys.executable, "-c", WHAT_IT_IMPORTED, word]
+    ended = subprocess.run(run, capture_output=True, text=True, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    imported = set(ended.stderr.split())
+    assert "floorflow.cli.main" in imported
+    assert not imported & HEAVY
+    own = {name for name in imported if name.startswith("floorflow.")}
+    assert own == {"floorflow.__main__"} | {
+        f"floorflow.cli{part}" for part in ("", ".main", ".signals", ".standard_streams")
+    }
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_says_what_each_says_of_itself(name: str) -> None:
+    assert loaded(name).help.split("\n\n")[0] == COMMANDS[name]
 
 
 def test_a_mistake_is_refused_in_half_a_second() -> None:

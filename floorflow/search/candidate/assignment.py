@@ -19,7 +19,15 @@ from floorflow.hardware import Route
 from floorflow.partition.infeasibility import worst
 from floorflow.partition.problem import PartitionFailure, PartitionProblem, PartitionSolution, SlotCapacity
 from floorflow.resources import Resources, largest_share, scaled_down, shortfall, total
-from floorflow.search.candidate.candidate import Candidate, connected, folded_by, in_styles, least_words, realised
+from floorflow.search.candidate.candidate import (
+    Candidate,
+    connected,
+    folded_by,
+    in_styles,
+    least_words,
+    naming_of,
+    realised,
+)
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.slot_problem import (
     channel_routes,
@@ -41,12 +49,13 @@ def by_slot(
     modules, slot_of = candidate.modules, dict(candidate.slot_of)
     if context.request.granularity == "slot":
         return merge_groups(context, candidate, [[m for m in slot_of if slot_of[m] == slot] for slot in slots])
+    naming = naming_of(context, candidate.folded)
     for slot in slots:
         while len(inside := {m.name for m in modules if slot_of[m.name] == slot}) > keep:
             pair = _smallest_pair(inside, modules, candidate, context.limits[slot])
             if pair is None:
                 return PartitionFailure((Refusal("merge", place=slot),))
-            modules = merge(modules, pair, candidate.folded.dataflow)
+            modules = merge(modules, pair, naming)
             slot_of = {m.name: slot_of.get(m.name, slot) for m in modules}
     return _remerged(context, candidate, modules, slot_of)
 
@@ -56,10 +65,11 @@ def merge_groups(
 ) -> Candidate | PartitionFailure:
     """Merge modules of one slot by groups of names; the assignment stays."""
     modules, slot_of = candidate.modules, dict(candidate.slot_of)
+    naming = naming_of(context, candidate.folded)
     for group in groups:
         if len(group) > 1:
             slot = slot_of[min(group)]
-            modules = merge(modules, sorted(group), candidate.folded.dataflow)
+            modules = merge(modules, sorted(group), naming)
             slot_of = {m.name: slot_of.get(m.name, slot) for m in modules}
     if crowded_rings(modules, slot_of, candidate.channels):
         return PartitionFailure((Refusal("merged cycle"),))
@@ -69,7 +79,7 @@ def merge_groups(
 def join_slot(context: PlanningContext, candidate: Candidate, slot: str, why: str) -> Candidate:
     """Make all modules of a slot one, whose pblock is what the slot has free; it may feed itself over other slots."""
     inside = sorted(name for name, place in candidate.slot_of.items() if place == slot)
-    modules = merge(candidate.modules, inside, candidate.folded.dataflow)
+    modules = merge(candidate.modules, inside, naming_of(context, candidate.folded))
     slot_of = {m.name: candidate.slot_of.get(m.name, slot) for m in modules}
     engine = next(m.engines[0] for m in candidate.modules if m.name in inside)
     earlier = tuple(joined for joined in candidate.joined if joined.slot != slot)
@@ -220,7 +230,8 @@ def clustered(context: PlanningContext, folded: FoldedDataflow, slot_of: Mapping
     keys = {renamed[engine]: key for engine, key in context.wishes.keys.items()}
     # Where slots are not known yet, what may lie in different ones is not one module.
     apart = slot_of or keys
-    return cluster(folded.dataflow, wires, charges, context.request.granularity, capacities, slot_of=apart)
+    naming = naming_of(context, folded)
+    return cluster(naming, wires, charges, context.request.granularity, capacities, slot_of=apart)
 
 
 def assign(

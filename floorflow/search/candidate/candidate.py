@@ -13,13 +13,13 @@ from floorflow.channels.slices import Slices
 from floorflow.dataflow.bands import CROSSING
 from floorflow.dataflow.fifo import SLICE_WORDS
 from floorflow.dataflow.model import FoldedDataflow
-from floorflow.dataflow.modules import Joined, Module, module_of
+from floorflow.dataflow.modules import Joined, Module, Naming, module_of
 from floorflow.dataflow.options import OptionGroup
 from floorflow.folding.problem import FoldingSolution
 from floorflow.hardware import Route
 from floorflow.partition.problem import PartitionProblem, PartitionSolution
 from floorflow.rates import RouteDelay
-from floorflow.resources import ZERO, Resources
+from floorflow.resources import ZERO, Resources, scarcity
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.fifo_sizing import full_rate
 from floorflow.search.candidate.members import parts_of
@@ -71,6 +71,13 @@ def folded_by(context: PlanningContext, folding: FoldingSolution) -> FoldedDataf
     if context.together is not None:
         return context.together.finished(folding.options)
     return context.backend.finished(FoldedDataflow(context.dataflow, folding.options))
+
+
+def naming_of(context: PlanningContext, folded: FoldedDataflow) -> Naming:
+    """Return what modules are called: by what their engines need without FIFOs, which the slots decide."""
+    options, silicon = folded.options, context.platform.silicon
+    shares = {engine: scarcity(option.resources, silicon) for engine, option in options.items()}
+    return Naming(folded.dataflow, shares, context.previous.names)
 
 
 def connected(

@@ -16,8 +16,8 @@ import networkx as nx
 
 from floorflow.channels import PartialPlacement
 from floorflow.channels.cost_allocation import module_resources
-from floorflow.dataflow.model import Dataflow, FoldedDataflow, renamings
-from floorflow.dataflow.modules import Module, merge, module_of, taken_out
+from floorflow.dataflow.model import FoldedDataflow, renamings
+from floorflow.dataflow.modules import Module, Naming, merge, module_of, taken_out
 from floorflow.errors import Refusal
 from floorflow.folding.least_full import within
 from floorflow.folding.problem import FoldingSolution
@@ -29,7 +29,7 @@ from floorflow.partition.infeasibility import STREAMS
 from floorflow.partition.problem import PartitionFailure, PartitionProblem, PartitionSolution
 from floorflow.resources import Resources, total
 from floorflow.search.candidate.assignment import Unassigned, assign, clustered, complete, improved
-from floorflow.search.candidate.candidate import Candidate, folded_by, in_styles, least_words
+from floorflow.search.candidate.candidate import Candidate, folded_by, in_styles, least_words, naming_of
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.slot_problem import partition_problem
 
@@ -97,7 +97,8 @@ def completed(
     overloaded = overloaded_links(context, folded, modules)
     if overloaded is None:
         return complete(context, folding)
-    apart = taken_out(modules, tuple(_forks(modules, folded.dataflow.engine_pairs)), folded.dataflow)
+    forks = tuple(_forks(modules, folded.dataflow.engine_pairs))
+    apart = taken_out(modules, forks, naming_of(context, folded))
     overloaded = overloaded_links(context, folded, apart) or overloaded
     cuts = islice(_cuts(context, folding, modules), CUTS_OF_FOLDING)
     tried = (assign(cut.within(context), folding, cut.modules) for cut in cuts)
@@ -124,14 +125,15 @@ def _cuts(context: PlanningContext, folding: FoldingSolution, modules: tuple[Mod
     """Yield assignments to FPGAs, cheapest on links first; where links are a ring only one that is cheap."""
     folded = folded_by(context, folding)
     forks = tuple(_forks(modules, folded.dataflow.engine_pairs))
-    apart = taken_out(modules, forks, folded.dataflow)
+    naming = naming_of(context, folded)
+    apart = taken_out(modules, forks, naming)
     cards, card_of_slot = _whole_cards(context, folded, apart)
     owner = module_of(apart)
     places = list(zip(context.limits, card_of_slot, strict=True))
     slots = {card: frozenset(name for name, own in places if own == card) for card in card_of_slot}
     for found in _assignments(context, cards):
         card_of = {engine: found[module] for engine, module in owner.items()}
-        moved = _with_forks_moved(modules, folded.dataflow, forks, card_of)
+        moved = _with_forks_moved(modules, naming, forks, card_of)
         renamed = renamings(context.dataflow, folded.dataflow)
         yield _Cut({old: slots[card_of[new]] for old, new in renamed.items()}, moved, cards.paid_on_links(found))
 
@@ -177,22 +179,22 @@ def _assignments(context: PlanningContext, cards: PartitionProblem) -> Iterator[
 
 
 def _with_forks_moved(
-    modules: tuple[Module, ...], dataflow: Dataflow, forks: Sequence[tuple[str, ...]], card_of: Mapping[str, int]
+    modules: tuple[Module, ...], naming: Naming, forks: Sequence[tuple[str, ...]], card_of: Mapping[str, int]
 ) -> tuple[Module, ...]:
     """Return modules in which each fork that lies in another FPGA than what feeds it is part of what it feeds there.
 
     Of several it joins the first, which closes no circle: nothing else that the fork feeds lies before it.
     """
-    pairs = dataflow.engine_pairs
+    pairs = naming.dataflow.engine_pairs
     for fork in forks:
         feeds = next(a for a, b in pairs if b == fork[0])
         if card_of[feeds] == card_of[fork[0]]:
             continue
         fed = {b for a, b in pairs if a in fork and card_of[b] == card_of[fork[0]]}.difference(fork)
-        modules = taken_out(modules, [fork], dataflow)
+        modules = taken_out(modules, [fork], naming)
         first = next((m.name for m in modules if not fed.isdisjoint(m.engines)), None)
         if first is not None:
-            modules = merge(modules, (module_of(modules)[fork[0]], first), dataflow)
+            modules = merge(modules, (module_of(modules)[fork[0]], first), naming)
     return modules
 
 

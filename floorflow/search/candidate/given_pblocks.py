@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
@@ -124,10 +125,14 @@ class Previous:
     rects: Mapping[str, Rect] = field(default_factory=dict)
     file: InputFile | None = None
 
+    @cached_property
+    def names(self) -> Mapping[frozenset[str], str]:
+        """What modules are called, by their engines."""
+        return {frozenset(module.engines): module.name for module in self.modules}
+
     def of(self, modules: Sequence[Module], slot_of: Mapping[str, str]) -> dict[str, Rect]:
         """Return the rectangles of those modules that have the same engines and the same slot."""
-        same = {frozenset(m.engines): m.name for m in self.modules}
-        pairs = ((module.name, same.get(frozenset(module.engines), "")) for module in modules)
+        pairs = ((module.name, self.names.get(frozenset(module.engines), "")) for module in modules)
         return {n: self.rects[old] for n, old in pairs if old in self.rects and self.slot_of[old] == slot_of[n]}
 
     def clustered(self, engines: Collection[str]) -> tuple[Module, ...] | None:

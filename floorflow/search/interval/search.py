@@ -31,6 +31,7 @@ from floorflow.search.candidate.repair import place_joined
 from floorflow.search.candidate.routes import more_hops
 from floorflow.search.interval.latency import latency_cycles, lowest_latency
 from floorflow.search.interval.least_full import fullness_of
+from floorflow.search.interval.narrow_products import products_in_lut
 from floorflow.search.interval.rate import (
     AT_THE_BOUND,
     AT_THE_JOINT_BOUND,
@@ -201,6 +202,8 @@ class _Search:
                 if self.run.best is None:
                     self.free.find_joint_bound(*shortest_possible(self.free))
             least_full_at_end(self.run)
+            if self.context.request.objective != "resources" and self.context.seeks_fullness:
+                products_in_lut(self.run)
         best = self.run.best
         if best is None or not self.context.floorplans:
             return
