@@ -228,6 +228,15 @@ def test_slices_are_refused_where_v_plus_plus_links_no_one_design(
     assert refusal.value.hint == "use --crossings fifo"
 
 
+def test_a_plan_without_a_crossing_has_a_script_without_rows(tmp_path: Path) -> None:
+    options = {"crossings": "vendor"}
+    out = make_plan(
+        tmp_path / "out", Request(TFC, "alveo-u250", fps=100_000, effort="fast", plots=False, backend_options=options)
+    )
+    assert check(out) == []
+    assert (out / "vitis" / "crossings.tcl").read_text().endswith("floorflow::crossings {\n}\n")
+
+
 def test_slices_are_refused_for_several_networks(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="this is 2 networks"):
         api.plan([TFC, CNV], "alveo-u250", crossings="vendor")

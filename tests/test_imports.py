@@ -51,7 +51,7 @@ BUDGETS = {
     "lines of floorflow": 107_774,
     "files of floorflow": 610,
     "lines of verify": 17_193,
-    "lines of tests": 60_312,
+    "lines of tests": 60_321,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 18,
 }

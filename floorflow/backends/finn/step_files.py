@@ -267,8 +267,7 @@ _CROSSINGS = """\
 # insert register slices for exactly these behind its linker, and place their halves before opt_design.
 source [file join [file dirname [file normalize [info script]]] .. vivado floorflow_crossings.tcl]
 floorflow::crossings {{
-{rows}
-}}
+{rows}}}
 """
 _ZYNQ = """\
 # Implements FINN's project again:
@@ -399,8 +398,8 @@ def crossings(data: Mapping[str, Any]) -> list[Crossed]:
 
 
 def _crossings_script(found: Sequence[Crossed]) -> str:
-    rows = [f"    {{SLR{source} SLR{target} {size} {{{name}}}}}" for source, target, size, name in found]
-    return _CROSSINGS.format(rows="\n".join(rows))
+    rows = [f"    {{SLR{source} SLR{target} {size} {{{name}}}}}\n" for source, target, size, name in found]
+    return _CROSSINGS.format(rows="".join(rows))
 
 
 def _memory_lines(data: Mapping[str, Any]) -> list[str]:
