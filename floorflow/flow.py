@@ -13,7 +13,7 @@ from floorflow.modes.networks import at_memory, one_network, several_networks
 from floorflow.modes.run import Run, recorded, with_extras
 from floorflow.record.run import PlanWithFiles
 from floorflow.request import Request
-from floorflow.search.candidate.preparing import read, settled
+from floorflow.search.candidate.preparing import read, require_one_design, settled
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.several import SeveralRequest
 from floorflow.stats import counted
@@ -60,6 +60,7 @@ def plan_several(
     known = sources or [None] * len(request.each)
     for one, source in zip(request.each, known, strict=True):
         one.require_files(model=source is None)
+    require_one_design(request.shared, 1, len(request.each))
     request = request.like(settled(request.shared))
     run = Run(_read(request.each, known, progress), request.shared, progress)
     found = SEVERAL[request.shares_memory](run, request)

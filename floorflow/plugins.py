@@ -58,6 +58,11 @@ class BackendOptions(BaseModel):
         return False
 
     @property
+    def crossing_slices(self) -> bool:
+        """Whether a script of the plan is to insert AMD's register slices at SLR boundaries, of one card's design."""
+        return False
+
+    @property
     def crossing_advice(self) -> str:
         """Return how registers come to SLR boundaries where the tool builds none."""
         return "insert them: the tool does not"

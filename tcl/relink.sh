@@ -37,8 +37,19 @@ case " $(told versions) " in
 *) stop "this is Vitis $version, FINN's project is of $(told versions)" ;;
 esac
 
+# Register slices at SLR boundaries: inserted behind the linker, and placed in the hook that the floorplan has already.
+insert=
+if [ -f "$here/crossings.tcl" ]; then
+    insert=$link/floorflow_insert.tcl
+    printf 'source {%s}\nfloorflow::insert_slices\n' "$here/crossings.tcl" >"$insert"
+    printf 'source {%s}\nsource {%s}\nfloorflow::place_slices\n' "$hook" "$here/crossings.tcl" >"$link/floorflow_pre_opt.tcl"
+    hook=$link/floorflow_pre_opt.tcl
+elif grep -q "@INSERT@" "$here/floorflow.cfg"; then
+    stop "there is no $here/crossings.tcl, which floorflow.cfg asks for; take the plan's whole folder"
+fi
+
 # A second --config beside FINN's: what it holds is what FINN does not write.
-sed -e "s#@HOOK@#$hook#" -e "s#@REPORT@#$plan/vivado/floorflow_report.tcl#" "$here/floorflow.cfg" >"$link/floorflow.cfg"
+sed -e "s#@HOOK@#$hook#" -e "s#@INSERT@#$insert#" -e "s#@REPORT@#$plan/vivado/floorflow_report.tcl#" "$here/floorflow.cfg" >"$link/floorflow.cfg"
 sed -e "s#^v++ #v++ --config $link/floorflow.cfg #" "$script" >"$link/floorflow_link.sh"
 grep -q "floorflow.cfg" "$link/floorflow_link.sh" || stop "$script has no line that begins with v++"
 [ ! -f "$link/a.xclbin" ] || mv "$link/a.xclbin" "$link/a.before.xclbin"

@@ -98,6 +98,7 @@ BOTH: dict[str, tuple[Any, Any]] = {
     "fifo_words_between": (realise.BETWEEN_DEPTH_WORDS, fifos.DEPTH_BETWEEN_MODULES),
     "fifo_words_per_register": (Crossing("sll", registers=1, cycles=1).words_in_flight(1, 1), fifos.WORDS_PER_STAGE),
     "crossing_fifo_of_a_wire": ((slot_graph.FIFO.lut, slot_graph.FIFO.ff), (*judged_facts.FIFO_OF_A_WIRE.values(),)),
+    "crossing_slice_stages": (slot_graph.SLICE_STAGES, judged_facts.STAGES_OF_A_SLICE),
     "link_round_trips": (LINK.words_in_flight(7, 7) // LINK.cycles, fifos.LINK_ROUND_TRIP),
     "byte_bits": (step(slot_graph.padded_width_bits), step(judged_facts.padded)),
     "handshake_wires": (slot_graph.HANDSHAKE_WIRES, judged_facts.SLL_HEADER_WIRES),

@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
+from floorflow import api
 from floorflow.assets import asset_folder
+from floorflow.errors import InputError
 from floorflow.facts.plan import read_plan
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.verify import check
 from tests.conftest import make_plan
-from tests.plans import TFC
+from tests.plans import CNV, TFC
 
 COUNTS = (0, 1, 2, 8, 16)
 PLANNED = {1: 2}
@@ -173,7 +175,12 @@ def test_a_fault_in_what_finn_is_told_of_a_boundary_is_found(fault: str, folder:
 
 
 @pytest.mark.parametrize(
-    ("crossings", "built", "word"), [("fifo", True, "FIFOs of two words on each side"), ("none", False, "not built")]
+    ("crossings", "built", "word"),
+    [
+        ("fifo", True, "FIFOs of two words on each side"),
+        ("vendor", False, "the script has never run in Vivado"),
+        ("none", False, "not built"),
+    ],
 )
 def test_summary_and_report_tell_registers_that_are_built_from_planned_ones(
     crossings: str, built: bool, word: str, folder: Path
@@ -186,11 +193,53 @@ def test_summary_and_report_tell_registers_that_are_built_from_planned_ones(
     plan, report = read_plan(out / "plan.json"), (out / "report.txt").read_text()
     assert plan.crossings_built(plan.phases[0]) is built
     assert [row.built for row in plan.registers_at_boundaries(plan.phases[0])] == [built]
-    assert word in report
+    assert word in report.replace("\n  ", " ")
     closing = [line for line in report.splitlines() if line.startswith(("SLR boundaries  ", "most hops"))]
     assert [line.endswith("comfortable") for line in closing] == ([True, True] if built else [False])
     streams = json.loads((out / "finn" / "floorflow_plan.json").read_text())["streams"]
     assert any(stream["slices"] for stream in streams) is built
+    script = out / "vitis" / "crossings.tcl"
+    assert script.exists() is (crossings == "vendor")
+    if script.exists():
+        told = sorted(
+            row.split("{")[1].split()[:2] for row in script.read_text().splitlines() if row.startswith("    {")
+        )
+        ends = [[c.source, c.target] for c in plan.phases[0].partition.crossings if c.kind == "sll"]
+        assert told == sorted([slot.removeprefix("fpga0.") for slot in pair] for pair in ends)
+        over = [channel for channel in plan.phases[0].channels if channel.crossing_slots]
+        assert {channel.crossing_registers for channel in over} == {4}
+
+
+@pytest.mark.parametrize(
+    ("platform", "more", "told"),
+    [
+        ("zcu104", {}, "zcu104 is not built by it"),
+        ("xcvu9p", {}, "xcvu9p is not built by it"),
+        ("alveo-u250", {"fpgas": 2}, "this is 2 FPGAs"),
+        ("alveo-u250", {"reconfigure": "full"}, "this is --reconfigure full"),
+    ],
+)
+def test_slices_are_refused_where_v_plus_plus_links_no_one_design(
+    platform: str, more: dict[str, Any], told: str, tmp_path: Path
+) -> None:
+    request = Request(TFC, platform, plots=False, backend_options={"crossings": "vendor"}, **more)
+    with pytest.raises(InputError, match=told) as refusal:
+        make_plan(tmp_path / "out", request)
+    assert refusal.value.hint == "use --crossings fifo"
+
+
+def test_a_plan_without_a_crossing_has_a_script_without_rows(tmp_path: Path) -> None:
+    options = {"crossings": "vendor"}
+    out = make_plan(
+        tmp_path / "out", Request(TFC, "alveo-u250", fps=100_000, effort="fast", plots=False, backend_options=options)
+    )
+    assert check(out) == []
+    assert (out / "vitis" / "crossings.tcl").read_text().endswith("floorflow::crossings {\n}\n")
+
+
+def test_slices_are_refused_for_several_networks(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="this is 2 networks"):
+        api.plan([TFC, CNV], "alveo-u250", crossings="vendor")
 
 
 def test_summary_and_report_say_where_there_are_neither_registers_nor_plans_for_any(folder: Path) -> None:

@@ -128,7 +128,7 @@ class PlanOptions(ProblemOptions, total=False):
     risk: float | None
     runtime_weights: Literal["auto", "never", "always"]
     fifo_sizing: Literal["floorflow", "finn"]
-    crossings: Literal["fifo", "none"]
+    crossings: Literal["fifo", "vendor", "none"]
     flow: Literal["auto", "vitis", "zynq"]
     label_select: bool
     fold_method: str

@@ -258,14 +258,18 @@ BUILT_AS = (
     "register to logic, no Laguna pair"
 )
 NOT_BUILT = "registers that are planned are in no build: no tool inserts them by itself, or no build of the plan ends"
+BY_SCRIPT = (
+    "AMD's axis_register_slice, one a boundary with a register on each side: vitis/crossings.tcl inserts them when "
+    "vitis/relink.sh links; the script has never run in Vivado, and only that run shows whether they are there"
+)
 
 
-def at_boundaries(rows: Sequence[RegistersAtBoundary]) -> list[str]:
-    """Return the SLR boundaries that streams cross, with registers and without."""
+def at_boundaries(rows: Sequence[RegistersAtBoundary], *, by_script: bool = False) -> list[str]:
+    """Return the SLR boundaries that streams cross, with registers and without; a script is to insert some."""
     if not rows:
         return []
     words = [BUILT_AS] * any(row.built for row in rows)
-    words += [NOT_BUILT] * any(row.stages and not row.built for row in rows)
+    words += [BY_SCRIPT if by_script else NOT_BUILT] * any(row.stages and not row.built for row in rows)
     cells = [("boundary", "streams", "registers each", "")]
     cells += [
         (

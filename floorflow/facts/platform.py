@@ -23,10 +23,14 @@ class SlotEntry(PlanModel):
 
 
 class BoundaryCrossing(PlanModel):
-    """Register stages of a stream at each SLR boundary of the FPGA; ``fifos``: each is a FIFO of two words."""
+    """Register stages of a stream at each SLR boundary of the FPGA; ``fifos``: each is a FIFO of two words.
+
+    ``slices``: together they are AMD's register slice, which a script of the plan is to insert.
+    """
 
     registers: Amount
     fifos: bool
+    slices: bool
 
 
 class FpgaEntry(PlanModel):

@@ -155,7 +155,9 @@ SECTIONS: Sequence[tuple[str, Lines]] = (
     ("Streams over several SLR boundaries", _far_streams),
     (
         "Registers at SLR boundaries",
-        lambda view: partition.at_boundaries(view.plan.registers_at_boundaries(view.phase)),
+        lambda view: partition.at_boundaries(
+            view.plan.registers_at_boundaries(view.phase), by_script=view.plan.platform.fpgas[0].crossing.slices
+        ),
     ),
     ("SLR boundaries and links", lambda view: partition.loads(view.phase.partition)),
     ("Wires on each die", lambda view: routing(view.phase.floorplan)),

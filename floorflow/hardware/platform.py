@@ -85,6 +85,8 @@ class Platform:
     """Clock in MHz that was asked for instead of the boards'."""
     crossing_fifos: bool = False
     """Whether what is planned at SLR boundaries are FIFOs, which the back end's tool builds, not bare registers."""
+    crossing_slices: bool = False
+    """Whether they are AMD's register slices, which a script of the plan is to insert."""
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -150,7 +152,9 @@ class Platform:
                 index[b.upper],
                 between_halves(b.wires)
                 if b.kind == "half"
-                else boundary_crossing(self.fpga_of[b.lower].board, b.wires, fifos=self.crossing_fifos),
+                else boundary_crossing(
+                    self.fpga_of[b.lower].board, b.wires, fifos=self.crossing_fifos, slices=self.crossing_slices
+                ),
                 b.name,
             )
             for b in self.boundaries

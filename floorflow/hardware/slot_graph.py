@@ -35,6 +35,13 @@ FLIP_FLOP = Resources(ff=1)
 """What a wire takes of a register stage that is planned, for somebody to make."""
 FIFO = Resources(lut=1, ff=2)
 """What it takes where that is a FIFO of two words: measured are width + 4 LUT and 2 x width + 4 FF (docs/clock.md)."""
+SLICE_STAGES = 4
+"""Cycles of AMD's axis_register_slice over one SLR boundary: three in its RTL, one more so that both sides have two.
+
+Read in axis_register_slice v1.1 (its "Multi SLR Crossing", one crossing, no further stages), not measured: the source's
+side has a register a bit, the destination's one and a FIFO of shift registers with a register behind it, 2 LUT and 2 FF
+a bit. Priced as FIFOs are, two stages on each side: 2 LUT and 4 FF a wire, whichever way the stream goes.
+"""
 
 
 def boundaries_cost(hops: int) -> int:
@@ -70,9 +77,10 @@ class Crossing:
     but it has no registers, takes no cycle and makes no stretch of boundaries longer.
 
     ``wires`` is how many SLLs a boundary has, ``gbps`` what streams have of a link in each direction; None: no limit.
-    ``registers`` stages stand in every wire, ``fifos``: each a FIFO of two words, which the back end's tool builds; a
-    word takes ``cycles`` there, and `ready` or a credit as many back. A link's ``latency_cycles`` are those cycles
-    before they are rounded up. One wire over it costs ``cost``.
+    ``registers`` stages stand in every wire, ``fifos``: each a FIFO of two words, which the back end's tool builds, or
+    ``slices``: part of AMD's register slice, which a script of the plan is to insert; a word takes ``cycles`` there,
+    and `ready` or a credit as many back. A link's ``latency_cycles`` are those cycles before they are rounded up. One
+    wire over it costs ``cost``.
     """
 
     kind: Literal["sll", "half", "link"]
@@ -84,11 +92,12 @@ class Crossing:
     latency_cycles: float = 0.0
     cost: int = BOUNDARY_COST
     fifos: bool = False
+    slices: bool = False
 
     @property
     def of_a_wire(self) -> Resources:
         """What each stage takes for each wire."""
-        return FIFO if self.fifos else FLIP_FLOP
+        return FIFO if self.fifos or self.slices else FLIP_FLOP
 
     @property
     def register_shares(self) -> tuple[int, int]:
@@ -106,18 +115,20 @@ class Crossing:
         return ceil(2 * self.latency_cycles * words_per_frame / interval_cycles - 1e-9)
 
 
-def boundary_crossing(board: Board, wires: int | None = None, *, fifos: bool = False) -> Crossing:
+def boundary_crossing(board: Board, wires: int | None = None, *, fifos: bool = False, slices: bool = False) -> Crossing:
     """Return the crossing of an SLR boundary with so many wires: each register stage takes a cycle."""
-    stages = stages_at_boundary(board, fifos=fifos)
-    return Crossing("sll", wires, stages, stages, fifos=fifos)
+    stages = stages_at_boundary(board, fifos=fifos, slices=slices)
+    return Crossing("sll", wires, stages, stages, fifos=fifos, slices=slices)
 
 
-def stages_at_boundary(board: Board, *, fifos: bool) -> int:
+def stages_at_boundary(board: Board, *, fifos: bool, slices: bool = False) -> int:
     """Return the board's register stages; where they are FIFOs, and there are any, one stands on each side at least.
 
     A single register can be a pair of Laguna's with half of it on each side; a FIFO lies in one SLR, and leaves the
-    wire that crosses to whatever drives it from the other.
+    wire that crosses to whatever drives it from the other. A register slice has those of its RTL.
     """
+    if slices and board.crossing_registers:
+        return SLICE_STAGES
     return max(2, board.crossing_registers) if fifos and board.crossing_registers else board.crossing_registers
 
 

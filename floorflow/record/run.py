@@ -85,7 +85,7 @@ def record_runs(
     phases, contexts = [phase(run) for run in runs], _contexts(sources, runs)
     context = contexts[0]
     target = (whole or context).platform
-    fpgas = [_fpga(fpga, fifos=target.crossing_fifos) for fpga in target.fpgas]
+    fpgas = [_fpga(fpga, target) for fpga in target.fpgas]
     platform = PlatformEntry.of(target, fpgas=fpgas, files=sorted(target.files))
     request = _with_modules(context.request, runs)
     options = options_entry(request, target, [own.request.model.name for own in contexts], targets, shared)
@@ -286,7 +286,7 @@ def _link(request: Request, platform: Platform) -> str | None:
     return None if request.link is None or link is None else link.kind
 
 
-def _fpga(fpga: Fpga, *, fifos: bool) -> FpgaEntry:
+def _fpga(fpga: Fpga, platform: Platform) -> FpgaEntry:
     board = fpga.board
     return FpgaEntry.of(
         fpga,
@@ -294,7 +294,11 @@ def _fpga(fpga: Fpga, *, fifos: bool) -> FpgaEntry:
         part=board.part,
         device=fpga.device.part,
         host_memory=board.host_memory,
-        crossing=BoundaryCrossing(registers=stages_at_boundary(board, fifos=fifos), fifos=fifos),
+        crossing=BoundaryCrossing(
+            registers=stages_at_boundary(board, fifos=platform.crossing_fifos, slices=platform.crossing_slices),
+            fifos=platform.crossing_fifos,
+            slices=platform.crossing_slices,
+        ),
         unstated=board.unstated,
     )
 

@@ -305,6 +305,10 @@ class BackEnd:
         """Whether what the tool builds at SLR boundaries are FIFOs."""
         return self._asked(where, otherwise=False, ask=lambda: self._more("crosses_by_fifos", self.context) is True)
 
+    def crosses_by_slices(self, where: str) -> bool:
+        """Whether a script is to insert register slices at SLR boundaries."""
+        return self._asked(where, otherwise=False, ask=lambda: self._more("crosses_by_slices", self.context) is True)
+
     @property
     def shares_memory(self) -> bool:
         """Whether the back end's engines work from memory that they share by a schedule."""

@@ -110,9 +110,14 @@ def links_of(plan: PlanRecord, slots: dict[str, Slot]) -> dict[tuple[int, int], 
     return links
 
 
-def stages_of(board: Board, *, fifos: bool) -> int:
+STAGES_OF_A_SLICE = 4
+
+
+def stages_of(board: Board, *, fifos: bool, slices: bool) -> int:
     """Return the register stages at a board's SLR boundaries; a single FIFO would stand on one side alone."""
     stated: int = board.raw["crossing_registers"]
+    if slices and stated:
+        return STAGES_OF_A_SLICE
     return 2 if fifos and stated == 1 else stated
 
 
@@ -122,7 +127,8 @@ class PhaseFacts:
 
     ``networks`` are all of the plan; ``fpgas`` are in the order of their numbers; ``links`` go by the numbers of their
     FPGAs, the lower first;
-    ``register_stages`` are those of each FPGA's board at its SLR boundaries, ``crossing_fifos``: each is a FIFO;
+    ``register_stages`` are those of each FPGA's board at its SLR boundaries, ``crossing_fifos``: each is a FIFO,
+    ``crossing_slices``: they are vendor's register slices;
     ``back_end`` is None if no part of the judge is installed for the plan's.
     """
 
@@ -139,6 +145,7 @@ class PhaseFacts:
     back_end: BackEnd | None = None
     roads: Roads = NO_ROADS
     crossing_fifos: bool = False
+    crossing_slices: bool = False
 
     def add(self, name: str, where: str, message: str) -> None:
         """Record one violation."""
@@ -233,7 +240,7 @@ class PhaseFacts:
     @property
     def stage_of_a_wire(self) -> dict[str, int]:
         """What a register stage at an SLR boundary takes for each wire."""
-        return FIFO_OF_A_WIRE if self.crossing_fifos else {"FF": 1}
+        return FIFO_OF_A_WIRE if self.crossing_fifos or self.crossing_slices else {"FF": 1}
 
     def registers(self, channel: ChannelRecord) -> list[tuple[str, Amounts]]:
         """Return slot and price of every register stage of a channel, in the order in which a word passes them."""
@@ -276,7 +283,8 @@ def phases_of(plan: PlanRecord, boards: Boards, judge: Judge | None, findings: F
     # An FPGA whose board cannot be read is reported already.
     stated = {name: fpga["crossing"]["registers"] for name, fpga in fpgas.items()}
     fifos = any(fpga["crossing"]["fifos"] for fpga in fpgas.values())
-    stages = stated | {name: stages_of(board, fifos=fifos) for name, board in boards.items()}
+    slices = any(fpga["crossing"]["slices"] for fpga in fpgas.values())
+    stages = stated | {name: stages_of(board, fifos=fifos, slices=slices) for name, board in boards.items()}
     phases = []
     networks = tuple(network["name"] for network in plan["networks"])
     for number, raw in enumerate(plan["phases"]):
@@ -285,7 +293,20 @@ def phases_of(plan: PlanRecord, boards: Boards, judge: Judge | None, findings: F
         back_end = _back_end(plan, boards, judge, rows, findings)
         folded = folded_engines(rows, back_end, where)
         phase = PhaseFacts(
-            where, raw, slots, links, fpgas, stages, folded, clock_mhz, findings, networks, back_end, between, fifos
+            where,
+            raw,
+            slots,
+            links,
+            fpgas,
+            stages,
+            folded,
+            clock_mhz,
+            findings,
+            networks,
+            back_end,
+            between,
+            fifos,
+            slices,
         )
         phases.append(phase)
     return phases

@@ -170,6 +170,7 @@ class PlatformRecord(TypedDict):
 class CrossedRecord(TypedDict):
     registers: Count
     fifos: bool
+    slices: bool
 
 
 class FpgaRecord(TypedDict):

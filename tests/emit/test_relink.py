@@ -60,6 +60,25 @@ def test_the_second_configuration_holds_hook_and_bank(bound: Path, link: Path) -
     assert (link / "floorflow_xclbin.info").exists()
 
 
+def test_slices_are_inserted_behind_the_linker_and_placed_behind_the_floorplan(bound: Path, link: Path) -> None:
+    out = link.parent / "out"
+    shutil.copytree(bound, out)
+    config, crossings = out / "vitis" / "floorflow.cfg", out / "vitis" / "crossings.tcl"
+    config.write_text(f"{config.read_text()}[advanced]\nparam=compiler.userPostSysLinkOverlayTcl=@INSERT@\n")
+    assert "there is no" in relink(out, link).stderr
+    crossings.write_text("# rows\n")
+    assert relink(out, link).returncode == 0
+    lines = (link / "floorflow.cfg").read_text().splitlines()
+    scripts = [link / "floorflow_pre_opt.tcl", link / "floorflow_insert.tcl"]
+    assert f"prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE={scripts[0]}" in lines
+    assert f"param=compiler.userPostSysLinkOverlayTcl={scripts[1]}" in lines
+    hook, rows = f"source {{{out / 'fpga0' / 'pblocks.tcl'}}}", f"source {{{crossings}}}"
+    assert [path.read_text().splitlines() for path in scripts] == [
+        [hook, rows, "floorflow::place_slices"],
+        [rows, "floorflow::insert_slices"],
+    ]
+
+
 def test_finns_own_script_and_result_stay(bound: Path, link: Path) -> None:
     (link / "a.xclbin").write_text("before\n")
     assert relink(bound, link).returncode == 0

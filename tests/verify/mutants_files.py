@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 
 from tests.verify.planting import (
     TWO_SLRS,
@@ -154,6 +155,31 @@ def reports_before_the_last_step(plan: Plan, files: Files) -> None:
         *(f"prop=run.impl_1.STEPS.{hook}" for hook in hooks),
     ]
     files["vitis/floorflow.cfg"] = "\n".join(lines) + "\n"
+
+
+def slices_asked(plan: Plan, files: Files) -> list[str]:
+    """Ask for AMD's slices and write what v++ needs of them; return the rows, a stream over SLR boundaries each."""
+    crossing(plan)
+    plan["options"]["backend_options"]["crossings"] = "vendor"
+    rows = []
+    for entry in phase_of(plan)["partition"]["crossings"]:
+        channel = first(c for c in phase_of(plan)["channels"] if c["name"] == entry["channel"])
+        here = phase_of(plan)["partition"]["assignment"].get(channel["converter_module"] or "") == entry["source"]
+        bits = channel["target_width_bits" if here else "source_width_bits"]
+        slrs = (entry[end].rpartition(".")[2] for end in ("source", "target"))
+        rows.append(f"    {{{' '.join(slrs)} {-(-bits // 8)} {{{channel['name']}}}}}")
+    library = "floorflow_crossings.tcl"
+    files[f"vivado/{library}"] = (Path(__file__).parents[2] / "tcl" / library).read_text(encoding="utf-8")
+    files["vitis/floorflow.cfg"] = "[advanced]\nparam=compiler.userPostSysLinkOverlayTcl=@INSERT@\n"
+    slices_told(files, rows)
+    return rows
+
+
+def slices_told(files: Files, rows: list[str]) -> None:
+    """Let the script have these rows."""
+    here = "[file join [file dirname [file normalize [info script]]] .. vivado floorflow_crossings.tcl]"
+    told = "\n".join(rows)
+    files["vitis/crossings.tcl"] = f"source {here}\nfloorflow::crossings {{\n{told}\n}}\n"
 
 
 @mutant("library-missing")

@@ -13,6 +13,7 @@ from floorflow.verify import VIOLATIONS, check
 from floorflow.verify.finn.build import FINDINGS
 from floorflow.verify.finn.judge import findings as finn_findings
 from tests.verify.mutants import ACROSS, MUTANTS, REGIONS, TARGETS, Files, Mutant, Plan
+from tests.verify.mutants_files import slices_asked
 from tests.verify.mutants_phases import AT_MEMORY, IN_REGION_FILES, IN_TIMELINES, RECONFIGURED
 from tests.verify.planting import ANY_PLAN, JOIN, LINK_CORES, TWO_FPGAS, TWO_SLRS, NotApplicable
 from tests.verify.tiny import tiny_plan, write_folder
@@ -40,6 +41,12 @@ def test_a_planted_mistake_is_found(mutant: Mutant, tmp_path: Path) -> None:
     mutant.spoil(plan, files)
     names = {violation.name for violation in check(write_folder(tmp_path, plan, files))}
     assert mutant.expected in names
+
+
+def test_slices_that_are_asked_and_told_are_no_mistake(tmp_path: Path) -> None:
+    plan, files = copy.deepcopy(legal("alveo-u250"))
+    assert slices_asked(plan, files)
+    assert "slices-at-boundaries-differ" not in {v.name for v in check(write_folder(tmp_path, plan, files))}
 
 
 def test_mutants_with_needs_do_not_apply_where_these_are_not_met() -> None:

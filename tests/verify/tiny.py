@@ -250,7 +250,7 @@ def _fpga(name: str, raw: dict[str, Any], board: Board) -> dict[str, Any]:
         "board": raw["name"],
         "part": raw["part"],
         "device": raw["device"],
-        "crossing": {"registers": 2, "fifos": True},
+        "crossing": {"registers": 2, "fifos": True, "slices": False},
     }
     ports = dict(zip(("host_port", "link_port"), PORTS[raw["name"]], strict=True))
     host = {"host_slot": f"{name}.SLR0", "host_memory": raw["memories"][0]["name"] if "memories" in raw else None}

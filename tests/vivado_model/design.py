@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 
 from .arguments import Arguments, VivadoError, parse_arguments
+from .block_designs import BlockDesign
 from .checkpoints import Dfx
 from .pblocks import LEGAL_VALUES, Pblock, ancestors
 from .projects import Project
 from .sites import Sites
 
 DESIGN = "model_design"
+_BELOW = re.compile(r'NAME =~ "([^"]+)" && IS_PRIMITIVE == 0')
+"""Hierarchical cells by a pattern whose ``*`` spans levels, as in filters (UG835, get_cells)."""
 _FILTER = re.compile(r'\s*(NAME|IS_BLACKBOX)\s*==\s*"?([^"\s]+)"?\s*')
 Answer = str | tuple[str, ...]
 Streams = tuple[Sequence[int], Sequence[int]]
@@ -40,6 +44,7 @@ class Design:
         self.slr_of: dict[str, str] = {}
         self.project: Project | None = None
         self.dfx: Dfx | None = None
+        self.block: BlockDesign | None = None
         self._pins = {cell: dict(_pins(*widths)) for cell, widths in (streams or {}).items()}
         for name, ranges in sorted(existing_pblocks.items()):
             pblock = self.table[name] = Pblock(name, existing=True)
@@ -50,6 +55,11 @@ class Design:
     def run(self, command: str, words: Sequence[str]) -> Answer:
         """Run one command of ``commands.json``; raises VivadoError."""
         arguments = parse_arguments(command, words)
+        if hasattr(BlockDesign, f"_{command}"):
+            if self.block is None:
+                raise VivadoError(f"{command}: there is no block design in this model")
+            words = self.words(command, arguments.positionals.get("objects", ""))
+            return self.block.run(command, arguments, words)
         if self.dfx is not None:
             if hasattr(Dfx, f"_{command}"):
                 return self.dfx.run(command, arguments)
@@ -153,6 +163,9 @@ class Design:
             keys = [cell.rpartition("/")[2] for cell in pool]
         if "-filter" in arguments.values:
             text = arguments.values["-filter"]
+            below = _BELOW.fullmatch(text)
+            if below is not None and "patterns" not in arguments.positionals:
+                return tuple(cell for cell in pool if fnmatchcase(cell, below[1]))
             wanted = _FILTER.fullmatch(text)
             if wanted is None:
                 raise VivadoError(f"get_cells: filter '{text}' is not modelled; expected NAME or IS_BLACKBOX == value")
@@ -188,6 +201,12 @@ class Design:
         return tuple(found)
 
     def _set_property(self, arguments: Arguments) -> Answer:
+        if "-dict" in arguments.values and self.block is not None and len(arguments.positionals) == 1:
+            settings = self.words("set_property", arguments.values["-dict"])
+            self.block.set_settings(settings, arguments.positionals["name"])
+            return ""
+        if "-dict" in arguments.values or len(arguments.positionals) != 3:
+            raise VivadoError("[Common 17-163] set_property: expected name, value and objects, or -dict and objects")
         name, value = arguments.positionals["name"], arguments.positionals["value"]
         if name == "USER_SLR_ASSIGNMENT":
             cell = self._one_cell("set_property USER_SLR_ASSIGNMENT", arguments.positionals["objects"])
@@ -233,6 +252,8 @@ class Design:
         if len(words) != 1:
             raise VivadoError(f"get_property: expected one object, got {len(words)}")
         known = self._properties(words[0])
+        if name not in known and arguments.quiet:
+            return ""
         if name not in known:
             raise VivadoError(f"get_property: '{words[0]}' has no property '{name}'")
         return known[name]
@@ -241,6 +262,8 @@ class Design:
         """Return the readable properties of a design, pblock or cell."""
         if self.project is not None and self.project.knows(thing):
             return self.project.properties(thing)
+        if self.block is not None and self.block.knows(thing):
+            return self.block.properties(thing)
         if thing == DESIGN:
             return {"NAME": DESIGN, "PART": self._part}
         if thing in self.table:

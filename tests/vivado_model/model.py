@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .arguments import COMMANDS, VivadoError
+from .block_designs import BlockDesign
 from .checkpoints import Dfx
 from .design import Answer, Design, Streams
 from .pblocks import check_finished
@@ -67,6 +68,11 @@ class VivadoModel:
         """Let there be a project with a finished synthesis; hooks of its runs are sourced in this very design."""
         self._design.project = Project(path, part, self._hooked, **states)
         return self._design.project
+
+    def add_block_design(self, block: BlockDesign) -> BlockDesign:
+        """Let there be the block design that v++ has linked."""
+        self._design.block = block
+        return block
 
     def add_checkpoints(self, silent: Sequence[str] = ()) -> Dfx:
         """Let there be no design until a checkpoint is opened; ``silent`` commands run and make nothing."""

@@ -48,7 +48,8 @@ def bound_files(plan: Plan, phase: int, fpgas: Sequence[Mapping[str, Any]], libr
         own = step_files(one, fpgas, library, known_fifos=_knows_fifos(one))
         made |= {f"{folder_of(plan, one.network.name)}/{name}": text for name, text in own.items()}
         if len(plan.phases) == len(plan.networks) == 1:  # FINN builds one network into one bitstream
-            made |= flow_files(json.loads(own["floorflow_plan.json"]), fpgas)
+            slices = plan.options.backend_options.crossing_slices
+            made |= flow_files(json.loads(own["floorflow_plan.json"]), fpgas, with_slices=slices)
     return made
 
 

@@ -18,7 +18,7 @@ FinnName = Literal["main", "dev", "plus"]
 ImplStyle = Literal["auto", "default", "free"]
 FlowName = Literal["auto", "vitis", "zynq"]
 FifoSizing = Literal["floorflow", "finn"]
-Crossings = Literal["fifo", "none"]
+Crossings = Literal["fifo", "vendor", "none"]
 RuntimeWeights = Literal["auto", "never", "always"]
 
 
@@ -44,7 +44,8 @@ class FinnOptions(BackendOptions):
     which has no initial contents, so that software writes them before the first frame: ``auto`` only where without it
     nothing fits or the rate falls by more than a tenth, and then for as few engines as can be. ``fifo_sizing``:
     ``finn`` plans and prices the depths that FINN's automatic sizing is foreseen to set, and lets it. ``crossings``:
-    what the step that sets FIFOs builds at SLR boundaries; ``none`` plans registers that somebody else has to make.
+    what the step that sets FIFOs builds at SLR boundaries; ``vendor``: nothing, but a script inserts AMD's register
+    slices when v++ links; ``none`` plans registers that somebody else has to make.
     """
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({"max": {"runtime_weights": "always"}})
@@ -68,7 +69,9 @@ class FinnOptions(BackendOptions):
         "foreseen to set.",
     )
     crossings: Annotated[Crossings, ENGINES] = Field(
-        "fifo", description="What is built on each side of an SLR boundary: FIFOs of two words on streams, or nothing."
+        "fifo",
+        description="What streams have at SLR boundaries: FIFOs of two words on each side, which are built; AMD's "
+        "register slices, which an emitted script inserts when v++ links; or nothing.",
     )
     flow: Annotated[FlowName, ENGINES] = Field(
         "auto", description="The way into Vivado that files are written for: the board's own, Alveo's or Zynq's."
@@ -104,8 +107,15 @@ class FinnOptions(BackendOptions):
         return self.crossings == "fifo" and self.sets_fifos(knows_depths=True)
 
     @property
+    def crossing_slices(self) -> bool:
+        """Whether vitis/crossings.tcl is to insert AMD's register slices."""
+        return self.crossings == "vendor"
+
+    @property
     def crossing_advice(self) -> str:
         """Return the option that makes FINN's step insert FIFOs, or what else does where that step does not run."""
+        if self.crossing_slices:
+            return "vitis/relink.sh inserts AMD's register slices; only its run shows that they are there"
         return "--crossings fifo" if self.sets_fifos(knows_depths=True) else super().crossing_advice
 
     def sets_fifos(self, *, knows_depths: bool) -> bool:

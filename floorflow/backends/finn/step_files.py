@@ -258,6 +258,17 @@ prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.IS_ENABLED=true
 prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.ARGS.DIRECTIVE=AggressiveExplore
 prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.TCL.POST=@REPORT@
 """
+_OVERLAY = """\
+[advanced]
+param=compiler.userPostSysLinkOverlayTcl=@INSERT@
+"""
+_CROSSINGS = """\
+# The streams that cross SLR boundaries: {{SLR of the source, SLR of the target, bytes, stream}}. relink.sh lets v++
+# insert register slices for exactly these behind its linker, and place their halves before opt_design.
+source [file join [file dirname [file normalize [info script]]] .. vivado floorflow_crossings.tcl]
+floorflow::crossings {{
+{rows}}}
+"""
 _ZYNQ = """\
 # Implements FINN's project again:
 #   vivado -mode batch -source zynq_impl.tcl -tclargs PROJECT.xpr ?FOLDER?
@@ -307,10 +318,15 @@ def check_flow(options: FinnOptions, boards: Mapping[str, str]) -> None:
 
     Raises InputError: names the way that fits.
     """
-    if options.flow == "auto":
-        return
     for board, shell in boards.items():
         fitting = flow_of(board, shell)
+        if options.crossing_slices and (fitting != "vitis" or options.flow == "zynq"):
+            raise InputError(
+                f"--crossings vendor: it is v++ that inserts AMD's register slices, and {board} is not built by it",
+                hint="use --crossings fifo",
+            )
+        if options.flow == "auto":
+            continue
         if fitting is None:
             known = some(sorted(BOARDS))
             raise InputError(
@@ -321,8 +337,13 @@ def check_flow(options: FinnOptions, boards: Mapping[str, str]) -> None:
             raise InputError(f"--flow {options.flow}: {board} takes none of it", hint=f"use --flow {fitting}")
 
 
-def flow_files(data: Mapping[str, Any], fpgas: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the files of the way that the boards take; none where nothing is constrained, or FINN has no shell."""
+def flow_files(
+    data: Mapping[str, Any], fpgas: Sequence[Mapping[str, Any]], *, with_slices: bool = False
+) -> dict[str, str]:
+    """Return the files of the way that the boards take; none where nothing is constrained, or FINN has no shell.
+
+    ``with_slices``: a script inserts AMD's register slices at SLR boundaries.
+    """
     first = next((fpga for fpga in fpgas if fpga["constraints"]), None)
     flow = None if first is None else flow_of(str(first["board"]), str(first["platform"]))
     if first is None or flow is None:
@@ -332,11 +353,53 @@ def flow_files(data: Mapping[str, Any], fpgas: Sequence[Mapping[str, Any]]) -> d
     if flow == "vitis":
         made["vitis/relink.sh"] = _shipped("relink.sh")
         ports = "\n".join(_memory_lines(data))
-        made["vitis/floorflow.cfg"] = _CONFIG.format(platform=first["platform"], versions=versions, ports=ports)
+        config = _CONFIG.format(platform=first["platform"], versions=versions, ports=ports)
+        if with_slices:
+            made["vivado/floorflow_crossings.tcl"] = _shipped("floorflow_crossings.tcl")
+            made["vitis/crossings.tcl"] = _crossings_script(crossings(data))
+            config += _OVERLAY
+        made["vitis/floorflow.cfg"] = config
     else:
         made["vivado/floorflow_zynq.tcl"] = _shipped("floorflow_zynq.tcl")
         made["vivado/zynq_impl.tcl"] = _ZYNQ.format(part=first["part"], versions=versions, fpga=first["name"])
     return made
+
+
+Crossed = tuple[int, int, int, str]
+"""SLRs of the two kernels that a stream joins, its width there in bytes, and its name."""
+
+
+def crossings(data: Mapping[str, Any]) -> list[Crossed]:
+    """Return the streams between kernels of different SLRs, those of DMA engines among them.
+
+    Raises InputError where a FIFO has to lie in another SLR than the plan's: it makes crossings that have no price.
+    """
+    if data["moved"]:
+        raise InputError(
+            f"--crossings vendor: FIFOs of {some(sorted(data['moved']))} lie in another SLR than either end's, so that "
+            "no kernel waits for itself, and cross boundaries that the plan does not have",
+            hint="use --crossings fifo",
+        )
+    slr = {name: int(home["slr"]) for name, home in data["modules"].items()}
+    home_of = {engine["id"]: slr[engine["module"]] for engine in data["engines"]}
+    ends = {way: int(dma["slr"]) for way, dma in data["dma"].items()}
+    found = []
+    for stream in data["streams"]:
+        source, target = (
+            ends[way] if stream[end] is None else home_of[stream[end]]
+            for end, way in (("source", "in"), ("target", "out"))
+        )
+        # A stream that is converted before it leaves its SLR is as wide there as at its target.
+        converted = stream["converter_module"] is not None and slr[stream["converter_module"]] == source
+        bits = int(stream["target_width" if converted else "source_width"])
+        if source != target:
+            found.append((source, target, -(-bits // 8), str(stream["name"])))
+    return sorted(found)
+
+
+def _crossings_script(found: Sequence[Crossed]) -> str:
+    rows = [f"    {{SLR{source} SLR{target} {size} {{{name}}}}}\n" for source, target, size, name in found]
+    return _CROSSINGS.format(rows="".join(rows))
 
 
 def _memory_lines(data: Mapping[str, Any]) -> list[str]:

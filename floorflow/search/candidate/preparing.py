@@ -86,11 +86,26 @@ def platform_of(request: Request, fpgas: int | None = None) -> Platform:
     topology = request.topology if "topology" in request.model_fields_set else None
     asked = request.platform, count, request.clock_mhz, request.link, topology
     platform = with_keep_outs(load_platform(*asked, host_port=request.host_port), request.keep_out)
-    platform = replace(platform, crossing_fifos=request.backend_options.crossing_fifos)
+    own = request.backend_options
+    require_one_design(request, len(platform.fpgas), 1)
+    platform = replace(platform, crossing_fifos=own.crossing_fifos, crossing_slices=own.crossing_slices)
     most_mhz = ALVEO_MHZ.get(request.preset)
     if request.clock_mhz is not None or most_mhz is None:
         return platform
     return replace(platform, asked_mhz=platform.own_mhz(most_mhz))
+
+
+def require_one_design(request: Request, fpgas: int, networks: int) -> None:
+    """Refuse register slices at SLR boundaries where the back end's tool does not link one design for one card."""
+    if not request.backend_options.crossing_slices:
+        return
+    many = f"{fpgas} FPGAs" if fpgas > 1 else f"{networks} networks" if networks > 1 else ""
+    many = f"--reconfigure {request.reconfigure}" if request.reconfigure != "none" else many
+    if many:
+        raise InputError(
+            f"--crossings vendor: its script is for one design of one network on one card, this is {many}",
+            hint="use --crossings fifo",
+        )
 
 
 def clock_target(platform: Platform, slots: Collection[str] = ()) -> ClockTarget:

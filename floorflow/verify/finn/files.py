@@ -181,8 +181,13 @@ AFTER_ROUTING = "POST_ROUTE_PHYS_OPT_DESIGN"
 """The step behind routing, which a run has only where it is enabled (UG904)."""
 LINKED_BELOW = 4096
 """v++ refuses streams of so many bits between kernels: unsupported data width for direct connection (FINN #1276)."""
+INSERTED = "param=compiler.userPostSysLinkOverlayTcl=@INSERT@"
+CROSSINGS_FILE, SLICE_LIBRARY = "vitis/crossings.tcl", "floorflow_crossings.tcl"
+_Crossed = tuple[str, str, int]
+_CROSSED = re.compile(r" +\{(SLR\d+) (SLR\d+) (\d+) \{[^{}]*\}\}")
 FLOW_FINDINGS = {
     "flow-file-differs": "a file of the way into Vitis or Vivado is not what the plan gives, or as shipped",
+    "slices-at-boundaries-differ": "vitis/crossings.tcl has not the plan's streams between SLRs, or v++ never runs it",
     "kernel-stream-wide": "a stream between two kernels, or of a DMA engine, is wider than v++ links",
 }
 
@@ -219,6 +224,7 @@ def check_flow_files(
                 findings.add("flow-file-differs", folder.path(path), f"floorflow ships another {name} for {way}")
     if folder.exists("vitis/floorflow.cfg"):
         _check_config(phase, folder, context, findings)
+        _check_crossings(plan, phase, folder, context, findings)
     if folder.exists("vivado/zynq_impl.tcl"):
         _check_zynq(folder, context, findings)
 
@@ -241,6 +247,50 @@ def _check_config(phase: PhaseRecord, folder: Files, context: Mapping[str, Any],
         port = line.partition("m_axi_gmem0:")[2]
         if line.startswith("sp=") and port != memory:
             findings.add("flow-file-differs", folder.path(path), f"{line}: the plan's bank is {memory or 'none'}")
+
+
+def _check_crossings(
+    plan: PlanRecord, phase: PhaseRecord, folder: Files, context: Mapping[str, Any], findings: Findings
+) -> None:
+    """Judge that v++ is to insert slices for each stream over SLR boundaries, and none where none are asked."""
+    name, asked = "slices-at-boundaries-differ", context["options"].get("crossings") == "vendor"
+    config = "vitis/floorflow.cfg"
+    lines = (folder.text(config) or "").splitlines()
+    section = "".join(line for line in lines if line.startswith("[") or line == INSERTED).rpartition("[")[2]
+    if asked != (section == f"advanced]{INSERTED}"):
+        findings.add(name, folder.path(config), f"its section [advanced] {'lacks' if asked else 'has'} {INSERTED}")
+    if not asked or not folder.exists(CROSSINGS_FILE):
+        if asked != folder.exists(CROSSINGS_FILE):
+            findings.add(name, folder.path(CROSSINGS_FILE), "is missing" if asked else "is there, and nobody asked")
+        return
+    text = folder.text(CROSSINGS_FILE) or ""
+    shipped = shipped_file("tcl", SLICE_LIBRARY)
+    library = f"vivado/{SLICE_LIBRARY}"
+    own = folder.text(library) if folder.exists(library) else None
+    if shipped is not None and own != shipped.read_text(encoding="utf-8"):
+        findings.add(name, folder.path(library), "is not as shipped")
+    head, _, rows = text.partition("floorflow::crossings {\n")
+    if f"source [file join [file dirname [file normalize [info script]]] .. vivado {SLICE_LIBRARY}]\n" not in head:
+        findings.add(name, folder.path(CROSSINGS_FILE), f"does not source {SLICE_LIBRARY}")
+    told = [_CROSSED.fullmatch(row) for row in rows.splitlines()[:-1]]
+    found: Counter[_Crossed | None] = Counter(None if row is None else (row[1], row[2], int(row[3])) for row in told)
+    wanted: Counter[_Crossed | None] = Counter(_crossed(plan, phase, context))
+    for crossing in [*(wanted - found), *(found - wanted)]:
+        message = f"{crossing} is {found[crossing]} times there, the plan has it {wanted[crossing]} times"
+        findings.add(name, folder.path(CROSSINGS_FILE), message)
+
+
+def _crossed(plan: PlanRecord, phase: PhaseRecord, context: Mapping[str, Any]) -> Iterator[_Crossed]:
+    """Yield SLRs and bytes of every stream that leaves an SLR, to or from the host's port of the one card too."""
+    slr = {slot["name"]: slot["slr"] for fpga in plan["platform"]["fpgas"] for slot in fpga["slots"]}
+    host = plan["platform"]["fpgas"][0]["host_slot"]
+    engines, home = context["engines"], phase["partition"]["assignment"]
+    for channel in phase["channels"]:
+        source, target = (slr.get(engines[channel[end]]["slot"] if channel[end] in engines else host) for end in SIDES)
+        widths = channel["source_width_bits"], channel["target_width_bits"]
+        leaves_converted = slr.get(home.get(channel["converter_module"] or "", "")) == source
+        if source is not None and target is not None and source != target:
+            yield source, target, (widths[leaves_converted] + 7) // 8
 
 
 def _check_zynq(folder: Files, context: Mapping[str, Any], findings: Findings) -> None:

@@ -47,7 +47,7 @@ Problem = tuple[str, str]
 
 CHOICES = {
     "costs": ("calibrated", "estimated", "finn", "samo"),
-    "crossings": ("fifo", "none"),
+    "crossings": ("fifo", "vendor", "none"),
     "fifo_sizing": ("floorflow", "finn"),
     "finn": ("main", "dev", "plus"),
     "flow": ("auto", "vitis", "zynq"),
@@ -232,6 +232,11 @@ def builds_slices(phase: PhaseRecord, context: Mapping[str, Any]) -> bool:
 def crosses_by_fifos(context: Mapping[str, Any]) -> bool:
     """Whether FINN is to build FIFOs at SLR boundaries."""
     return fifos_cross(context["options"])
+
+
+def crosses_by_slices(context: Mapping[str, Any]) -> bool:
+    """Whether vitis/crossings.tcl is to insert AMD's register slices."""
+    return bool(context["options"].get("crossings") == "vendor")
 
 
 def unplaced_files(

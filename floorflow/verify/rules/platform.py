@@ -362,8 +362,11 @@ def _check_fpga(fpga: FpgaRecord, board: Board, where: str, findings: Findings) 
         "host_port": asdict(board.host_port),
         "host_memory": board.host_memory and board.host_memory["name"],
         "link_port": board.link_port and asdict(board.link_port),
-        # Whether they are FIFOs is judged with slices.
-        "crossing": {**fpga["crossing"], "registers": stages_of(board, fifos=fpga["crossing"]["fifos"])},
+        # Whether they are FIFOs or AMD's is judged with slices.
+        "crossing": {
+            **fpga["crossing"],
+            "registers": stages_of(board, fifos=fpga["crossing"]["fifos"], slices=fpga["crossing"]["slices"]),
+        },
     }
     findings.compare("platform-mismatch", where, fpga, derived)
     findings.expect("platform-mismatch", where, "unstated", fpga["unstated"], board.unstated)

@@ -96,9 +96,11 @@ def check_slices(phase: PhaseFacts, boards: Boards, cap: Mapping[str, float]) ->
         built = phase.back_end.builds_slices(phase.raw, phase.where)
         phase.expect("wrong-slices-built", phase.where, "slices_built", phase.raw["slices_built"], built)
         fifos = phase.back_end.crosses_by_fifos(phase.where)
+        slices = phase.back_end.crosses_by_slices(phase.where)
         for name, entry in phase.fpgas.items():
             where = f"platform.fpgas {name}.crossing"
             phase.expect("wrong-slices-built", where, "fifos", entry["crossing"]["fifos"], fifos)
+            phase.expect("wrong-slices-built", where, "slices", entry["crossing"]["slices"], slices)
 
 
 def _stretches(phase: PhaseFacts, boards: Boards) -> Iterator[tuple[str, Stretch]]:
