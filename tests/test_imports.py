@@ -48,11 +48,11 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 107_822,
-    "files of floorflow": 611,
-    "lines of verify": 17_107,
-    "lines of tests": 60_070,
-    "files in the longest chain of imports": 30,
+    "lines of floorflow": 108_356,
+    "files of floorflow": 612,
+    "lines of verify": 17_193,
+    "lines of tests": 60_631,
+    "files in the longest chain of imports": 33,
     "frames from a plan to the placer": 18,
 }
 """What nothing may be above; whoever needs more raises a line here by that much, and says what went instead."""

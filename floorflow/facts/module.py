@@ -97,4 +97,6 @@ def _reuse(modules: Sequence[ModuleEntry]) -> Iterator[str]:
 
 def _joined(entry: JoinedEntry) -> str:
     parts = f"{len(entry.modules)} modules ({some(entry.modules)})"
-    return f"{entry.module} is {parts} of {entry.slot} in one pblock, as pblocks of their own were not found: {entry.why}"
+    return (
+        f"{entry.module} is {parts} of {entry.slot} in one pblock, as pblocks of their own were not found: {entry.why}"
+    )

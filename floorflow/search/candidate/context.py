@@ -29,7 +29,6 @@ from floorflow.search.candidate.engine_limits import EngineLimits, Places
 from floorflow.search.candidate.given_pblocks import NOT_BEFORE, Previous, stated_pblocks
 from floorflow.search.candidate.members import Together
 from floorflow.search.candidate.wishes import NO_WISHES, Wishes
-from floorflow.segments.cuts import MOST_TRIED
 from floorflow.stats import Memo
 
 
@@ -68,7 +67,7 @@ class SearchLimits:
     """Times the bound up to which an interval is near it."""
     cut_rounds: int = 3
     """Contiguous cuts tried at one interval, each with what is known by then of FIFOs."""
-    cuts_tried: int = MOST_TRIED
+    cuts_tried: int = 20_000
     """Places and positions of cuts tried at one interval where streams may not go everywhere; 0: only the first."""
     slot_rounds: int = 3
     """Foldings slot by slot of one cut, each keeping back in a slot what that was short of."""
