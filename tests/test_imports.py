@@ -48,11 +48,11 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 108_356,
+    "lines of floorflow": 108_357,
     "files of floorflow": 612,
     "lines of verify": 17_193,
-    "lines of tests": 60_631,
-    "files in the longest chain of imports": 33,
+    "lines of tests": 60_630,
+    "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 18,
 }
 """What nothing may be above; whoever needs more raises a line here by that much, and says what went instead."""

@@ -20,7 +20,7 @@ from floorflow.partition import PartitionSolution
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES, scaled_down
 from floorflow.search.candidate.assignment import improved
-from floorflow.search.candidate.candidate import Candidate, connected, folded_by, realised, slot_demands
+from floorflow.search.candidate.candidate import Candidate, connected, folded_by, naming_of, realised, slot_demands
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.forks import FULLER, overloaded_links, paid_on_links, with_few_link_streams
 from floorflow.search.candidate.preparing import prepare
@@ -133,14 +133,13 @@ def test_links_cost_no_more_than_with_forks_where_they_were(tmp_path: Path, seed
 def test_a_link_that_carries_one_branch_of_a_fork_is_overloaded_only_where_all_pass_it(tmp_path: Path) -> None:
     wide = context_of(residual(tmp_path))
     candidate, fork = cut_behind_the_first_fork(wide)
-    slot_of, dataflow = candidate.partition.slot_of, candidate.folded.dataflow
+    slot_of = candidate.partition.slot_of
     (two, _) = candidate.problem.link_bits(slot_of)[-1]
     gbps = 0.75 * two * candidate.problem.frames_per_s / 1e9
     link = (asset_folder("platforms") / "links" / "ethernet-100g.yaml").read_text()
     link = link.replace("gbps: 100\n", f"gbps: {gbps}\n").replace("overhead: 0.045", "overhead: 0")
     (tmp_path / "link.yaml").write_text(link.replace("name: ethernet-100g", "name: slow"))
     slow = context_of(tmp_path / "residual.onnx", link=str(tmp_path / "link.yaml"))
-    held = slot_demands(candidate)
     held = slot_demands(candidate)
     # The second card has room for the fork, not for all that feeds it.
     more = scaled_down(held["fpga0.SLR2"], dict.fromkeys(RESOURCE_NAMES, 0.6))
@@ -149,7 +148,7 @@ def test_a_link_that_carries_one_branch_of_a_fork_is_overloaded_only_where_all_p
     assert refusal is not None
     assert refusal.names == (f"{two:,} bits a frame",)
     assert refusal.needed == pytest.approx(gbps / 0.75, rel=1e-4)
-    apart = taken_out(candidate.modules, [(fork,)], dataflow)
+    apart = taken_out(candidate.modules, [(fork,)], naming_of(wide, candidate.folded))
     assert overloaded_links(room, candidate.folded, apart) is None
 
 
