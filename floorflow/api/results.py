@@ -38,6 +38,8 @@ class SavedPlan(ABC):
 
     plan: Any
     files: Mapping[str, bytes]
+    timed_out: bool = False
+    """Whether a time limit ended the search."""
 
     def __init__(
         self,

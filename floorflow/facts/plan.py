@@ -41,7 +41,7 @@ class CalibrationEntry(PlanModel):
 
 
 class Plan(PlanModel):
-    """Everything a run decided; ``interrupted``: a signal or --time-limit cut the search short: there might be better."""
+    """Everything a run decided; ``interrupted``: a signal or --time-limit cut the search short: more might be found."""
 
     schema_: Literal["floorflow-plan/2"] = Field(SCHEMA, alias="schema")
     summary: SummaryEntry
