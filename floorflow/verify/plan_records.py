@@ -137,6 +137,7 @@ class OptionsRecord(TypedDict):
     partition_method: NotRequired[str]
     place_method: NotRequired[str]
     plots: NotRequired[bool]
+    time_limit: NotRequired[float | None]
     risk: NotRequired[Probability | None]
     stay_near: NotRequired[str | None]
     constraints: NotRequired[str | None]

@@ -173,6 +173,7 @@ class Kept:
     waited: bool = False
     told_late: bool = False
     interrupted: bool = False
+    timed_out: bool = False
 
     def save(self, folder: Path, *, force: bool, **_others: object) -> None:
         require_free(folder, force=force)
