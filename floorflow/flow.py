@@ -63,7 +63,7 @@ def plan_several(
     require_one_design(request.shared, 1, len(request.each))
     request = request.like(settled(request.shared))
     run = Run(_read(request.each, known, progress), request.shared, progress)
-    found = SEVERAL[request.shares_memory](run, request)
+    found = required(SEVERAL[request.shares_memory](run, request))
     searched()
     return required(recorded(found, progress))
 
