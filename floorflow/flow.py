@@ -65,7 +65,8 @@ def plan_several(
     run = Run(_read(request.each, known, progress), request.shared, progress)
     found = required(SEVERAL[request.shares_memory](run, request))
     searched()
-    return required(recorded(found, progress))
+    made = recorded(found, progress)
+    return required(made)
 
 
 def plan_on_resources(
