@@ -16,6 +16,7 @@ from floorflow.request import Request
 from floorflow.search.candidate.preparing import read, require_one_design, settled
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.several import SeveralRequest
+from floorflow.solver import workers
 from floorflow.stats import counted
 
 ONE = {"none": one_network, "full": in_time, "partial": in_regions}
@@ -39,7 +40,7 @@ def plan(
     The search goes round the stages between: fold, connect, cluster, partition (`candidate.complete`), place
     (`repairs`). Ctrl-C ends it with the best legal plan known, marked as interrupted, or is raised.
     """
-    with counted() as work:
+    with counted() as work, workers(request.jobs):
         request.require_files(model=source is None)
         request = settled(request)
         run = Run(_read([request], [source], progress), request, progress, measured)
@@ -63,7 +64,8 @@ def plan_several(
     require_one_design(request.shared, 1, len(request.each))
     request = request.like(settled(request.shared))
     run = Run(_read(request.each, known, progress), request.shared, progress)
-    found = required(SEVERAL[request.shares_memory](run, request))
+    with workers(request.shared.jobs):
+        found = required(SEVERAL[request.shares_memory](run, request))
     searched()
     made = recorded(found, progress)
     return required(made)

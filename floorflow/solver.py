@@ -1,26 +1,32 @@
-"""The one place where solvers are started: CP-SAT, HiGHS, and the simplex for small linear programmes.
+"""The one place where solvers are started: CP-SAT, HiGHS, and the simplex for small linear programmes; and processes.
 
 CP-SAT runs native code for seconds. Called from the main thread it would hold Ctrl-C back until it returns; and its own
 way with SIGINT ends the solve as if its limit were reached, and leaves the signal without Python's handler. So it runs
 in a thread of its own, and the caller waits where Ctrl-C is heard. HiGHS runs in one too; it cannot be asked to stop.
+
+`spread` shares out work that is Python's own among processes, which are forked, so that nothing is sent to them.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import pickle
+import signal
+import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from ortools.linear_solver import pywraplp
 from ortools.sat.python import cp_model
 
-from floorflow.stats import count
+from floorflow.stats import count, counted_apart
 
 if TYPE_CHECKING:
     from ortools.math_opt import model_pb2
@@ -231,3 +237,87 @@ def run_highs(
 def linear_solver() -> pywraplp.Solver:
     """Return an empty linear programme for CLP, which solves those of folding in milliseconds."""
     return pywraplp.Solver.CreateSolver("CLP")
+
+
+Item, Made = TypeVar("Item"), TypeVar("Made")
+_JOBS: ContextVar[int] = ContextVar("jobs", default=1)
+_FORKS = sys.platform == "linux"
+"""Elsewhere a fork may not call what the system's libraries have, or there is none."""
+
+
+@contextmanager
+def workers(jobs: int) -> Iterator[None]:
+    """Let `spread` take so many processes inside."""
+    before = _JOBS.set(jobs)
+    try:
+        yield
+    finally:
+        _JOBS.reset(before)
+
+
+def spread(work: Callable[[Item], Made], items: Sequence[Item]) -> list[Made]:
+    """Return what ``work`` makes of each item, in as many processes as `workers` allows, the same for any number.
+
+    What it makes is pickled; what it changes else is lost. It starts no solver, and tells nobody of its progress.
+    """
+    jobs = max(1, min(_JOBS.get(), len(items))) if _FORKS else 1
+    children: list[_Child] = []
+    try:
+        children += (_Child.of(work, items[place::jobs]) for place in range(1, jobs))
+        own = _made(work, items[::jobs])
+        answers = [own, *(child.answer(work) for child in children)]
+    finally:
+        for child in children:
+            child.end()
+    made = [answers[place % jobs][place // jobs] for place in range(len(items))]
+    for _, units in made:
+        count(units)
+    return [one for one, _ in made]
+
+
+def _made(work: Callable[[Item], Made], items: Sequence[Item]) -> list[tuple[Made, float]]:
+    """Return what is made of each item, and the units of work that it took."""
+    made = []
+    for item in items:
+        with counted_apart() as done, workers(1):
+            one = work(item)
+        made.append((one, done.spent))
+    return made
+
+
+@dataclass
+class _Child:
+    """A process that works on its items and sends what it made, and nothing where it failed."""
+
+    number: int
+    pipe: int
+    items: Sequence[Any]
+
+    @classmethod
+    def of(cls, work: Callable[[Any], Any], items: Sequence[Any]) -> _Child:
+        """Start it."""
+        read, write = os.pipe()
+        number = os.fork()
+        if number == 0:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # its parent ends it
+            try:
+                with os.fdopen(write, "wb") as pipe:
+                    pipe.write(pickle.dumps(_made(work, items)))
+            finally:
+                os._exit(0)  # nothing of what the parent has open is closed twice
+        os.close(write)
+        return cls(number, read, items)
+
+    def answer(self, work: Callable[[Any], Any]) -> list[tuple[Any, float]]:
+        """Wait for what it made; where it made nothing, that is made here, with whatever error there is."""
+        parts = []
+        while part := os.read(self.pipe, 1 << 20):
+            parts.append(part)
+        answer: list[tuple[Any, float]] = pickle.loads(b"".join(parts)) if parts else _made(work, self.items)
+        return answer
+
+    def end(self) -> None:
+        """End it, if it still runs."""
+        os.close(self.pipe)
+        os.kill(self.number, signal.SIGKILL)
+        os.waitpid(self.number, 0)

@@ -269,6 +269,17 @@ def count(units: float) -> None:
 
 
 @contextmanager
+def counted_apart() -> Iterator[Work]:
+    """Count the work that is done inside; who counts outside has it only once it is counted there, too."""
+    work = Work(inf)
+    before = _COUNTED.set(work)
+    try:
+        yield work
+    finally:
+        _COUNTED.reset(before)
+
+
+@contextmanager
 def counted(limit: float = inf) -> Iterator[Work]:
     """Count the work that is done inside, in this thread, and more than ``limit`` is not; who counts outside has it."""
     work, outside = Work(limit), _COUNTED.get()

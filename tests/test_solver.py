@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ast
 import ctypes
+import os
 import random
+import signal
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +16,8 @@ import pytest
 from ortools.math_opt.python import mathopt
 from ortools.sat.python import cp_model
 
-from floorflow.solver import LinearModel, run_cpsat, run_highs
+from floorflow.solver import LinearModel, run_cpsat, run_highs, spread, workers
+from floorflow.stats import count, counted
 from tests.sources import trees
 
 STARTS = {"CpSolver", "CreateSolver", "Solver", "SolveWrapper", "SolveCpModel", "ModelSolver", "milp", "linprog"}
@@ -158,3 +163,58 @@ def test_coefficients_of_one_place_add_up() -> None:
     x = model.column(1.0, lower=1.0)
     model.row([(x, 2.0), (x, 2.0)], lower=6.0)
     assert run_highs(model, 1).values == pytest.approx([1.5])
+
+
+def halved(number: int) -> float:
+    count(number / 3)
+    return number / 2
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3, 8])
+@pytest.mark.parametrize("items", [range(7), range(1), []])
+def test_work_that_is_spread_is_done_as_if_by_one(jobs: int, items: Sequence[int]) -> None:
+    with counted() as alone:
+        expected = [halved(item) for item in items]
+    with counted() as work, workers(jobs):
+        assert spread(halved, items) == expected
+    assert work.spent == alone.spent
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
+def test_each_process_does_its_share_and_spreads_nothing_further() -> None:
+    with workers(3):
+        own = spread(lambda _: {os.getpid(), *spread(lambda _: os.getpid(), range(4))}, range(6))
+    assert own[:3] == own[3:]
+    assert [len(pids) for pids in own] == [1] * 6
+    assert len(set().union(*own)) == 3
+
+
+def test_an_error_is_raised_wherever_it_comes() -> None:
+    with workers(2), pytest.raises(ZeroDivisionError):
+        spread(lambda number: 1 / (1 - number), range(2))
+
+
+def test_what_a_process_that_was_killed_should_have_done_is_done_here() -> None:
+    here = os.getpid()
+
+    def work(item: int) -> int:
+        if os.getpid() != here:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return item
+
+    with workers(4):
+        assert spread(work, range(5)) == [0, 1, 2, 3, 4]
+
+
+def test_ctrl_c_leaves_no_process_behind() -> None:
+    here = os.getpid()
+
+    def work(_: int) -> None:
+        if os.getpid() == here:
+            raise KeyboardInterrupt
+        signal.pause()
+
+    with workers(3), pytest.raises(KeyboardInterrupt):
+        spread(work, range(3))
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)

@@ -150,6 +150,7 @@ class PlanOptions(ProblemOptions, total=False):
     place_weights: Weights
     effort: Effort
     time_limit: float | None
+    jobs: int
     bargains: Bargains | None
     plots: bool
 

@@ -293,6 +293,9 @@ class Request(BaseModel):
         description="Seconds on the clock after which the best legal plan found so far is written; none: no limit. "
         "A plan that was finished before is the same as without.",
     )
+    jobs: Annotated[int, EFFORT] = Field(
+        2, ge=1, le=256, exclude=True, description="Processes at most; the plan is the same for any number."
+    )
     bargains: Annotated[Bargains | None, EFFORT] = Field(
         None,
         description="What a little less rate would free: fold for it, plan it for its wire length too, or none; "

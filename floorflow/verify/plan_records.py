@@ -138,6 +138,7 @@ class OptionsRecord(TypedDict):
     place_method: NotRequired[str]
     plots: NotRequired[bool]
     time_limit: NotRequired[float | None]
+    jobs: NotRequired[int]
     risk: NotRequired[Probability | None]
     stay_near: NotRequired[str | None]
     constraints: NotRequired[str | None]

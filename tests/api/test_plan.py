@@ -630,3 +630,8 @@ def test_two_threads_plan_at_once(tfc: ff.Plan) -> None:
         first, second = pool.map(work, ("pynq-z1", "zcu104"))
     assert first == (tfc.files, tfc.pictures["floorplan"].png)
     assert second == work("zcu104")
+
+
+def test_any_number_of_processes_makes_the_same_plan() -> None:
+    one, three = (ff.plan(CIFAR, "pynq-z1", effort="fast", jobs=jobs) for jobs in (1, 3))
+    assert one.files == three.files

@@ -41,6 +41,7 @@ from floorflow.placement.preparing import (
 from floorflow.placement.problem import Limits, PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.placement.rectangles.candidate_rectangles import count_rectangles
 from floorflow.placement.rectangles.legal_sides import LegalSides
+from floorflow.solver import spread
 
 
 def crossed(groups: Sequence[Sequence[int]], layouts: Sequence[Layout], cost: Callable[[Layout], float]) -> Layout:
@@ -287,17 +288,21 @@ def _annealed(
     hot, cold = min(0.2, 2.0 / count), 0.05 / count
     if count <= FEW:
         tight, every = Cooling(rounds // (2 * STARTS), hot, cold), Cooling(more, 2.5 / count, 0.01 / count)
-        starts = zip(itertools.cycle(built.layouts), _seeds(seed, STARTS), strict=False)
-        tightened = [(anneal(space, start, tight, one, objective), one) for start, one in starts]
-        ends = [anneal(wide, each, every, one, objective) for each, one in tightened]
+        starts = list(zip(itertools.cycle(built.layouts), _seeds(seed, STARTS), strict=False))
+
+        def twice(start: tuple[Layout, int]) -> Layout:
+            layout, one = start
+            return anneal(wide, anneal(space, layout, tight, one, objective), every, one, objective)
+
+        ends = spread(twice, starts)
         return min(ends, key=lambda each: _cost(each, space, objective))
     groups = parts_of(space.may_overlap)
     # What is drawn again takes the time of the rounds left out.
     tight = Cooling(rounds * 5 // 6 // CROSSED, hot, cold, again=True)
     every = Cooling(more * 7 // 8 // STARTS, 0.4 / count, 0.002 / count, again=True)
-    layouts = [anneal(space, built.layouts[0], tight, one, objective) for one in _seeds(seed, CROSSED)]
+    layouts = spread(lambda one: anneal(space, built.layouts[0], tight, one, objective), _seeds(seed, CROSSED))
     best = crossed(groups, layouts, lambda each: _cost(each, space, objective))
-    layouts = [anneal(wide, best, every, one, objective) for one in _seeds(seed, STARTS)]
+    layouts = spread(lambda one: anneal(wide, best, every, one, objective), _seeds(seed, STARTS))
     return crossed(groups, layouts, lambda each: _cost(each, space, objective))
 
 
