@@ -68,11 +68,7 @@ def row(model: Path, board: str, cards: int, effort: str) -> list[str]:
         f"{len(streams)}: {' + '.join(streams)}",
         f"{partition['cost']:,}",
         f"{partition['fullness']['objective']:.1%}",
-        "as fast"
-        if other is None
-        else f"{other['interval_cycles']:,}"
-        if other["interval_cycles"]
-        else "nothing found",
+        "at the bound" if other is None else f"{other['cycles']:,}" if other["cycles"] else "none faster",
         seconds,
     ]
 
