@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.placing import PlacedCandidate
 from floorflow.search.candidate.preparing import Priced, context_of
 from floorflow.search.candidate.progress import SILENT
-from floorflow.search.candidate.repair import crowded_slots, place_with_repairs
+from floorflow.search.candidate.repair import crowded_slots, place_slots_whole, place_with_repairs
 from floorflow.search.interval.state import SearchState
 from floorflow.search.interval.strategies import fold_whole
 from floorflow.stats import SolveStats
@@ -58,6 +59,17 @@ def folded_whole(context: PlanningContext) -> Candidate:
     intervals = context.problem.intervals()
     possible = (fold_whole(state, interval) for interval in intervals[context.problem.first_possible(intervals) :])
     return next(candidate for candidate in possible if candidate is not None)
+
+
+def test_where_every_slot_is_one_pblock_those_of_one_module_are_as_they_were(tmp_path: Path) -> None:
+    context = prepared(branches(tmp_path, **SPREAD | {"cap": {**DEFAULT_CAP, "LUT": 0.03}}))
+    candidate = folded_whole(context)
+    held = Counter(candidate.slot_of.values())
+    assert sorted(held.values()) == [1, 3]
+    placed = place_slots_whole(context, candidate, "in haste")
+    assert isinstance(placed, PlacedCandidate)
+    assert {joined.slot for joined in placed.candidate.joined} == {slot for slot, count in held.items() if count > 1}
+    assert {joined.why for joined in placed.candidate.joined} == {"in haste"}
 
 
 def test_modules_that_do_not_pack_share_the_slots_pblock_and_the_plan_says_which_and_why(

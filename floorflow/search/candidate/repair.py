@@ -97,9 +97,10 @@ def place_joined(context: PlanningContext, candidate: Candidate) -> PlacedCandid
 
 def place_slots_whole(context: PlanningContext, candidate: Candidate, why: str) -> PlacedCandidate | PlacementFailure:
     """Place the candidate with one pblock for each slot, which takes no search; ``why`` is told in the plan."""
-    for slot in sorted(set(candidate.slot_of.values())):
-        candidate = join_slot(context, candidate, slot, why)
-    repair = f"one pblock for {some([joined.slot for joined in candidate.joined])}"
+    for slot, count in sorted(Counter(candidate.slot_of.values()).items()):
+        if count > 1:
+            candidate = join_slot(context, candidate, slot, why)
+    repair = f"one pblock for {some([joined.slot for joined in candidate.joined])}" if candidate.joined else ""
     return place_candidate(context, candidate, repair, tight=True)
 
 
