@@ -58,12 +58,12 @@ def row(model: Path, board: str, cards: int, effort: str) -> list[str]:
         verdict = "legal" if floorflow("check", out).returncode == 0 else "ILLEGAL"
         plan = json.loads(done.stdout)
     (phase,), (network,) = plan["phases"], plan["networks"]
-    partition, (estimates,) = phase["partition"], [each["estimates"] for each in phase["networks"]]
+    partition = phase["partition"]
     streams = [f"{each['width_bits']}" for each in partition["crossings"] if each["kind"] == "link"]
     other = network["search"]["other_order"]
     return [
         verdict,
-        f"{estimates['interval_cycles']:,}",
+        f"{network['search']['interval_cycles']:,}",
         f"{network['search']['bound_cycles']:,}",
         f"{len(streams)}: {' + '.join(streams)}",
         f"{partition['cost']:,}",
