@@ -41,9 +41,8 @@ def main() -> None:
     print("|" + "---|" * len(headings))
     for name, board, cards in CASES:
         model = EXAMPLES / name if (EXAMPLES / name).exists() else chosen.folder / name
-        print(
-            "| " + " | ".join([name.split(".")[0], board, f"{cards}", *row(model, board, cards, chosen.effort)]) + " |"
-        )
+        cells = [name.split(".")[0], board, f"{cards}", *row(model, board, cards, chosen.effort)]
+        print("| " + " | ".join(cells) + " |", flush=True)
 
 
 def row(model: Path, board: str, cards: int, effort: str) -> list[str]:
