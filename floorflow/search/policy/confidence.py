@@ -10,7 +10,7 @@ have a design that holds.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import sqrt
@@ -29,6 +29,7 @@ from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.search.candidate.candidate import Candidate, folded_by, slot_uses
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import LessLikely, Outcome, SearchResult, Stage, Steps, TraceRow
+from floorflow.search.candidate.forks import with_few_link_streams
 from floorflow.search.candidate.placing import least_likely
 from floorflow.search.candidate.progress import Progress
 from floorflow.search.candidate.slot_problem import partition_problem
@@ -66,6 +67,23 @@ def hold_confidence(context: PlanningContext, _: Progress, *, strict: bool = Fal
     return found
 
 
+@dataclass(frozen=True)
+class _Design:
+    """A design that was folded and assigned to slots, with engines as they are estimated; and as they counted."""
+
+    candidate: Candidate
+    found: SearchResult
+    counted: FoldingProblem
+
+    def with_fewer_crossings(self, context: PlanningContext) -> Candidate | None:
+        """Return it assigned anew for few crossings, links first, while engines count as they did; None if as it is."""
+        within = replace(self.found.context, narrowed=self.found.candidate.narrowed)
+        better = with_few_link_streams(within, self.found.candidate)
+        if better is self.found.candidate or len(context.limits) == 1 or context.request.granularity == "slot":
+            return None
+        return _as_estimated(context, better, self.counted)
+
+
 @dataclass
 class _Holding:
     """A search for a design that holds on its way; what is known goes into it at once, for Ctrl-C."""
@@ -74,8 +92,7 @@ class _Holding:
     confidence: float
     free: SearchResult
     """What was found whatever is likely to fit."""
-    designs: list[Candidate] = field(default_factory=list)
-    """Folded and assigned to slots, with engines as they are estimated."""
+    designs: list[_Design] = field(default_factory=list)
     placed: list[SearchResult] = field(default_factory=list)
     rows: list[TraceRow] = field(default_factory=list)
     mixed: dict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
@@ -93,10 +110,11 @@ class _Holding:
         yield from self._design()
         if self.interrupted or not self.context.floorplans:
             return
-        held = [design for design in self.designs if not self._is_short(design)]
+        held = [design for design in self.designs if not self._is_short(design.candidate)]
         # None holds: then what is most likely to.
-        likeliest = sorted(self.designs, key=lambda own: -self._of_slots(own)[0])[:1]
-        for design in sorted(held, key=lambda own: (self._cycles(own), -self._of_slots(own)[0])) or likeliest:
+        likeliest = sorted(self.designs, key=lambda own: -self._of_slots(own.candidate)[0])[:1]
+        ordered = sorted(held, key=lambda own: (self._cycles(own.candidate), -self._of_slots(own.candidate)[0]))
+        for design in self._to_place(ordered or likeliest):
             outcome = yield replace(self.context, given=design)
             self.interrupted |= outcome.interrupted
             if isinstance(outcome, Refused):
@@ -105,6 +123,14 @@ class _Holding:
                 self.placed.append(outcome)
             if self.interrupted or (self.placed and self.holds(self.placed[-1])):
                 return
+
+    def _to_place(self, designs: Sequence[_Design]) -> Iterator[Candidate]:
+        """Yield each design, with fewer crossings first where no slot becomes too unlikely to hold what lies in it."""
+        for design in designs:
+            better = design.with_fewer_crossings(self.context)
+            if better is not None and (not self._is_short(better) or self._is_short(design.candidate)):
+                yield better
+            yield design.candidate
 
     def _design(self) -> Steps[None]:
         """Fold and assign as the last design that does not hold asks for, then between it and one that does."""
@@ -124,7 +150,7 @@ class _Holding:
                 high = times
             else:
                 last = _as_estimated(self.context, outcome.candidate, problem)
-                self.designs.append(last)
+                self.designs.append(_Design(last, outcome, problem))
                 if not self.context.floorplans:
                     self.placed.append(replace(outcome, candidate=last, context=self.context))
                 if self._is_short(last):
