@@ -48,10 +48,10 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 108_477,
+    "lines of floorflow": 108_503,
     "files of floorflow": 612,
     "lines of verify": 17_195,
-    "lines of tests": 60_710,
+    "lines of tests": 60_736,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 18,
 }

@@ -24,14 +24,17 @@ from floorflow.folding import restricted
 from floorflow.record.run import record
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES, Resources
-from floorflow.search.candidate.candidate import slot_uses, uses_of
+from floorflow.search.candidate.candidate import Candidate, slot_demands, slot_uses, uses_of
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import Outcome, SearchResult
+from floorflow.search.candidate.forks import with_few_link_streams
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.candidate.progress import SILENT
+from floorflow.search.interval.least_full import crossings_of
 from floorflow.search.interval.search import search
+from floorflow.search.policy import confidence
 from floorflow.search.policy.relaxation import CONFIDENCE, MORE_CONFIDENTLY, fewest_fpgas, outcome_under, searched_alone
-from tests.plans import TFC
+from tests.plans import CNV, FREE, TFC
 
 Use = Mapping[str, Resources]
 FULL = {"LUT": 0.9}
@@ -115,6 +118,29 @@ def test_more_likely_is_slower_and_of_what_was_tried_on_the_way_nothing_is_prove
         assert each.ended_at is not None
         assert [refusal.what for refusal in each.ended_at.refusals] == ["likelihood"]
         assert not any(row.verdict == "proven infeasible" for row in each.trace[free:])
+
+
+def test_a_likely_design_is_assigned_anew_for_few_crossings_before_it_is_placed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    request = Request(CNV, "xcku5p", cap=FULL, fpgas=2, effort="fast", runtime_weights="never", **FREE)
+    context = prepare(read_source(CNV), request, 2)
+    costs = copy.copy(context.costs)
+    object.__setattr__(costs, "__class__", doubtful(type(context.costs)))
+    passed: list[tuple[Candidate, Candidate]] = []
+
+    def noted(within: PlanningContext, candidate: Candidate) -> Candidate:
+        better = with_few_link_streams(within, candidate)
+        passed.append((candidate, better))
+        assert all(own.fits(within.limits[slot]) for slot, own in slot_demands(better).items())
+        return better
+
+    monkeypatch.setattr(confidence, "with_few_link_streams", noted)
+    found = required(searched(replace(context, costs=costs)))
+    assert found.less_likely is not None
+    (before, after), *_ = passed
+    assert crossings_of(after) <= crossings_of(before)
+    assert crossings_of(found.candidate) <= crossings_of(before)
 
 
 def few(context: PlanningContext, seed: int, count: int = 5) -> PlanningContext:
