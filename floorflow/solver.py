@@ -239,7 +239,8 @@ def linear_solver() -> pywraplp.Solver:
     return pywraplp.Solver.CreateSolver("CLP")
 
 
-Item, Made = TypeVar("Item"), TypeVar("Made")
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 _JOBS: ContextVar[int] = ContextVar("jobs", default=1)
 _FORKS = sys.platform == "linux"
 """Elsewhere a fork may not call what the system's libraries have, or there is none."""
