@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from floorflow.errors import InputError, LimitError
 
-KEPT_SHARE, KEPT_S = 0.3, 6.0
+KEPT_SHARE, KEPT_S = 0.35, 6.0
 """Share of a time limit, and seconds at most, that are kept for what follows the search: to place, record and write."""
 LEAST_S = 1e-3
 """Seconds from which a timer rings; at 0 it would be off."""
