@@ -300,8 +300,8 @@ class _Child:
         read, write = os.pipe()
         number = os.fork()
         if number == 0:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # its parent ends it
             try:
+                signal.signal(signal.SIGINT, signal.SIG_IGN)  # its parent ends it
                 with os.fdopen(write, "wb") as pipe:
                     pipe.write(pickle.dumps(_made(work, items)))
             finally:

@@ -269,9 +269,9 @@ def count(units: float) -> None:
 
 
 @contextmanager
-def counted_apart() -> Iterator[Work]:
+def counted_apart(limit: float = inf) -> Iterator[Work]:
     """Count the work that is done inside; who counts outside has it only once it is counted there, too."""
-    work = Work(inf)
+    work = Work(limit)
     before = _COUNTED.set(work)
     try:
         yield work
@@ -282,11 +282,10 @@ def counted_apart() -> Iterator[Work]:
 @contextmanager
 def counted(limit: float = inf) -> Iterator[Work]:
     """Count the work that is done inside, in this thread, and more than ``limit`` is not; who counts outside has it."""
-    work, outside = Work(limit), _COUNTED.get()
-    before = _COUNTED.set(work)
-    try:
-        yield work
-    finally:
-        _COUNTED.reset(before)
-        if outside is not None:
-            outside.spent += work.spent
+    outside = _COUNTED.get()
+    with counted_apart(limit) as work:
+        try:
+            yield work
+        finally:
+            if outside is not None:
+                outside.spent += work.spent

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from floorflow.channels import Channel
-from floorflow.channels.cost_allocation import crossing_shares, modules_between
+from floorflow.channels.cost_allocation import modules_between
 from floorflow.channels.realise import balance_of
 from floorflow.dataflow.modules import module_of
 from floorflow.facts import ChannelEntry
@@ -15,10 +15,8 @@ from floorflow.facts.partition import BoundaryRegisters, CrossingEntry, FarStrea
 from floorflow.hardware import Fpga, RouteStep
 from floorflow.hardware.reach import comfortable_tiles, reach_tiles
 from floorflow.record.part import Part, PhaseRun
-from floorflow.resources import ZERO, Resources
-from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.members import parts_of
-from floorflow.search.candidate.slot_problem import channel_routes, channel_steps
+from floorflow.search.candidate.slot_problem import channel_routes, channel_steps, crossing_resources
 
 LISTED = 5
 """Longest streams that the plan lists of an FPGA."""
@@ -57,19 +55,9 @@ def _channel(part: Part, channel: Channel, route: Sequence[RouteStep], home: Map
         slice_slots=slices.slots.get(channel.name, ()),
         slices_left_out=slices.left_out.get(channel.name, 0),
         link=",".join(step.link for step in route if step.link is not None) or None,
-        crossing_resources=_crossing_resources(part.context, channel, route),
+        crossing_resources=crossing_resources(part.context, channel, route),
         slice_resources=slices.shares(channel.name),
     )
-
-
-def _crossing_resources(context: PlanningContext, channel: Channel, route: Sequence[RouteStep]) -> dict[str, Resources]:
-    """Sum the registers of all runs of SLR boundaries on the route, by slot."""
-    shares: dict[str, Resources] = {}
-    for step in route:
-        if step.link is None:
-            run = crossing_shares(channel, step.joints, context.platform.crossings)
-            shares = {slot: shares.get(slot, ZERO) + run.get(slot, ZERO) for slot in (shares | run)}
-    return shares
 
 
 def waiting_bits(part: Part) -> int:

@@ -58,7 +58,7 @@ class Cuts:
     the count of parts) may lie between space ``place`` and the next: links and wires (default: always; longer
     intervals must not let less through). ``guess`` are the parts of another cut of the same order, near which to look.
     ``hops`` say which places the two ends of a stream may have (default: any); where they do, so many places and
-    positions are tried at one interval (``most_tried``; with 0 each space takes as much as it can, and that is all).
+    positions are tried at one interval: ``most_tried``, and then nothing that takes long to tell.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Cuts:
         guess: Sequence[Ends | None] = (),
         *,
         hops: CutHops | None = None,
-        most_tried: int = MOST_TRIED,
+        most_tried: int | None = None,
     ) -> None:
         self.segments, self.table = segments, table
         self.spaces = _shared(spaces)
@@ -129,14 +129,14 @@ class _At:
         self.quick = True
         """Whether to leave open, for now, what takes long to tell."""
         self._dead: set[tuple[int, int, Hashable]] = set()
-        self._left = cuts.most_tried
+        self._left = MOST_TRIED if cuts.most_tried is None else cuts.most_tried
         self._hopeless = [-1] * (self.last + 1)
         self._hopeful = [[cuts.count] * 2 for _ in range(self.last + 1)]
 
     def answer(self) -> CutFound | CutRefused:
         ends = self._greedy()
-        if ends[-1] < self.cuts.count and self._left and not self._is_hopeless(0, 0):
-            self.quick = self._left < MOST_TRIED
+        if ends[-1] < self.cuts.count and not self._is_hopeless(0, 0):
+            self.quick = self.cuts.most_tried is not None
             ends = self._search([]) or ends
         return self._found(ends) if ends[-1] == self.cuts.count else self._refused(ends)
 

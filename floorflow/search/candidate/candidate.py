@@ -26,7 +26,8 @@ from floorflow.search.candidate.members import parts_of
 from floorflow.search.candidate.slot_problem import (
     Use,
     channel_routes,
-    crossing_registers,
+    channel_steps,
+    crossing_resources,
     measured_engines,
     module_uses,
     partition_problem,
@@ -186,7 +187,8 @@ def in_styles(
     for engine, need in engine_charges(folded, [replace(c, fifo_resources=ZERO) for c in channels]).items():
         free[place_of[engine]] -= need
     for channel in channels if limits.keys() == context.limits.keys() else ():
-        for slot, need in crossing_registers(context, channel, place_of):
+        route = channel_steps(context, place_of, (channel.stream.source, channel.stream.target))
+        for slot, need in crossing_resources(context, channel, route).items():
             free[slot] -= need
     styles = choose_styles(channels, context.costs, place_of, free, context.scarcity_prices)
     return connected(context, folded, replace(known, styles=styles))

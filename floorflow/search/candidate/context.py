@@ -67,8 +67,8 @@ class SearchLimits:
     """Times the bound up to which an interval is near it."""
     cut_rounds: int = 3
     """Contiguous cuts tried at one interval, each with what is known by then of FIFOs."""
-    cuts_tried: int = 20_000
-    """Places and positions of cuts tried at one interval where streams may not go everywhere; 0: only the first."""
+    cuts_tried: int | None = None
+    """Places and positions of cuts tried at one interval where streams may not go everywhere, if only in haste."""
     slot_rounds: int = 3
     """Foldings slot by slot of one cut, each keeping back in a slot what that was short of."""
     refoldings: int = 60
@@ -200,6 +200,11 @@ class PlanningContext:
         """In which slots each engine of a group may lie with each row, (n_rows, n_engines, n_slots); None: in all."""
         limits, slots, groups = self.engine_limits, list(self.limits), self.problem.groups
         return partial(limits.inside, slots=slots) if any(limits.place(slot, groups) for slot in slots) else None
+
+    @property
+    def moves_modules(self) -> bool:
+        """Whether there are several slots to which modules can be assigned anew."""
+        return len(self.limits) > 1 and self.request.granularity != "slot"
 
     @cached_property
     def scarcity_prices(self) -> tuple[float, ...]:

@@ -8,14 +8,14 @@ may be as full as `Request.fullest_fill` allows, as long as it is as likely to h
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
 from floorflow.backends.backend import Costs
 from floorflow.channels import Channel
-from floorflow.channels.cost_allocation import modules_between
+from floorflow.channels.cost_allocation import crossing_shares, modules_between
 from floorflow.dataflow.bands import CROSSING, LESS, MORE, UncertainSum, estimate_of, uncertain_sum
 from floorflow.dataflow.model import FoldedDataflow, renamings
 from floorflow.dataflow.modules import Module, module_of
@@ -260,14 +260,14 @@ def channel_routes(
     return {name: context.platform.route(*pair) for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def crossing_registers(
-    context: PlanningContext, channel: Channel, slot_of: Mapping[str, str]
-) -> Iterator[tuple[str, Resources]]:
-    """Yield what registers at each boundary that a channel crosses take of a slot; ``slot_of`` is by engine."""
-    for step in channel_steps(context, slot_of, (channel.stream.source, channel.stream.target)):
-        for joint, crossing in zip(step.joints, step.crossings, strict=True):
-            for slot, stages in zip(joint, crossing.register_shares, strict=True):
-                yield slot, crossing.of_a_wire.times(stages * channel.sll_wires)
+def crossing_resources(context: PlanningContext, channel: Channel, route: Sequence[RouteStep]) -> dict[str, Resources]:
+    """Sum the registers of all runs of SLR boundaries on a channel's route, by slot."""
+    shares: dict[str, Resources] = {}
+    for step in route:
+        if step.link is None:
+            run = crossing_shares(channel, step.joints, context.platform.crossings)
+            shares = {slot: shares.get(slot, ZERO) + run.get(slot, ZERO) for slot in (shares | run)}
+    return shares
 
 
 def channel_slots(context: PlanningContext, slot_of: Mapping[str, str], ends: tuple[str, str]) -> tuple[str, str]:

@@ -337,7 +337,7 @@ def designs(run: SearchState, candidate: Candidate) -> Iterator[Design]:
     even as the least full one.
     """
     context = run.context
-    if candidate.narrowed is None or not _is_weighed(context):
+    if candidate.narrowed is None or not context.moves_modules:
         yield Design(run.improved(candidate), "all limits")
         return
     comfortable = comfortable_limits(context)
@@ -347,11 +347,6 @@ def designs(run: SearchState, candidate: Candidate) -> Iterator[Design]:
     if is_comfortable(context, even) and not is_comfortable(context, candidate):
         yield Design(run.improved(replace(even, narrowed=comfortable)), "comfortable", even)
     yield Design(run.improved(replace(even, narrowed=near)), "nearly least full", even)
-
-
-def _is_weighed(context: PlanningContext) -> bool:
-    """Whether there are several slots to which modules can be assigned anew."""
-    return len(context.limits) > 1 and context.request.granularity != "slot"
 
 
 def _least_even(run: SearchState, candidate: Candidate) -> tuple[Candidate, Mapping[str, Resources]]:
@@ -379,7 +374,7 @@ def _least_even(run: SearchState, candidate: Candidate) -> tuple[Candidate, Mapp
 def weighed(found: SearchResult, progress: Progress) -> SearchResult:
     """Return what was found with both ends beside it; as it was after a signal, or where nothing is weighed."""
     run = SearchState(found.context, progress)
-    if found.design is None or not (run.seeks_fullness and _is_weighed(run.context)):
+    if found.design is None or not (run.seeks_fullness and run.context.moves_modules):
         return found
     with Stop():
         return replace(found, evenness=_evenness(run, found, found.design))

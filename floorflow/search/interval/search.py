@@ -84,11 +84,10 @@ def _placed_at_once(going: _Search) -> Outcome:
     """Return the best design that there is; pblocks that were growing are as they were, to grow once more."""
     if going.interrupted or not going.context.floorplans:
         return INTERRUPTED
-    quick = going.quick
-    if not place_best(going.run, going.longest) and quick is not None and quick.candidate.kept_cycles <= going.longest:
-        going.run.best = quick
-    if going.run.best is None or going.run.best.candidate.kept_cycles > going.longest:
-        return INTERRUPTED
+    if not place_best(going.run, going.longest):
+        if going.quick is None or going.quick.candidate.kept_cycles > going.longest:
+            return INTERRUPTED
+        going.run.best = going.quick
     going.interrupted = True
     return going.result()
 

@@ -277,8 +277,7 @@ class SearchState:
 
     def improved(self, candidate: Candidate) -> Candidate:
         """Return the cheapest assignment found from the candidate's own, with room for rectangles if that can be."""
-        alone = self.context.request.granularity == "slot" or len(self.context.limits) == 1
-        if alone or not self.context.floorplans:
+        if not (self.context.moves_modules and self.context.floorplans):
             return candidate
         with self.progress.stage("partition"):
             self.progress.note(f"interval {candidate.interval_cycles:,} cycles")

@@ -77,11 +77,11 @@ class _Design:
 
     def with_fewer_crossings(self, context: PlanningContext) -> Candidate | None:
         """Return it assigned anew for few crossings, links first, while engines count as they did; None if as it is."""
+        if not context.moves_modules:
+            return None
         within = replace(self.found.context, narrowed=self.found.candidate.narrowed)
         better = with_few_link_streams(within, self.found.candidate)
-        if better is self.found.candidate or len(context.limits) == 1 or context.request.granularity == "slot":
-            return None
-        return _as_estimated(context, better, self.counted)
+        return None if better is self.found.candidate else _as_estimated(context, better, self.counted)
 
 
 @dataclass
