@@ -101,6 +101,20 @@ def figures(plan: dict[str, Any]) -> Row:
         "joint_bound_cycles": search.get("joint_bound_cycles"),
         "clock_mhz": plan["options"]["clock_mhz"],
         "interrupted": bool(plan.get("interrupted")),
+        **_quality(plan.get("phases", [])),
+    }
+
+
+def _quality(phases: list[dict[str, Any]]) -> Row:
+    """Return the fullest slot's share in percent, the streams that cross, their cost and the wires of all phases."""
+    parts = [phase["partition"] for phase in phases]
+    floorplans = [own for phase in phases for own in phase["floorplan"].values()]
+    full = [100 * part["fullness"]["objective"] for part in parts if part.get("fullness")]
+    return {
+        "fullness": max(full, default=None),
+        "crossings": sum(len(part.get("crossings", [])) for part in parts),
+        "cost": sum(part.get("cost") or 0 for part in parts),
+        "wire_length": sum(own.get("hpwl") or 0 for own in floorplans),
     }
 
 

@@ -67,6 +67,13 @@ class Candidate:
         return ceil(self.interval_cycles * (1 + self.fifo_slack))
 
 
+def slots_of_engines(context: PlanningContext, candidate: Candidate) -> dict[str, str]:
+    """Return the slot of each engine, by its name before its kind was chosen."""
+    homes = module_of(candidate.modules)
+    pairs = zip(context.dataflow.engines, candidate.folded.dataflow.engines, strict=True)
+    return {engine.name: candidate.slot_of[homes[own.name]] for engine, own in pairs}
+
+
 def folded_by(context: PlanningContext, folding: FoldingSolution) -> FoldedDataflow:
     """Return the engines as a folding has them: their kinds, and the names of these."""
     if context.together is not None:

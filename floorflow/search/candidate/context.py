@@ -6,9 +6,9 @@ How much a search tries is a matter of counts and shares, never seconds, so that
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from math import floor, log10
+from math import floor, inf, log10
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,9 @@ class LatencyLimits:
 class SearchLimits:
     """How often a search goes round, and by what steps."""
 
+    thorough: bool = True
+    """Whether all ways to fold and cut are tried at an interval, the least full first; else segments, then the whole,
+    and evenness once at the end."""
     assignment_rounds: int = 4
     """Rounds of partition and deeper FIFOs at what it crosses."""
     folding_rounds: int = 5
@@ -116,6 +119,11 @@ class SearchLimits:
     rate_attempts: int = 8
     """Intervals tried for the least resources at a requested rate."""
     latency: LatencyLimits = field(default_factory=LatencyLimits)
+
+
+def in_short(limits: SearchLimits) -> SearchLimits:
+    """Return limits of a search that goes once more over what another has found: in larger steps, by fewer ways."""
+    return replace(limits, thorough=False, folding_rounds=2, ladder=1.05, shorter_tries=2)
 
 
 TOGETHER = SearchLimits(ladder=1.05, cuts_tell=False, rate_attempts=2)
@@ -180,6 +188,10 @@ class PlanningContext:
     search_limits: SearchLimits = field(default_factory=SearchLimits)
     least_cycles: int = 0
     """Interval below which no design is sought: what other searches know of shorter ones."""
+    slots_before: Mapping[str, str] | None = None
+    """Slots of engines in a design that was found before: first each slot folds these anew, for the others."""
+    work_limit: float = inf
+    """Units of work (`floorflow.stats.count`) after which a search ends with what it has found."""
     given: Any = None
     """The one candidate that is placed, if any; its pblocks have to be likely to fit even where modules never merge."""
     fifo_slack: float = 0

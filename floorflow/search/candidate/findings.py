@@ -140,7 +140,7 @@ class SearchResult:
     or if unknown. ``context``: whose foldings the search had. ``likely``: whether slots and pblocks are as likely to
     fit as is sought; ``less_likely``: what was found before they had to be, None where that is this one.
     ``design``: the candidate before it was placed, with the rule that took it; ``evenness``: beside the ends, None
-    where nothing was weighed.
+    where nothing was weighed. ``work_units``: what the search took, by `floorflow.stats.count`.
     """
 
     context: PlanningContext
@@ -166,6 +166,7 @@ class SearchResult:
     less_likely: LessLikely | None = None
     design: Design | None = None
     evenness: Evenness | None = None
+    work_units: float = 0.0
 
 
 Outcome = SearchResult | Refused

@@ -154,6 +154,30 @@ def beyond_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:
         first = _first_found(run, intervals, first + 1)
 
 
+SLOTS_BEFORE_TRIES, SLOTS_BEFORE = 6, 1.1
+"""Intervals at which slots fold what they had before, and times the first within which one ends the search."""
+
+
+def in_slots_before(kinds: RateSearch) -> bool:
+    """Fold each slot anew with what it had in a design before, in larger steps; whether that is fast enough to end.
+
+    What counts more than before seldom asks for another cut: this takes a second, a search for one minutes.
+    """
+    run, slot_of = kinds.run.within(kinds.run.context), kinds.run.context.slots_before
+    index, step = kinds.index, 1.0
+    for _ in range(0 if slot_of is None else SLOTS_BEFORE_TRIES):
+        if index >= len(kinds.intervals) or slot_of is None:
+            break
+        interval = kinds.intervals[index]
+        candidate = kept_by_slots(run, dict(slot_of), interval)[0]
+        kinds.run.best = None if candidate is None else kinds.run.place(candidate)
+        if kinds.run.best is not None:
+            return interval <= SLOTS_BEFORE * kinds.bound_cycles
+        step *= run.context.search_limits.ladder
+        index = max(index + 1, bisect_left(kinds.intervals, interval * step))
+    return False
+
+
 def attempt(run: SearchState, interval: int) -> bool:
     """Fold and cut at an interval: evenly, as a whole, or slot by slot; what is found waits for its floorplan.
 

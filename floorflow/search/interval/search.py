@@ -42,6 +42,7 @@ from floorflow.search.interval.rate import (
     end_of_least_resources,
     fit_kinds,
     found_quickly,
+    in_slots_before,
     last_refusal_sentence,
     last_refused,
     least_full_at_end,
@@ -51,10 +52,11 @@ from floorflow.search.interval.rate import (
 )
 from floorflow.search.interval.state import SearchState, shortest_possible
 from floorflow.search.interval.wish_prices import priced_wishes, without_prices
-from floorflow.stats import Status
+from floorflow.stats import Status, WorkIsSpent, counted
 
 WHEN_INTERRUPTED = "interrupted, or at the time limit: this is the best that had been found"
 """What ended a search that Ctrl-C or the clock stopped."""
+WHEN_SPENT = "the work that this search may take was spent"
 AT_ONCE_S = 1.0
 """Seconds in which candidates that were not placed yet may be, of the three in which an interrupted run ends; only
 there does a clock decide anything."""
@@ -69,12 +71,7 @@ def search(context: PlanningContext, progress: Progress = SILENT) -> Outcome:
             return _infeasible(run, longest)
         going = _Search(run, longest)
         with Stop():
-            if context.request.time_limit is not None:
-                going.quick = found_quickly(context)
-            if context.given is None:
-                going.by_goal()
-            else:
-                going.take(context.given, "")
+            going.within_its_work()
             return going.result()
         return _placed_at_once(going)
     return INTERRUPTED
@@ -109,11 +106,30 @@ class _Search:
     ended_by: str = WHEN_INTERRUPTED
     interrupted: bool = False
     without_balance: WithoutBalance | None = None
+    work_units: float = 0.0
     quick: PlacedCandidate | None = None
     """What there is if a time limit comes before anything better."""
 
     def __post_init__(self) -> None:
         self.context, self.free = self.run.context, self.run
+
+    def within_its_work(self) -> None:
+        """Search until nothing is left to try, or the work is spent: then with the best that was folded and cut."""
+        context = self.context
+        with counted(context.work_limit) as work:
+            try:
+                if context.request.time_limit is not None:
+                    self.quick = found_quickly(context)
+                if context.given is None:
+                    self.by_goal()
+                else:
+                    self.take(context.given, "")
+            except WorkIsSpent:
+                self.ended_by = WHEN_SPENT
+        if self.ended_by == WHEN_SPENT and self.run.best is None and not context.floorplans:
+            found = min(self.run.completed, key=_merit(self.run), default=None)
+            self.run.best = None if found is None else self.run.place(found)
+        self.work_units = work.spent
 
     def result(self) -> Outcome:
         """Return the best design, or the proof that there is none, or that none was found."""
@@ -143,6 +159,7 @@ class _Search:
             without_balance=self.without_balance,
             wishes=self._priced_wishes(candidate),
             design=None if self.interrupted else self.run.weighed,
+            work_units=self.work_units,
         )
 
     def _priced_wishes(self, candidate: Candidate) -> WishesEntry | None:
@@ -239,7 +256,9 @@ class _Search:
         first = fit_kinds(free)
         self.run, self.bound_cycles = first.run, first.bound_cycles
         self.run.progress.best(None, self.bound_cycles)
-        at_the_bounds(first)
+        if in_slots_before(first):
+            return last_refusal_sentence(self.run)
+        at_the_bounds(first, self.run.best_cycles)
         alone = self._is_at_the_bound() or not self.context.search_limits.cuts_tell
         second = None if alone else other_kinds(free, first)
         kinds = first

@@ -78,7 +78,7 @@ class SearchState:
 
     def __post_init__(self) -> None:
         self.prices: Prices = self.context.scarcity_prices
-        self.may_be_least_full = self.seeks_fullness
+        self.may_be_least_full = self.seeks_fullness and self.context.search_limits.thorough
 
     @property
     def seeks_fullness(self) -> bool:

@@ -29,6 +29,11 @@ def strategies(run: SearchState, interval: int) -> Iterator[Strategy]:
         # A method that was asked for is not gone round.
         yield fold_whole
         return
+    if not run.context.search_limits.thorough:
+        if run.has_folding(interval):
+            yield fold_segments
+            yield fold_whole
+        return
     if run.has_folding(interval, run.context.search_limits.slack):
         yield fold_whole
     if run.has_folding(interval):

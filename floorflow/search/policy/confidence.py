@@ -26,8 +26,8 @@ from floorflow.folding import FoldingProblem
 from floorflow.folding.selection import Evaluator
 from floorflow.hardware import free_supply
 from floorflow.resources import RESOURCE_NAMES, Resources
-from floorflow.search.candidate.candidate import Candidate, folded_by, slot_uses
-from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.candidate import Candidate, folded_by, slot_uses, slots_of_engines
+from floorflow.search.candidate.context import PlanningContext, in_short
 from floorflow.search.candidate.findings import LessLikely, Outcome, SearchResult, Stage, Steps, TraceRow
 from floorflow.search.candidate.forks import with_few_link_streams
 from floorflow.search.candidate.placing import least_likely
@@ -39,6 +39,8 @@ from floorflow.stats import SolveStats
 
 TRIES = 4
 """Searches in which engines count as what is likely enough."""
+LEAST_WORK, WORK_SHARE = 5.0, 0.2
+"""Units of work that each of them may take, or that share of what the first search took."""
 WORTH = 1.03
 """Times the interval of the last that did not hold that one that holds must have for others between to be sought."""
 ROUNDING = 1e-6
@@ -143,7 +145,7 @@ class _Holding:
             else:
                 times = {name: sqrt(low[name] * high[name]) for name in RESOURCE_NAMES}
             problem = _counted_as(self.context, self._factors(times))
-            outcome = yield self._within(problem)
+            outcome = yield self._within(problem, last)
             self.interrupted |= outcome.interrupted
             if isinstance(outcome, Refused):
                 self._note(self.context.problem.intervals()[-1], "fold", str(outcome))
@@ -163,12 +165,18 @@ class _Holding:
             if self.interrupted:
                 return
 
-    def _within(self, problem: FoldingProblem) -> PlanningContext:
-        """Return the context of a search that places nothing; no shorter interval is sought than was found without."""
+    def _within(self, problem: FoldingProblem, last: Candidate) -> PlanningContext:
+        """Return the context of a search that places nothing; no shorter interval is sought than was found without.
+
+        It begins with the slots of the last design.
+        """
         context = replace(self.context, problem=problem, unlimited=problem, floorplans=False)
+        most = max(LEAST_WORK, WORK_SHARE * self.free.work_units)
+        context = replace(context, search_limits=in_short(context.search_limits), work_limit=most)
         if context.request.goal != "throughput":
             return context
-        return replace(context, least_cycles=max(context.least_cycles, self.free.candidate.interval_cycles))
+        least = max(context.least_cycles, self.free.candidate.interval_cycles)
+        return replace(context, least_cycles=least, slots_before=slots_of_engines(context, last))
 
     def _mix(self, design: Candidate) -> None:
         """Take note of how a design mixes kinds."""

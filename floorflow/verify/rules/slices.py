@@ -230,14 +230,28 @@ def _check_left_out(
     free: Mapping[str, Mapping[str, int]],
 ) -> None:
     """Judge that a stream goes without slices only where room is short, where it leaves its SLR, or FIFOs forbid it."""
-    way, others = ways[channel["name"]], {c["name"]: c["slices"] for c in phase.channels}
-    least = others | {channel["name"]: channel["slices_left_out"]}
-    if len(way.slots) > 1 or balance(phase, least, ways.keys()) is None:
-        return
-    much = ROOM_FOR_MANY * channel["slices_left_out"] * (channel["width_bits"] + 4)
-    if all(min(free[slot].values()) >= much for slot in way.slots):
+    way = ways[channel["name"]]
+    much = None if len(way.slots) > 1 else room_enough(phase, channel, ways)
+    if much is not None and all(min(free[slot].values()) >= much[slot] for slot in much):
         where = f"{phase.where} channel {channel['name']}"
         phase.add("slices-left-out", where, f"{', '.join(way.slots)} has {free[way.slots[0]]} free")
+
+
+def room_enough(phase: PhaseFacts, channel: ChannelRecord, ways: Mapping[str, Stretch]) -> dict[str, int] | None:
+    """Return LUTs and flip-flops, by slot, that are enough for what a channel is without; None if FIFOs forbid it.
+
+    Channels that meet it would wait, and get slices, too.
+    """
+    have = {other["name"]: other["slices"] for other in phase.channels}
+    counts = balance(phase, have | {channel["name"]: channel["slices_left_out"]}, ways.keys())
+    if counts is None:
+        return None
+    much: Counter[str] = Counter()
+    for other in phase.channels:
+        more = counts[other["name"]] - have[other["name"]]
+        for slot in ways[other["name"]].slots if more > 0 else ():
+            much[slot] += ROOM_FOR_MANY * more * (other["width_bits"] + 4)
+    return much
 
 
 def _longest(phase: PhaseFacts, ways: Mapping[str, Stretch], reach: float) -> Iterator[LongStreamRecord]:
