@@ -132,6 +132,9 @@ def at_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:
         return
     if attempt(run, kinds.bound_cycles) and place_shortest(run):
         return
+    if not run.context.search_limits.thorough:
+        kinds.start = kinds.index
+        return
     joint = run.find_joint_bound(kinds.intervals, kinds.index).interval_cycles
     kinds.start = len(kinds.intervals) if joint is None else bisect_left(kinds.intervals, joint)
     if kinds.all_kinds:

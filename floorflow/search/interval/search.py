@@ -267,7 +267,8 @@ class _Search:
         elif not self._is_at_the_bound():
             beyond_the_bounds(first)
         self._with_shallower_fifos(kinds)
-        if not self._is_at_the_bound() and free.joint_bound is None:
+        seeks_bound = self.context.search_limits.thorough
+        if seeks_bound and not self._is_at_the_bound() and free.joint_bound is None:
             free.find_joint_bound(*shortest_possible(free))
         return self._what_ended()
 

@@ -66,9 +66,9 @@ def _cycles_in_other_order(
             at_the_bounds(kinds, below)
             if kinds.run.best is None:
                 beyond_the_bounds(kinds, below)
-        joint = run.joint_bound
         known = [kinds.run.best_cycles, *(found.kept_cycles for found in kinds.run.completed)]
         best = min((int(cycles) for cycles in known if cycles < below), default=None)
+        joint = run.find_joint_bound(kinds.intervals, kinds.index) if best is None else None
         proven = best is None and joint is not None and (joint.interval_cycles or inf) >= below
         return OtherOrder(best, proven)
     return None
