@@ -8,7 +8,7 @@ so that no clock decides what a run comes to.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, is_dataclass
 from importlib import import_module
@@ -252,6 +252,11 @@ class Work:
     limit: float = inf
     spent: float = 0.0
 
+    @property
+    def is_over(self) -> bool:
+        """Whether more was done than is allowed."""
+        return self.spent > self.limit
+
 
 _COUNTED: ContextVar[Work | None] = ContextVar("counted", default=None)
 
@@ -289,3 +294,16 @@ def counted(limit: float = inf) -> Iterator[Work]:
         finally:
             if outside is not None:
                 outside.spent += work.spent
+
+
+@contextmanager
+def ended_after(limit: float) -> Iterator[Work]:
+    """End what is done inside, without an error, once that took more than the limit: see `Work.is_over`."""
+    with counted(limit) as work, suppress(WorkIsSpent):
+        yield work
+
+
+def as_much_again(share: float, least: float) -> AbstractContextManager[Work]:
+    """End what is done inside after that share of the work that was done so far, or the least."""
+    work = _COUNTED.get()
+    return ended_after(max(least, share * (0.0 if work is None else work.spent)))

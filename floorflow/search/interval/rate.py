@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,14 +14,15 @@ from numpy.typing import NDArray
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import Refusal
 from floorflow.folding import RATIO, FoldingProblem, FoldingSolution, fold_at_interval, restricted, shortest_interval
-from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.context import PlanningContext, in_short
 from floorflow.search.candidate.findings import Design, SearchResult, TraceRow
 from floorflow.search.candidate.placing import PlacedCandidate
-from floorflow.search.candidate.progress import SILENT
+from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.candidate.repair import place_slots_whole
 from floorflow.search.interval.least_full import designs, least_full_candidate
 from floorflow.search.interval.state import SearchState, share_of, shortest_possible
 from floorflow.search.interval.strategies import Strategy, kept_by_slots, strategies
+from floorflow.stats import Work, as_much_again, ended_after
 
 
 def own_kinds(problem: FoldingProblem) -> FoldingProblem | None:
@@ -130,7 +132,7 @@ def at_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:
     run = kinds.run
     if kinds.bound_cycles >= below:
         return
-    if attempt(run, kinds.bound_cycles) and place_shortest(run):
+    if _begins(run, kinds.bound_cycles) and place_shortest(run):
         return
     if not run.context.search_limits.thorough:
         kinds.start = kinds.index
@@ -143,6 +145,48 @@ def at_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:
         place_shortest(run)
 
 
+def _begins(run: SearchState, interval: int) -> bool:
+    """Fold and cut the first way at the bound of folding: the others take longer than a proof that none will do."""
+    first = next(_strategies(run, interval), None)
+    return first is not None and _succeeds(run, first, interval)
+
+
+LEAST_MORE = 5.0
+MORE: Mapping[str, float] = {"fast": 0.5, "default": 1.0, "best": math.inf}
+"""Units of work that a search for a shorter interval may take, or the share of what it took to find one."""
+
+
+def worth_more(run: SearchState) -> AbstractContextManager[Work]:
+    """Let a search for something shorter than what was found take so much work."""
+    return as_much_again(MORE[run.context.request.effort], LEAST_MORE)
+
+
+def found_in_short(
+    context: PlanningContext, below: float, work_limit: float, progress: Progress
+) -> tuple[int | None, bool]:
+    """Return an interval below one at which a design was folded and cut, the shortest found within units of work.
+
+    None if there is none; and whether it is proven that there is none. Nothing is placed.
+    """
+    run = SearchState(replace(context, search_limits=in_short(context.search_limits), floorplans=False), progress)
+    if not run.is_feasible(run.context.problem.intervals()[-1]):
+        return None, True
+    kinds = fit_kinds(run)
+    if kinds.bound_cycles >= below:
+        return None, True
+    with ended_after(work_limit):
+        at_the_bounds(kinds, below)
+        if kinds.run.best is None:
+            beyond_the_bounds(kinds, below)
+    known = [kinds.run.best_cycles, *(found.kept_cycles for found in kinds.run.completed)]
+    best = min((int(cycles) for cycles in known if cycles < below), default=None)
+    if best is not None:
+        return best, False
+    every, start = shortest_possible(run)
+    joint = run.find_joint_bound(every, start).interval_cycles
+    return None, joint is None or joint >= below
+
+
 def beyond_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:
     """Plan at the shortest interval that can be found below one that was, where there is none at the bounds."""
     run, below = kinds.run, min(below, kinds.run.best_cycles)
@@ -151,7 +195,8 @@ def beyond_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:
         return
     first = _first_found(run, intervals, kinds.start)
     while first is not None:
-        _shorter(run, intervals, kinds.start, first)
+        with worth_more(run):
+            _shorter(run, intervals, kinds.start, first)
         if place_shortest(run):
             break
         first = _first_found(run, intervals, first + 1)
@@ -236,7 +281,7 @@ def _in_order(run: SearchState, interval: int) -> Iterator[Design]:
     yield from designs(run, candidate)
     if candidate.narrowed is not None:
         run.may_be_least_full = False
-        del run.attempts[interval]
+        run.attempts.pop(interval, None)
         if attempt(run, interval):
             yield from designs(run, run.found.pop(interval))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -49,10 +50,11 @@ from floorflow.search.interval.rate import (
     least_resources,
     other_kinds,
     shallower_fifos,
+    worth_more,
 )
 from floorflow.search.interval.state import SearchState, shortest_possible
 from floorflow.search.interval.wish_prices import priced_wishes, without_prices
-from floorflow.stats import Status, WorkIsSpent, counted
+from floorflow.stats import Status, ended_after
 
 WHEN_INTERRUPTED = "interrupted, or at the time limit: this is the best that had been found"
 """What ended a search that Ctrl-C or the clock stopped."""
@@ -116,17 +118,16 @@ class _Search:
     def within_its_work(self) -> None:
         """Search until nothing is left to try, or the work is spent: then with the best that was folded and cut."""
         context = self.context
-        with counted(context.work_limit) as work:
-            try:
-                if context.request.time_limit is not None:
-                    self.quick = found_quickly(context)
-                if context.given is None:
-                    self.by_goal()
-                else:
-                    self.take(context.given, "")
-            except WorkIsSpent:
-                self.ended_by = WHEN_SPENT
-        if self.ended_by == WHEN_SPENT and self.run.best is None and not context.floorplans:
+        with ended_after(context.work_limit) as work:
+            if context.request.time_limit is not None:
+                self.quick = found_quickly(context)
+            if context.given is None:
+                self.by_goal()
+            else:
+                self.take(context.given, "")
+        if work.is_over:
+            self.ended_by = WHEN_SPENT
+        if work.is_over and self.run.best is None and not context.floorplans:
             found = min(self.run.completed, key=_merit(self.run), default=None)
             self.run.best = None if found is None else self.run.place(found)
         self.work_units = work.spent
@@ -259,25 +260,28 @@ class _Search:
         if in_slots_before(first):
             return last_refusal_sentence(self.run)
         at_the_bounds(first, self.run.best_cycles)
-        alone = self._is_at_the_bound() or not self.context.search_limits.cuts_tell
+        limits = self.context.search_limits
+        alone = self._is_at_the_bound() or not (limits.cuts_tell and limits.thorough)
         second = None if alone else other_kinds(free, first)
         kinds = first
         if second is not None:
             kinds = self._fastest_of(first, second)
         elif not self._is_at_the_bound():
-            beyond_the_bounds(first)
+            with _worth_more(first):
+                beyond_the_bounds(first)
         self._with_shallower_fifos(kinds)
-        seeks_bound = self.context.search_limits.thorough
-        if seeks_bound and not self._is_at_the_bound() and free.joint_bound is None:
+        if limits.thorough and not self._is_at_the_bound() and free.joint_bound is None:
             free.find_joint_bound(*shortest_possible(free))
         return self._what_ended()
 
     def _fastest_of(self, first: RateSearch, second: RateSearch) -> RateSearch:
         """Go on with two choices of kinds: at the bounds of the second, then at longer intervals of both."""
         try:
-            at_the_bounds(second, first.run.best_cycles)
-            beyond_the_bounds(first, second.run.best_cycles)
-            beyond_the_bounds(second, first.run.best_cycles)
+            with _worth_more(first):
+                at_the_bounds(second, first.run.best_cycles)
+            for kinds, other in ((first, second), (second, first)):
+                with _worth_more(first, second):
+                    beyond_the_bounds(kinds, other.run.best_cycles)
         finally:
             found = better(first, second)
             self.run = found.run
@@ -315,6 +319,11 @@ class _Search:
         if folding.budget == self.context.problem.budget:
             return folding.stats.bound
         return scarcity_bound(self.run.context, folding.interval_cycles)
+
+
+def _worth_more(*kinds: RateSearch) -> AbstractContextManager[object]:
+    """Limit the work inside where one of the searches has a plan already."""
+    return worth_more(kinds[0].run) if any(each.run.best is not None for each in kinds) else nullcontext()
 
 
 def scarcity_bound(context: PlanningContext, interval_cycles: int) -> float | None:

@@ -6,17 +6,14 @@ floorplan. Nothing is proven by it but where the plan is at a bound that holds i
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from math import inf
 
 from floorflow.errors import Refused, Stop
-from floorflow.search.candidate.context import PlanningContext, fpga_order, in_short
+from floorflow.search.candidate.context import PlanningContext, fpga_order
 from floorflow.search.candidate.findings import OtherOrder, SearchResult
 from floorflow.search.candidate.progress import Progress
-from floorflow.search.interval.rate import at_the_bounds, beyond_the_bounds, fit_kinds
-from floorflow.search.interval.state import SearchState
-from floorflow.stats import WorkIsSpent, counted
+from floorflow.search.interval.rate import found_in_short
 
 LEAST_WORK, WORK_SHARE = 10.0, 0.2
 """Units of work that the other search may take, or that share of what the plan's took."""
@@ -55,20 +52,7 @@ def _cycles_in_other_order(
     """Search in the other order below an interval, within units of work; None after a signal."""
     lifted = not context.request.allow_cycles
     progress.note(f"what streams {'that go back to earlier FPGAs' if lifted else 'in order'} would give")
-    request, limits = context.request.changed(allow_cycles=lifted), in_short(context.search_limits)
-    other = replace(context, request=request, search_limits=limits, floorplans=False, link_streams=None)
+    other = replace(context, request=context.request.changed(allow_cycles=lifted), link_streams=None)
     with Stop():
-        run = SearchState(other, progress)
-        if not run.is_feasible(other.problem.intervals()[-1]):
-            return OtherOrder(None, proven=True)
-        kinds = fit_kinds(run)
-        with suppress(WorkIsSpent), counted(work_limit):
-            at_the_bounds(kinds, below)
-            if kinds.run.best is None:
-                beyond_the_bounds(kinds, below)
-        known = [kinds.run.best_cycles, *(found.kept_cycles for found in kinds.run.completed)]
-        best = min((int(cycles) for cycles in known if cycles < below), default=None)
-        joint = run.find_joint_bound(kinds.intervals, kinds.index) if best is None else None
-        proven = best is None and joint is not None and (joint.interval_cycles or inf) >= below
-        return OtherOrder(best, proven)
+        return OtherOrder(*found_in_short(other, below, work_limit, progress))
     return None

@@ -24,13 +24,15 @@ from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import HostWeights, Outcome, SearchResult, Steps, TraceRow
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.interval.latency import latency_cycles
-from floorflow.search.interval.rate import why_ended
+from floorflow.search.interval.rate import found_in_short, why_ended
 from floorflow.search.interval.state import SearchState, shortest_possible
 
 Marks = Sequence[NDArray[np.int64]]
 
 WORTH = 0.9
 """Share of the rate that weights written by the host allow, which a design without them must reach."""
+LEAST_WORK, WORK_SHARE = 10.0, 0.5
+"""Units of work that this is asked for, or that share of what the search without took."""
 TRIES = 4
 """Sets of engines that are tried to have fewer of them."""
 
@@ -108,9 +110,7 @@ class _Sparing:
         if without is not None and self._is_near(self.below, self.bound):
             if (yield from self._seek_without(without)):
                 return INTERRUPTED
-            if self.plain is not None and (
-                self.plain.interrupted or (self.plain.likely and self._is_enough(self.bound))
-            ):
+            if self.plain is not None and self._settles(self.plain):
                 return None
         full = yield self.context
         if isinstance(full, Refused):
@@ -129,6 +129,19 @@ class _Sparing:
         else:
             return (yield from self._have_fewer(full))
         return None
+
+    def _settles(self, plain: SearchResult) -> bool:
+        """Whether what was found without is the plan."""
+        if plain.interrupted or not plain.likely:
+            return plain.interrupted
+        return self._is_enough(self.bound) or not self._may_be_worth_it(plain)
+
+    def _may_be_worth_it(self, plain: SearchResult) -> bool:
+        """Whether a short search, that places nothing, finds a design with them for which one without is not enough."""
+        if self.context.request.goal != "throughput":
+            return True
+        most = max(LEAST_WORK, WORK_SHARE * plain.work_units)
+        return found_in_short(self.context, WORTH * self._cycles(plain), most, self.progress)[0] is not None
 
     def _seek_without(self, without: PlanningContext) -> Steps[bool]:
         """Look for a design without; whether a signal ended that before there was one."""
