@@ -123,7 +123,7 @@ class SearchLimits:
 
 def in_short(limits: SearchLimits) -> SearchLimits:
     """Return limits of a search that goes once more over what another has found: in larger steps, by fewer ways."""
-    return replace(limits, thorough=False, folding_rounds=2, ladder=1.05, shorter_tries=2)
+    return replace(limits, thorough=False, folding_rounds=3, ladder=1.05, shorter_tries=2)
 
 
 TOGETHER = SearchLimits(ladder=1.05, cuts_tell=False, rate_attempts=2)

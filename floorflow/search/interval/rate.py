@@ -213,7 +213,7 @@ def in_slots_before(kinds: RateSearch) -> bool:
     """
     run, slot_of = kinds.run.within(kinds.run.context), kinds.run.context.slots_before
     index, step = kinds.index, 1.0
-    for _ in range(0 if slot_of is None else SLOTS_BEFORE_TRIES):
+    for _ in range(SLOTS_BEFORE_TRIES if slot_of and len(run.context.limits) > 1 else 0):
         if index >= len(kinds.intervals) or slot_of is None:
             break
         interval = kinds.intervals[index]

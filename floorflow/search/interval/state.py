@@ -195,10 +195,8 @@ class SearchState:
             self.progress.note(f"interval {interval:,} cycles")
             # Before anything is known of FIFOs they are taken at their least, as bounds take them.
             priced = self.pricing.problem(self.context) if self.held else self.context.problem
-            solvers = self.context.solvers
-            # Where modules must come apart into slots the next round may fold anew: the last percent is not worth it.
-            fold = solvers.fold if len(self.context.limits) == 1 else solvers.fold_nearly
-            folding = fold(priced.with_budget(priced.budget - reserve), interval)
+            # The next round may fold anew, for other FIFOs or slots: the last percent is not worth a proof.
+            folding = self.context.solvers.fold_nearly(priced.with_budget(priced.budget - reserve), interval)
         if isinstance(folding, FoldingSolution) and self.context.request.fold_method == "exact":
             folding = self.least_priced(folding.options, folding.stats.method)
         self._foldings[key] = folding
