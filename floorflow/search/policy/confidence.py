@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from math import sqrt
 from statistics import NormalDist
 
@@ -37,8 +38,10 @@ from floorflow.search.interval.latency import latency_cycles
 from floorflow.search.interval.rate import row_sentence
 from floorflow.stats import SolveStats
 
-TRIES = 4
+TRIES = 3
 """Searches in which engines count as what is likely enough."""
+MOST_PLACED = 3
+"""Designs that are placed where the floorplan, or a repair for it, makes a place less likely to fit."""
 LEAST_WORK, WORK_SHARE = 5.0, 0.2
 """Units of work that each of them may take, or that share of what the first search took."""
 WORTH = 1.03
@@ -116,7 +119,7 @@ class _Holding:
         # None holds: then what is most likely to.
         likeliest = sorted(self.designs, key=lambda own: -self._of_slots(own.candidate)[0])[:1]
         ordered = sorted(held, key=lambda own: (self._cycles(own.candidate), -self._of_slots(own.candidate)[0]))
-        for design in self._to_place(ordered or likeliest):
+        for design in islice(self._to_place(ordered or likeliest), MOST_PLACED):
             outcome = yield replace(self.context, given=design)
             self.interrupted |= outcome.interrupted
             if isinstance(outcome, Refused):

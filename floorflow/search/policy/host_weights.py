@@ -31,7 +31,7 @@ Marks = Sequence[NDArray[np.int64]]
 
 WORTH = 0.9
 """Share of the rate that weights written by the host allow, which a design without them must reach."""
-LEAST_WORK, WORK_SHARE = 10.0, 0.5
+LEAST_WORK, WORK_SHARE = 10.0, 0.2
 """Units of work that this is asked for, or that share of what the search without took."""
 TRIES = 4
 """Sets of engines that are tried to have fewer of them."""
