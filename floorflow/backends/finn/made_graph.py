@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from graphlib import TopologicalSorter
 from typing import Any
 
 from floorflow.backends.finn.names import FinnVersion
@@ -214,13 +215,10 @@ class _Graph:
     def sort(self) -> None:
         """Sort the nodes by levels, each one behind all that it reads from; in a level they keep their order."""
         maker = {tensor: node for node in self.order for tensor in node.outputs}
+        before = {node: [maker[tensor] for tensor in node.inputs if tensor in maker] for node in self.order}
         level: dict[BuiltNode, int] = {}
-        waiting, number = list(self.order), 0
-        while waiting:
-            ready = [node for node in waiting if all(maker[t] in level for t in node.inputs if t in maker)]
-            level |= dict.fromkeys(ready, number)
-            waiting = [node for node in waiting if node not in level]
-            number += 1
+        for node in TopologicalSorter(before).static_order():
+            level[node] = 1 + max((level[other] for other in before[node]), default=-1)
         self.order.sort(key=level.__getitem__)
 
 

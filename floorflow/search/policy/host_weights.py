@@ -20,7 +20,7 @@ from floorflow.folding import FoldingProblem, restricted
 from floorflow.folding.fewest import fewest_marked, least_full_marked
 from floorflow.request import Objective
 from floorflow.search.candidate.candidate import written_by_host
-from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.context import PlanningContext, in_short
 from floorflow.search.candidate.findings import HostWeights, Outcome, SearchResult, Steps, TraceRow
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.interval.latency import latency_cycles
@@ -112,7 +112,7 @@ class _Sparing:
                 return INTERRUPTED
             if self.plain is not None and self._settles(self.plain):
                 return None
-        full = yield self.context
+        full = yield self._with_them()
         if isinstance(full, Refused):
             return full if full.interrupted or self.plain is None else None
         self.best = full
@@ -129,6 +129,12 @@ class _Sparing:
         else:
             return (yield from self._have_fewer(full))
         return None
+
+    def _with_them(self) -> PlanningContext:
+        """Return the context with such weights; in short where they are not worth it but for what is likely to fit."""
+        if self.plain is None or self.plain.likely or self._may_be_worth_it(self.plain):
+            return self.context
+        return replace(self.context, search_limits=in_short(self.context.search_limits))
 
     def _settles(self, plain: SearchResult) -> bool:
         """Whether what was found without is the plan."""
