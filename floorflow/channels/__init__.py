@@ -10,4 +10,5 @@ from floorflow.channels.realise import (
     connect,
     not_convertible,
     port_widths_bits,
+    with_styles,
 )

@@ -13,7 +13,7 @@ from math import ceil
 from typing import Protocol
 
 from floorflow.channels.window_fill import Balance, balance, waits
-from floorflow.dataflow.fifo import FifoChoice, Prices, of_style
+from floorflow.dataflow.fifo import FifoChoice, of_style
 from floorflow.dataflow.model import CUT_PREFIX, Dataflow, FoldedDataflow, Stream, is_outside
 from floorflow.dataflow.options import OptionGroup
 from floorflow.hardware import Route, padded_width_bits, stream_wires
@@ -112,23 +112,19 @@ class Channel:
 class PartialPlacement:
     """What is known of a design so far: modules of engines, routes of channels by name (left out: inside a slot).
 
-    ``least_words``: the depths, by channel, that the full rate needs where nothing lies on the routes. ``styles``: the
-    memory styles of FIFOs, by channel; one that is left out, or that its depth does not leave, is the cheapest by
-    ``prices``, and without these the tool's own.
+    ``least_words``: the depths, by channel, that the full rate needs where nothing lies on the routes.
     """
 
     module_of: Mapping[str, str]
     routes: Mapping[str, Route]
     least_words: Mapping[str, int] = field(default_factory=dict)
-    styles: Mapping[str, str] = field(default_factory=dict)
-    prices: Prices = ()
 
 
 def connect(
     folded: FoldedDataflow, costs: ChannelCosts, placed_so_far: PartialPlacement | None = None
 ) -> tuple[Channel, ...]:
-    """Realise every stream; without a layout all engines count as one module."""
-    shares = waits(folded.dataflow)
+    """Realise every stream, FIFOs in the tool's own memories; without a layout all engines count as one module."""
+    shares, interval = waits(folded.dataflow), folded.interval_cycles
     least = {} if placed_so_far is None else _least_words(folded, placed_so_far)
     channels = []
     for stream in folded.dataflow.streams:
@@ -137,14 +133,18 @@ def connect(
         wait = Fraction(0) if needed else shares.get(stream, Fraction(0))
         channel = channel_of_widths(stream, *port_widths_bits(stream, folded), costs, wait)
         if placed_so_far is not None:
-            more = _words_for_its_route(channel, placed_so_far, folded.interval_cycles)
+            more = _words_for_its_route(channel, placed_so_far, interval)
             depth = max(channel.fifo_depth_words + more, needed)
-            style = placed_so_far.styles.get(channel.name, "")
-            choices = choices_of(stream, channel.width_bits, depth, costs)
-            channel = _with_fifo(channel, depth, of_style(choices, style, placed_so_far.prices))
+            channel = _with_fifo(channel, depth, choices_of(stream, channel.width_bits, depth, costs)[0])
             channel = replace(channel, needed_words=needed)
         channels.append(channel)
     return tuple(channels)
+
+
+def with_styles(channels: Sequence[Channel], costs: ChannelCosts, styles: Mapping[str, str]) -> tuple[Channel, ...]:
+    """Return channels with FIFOs in memories of these styles, by channel; what a depth does not leave is the tool's own."""
+    every = ((c, choices_of(c.stream, c.width_bits, c.fifo_depth_words, costs)) for c in channels)
+    return tuple(_with_fifo(c, c.fifo_depth_words, of_style(choices, styles[c.name], ())) for c, choices in every)
 
 
 def channel_of_widths(

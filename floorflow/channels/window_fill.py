@@ -7,7 +7,7 @@ While the windows of one branch fill, the data of the others must wait in FIFOs,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -33,25 +33,26 @@ def waits(dataflow: Dataflow) -> dict[Stream, Fraction]:
     if not joins:
         return {}
     forks = nx.immediate_dominators(graph, _HOST)
-    fills = {e.name: e.window_fill for e in dataflow.engines}
+    fills = [(e.name, e.window_fill) for e in dataflow.engines]
+    place = {_HOST: 0} | {name: number for number, (name, _) in enumerate(fills)}
     found: dict[Stream, Fraction] = {}
     for join in joins:
         inputs = [s for s in dataflow.streams if s.target == join]
-        reach = _longest_fills(graph, forks[join], fills)
+        # The engines of a dataflow are in topological order.
+        reach = _longest_fills(graph, forks[join], fills[place[forks[join]] : place[join]])
         branch = {s: reach.get(_HOST if s.from_outside else s.source, Fraction(0)) for s in inputs}
         longest = max(branch.values())
         found |= {stream: longest for stream, fill in branch.items() if fill < longest}
     return found
 
 
-def _longest_fills(graph: nx.DiGraph, fork: str, fills: Mapping[str, Fraction]) -> dict[str, Fraction]:
-    """Return the largest sum of fills over the paths from the fork, not included, to each engine behind it."""
+def _longest_fills(graph: nx.DiGraph, fork: str, fills: Iterable[tuple[str, Fraction]]) -> dict[str, Fraction]:
+    """Return the largest sum of fills over the paths from the fork, not included, to each of some engines behind it."""
     reach = {fork: Fraction(0)}
-    # The engines of a dataflow are in topological order.
-    for name in fills:
+    for name, fill in fills:
         before = [reach[p] for p in graph.predecessors(name) if p in reach]
         if name != fork and before:
-            reach[name] = max(before) + fills[name]
+            reach[name] = max(before) + fill
     return reach
 
 

@@ -10,7 +10,15 @@ from itertools import product
 import pytest
 
 from floorflow.backends.finn.folding.cost_table import CostTable
-from floorflow.channels import Channel, ChannelCosts, PartialPlacement, StreamPrices, choose_styles, connect
+from floorflow.channels import (
+    Channel,
+    ChannelCosts,
+    PartialPlacement,
+    StreamPrices,
+    choose_styles,
+    connect,
+    with_styles,
+)
 from floorflow.channels.fifo_styles import excess
 from floorflow.dataflow.fifo import FifoChoice, price
 from floorflow.dataflow.options import OptionGroup
@@ -107,16 +115,15 @@ def test_a_deep_fifo_of_finn_has_a_style_of_least_price_on_any_part() -> None:
     assert FINN.fifo_choices(8, 33) == (FifoChoice("auto", FINN.fifo_resources(8, 33)),)
 
 
-def test_channels_take_the_styles_that_are_given_and_else_the_cheapest() -> None:
+def test_channels_take_the_styles_that_are_given_where_their_depth_leaves_them() -> None:
     home, least = {"a": "m", "b": "m"}, {"a.0->b.0": 4000}
-    given = PartialPlacement(home, {}, least, styles={"a.0->b.0": "distributed"})
-    styled = connect(folded(8, 8), FINN, given)[1]
+    own = connect(folded(8, 8), FINN, PartialPlacement(home, {}, least))
+    assert own[1].fifo_style == "ultra"
+    styled = with_styles(own[1:2], FINN, {"a.0->b.0": "distributed"})[0]
     assert styled.fifo_style == "distributed"
     assert styled.fifo_resources == FINN.fifo_choices(8, 4000)[1].resources
-    assert connect(folded(8, 8), FINN, PartialPlacement(home, {}, least, prices=PRICES))[1].fifo_style == "block"
-    assert connect(folded(8, 8), FINN, PartialPlacement(home, {}, least))[1].fifo_style == "ultra"
-    shallow = PartialPlacement(home, {}, styles={"a.0->b.0": "block"})
-    assert connect(folded(8, 8), FINN, shallow)[1].fifo_style == "auto"
+    shallow = connect(folded(8, 8), FINN, PartialPlacement(home, {}))[1:2]
+    assert with_styles(shallow, FINN, {"a.0->b.0": "block"})[0].fifo_style == "auto"
 
 
 def test_folding_prices_what_fifos_hold_at_every_width() -> None:

@@ -24,7 +24,7 @@ from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProbl
 from floorflow.output import write
 from floorflow.record.several import record_several
 from floorflow.resources import Resources, total
-from floorflow.search.candidate.assignment import join_slot
+from floorflow.search.candidate.assignment import join_slots
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import SearchResult
 from floorflow.search.candidate.members import Member, Pace, Together
@@ -215,7 +215,7 @@ def test_a_slot_in_which_nothing_packs_may_become_one_pblock_of_all_networks(out
     sources = [read(one) for one in request.each]
     networks = required(networks_of(request, sources, 1))
     found = required(search_several(networks, search, search))
-    joined = join_slot(found.context, found.result.candidate, "fpga0.SLR0", "nothing packs")
+    joined = join_slots(found.context, found.result.candidate, {"fpga0.SLR0": "nothing packs"})
     placed = place_candidate(found.context, joined, "", tight=True)
     assert isinstance(placed, PlacedCandidate)
     full = fullness_of(SearchState(found.context, SILENT), placed.candidate, bounded=False)

@@ -76,17 +76,22 @@ def merge_groups(
     return _remerged(context, candidate, modules, slot_of)
 
 
-def join_slot(context: PlanningContext, candidate: Candidate, slot: str, why: str) -> Candidate:
-    """Make all modules of a slot one, whose pblock is what the slot has free; it may feed itself over other slots."""
-    inside = sorted(name for name, place in candidate.slot_of.items() if place == slot)
-    modules = merge(candidate.modules, inside, naming_of(context, candidate.folded))
-    slot_of = {m.name: candidate.slot_of.get(m.name, slot) for m in modules}
-    engine = next(m.engines[0] for m in candidate.modules if m.name in inside)
-    earlier = tuple(joined for joined in candidate.joined if joined.slot != slot)
+def join_slots(context: PlanningContext, candidate: Candidate, why: Mapping[str, str]) -> Candidate:
+    """Make all modules of each of some slots one, whose pblock is what the slot has free, and say why, by slot.
+
+    It may feed itself over other slots.
+    """
+    modules, joined = candidate.modules, [own for own in candidate.joined if own.slot not in why]
+    slot_of, naming = dict(candidate.slot_of), naming_of(context, candidate.folded)
+    for slot, reason in why.items():
+        inside = sorted(name for name, place in slot_of.items() if place == slot)
+        engine = next(m.engines[0] for m in modules if m.name in inside)
+        modules = merge(modules, inside, naming)
+        slot_of = {m.name: slot_of.get(m.name, slot) for m in modules}
+        joined.append(Joined(module_of(modules)[engine], tuple(inside), slot, reason))
     index = {s.name: i for i, s in enumerate(candidate.problem.slots)}
     answer = PartitionSolution({name: index[place] for name, place in slot_of.items()}, candidate.partition.stats)
-    joined = (*earlier, Joined(module_of(modules)[engine], tuple(inside), slot, why))
-    return realised(context, candidate.folding, modules, candidate.channels, answer, joined=joined)
+    return realised(context, candidate.folding, modules, candidate.channels, answer, joined=tuple(joined))
 
 
 def crowded_rings(

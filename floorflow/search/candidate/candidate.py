@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 
-from floorflow.channels import Channel, PartialPlacement, choose_styles, connect
+from floorflow.channels import Channel, PartialPlacement, choose_styles, connect, with_styles
 from floorflow.channels.cost_allocation import engine_charges, module_resources
 from floorflow.channels.slices import Slices
 from floorflow.dataflow.bands import CROSSING
@@ -198,7 +198,7 @@ def in_styles(
         for slot, need in crossing_resources(context, channel, route).items():
             free[slot] -= need
     styles = choose_styles(channels, context.costs, place_of, free, context.scarcity_prices)
-    return connected(context, folded, replace(known, styles=styles))
+    return with_styles(channels, context.costs, styles)
 
 
 def slot_demands(candidate: Candidate) -> dict[str, Resources]:

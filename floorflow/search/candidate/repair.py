@@ -20,7 +20,7 @@ from floorflow.placement import (
     PlacementFailure,
     pack_slot,
 )
-from floorflow.search.candidate.assignment import assign, by_slot, join_slot, merge_groups, merges_without_cycle
+from floorflow.search.candidate.assignment import assign, by_slot, join_slots, merge_groups, merges_without_cycle
 from floorflow.search.candidate.candidate import Candidate, uses_of
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.placing import PlacedCandidate, place_candidate, placement_problem
@@ -97,9 +97,8 @@ def place_joined(context: PlanningContext, candidate: Candidate) -> PlacedCandid
 
 def place_slots_whole(context: PlanningContext, candidate: Candidate, why: str) -> PlacedCandidate | PlacementFailure:
     """Place the candidate with one pblock for each slot, which takes no search; ``why`` is told in the plan."""
-    for slot, count in sorted(Counter(candidate.slot_of.values()).items()):
-        if count > 1:
-            candidate = join_slot(context, candidate, slot, why)
+    held = sorted(Counter(candidate.slot_of.values()).items())
+    candidate = join_slots(context, candidate, {slot: why for slot, count in held if count > 1})
     repair = f"one pblock for {some([joined.slot for joined in candidate.joined])}" if candidate.joined else ""
     return place_candidate(context, candidate, repair, tight=True)
 
@@ -108,12 +107,11 @@ def _joined(
     context: PlanningContext, candidate: Candidate, failure: PlacementFailure
 ) -> PlacedCandidate | PlacementFailure:
     """Give slots whose modules do not pack one pblock each, over all that they have free."""
-    for slot in crowded_slots(context, candidate, tight=True):
-        if slot != failure.slot:
-            candidate = join_slot(context, candidate, slot, str(_no_room(slot)))
+    why = {slot: str(_no_room(slot)) for slot in crowded_slots(context, candidate, tight=True) if slot != failure.slot}
     for _ in context.limits:
-        why = str(replace(failure.refusal, proven=False))
-        candidate = join_slot(context, candidate, failure.slot, why)
+        why |= {failure.slot: str(replace(failure.refusal, proven=False))}
+        candidate = join_slots(context, candidate, why)
+        why = {}
         answer = place_candidate(
             context, candidate, f"one pblock for {some([j.slot for j in candidate.joined])}", tight=True
         )
