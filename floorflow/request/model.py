@@ -296,6 +296,12 @@ class Request(BaseModel):
     jobs: Annotated[int, EFFORT] = Field(
         2, ge=1, le=256, exclude=True, description="Processes at most; the plan is the same for any number."
     )
+    cache: Annotated[PathText | None, EFFORT] = Field(
+        None,
+        exclude=True,
+        description="Folder that keeps what was solved, so that the same need not be solved again; the plan is the "
+        "same without. It is made if it is not there, and may be removed at any time.",
+    )
     bargains: Annotated[Bargains | None, EFFORT] = Field(
         None,
         description="What a little less rate would free: fold for it, plan it for its wire length too, or none; "
