@@ -317,11 +317,12 @@ def kept_by(keeper: Keeper | None) -> Iterator[None]:
         _KEEPER.reset(before)
 
 
-def kept(solve: Callable[[], Solved], *question: Any) -> Solved:
+def kept(solve: Callable[[], Solved], *question: Any, final: Callable[[Solved], bool] = lambda _: True) -> Solved:
     """Return what ``solve`` returns, or returned when the same was asked in an earlier run with the same ``--cache``.
 
     ``question`` is all that the answer depends on, the name of the method among it. Work counts alike, for what is
     searched beside depends on that: an answer that took more than is left here is worked out until that is spent.
+    ``final``: whether an answer may be kept.
     """
     outside, keeper = _COUNTED.get(), _KEEPER.get()
     left = inf if outside is None else outside.limit - outside.spent
@@ -338,7 +339,7 @@ def kept(solve: Callable[[], Solved], *question: Any) -> Solved:
                     answer = solve()
                 finally:
                     spent = work.spent
-            if keeper is not None:
+            if keeper is not None and final(answer):
                 keeper.remember(key, (answer, spent))
     finally:
         if outside is not None:

@@ -19,8 +19,9 @@ import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
+from fractions import Fraction
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path, PurePath
@@ -33,6 +34,9 @@ from floorflow.errors import InputError
 from floorflow.reading import exists, is_folder, shown, why
 
 _HEAD = b"floorflow-answer/1\n"
+_MANY = 50
+"""Parts of a value from which on its digest is kept beside it."""
+_Digests = dict[int, tuple[object, bytes]]
 
 
 class NotTold(Exception):  # noqa: N818 - says why an answer is not remembered, is no error
@@ -44,12 +48,13 @@ class Cache:
     """Answers in a folder, each in a file under the name of its question's digest; see `floorflow.stats.Keeper`."""
 
     folder: Path
+    _digests: _Digests = field(default_factory=dict, compare=False, repr=False)
 
     def key_of(self, *question: Any) -> str | None:
         """Return the name of a question's answer; None where the question cannot be told."""
         digest = hashlib.sha256(_own())
         try:
-            for part in _sized(_told(question)):
+            for part in _sized(_told(question, self._digests)):
                 digest.update(part)
         except NotTold:
             return None
@@ -135,6 +140,7 @@ _PLAIN = {
     *((f"numpy.{core}.multiarray", name) for core in ("_core", "core") for name in ("_reconstruct", "scalar")),
     *((f"numpy.{core}.numeric", "_frombuffer") for core in ("_core", "core")),
     ("collections", "OrderedDict"),
+    ("fractions", "Fraction"),
 }
 
 
@@ -142,13 +148,13 @@ def _is_value(kind: type) -> bool:
     return is_dataclass(kind) or issubclass(kind, Enum | BaseModel | tuple)
 
 
-def _told(value: Any) -> Iterator[bytes]:
+def _told(value: Any, known: _Digests) -> Iterator[bytes]:
     """Yield what tells a value from all others, the same in every process.
 
     Raises NotTold if it has an identity of its own, as open files, locks and functions made inside others have.
     """
     kind = type(value)
-    if value is None or kind in (bool, int, float, complex):
+    if value is None or kind in (bool, int, float, complex, Fraction):
         yield f"{kind.__name__} {value!r}".encode()
     elif isinstance(value, str | bytes | PurePath | Enum):
         yield _name(kind)
@@ -156,27 +162,40 @@ def _told(value: Any) -> Iterator[bytes]:
     elif isinstance(value, Mapping):
         yield b"mapping %d" % len(value)
         for name, held in value.items():
-            yield from _told(name)
-            yield from _told(held)
+            yield from _told(name, known)
+            yield from _told(held, known)
     elif isinstance(value, set | frozenset):
         yield b"set %d" % len(value)
-        yield from sorted(b"".join(_sized(_told(one))) for one in value)
+        yield from sorted(b"".join(_sized(_told(one, known))) for one in value)
     elif isinstance(value, list | tuple):
         yield _name(kind) + b" %d" % len(value)
         for one in value:
-            yield from _told(one)
+            yield from _told(one, known)
     elif hasattr(value, "tobytes") and hasattr(value, "dtype"):
-        if value.dtype.hasobject:
-            raise NotTold(str(value.dtype))
         yield f"array {value.shape} {value.dtype.str}".encode()
-        yield value.tobytes()
+        if value.dtype.hasobject:
+            yield from _told(value.tolist(), known)
+        else:
+            yield value.tobytes()
     else:
-        yield from _told_by_parts(value, kind)
+        yield from _told_value(value, kind, known)
 
 
-def _told_by_parts(value: Any, kind: type) -> Iterator[bytes]:
+def _told_value(value: Any, kind: type, known: _Digests) -> Iterator[bytes]:
+    """Yield the parts of a value, or the digest of many if it never changes: the same value is told again and again."""
+    if id(value) in known:
+        yield known[id(value)][1]
+        return
+    parts = list(_told_by_parts(value, kind, known))
+    if len(parts) > _MANY and is_dataclass(value) and value.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+        known[id(value)] = value, hashlib.sha256(b"".join(_sized(parts))).digest()
+        parts = [known[id(value)][1]]
+    yield from parts
+
+
+def _told_by_parts(value: Any, kind: type, known: _Digests) -> Iterator[bytes]:
     if isinstance(value, BaseModel):
-        kept = [name for name, field in kind.model_fields.items() if not field.exclude]  # type: ignore[attr-defined]
+        kept = [name for name, one in kind.model_fields.items() if not one.exclude]  # type: ignore[attr-defined]
         yield _name(kind) + b" " + " ".join(sorted(value.model_fields_set & set(kept))).encode()
         parts: Iterable[Any] = [getattr(value, name) for name in kept]
     elif is_dataclass(value) and not isinstance(value, type):
@@ -188,10 +207,13 @@ def _told_by_parts(value: Any, kind: type) -> Iterator[bytes]:
     elif isinstance(value, type | FunctionType) and "<" not in value.__qualname__:
         yield f"{value.__module__} {value.__qualname__}".encode()
         parts = ()
+    elif kind.__module__.startswith("floorflow.") and hasattr(value, "__dict__"):
+        yield _name(kind)
+        parts = (vars(value),)
     else:
         raise NotTold(kind.__name__)
     for part in parts:
-        yield from _told(part)
+        yield from _told(part, known)
 
 
 def _sized(parts: Iterable[bytes]) -> Iterator[bytes]:

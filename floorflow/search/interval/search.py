@@ -52,7 +52,7 @@ from floorflow.search.interval.rate import (
 )
 from floorflow.search.interval.state import SearchState, shortest_possible
 from floorflow.search.interval.wish_prices import priced_wishes, without_prices
-from floorflow.stats import Status, WorkIsSpent, counted
+from floorflow.stats import Status, WorkIsSpent, counted, kept
 
 WHEN_INTERRUPTED = "interrupted, or at the time limit: this is the best that had been found"
 """What ended a search that Ctrl-C or the clock stopped."""
@@ -63,7 +63,21 @@ there does a clock decide anything."""
 
 
 def search(context: PlanningContext, progress: Progress = SILENT) -> Outcome:
-    """Find the best legal design for the request. Ctrl-C ends the search with what can be placed at once."""
+    """Find the best legal design for the request. Ctrl-C ends the search with what can be placed at once.
+
+    What was found for an equal context in an earlier run is found again (`--cache`).
+    """
+
+    def found() -> Outcome:
+        answer = _searched(context, progress)
+        return answer if isinstance(answer, Refused) else replace(answer, context=None)  # type: ignore[arg-type]
+
+    timed = context.request.time_limit is not None
+    answer = kept(found, "search", timed, *context.told, final=lambda found: not found.interrupted)
+    return answer if isinstance(answer, Refused) else replace(answer, context=context)
+
+
+def _searched(context: PlanningContext, progress: Progress) -> Outcome:
     with Stop(), progress.stage("search"):
         run = SearchState(context, progress)
         longest = context.problem.intervals()[-1]
