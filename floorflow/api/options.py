@@ -151,6 +151,7 @@ class PlanOptions(ProblemOptions, total=False):
     effort: Effort
     time_limit: float | None
     jobs: int
+    gap: float
     cache: str | Path | None
     bargains: Bargains | None
     plots: bool

@@ -56,7 +56,7 @@ class Cache:
         try:
             for part in _sized(_told(question, self._digests)):
                 digest.update(part)
-        except NotTold:
+        except (NotTold, pickle.PicklingError, AttributeError, TypeError):
             return None
         return digest.hexdigest()
 
@@ -173,12 +173,18 @@ def _told(value: Any, known: _Digests) -> Iterator[bytes]:
             yield from _told(one, known)
     elif hasattr(value, "tobytes") and hasattr(value, "dtype"):
         yield f"array {value.shape} {value.dtype.str}".encode()
-        if value.dtype.hasobject:
-            yield from _told(value.tolist(), known)
-        else:
-            yield value.tobytes()
+        yield _objects(value) if value.dtype.hasobject else value.tobytes()
     else:
         yield from _told_value(value, kind, known)
+
+
+def _objects(array: Any) -> bytes:
+    """Return a digest of an array's objects, of which there may be many: pickled without references they are values."""
+    held = io.BytesIO()
+    pickler = pickle.Pickler(held, protocol=5)
+    pickler.fast = True
+    pickler.dump(array.tolist())
+    return hashlib.sha256(held.getbuffer()).digest()
 
 
 def _told_value(value: Any, kind: type, known: _Digests) -> Iterator[bytes]:

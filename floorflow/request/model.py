@@ -296,6 +296,13 @@ class Request(BaseModel):
     jobs: Annotated[int, EFFORT] = Field(
         2, ge=1, le=256, exclude=True, description="Processes at most; the plan is the same for any number."
     )
+    gap: Annotated[float, EFFORT] = Field(
+        0.0,
+        ge=0,
+        le=10,
+        description="Share by which the interval may be longer than what is proven to be possible: the search for the "
+        "highest rate ends there, e.g. 0.05.",
+    )
     cache: Annotated[PathText | None, EFFORT] = Field(
         None,
         exclude=True,
@@ -353,6 +360,8 @@ class Request(BaseModel):
                 f"--objective throughput: --fps {self.fps:g} asks for that rate, not for the highest",
                 hint="leave out one of the two; --fps goes with the objectives resources and latency",
             )
+        if self.gap and (self.goal != "throughput" or self.reconfigure != "none"):
+            raise InputError(f"--gap {self.gap:g}: it ends the search for the highest rate", hint="leave it out")
         if self.fpgas != "auto" and "max_fpgas" in self.model_fields_set and self.fpgas > self.max_fpgas:
             raise InputError(
                 f"--fpgas {self.fpgas}: --max-fpgas allows {self.max_fpgas}",

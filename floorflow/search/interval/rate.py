@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -141,6 +141,28 @@ def at_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:
         run.progress.best(None, joint)
     if joint is not None and joint < below and attempt(run, joint):
         place_shortest(run)
+
+
+def within_the_gap(kinds: RateSearch, free: SearchState) -> bool:
+    """Plan at the longest interval within ``--gap`` of the bounds, the cheaper bound first; whether there is a plan.
+
+    Where there is none, what failed there is not tried again at shorter intervals.
+    """
+    run, gap = kinds.run, free.context.request.gap
+    for bound in (kinds.bound_cycles, None):
+        if not gap or (bound is None and not run.context.search_limits.thorough):
+            break
+        longest = bound or free.find_joint_bound(*shortest_possible(free)).interval_cycles or 0
+        index = bisect_right(kinds.intervals, (1 + gap) * longest) - 1
+        if index >= kinds.index and attempt(run, kinds.intervals[index]) and place_shortest(run):
+            return True
+    return False
+
+
+def is_within_the_gap(run: SearchState, free: SearchState, bound_cycles: int) -> bool:
+    """Whether the plan is as near as ``--gap`` asks to the higher bound on the interval that is known."""
+    joint = None if free.joint_bound is None else free.joint_bound.interval_cycles
+    return run.best_cycles <= (1 + free.context.request.gap) * max(bound_cycles, joint or 0)
 
 
 def beyond_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:

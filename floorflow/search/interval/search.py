@@ -43,12 +43,14 @@ from floorflow.search.interval.rate import (
     fit_kinds,
     found_quickly,
     in_slots_before,
+    is_within_the_gap,
     last_refusal_sentence,
     last_refused,
     least_full_at_end,
     least_resources,
     other_kinds,
     shallower_fifos,
+    within_the_gap,
 )
 from floorflow.search.interval.state import SearchState, shortest_possible
 from floorflow.search.interval.wish_prices import priced_wishes, without_prices
@@ -272,6 +274,8 @@ class _Search:
         self.run.progress.best(None, self.bound_cycles)
         if in_slots_before(first):
             return last_refusal_sentence(self.run)
+        if within_the_gap(first, free):
+            return self._what_ended()
         at_the_bounds(first, self.run.best_cycles)
         alone = self._is_at_the_bound() or not self.context.search_limits.cuts_tell
         second = None if alone else other_kinds(free, first)
@@ -322,6 +326,9 @@ class _Search:
             return AT_THE_BOUND
         if joint is not None and self.run.best_cycles == joint.interval_cycles:
             return AT_THE_JOINT_BOUND
+        gap = self.context.request.gap
+        if gap and is_within_the_gap(self.run, self.free, self.bound_cycles or 0):
+            return f"the interval is within --gap {gap:g} of what is proven to be possible"
         return last_refusal_sentence(self.run)
 
     def _scarcity_bound(self, folding: FoldingSolution) -> float | None:
