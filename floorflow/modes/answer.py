@@ -55,7 +55,7 @@ class Question:
             if one.folding is not None:
                 dataflow = backend.lower(source, platform.technology, one.backend_options)
                 yield from map(_digest_of, backend.folding_inputs(dataflow, one.folding))
-        for path in (request.constraints, request.stay_near):
+        for path in (request.constraints, request.stay_near, request.start_from):
             yield None if path is None else _digest_of(path / "plan.json" if is_folder(path) else path)
 
     def answer(self) -> PlanWithFiles | Refused | None:

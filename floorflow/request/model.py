@@ -8,6 +8,7 @@ back end understands is in that back end's own model, ``backend_options``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -85,6 +86,7 @@ def _of_preset(field: str) -> Defaults:
 
 
 OwnOptions = Annotated[SerializeAsAny[BackendOptions], WithJsonSchema({"type": "object"})]
+START = replace(EFFORT, option="--from")
 PathText = Annotated[Path, PlainSerializer(str, return_type=str)]
 Cap = Annotated[Fractions, fractions_over(_of_preset("cap"), "--cap")]
 Fill = Annotated[SomeFractions, some_fractions(_of_preset("fill"), "--fill")]
@@ -296,6 +298,12 @@ class Request(BaseModel):
     jobs: Annotated[int, EFFORT] = Field(
         2, ge=1, le=256, exclude=True, description="Processes at most; the plan is the same for any number."
     )
+    start_from: Annotated[PathText | None, START] = Field(
+        None,
+        description="Earlier plan of the same network and FPGAs, folder or plan.json, that the search starts from: its "
+        "slots fold anew at the rate asked for, and pblocks stay; other ways are tried where that has no plan, or is "
+        "not at the bound.",
+    )
     gap: Annotated[float, EFFORT] = Field(
         0.0,
         ge=0,
@@ -360,6 +368,11 @@ class Request(BaseModel):
                 f"--objective throughput: --fps {self.fps:g} asks for that rate, not for the highest",
                 hint="leave out one of the two; --fps goes with the objectives resources and latency",
             )
+        if self.start_from is not None and (self.stay_near is not None or self.keep_folding or self.goal == "latency"):
+            other = "--stay-near" if self.stay_near else "--keep-folding" if self.keep_folding else "latency"
+            raise InputError(
+                f"--from {self.start_from}: it folds anew, not with {other}", hint="leave out one of the two"
+            )
         if self.gap and (self.goal != "throughput" or self.reconfigure != "none"):
             raise InputError(f"--gap {self.gap:g}: it ends the search for the highest rate", hint="leave it out")
         if self.fpgas != "auto" and "max_fpgas" in self.model_fields_set and self.fpgas > self.max_fpgas:
@@ -379,6 +392,7 @@ class Request(BaseModel):
             ("--fix-pblock", self.fix_pblock),
             ("--constraints", self.constraints),
             ("--stay-near", self.stay_near),
+            ("--from", self.start_from),
         ):
             if given and self.reconfigure != "none":
                 told = f"--reconfigure {self.reconfigure}: {option} is for a design that stays"

@@ -139,6 +139,7 @@ class OptionsRecord(TypedDict):
     plots: NotRequired[bool]
     time_limit: NotRequired[float | None]
     jobs: NotRequired[int]
+    start_from: NotRequired[str | None]
     gap: NotRequired[Share]
     cache: NotRequired[str | None]
     risk: NotRequired[Probability | None]

@@ -1,4 +1,4 @@
-"""Answers kept on disk: the same plans with and without, nothing believed that we did not write, and work counted."""
+"""What earlier runs found: answers kept on disk, with the same plans, and plans that a search starts from."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.stats import WorkIsSpent, count, counted, kept, kept_by
 from tests.command_line import floorflow
-from tests.plans import FAST, TFC
+from tests.plans import CNV, FAST, FREE, TFC
 
 TOO_LARGE: dict[str, Any] = {"cap": {"LUT": 0.01}, **FAST}
 
@@ -269,3 +269,55 @@ def test_a_folder_that_cannot_be_written_is_refused(wrong: str, tmp_path: Path) 
     assert f"--cache {folder}" in ended.stderr
     assert not (tmp_path / "out").exists()
     assert (tmp_path / "file").read_text() == ""
+
+
+@pytest.fixture(scope="module")
+def before(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a plan over several slots."""
+    out = tmp_path_factory.mktemp("before") / "out"
+    ff.plan(CNV, "alveo-u250", **FREE, **FAST).save(out, extras=False)
+    return out
+
+
+@pytest.mark.parametrize("change", [{}, {"cap": {"LUT": 0.6}}, {"fps": 0.5}, {"seed": 3, "granularity": "layer"}])
+def test_a_search_may_start_from_an_earlier_plan(change: dict[str, Any], before: Path, tmp_path: Path) -> None:
+    earlier = ff.load(before)
+    (was,) = earlier.summary["networks"]
+    if "fps" in change:
+        change = {"fps": was["fps"] * change["fps"]}
+    made = ff.plan(CNV, "alveo-u250", start_from=before, **FREE, **FAST, **change)
+    made.save(tmp_path / "out", extras=False)
+    assert ff.check(tmp_path / "out").legal
+    (network,) = made.summary["networks"]
+    assert network["fps"] >= change.get("fps", was["fps"] * (0.5 if "cap" in change else 1))
+    assert str(made.plan.options.start_from) == "out"
+    assert [one.path for one in made.plan.inputs] == [CNV.name, "plan.json"]
+    if not change.keys() & {"granularity", "cap"}:
+        assert [row["slot"] for row in made.engines] == [row["slot"] for row in earlier.engines]
+
+
+def test_what_has_no_plan_in_its_slots_is_searched_for(before: Path) -> None:
+    with patch("floorflow.search.interval.rate.kept_by_slots", return_value=(None, None, ())):
+        made = ff.plan(CNV, "alveo-u250", start_from=before, **FREE, **FAST)
+    (now,), (was,) = made.summary["networks"], ff.load(before).summary["networks"]
+    assert now["interval_cycles"] == was["interval_cycles"]
+
+
+@pytest.mark.parametrize(
+    ("model", "board", "options", "told"),
+    [
+        (TFC, "alveo-u250", {}, "another network"),
+        (CNV, "zcu104", {}, "it is of xcu250"),
+        (CNV, "alveo-u250", {"fpgas": 2}, "it is of xcu250"),
+        (CNV, "alveo-u250", {"keep_folding": True}, "--keep-folding"),
+        (CNV, "alveo-u250", {"stay_near": "elsewhere"}, "--stay-near"),
+        (CNV, "alveo-u250", {"objective": "latency"}, "latency"),
+        (CNV, "alveo-u250", {"start_from": "nowhere"}, "nowhere"),
+    ],
+)
+def test_a_plan_of_something_else_is_nothing_to_start_from(
+    model: Path, board: str, options: dict[str, Any], told: str, before: Path
+) -> None:
+    with pytest.raises(ff.InputError, match=told) as refused:
+        ff.plan(model, board, **{"start_from": before, **options}, **FAST)
+    assert refused.value.hint

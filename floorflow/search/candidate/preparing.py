@@ -37,7 +37,7 @@ from floorflow.search.candidate.context import (
     slot_limits,
 )
 from floorflow.search.candidate.engine_limits import EngineLimits, Places, engine_limits
-from floorflow.search.candidate.given_pblocks import read_previous, stated_pblocks, within_pblocks
+from floorflow.search.candidate.given_pblocks import read_previous, slots_before, stated_pblocks, within_pblocks
 from floorflow.search.candidate.solvers import solvers_of, with_limits
 from floorflow.search.candidate.wishes import Wishes, read_wishes
 from floorflow.stats import count
@@ -285,6 +285,8 @@ def context_of(found: Priced) -> PlanningContext | Refused:
     # A folding that is kept is told of, not limited.
     single = asked.without(asked.names) if request.keep_folding else _that_can_be_kept(asked, groups, places)
     solvers = solvers_of(request, costs, single)
+    option = "--stay-near" if request.start_from is None else "--from"
+    before = read_previous(request.stay_near or request.start_from, platform, option)
     hops, parts = request.max_hops or LEAST_HOPS, (platform, request, backend, costs)
     context = PlanningContext(
         dataflow,
@@ -298,7 +300,8 @@ def context_of(found: Priced) -> PlanningContext | Refused:
         hops,
         balance=balance,
         measured=measured,
-        previous=read_previous(request.stay_near, platform),
+        previous=before,
+        slots_before=slots_before(request, before, dataflow),
         wishes=wishes,
         link_streams=request.link_streams
         or _streams_a_link(platform, backend.streams_a_cable(request.backend_options)),

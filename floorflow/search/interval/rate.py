@@ -189,6 +189,8 @@ def in_slots_before(kinds: RateSearch) -> bool:
     What counts more than before seldom asks for another cut: this takes a second, a search for one minutes.
     """
     run, slot_of = kinds.run.within(kinds.run.context), kinds.run.context.slots_before
+    if run.context.request.start_from is not None:
+        return _starts_from(kinds)
     index, step = kinds.index, 1.0
     for _ in range(0 if slot_of is None else SLOTS_BEFORE_TRIES):
         if index >= len(kinds.intervals) or slot_of is None:
@@ -201,6 +203,32 @@ def in_slots_before(kinds: RateSearch) -> bool:
         step *= run.context.search_limits.ladder
         index = max(index + 1, bisect_left(kinds.intervals, interval * step))
     return False
+
+
+def _starts_from(kinds: RateSearch) -> bool:
+    """Fold the slots of the plan of ``--from`` at the bound, or at its own interval; whether no shorter one is sought.
+
+    What is found is the plan as long as nothing shorter is.
+    """
+    context = kinds.run.context
+    longest = (1 + context.request.gap) * kinds.bound_cycles
+    first = kinds.intervals[bisect_right(kinds.intervals, longest) - 1]
+    for interval in (first, context.previous.interval_cycles):
+        if interval >= first and keeps_slots_before(kinds.run, interval):
+            break
+    return kinds.run.best_cycles <= longest
+
+
+def keeps_slots_before(run: SearchState, interval: int) -> bool:
+    """Fold each slot anew at an interval with the engines that it had before; whether that has a floorplan."""
+    slot_of = run.context.slots_before
+    own = run.within(run.context)
+    candidate = None if slot_of is None else kept_by_slots(own, dict(slot_of), interval)[0]
+    found = None if candidate is None else run.place(candidate)
+    if found is not None:
+        run.best = found
+        run.progress.best(found.candidate.interval_cycles, None)
+    return found is not None
 
 
 def attempt(run: SearchState, interval: int) -> bool:

@@ -44,6 +44,7 @@ from floorflow.search.interval.rate import (
     found_quickly,
     in_slots_before,
     is_within_the_gap,
+    keeps_slots_before,
     last_refusal_sentence,
     last_refused,
     least_full_at_end,
@@ -230,7 +231,9 @@ class _Search:
             if goal == "throughput":
                 self.ended_by = self._fastest()
             else:
-                least_resources(self.run, self.context.problem.intervals())
+                starts = self.context.request.start_from is not None
+                if not (starts and keeps_slots_before(self.run, self.longest)):
+                    least_resources(self.run, self.context.problem.intervals())
                 if self.run.best is None:
                     self.free.find_joint_bound(*shortest_possible(self.free))
             least_full_at_end(self.run)
@@ -273,7 +276,8 @@ class _Search:
         self.run, self.bound_cycles = first.run, first.bound_cycles
         self.run.progress.best(None, self.bound_cycles)
         if in_slots_before(first):
-            return last_refusal_sentence(self.run)
+            starts = self.context.request.start_from is not None
+            return self._what_ended() if starts else last_refusal_sentence(self.run)
         if within_the_gap(first, free):
             return self._what_ended()
         at_the_bounds(first, self.run.best_cycles)
