@@ -13,7 +13,6 @@ import io
 import os
 import pickle
 import platform
-import re
 import sys
 import tempfile
 import zlib
@@ -23,7 +22,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cache, partial
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import version
 from pathlib import Path, PurePath
 from types import FunctionType
 from typing import Any
@@ -193,7 +192,7 @@ def _told_value(value: Any, kind: type, known: _Digests) -> Iterator[bytes]:
         yield known[id(value)][1]
         return
     parts = list(_told_by_parts(value, kind, known))
-    if len(parts) > _MANY and is_dataclass(value) and value.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+    if len(parts) > _MANY and is_dataclass(kind) and kind.__dataclass_params__.frozen:
         known[id(value)] = value, hashlib.sha256(b"".join(_sized(parts))).digest()
         parts = [known[id(value)][1]]
     yield from parts
@@ -230,31 +229,16 @@ def _name(kind: type) -> bytes:
     return f"{kind.__module__}.{kind.__qualname__}".encode()
 
 
+SOLVES_WITH = ("networkx", "numpy", "onnx", "ortools", "pydantic", "pymetis", "pyyaml")
+
+
 @cache
 def _own() -> bytes:
     """Return a digest of floorflow's files and of what it computes with: another version answers otherwise."""
-    digest = hashlib.sha256()
     package = Path(__file__).parent.parent
-    for folder in (package, package.parent / "platforms", package.parent / "tcl"):
-        digest.update(_files(folder))
-    names = sorted({re.split(r"[^A-Za-z0-9_.\-]", line, maxsplit=1)[0] for line in _required()})
-    for line in (sys.version, platform.machine(), *(f"{name} {_version(name)}" for name in names)):
-        digest.update(line.encode() + b"\n")
-    return digest.digest()
-
-
-def _required() -> list[str]:
-    try:
-        return requires("floorflow") or []
-    except PackageNotFoundError:
-        return []
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return ""
+    parts = [_files(folder) for folder in (package, package.parent / "platforms", package.parent / "tcl")]
+    versions = (sys.version, platform.machine(), *(f"{name} {version(name)}" for name in SOLVES_WITH))
+    return hashlib.sha256(b"".join([*parts, *(line.encode() for line in versions)])).digest()
 
 
 def _files(folder: Path) -> bytes:
@@ -271,8 +255,12 @@ def code_of(value: object) -> object:
 
     Where its files are not known no question with it can be told.
     """
-    root = type(value).__module__.partition(".")[0]
-    file = getattr(importlib.import_module(root), "__file__", None)
-    if root == "floorflow":
-        return root
+    return _code_below(type(value).__module__.partition(".")[0])
+
+
+@cache
+def _code_below(package: str) -> object:
+    file = getattr(importlib.import_module(package), "__file__", None)
+    if package == "floorflow":
+        return package
     return object() if file is None else _files(Path(file).parent)

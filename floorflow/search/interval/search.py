@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import inf
 
 from floorflow.errors import INTERRUPTED, Refused, Stop, sentence
@@ -19,6 +20,7 @@ from floorflow.folding import (
     shortage,
 )
 from floorflow.folding.least_full import least_full
+from floorflow.output.cache import code_of
 from floorflow.resources import MOST_TOLD, ZERO, total
 from floorflow.search.candidate.assignment import as_before
 from floorflow.search.candidate.candidate import Candidate
@@ -70,17 +72,14 @@ def search(context: PlanningContext, progress: Progress = SILENT) -> Outcome:
 
     What was found for an equal context in an earlier run is found again (`--cache`).
     """
-
-    def found() -> Outcome:
-        answer = _searched(context, progress)
-        return answer if isinstance(answer, Refused) else replace(answer, context=None)  # type: ignore[arg-type]
-
-    timed = context.request.time_limit is not None
-    answer = kept(found, "search", timed, *context.told, final=lambda found: not found.interrupted)
+    about = context.request.time_limit is not None, code_of(context.backend)
+    ask = partial(_searched, context, progress)
+    answer = kept(ask, "search", *about, *context.told, final=lambda found: not found.interrupted)
     return answer if isinstance(answer, Refused) else replace(answer, context=context)
 
 
 def _searched(context: PlanningContext, progress: Progress) -> Outcome:
+    """Search; what is found is without its context, which whoever asks has."""
     with Stop(), progress.stage("search"):
         run = SearchState(context, progress)
         longest = context.problem.intervals()[-1]
@@ -89,9 +88,13 @@ def _searched(context: PlanningContext, progress: Progress) -> Outcome:
         going = _Search(run, longest)
         with Stop():
             going.within_its_work()
-            return going.result()
-        return _placed_at_once(going)
+            return _without_context(going.result())
+        return _without_context(_placed_at_once(going))
     return INTERRUPTED
+
+
+def _without_context(found: Outcome) -> Outcome:
+    return found if isinstance(found, Refused) else replace(found, context=None)  # type: ignore[arg-type]
 
 
 def _placed_at_once(going: _Search) -> Outcome:
