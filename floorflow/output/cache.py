@@ -192,7 +192,8 @@ def _told_value(value: Any, kind: type, known: _Digests) -> Iterator[bytes]:
         yield known[id(value)][1]
         return
     parts = list(_told_by_parts(value, kind, known))
-    if len(parts) > _MANY and is_dataclass(kind) and kind.__dataclass_params__.frozen:
+    made_as = getattr(kind, "__dataclass_params__", None)
+    if len(parts) > _MANY and made_as is not None and made_as.frozen:
         known[id(value)] = value, hashlib.sha256(b"".join(_sized(parts))).digest()
         parts = [known[id(value)][1]]
     yield from parts

@@ -368,13 +368,6 @@ class Request(BaseModel):
                 f"--objective throughput: --fps {self.fps:g} asks for that rate, not for the highest",
                 hint="leave out one of the two; --fps goes with the objectives resources and latency",
             )
-        if self.start_from is not None and (self.stay_near is not None or self.keep_folding or self.goal == "latency"):
-            other = "--stay-near" if self.stay_near else "--keep-folding" if self.keep_folding else "latency"
-            raise InputError(
-                f"--from {self.start_from}: it folds anew, not with {other}", hint="leave out one of the two"
-            )
-        if self.gap and (self.goal != "throughput" or self.reconfigure != "none"):
-            raise InputError(f"--gap {self.gap:g}: it ends the search for the highest rate", hint="leave it out")
         if self.fpgas != "auto" and "max_fpgas" in self.model_fields_set and self.fpgas > self.max_fpgas:
             raise InputError(
                 f"--fpgas {self.fpgas}: --max-fpgas allows {self.max_fpgas}",

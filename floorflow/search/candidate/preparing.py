@@ -49,7 +49,7 @@ def settled(request: Request) -> Request:
     Raises
     ------
     InputError
-        If both a risk and the caps or fills in whose place it stands were asked for.
+        If both a risk and the caps or fills in whose place it stands were asked for, or other options that contradict.
     PlatformError
         If another number was asked for.
 
@@ -64,12 +64,24 @@ def settled(request: Request) -> Request:
         raise InputError(
             f"--risk {request.risk:g}: it takes the place of --{asked[0]}", hint="leave out one of the two"
         )
+    _require_a_search(request)
     described = described_fpgas(request.platform)
     if described is None:
         return request
     if "fpgas" in request.model_fields_set:
         require_described(request.platform, described, request.fpgas)
     return request.changed(fpgas=described)
+
+
+def _require_a_search(request: Request) -> None:
+    """Refuse what says how to search where that is not searched for; requests that follow from one may keep it."""
+    if request.gap and (request.goal != "throughput" or request.reconfigure != "none"):
+        raise InputError(f"--gap {request.gap:g}: it ends the search for the highest rate", hint="leave it out")
+    others = {"--stay-near": request.stay_near, "--keep-folding": request.keep_folding}
+    others["--objective latency"] = request.goal == "latency"
+    for other in (option for option, given in others.items() if given and request.start_from is not None):
+        hint = "leave out one of the two"
+        raise InputError(f"--from {request.start_from}: slots fold anew, so not with {other}", hint=hint)
 
 
 def platform_of(request: Request, fpgas: int | None = None) -> Platform:
