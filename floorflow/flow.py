@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.errors import required
 from floorflow.facts.resource_plan import ResourcePlan
+from floorflow.modes.answer import Question
 from floorflow.modes.in_time import in_regions, in_time, on_resources
 from floorflow.modes.networks import at_memory, one_network, several_networks
-from floorflow.modes.run import Run, recorded, with_extras
+from floorflow.modes.run import ModeResult, Run, recorded, with_extras
+from floorflow.output.cache import cache_in
 from floorflow.record.run import PlanWithFiles
 from floorflow.request import Request
 from floorflow.search.candidate.preparing import read, require_one_design, settled
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.several import SeveralRequest
 from floorflow.solver import workers
-from floorflow.stats import counted
+from floorflow.stats import counted, kept_by
 
 ONE = {"none": one_network, "full": in_time, "partial": in_regions}
 """Modes of one network, by how its device is loaded anew."""
@@ -32,22 +35,32 @@ def plan(
     source: Source | None = None,
     *,
     searched: Callable[[], object] = int,
+    anew: bool = False,
 ) -> PlanWithFiles:
     """Plan a network on a platform: read (unless ``source`` was), lower, cost, search, record, emit.
 
-    ``searched`` is called when the search has ended.
+    ``searched`` is called when the search has ended. ``anew``: though the whole answer may be kept (`--cache`).
 
     The search goes round the stages between: fold, connect, cluster, partition (`candidate.complete`), place
     (`repairs`). Ctrl-C ends it with the best legal plan known, marked as interrupted, or is raised.
     """
-    with counted() as work, workers(request.jobs):
+    with kept_by(cache := cache_in(request.cache)), workers(request.jobs):
         request.require_files(model=source is None)
         request = settled(request)
         run = Run(_read([request], [source], progress), request, progress, measured)
-        found = required(ONE[request.reconfigure](run))
+        asked = Question(cache, run, [request])
+        answer = None if anew else asked.answer()
+        if answer is None:
+            with counted() as work:
+                found = ONE[request.reconfigure](run)
+                searched()
+                answer = recorded(found, progress)
+            if isinstance(found, ModeResult) and isinstance(answer, PlanWithFiles):
+                answer = with_extras(answer, found, work.spent)
+            asked.keep(answer)
         searched()
-        made = recorded(found, progress)
-        return with_extras(required(made), found, work.spent)
+        again = partial(plan, request, measured=measured, source=run.models[0], anew=True)
+        return asked.with_extras(required(answer), again)
 
 
 def plan_several(
@@ -63,12 +76,17 @@ def plan_several(
         one.require_files(model=source is None)
     require_one_design(request.shared, 1, len(request.each))
     request = request.like(settled(request.shared))
-    run = Run(_read(request.each, known, progress), request.shared, progress)
-    with workers(request.shared.jobs):
-        found = required(SEVERAL[request.shares_memory](run, request))
-    searched()
-    made = recorded(found, progress)
-    return required(made)
+    with kept_by(cache := cache_in(request.shared.cache)), workers(request.shared.jobs):
+        run = Run(_read(request.each, known, progress), request.shared, progress)
+        asked = Question(cache, run, request.each, request.own)
+        answer = asked.answer()
+        if answer is None:
+            found = SEVERAL[request.shares_memory](run, request)
+            searched()
+            answer = recorded(found, progress)
+            asked.keep(answer)
+        searched()
+        return required(answer)
 
 
 def plan_on_resources(

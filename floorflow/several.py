@@ -189,6 +189,8 @@ def _require_goals_of_several(request: Request) -> None:
         f"--reconfigure {request.reconfigure}": request.reconfigure != "none",
         "--folding": request.folding is not None,
         "--epsilon": request.epsilon is not None,
+        "--gap": request.gap > 0,
+        "--from": request.start_from is not None,
         "--granularity slot": request.granularity == "slot",
         "--risk": request.risk is not None,
         f"--fold-method {request.fold_method}": request.fold_method != "exact",

@@ -307,3 +307,59 @@ def as_much_again(share: float, least: float) -> AbstractContextManager[Work]:
     """End what is done inside after that share of the work that was done so far, or the least."""
     work = _COUNTED.get()
     return ended_after(max(least, share * (0.0 if work is None else work.spent)))
+
+
+class Keeper(Protocol):
+    """What answers are kept in from run to run (`floorflow.output.cache`)."""
+
+    def key_of(self, *question: Any) -> str | None:
+        """Return a question's name, None if it cannot be told from others."""
+
+    def recall(self, key: str | None) -> Any:
+        """Return the answer of that name, None if there is none."""
+
+    def remember(self, key: str | None, answer: Any) -> None:
+        """Keep an answer, where it can be."""
+
+
+_KEEPER: ContextVar[Keeper | None] = ContextVar("keeper", default=None)
+
+
+@contextmanager
+def kept_by(keeper: Keeper | None) -> Iterator[None]:
+    """Let `kept` ask there inside; None: nothing is kept."""
+    before = _KEEPER.set(keeper)
+    try:
+        yield
+    finally:
+        _KEEPER.reset(before)
+
+
+def kept(solve: Callable[[], Solved], *question: Any, final: Callable[[Solved], bool] = lambda _: True) -> Solved:
+    """Return what ``solve`` returns, or returned when the same was asked in an earlier run with the same ``--cache``.
+
+    ``question`` is all that the answer depends on, the name of the method among it. Work counts alike, for what is
+    searched beside depends on that: an answer that took more than is left here is worked out until that is spent.
+    ``final``: whether an answer may be kept.
+    """
+    outside, keeper = _COUNTED.get(), _KEEPER.get()
+    left = inf if outside is None else outside.limit - outside.spent
+    key = None if keeper is None else keeper.key_of(*question)
+    known = None if keeper is None else keeper.recall(key)
+    answer: Solved
+    spent = 0.0
+    try:
+        if known is not None and known[1] <= left:
+            answer, spent = known
+        else:
+            with counted_apart(left) as work:
+                try:
+                    answer = solve()
+                finally:
+                    spent = work.spent
+            if keeper is not None and final(answer):
+                keeper.remember(key, (answer, spent))
+    finally:
+        if outside is not None:
+            outside.spent += spent
+    return answer

@@ -48,12 +48,12 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 108_491,
-    "files of floorflow": 612,
-    "lines of verify": 17_195,
-    "lines of tests": 60_736,
+    "lines of floorflow": 109_099,
+    "files of floorflow": 614,
+    "lines of verify": 17_198,
+    "lines of tests": 61_082,
     "files in the longest chain of imports": 30,
-    "frames from a plan to the placer": 18,
+    "frames from a plan to the placer": 21,
 }
 """What nothing may be above; whoever needs more raises a line here by that much, and says what went instead."""
 ROOMS_OF_THE_SEARCH = {

@@ -151,6 +151,9 @@ class PlanOptions(ProblemOptions, total=False):
     effort: Effort
     time_limit: float | None
     jobs: int
+    start_from: str | Path | None
+    gap: float
+    cache: str | Path | None
     bargains: Bargains | None
     plots: bool
 

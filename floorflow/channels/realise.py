@@ -142,7 +142,7 @@ def connect(
 
 
 def with_styles(channels: Sequence[Channel], costs: ChannelCosts, styles: Mapping[str, str]) -> tuple[Channel, ...]:
-    """Return channels with FIFOs in memories of these styles, by channel, or the tool's own if a depth leaves no other."""
+    """Return channels with FIFOs in memories of these styles, by channel, or the tool's own where there is no other."""
     every = ((c, choices_of(c.stream, c.width_bits, c.fifo_depth_words, costs)) for c in channels)
     return tuple(_with_fifo(c, c.fifo_depth_words, of_style(choices, styles[c.name], ())) for c, choices in every)
 

@@ -248,6 +248,7 @@ def options_entry(
             "folding": request.folding and request.folding.name,
             "constraints": request.constraints and request.constraints.name,
             "stay_near": request.stay_near and request.stay_near.name,
+            "start_from": request.start_from and request.start_from.name,
             "platform": platform.name,
             "link": _link(request, platform),
             "clock_mhz": platform.clock_mhz,

@@ -8,6 +8,7 @@ back end understands is in that back end's own model, ``backend_options``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -85,6 +86,7 @@ def _of_preset(field: str) -> Defaults:
 
 
 OwnOptions = Annotated[SerializeAsAny[BackendOptions], WithJsonSchema({"type": "object"})]
+START = replace(EFFORT, option="--from")
 PathText = Annotated[Path, PlainSerializer(str, return_type=str)]
 Cap = Annotated[Fractions, fractions_over(_of_preset("cap"), "--cap")]
 Fill = Annotated[SomeFractions, some_fractions(_of_preset("fill"), "--fill")]
@@ -296,6 +298,25 @@ class Request(BaseModel):
     jobs: Annotated[int, EFFORT] = Field(
         2, ge=1, le=256, exclude=True, description="Processes at most; the plan is the same for any number."
     )
+    start_from: Annotated[PathText | None, START] = Field(
+        None,
+        description="Earlier plan of the same network and FPGAs, folder or plan.json, that the search starts from: its "
+        "slots fold anew at the rate asked for, and pblocks stay; other ways are tried where that has no plan, or is "
+        "not at the bound.",
+    )
+    gap: Annotated[float, EFFORT] = Field(
+        0.0,
+        ge=0,
+        le=10,
+        description="Share by which the interval may be longer than what is proven to be possible: the search for the "
+        "highest rate ends there, e.g. 0.05.",
+    )
+    cache: Annotated[PathText | None, EFFORT] = Field(
+        None,
+        exclude=True,
+        description="Folder that keeps what was solved, so that the same need not be solved again; the plan is the "
+        "same without. It is made if it is not there, and may be removed at any time.",
+    )
     bargains: Annotated[Bargains | None, EFFORT] = Field(
         None,
         description="What a little less rate would free: fold for it, plan it for its wire length too, or none; "
@@ -364,6 +385,7 @@ class Request(BaseModel):
             ("--fix-pblock", self.fix_pblock),
             ("--constraints", self.constraints),
             ("--stay-near", self.stay_near),
+            ("--from", self.start_from),
         ):
             if given and self.reconfigure != "none":
                 told = f"--reconfigure {self.reconfigure}: {option} is for a design that stays"

@@ -23,7 +23,7 @@ from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.search.candidate import solvers
 from floorflow.verify.back_end import BUILT_IN
 from tests.command_line import floorflow
-from tests.plans import ROOT, TFC
+from tests.plans import FAST, ROOT, TFC
 from tests.reconfigured import least_share, quick_board
 from tests.verify.planned_in_region import partial_request
 from tests.verify.two_by_two import write_two_by_two
@@ -635,3 +635,26 @@ def test_two_threads_plan_at_once(tfc: ff.Plan) -> None:
 def test_any_number_of_processes_makes_the_same_plan() -> None:
     one, three = (ff.plan(CIFAR, "pynq-z1", effort="fast", jobs=jobs) for jobs in (1, 3))
     assert one.files == three.files
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.2, 1.5])
+def test_a_gap_ends_the_search_at_a_plan_that_is_proven_to_be_so_near(gap: float) -> None:
+    made = ff.plan(TFC, "pynq-z1", gap=gap, bargains="fold", **FAST)
+    (network,), (entry,) = made.summary["networks"], made.plan.networks
+    within = (1 + gap) * network["bound_cycles"]
+    assert network["interval_cycles"] <= within
+    assert made.plan.options.gap == gap
+    assert made.extras is not None
+    assert (f"--gap {gap:g}" in entry.search.ended_by) == (network["interval_cycles"] > network["bound_cycles"])
+    if gap:
+        tried = [row.interval_cycles for row in entry.trace]
+        assert max(tried) == network["interval_cycles"] > within / 1.2  # the longest first, and no shorter one after it
+        assert len(set(tried)) == 1
+
+
+@pytest.mark.parametrize(
+    "other", [{"fps": 1000.0}, {"objective": "latency"}, {"objective": "resources"}, {"reconfigure": "full"}]
+)
+def test_a_gap_is_of_the_highest_rate(other: dict[str, Any]) -> None:
+    with pytest.raises(ff.InputError, match=r"--gap 0\.1"):
+        ff.plan(TFC, "pynq-z1", gap=0.1, **other)

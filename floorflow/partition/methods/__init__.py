@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 from floorflow.errors import Refusal, unproven
@@ -18,7 +19,7 @@ from floorflow.partition.problem import (
     as_one,
     plain_tree,
 )
-from floorflow.stats import Memo, SolveStats, content, count, methods_in
+from floorflow.stats import Memo, SolveStats, content, count, kept, methods_in
 
 SOLVED_S, EDGE_S = 1e-2, 5e-4
 """Work of a problem beside its solvers and moves, and of each edge that it has."""
@@ -89,7 +90,8 @@ def partition(
             start if start is not None and _is_better(problem, start, known.answer.slot_of) else known.answer.slot_of
         )
     memo.solved += 1
-    answer = _solved(problem, method, limits, seed, start)
+    asked = problem, method, limits, seed, start
+    answer = kept(partial(_solved, *asked), "partition", *asked)
     memo.answers[key] = Answered(answer, limits.prove)
     return answer
 

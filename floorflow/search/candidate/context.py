@@ -6,7 +6,7 @@ How much a search tries is a matter of counts and shares, never seconds, so that
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from math import floor, inf, log10
 from typing import Any
@@ -206,6 +206,11 @@ class PlanningContext:
     """The networks, where several share the platform; ``dataflow`` holds the engines of all then."""
     memo: Memo = field(default_factory=Memo, compare=False, repr=False)
     """What pblocks should hold and what full rate needs of FIFOs: worked out once for each."""
+
+    @property
+    def told(self) -> tuple[Any, ...]:
+        """All that a search goes by: solvers follow from the rest, and what is remembered changes no answer."""
+        return tuple(getattr(self, part.name) for part in fields(self) if part.name not in {"solvers", "memo"})
 
     @cached_property
     def inside(self) -> Callable[[OptionGroup], NDArray[np.bool_]] | None:

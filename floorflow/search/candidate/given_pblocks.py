@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.modules import Module
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InputError, Refusal, Refused, some
@@ -117,13 +118,15 @@ def _nearest(uses: Sequence[Sequence[int]], most: Sequence[int]) -> tuple[str, i
 class Previous:
     """Modules of an earlier plan with the slot of each, and the rectangle of those that had just one.
 
-    ``file``: what was read.
+    ``operations``: of each engine, in order, what it computes and its module's slot. ``file``: what was read.
     """
 
     modules: tuple[Module, ...] = ()
     slot_of: Mapping[str, str] = field(default_factory=dict)
     rects: Mapping[str, Rect] = field(default_factory=dict)
     file: InputFile | None = None
+    operations: tuple[tuple[str, str], ...] = ()
+    interval_cycles: int = 0
 
     @cached_property
     def names(self) -> Mapping[frozenset[str], str]:
@@ -144,7 +147,7 @@ class Previous:
 NOT_BEFORE = Previous()
 
 
-def read_previous(path: Path | None, platform: Platform) -> Previous:
+def read_previous(path: Path | None, platform: Platform, option: str = "--stay-near") -> Previous:
     """Read an earlier plan of the same FPGAs: a plan.json, or the folder that holds it.
 
     Raises
@@ -157,12 +160,15 @@ def read_previous(path: Path | None, platform: Platform) -> Previous:
         return NOT_BEFORE
     file = path / "plan.json" if is_folder(path) else path
     plan = read_plan(file)
-    told = f"--stay-near {path}"
+    told = f"{option} {path}"
     if len(plan.phases) > 1:
         raise InputError(f"{told}: its {len(plan.phases)} phases take turns", hint="give a plan of one design")
     earlier, now = [fpga.part for fpga in plan.platform.fpgas], [fpga.board.part for fpga in platform.fpgas]
     if earlier != now:
-        raise InputError(f"{told}: it is of {', '.join(earlier)}, not of {', '.join(now)}", hint="leave it out")
+        raise InputError(
+            f"{told}: it is of {', '.join(earlier)}, not of {', '.join(now)}",
+            hint="ask for the same FPGAs, or leave it out",
+        )
     (phase,) = plan.phases
     read = InputFile(
         path=file.name, sha256=sha256(read_bytes(file, "plan", "give a folder that plan wrote")).hexdigest()
@@ -175,4 +181,23 @@ def read_previous(path: Path | None, platform: Platform) -> Previous:
         if len(entry.rectangles) == 1
     }
     modules = tuple(Module(module.name, tuple(module.engines)) for module in phase.modules)
-    return Previous(modules, {name: entry.slot for name, entry in entries.items()}, rects, read)
+    homes = {engine: entries[module.name].slot for module in modules for engine in module.engines}
+    engines = [
+        (engine.operation, homes.get(engine.name, "")) for network in plan.networks for engine in network.engines
+    ]
+    intervals = [network.search.interval_cycles for network in plan.networks]
+    slots = {name: entry.slot for name, entry in entries.items()}
+    return Previous(modules, slots, rects, read, tuple(engines), max(intervals))
+
+
+def slots_before(request: Request, before: Previous, dataflow: Dataflow) -> dict[str, str] | None:
+    """Return the slots of engines in the plan to start from, None if there is none.
+
+    InputError if that is of another network.
+    """
+    if request.start_from is None:
+        return None
+    if [operation for operation, _ in before.operations] != [engine.operation for engine in dataflow.engines]:
+        told = f"--from {request.start_from}: it is of another network, or of other engines"
+        raise InputError(told, hint="give the folder of an earlier plan of this model, or leave it out")
+    return {engine.name: slot for engine, (_, slot) in zip(dataflow.engines, before.operations, strict=True)}

@@ -261,6 +261,8 @@ def finished(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandida
     placements = dict(placed.placements)
     for name, draft in placed.problems.items():
         found = placements[name]
+        if context.request.start_from is not None and draft.previous:
+            continue  # they lie as near to the plan that was started from as can be
         answer = context.solvers.place(replace(draft, draft=False, hints={}))
         if isinstance(answer, PlacementFailure):
             rects = {module: region[0] for module, region in found.regions.items() if len(region) == 1}

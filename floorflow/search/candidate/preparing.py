@@ -37,7 +37,7 @@ from floorflow.search.candidate.context import (
     slot_limits,
 )
 from floorflow.search.candidate.engine_limits import EngineLimits, Places, engine_limits
-from floorflow.search.candidate.given_pblocks import read_previous, stated_pblocks, within_pblocks
+from floorflow.search.candidate.given_pblocks import read_previous, slots_before, stated_pblocks, within_pblocks
 from floorflow.search.candidate.solvers import solvers_of, with_limits
 from floorflow.search.candidate.wishes import Wishes, read_wishes
 from floorflow.stats import count
@@ -49,7 +49,7 @@ def settled(request: Request) -> Request:
     Raises
     ------
     InputError
-        If both a risk and the caps or fills in whose place it stands were asked for.
+        If both a risk and the caps or fills in whose place it stands were asked for, or other options that contradict.
     PlatformError
         If another number was asked for.
 
@@ -64,12 +64,24 @@ def settled(request: Request) -> Request:
         raise InputError(
             f"--risk {request.risk:g}: it takes the place of --{asked[0]}", hint="leave out one of the two"
         )
+    _require_a_search(request)
     described = described_fpgas(request.platform)
     if described is None:
         return request
     if "fpgas" in request.model_fields_set:
         require_described(request.platform, described, request.fpgas)
     return request.changed(fpgas=described)
+
+
+def _require_a_search(request: Request) -> None:
+    """Refuse what says how to search where that is not searched for; requests that follow from one may keep it."""
+    if request.gap and (request.goal != "throughput" or request.reconfigure != "none"):
+        raise InputError(f"--gap {request.gap:g}: it ends the search for the highest rate", hint="leave it out")
+    others = {"--stay-near": request.stay_near, "--keep-folding": request.keep_folding}
+    others["--objective latency"] = request.goal == "latency"
+    for other in (option for option, given in others.items() if given and request.start_from is not None):
+        hint = "leave out one of the two"
+        raise InputError(f"--from {request.start_from}: slots fold anew, so not with {other}", hint=hint)
 
 
 def platform_of(request: Request, fpgas: int | None = None) -> Platform:
@@ -285,6 +297,8 @@ def context_of(found: Priced) -> PlanningContext | Refused:
     # A folding that is kept is told of, not limited.
     single = asked.without(asked.names) if request.keep_folding else _that_can_be_kept(asked, groups, places)
     solvers = solvers_of(request, costs, single)
+    option = "--stay-near" if request.start_from is None else "--from"
+    before = read_previous(request.stay_near or request.start_from, platform, option)
     hops, parts = request.max_hops or LEAST_HOPS, (platform, request, backend, costs)
     context = PlanningContext(
         dataflow,
@@ -298,7 +312,8 @@ def context_of(found: Priced) -> PlanningContext | Refused:
         hops,
         balance=balance,
         measured=measured,
-        previous=read_previous(request.stay_near, platform),
+        previous=before,
+        slots_before=slots_before(request, before, dataflow),
         wishes=wishes,
         link_streams=request.link_streams
         or _streams_a_link(platform, backend.streams_a_cable(request.backend_options)),

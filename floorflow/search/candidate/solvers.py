@@ -33,7 +33,7 @@ from floorflow.request import Request
 from floorflow.resources import shortfall
 from floorflow.search.candidate.context import PlanningContext, Solvers
 from floorflow.search.candidate.engine_limits import EngineLimits
-from floorflow.stats import Memo
+from floorflow.stats import Memo, kept
 
 
 def solvers_of(request: Request, costs: Costs, limits: EngineLimits) -> Solvers:
@@ -56,7 +56,8 @@ def solvers_of(request: Request, costs: Costs, limits: EngineLimits) -> Solvers:
 
     def placing(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
         # What moves modules on one FPGA leaves the problems of the others as they were.
-        return memo.once(partial(place, problem, request.place_method, seed), problem)
+        asked = problem, request.place_method, seed
+        return memo.once(partial(kept, partial(place, *asked), "place", *asked), problem)
 
     return Solvers(
         fold,

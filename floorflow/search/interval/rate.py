@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -187,6 +187,28 @@ def found_in_short(
     return None, joint is None or joint >= below
 
 
+def within_the_gap(kinds: RateSearch, free: SearchState) -> bool:
+    """Plan at the longest interval within ``--gap`` of the bounds, the cheaper bound first; whether there is a plan.
+
+    Where there is none, what failed there is not tried again at shorter intervals.
+    """
+    run, gap = kinds.run, free.context.request.gap
+    for bound in (kinds.bound_cycles, None):
+        if not gap or (bound is None and not run.context.search_limits.thorough):
+            break
+        longest = bound or free.find_joint_bound(*shortest_possible(free)).interval_cycles or 0
+        index = bisect_right(kinds.intervals, (1 + gap) * longest) - 1
+        if index >= kinds.index and attempt(run, kinds.intervals[index]) and place_shortest(run):
+            return True
+    return False
+
+
+def is_within_the_gap(run: SearchState, free: SearchState, bound_cycles: int) -> bool:
+    """Whether the plan is as near as ``--gap`` asks to the higher bound on the interval that is known."""
+    joint = None if free.joint_bound is None else free.joint_bound.interval_cycles
+    return run.best_cycles <= (1 + free.context.request.gap) * max(bound_cycles, joint or 0)
+
+
 def beyond_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:
     """Plan at the shortest interval that can be found below one that was, where there is none at the bounds."""
     run, below = kinds.run, min(below, kinds.run.best_cycles)
@@ -212,6 +234,8 @@ def in_slots_before(kinds: RateSearch) -> bool:
     What counts more than before seldom asks for another cut: this takes a second, a search for one minutes.
     """
     run, slot_of = kinds.run.within(kinds.run.context), kinds.run.context.slots_before
+    if run.context.request.start_from is not None:
+        return _starts_from(kinds)
     index, step = kinds.index, 1.0
     for _ in range(SLOTS_BEFORE_TRIES if slot_of and len(run.context.limits) > 1 else 0):
         if index >= len(kinds.intervals) or slot_of is None:
@@ -224,6 +248,32 @@ def in_slots_before(kinds: RateSearch) -> bool:
         step *= run.context.search_limits.ladder
         index = max(index + 1, bisect_left(kinds.intervals, interval * step))
     return False
+
+
+def _starts_from(kinds: RateSearch) -> bool:
+    """Fold the slots of the plan of ``--from`` at the bound, or at its own interval; whether no shorter one is sought.
+
+    What is found is the plan as long as nothing shorter is.
+    """
+    context = kinds.run.context
+    longest = (1 + context.request.gap) * kinds.bound_cycles
+    first = kinds.intervals[bisect_right(kinds.intervals, longest) - 1]
+    for interval in (first, context.previous.interval_cycles):
+        if interval >= first and keeps_slots_before(kinds.run, interval):
+            break
+    return kinds.run.best_cycles <= longest
+
+
+def keeps_slots_before(run: SearchState, interval: int) -> bool:
+    """Fold each slot anew at an interval with the engines that it had before; whether that has a floorplan."""
+    slot_of = run.context.slots_before
+    own = run.within(run.context)
+    candidate = None if slot_of is None else kept_by_slots(own, dict(slot_of), interval)[0]
+    found = None if candidate is None else run.place(candidate)
+    if found is not None:
+        run.best = found
+        run.progress.best(found.candidate.interval_cycles, None)
+    return found is not None
 
 
 def attempt(run: SearchState, interval: int) -> bool:

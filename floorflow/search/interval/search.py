@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import inf
 
 from floorflow.errors import INTERRUPTED, Refused, Stop, sentence
@@ -20,6 +21,7 @@ from floorflow.folding import (
     shortage,
 )
 from floorflow.folding.least_full import least_full
+from floorflow.output.cache import code_of
 from floorflow.resources import MOST_TOLD, ZERO, total
 from floorflow.search.candidate.assignment import as_before
 from floorflow.search.candidate.candidate import Candidate
@@ -44,17 +46,20 @@ from floorflow.search.interval.rate import (
     fit_kinds,
     found_quickly,
     in_slots_before,
+    is_within_the_gap,
+    keeps_slots_before,
     last_refusal_sentence,
     last_refused,
     least_full_at_end,
     least_resources,
     other_kinds,
     shallower_fifos,
+    within_the_gap,
     worth_more,
 )
 from floorflow.search.interval.state import SearchState, shortest_possible
 from floorflow.search.interval.wish_prices import priced_wishes, without_prices
-from floorflow.stats import Status, ended_after
+from floorflow.stats import Status, ended_after, kept
 
 WHEN_INTERRUPTED = "interrupted, or at the time limit: this is the best that had been found"
 """What ended a search that Ctrl-C or the clock stopped."""
@@ -65,7 +70,18 @@ there does a clock decide anything."""
 
 
 def search(context: PlanningContext, progress: Progress = SILENT) -> Outcome:
-    """Find the best legal design for the request. Ctrl-C ends the search with what can be placed at once."""
+    """Find the best legal design for the request. Ctrl-C ends the search with what can be placed at once.
+
+    What was found for an equal context in an earlier run is found again (`--cache`).
+    """
+    about = context.request.time_limit is not None, code_of(context.backend)
+    ask = partial(_searched, context, progress)
+    answer = kept(ask, "search", *about, *context.told, final=lambda found: not found.interrupted)
+    return answer if isinstance(answer, Refused) else replace(answer, context=context)
+
+
+def _searched(context: PlanningContext, progress: Progress) -> Outcome:
+    """Search; what is found is without its context, which whoever asks has."""
     with Stop(), progress.stage("search"):
         run = SearchState(context, progress)
         longest = context.problem.intervals()[-1]
@@ -74,9 +90,13 @@ def search(context: PlanningContext, progress: Progress = SILENT) -> Outcome:
         going = _Search(run, longest)
         with Stop():
             going.within_its_work()
-            return going.result()
-        return _placed_at_once(going)
+            return _without_context(going.result())
+        return _without_context(_placed_at_once(going))
     return INTERRUPTED
+
+
+def _without_context(found: Outcome) -> Outcome:
+    return found if isinstance(found, Refused) else replace(found, context=None)  # type: ignore[arg-type]
 
 
 def _placed_at_once(going: _Search) -> Outcome:
@@ -215,7 +235,9 @@ class _Search:
             if goal == "throughput":
                 self.ended_by = self._fastest()
             else:
-                least_resources(self.run, self.context.problem.intervals())
+                starts = self.context.request.start_from is not None
+                if not (starts and keeps_slots_before(self.run, self.longest)):
+                    least_resources(self.run, self.context.problem.intervals())
                 if self.run.best is None:
                     self.free.find_joint_bound(*shortest_possible(self.free))
             least_full_at_end(self.run)
@@ -258,7 +280,10 @@ class _Search:
         self.run, self.bound_cycles = first.run, first.bound_cycles
         self.run.progress.best(None, self.bound_cycles)
         if in_slots_before(first):
-            return last_refusal_sentence(self.run)
+            starts = self.context.request.start_from is not None
+            return self._what_ended() if starts else last_refusal_sentence(self.run)
+        if within_the_gap(first, free):
+            return self._what_ended()
         at_the_bounds(first, self.run.best_cycles)
         limits = self.context.search_limits
         alone = self._is_at_the_bound() or not (limits.cuts_tell and limits.thorough)
@@ -312,6 +337,9 @@ class _Search:
             return AT_THE_BOUND
         if joint is not None and self.run.best_cycles == joint.interval_cycles:
             return AT_THE_JOINT_BOUND
+        gap = self.context.request.gap
+        if gap and is_within_the_gap(self.run, self.free, self.bound_cycles or 0):
+            return f"the interval is within --gap {gap:g} of what is proven to be possible"
         return last_refusal_sentence(self.run)
 
     def _scarcity_bound(self, folding: FoldingSolution) -> float | None:

@@ -369,6 +369,7 @@ def fastest_or_less(context: PlanningContext, _: Progress, without_rate: Without
     asked = (
         fps is not None and context.request.goal == "resources" and SearchState(context, SILENT).is_feasible(longest)
     )
+    asked = asked and context.request.start_from is None  # that is near the fastest design as it is
     free = without_rate(context) if asked else None
     if not isinstance(free, PlanningContext):
         return (yield context)

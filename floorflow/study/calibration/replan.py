@@ -38,6 +38,7 @@ def replanned_request(out: Path, plan: Plan, overrides: Overrides) -> Request:
             f"{out / 'plan.json'}: inputs: names no model, so it cannot be planned again", hint="plan the model anew"
         )
     model, *others = plan.inputs
+    others = others if plan.options.start_from is None else others[:-1]  # the last is the plan that was started from
     folding = _input(out, others[0], overrides.folding, "--folding") if others else None
     for beside in others[1:]:
         _same_beside(folding, beside)
@@ -51,6 +52,7 @@ def replanned_request(out: Path, plan: Plan, overrides: Overrides) -> Request:
         "keep_folding": plan.options.keep_folding or overrides.keep_folding,
         "fold_method": "exact" if overrides.keep_folding else plan.options.fold_method,
         "stay_near": out if overrides.keep_folding else None,
+        "start_from": None,
         "epsilon": None if overrides.keep_folding else plan.options.epsilon,
         "plots": overrides.plots,
     }
