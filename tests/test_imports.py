@@ -48,12 +48,12 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 109_099,
+    "lines of floorflow": 109_292,
     "files of floorflow": 614,
-    "lines of verify": 17_198,
-    "lines of tests": 61_082,
+    "lines of verify": 17_212,
+    "lines of tests": 61_137,
     "files in the longest chain of imports": 30,
-    "frames from a plan to the placer": 21,
+    "frames from a plan to the placer": 22,
 }
 """What nothing may be above; whoever needs more raises a line here by that much, and says what went instead."""
 ROOMS_OF_THE_SEARCH = {

@@ -219,27 +219,35 @@ class _State:
         x = weights @ np.abs(tables.x[module] - at[:, :1])
         y = weights @ np.abs(tables.y[module] - at[:, 1:])
         sums, held = self.sums[candidates.raster], self.held[module]
-        first, some = 0, None
+        index_x, index_y = candidates.x.index, candidates.y.index
         if held >= 0 and candidates.raster.is_free(sums, candidates.corners, held):
-            limit = x.item(candidates.x.index.item(held)) + y.item(candidates.y.index.item(held))
-            limit += REACH * temperature
+            limit = x.item(index_x.item(held)) + y.item(index_y.item(held)) + REACH * temperature
             columns = (x <= limit - y.min()).nonzero()[0]
             first, end = candidates.first.item(columns[0]), candidates.first.item(columns[-1] + 1)
-            key = x.take(candidates.x.index[first:end]) + y.take(candidates.y.index[first:end])
-            some = (key <= limit).nonzero()[0]
-            key, corners = key.take(some), candidates.corners[:, first:end].take(some, axis=1)
-            met = candidates.raster.meets(sums, corners)
+            key = x.take(index_x[first:end])
+            key += y.take(index_y[first:end])
+            self._blur(key, temperature, chance)
+            # The one that was there is free: whether others are is asked only of those that are drawn before it.
+            some = (key <= key.item(held - first)).nonzero()[0]
+            if len(some) == 1:
+                return held
+            key = key.take(some)
+            some += first
+            key[candidates.raster.meets(sums, candidates.corners.take(some, axis=1))] = np.inf
         else:
-            met = candidates.raster.meets(sums, candidates.corners)
-            if met.all():
+            some = (~candidates.raster.meets(sums, candidates.corners)).nonzero()[0]
+            if not len(some):
                 return None
-            key = x.take(candidates.x.index) + y.take(candidates.y.index)
+            key = x.take(index_x.take(some))
+            key += y.take(index_y.take(some))
+            self._blur(key, temperature, chance)
+        return some.item(int(key.argmin()))
+
+    def _blur(self, keys: Floats, temperature: float, chance: Random) -> None:
+        """Add the noise by which the least key is a draw."""
         if temperature > 0:
             start = chance.randrange(POOL)
-            key -= temperature * tables.noise[start : start + len(key)]
-        key[met] = np.inf
-        best = int(key.argmin())
-        return best if some is None else first + some.item(best)
+            keys -= temperature * self.tables.noise[start : start + len(keys)]
 
     def redraw(self, modules: list[int], temperature: float, chance: Random) -> bool:
         """Take modules out and let each draw again; say whether all found room."""
