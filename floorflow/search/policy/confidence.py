@@ -40,7 +40,7 @@ from floorflow.stats import SolveStats
 
 TRIES = 3
 """Searches in which engines count as what is likely enough."""
-MOST_PLACED = 3
+MOST_PLACED = 2
 """Designs that are placed where the floorplan, or a repair for it, makes a place less likely to fit."""
 LEAST_WORK, WORK_SHARE = 5.0, 0.2
 """Units of work that each of them may take, or that share of what the first search took."""
