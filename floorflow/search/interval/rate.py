@@ -231,11 +231,14 @@ SLOTS_BEFORE_TRIES, SLOTS_BEFORE = 6, 1.1
 def in_slots_before(kinds: RateSearch) -> bool:
     """Fold each slot anew with what it had in a design before, in larger steps; whether that is fast enough to end.
 
-    What counts more than before seldom asks for another cut: this takes a second, a search for one minutes.
+    What counts more than before seldom asks for another cut: this takes a second, a search for one minutes. Where
+    nothing has to be slower slots are made even first.
     """
     run, slot_of = kinds.run.within(kinds.run.context), kinds.run.context.slots_before
     if run.context.request.start_from is not None:
         return _starts_from(kinds)
+    if slot_of and _is_even_at_the_bound(kinds):
+        return True
     index, step = kinds.index, 1.0
     for _ in range(SLOTS_BEFORE_TRIES if slot_of and len(run.context.limits) > 1 else 0):
         if index >= len(kinds.intervals) or slot_of is None:
@@ -248,6 +251,14 @@ def in_slots_before(kinds: RateSearch) -> bool:
         step *= run.context.search_limits.ladder
         index = max(index + 1, bisect_left(kinds.intervals, interval * step))
     return False
+
+
+def _is_even_at_the_bound(kinds: RateSearch) -> bool:
+    run = kinds.run
+    run.may_be_least_full = run.seeks_fullness
+    found = run.may_be_least_full and _begins(run, kinds.bound_cycles) and place_shortest(run)
+    run.may_be_least_full = False
+    return found
 
 
 def _starts_from(kinds: RateSearch) -> bool:
