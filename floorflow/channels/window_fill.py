@@ -51,7 +51,7 @@ def _longest_fills(graph: nx.DiGraph, fork: str, fills: Iterable[tuple[str, Frac
     reach = {fork: Fraction(0)}
     for name, fill in fills:
         before = [reach[p] for p in graph.predecessors(name) if p in reach]
-        if name != fork and before:
+        if before:
             reach[name] = max(before) + fill
     return reach
 

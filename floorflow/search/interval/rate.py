@@ -161,10 +161,14 @@ def worth_more(run: SearchState) -> AbstractContextManager[Work]:
     return as_much_again(MORE[run.context.request.effort], LEAST_MORE)
 
 
+LEAST_IN_SHORT, SHARE_IN_SHORT = 10.0, 0.2
+"""Units of work that a search in short may take, or that share of what the plan took that it is held against."""
+
+
 def found_in_short(
-    context: PlanningContext, below: float, work_limit: float, progress: Progress
+    context: PlanningContext, below: float, plan_units: float, progress: Progress
 ) -> tuple[int | None, bool]:
-    """Return an interval below one at which a design was folded and cut, the shortest found within units of work.
+    """Return an interval below one at which a design was folded and cut, the shortest found in so little work.
 
     None if there is none; and whether it is proven that there is none. Nothing is placed.
     """
@@ -174,7 +178,7 @@ def found_in_short(
     kinds = fit_kinds(run)
     if kinds.bound_cycles >= below:
         return None, True
-    with ended_after(work_limit):
+    with ended_after(max(LEAST_IN_SHORT, SHARE_IN_SHORT * plan_units)):
         at_the_bounds(kinds, below)
         if kinds.run.best is None:
             beyond_the_bounds(kinds, below)
@@ -234,21 +238,21 @@ def in_slots_before(kinds: RateSearch) -> bool:
     What counts more than before seldom asks for another cut: this takes a second, a search for one minutes. Where
     nothing has to be slower slots are made even first.
     """
-    run, slot_of = kinds.run.within(kinds.run.context), kinds.run.context.slots_before
-    if run.context.request.start_from is not None:
+    run, context = kinds.run, kinds.run.context
+    if context.request.start_from is not None:
         return _starts_from(kinds)
-    if slot_of and _is_even_at_the_bound(kinds):
+    if not context.slots_before:
+        return False
+    if _is_even_at_the_bound(kinds):
         return True
-    index, step = kinds.index, 1.0
-    for _ in range(SLOTS_BEFORE_TRIES if slot_of and len(run.context.limits) > 1 else 0):
-        if index >= len(kinds.intervals) or slot_of is None:
+    own, index, step = run.within(context), kinds.index, 1.0
+    for _ in range(SLOTS_BEFORE_TRIES if len(context.limits) > 1 else 0):
+        if index >= len(kinds.intervals):
             break
         interval = kinds.intervals[index]
-        candidate = kept_by_slots(run, dict(slot_of), interval)[0]
-        kinds.run.best = None if candidate is None else kinds.run.place(candidate)
-        if kinds.run.best is not None:
+        if keeps_slots_before(run, interval, own):
             return interval <= SLOTS_BEFORE * kinds.bound_cycles
-        step *= run.context.search_limits.ladder
+        step *= context.search_limits.ladder
         index = max(index + 1, bisect_left(kinds.intervals, interval * step))
     return False
 
@@ -275,10 +279,12 @@ def _starts_from(kinds: RateSearch) -> bool:
     return kinds.run.best_cycles <= longest
 
 
-def keeps_slots_before(run: SearchState, interval: int) -> bool:
-    """Fold each slot anew at an interval with the engines that it had before; whether that has a floorplan."""
-    slot_of = run.context.slots_before
-    own = run.within(run.context)
+def keeps_slots_before(run: SearchState, interval: int, own: SearchState | None = None) -> bool:
+    """Fold each slot anew at an interval with the engines that it had before; whether that has a floorplan.
+
+    ``own``: what was learnt of slots at shorter intervals.
+    """
+    slot_of, own = run.context.slots_before, own or run.within(run.context)
     candidate = None if slot_of is None else kept_by_slots(own, dict(slot_of), interval)[0]
     found = None if candidate is None else run.place(candidate)
     if found is not None:

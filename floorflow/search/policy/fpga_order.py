@@ -15,9 +15,6 @@ from floorflow.search.candidate.findings import OtherOrder, SearchResult
 from floorflow.search.candidate.progress import Progress
 from floorflow.search.interval.rate import found_in_short
 
-LEAST_WORK, WORK_SHARE = 10.0, 0.2
-"""Units of work that the other search may take, or that share of what the plan's took."""
-
 
 def with_other_order(found: SearchResult, progress: Progress) -> SearchResult:
     """Return what was found with what the other order of FPGAs would give, where a rate was sought on several."""
@@ -30,8 +27,8 @@ def with_other_order(found: SearchResult, progress: Progress) -> SearchResult:
         return replace(found, other_order=OtherOrder(interval, proven=True))
     if not request.allow_cycles and interval == found.bound_cycles:
         return replace(found, other_order=OtherOrder(None, proven=True))
-    most = max(LEAST_WORK, WORK_SHARE * found.work_units)
-    other = _cycles_in_other_order(found.context, inf if request.allow_cycles else interval, most, progress)
+    below, units = inf if request.allow_cycles else interval, found.work_units
+    other = _cycles_in_other_order(found.context, below, units, progress)
     return replace(found, other_order=other)
 
 
@@ -39,7 +36,7 @@ def with_hint_of_order(context: PlanningContext, refused: Refused, progress: Pro
     """Return the refusal of a plan in order with what there would be out of order."""
     if len(context.platform.fpgas) == 1 or context.request.allow_cycles or refused.interrupted:
         return refused
-    other = _cycles_in_other_order(context, inf, LEAST_WORK, progress)
+    other = _cycles_in_other_order(context, inf, 0.0, progress)
     if other is None or other.cycles is None:
         return refused
     told = f"--allow-cycles, with which a design of {other.cycles:,} cycles was folded and cut, not placed"
@@ -47,12 +44,12 @@ def with_hint_of_order(context: PlanningContext, refused: Refused, progress: Pro
 
 
 def _cycles_in_other_order(
-    context: PlanningContext, below: float, work_limit: float, progress: Progress
+    context: PlanningContext, below: float, plan_units: float, progress: Progress
 ) -> OtherOrder | None:
-    """Search in the other order below an interval, within units of work; None after a signal."""
+    """Search in the other order below an interval, in short; None after a signal."""
     lifted = not context.request.allow_cycles
     progress.note(f"what streams {'that go back to earlier FPGAs' if lifted else 'in order'} would give")
     other = replace(context, request=context.request.changed(allow_cycles=lifted), link_streams=None)
     with Stop():
-        return OtherOrder(*found_in_short(other, below, work_limit, progress))
+        return OtherOrder(*found_in_short(other, below, plan_units, progress))
     return None

@@ -31,8 +31,6 @@ Marks = Sequence[NDArray[np.int64]]
 
 WORTH = 0.9
 """Share of the rate that weights written by the host allow, which a design without them must reach."""
-LEAST_WORK, WORK_SHARE = 10.0, 0.2
-"""Units of work that this is asked for, or that share of what the search without took."""
 TRIES = 4
 """Sets of engines that are tried to have fewer of them."""
 
@@ -146,8 +144,8 @@ class _Sparing:
         """Whether a short search, that places nothing, finds a design with them for which one without is not enough."""
         if self.context.request.goal != "throughput":
             return True
-        most = max(LEAST_WORK, WORK_SHARE * plain.work_units)
-        return found_in_short(self.context, WORTH * self._cycles(plain), most, self.progress)[0] is not None
+        below = WORTH * self._cycles(plain)
+        return found_in_short(self.context, below, plain.work_units, self.progress)[0] is not None
 
     def _seek_without(self, without: PlanningContext) -> Steps[bool]:
         """Look for a design without; whether a signal ended that before there was one."""
