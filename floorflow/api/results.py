@@ -211,7 +211,7 @@ class Plan(SavedPlan):
     def extras(self) -> facts.Extras | None:
         """What less rate would free and what limits on engines cost, worked out now; None where nothing is to be told.
 
-        By default in no more work than the plan took; `facts.Extras.left_out` says what that leaves out.
+        By default in a tenth of the work that the plan took; `facts.Extras.left_out` says what that leaves out.
         """
         return self._worked_out(None)
 

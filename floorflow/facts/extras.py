@@ -76,7 +76,7 @@ class BargainsEntry(PlanModel):
 
 
 class LeftOutEntry(PlanModel):
-    """What was not worked out because it takes more work than the plan did, and the option with which it is.
+    """What was not worked out because it takes over a tenth of the plan's work, and the option with which it is.
 
     ``less``: the shares of the rate of bargains; empty of anything else.
     """
@@ -149,7 +149,7 @@ def left_out(extras: Extras | None, what: str = "") -> list[str]:
     names = {"without_limits": "the folding bound without limits on single engines", "bargains": "bargains at "}
     return [
         f"{names[each.what]}{', '.join(f'{less:.0%}' for less in each.less)}{' less rate' if each.less else ''}: "
-        f"left out, as more work than the plan; {each.option} works it out"
+        f"left out, as over a tenth of the plan's work; {each.option} works it out"
         for each in ([] if extras is None else extras.left_out)
         if what in {"", each.what}
     ]

@@ -73,11 +73,17 @@ def recorded(found: ModeResult[Made] | Refused, progress: Progress) -> Made | Re
     return recorded(replace(found, interrupted=True), progress)
 
 
-def with_extras(made: PlanWithFiles, found: ModeResult[PlanWithFiles], most_work: float) -> PlanWithFiles:
-    """Return how the extras of a plan are worked out, too, by at most so much work; an interrupted one has none."""
+LEAST_BESIDE, SHARE_BESIDE = 0.5, 0.1
+"""Units of work that extras may take at least, and the share of the plan's own."""
+
+
+def with_extras(made: PlanWithFiles, found: ModeResult[PlanWithFiles], plan_units: float) -> PlanWithFiles:
+    """Return how the extras of a plan that took so much work are worked out, too; an interrupted one has none."""
     extras = found.extras
     if extras is None or made.plan.interrupted:
         return made
+
+    most_work = max(LEAST_BESIDE, SHARE_BESIDE * plan_units)
 
     def work_out(progress: Progress) -> Extras | None:
         beside = extras(plan_digest(made.files), most_work, progress)

@@ -294,7 +294,7 @@ class Limits:
     proof_work: float = 10.0
     searched_modules: int = 9
     searched_work: float = 0.6
-    ordered_modules: int = 12
+    ordered_modules: int = 0
     ordered_work: float = 0.2
     full_slot_modules: int = 6
     full_slot_work: float = 0.0
@@ -312,7 +312,6 @@ LIMITS: dict[Effort, Limits] = {
         complete_modules=5,
         proof_work=1.0,
         searched_modules=5,
-        ordered_modules=5,
     ),
     "default": Limits(4, 400, 1, 400),
     "best": Limits(

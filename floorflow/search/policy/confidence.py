@@ -42,7 +42,7 @@ TRIES = 3
 """Searches in which engines count as what is likely enough."""
 MOST_PLACED = 2
 """Designs that are placed where the floorplan, or a repair for it, makes a place less likely to fit."""
-LEAST_WORK, WORK_SHARE = 5.0, 0.2
+LEAST_WORK, WORK_SHARE = 2.5, 0.2
 """Units of work that each of them may take, or that share of what the first search took."""
 WORTH = 1.03
 """Times the interval of the last that did not hold that one that holds must have for others between to be sought."""
