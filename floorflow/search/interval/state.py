@@ -22,6 +22,7 @@ from floorflow.folding.problem import (
     FoldingInfeasible,
     FoldingProblem,
     FoldingSolution,
+    FoldingUnknown,
     shortest_interval,
 )
 from floorflow.folding.selection import Evaluator
@@ -196,11 +197,19 @@ class SearchState:
             # Before anything is known of FIFOs they are taken at their least, as bounds take them.
             priced = self.pricing.problem(self.context) if self.held else self.context.problem
             # The next round may fold anew, for other FIFOs or slots: the last percent is not worth a proof.
-            folding = self.context.solvers.fold_nearly(priced.with_budget(priced.budget - reserve), interval)
+            left = priced.with_budget(priced.budget - reserve)
+            folding = self.context.solvers.fold_nearly(left, interval)
+            if isinstance(folding, FoldingUnknown) and self._needs_foldings:
+                folding = self.context.solvers.fold(left, interval)
         if isinstance(folding, FoldingSolution) and self.context.request.fold_method == "exact":
             folding = self.least_priced(folding.options, folding.stats.method)
         self._foldings[key] = folding
         return folding
+
+    @property
+    def _needs_foldings(self) -> bool:
+        """Whether a folding is the plan, as all lie in one slot, and none is known: then it is worth branching for."""
+        return len(self.context.limits) == 1 and self.best is None and self.context.search_limits.thorough
 
     def has_folding(self, interval: int, slack: float = 0.0) -> bool:
         """Whether the network has a folding at FIFOs' prices that leaves a share of all slots' limits together."""

@@ -242,8 +242,9 @@ class _Sparing:
             ((own == 0) | (g in groups)) & (at_any | (group.cycles <= interval))
             for g, (group, own) in enumerate(zip(problem.groups, marks, strict=True))
         ]
-        only = restricted(problem, keep)
-        return replace(self.context, problem=only, unlimited=only, least_cycles=0 if at_any else interval)
+        only, limits = restricted(problem, keep), in_short(self.context.search_limits)
+        least = 0 if at_any else interval
+        return replace(self.context, problem=only, unlimited=only, least_cycles=least, search_limits=limits)
 
 
 def _rows_of(found: SearchResult, about: str) -> list[TraceRow]:
