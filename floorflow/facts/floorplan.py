@@ -149,7 +149,7 @@ def least_likely(floorplans: Floorplans) -> str:
     return f"{name} in {slot}, {chance(likelihood)}"
 
 
-_UNIT = "bit-tiles: wires of one bit over one column or row; wires between modules alone, docs/search.md says how"
+_UNIT = "bit-tiles: wires of one bit over one column or row; wires between modules alone, docs/placement.md says how"
 
 
 def routing(floorplans: Floorplans) -> list[str]:
