@@ -20,6 +20,7 @@ from floorflow.facts.options import Options
 from floorflow.facts.plan import SCHEMA, UNBUILT, CalibrationEntry
 from floorflow.facts.platform import BoundaryCrossing, FpgaEntry, PlatformEntry
 from floorflow.facts.region import ReconfigurableEntry
+from floorflow.facts.replicas import ReplicasEntry
 from floorflow.facts.schedule import ScheduleEntry
 from floorflow.facts.summary import summarise
 from floorflow.facts.targets import TargetsEntry
@@ -72,11 +73,14 @@ def record_runs(
     regions: ReconfigurableEntry | None = None,
     targets: TargetsEntry | None = None,
     shared: MemoryScheduleEntry | None = None,
+    asked: Request | None = None,
+    replicas: ReplicasEntry | None = None,
 ) -> Plan:
     """Return the Plan of networks in phases, which share a platform and, but for model and rate, their request.
 
     ``whole`` has all of the platform where phases are confined to ``regions`` of it; ``targets``: what each of several
-    networks that were planned together is to reach; ``shared``: the schedule of the external memory, if they share it.
+    networks that were planned together is to reach; ``shared``: the schedule of the external memory, if they share it;
+    ``replicas``: the networks are copies of one, for which the user ``asked`` otherwise than for each.
 
     Raises ValueError if several phases have no schedule.
     """
@@ -87,7 +91,7 @@ def record_runs(
     target = (whole or context).platform
     fpgas = [_fpga(fpga, target) for fpga in target.fpgas]
     platform = PlatformEntry.of(target, fpgas=fpgas, files=sorted(target.files))
-    request = _with_modules(context.request, runs)
+    request = _with_modules(asked or context.request, runs)
     options = options_entry(request, target, [own.request.model.name for own in contexts], targets, shared)
     networks = _networks([source.network for source in sources], runs, phases)
     notes = dict.fromkeys(note for own in contexts for note in own.dataflow.notes)
@@ -121,6 +125,7 @@ def record_runs(
         targets=targets,
         reconfigurable=regions,
         memory_schedule=shared,
+        replicas=replicas,
         limits_lifted=above,
         warnings=warnings,
         interrupted=interrupted,

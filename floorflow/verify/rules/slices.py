@@ -115,7 +115,9 @@ def _stretches(phase: PhaseFacts, boards: Boards) -> Iterator[tuple[str, Stretch
     for channel in phase.channels:
         homes = [phase.module_of.get(channel[end]) for end in SIDES]
         ends = [
-            (fpgas[-side], boards[fpgas[-side]].host_port) if is_outside(channel[end]) else boxes.get(str(home))
+            (fpgas[-side], phase.host_of(boards[fpgas[-side]], channel[end]).host_port)
+            if is_outside(channel[end])
+            else boxes.get(str(home))
             for side, (end, home) in enumerate(zip(SIDES, homes, strict=True))
         ]
         slots = phase.ends(channel)

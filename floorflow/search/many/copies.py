@@ -1,0 +1,242 @@
+"""The search for equal copies of one network on a card: one is planned for the tightest place, and placed in each.
+
+A copy is one implementation: foldings, FIFOs and memories are the same in every place, so that one kernel serves all.
+Places do not overlap, so what fits each of them fits the card. What is proven is a bound by sums: no more equal copies,
+and none faster, than what all slots may hold together, divided among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from floorflow.channels.slices import Slices
+from floorflow.errors import Refusal, Refused
+from floorflow.hardware.copies import Division, Place, divisions, in_all
+from floorflow.request import Request
+from floorflow.resources import Resources
+from floorflow.search.candidate.candidate import Candidate
+from floorflow.search.candidate.context import PlanningContext, reachable_fps
+from floorflow.search.candidate.findings import Search, SearchResult
+from floorflow.search.candidate.progress import SILENT, Progress
+from floorflow.search.candidate.slot_problem import partition_problem
+from floorflow.search.interval.state import SearchState, shortest_possible
+
+Seen = Callable[[Request, Sequence[str | None]], PlanningContext | Refused]
+"""Prepares the network on a card that has copies at these memory channels, the first of them its own."""
+MOST_TRIED = 6
+"""Divisions of a card in which `auto` searches."""
+
+
+@dataclass(frozen=True)
+class Copy:
+    """One copy: its place, what it was placed under, and the design, which is the same in all places."""
+
+    place: Place
+    context: PlanningContext
+    result: SearchResult
+
+
+@dataclass(frozen=True)
+class CopiesFound:
+    """Copies on a card, and what is proven: no so many equal copies have a shorter interval than ``bound_cycles``.
+
+    ``whole``: the network on the card with what stands beside all copies. ``tried``: why other numbers were not taken.
+    """
+
+    copies: tuple[Copy, ...]
+    whole: PlanningContext
+    bound_cycles: int
+    tried: tuple[str, ...] = ()
+
+    @property
+    def interval_cycles(self) -> int:
+        """The interval of every copy."""
+        return self.copies[0].result.candidate.interval_cycles
+
+    @property
+    def frames_per_s(self) -> float:
+        """Frames a second of all copies on the card."""
+        return len(self.copies) * self.whole.platform.clock_mhz * 1e6 / self.interval_cycles
+
+
+@dataclass(frozen=True)
+class CopiesSearch:
+    """How copies are searched for: ``seen`` prepares, ``search`` plans one, ``settle`` places one that is given."""
+
+    request: Request
+    seen: Seen
+    search: Search
+    settle: Search
+    progress: Progress = SILENT
+
+    def exactly(self, count: int) -> CopiesFound | Refused:
+        """Return so many copies on a card, in the first division with places for them; or why there are none."""
+        base = self.seen(self.request, ())
+        if isinstance(base, Refused):
+            return base
+        ways = [way for way in self._ways(base) if len(way) >= count]
+        refused: Refused | None = None
+        for way in ways:
+            found = self._in_places(_largest(base, way, count))
+            if isinstance(found, CopiesFound):
+                return found
+            refused = found
+            if found.interrupted or found.why == "proven":
+                break
+        return refused or _no_places(base, count)
+
+    def most(self) -> CopiesFound | Refused:
+        """Return the number of copies with the highest rate of all together, of equal ones the most."""
+        base = self.seen(self.request, ())
+        if isinstance(base, Refused):
+            return base
+        best: CopiesFound | None = None
+        refused: Refused | None = None
+        notes: list[str] = []
+        for bound_fps, places in self._most_promising(base):
+            if best is not None and best.frames_per_s >= bound_fps:
+                break
+            found = self._in_places(places)
+            if isinstance(found, Refused):
+                notes.append(f"{len(places)} copies: {found}")
+                refused = refused or found
+                if found.interrupted:
+                    return found if best is None else best
+            elif best is None or found.frames_per_s > best.frames_per_s:
+                best = found
+        if best is None:
+            return refused or _no_places(base, 1)
+        return replace(best, tried=tuple(notes))
+
+    def _ways(self, base: PlanningContext) -> list[Division]:
+        return divisions(base.platform.fpgas[0])
+
+    def _most_promising(self, base: PlanningContext) -> list[tuple[float, Division]]:
+        """Return places with a bound on the rate of copies in them, the highest first."""
+        rows = []
+        known = {len(way): way for way in reversed(self._ways(base))}
+        for count in range(1, max(known, default=0) + 1):
+            way = known[min(places for places in known if places >= count)]
+            places = _largest(base, way, count)
+            context = self._tightest(places)[1]
+            if isinstance(context, Refused):
+                continue
+            run = SearchState(context, SILENT)
+            intervals, index = shortest_possible(run)
+            if run.is_feasible(intervals[index]):
+                rows.append((count * context.platform.clock_mhz * 1e6 / intervals[index], places))
+        return sorted(rows, key=lambda row: (-row[0], -len(row[1])))[:MOST_TRIED]
+
+    def _own(self, place: Place) -> PlanningContext | Refused:
+        """Prepare the network for a place alone: the rest of the card is kept free."""
+        keep_out = (*self.request.keep_out, *place.keep_out)
+        asked = self.request.changed(fpgas=1, host_port=place.memory, keep_out=keep_out, bargains="none")
+        return self.seen(asked, ())
+
+    def _tightest(self, places: Sequence[Place]) -> tuple[Place, PlanningContext | Refused]:
+        """Return the place that holds least, with the network prepared for it; refused if an engine does not fit one."""
+        found = [(place, self._own(place)) for place in places]
+        refused = next(((p, c) for p, c in found if isinstance(c, Refused)), None)
+        if refused is not None:
+            return refused
+        known = [(place, context) for place, context in found if isinstance(context, PlanningContext)]
+        return min(known, key=lambda pair: in_all(pair[1].platform).lut)
+
+    def _in_places(self, places: Division) -> CopiesFound | Refused:
+        memories = [place.memory for place in places]
+        whole = self.seen(self.request.changed(fpgas=1, host_port=memories[0]), memories)
+        if isinstance(whole, Refused):
+            return whole
+        bound = _bound_by_sums(whole, len(places))
+        if isinstance(bound, Refused):
+            return bound
+        tightest, context = self._tightest(places)
+        self.progress.note(f"a copy in {', '.join(tightest.slots)}, the tightest of {len(places)} places")
+        result = context if isinstance(context, Refused) else self.search(context)
+        if isinstance(result, Refused):
+            return result if not (result.why == "proven" and len(places) > 1) else replace(result, why="limit")
+        first, copies = Copy(tightest, result.context, result), []
+        for place in places:
+            copy = first if place == tightest else self._settled(first, place)
+            if isinstance(copy, Refused):
+                return copy
+            copies.append(copy)
+        cycles = result.candidate.interval_cycles
+        return CopiesFound(tuple(copies), whole, min(bound, cycles) if self.request.goal == "throughput" else cycles)
+
+    def _settled(self, first: Copy, place: Place) -> Copy | Refused:
+        """Return the same design in another place."""
+        context = self._own(place)
+        if isinstance(context, Refused):
+            return context
+        before = first.context
+        limits = replace(context.engine_limits, exempt=before.engine_limits.exempt)
+        context = replace(context, engine_limits=limits, max_hops=before.max_hops)
+        candidate = moved(first.result.candidate, first.place, place, context)
+        where = ", ".join(place.slots)
+        if not candidate.problem.is_legal(candidate.partition.slot_of):
+            return Refused(f"a copy planned for {', '.join(first.place.slots)} does not fit {where}")
+        self.progress.note(f"the same copy in {where}")
+        found = self.settle(replace(context, given=candidate))
+        if isinstance(found, Refused):
+            return found
+        if not is_same_kernel(first.result.candidate, found.candidate):
+            return Refused(f"in {where} the copy would need other FIFOs or slices than in {', '.join(first.place.slots)}")
+        own = replace(found.candidate, folding=first.result.candidate.folding)
+        result = replace(first.result, candidate=own, placements=found.placements, repair=found.repair, context=context)
+        return Copy(place, context, replace(result, interrupted=first.result.interrupted or found.interrupted))
+
+
+def moved(candidate: Candidate, here: Place, there: Place, context: PlanningContext) -> Candidate:
+    """Return a design with its modules in the slots of another place."""
+    names, index = dict(zip(here.slots, there.slots, strict=True)), list(context.limits)
+    slot_of = {module: names[slot] for module, slot in candidate.slot_of.items()}
+    parts = candidate.modules, candidate.demands, candidate.channels
+    problem = partition_problem(context, *parts, folded=candidate.folded)
+    answer = replace(candidate.partition, slot_of={module: index.index(slot) for module, slot in slot_of.items()})
+    joined = tuple(replace(one, slot=names[one.slot]) for one in candidate.joined)
+    own = replace(candidate, slot_of=slot_of, partition=answer, problem=problem, joined=joined)
+    return replace(own, narrowed=None, slices=Slices())
+
+
+def is_same_kernel(one: Candidate, other: Candidate) -> bool:
+    """Whether one implementation serves two designs: foldings, FIFOs with their memories, converters and slices."""
+    return _kernel(one) == _kernel(other)
+
+
+def _kernel(candidate: Candidate) -> tuple[object, ...]:
+    channels = [
+        (c.name, c.width_bits, c.converter, c.fifo_depth_words, c.fifo_style, candidate.slices.count(c.name))
+        for c in candidate.channels
+    ]
+    return dict(candidate.folded.options), channels
+
+
+def _largest(base: PlanningContext, way: Division, count: int) -> Division:
+    """Return so many places, those of the slots with most LUTs, in their order on the card."""
+    room = {slot.name: slot.available.lut for slot in base.platform.slots}
+    best = sorted(range(len(way)), key=lambda k: (-sum(room[name] for name in way[k].slots), k))[:count]
+    return tuple(way[k] for k in sorted(best))
+
+
+def _bound_by_sums(whole: PlanningContext, count: int) -> int | Refused:
+    """Return the shortest interval whose resources, times so many copies, all slots may hold together."""
+    share = Resources(*(amount // count for amount in whole.problem.budget.as_tuple()))
+    problem = whole.problem.with_budget(share)
+    run = SearchState(replace(whole, problem=problem, unlimited=whole.unlimited.with_budget(share)), SILENT)
+    longest = problem.intervals()[-1]
+    if not run.is_feasible(longest):
+        refusals = run.trace[-1].refusals
+        fps = reachable_fps(whole.platform, longest)
+        message = f"proven infeasible by the cost model: {count} equal copies need more than {whole.platform.name} has"
+        return Refused(f"{message}, however slow ({fps} frames/s)", "fewer copies, or more cards", refusals, "proven")
+    intervals, index = shortest_possible(run)
+    return intervals[index]
+
+
+def _no_places(base: PlanningContext, count: int) -> Refused:
+    most = max((len(way) for way in divisions(base.platform.fpgas[0])), default=0)
+    refusal = Refusal("no room", place=base.platform.name, needed=count, allowed=most)
+    message = f"{base.platform.name} has places for {most} copies, each with the host's memory, not for {count}"
+    return Refused(message, "fewer copies, or more cards: --fpgas auto", (refusal,))
