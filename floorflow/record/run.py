@@ -97,7 +97,11 @@ def record_runs(
     notes = dict.fromkeys(note for own in contexts for note in own.dataflow.notes)
     above = [entry for run in runs for part in run.parts for entry in lifted(run.name, part)]
     boards = [fpga.board for fpga in platform.fpgas]
-    warnings = _unbuilt(context, boards, len(networks), in_regions=regions is not None)
+    linked = replicas is not None and context.backend.links_copies(
+        {fpga.board.name: fpga.board.shell.name if fpga.board.shell else "" for fpga in target.fpgas}
+    )
+    built = 1 if linked else len(networks)
+    warnings = _unbuilt(context, boards, built, in_regions=regions is not None)
     warnings += [*notes, *tried, *lifted_warnings(above, context.request), *_warnings(runs, phases)]
     interrupted = any(part.result.interrupted for run in runs for part in run.parts)
     return Plan(

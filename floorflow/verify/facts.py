@@ -332,6 +332,7 @@ def _back_end(
         "options": plan["options"]["backend_options"],
         "parts": [fpga["part"] for fpga in plan["platform"]["fpgas"]],
         "several_networks": len(plan["networks"]) > 1,
+        "copies": [copy["network"] for copy in (plan.get("replicas") or {"placed": []})["placed"]],
         "keep_folding": plan["options"].get("keep_folding") is True,
         "engines": rows,
         "slots": {name: (slot.fpga_number, slot.slr) for name, slot in slots_of(plan).items()},
