@@ -65,7 +65,7 @@ def plan(
                     sys.stdout.write(made.main_file.decode())
                     sys.stdout.flush()
                 if not quiet:
-                    talk.print(plain(f"{made}\n{written(out, made.next_steps(out))}"))
+                    talk.print(plain(f"{made}\n{written(out, made.next_steps(out), made.spare)}"))
 
             ending = save_whole(made, out, force=force, progress=told, tell=tell)
         ending.tell(quiet=quiet)

@@ -38,10 +38,6 @@ class ReplicasEntry(PlanModel):
     placed: Annotated[list[CopyEntry], Field(min_length=1)]
     tried: list[str] = Field(default_factory=list)
 
-    def of(self, network: str) -> CopyEntry:
-        """Return a copy by its name."""
-        return next(copy for copy in self.placed if copy.network == network)
-
 
 def replicas_line(found: ReplicasEntry) -> str:
     """Return copies, cards and rates in a line."""

@@ -103,7 +103,9 @@ def with_hosts(platform: Platform, memories: Sequence[str | None]) -> Platform:
         board = hosted(fpga.board, memory)
         here = fpga_infrastructure(fpga.name, board, fpga.device, "", at_host=board.host_port)
         own = [item for item in here if item.name in {each.name for each in board.infrastructure if each.slr == HOST}]
-        more += own if memory in known else [item for item in here if item in own or item.name == f"{memory} controller"]
+        more += (
+            own if memory in known else [item for item in here if item in own or item.name == f"{memory} controller"]
+        )
         known.add(memory)
     slots = []
     for slot in fpga.slots:

@@ -11,12 +11,13 @@ from floorflow.facts import Plan
 from floorflow.facts.replicas import CopyEntry, ReplicasEntry
 from floorflow.facts.values import RectangleEntry
 from floorflow.folding.least_full import fullness
+from floorflow.folding.problem import FoldingSolution
 from floorflow.folding.selection import Evaluator
 from floorflow.hardware import Fpga, Platform
 from floorflow.hardware.copies import seen_from
 from floorflow.network import Network
 from floorflow.placement.objective import solved
-from floorflow.placement.problem import PlacementProblem, PlacementSolution
+from floorflow.placement.problem import Pin, PlacementProblem, PlacementSolution
 from floorflow.record.part import MAIN, Part, PhaseRun, alone
 from floorflow.record.run import record_runs
 from floorflow.request import Request
@@ -101,7 +102,7 @@ def _part(found: CopiesFound, copy: Copy, name: str) -> Part:
     return Part(plain_name(name), context, result, prefix=f"{name}/" if several else "")
 
 
-def _folding(context: PlanningContext, candidate: Candidate):  # type: ignore[no-untyped-def]
+def _folding(context: PlanningContext, candidate: Candidate) -> FoldingSolution:
     """Return the folding as the sums of the whole card count it; nothing is claimed of it."""
     options = candidate.folding.options
     rows = [group.rows.index(tuple(options[name] for name in group.engines)) for group in context.unlimited.groups]
@@ -111,8 +112,9 @@ def _folding(context: PlanningContext, candidate: Candidate):  # type: ignore[no
 def _run(found: CopiesFound, parts: tuple[Part, ...]) -> PhaseRun:
     pairs = [(part.candidate.problem, part.candidate.partition.slot_of) for part in parts]
     cost = sum(problem.crossing_cost(slot_of) for problem, slot_of in pairs)
-    status = "optimal" if cost == 0 else "heuristic"
-    stats = SolveStats("equal copies", status, cost, 0 if cost == 0 else None)
+    stats = SolveStats("equal copies", "heuristic", cost)
+    if cost == 0:
+        stats = SolveStats("equal copies", "optimal", cost, 0)
     (fpga,) = found.whole.platform.fpgas
     demands = [slot_demands(part.candidate) for part in parts]
     limits = cap_limits(found.whole)
@@ -144,7 +146,7 @@ def _renamed(part: Part) -> PlacementProblem:
     (fpga,) = part.context.platform.fpgas
     problem = placement_problem(part.context, part.candidate, fpga, {})
 
-    def end(of: object) -> object:
+    def end(of: str | Pin) -> str | Pin:
         return part.module(of) if isinstance(of, str) else of
 
     modules = tuple(replace(module, name=part.module(module.name)) for module in problem.modules)

@@ -414,7 +414,9 @@ class Request(BaseModel):
         }
         option = next((option for option, given in refused.items() if given), None)
         if option is not None:
-            raise InputError(f"--replicas {self.replicas}: {option} is for a network alone", hint="leave out one of the two")
+            raise InputError(
+                f"--replicas {self.replicas}: {option} is for a network alone", hint="leave out one of the two"
+            )
 
     def _phases_can_be_planned(self) -> None:
         """Refuse what does not go with partitions in time."""

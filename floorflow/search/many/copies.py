@@ -135,7 +135,7 @@ class CopiesSearch:
         return self.seen(asked, ())
 
     def _tightest(self, places: Sequence[Place]) -> tuple[Place, PlanningContext | Refused]:
-        """Return the place that holds least, with the network prepared for it; refused if an engine does not fit one."""
+        """Return the place that holds least with the network prepared for it; refused if one holds no engine of it."""
         found = [(place, self._own(place)) for place in places]
         refused = next(((p, c) for p, c in found if isinstance(c, Refused)), None)
         if refused is not None:
@@ -182,7 +182,9 @@ class CopiesSearch:
         if isinstance(found, Refused):
             return found
         if not is_same_kernel(first.result.candidate, found.candidate):
-            return Refused(f"in {where} the copy would need other FIFOs or slices than in {', '.join(first.place.slots)}")
+            return Refused(
+                f"in {where} the copy would need other FIFOs or slices than in {', '.join(first.place.slots)}"
+            )
         own = replace(found.candidate, folding=first.result.candidate.folding)
         result = replace(first.result, candidate=own, placements=found.placements, repair=found.repair, context=context)
         return Copy(place, context, replace(result, interrupted=first.result.interrupted or found.interrupted))

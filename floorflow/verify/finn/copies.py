@@ -9,14 +9,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from floorflow.verify.back_end import Row
 from floorflow.verify.phase_records import PhaseRecord
-from floorflow.verify.plan_records import PlanRecord
-from floorflow.verify.violations import Findings
+from floorflow.verify.plan_records import CopyRecord, PlanRecord
 
 NAME = "copies-linked-otherwise"
-MEANING = "vitis/floorflow.cfg does not link the plan's copies: a kernel, unit, port, SLR or memory is absent or another"
+MEANING = (
+    "vitis/floorflow.cfg does not link the plan's copies: a kernel, unit, port, SLR or memory is absent or another"
+)
+DMA = ("idma", "odma")
 _SECTION = re.compile(r"\[(connectivity|vivado|advanced)\]")
 _LINES = {
     "nk": re.compile(r"([A-Za-z_]\w*):([1-9]\d*):([\w.]+)"),
@@ -65,7 +67,9 @@ def _take(found: Links, line: str, number: int) -> None:
     elif key == "nk":
         names = match[3].split(".")
         if len(names) != int(match[2]) or match[1] in found.units:
-            found.faults.append(f"line {number}: {match[1]} has {len(names)} names for {match[2]} units, or stands twice")
+            found.faults.append(
+                f"line {number}: {match[1]} has {len(names)} names for {match[2]} units, or stands twice"
+            )
         found.units[match[1]] = names
     elif key == "slr":
         found.slrs.setdefault(match[1], []).append(match[2])
@@ -75,41 +79,24 @@ def _take(found: Links, line: str, number: int) -> None:
         found.streams.append((match[1], match[2], match[3], match[4]))
 
 
-def check_copies(
-    plan: PlanRecord, phase: PhaseRecord, text: str, where: str, context: Mapping[str, Any], findings: Findings
-) -> None:
-    """Judge the configuration of a card with several copies."""
-    for fault in _faults(plan, phase, read_links(text), context):
-        findings.add(NAME, where, fault)
-
-
-def _faults(plan: PlanRecord, phase: PhaseRecord, found: Links, context: Mapping[str, Any]) -> Iterator[str]:
-    copies = (plan.get("replicas") or {"placed": []})["placed"]
+def check_copies(plan: PlanRecord, phase: PhaseRecord, text: str, rows: Mapping[str, Row]) -> Iterator[str]:
+    """Yield what is wrong with the configuration of a card with several copies; ``rows`` are the engines by id."""
+    found, copies = read_links(text), (plan.get("replicas") or {"placed": []})["placed"]
     yield from found.faults
-    units = [unit for names in found.units.values() for unit in names]
-    for unit, count in Counter(units).items():
-        if count > 1:
-            yield f"{unit} is {count} units"
-    for kernel, names in found.units.items():
-        if [_number(name) for name in names] != list(range(len(copies))):
-            yield f"{kernel} has units {', '.join(names)}, not one for each of {len(copies)} copies"
-    absent = {*found.slrs, *found.memories, *(end for s in found.streams for end in (s[0], s[2]))} - {*units}
-    yield from (f"{unit} is no compute unit" for unit in sorted(absent))
-    ports = Counter(end for a, i, b, j in found.streams for end in (f"{a}.{i}", f"{b}.{j}"))
-    yield from (f"{port} is joined {count} times" for port, count in ports.items() if count > 1)
-    for unit in units:
-        if len(found.slrs.get(unit, [])) != 1:
-            yield f"{unit} lies in {len(found.slrs.get(unit, []))} SLRs"
-    for a, _, b, _ in found.streams:
-        if _number(a) != _number(b):
-            yield f"{a} sends to {b}, which is of another copy"
+    yield from _of_units(found, len(copies))
     slr_of = {slot["name"]: slot["slr"] for fpga in plan["platform"]["fpgas"] for slot in fpga["slots"]}
+    units = [unit for names in found.units.values() for unit in names]
     shapes = []
     for number, copy in enumerate(copies):
         own = [unit for unit in units if _number(unit) == number]
-        dma = [unit for unit in own if unit.startswith(("idma", "odma"))]
-        yield from _of_dma(found, dma, copy["memory"], slr_of[copy["slot"]], phase, copy["network"])
-        engines = (row for row in context["engines"].values() if row["network"] == copy["network"])
+        dma = [unit for unit in own if unit.startswith(DMA)]
+        yield from _of_dma(found, dma, copy, slr_of[copy["slot"]])
+        ends = [c for c in phase["channels"] if c["source"].startswith(f"{copy['network']}/")]
+        for way, side, wanted in (("idma", "source", "host:in"), ("odma", "target", "host:out")):
+            needed = sum(str(c[side]).startswith(f"{copy['network']}/{wanted}") for c in ends)  # type: ignore[literal-required]
+            if sum(unit.startswith(way) for unit in dma) != needed:
+                yield f"copy {number} has not the {needed} {way} that its streams need"
+        engines = (row for row in rows.values() if row["network"] == copy["network"])
         planned = {slr_of[row["slot"]] for row in engines if row["slot"] is not None}
         there = {slr for unit in own if unit not in dma for slr in found.slrs.get(unit, [])}
         if planned != there:
@@ -119,27 +106,34 @@ def _faults(plan: PlanRecord, phase: PhaseRecord, found: Links, context: Mapping
     yield from (f"copy {n} is joined otherwise than the first" for n, own in enumerate(shapes) if own != shapes[0])
 
 
-def _of_dma(
-    found: Links, dma: Sequence[str], memory: str | None, slr: str, phase: PhaseRecord, network: str
-) -> Iterator[str]:
-    """Yield what is wrong with a copy's DMA engines: their number, ports, SLR and memory."""
-    ends = [c for c in phase["channels"] if c["source"].startswith(f"{network}/")]
-    wanted = {
-        "idma": sum(c["source"].startswith(f"{network}/host:") for c in ends),
-        "odma": sum(c["target"].startswith(f"{network}/host:") for c in ends),
-    }
-    for way, count in wanted.items():
-        own = [unit for unit in dma if unit.startswith(way)]
-        if len(own) != count:
-            yield f"{network} has {len(own)} {way}, its streams need {count}"
+def _of_units(found: Links, copies: int) -> Iterator[str]:
+    """Yield units that are absent, or several, or not one for each copy, and ports that are joined twice."""
+    units = [unit for names in found.units.values() for unit in names]
+    yield from (f"{unit} is {count} units" for unit, count in Counter(units).items() if count > 1)
+    for kernel, names in found.units.items():
+        if [_number(name) for name in names] != list(range(copies)):
+            yield f"{kernel} has units {', '.join(names)}, not one for each of {copies} copies"
+    absent = {*found.slrs, *found.memories, *(end for s in found.streams for end in (s[0], s[2]))} - {*units}
+    yield from (f"{unit} is no compute unit" for unit in sorted(absent))
+    ports = Counter(end for a, i, b, j in found.streams for end in (f"{a}.{i}", f"{b}.{j}"))
+    yield from (f"{port} is joined {count} times" for port, count in ports.items() if count > 1)
+    yield from (
+        f"{a} sends to {b}, which is of another copy" for a, _, b, _ in found.streams if _number(a) != _number(b)
+    )
+    for unit in units:
+        if len(found.slrs.get(unit, [])) != 1:
+            yield f"{unit} lies in {len(found.slrs.get(unit, []))} SLRs"
+    yield from (f"{unit} has no port to memory" for unit in found.memories if not unit.startswith(DMA))
+
+
+def _of_dma(found: Links, dma: Sequence[str], copy: CopyRecord, slr: str) -> Iterator[str]:
+    """Yield DMA engines at another memory or in another SLR than planned."""
     for unit in dma:
-        if memory is not None and found.memories.get(unit) != [("m_axi_gmem0", memory)]:
-            yield f"{unit} is at {found.memories.get(unit)}, planned at {memory} by m_axi_gmem0"
+        ports = [] if copy["memory"] is None else [("m_axi_gmem0", copy["memory"])]
+        if found.memories.get(unit, []) != ports:
+            yield f"{unit} is at {found.memories.get(unit)}, planned at {copy['memory']} by m_axi_gmem0"
         if found.slrs.get(unit) != [slr]:
             yield f"{unit} is in {found.slrs.get(unit)}, planned in {slr}"
-    for unit in found.memories:
-        if not unit.startswith(("idma", "odma")):
-            yield f"{unit} has no port to memory"
 
 
 def _unreached(found: Links, own: Sequence[str], dma: Sequence[str]) -> Iterator[str]:

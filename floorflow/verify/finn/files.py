@@ -230,7 +230,8 @@ def check_flow_files(
         _check_config(phase, folder, context, findings, is_of_copies=several)
         if several:
             path = "vitis/floorflow.cfg"
-            check_copies(plan, phase, folder.text(path) or "", folder.path(path), context, findings)
+            for fault in check_copies(plan, phase, folder.text(path) or "", context["engines"]):
+                findings.add(LINKED_OTHERWISE, folder.path(path), fault)
         _check_crossings(plan, phase, folder, context, findings)
     if folder.exists("vivado/zynq_impl.tcl"):
         _check_zynq(folder, context, findings)

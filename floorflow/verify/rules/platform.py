@@ -185,7 +185,14 @@ def load_boards(folder: Folder, plan: PlanRecord, findings: Findings) -> dict[st
             place = number, len(fpgas), topology, kind, joins, memory
             free = areas_on(fpga["name"], plan["options"].get("keep_out", []))
             boards[fpga["name"]] = _complete(
-                Board(board, device, *place, asked_free=free, halves=halves[number] if number < len(halves) else {}, copies=copies)
+                Board(
+                    board,
+                    device,
+                    *place,
+                    asked_free=free,
+                    halves=halves[number] if number < len(halves) else {},
+                    copies=copies,
+                )
             )
         except (
             BoardProblem,

@@ -30,7 +30,9 @@ def check_replicas(plan: PlanRecord, boards: Boards, findings: Findings) -> None
     for copy, kernel in zip(stated["placed"][1:], others, strict=True):
         unlike = next((a for a, b in zip(first, kernel, strict=False) if a != b), None)
         if unlike is not None or len(kernel) != len(first):
-            findings.add(DIFFER, f"network {copy['network']}", f"is made otherwise than the first copy: {unlike!s:.120}")
+            findings.add(
+                DIFFER, f"network {copy['network']}", f"is made otherwise than the first copy: {unlike!s:.120}"
+            )
 
 
 def _check_numbers(plan: PlanRecord, stated: ReplicasRecord, findings: Findings) -> None:
