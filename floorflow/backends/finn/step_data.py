@@ -131,7 +131,7 @@ def step_data(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[s
 
 
 def _is_part(plan: Plan) -> bool:
-    """Whether a network's build is a part of a design: beside others, or in a region; copies are linked of one build."""
+    """Whether a network's build is a part of a design: beside others, or in a region; copies are of one build."""
     several = len(plan.networks) > 1 and (plan.replicas is None or bool(plan.unbuilt))
     return several or plan.reconfigurable is not None
 

@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 from floorflow.channels.slices import Slices
 from floorflow.errors import Refusal, Refused
 from floorflow.hardware.copies import Division, Place, divisions, in_all
+from floorflow.hardware.reach import comfortable_tiles
 from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.search.candidate.candidate import Candidate
 from floorflow.search.candidate.context import PlanningContext, reachable_fps
 from floorflow.search.candidate.findings import Search, SearchResult
+from floorflow.search.candidate.placing import with_slices
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.candidate.slot_problem import partition_problem
 from floorflow.search.interval.state import SearchState, shortest_possible
@@ -162,8 +164,11 @@ class CopiesSearch:
             if isinstance(copy, Refused):
                 return copy
             copies.append(copy)
+        alike = _with_equal_slices(copies)
+        if isinstance(alike, Refused):
+            return alike
         cycles = result.candidate.interval_cycles
-        return CopiesFound(tuple(copies), whole, min(bound, cycles) if self.request.goal == "throughput" else cycles)
+        return CopiesFound(alike, whole, min(bound, cycles) if self.request.goal == "throughput" else cycles)
 
     def _settled(self, first: Copy, place: Place) -> Copy | Refused:
         """Return the same design in another place."""
@@ -181,10 +186,8 @@ class CopiesSearch:
         found = self.settle(replace(context, given=candidate))
         if isinstance(found, Refused):
             return found
-        if not is_same_kernel(first.result.candidate, found.candidate):
-            return Refused(
-                f"in {where} the copy would need other FIFOs or slices than in {', '.join(first.place.slots)}"
-            )
+        if _fifos(found.candidate) != _fifos(first.result.candidate):
+            return Refused(f"in {where} the copy would need other FIFOs than in {', '.join(first.place.slots)}")
         own = replace(found.candidate, folding=first.result.candidate.folding)
         result = replace(first.result, candidate=own, placements=found.placements, repair=found.repair, context=context)
         return Copy(place, context, replace(result, interrupted=first.result.interrupted or found.interrupted))
@@ -202,17 +205,36 @@ def moved(candidate: Candidate, here: Place, there: Place, context: PlanningCont
     return replace(own, narrowed=None, slices=Slices())
 
 
-def is_same_kernel(one: Candidate, other: Candidate) -> bool:
-    """Whether one implementation serves two designs: foldings, FIFOs with their memories, converters and slices."""
+def is_same_kernel(one: Copy, other: Copy) -> bool:
+    """Whether one implementation serves two copies: foldings, FIFOs with their memories, converters and slices."""
     return _kernel(one) == _kernel(other)
 
 
-def _kernel(candidate: Candidate) -> tuple[object, ...]:
-    channels = [
-        (c.name, c.width_bits, c.converter, c.fifo_depth_words, c.fifo_style, candidate.slices.count(c.name))
-        for c in candidate.channels
-    ]
-    return dict(candidate.folded.options), channels
+def _kernel(copy: Copy) -> tuple[object, ...]:
+    candidate, slots = copy.result.candidate, copy.place.slots
+    slices = {name: tuple(map(slots.index, held)) for name, held in candidate.slices.slots.items() if held}
+    return dict(candidate.folded.options), _fifos(candidate), slices
+
+
+def _fifos(candidate: Candidate) -> list[tuple[object, ...]]:
+    return [(c.name, c.width_bits, c.converter, c.fifo_depth_words, c.fifo_style) for c in candidate.channels]
+
+
+def _with_equal_slices(copies: Sequence[Copy]) -> tuple[Copy, ...] | Refused:
+    """Return the copies with as many register slices on each stream as it needs in any place."""
+    least: dict[str, int] = {}
+    reach = comfortable_tiles(copies[0].context.platform.clock_mhz)
+    for copy in copies:
+        for name, placed in copy.result.candidate.slices.ways.items():
+            least[name] = max(least.get(name, 0), placed.way.slices(reach))
+    alike = []
+    for copy in copies:
+        result = copy.result
+        sliced = with_slices(copy.context, result.candidate, result.placements, least)
+        alike.append(replace(copy, result=replace(result, candidate=sliced)))
+    if not all(is_same_kernel(alike[0], copy) for copy in alike):
+        return Refused("the copies would need other register slices in some places than in others")
+    return tuple(alike)
 
 
 def _largest(base: PlanningContext, way: Division, count: int) -> Division:
