@@ -70,7 +70,8 @@ def record_copies(source: Source, asked: Request, on: OnCards, measured: Measure
     # Caps may follow from a risk; rate, cards and channels are those of all copies.
     same = {option: getattr(asked, option) for option in ("replicas", "fpgas", "fps", "host_port")}
     asked = found.whole.request.changed(**same)
-    return record_runs(sources, [run], None, on.tried, measured, asked=asked, replicas=entry)
+    told = [*on.tried, *_above_the_memory(found, parts)]
+    return record_runs(sources, [run], None, told, measured, asked=asked, replicas=entry)
 
 
 def _part(found: CopiesFound, copy: Copy, name: str) -> Part:
@@ -89,8 +90,8 @@ def _part(found: CopiesFound, copy: Copy, name: str) -> Part:
         candidate=replace(candidate, folding=folding),
         bound_cycles=found.bound_cycles,
         joint_bound_cycles=None,
-        ended_by=f"the same design in each of {len(found.copies)} places, planned for the tightest: "
-        f"{copy.result.ended_by}",
+        ended_by=f"the same design in {len(found.copies)} place{'s' if several else ''}, planned for the tightest "
+        f"alone: {copy.result.ended_by}",
         whole_budget_bound=None,
         fullness=Fullness(stats, copy.result.fullness.slots),
         ended_at=None,
@@ -152,6 +153,21 @@ def _renamed(part: Part) -> PlacementProblem:
     modules = tuple(replace(module, name=part.module(module.name)) for module in problem.modules)
     wires = tuple(replace(w, source=end(w.source), target=end(w.target)) for w in problem.wires)
     return replace(problem, modules=modules, wires=wires, fixed={}, previous={})
+
+
+def _above_the_memory(found: CopiesFound, parts: Sequence[Part]) -> Iterator[str]:
+    """Say which memory channels carry less than the copies at them read and write."""
+    peak = found.whole.platform.fpgas[0].board.memory_gbps
+    if peak is None:
+        return
+    needs: dict[str, float] = {}
+    for copy, part in zip(found.copies, parts, strict=True):
+        ends = [c for c in part.candidate.channels if c.stream.from_outside or c.stream.to_outside]
+        gbps = sum(channel.wire_bits_per_frame for channel in ends) * part.frames_per_s / 1e9
+        needs[copy.place.memory or "the host's port"] = needs.get(copy.place.memory or "the host's port", 0.0) + gbps
+    for memory, gbps in needs.items():
+        if gbps > peak:
+            yield f"copies at {memory} read and write {gbps:.4g} Gb/s at full rate, more than the {peak:g} of its peak"
 
 
 def _entry(name: str, on: OnCards, names: Sequence[str]) -> ReplicasEntry:

@@ -102,7 +102,12 @@ def record_runs(
     )
     built = 1 if linked else len(networks)
     warnings = _unbuilt(context, boards, built, in_regions=regions is not None)
-    warnings += [*notes, *tried, *lifted_warnings(above, context.request), *_warnings(runs, phases)]
+    warnings += [
+        *notes,
+        *tried,
+        *lifted_warnings(above, context.request),
+        *_warnings(runs, phases, alike=replicas is not None),
+    ]
     interrupted = any(part.result.interrupted for run in runs for part in run.parts)
     return Plan(
         schema=SCHEMA,
@@ -183,13 +188,16 @@ def _networks(
     return entries
 
 
-def _warnings(runs: Sequence[PhaseRun], phases: Sequence[PhaseEntry]) -> Iterator[str]:
-    """Yield what is to be said of the platform, and of each network in each phase, by name if there are several."""
+def _warnings(runs: Sequence[PhaseRun], phases: Sequence[PhaseEntry], *, alike: bool) -> Iterator[str]:
+    """Yield what is to be said of the platform, and of each network in each phase, by name if there are several.
+
+    Of networks that are ``alike`` it is said once.
+    """
     yield from doubts(runs[0].context.platform)
     several = len({part.network for run in runs for part in run.parts}) > 1
     for run, entry in zip(runs, phases, strict=True):
-        for part in run.parts:
-            about = ([part.network] if several else []) + ([f"phase {run.name}"] if len(runs) > 1 else [])
+        for part in run.parts[: 1 if alike else None]:
+            about = ([part.network] if several and not alike else []) + ([f"phase {run.name}"] if len(runs) > 1 else [])
             where = f"{', '.join(about)}: " if about else ""
             timed = entry.network(part.network).estimates.throughput
             said = throughput_warnings(timed, part.candidate.fifo_slack)
