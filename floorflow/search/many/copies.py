@@ -15,7 +15,7 @@ from floorflow.errors import Refusal, Refused
 from floorflow.hardware.copies import Division, Place, divisions, in_all
 from floorflow.hardware.reach import comfortable_tiles
 from floorflow.request import Request
-from floorflow.resources import Resources
+from floorflow.resources import Resources, total
 from floorflow.search.candidate.candidate import Candidate
 from floorflow.search.candidate.context import PlanningContext, reachable_fps
 from floorflow.search.candidate.findings import Search, SearchResult
@@ -60,6 +60,14 @@ class CopiesFound:
     def frames_per_s(self) -> float:
         """Frames a second of all copies on the card."""
         return len(self.copies) * self.whole.platform.clock_mhz * 1e6 / self.interval_cycles
+
+
+@dataclass(frozen=True)
+class _DoesNotFit:
+    """Why there are no copies, and the place that one did not fit which was planned for another."""
+
+    why: Refused
+    place: Place | None = None
 
 
 @dataclass(frozen=True)
@@ -121,9 +129,10 @@ class CopiesSearch:
         for count in range(1, max(known, default=0) + 1):
             way = known[min(places for places in known if places >= count)]
             places = _largest(base, way, count)
-            context = self._tightest(places)[1]
-            if isinstance(context, Refused):
+            each = self._each(places)
+            if isinstance(each, Refused):
                 continue
+            context = _within_all(each)
             run = SearchState(context, SILENT)
             intervals, index = shortest_possible(run)
             if run.is_feasible(intervals[index]):
@@ -136,45 +145,58 @@ class CopiesSearch:
         asked = self.request.changed(fpgas=1, host_port=place.memory, keep_out=keep_out, bargains="none")
         return self.seen(asked, ())
 
-    def _tightest(self, places: Sequence[Place]) -> tuple[Place, PlanningContext | Refused]:
-        """Return the place that holds least with the network prepared for it; refused if one holds no engine of it."""
-        found = [(place, self._own(place)) for place in places]
-        refused = next(((p, c) for p, c in found if isinstance(c, Refused)), None)
-        if refused is not None:
-            return refused
-        known = [(place, context) for place, context in found if isinstance(context, PlanningContext)]
-        return min(known, key=lambda pair: in_all(pair[1].platform).lut)
+    def _each(self, places: Sequence[Place]) -> list[tuple[Place, PlanningContext]] | Refused:
+        """Prepare the network for each place, that with fewest LUTs first; refused if one holds no engine of it."""
+        found = []
+        for place in places:
+            context = self._own(place)
+            if isinstance(context, Refused):
+                return context
+            found.append((place, context))
+        return sorted(found, key=lambda pair: in_all(pair[1].platform).lut)
 
     def _in_places(self, places: Division) -> CopiesFound | Refused:
         memories = [place.memory for place in places]
         whole = self.seen(self.request.changed(fpgas=1, host_port=memories[0]), memories)
         if isinstance(whole, Refused):
             return whole
-        bound = _bound_by_sums(whole, len(places))
+        bound, each = _bound_by_sums(whole, len(places)), self._each(places)
         if isinstance(bound, Refused):
             return bound
-        tightest, context = self._tightest(places)
-        self.progress.note(f"a copy in {', '.join(tightest.slots)}, the tightest of {len(places)} places")
-        result = context if isinstance(context, Refused) else self.search(context)
+        if isinstance(each, Refused):
+            return each
+        tried: list[Place] = []
+        while True:
+            tried.append(each[0][0])
+            found = self._planned_for(each)
+            if isinstance(found, tuple):
+                cycles = found[0].result.candidate.interval_cycles
+                copies = tuple(sorted(found, key=lambda copy: places.index(copy.place)))
+                return CopiesFound(copies, whole, min(bound, cycles) if self.request.goal == "throughput" else cycles)
+            if found.place is None or found.place in tried:
+                return found.why
+            # It may fit the others if it is planned for the place that it did not fit.
+            each.sort(key=lambda pair: pair[0] != found.place)
+
+    def _planned_for(self, each: Sequence[tuple[Place, PlanningContext]]) -> tuple[Copy, ...] | _DoesNotFit:
+        """Return copies planned for the first place, within what all have; or why not, and where they do not fit."""
+        place = each[0][0]
+        self.progress.note(f"a copy in {', '.join(place.slots)}, one of {len(each)} places")
+        result = self.search(_within_all(each))
         if isinstance(result, Refused):
-            return result if not (result.why == "proven" and len(places) > 1) else replace(result, why="limit")
-        first, copies = Copy(tightest, result.context, result), []
-        for place in places:
-            copy = first if place == tightest else self._settled(first, place)
+            # What is proven of one place is not of all ways to divide the card.
+            return _DoesNotFit(result if result.interrupted else replace(result, why="limit"))
+        copies = [Copy(place, result.context, result)]
+        for other, context in each[1:]:
+            copy = self._settled(copies[0], other, context)
             if isinstance(copy, Refused):
-                return copy
+                return _DoesNotFit(copy, None if copy.interrupted else other)
             copies.append(copy)
         alike = _with_equal_slices(copies)
-        if isinstance(alike, Refused):
-            return alike
-        cycles = result.candidate.interval_cycles
-        return CopiesFound(alike, whole, min(bound, cycles) if self.request.goal == "throughput" else cycles)
+        return _DoesNotFit(alike) if isinstance(alike, Refused) else alike
 
-    def _settled(self, first: Copy, place: Place) -> Copy | Refused:
+    def _settled(self, first: Copy, place: Place, context: PlanningContext) -> Copy | Refused:
         """Return the same design in another place."""
-        context = self._own(place)
-        if isinstance(context, Refused):
-            return context
         before = first.context
         limits = replace(context.engine_limits, exempt=before.engine_limits.exempt)
         context = replace(context, engine_limits=limits, max_hops=before.max_hops)
@@ -191,6 +213,20 @@ class CopiesSearch:
         own = replace(found.candidate, folding=first.result.candidate.folding)
         result = replace(first.result, candidate=own, placements=found.placements, repair=found.repair, context=context)
         return Copy(place, context, replace(result, interrupted=first.result.interrupted or found.interrupted))
+
+
+def _within_all(each: Sequence[tuple[Place, PlanningContext]]) -> PlanningContext:
+    """Return what the first place begins with, within the limits that all places have."""
+    place, context = each[0]
+    limits = dict(context.limits)
+    for number, slot in enumerate(place.slots):
+        for other, there in each[1:]:
+            limits[slot] = limits[slot].least(there.limits[other.slots[number]])
+    if limits == context.limits:
+        return context
+    budget = total(limits.values())
+    problem = context.problem.with_budget(budget)
+    return replace(context, narrowed=limits, problem=problem, unlimited=context.unlimited.with_budget(budget))
 
 
 def moved(candidate: Candidate, here: Place, there: Place, context: PlanningContext) -> Candidate:
