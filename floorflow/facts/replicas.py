@@ -43,6 +43,8 @@ def replicas_line(found: ReplicasEntry) -> str:
     """Return copies, cards and rates in a line."""
     each = found.fps / found.copies
     cards = "" if found.cards == 1 else f" on {found.cards} cards, {len(found.placed)} each"
+    if found.copies == 1:
+        return f"1 copy: {rate(found.fps)} frames/s"
     return f"{found.copies} copies{cards}: {rate(found.fps)} frames/s together, {rate(each)} each"
 
 

@@ -7,6 +7,7 @@ and none faster, than what all slots may hold together, divided among them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -132,7 +133,7 @@ class CopiesSearch:
             each = self._each(places)
             if isinstance(each, Refused):
                 continue
-            context = _within_all(each)
+            context = _within_all(each, base)
             run = SearchState(context, SILENT)
             intervals, index = shortest_possible(run)
             if run.is_feasible(intervals[index]):
@@ -168,7 +169,7 @@ class CopiesSearch:
         tried: list[Place] = []
         while True:
             tried.append(each[0][0])
-            found = self._planned_for(each)
+            found = self._planned_for(each, whole)
             if isinstance(found, tuple):
                 cycles = found[0].result.candidate.interval_cycles
                 copies = tuple(sorted(found, key=lambda copy: places.index(copy.place)))
@@ -178,14 +179,17 @@ class CopiesSearch:
             # It may fit the others if it is planned for the place that it did not fit.
             each.sort(key=lambda pair: pair[0] != found.place)
 
-    def _planned_for(self, each: Sequence[tuple[Place, PlanningContext]]) -> tuple[Copy, ...] | _DoesNotFit:
+    def _planned_for(
+        self, each: Sequence[tuple[Place, PlanningContext]], whole: PlanningContext
+    ) -> tuple[Copy, ...] | _DoesNotFit:
         """Return copies planned for the first place, within what all have; or why not, and where they do not fit."""
         place = each[0][0]
         self.progress.note(f"a copy in {', '.join(place.slots)}, one of {len(each)} places")
-        result = self.search(_within_all(each))
+        result = self.search(_within_all(each, whole))
         if isinstance(result, Refused):
             # What is proven of one place is not of all ways to divide the card.
-            return _DoesNotFit(result if result.interrupted else replace(result, why="limit"))
+            told = f"{len(each)} copies: none was found that fits {', '.join(place.slots)}: {result}"
+            return _DoesNotFit(result if result.interrupted else replace(result, message=told, why="limit"))
         copies = [Copy(place, result.context, result)]
         for other, context in each[1:]:
             copy = self._settled(copies[0], other, context)
@@ -215,13 +219,15 @@ class CopiesSearch:
         return Copy(place, context, replace(result, interrupted=first.result.interrupted or found.interrupted))
 
 
-def _within_all(each: Sequence[tuple[Place, PlanningContext]]) -> PlanningContext:
-    """Return what the first place begins with, within the limits that all places have."""
+def _within_all(each: Sequence[tuple[Place, PlanningContext]], whole: PlanningContext) -> PlanningContext:
+    """Return what the first place begins with, within the limits of all, and within an equal share of each slot's."""
     place, context = each[0]
-    limits = dict(context.limits)
+    limits, held = dict(context.limits), Counter(slot for other, _ in each for slot in other.slots)
     for number, slot in enumerate(place.slots):
-        for other, there in each[1:]:
-            limits[slot] = limits[slot].least(there.limits[other.slots[number]])
+        for other, there in each:
+            name = other.slots[number]
+            share = Resources(*(amount // held[name] for amount in whole.limits[name].as_tuple()))
+            limits[slot] = limits[slot].least(there.limits[name]).least(share)
     if limits == context.limits:
         return context
     budget = total(limits.values())
