@@ -73,6 +73,7 @@ def test_eight_tfc_share_slrs_in_bands(tmp_path: Path) -> None:
     assert any(line.startswith("copies at DDR[0] read and write") for line in made.warnings)
 
 
+@pytest.mark.slow
 def test_two_mobilenets_on_two_cards_are_one_on_each(tmp_path: Path) -> None:
     asked = {"replicas": 2, "fpgas": 2, **FAST}
     made = ff.plan(EXAMPLES / "mobilenet_v1_w4a4.onnx", CARD, **asked)
@@ -158,7 +159,7 @@ def prepare_at(board: str, place: Place) -> Platform:
 BOARDS = st.sampled_from([CARD, "alveo-u280", "zcu104", "pynq-z1", "xcku5p"])
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(st.integers(0, 10**4), BOARDS, st.integers(2, 4), st.sampled_from([0.7, 0.2, 0.05]))
 def test_copies_fit_wherever_one_fits_each_place(
     tmp_path_factory: pytest.TempPathFactory, seed: int, board: str, count: int, cap: float
