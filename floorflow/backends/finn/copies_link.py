@@ -1,7 +1,8 @@
 """v++'s connections for equal copies of a network on a card: every kernel so many times, each copy's streams and SLRs.
 
-One build of FINN makes the kernels (XOs), whose ports are numbered as FINN's VitisLink does; DMA engines are idma0 and
-odma0 there. Compute units of copy k are called as FINN calls its one, and ``_k``.
+One build of FINN makes the kernels (XOs), whose ports are numbered as FINN numbers them where it links; DMA engines are
+idma0 and odma0 there (VitisLink of FINN main), or idma_0 and odma_0 (BuildBasicVitisLinkConfig of FINN+). Compute units
+of copy k are called as FINN calls its one, and ``_k``.
 """
 
 from __future__ import annotations
@@ -37,11 +38,12 @@ class _Kernels:
     def units(self) -> dict[int, str]:
         """What FINN calls the one compute unit of each kernel."""
         names, counts = {}, {"idma": 0, "odma": 0}
+        between = "_" if self.graph.data["finn"] == "plus" else ""
         for number, nodes in self.members.items():
             names[number] = f"{PREFIX}{number}"
             if nodes[0].is_dma:
                 way = "odma" if nodes[0].inputs and nodes[0].inputs[0] in self.made else "idma"
-                names[number] = f"{way}{counts[way]}"
+                names[number] = f"{way}{between}{counts[way]}"
                 counts[way] += 1
         return names
 

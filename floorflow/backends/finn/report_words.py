@@ -58,7 +58,9 @@ def next_step(plan: Plan, phase: int, folder: Path) -> str:
         return f"{tool}: {folders} is for reading: folding, FIFO depths and places; no build of it ends"
     if len(files) > 1 or plan.reconfigurable is not None:
         return f"{tool}: {names}; {'each ends' if len(files) > 1 else 'it ends'} at a stitched IP"
-    if len(plan.networks) > 1 and not plan.unbuilt:
+    if len(plan.networks) > 1 and plan.unbuilt:
+        return f"{tool}: {names} makes one copy, and ends at a stitched IP"
+    if len(plan.networks) > 1:
         return f"{tool}: {names} makes one copy; {folder / 'vitis/relink.sh'} LINK_DIR links all of its kernels"
     ends = " ends at a stitched IP" if plan.unbuilt else ""
     return f"{tool}: {names}{ends}; after a build of your own: floorflow bind"

@@ -359,7 +359,7 @@ def flow_files(
         made["vitis/relink.sh"] = _shipped("relink.sh")
         ports = "\n".join(_memory_lines(data) if copies is None else copies)
         beside = "beside" if copies is None else "for several copies, in the place of the connections of"
-        told = "" if copies is None else f"# copies: {sum(line.startswith('sp=odma0') for line in copies)}\n"
+        told = "" if copies is None else f"# copies: {copies[0].split(':')[1]}\n"
         config = _CONFIG.format(platform=first["platform"], versions=versions, told=told, ports=ports, beside=beside)
         if with_slices:
             made["vivado/floorflow_crossings.tcl"] = _shipped("floorflow_crossings.tcl")
