@@ -53,7 +53,7 @@ def plan(
         answer = None if anew else asked.answer()
         if answer is None:
             with counted() as work:
-                found = (ONE[request.reconfigure] if request.replicas in (None, 1) else copies)(run)
+                found = (copies if request.has_copies else ONE[request.reconfigure])(run)
                 searched()
                 answer = recorded(found, progress)
             if isinstance(found, ModeResult) and isinstance(answer, PlanWithFiles):

@@ -400,7 +400,7 @@ class Request(BaseModel):
 
     def _copies_can_be_planned(self) -> None:
         """Refuse what names places of one network, or is of no rate, where there are copies of it."""
-        if self.replicas is None:
+        if not self.has_copies:
             return
         refused = {
             f"--reconfigure {self.reconfigure}": self.reconfigure != "none",
@@ -474,6 +474,11 @@ class Request(BaseModel):
         if options.get("backend", self.backend) != self.backend:
             del asked["backend_options"]
         return type(self)(**{**asked, **options})
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether there may be several copies of the network, each card with its own."""
+        return self.replicas not in (None, 1)
 
     @property
     def goal(self) -> Objective:

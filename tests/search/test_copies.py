@@ -97,6 +97,19 @@ def test_more_cards_are_taken_where_one_has_no_place(tmp_path: Path) -> None:
     assert "--fpgas auto" in refused.value.hint
 
 
+def test_cards_of_copies_need_no_links_and_a_loaded_plan_has_the_same_platform(tmp_path: Path) -> None:
+    made = ff.plan(TFC, "pynq-z1", replicas=2, fpgas=2, **FAST)
+    assert made.plan.replicas is not None
+    assert (made.plan.replicas.cards, len(made.plan.networks)) == (2, 1)
+    four = ff.plan(TFC, CARD, replicas=4, cache=tmp_path / "cache", **FAST)
+    four.save(tmp_path / "out")
+    again = ff.plan(TFC, CARD, replicas=4, cache=tmp_path / "cache", **FAST)
+    assert again.files == four.files
+    loaded = ff.load(tmp_path / "out")
+    slots = [made._platform().slots for made in (four, again, loaded)]
+    assert slots[0] == slots[1] == slots[2]
+
+
 def test_auto_takes_the_number_with_the_highest_rate_and_for_a_rate_the_fewest(tmp_path: Path) -> None:
     most = ff.plan(TFC, "zcu104", replicas="auto", cap={"LUT": 0.2}, **FAST)
     own = most.plan.replicas

@@ -69,6 +69,8 @@ def settled(request: Request) -> Request:
     described = described_fpgas(request.platform)
     if described is None:
         return request
+    if request.has_copies:
+        raise InputError(f"--replicas {request.replicas}: it is for equal cards, {request.platform} describes others")
     if "fpgas" in request.model_fields_set:
         require_described(request.platform, described, request.fpgas)
     return request.changed(fpgas=described)
@@ -96,7 +98,7 @@ def platform_of(request: Request, fpgas: int | None = None, hosts: Sequence[str 
         As `load_platform`.
 
     """
-    count = fpgas or (1 if request.fpgas == "auto" else request.fpgas)
+    count = fpgas or (1 if request.fpgas == "auto" or request.has_copies else request.fpgas)
     # A topology that nobody asked for contradicts no file.
     topology = request.topology if "topology" in request.model_fields_set else None
     asked = request.platform, count, request.clock_mhz, request.link, topology
