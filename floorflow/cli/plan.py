@@ -31,6 +31,9 @@ floorflow plan model.onnx -p pynq-z1 --cap LUT=0.6 --cap BRAM18=0.8 -o out
 floorflow plan model.onnx -p u250 --folding folding.json -o out
   keep a folding, place it
 
+floorflow plan model.onnx -p u250 --replicas 4 -o out
+  four equal copies on one card, at four times the rate if each SLR holds one
+
 floorflow plan camera.onnx radar.onnx -p u250 --fps camera=500 --fps radar=2000 -o out
   several networks on one card, each at a rate of its own
 

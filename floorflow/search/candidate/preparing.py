@@ -119,6 +119,7 @@ def require_one_design(request: Request, fpgas: int, networks: int) -> None:
         return
     many = f"{fpgas} FPGAs" if fpgas > 1 else f"{networks} networks" if networks > 1 else ""
     many = f"--reconfigure {request.reconfigure}" if request.reconfigure != "none" else many
+    many = f"--replicas {request.replicas}" if request.has_copies else many
     if many:
         raise InputError(
             f"--crossings vendor: its script is for one design of one network on one card, this is {many}",

@@ -1,6 +1,6 @@
 """v++'s configuration of a card with copies, read strictly: every line, every compute unit and every port once.
 
-The format is that of AMD's guide to Vitis (UG1393, "--connectivity options").
+Keys and ports are those of the configuration that FINN's VitisLink writes for one copy (tests/emit/test_relink.py has it).
 """
 
 from __future__ import annotations
