@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from floorflow.channels.slices import Slices
-from floorflow.errors import Refusal, Refused
+from floorflow.errors import Refusal, Refused, required
 from floorflow.hardware.copies import Division, Place, divisions, in_all
 from floorflow.hardware.reach import comfortable_tiles
 from floorflow.request import Request
@@ -173,6 +173,8 @@ class CopiesSearch:
             if isinstance(found, tuple):
                 cycles = found[0].result.candidate.interval_cycles
                 copies = tuple(sorted(found, key=lambda copy: places.index(copy.place)))
+                if found[0].context.engine_limits.exempt:
+                    bound = required(_bound_by_sums(whole, len(places), lifted=True))
                 return CopiesFound(copies, whole, min(bound, cycles) if self.request.goal == "throughput" else cycles)
             if found.place is None or found.place in tried:
                 return found.why
@@ -286,19 +288,25 @@ def _largest(base: PlanningContext, way: Division, count: int) -> Division:
     return tuple(way[k] for k in sorted(best))
 
 
-def _bound_by_sums(whole: PlanningContext, count: int) -> int | Refused:
-    """Return the shortest interval whose resources, times so many copies, all slots may hold together."""
+def _bound_by_sums(whole: PlanningContext, count: int, *, lifted: bool = False) -> int | Refused:
+    """Return the shortest interval whose resources, times so many copies, all slots may hold together.
+
+    The limits on single engines hold, unless they are ``lifted``, or nothing fits within them.
+    """
     share = Resources(*(amount // count for amount in whole.problem.budget.as_tuple()))
-    problem = whole.problem.with_budget(share)
-    run = SearchState(replace(whole, problem=problem, unlimited=whole.unlimited.with_budget(share)), SILENT)
+    free = whole.unlimited.with_budget(share)
+    problem = free if lifted else whole.problem.with_budget(share)
+    run = SearchState(replace(whole, problem=problem, unlimited=free), SILENT)
     longest = problem.intervals()[-1]
-    if not run.is_feasible(longest):
-        refusals = run.trace[-1].refusals
-        fps = reachable_fps(whole.platform, longest)
-        message = f"proven infeasible by the cost model: {count} equal copies need more than {whole.platform.name} has"
-        return Refused(f"{message}, however slow ({fps} frames/s)", "fewer copies, or more cards", refusals, "proven")
-    intervals, index = shortest_possible(run)
-    return intervals[index]
+    if run.is_feasible(longest):
+        intervals, index = shortest_possible(run)
+        return intervals[index]
+    if not lifted:
+        return _bound_by_sums(whole, count, lifted=True)
+    refusals = run.trace[-1].refusals
+    fps = reachable_fps(whole.platform, longest)
+    message = f"proven infeasible by the cost model: {count} equal copies need more than {whole.platform.name} has"
+    return Refused(f"{message}, even at {fps} frames/s each", "fewer copies, or more cards", refusals, "proven")
 
 
 def _no_places(base: PlanningContext, count: int) -> Refused:

@@ -1,6 +1,6 @@
 """v++'s configuration of a card with copies, read strictly: every line, every compute unit and every port once.
 
-Keys and ports are those of the configuration that FINN's VitisLink writes for one copy (tests/emit/test_relink.py has it).
+Keys and ports are those that FINN writes for one copy (its VitisLink; tests/emit/test_relink.py has its file).
 """
 
 from __future__ import annotations
