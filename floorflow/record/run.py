@@ -188,7 +188,7 @@ def _networks(
     return entries
 
 
-def _warnings(runs: Sequence[PhaseRun], phases: Sequence[PhaseEntry], *, alike: bool) -> Iterator[str]:
+def _warnings(runs: Sequence[PhaseRun], phases: Sequence[PhaseEntry], *, alike: bool = False) -> Iterator[str]:
     """Yield what is to be said of the platform, and of each network in each phase, by name if there are several.
 
     Of networks that are ``alike`` it is said once.
