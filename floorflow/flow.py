@@ -10,6 +10,7 @@ from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.errors import required
 from floorflow.facts.resource_plan import ResourcePlan
 from floorflow.modes.answer import Question
+from floorflow.modes.copies import copies
 from floorflow.modes.in_time import in_regions, in_time, on_resources
 from floorflow.modes.networks import at_memory, one_network, several_networks
 from floorflow.modes.run import ModeResult, Run, recorded, with_extras
@@ -52,7 +53,7 @@ def plan(
         answer = None if anew else asked.answer()
         if answer is None:
             with counted() as work:
-                found = ONE[request.reconfigure](run)
+                found = (copies if request.has_copies else ONE[request.reconfigure])(run)
                 searched()
                 answer = recorded(found, progress)
             if isinstance(found, ModeResult) and isinstance(answer, PlanWithFiles):

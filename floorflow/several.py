@@ -195,6 +195,7 @@ def _require_goals_of_several(request: Request) -> None:
         "--risk": request.risk is not None,
         f"--fold-method {request.fold_method}": request.fold_method != "exact",
         "--keep-folding": request.keep_folding,
+        "--replicas": request.replicas is not None,
     }
     _refuse(refused, "only a plan of one network has it", "leave it out, or plan one network")
 
@@ -219,6 +220,7 @@ def _require_goals_at_memory(request: Request) -> None:
         "--epsilon": request.epsilon is not None,
         f"--fold-method {request.fold_method}": request.fold_method != "exact",
         "--risk": request.risk is not None,
+        "--replicas": request.replicas is not None,
     }
     _refuse(refused, "networks that share the memory of one board do not have it", "leave it out")
 

@@ -18,8 +18,10 @@ plan=$(dirname "$here")
 link=$(cd "$1" && pwd)
 fpga=${2:-fpga0}
 
+# Copies of a network are linked of the kernels of one; without a floorplan of theirs, SLRs alone place them.
+copies=$(sed -n 's/^# copies: //p' "$here/floorflow.cfg")
 hook=$plan/$fpga/pblocks.tcl
-[ -f "$hook" ] || stop "there is no $hook; names are read from FINN's build: run 'floorflow bind' and use its folder"
+[ -f "$hook" ] || [ -n "$copies" ] || stop "there is no $hook; names are read from FINN's build: run 'floorflow bind' and use its folder"
 script=
 for name in run_vitis_link.sh run_link.sh; do
     [ -f "$link/$name" ] && script=$link/$name
@@ -50,7 +52,17 @@ fi
 
 # A second --config beside FINN's: what it holds is what FINN does not write.
 sed -e "s#@HOOK@#$hook#" -e "s#@INSERT@#$insert#" -e "s#@REPORT@#$plan/vivado/floorflow_report.tcl#" "$here/floorflow.cfg" >"$link/floorflow.cfg"
-sed -e "s#^v++ #v++ --config $link/floorflow.cfg #" "$script" >"$link/floorflow_link.sh"
+if [ -n "$copies" ]; then
+    # Ours in the place of FINN's connections, which are of one copy and must be those of our first; its directives stay.
+    own() { sed -n -e 's/^nk=\([^:]*\):.*/nk \1/p' -e 's/^sc=/stream_connect=/' -e 's/^\(stream_connect=.*\)/\1/p' "$1" | sort; }
+    first() { sed -e '/^stream_connect=/{/_0\./!d;s/_0\././g;}' "$link/floorflow.cfg" >"$link/floorflow_first.cfg" && own "$link/floorflow_first.cfg"; }
+    [ "$(own "$link/config.txt")" = "$(first)" ] || stop "$link/config.txt joins other kernels than the plan's first copy"
+    [ -f "$hook" ] || sed -i "/OPT_DESIGN.TCL.PRE=/d" "$link/floorflow.cfg"
+    sed -n '/^\[vivado\]/,$p' "$link/config.txt" | grep '^prop=' >>"$link/floorflow.cfg" || true
+    sed -e "/^v++ /s#--config [^ ]*#--config $link/floorflow.cfg#" "$script" >"$link/floorflow_link.sh"
+else
+    sed -e "s#^v++ #v++ --config $link/floorflow.cfg #" "$script" >"$link/floorflow_link.sh"
+fi
 grep -q "floorflow.cfg" "$link/floorflow_link.sh" || stop "$script has no line that begins with v++"
 [ ! -f "$link/a.xclbin" ] || mv "$link/a.xclbin" "$link/a.before.xclbin"
 cd "$link"

@@ -13,7 +13,7 @@ import pytest
 from floorflow.facts import read_plan
 from tests.built_kernels import built, write
 from tests.command_line import floorflow
-from tests.emit.test_relink import LINK, TOOL
+from tests.emit.test_relink import LINK, OF_ONE, TOOL
 from tests.plans import ROOT
 
 TEXT = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
@@ -59,6 +59,10 @@ def workplace(tmp_path: Path) -> Path:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / "link").mkdir()
     (tmp_path / "link" / "run_link.sh").write_text(LINK)
+    (tmp_path / "link_of_one").mkdir()
+    (tmp_path / "link_of_one" / "run_link.sh").write_text(LINK)
+    of_plus = re.sub(r"([io]dma)0", r"\1_0", OF_ONE).replace("stream_connect=", "sc=")
+    (tmp_path / "link_of_one" / "config.txt").write_text(of_plus)
     (tmp_path / "bin").mkdir()
     for name, text in (("v++", TOOL), ("xclbinutil", "#!/bin/bash\necho 'xclbin: Frequency: 250 MHz'\n")):
         (tmp_path / "bin" / name).write_text(text)
@@ -77,6 +81,7 @@ def test_the_way_can_be_walked(workplace: Path) -> None:
     yaml = (workplace / "out" / "card" / "finn" / "build.yaml").read_text()
     assert all(f"floorflow_step.{step}" in yaml for step in re.findall(r"`(floorflow_\w+)`", TEXT))
     assert (workplace / "link" / "a.xclbin").exists()
+    assert (workplace / "link_of_one" / "a.xclbin").exists()
     assert (workplace / "out" / "zynq_bound" / "vivado" / "zynq_impl.tcl").exists()
 
 

@@ -152,7 +152,7 @@ def _too_late(name: str, value: object) -> InputError:
 
 def require_platform(request: Request) -> None:
     """Refuse what the board refuses: more FPGAs than it links before a solver is imported."""
-    several = "fpgas" in request.model_fields_set and request.fpgas not in ("auto", 1)
+    several = "fpgas" in request.model_fields_set and request.fpgas not in ("auto", 1) and not request.has_copies
     if several and not request.platform.startswith(RESOURCES_ALONE):
         with whole_imports():
             from floorflow.hardware import load_platform

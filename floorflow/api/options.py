@@ -120,6 +120,7 @@ class PlanOptions(ProblemOptions, total=False):
     area: float
     preset: Preset
     max_fpgas: int
+    replicas: int | Literal["auto"] | None
     link: str | Path | None
     topology: Topology
     host_port: str | None

@@ -67,6 +67,11 @@ class SavedPlan(ABC):
         return list(self.plan.warnings)
 
     @property
+    def spare(self) -> str:
+        """What copies of the network in empty SLRs might give, by sums; empty where that is nothing."""
+        return ""
+
+    @property
     def interrupted(self) -> bool:
         """Whether Ctrl-C or a time limit ended the search, so that more might have been found."""
         return bool(self.plan.interrupted)
@@ -201,6 +206,14 @@ class Plan(SavedPlan):
     def modules(self) -> list[dict[str, Any]]:
         """One flat row a module: engines, slot, resources, and its pblock in columns and CLB rows."""
         return list(rows.module_rows(self.plan))
+
+    @property
+    def spare(self) -> str:
+        """What copies of the network in empty SLRs might give, by sums; empty where that is nothing."""
+        from floorflow.facts.spare import controllers_of, spare
+
+        board = self._platform().fpgas[0].board
+        return spare(self.plan, controllers_of(board.memories, board.host_slr))
 
     @cached_property
     def pictures(self) -> Pictures:

@@ -438,6 +438,10 @@ class Backend(Protocol):
         """Return in words what the plan's resources are."""
         return f"estimates of back end {self.name}"
 
+    def links_copies(self, boards: Mapping[str, str], /) -> bool:
+        """Whether one build serves several copies of a network on boards with these shells, empty for none."""
+        return False
+
     def steps(self, plan: Plan, phase: int, free: Resources, /) -> Iterable[str]:
         """Return what to try next in a phase that leaves so much of all limits."""
         return ()

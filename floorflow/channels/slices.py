@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from floorflow.hardware.reach import Way
 from floorflow.resources import ZERO, Resources
@@ -90,14 +91,21 @@ class Slices:
         )
 
 
-def register_slices(streams: Sequence[SlicedStream], reach: float, free: Mapping[str, Resources]) -> Slices:
+def register_slices(
+    streams: Sequence[SlicedStream],
+    reach: float,
+    free: Mapping[str, Resources],
+    least: Mapping[str, int] = MappingProxyType({}),
+) -> Slices:
     """Return slices for all streams longer than the reach; ``free`` is what slots may still hold.
 
-    Where all of them do not fit, streams get theirs one after the other, the longest first, as long as that fits.
+    ``least``: so many at least, by channel, as another place needs them. Where all of them do not fit, streams get
+    theirs one after the other, the longest first, as long as that fits.
     """
     longest = {s.name: s.way.way.longest_tiles for s in streams if s.way is not None}
-    order = sorted((s for s in streams if longest.get(s.name, 0.0) > reach), key=lambda s: -longest[s.name])
-    wanted = {s.name: s.way.way.slices(reach) for s in order if s.way is not None}
+    long = [s for s in streams if longest.get(s.name, 0.0) > reach or (s.way is not None and least.get(s.name))]
+    order = sorted(long, key=lambda s: -longest[s.name])
+    wanted = {s.name: max(s.way.way.slices(reach), least.get(s.name, 0)) for s in order if s.way is not None}
     found = _fitting(streams, wanted, reach, free)
     if found is not None:
         return found

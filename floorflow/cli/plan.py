@@ -31,6 +31,9 @@ floorflow plan model.onnx -p pynq-z1 --cap LUT=0.6 --cap BRAM18=0.8 -o out
 floorflow plan model.onnx -p u250 --folding folding.json -o out
   keep a folding, place it
 
+floorflow plan model.onnx -p u250 --replicas 4 -o out
+  four equal copies on one card, at four times the rate if each SLR holds one
+
 floorflow plan camera.onnx radar.onnx -p u250 --fps camera=500 --fps radar=2000 -o out
   several networks on one card, each at a rate of its own
 
@@ -65,7 +68,7 @@ def plan(
                     sys.stdout.write(made.main_file.decode())
                     sys.stdout.flush()
                 if not quiet:
-                    talk.print(plain(f"{made}\n{written(out, made.next_steps(out))}"))
+                    talk.print(plain(f"{made}\n{written(out, made.next_steps(out), made.spare)}"))
 
             ending = save_whole(made, out, force=force, progress=told, tell=tell)
         ending.tell(quiet=quiet)

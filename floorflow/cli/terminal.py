@@ -65,14 +65,15 @@ def _warnings_told() -> Iterator[None]:
         yield
 
 
-def written(out: Path, next_steps: Sequence[str]) -> str:
-    """Name the report, the check and what comes next, of a plan that was written to ``out``."""
+def written(out: Path, next_steps: Sequence[str], spare: str = "") -> str:
+    """Name the report, the check and what comes next, of a plan that was written to ``out``, and what is ``spare``."""
     lines = [
         f"written to {out}",
         f"  report    {out / 'report.txt'}",
         f"  check     floorflow check {shlex.quote(str(out))}",
     ]
     lines += [f"  next      {'; '.join(next_steps)}"] if next_steps else []
+    lines += [f"  copies    {spare}"] if spare else []
     return "\n".join(lines)
 
 

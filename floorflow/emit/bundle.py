@@ -133,7 +133,7 @@ def _unbound(plan: Plan, number: int, fpga: Fpga, header: str) -> dict[str, obje
     board, phase = fpga.board, plan.phases[number]
     texts = {}
     if fpga in constrained_fpgas(phase, [fpga]):
-        styles, constraints = _styles(phase, fpga), list(_of_fpga(phase, fpga, _members(phase)))
+        styles, constraints = _styles(phase, fpga), list(_of_fpga(phase, fpga, _built(plan, phase)))
         texts["pblocks.tcl"] = tcl(header, styles, board.part, constraints)
         texts["pblocks.xdc"] = xdc(header, styles, constraints)
     return {
@@ -149,6 +149,14 @@ def _unbound(plan: Plan, number: int, fpga: Fpga, header: str) -> dict[str, obje
 def _members(phase: PhaseEntry) -> dict[str, str]:
     """Return, for every engine, what stands for the cells of its module until a build tells them."""
     return {engine: f"members:{module.name}" for module in phase.modules for engine in module.engines}
+
+
+def _built(plan: Plan, phase: PhaseEntry) -> dict[str, str]:
+    """Return the same of what one build makes: of copies the engines of the first."""
+    members = _members(phase)
+    if plan.replicas is None or len(plan.networks) == 1:
+        return members
+    return {engine: cells for engine, cells in members.items() if engine.startswith(f"{plan.networks[0].name}/")}
 
 
 def _styles(phase: PhaseEntry, fpga: Fpga) -> list[str]:
@@ -167,7 +175,7 @@ def _of_fpga(phase: PhaseEntry, fpga: Fpga, cells: Mapping[str, str]) -> Iterato
     entries, styles = phase.floorplan[fpga.name].pblocks, phase.constraint_styles
     alone: dict[str, list[str]] = {}
     for module in phase.modules:
-        if module.name not in entries:
+        if module.name not in entries or module.engines[0] not in cells:
             continue
         entry = entries[module.name]
         slr, style = slots[entry.slot].slr, styles[entry.slot]

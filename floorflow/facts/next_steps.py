@@ -15,6 +15,7 @@ from floorflow.facts.partition import SlotUse
 from floorflow.facts.phase import PhaseNetworkEntry
 from floorflow.facts.platform import cheaper_ports
 from floorflow.facts.search import RefusalEntry, TraceEntry
+from floorflow.facts.spare import controllers_of, spare
 from floorflow.facts.text import chance, number, rate
 from floorflow.resources import RESOURCE_NAMES, total
 
@@ -286,6 +287,12 @@ def _hops(view: Context) -> Iterator[str]:
             )
 
 
+def _spare(view: Context) -> Iterator[str]:
+    """Say what copies in empty SLRs might give."""
+    told = spare(view.plan, controllers_of(view.platform.memories, view.platform.host_slr))
+    yield from [told] if told else []
+
+
 def _host_port(view: Context) -> Iterator[str]:
     """Say what another memory channel would free of the host's slot, where that is full."""
     at_host = {*view.platform.host_slots}
@@ -328,4 +335,4 @@ def _of_the_back_end(view: Context) -> Iterator[str]:
 
 _SLOTS = (_hops, _full_slots, _host_port, _spare_fpgas, _full_links)
 
-_STEPS = (_rate, *_SLOTS, _packing, _gaps, _overhead, _of_the_back_end)
+_STEPS = (_rate, _spare, *_SLOTS, _packing, _gaps, _overhead, _of_the_back_end)

@@ -18,6 +18,7 @@ from floorflow.facts.partition import RegistersAtBoundary
 from floorflow.facts.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.facts.platform import PlatformEntry, SlotEntry
 from floorflow.facts.region import ReconfigurableEntry, slots_in
+from floorflow.facts.replicas import ReplicasEntry
 from floorflow.facts.schedule import ScheduleEntry
 from floorflow.facts.summary import SummaryEntry
 from floorflow.facts.targets import TargetsEntry
@@ -57,6 +58,7 @@ class Plan(PlanModel):
     targets: TargetsEntry | None = None
     reconfigurable: ReconfigurableEntry | None = None
     memory_schedule: MemoryScheduleEntry | None = None
+    replicas: ReplicasEntry | None = None
     limits_lifted: list[LiftedEntry] = Field(default_factory=list)
     warnings: list[str]
     interrupted: bool
@@ -156,8 +158,11 @@ def without_several(content: dict[str, Any]) -> dict[str, Any]:
     """Return what a plan holds without the fields of several networks where it has them not."""
     absent = {key for key in ("targets", "memory_schedule") if content[key] is None}
     kept = {key: value for key, value in content.items() if key not in absent}
+    if content["replicas"] is None:
+        del kept["replicas"]
+        kept["options"] = {key: value for key, value in kept["options"].items() if key != "replicas"}
     if len(absent) == 2:
-        kept["options"] = {k: v for k, v in content["options"].items() if k not in ("rates", "min_rate")}
+        kept["options"] = {k: v for k, v in kept["options"].items() if k not in ("rates", "min_rate")}
     return kept
 
 

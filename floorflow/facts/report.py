@@ -25,6 +25,7 @@ from floorflow.facts.plan import Plan
 from floorflow.facts.platform import PlatformFacts, host_lines
 from floorflow.facts.proofs import gaps
 from floorflow.facts.rates import balance_words, host_words, rates
+from floorflow.facts.replicas import replicas, replicas_line
 from floorflow.facts.search import price_of_order, tried
 from floorflow.facts.text import gap_of, number, rate, table, wrapped
 from floorflow.resources import RESOURCE_NAMES
@@ -128,6 +129,7 @@ SECTIONS: Sequence[tuple[str, Lines]] = (
         lambda view: [] if view.plan.memory_schedule is None else rates(view),
     ),
     ("What each network gets", _targets),
+    ("Copies", lambda view: replicas(view.plan.replicas)),
     ("Clock", _unless_shared(lambda view: view.by_network(lambda part: clocks(part.estimates)))),
     ("What makes it hard to close", lambda view: hard_to_close(view.plan, view.phase)),
     ("Longest streams", _longest),
@@ -236,7 +238,10 @@ def _overview(plan: Plan) -> list[str]:
 def summary(plan: Plan) -> str:
     """Return what a user wants to see first: what cannot be built, then rate, bottleneck, fullness, every gap."""
     lines = [*plan.unbuilt, *_unlikely(plan)]
-    lines += [line for network in plan.networks for line in _of_network(plan, network)]
+    lines += [] if plan.replicas is None else [f"{plan.replicas.network}: {replicas_line(plan.replicas)}"]
+    # All copies are alike.
+    told = plan.networks if plan.replicas is None else plan.networks[:1]
+    lines += [line for network in told for line in _of_network(plan, network)]
     lines += [] if plan.schedule is None else schedule.schedule_lines(plan.schedule)
     lines += [] if plan.memory_schedule is None else memory_schedule.memory_lines(plan.memory_schedule)
     for phase in plan.phases:
@@ -321,6 +326,7 @@ def _of_phase(plan: Plan, phase: PhaseEntry) -> list[str]:
     """Return of each stage how good its answer is, and how full the slots are."""
     of = {part.network: f"{part.network}: " if len(plan.networks) > 1 else "" for part in phase.networks}
     folded = phase.networks if plan.memory_schedule is None else ()  # there all are chosen together
+    folded = folded if plan.replicas is None else folded[:1]
     used = phase.partition.assignment.values()
     asked = plan.options.constraint_style
     caps, likely = plan.options.cap.as_dict(), lowest_clock(part.estimates for part in phase.networks)

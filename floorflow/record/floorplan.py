@@ -73,7 +73,7 @@ def floorplan(fpga: Fpga, run: PhaseRun) -> FloorplanEntry:
         },
         port_length=ports.length,
         sll_columns=ports.sll_columns(),
-        longest=[entry for part in run.wholes for entry in longest_streams(part, fpga)],
+        longest=longest_streams(run.wholes, fpga),
         weights=PlacementTerms.of(run.context.request.place_weights),
         terms=PlacementTerms.of(placement.terms),
         congestion=_routing_map(placement.routing, fpga.device),
@@ -168,7 +168,9 @@ class FpgaPorts:
 
     def _streams(self, part: Part) -> Iterator[PortStream]:
         here = {m.name for m in part.candidate.modules if part.module(m.name) in self.boxes}
-        for channel, *ends in stream_ends(part.context, part.candidate, self.fpga, here):
+        # Streams of a copy end where it has the host.
+        own = next(fpga for fpga in part.context.platform.fpgas if fpga.name == self.fpga.name)
+        for channel, *ends in stream_ends(part.context, part.candidate, own, here):
             source, target = (end if isinstance(end, Pin) else part.module(end) for end in ends)
             yield PortStream(part.channel_name(channel.name), source, target, channel.width_bits)
 

@@ -13,7 +13,7 @@ from floorflow.backends.backend import Costs
 from floorflow.channels import choices_of
 from floorflow.channels.cost_allocation import modules_between
 from floorflow.channels.implementations import Circuits, Likeness, likenesses
-from floorflow.dataflow.bands import CROSSING, LESS, MORE, spread, uncertain_sum
+from floorflow.dataflow.bands import CROSSING, LESS, MORE, fit_likelihood, spread, uncertain_sum
 from floorflow.dataflow.model import Attributes, Option, renamings
 from floorflow.dataflow.options import OptionTable
 from floorflow.facts import ChannelEntry, PhaseEntry
@@ -34,7 +34,7 @@ from floorflow.record.floorplan import constraint_styles, floorplan
 from floorflow.record.network import network_part
 from floorflow.record.part import Part, PhaseRun, uses_of_part
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, scarcity, total
-from floorflow.search.candidate.candidate import slot_demands
+from floorflow.search.candidate.candidate import slot_demands, slot_uses
 from floorflow.search.candidate.placing import least_likely
 from floorflow.search.candidate.slot_problem import Use
 
@@ -175,11 +175,23 @@ def _confidence(run: PhaseRun) -> ConfidenceEntry | None:
     if sought is None:
         return None
     chances = [least_likely(part.context, part.candidate, part.result.placements) for part in parts]
-    likelihood, place = min((chance, part.told(at)) for part, (chance, at) in zip(parts, chances, strict=True))
+    told = [(chance, part.told(at)) for part, (chance, at) in zip(parts, chances, strict=True)]
+    likelihood, place = min([*told, *(_shared_slots(parts) if len(parts) > 1 else ())])
     less = run.parts[0].result.less_likely if len(run.parts) == 1 else None
     without = None if less is None else LessLikelyEntry.of(less, likelihood=_rounded_down(less.likelihood))
     held = likelihood >= sought
     return ConfidenceEntry(held=held, likelihood=_rounded_down(likelihood), place=place, without=without)
+
+
+def _shared_slots(parts: Sequence[Part]) -> Iterator[tuple[float, str]]:
+    """Yield how likely each slot holds what all parts put there together, and its name."""
+    context = parts[0].context
+    uses = [slot_uses(part.context, part.candidate) for part in parts]
+    for slot in context.platform.slots:
+        use: dict[str, Resources] = defaultdict(lambda: ZERO)
+        for kind, need in ((kind, need) for own in uses for kind, need in own[slot.name].items()):
+            use[kind] += need
+        yield fit_likelihood(use, slot.available, context.costs.band), slot.name
 
 
 def _rounded_down(likelihood: float) -> float:

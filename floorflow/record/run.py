@@ -20,6 +20,7 @@ from floorflow.facts.options import Options
 from floorflow.facts.plan import SCHEMA, UNBUILT, CalibrationEntry
 from floorflow.facts.platform import BoundaryCrossing, FpgaEntry, PlatformEntry
 from floorflow.facts.region import ReconfigurableEntry
+from floorflow.facts.replicas import ReplicasEntry
 from floorflow.facts.schedule import ScheduleEntry
 from floorflow.facts.summary import summarise
 from floorflow.facts.targets import TargetsEntry
@@ -72,11 +73,14 @@ def record_runs(
     regions: ReconfigurableEntry | None = None,
     targets: TargetsEntry | None = None,
     shared: MemoryScheduleEntry | None = None,
+    asked: Request | None = None,
+    replicas: ReplicasEntry | None = None,
 ) -> Plan:
     """Return the Plan of networks in phases, which share a platform and, but for model and rate, their request.
 
     ``whole`` has all of the platform where phases are confined to ``regions`` of it; ``targets``: what each of several
-    networks that were planned together is to reach; ``shared``: the schedule of the external memory, if they share it.
+    networks that were planned together is to reach; ``shared``: the schedule of the external memory, if they share it;
+    ``replicas``: the networks are copies of one, for which the user ``asked`` otherwise than for each.
 
     Raises ValueError if several phases have no schedule.
     """
@@ -87,14 +91,23 @@ def record_runs(
     target = (whole or context).platform
     fpgas = [_fpga(fpga, target) for fpga in target.fpgas]
     platform = PlatformEntry.of(target, fpgas=fpgas, files=sorted(target.files))
-    request = _with_modules(context.request, runs)
+    request = _with_modules(asked or context.request, runs)
     options = options_entry(request, target, [own.request.model.name for own in contexts], targets, shared)
     networks = _networks([source.network for source in sources], runs, phases)
     notes = dict.fromkeys(note for own in contexts for note in own.dataflow.notes)
     above = [entry for run in runs for part in run.parts for entry in lifted(run.name, part)]
     boards = [fpga.board for fpga in platform.fpgas]
-    warnings = _unbuilt(context, boards, len(networks), in_regions=regions is not None)
-    warnings += [*notes, *tried, *lifted_warnings(above, context.request), *_warnings(runs, phases)]
+    linked = replicas is not None and context.backend.links_copies(
+        {fpga.board.name: fpga.board.shell.name if fpga.board.shell else "" for fpga in target.fpgas}
+    )
+    built = 1 if linked else len(networks)
+    warnings = _unbuilt(context, boards, built, in_regions=regions is not None)
+    warnings += [
+        *notes,
+        *tried,
+        *lifted_warnings(above, context.request),
+        *_warnings(runs, phases, alike=replicas is not None),
+    ]
     interrupted = any(part.result.interrupted for run in runs for part in run.parts)
     return Plan(
         schema=SCHEMA,
@@ -121,6 +134,7 @@ def record_runs(
         targets=targets,
         reconfigurable=regions,
         memory_schedule=shared,
+        replicas=replicas,
         limits_lifted=above,
         warnings=warnings,
         interrupted=interrupted,
@@ -174,13 +188,16 @@ def _networks(
     return entries
 
 
-def _warnings(runs: Sequence[PhaseRun], phases: Sequence[PhaseEntry]) -> Iterator[str]:
-    """Yield what is to be said of the platform, and of each network in each phase, by name if there are several."""
+def _warnings(runs: Sequence[PhaseRun], phases: Sequence[PhaseEntry], *, alike: bool = False) -> Iterator[str]:
+    """Yield what is to be said of the platform, and of each network in each phase, by name if there are several.
+
+    Of networks that are ``alike`` it is said once.
+    """
     yield from doubts(runs[0].context.platform)
     several = len({part.network for run in runs for part in run.parts}) > 1
     for run, entry in zip(runs, phases, strict=True):
-        for part in run.parts:
-            about = ([part.network] if several else []) + ([f"phase {run.name}"] if len(runs) > 1 else [])
+        for part in run.parts[: 1 if alike else None]:
+            about = ([part.network] if several and not alike else []) + ([f"phase {run.name}"] if len(runs) > 1 else [])
             where = f"{', '.join(about)}: " if about else ""
             timed = entry.network(part.network).estimates.throughput
             said = throughput_warnings(timed, part.candidate.fifo_slack)

@@ -143,12 +143,17 @@ def loads(run: PhaseRun) -> list[LoadEntry]:
     return [*boundaries, *links]
 
 
-def longest_streams(part: Part, fpga: Fpga) -> list[LongStreamEntry]:
+def longest_streams(parts: Sequence[Part], fpga: Fpga) -> list[LongStreamEntry]:
     """Return the longest streams of an FPGA: those that should have slices first, then by their way without any."""
+    entries = [entry for part in parts for entry in _long_streams(part, fpga)]
+    return sorted(entries, key=lambda row: (row.way_tiles <= row.comfortable_tiles, -row.unsliced_tiles))[:LISTED]
+
+
+def _long_streams(part: Part, fpga: Fpga) -> list[LongStreamEntry]:
     slices, clock_mhz = part.candidate.slices, part.context.platform.clock_mhz
     most = comfortable_tiles(clock_mhz)
     own = {slot.name for slot in fpga.slots}
-    entries = [
+    return [
         LongStreamEntry(
             channel=part.channel_name(name),
             tiles=placed.way.tiles,
@@ -161,4 +166,3 @@ def longest_streams(part: Part, fpga: Fpga) -> list[LongStreamEntry]:
         for name, placed in slices.ways.items()
         if placed.slots[0] in own and placed.way.tiles
     ]
-    return sorted(entries, key=lambda row: (row.way_tiles <= most, -row.unsliced_tiles))[:LISTED]

@@ -40,7 +40,7 @@ from floorflow.request.choices import (
     Reconfigure,
     TieBreak,
 )
-from floorflow.request.readers import areas, confidence, fixed_pblocks, fpga_count, products, settings
+from floorflow.request.readers import areas, confidence, copy_count, fixed_pblocks, fpga_count, products, settings
 from floorflow.request.spelling import (
     BUDGET,
     EFFORT,
@@ -98,6 +98,7 @@ EngineShare = Annotated[
 ]
 MostProducts = Annotated[int | str, BeforeValidator(products)]
 FpgaCount = Annotated[int | Literal["auto"], BeforeValidator(fpga_count)]
+CopyCount = Annotated[int | Literal["auto"] | None, BeforeValidator(copy_count)]
 FoldMethod = Annotated[str, MethodNames("folding", of_backend=True)]
 """Folding methods that need the problem alone, and those of the back end."""
 PartitionMethod = Annotated[str, MethodNames("partition")]
@@ -165,6 +166,11 @@ class Request(BaseModel):
 
     fpgas: Annotated[FpgaCount, PLATFORM] = Field(1, description="Number of FPGAs, or auto: the least that will do.")
     max_fpgas: Annotated[int, PLATFORM] = Field(choices.MOST_FPGAS, ge=1, description="Most FPGAs that auto may take.")
+    replicas: Annotated[CopyCount, PLATFORM] = Field(
+        None,
+        description="Equal copies of the network, each in SLRs of its own, among which the host deals frames; or auto: "
+        "as many as give the highest rate, with --fps the fewest that reach it together.",
+    )
     link: Annotated[str | None, PLATFORM] = Field(
         None, description="Kind of link, or YAML file of one, instead of the board's own."
     )
@@ -374,6 +380,7 @@ class Request(BaseModel):
                 hint="ask for fewer or raise --max-fpgas",
             )
         self._methods_go_together()
+        self._copies_can_be_planned()
         self._phases_can_be_planned()
         self._areas_can_be_kept()
         return self
@@ -390,6 +397,26 @@ class Request(BaseModel):
             if given and self.reconfigure != "none":
                 told = f"--reconfigure {self.reconfigure}: {option} is for a design that stays"
                 raise InputError(told, hint="leave out one of the two")
+
+    def _copies_can_be_planned(self) -> None:
+        """Refuse what names places of one network, or is of no rate, where there are copies of it."""
+        if not self.has_copies:
+            return
+        refused = {
+            f"--reconfigure {self.reconfigure}": self.reconfigure != "none",
+            "--objective latency": self.objective == "latency",
+            "--host-port": self.host_port is not None,
+            "--fix-pblock": bool(self.fix_pblock),
+            "--constraints": self.constraints is not None,
+            "--stay-near": self.stay_near is not None,
+            "--from": self.start_from is not None,
+            "--link": self.link is not None,
+        }
+        option = next((option for option, given in refused.items() if given), None)
+        if option is not None:
+            raise InputError(
+                f"--replicas {self.replicas}: {option} is for a network alone", hint="leave out one of the two"
+            )
 
     def _phases_can_be_planned(self) -> None:
         """Refuse what does not go with partitions in time."""
@@ -447,6 +474,11 @@ class Request(BaseModel):
         if options.get("backend", self.backend) != self.backend:
             del asked["backend_options"]
         return type(self)(**{**asked, **options})
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether there may be several copies of the network, each card with its own."""
+        return self.replicas not in (None, 1)
 
     @property
     def goal(self) -> Objective:

@@ -18,6 +18,16 @@ def fpga_count(value: object) -> object:
     return int(text)
 
 
+def copy_count(value: object) -> object:
+    """Read a number of copies, ``auto``, or nothing."""
+    text = str(value)
+    if value is None or text == "auto":
+        return value
+    if isinstance(value, bool) or not (text.isascii() and text.isdecimal()) or int(text) < 1:
+        raise InputError(f"--replicas {text}: expected auto or a number of 1 and more")
+    return int(text)
+
+
 def products(value: object) -> object:
     """Read a number of products, one for each width from which it holds (``1:8192,2:4096``), or ``none``."""
     text = NONE if value is None else str(value)

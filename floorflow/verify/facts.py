@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -15,7 +15,7 @@ from floorflow.verify.back_end import BackEnd, EngineFacts, Judge, PlannedEngine
 from floorflow.verify.hardware.boards import Board, Boards
 from floorflow.verify.hardware.routes import NO_ROADS, Link, Roads, Route, Slot, roads
 from floorflow.verify.phase_records import ChannelRecord, ModuleRecord, PartRecord, PhaseRecord
-from floorflow.verify.plan_records import FpgaRecord, MemoryScheduleRecord, PlanRecord
+from floorflow.verify.plan_records import CopyRecord, FpgaRecord, MemoryScheduleRecord, PlanRecord
 from floorflow.verify.records import SIDES, Amounts, Side, amounts
 from floorflow.verify.violations import Findings
 
@@ -146,6 +146,13 @@ class PhaseFacts:
     roads: Roads = NO_ROADS
     crossing_fifos: bool = False
     crossing_slices: bool = False
+    copies: Mapping[str, CopyRecord] = field(default_factory=dict)
+    """Where the host's streams of each copy of a network end, by its name."""
+
+    def host_of(self, board: Board, end: str) -> Board:
+        """Return the board as the network has it that an end outside belongs to."""
+        copy = self.copies.get(end.partition("/")[0])
+        return board if copy is None else board.at(copy["memory"])
 
     def add(self, name: str, where: str, message: str) -> None:
         """Record one violation."""
@@ -214,6 +221,9 @@ class PhaseFacts:
         """Return where an end of a channel lies; what is outside: in the host's slot of the first FPGA or the last."""
         if not is_outside(end):
             return self.slot_of_module(self.module_of.get(end))
+        copy = self.copies.get(end.partition("/")[0])
+        if copy is not None:
+            return self.slots.get(copy["slot"])
         fpgas = list(self.fpgas.values())
         return self.slots.get(fpgas[0 if enters else -1]["host_slot"])
 
@@ -307,6 +317,7 @@ def phases_of(plan: PlanRecord, boards: Boards, judge: Judge | None, findings: F
             between,
             fifos,
             slices,
+            {copy["network"]: copy for copy in (plan.get("replicas") or {"placed": []})["placed"]},
         )
         phases.append(phase)
     return phases
@@ -321,6 +332,7 @@ def _back_end(
         "options": plan["options"]["backend_options"],
         "parts": [fpga["part"] for fpga in plan["platform"]["fpgas"]],
         "several_networks": len(plan["networks"]) > 1,
+        "copies": [copy["network"] for copy in (plan.get("replicas") or {"placed": []})["placed"]],
         "keep_folding": plan["options"].get("keep_folding") is True,
         "engines": rows,
         "slots": {name: (slot.fpga_number, slot.slr) for name, slot in slots_of(plan).items()},

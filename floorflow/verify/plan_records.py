@@ -52,6 +52,7 @@ class PlanRecord(TypedDict):
     targets: NotRequired[TargetsRecord | None]
     reconfigurable: NotRequired[ReconfigurableRecord | None]
     memory_schedule: NotRequired[MemoryScheduleRecord | None]
+    replicas: NotRequired[ReplicasRecord | None]
     limits_lifted: list[LiftedLimitRecord]
     warnings: list[str]
     interrupted: bool
@@ -112,6 +113,7 @@ class OptionsRecord(TypedDict):
     fix_pblock: NotRequired[dict[str, str]]
     place_weights: Terms
     host_port: str | None
+    replicas: NotRequired[FpgaCount | None]
     link: FolderName | None
     objective: str
     reconfigure: NotRequired[Reconfigure]
@@ -336,6 +338,24 @@ class TargetRecord(TypedDict):
     alone_cycles: Count
     share: float
     starved: bool
+
+
+class ReplicasRecord(TypedDict):
+    network: PlainName
+    copies: PositiveCount
+    cards: PositiveCount
+    fps: float
+    bound_fps: float
+    placed: list[CopyRecord]
+    tried: list[str]
+
+
+class CopyRecord(TypedDict):
+    network: PlainName
+    fpga: str
+    slot: str
+    memory: str | None
+    port: RectangleRecord
 
 
 class ReconfigurableRecord(TypedDict):

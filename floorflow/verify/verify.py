@@ -26,6 +26,7 @@ from floorflow.verify.rules import (
     platform,
     region_fabric,
     regions,
+    replicas,
     schedule,
     slices,
     summary,
@@ -101,6 +102,7 @@ OF_PHASES: Rules = (
     (claims.check_phase_stats, "phase objective"),
 )
 OVER_ALL: Rules = (
+    (replicas.check_replicas, "plan boards"),
     (regions.check_regions, "plan phases boards"),
     (schedule.check_timeline, "plan"),
     (schedule.check_region_files, "folder plan phases boards"),

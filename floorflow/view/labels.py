@@ -163,20 +163,12 @@ def _ports(frame: Frame, scene: Scene, *, small: bool) -> list[_Port]:
     ports: list[_Port] = []
     width_bits = _outside_bits(scene)
     for kind, colour in OUTSIDE_COLOURS.items():
-        own = {name: bits for name, bits in width_bits.items() if scene.outside[name].kind == kind}
-        if own:
-            area = frame.place(scene.host_port)
-            mark = _free_mark(area, ports)
-            ports.append(
-                _Port(
-                    tuple(own),
-                    _outside_lines(own, _SMALL_WIDTH if small else _MOST_WIDTH),
-                    area,
-                    mark,
-                    colour,
-                    _MARKS[kind],
-                )
-            )
+        known = [name for name in width_bits if scene.outside[name].kind == kind]
+        for box in dict.fromkeys(map(scene.host_port_of, known)):
+            own = {name: width_bits[name] for name in known if scene.host_port_of(name) == box}
+            area = frame.place(box)
+            lines = _outside_lines(own, _SMALL_WIDTH if small else _MOST_WIDTH)
+            ports.append(_Port(tuple(own), lines, area, _free_mark(area, ports), colour, _MARKS[kind]))
     if not small and scene.ports and scene.link_port is not None:
         area = frame.place(scene.link_port)
         names = tuple(port.name for port in scene.ports)

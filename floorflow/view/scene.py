@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from floorflow.errors import InputError
@@ -153,8 +153,14 @@ class Scene:
     """What the plan says of the stream whose registers lie furthest apart; None where it knows none."""
     at_boundaries: str
     """What streams have at the SLR boundaries that they cross."""
+    copies: Mapping[str, Box] = field(default_factory=dict)
+    """Where the host's streams of each copy of a network enter and leave, by its name."""
     unconstrained: str = ""
     """Why there is no floorplan, where one module fills a die of one SLR: no rectangle is drawn."""
+
+    def host_port_of(self, end: str) -> Box:
+        """Return where an end outside the engines enters or leaves."""
+        return self.copies.get(self.outside[end].network, self.host_port)
 
     @property
     def outside_kinds(self) -> set[str]:
@@ -195,8 +201,15 @@ def read_scene(plan: Plan, fpga: str, phase: int = 0) -> Scene:
         edge_ports=tuple(read_edge_ports(plan, fpga, phase).values()),
         longest=read_longest(plan, fpga, phase),
         at_boundaries=_at_boundaries(entry.get("crossing", {}), built=plan["phases"][phase].get("slices_built", False)),
+        copies={copy["network"]: Box.of_cells(copy["port"]) for copy in copies_of(plan)},
         unconstrained=filled_by_one(plan, fpga, phase),
     )
+
+
+def copies_of(plan: Plan) -> list[Mapping[str, Any]]:
+    """Return the copies of a network that a card holds; none where there are no several."""
+    found: list[Mapping[str, Any]] = (plan.get("replicas") or {"placed": []})["placed"]
+    return found if len(found) > 1 else []
 
 
 def filled_by_one(plan: Plan, fpga: str, phase: int) -> str:

@@ -142,12 +142,14 @@ def read_slots(plan: Plan, fpga: str, phase: int = 0) -> tuple[SlotView, ...]:
 
 
 def _outside_by_slot(plan: Plan, phase: int) -> dict[str, list[OutsideEnd]]:
-    """Return the ends outside the engines by slot: sources in the first FPGA, targets in the last."""
+    """Return the ends outside the engines by slot: sources in the first FPGA, targets in the last, or with copies."""
     host_slots = [item["host_slot"] for item in plan["platform"]["fpgas"]]
+    of_copies = {copy["network"]: copy["slot"] for copy in (plan.get("replicas") or {"placed": []})["placed"]}
     by_slot: dict[str, list[OutsideEnd]] = {}
     for end, slot in (("source", host_slots[0]), ("target", host_slots[-1])):
         ends = outside_ends(channel[end] for channel in plan["phases"][phase]["channels"])
-        by_slot.setdefault(slot, []).extend(ends.values())
+        for each in ends.values():
+            by_slot.setdefault(of_copies.get(each.network, slot), []).append(each)
     return by_slot
 
 

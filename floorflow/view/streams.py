@@ -96,14 +96,15 @@ def stream_lines_between(
     A stream that only passes from link to link at one port has no line on the die.
     """
     modules = {module.name: die.slr_at(module.box.bottom) for module in scene.modules}
-    links, host = {port.name for port in scene.ports}, die.slr_at(scene.host_port.bottom)
+    links = {port.name for port in scene.ports}
+    hosts = {end: die.slr_at(scene.host_port_of(end).bottom) for end in scene.outside}
     tops = {name: slr.top for name, slr in die.slrs}
 
     def reach(stream: StreamView) -> Reach:
         both = stream.source, stream.target
         if not links.isdisjoint(both):
             return "link"
-        if len({modules.get(end, host) for end in both}) > 1:
+        if len({modules[end] if end in modules else hosts.get(end) for end in both}) > 1:
             return "fpga"
         return next((scene.outside[end].kind for end in both if end in scene.outside), "slr")
 

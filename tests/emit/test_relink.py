@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+import floorflow as ff
 from tests import built_kernels
+from tests.plans import FAST, TFC
 
 SHELL = "xilinx_u250_gen3x16_xdma_4_1_202210_1"
 TOOL = """#!/bin/bash
@@ -120,3 +122,56 @@ def test_a_folder_that_is_none_of_finns_is_refused(bound: Path, link: Path) -> N
     link.mkdir()
     assert "give FINN's link folder" in relink(bound, link).stderr
     assert "fpga7" in relink(bound, link, "fpga7").stderr
+
+
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a plan of two copies on a card."""
+    out = tmp_path_factory.mktemp("copies") / "out"
+    ff.plan(TFC, "alveo-u250", replicas=2, **FAST).save(out)
+    return out
+
+
+OF_ONE = """[connectivity]
+nk=StreamingDataflowPartition_0:1:idma0
+slr=idma0:SLR2
+sp=idma0.m_axi_gmem0:DDR[2]
+nk=StreamingDataflowPartition_1:1:StreamingDataflowPartition_1
+slr=StreamingDataflowPartition_1:SLR2
+stream_connect=idma0.m_axis_0:StreamingDataflowPartition_1.s_axis_0
+nk=StreamingDataflowPartition_2:1:odma0
+stream_connect=StreamingDataflowPartition_1.m_axis_0:odma0.s_axis_0
+[vivado]
+prop=run.impl_1.STEPS.PLACE_DESIGN.ARGS.DIRECTIVE=Explore
+"""
+"""What FINN's VitisLink writes for one copy."""
+
+
+def test_copies_are_linked_of_the_kernels_of_one(copies: Path, link: Path) -> None:
+    (link / "config.txt").write_text(OF_ONE)
+    done = relink(copies, link)
+    assert done.returncode == 0, done.stderr
+    asked, lines = (link / "asked").read_text(), (link / "floorflow.cfg").read_text().splitlines()
+    assert f"--config {link / 'floorflow.cfg'} " in asked
+    assert "config.txt" not in asked
+    assert "nk=StreamingDataflowPartition_1:2:StreamingDataflowPartition_1_0.StreamingDataflowPartition_1_1" in lines
+    assert "prop=run.impl_1.STEPS.PLACE_DESIGN.ARGS.DIRECTIVE=Explore" in lines
+    assert not any("@" in line or "OPT_DESIGN.TCL.PRE" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("nk=StreamingDataflowPartition_2:1:odma0", "nk=StreamingDataflowPartition_3:1:odma0"),
+        ("odma0.s_axis_0", "odma0.s_axis_1"),
+        ("StreamingDataflowPartition_1.m_axis_0", "StreamingDataflowPartition_1.m_axis_1"),
+        ("nk=StreamingDataflowPartition_1:1:StreamingDataflowPartition_1\n", ""),
+    ],
+)
+def test_copies_of_other_kernels_are_refused(copies: Path, link: Path, old: str, new: str) -> None:
+    assert old in OF_ONE
+    (link / "config.txt").write_text(OF_ONE.replace(old, new))
+    done = relink(copies, link)
+    assert done.returncode == 2
+    assert "joins other kernels than the plan's first copy" in done.stderr
+    assert not (link / "asked").exists()

@@ -12,7 +12,7 @@ from tests.verify import (
     mutants_streams,
     planting,
 )
-from tests.verify.mutants_phases import AT_MEMORY, PHASES, RECONFIGURED, TARGETS
+from tests.verify.mutants_phases import AT_MEMORY, COPIES, PHASES, RECONFIGURED, TARGETS
 from tests.verify.mutants_regions import REGIONS
 from tests.verify.mutants_resource_plan import ON_RESOURCES
 from tests.verify.planting import ONE_NETWORK, Files, Mutant, NotApplicable, Plan
@@ -20,7 +20,12 @@ from tests.verify.planting import ONE_NETWORK, Files, Mutant, NotApplicable, Pla
 ONE_NETWORK.rows("one network", planting, mutants_files, mutants_floorplan, mutants_plan, mutants_streams)
 ONE_NETWORK.rows("extras", mutants_files, second="told", around=mutants_files.beside)
 PHASES.rows("two by two", planting, mutants_files, mutants_plan, mutants_streams, mutants_phases)
-for registry, section in ((AT_MEMORY, "at memory"), (RECONFIGURED, "reconfigured"), (TARGETS, "targets")):
+for registry, section in (
+    (AT_MEMORY, "at memory"),
+    (RECONFIGURED, "reconfigured"),
+    (TARGETS, "targets"),
+    (COPIES, "copies"),
+):
     registry.rows(section, planting, mutants_phases)
 REGIONS.rows("regions", planting, mutants_regions)
 ON_RESOURCES.rows("on resources", planting, mutants_resource_plan)
@@ -35,6 +40,7 @@ for mutant in MUTANTS:
 __all__ = [
     "ACROSS",
     "AT_MEMORY",
+    "COPIES",
     "FAMILIES",
     "MUTANTS",
     "ON_RESOURCES",

@@ -163,6 +163,14 @@ def load_that_takes_half_as_long(plan: Plan, files: Files) -> None:
 
 
 TARGETS = Registry()
+COPIES = Registry()
+LINKS = "vitis/floorflow.cfg"
+
+
+def put(files: Files, old: str, new: str) -> None:
+    """Replace a text that the configuration of copies holds."""
+    assert old in files[LINKS]
+    files[LINKS] = files[LINKS].replace(old, new, 1)
 
 
 def row(plan: Plan, network: str) -> Plan:

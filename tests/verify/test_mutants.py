@@ -12,7 +12,7 @@ import pytest
 from floorflow.verify import VIOLATIONS, check
 from floorflow.verify.finn.build import FINDINGS
 from floorflow.verify.finn.judge import findings as finn_findings
-from tests.verify.mutants import ACROSS, MUTANTS, REGIONS, TARGETS, Files, Mutant, Plan
+from tests.verify.mutants import ACROSS, COPIES, MUTANTS, REGIONS, TARGETS, Files, Mutant, Plan
 from tests.verify.mutants_files import slices_asked
 from tests.verify.mutants_phases import AT_MEMORY, IN_REGION_FILES, IN_TIMELINES, RECONFIGURED
 from tests.verify.planting import ANY_PLAN, JOIN, LINK_CORES, TWO_FPGAS, TWO_SLRS, NotApplicable
@@ -58,7 +58,7 @@ def test_mutants_with_needs_do_not_apply_where_these_are_not_met() -> None:
 
 def test_titles_are_unique_and_every_violation_has_a_mutant() -> None:
     assert max(Counter(mutant.title for mutant in MUTANTS).values()) == 1
-    everywhere = (*MUTANTS, *ACROSS, *RECONFIGURED.mutants, *TARGETS.mutants, *REGIONS.mutants)
+    everywhere = (*MUTANTS, *ACROSS, *RECONFIGURED.mutants, *TARGETS.mutants, *COPIES.mutants, *REGIONS.mutants)
     at_memory = {mutant.expected for mutant in AT_MEMORY.mutants} & {*VIOLATIONS}  # others are of the back end alone
     assert {mutant.expected for mutant in everywhere} | at_memory | {
         expected for expected, _ in (*IN_REGION_FILES.values(), *IN_TIMELINES.values())

@@ -43,7 +43,7 @@ from floorflow.backends.finn.roles import (
     weight_memory,
 )
 from floorflow.backends.finn.specialise import respecialised, specialised
-from floorflow.backends.finn.step_files import check_flow, unbuilt
+from floorflow.backends.finn.step_files import check_flow, flow_of, unbuilt
 from floorflow.backends.placed import Home, PlacedStream
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow
 from floorflow.dataflow.options import OptionTable
@@ -160,6 +160,10 @@ class FinnBackend(Backend):
     def unbuilt(self, boards: Sequence[str], networks: int, options: FinnOptions, *, in_regions: bool) -> Sequence[str]:
         """Return that FINN makes one design of one network for one card that it has a shell for."""
         return unbuilt(boards, networks, in_regions=in_regions)
+
+    def links_copies(self, boards: Mapping[str, str], /) -> bool:
+        """Whether v++ links them."""
+        return all(flow_of(board, shell) == "vitis" for board, shell in boards.items())
 
     def unlinkable(
         self,

@@ -10,6 +10,7 @@ from typing import Any
 
 from floorflow.backends.builds import Binding
 from floorflow.backends.finn.config import as_json
+from floorflow.backends.finn.copies_link import copies_lines
 from floorflow.backends.finn.made_graph import fifo_config
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.specialise import PREFERENCE
@@ -29,7 +30,7 @@ Places = dict[str, dict[str, Any]]
 def files(plan: Plan, phase: int) -> dict[str, str]:
     """Return the files of a phase, by their paths in its folder; those of a network apart if there are several."""
     made: dict[str, str] = {}
-    for one in networks_in(plan, phase):
+    for one in _built(plan, phase):
         folder = folder_of(plan, one.network.name)
         contents = {
             "folding_config": folding_config(one),
@@ -44,13 +45,22 @@ def files(plan: Plan, phase: int) -> dict[str, str]:
 def bound_files(plan: Plan, phase: int, fpgas: Sequence[Mapping[str, Any]], library: str) -> dict[str, str]:
     """Return the files with which FINN builds a phase of the plan; ``fpgas`` as `step_files` has them."""
     made: dict[str, str] = {}
-    for one in networks_in(plan, phase):
+    for one in _built(plan, phase):
         own = step_files(one, fpgas, library, known_fifos=_knows_fifos(one))
         made |= {f"{folder_of(plan, one.network.name)}/{name}": text for name, text in own.items()}
-        if len(plan.phases) == len(plan.networks) == 1:  # FINN builds one network into one bitstream
+        # FINN builds one network into one bitstream, and kernels for copies of it.
+        if len(plan.phases) == 1 and (len(plan.networks) == 1 or (plan.replicas is not None and not plan.unbuilt)):
             slices = plan.options.backend_options.crossing_slices
-            made |= flow_files(json.loads(own["floorflow_plan.json"]), fpgas, with_slices=slices)
+            copies = None if len(plan.networks) == 1 else plan.replicas
+            lines = None if copies is None else copies_lines(one, copies.placed)
+            data = json.loads(own["floorflow_plan.json"])
+            made |= flow_files(data, fpgas, with_slices=slices, copies=lines)
     return made
+
+
+def _built(plan: Plan, phase: int) -> list[NetworkInPhase]:
+    """Return the networks that are built: each, but of copies the first for all."""
+    return networks_in(plan, phase)[: None if plan.replicas is None else 1]
 
 
 def folding_file(plan: Plan, network: str) -> str:
@@ -60,7 +70,7 @@ def folding_file(plan: Plan, network: str) -> str:
 
 def folder_of(plan: Plan, network: str) -> str:
     """Return the folder of a network's files in that of a phase."""
-    return "finn" if len(plan.networks) == 1 else f"finn/{network}"
+    return "finn" if len(plan.networks) == 1 or plan.replicas is not None else f"finn/{network}"
 
 
 def cells(plan: Plan, phase: int, cell_pattern: str) -> dict[str, str]:

@@ -49,6 +49,8 @@ def next_step(plan: Plan, phase: int, folder: Path) -> str:
     """Return how FINN builds each network in a phase, whose files lie in ``folder``."""
     plus = isinstance(plan.options.backend_options, FinnOptions) and plan.options.backend_options.finn == "plus"
     files = [folder / Path(folding_file(plan, part.network)).parent for part in plan.phases[phase].networks]
+    if plan.replicas is not None:
+        files = files[:1]
     names = ", ".join(str(file / ("build.yaml" if plus else "build.py")) for file in files)
     tool = "FINN+" if plus else "FINN"
     if len(plan.platform.fpgas) > 1:
@@ -56,6 +58,10 @@ def next_step(plan: Plan, phase: int, folder: Path) -> str:
         return f"{tool}: {folders} is for reading: folding, FIFO depths and places; no build of it ends"
     if len(files) > 1 or plan.reconfigurable is not None:
         return f"{tool}: {names}; {'each ends' if len(files) > 1 else 'it ends'} at a stitched IP"
+    if len(plan.networks) > 1 and plan.unbuilt:
+        return f"{tool}: {names} makes one copy, and ends at a stitched IP"
+    if len(plan.networks) > 1:
+        return f"{tool}: {names} makes one copy; {folder / 'vitis/relink.sh'} LINK_DIR links all of its kernels"
     ends = " ends at a stitched IP" if plan.unbuilt else ""
     return f"{tool}: {names}{ends}; after a build of your own: floorflow bind"
 

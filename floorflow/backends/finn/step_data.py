@@ -126,8 +126,14 @@ def step_data(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[s
     whole = {} if len(one.plan.phases) == 1 else {"whole": _whole(one)}
     plan = one.plan
     stops = {"stops": list(plan.unbuilt)} if len(plan.platform.fpgas) > 1 else {}
-    joined = {"part_of_a_design": True} if len(plan.networks) > 1 or plan.reconfigurable is not None else {}
+    joined = {"part_of_a_design": True} if _is_part(plan) else {}
     return {**found.bound.plan, "fpgas": list(fpgas), "kernels": found.kernels, **whole, **stops, **joined}
+
+
+def _is_part(plan: Plan) -> bool:
+    """Whether a network's build is a part of a design: beside others, or in a region; copies are of one build."""
+    several = len(plan.networks) > 1 and (plan.replicas is None or bool(plan.unbuilt))
+    return several or plan.reconfigurable is not None
 
 
 def _whole(one: NetworkInPhase) -> dict[str, list[dict[str, Any]]]:

@@ -247,10 +247,10 @@ if __name__ == "__main__":
 VERSIONS = {"main": ("2022.2",), "dev": ("2022.2",), "plus": ("2022.2", "2024.2")}
 """Versions of Vivado and Vitis that each FINN is made for."""
 _CONFIG = """\
-# For v++, beside FINN's own configuration; relink.sh hands it over.
+# For v++, {beside} FINN's own configuration; relink.sh hands it over.
 # platform: {platform}
 # versions: {versions}
-[connectivity]
+{told}[connectivity]
 {ports}
 [vivado]
 prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE=@HOOK@
@@ -338,11 +338,16 @@ def check_flow(options: FinnOptions, boards: Mapping[str, str]) -> None:
 
 
 def flow_files(
-    data: Mapping[str, Any], fpgas: Sequence[Mapping[str, Any]], *, with_slices: bool = False
+    data: Mapping[str, Any],
+    fpgas: Sequence[Mapping[str, Any]],
+    *,
+    with_slices: bool = False,
+    copies: Sequence[str] | None = None,
 ) -> dict[str, str]:
     """Return the files of the way that the boards take; none where nothing is constrained, or FINN has no shell.
 
-    ``with_slices``: a script inserts AMD's register slices at SLR boundaries.
+    ``with_slices``: a script inserts AMD's register slices at SLR boundaries. ``copies``: all connections of several
+    copies, in the place of those that FINN writes for one.
     """
     first = next((fpga for fpga in fpgas if fpga["constraints"]), None)
     flow = None if first is None else flow_of(str(first["board"]), str(first["platform"]))
@@ -352,8 +357,10 @@ def flow_files(
     made = {"vivado/floorflow_report.tcl": _shipped("floorflow_report.tcl")}
     if flow == "vitis":
         made["vitis/relink.sh"] = _shipped("relink.sh")
-        ports = "\n".join(_memory_lines(data))
-        config = _CONFIG.format(platform=first["platform"], versions=versions, ports=ports)
+        ports = "\n".join(_memory_lines(data) if copies is None else copies)
+        beside = "beside" if copies is None else "for several copies, in the place of the connections of"
+        told = "" if copies is None else f"# copies: {copies[0].split(':')[1]}\n"
+        config = _CONFIG.format(platform=first["platform"], versions=versions, told=told, ports=ports, beside=beside)
         if with_slices:
             made["vivado/floorflow_crossings.tcl"] = _shipped("floorflow_crossings.tcl")
             made["vitis/crossings.tcl"] = _crossings_script(crossings(data))

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from types import MappingProxyType
 
 from floorflow.backends.placed import Home, PlacedStream
 from floorflow.channels import Channel
@@ -342,29 +343,35 @@ Boxes = Mapping[str, tuple[str, Rect]]
 
 
 def with_slices(
-    context: PlanningContext, candidate: Candidate, placements: Mapping[str, PlacementSolution]
+    context: PlanningContext,
+    candidate: Candidate,
+    placements: Mapping[str, PlacementSolution],
+    least: Mapping[str, int] = MappingProxyType({}),
 ) -> Candidate:
     """Return the candidate with slices on its long streams, as far as its slots hold them within their caps.
 
-    Where the back end's tool cannot build them in several SLRs, streams over SLR boundaries get none.
+    ``least``: so many by channel at least. Where the back end's tool cannot build them in several SLRs, streams over
+    SLR boundaries get none.
     """
     ways = placed_ways(context, candidate, placements)
-    found = replace(candidate, slices=replace(_slices(context, candidate, ways), ways=ways))
+    found = replace(candidate, slices=replace(_slices(context, candidate, ways, least), ways=ways))
     if not found.slices.slots or unbuildable(context, found) is None:
         return found
     inside = {name: way for name, way in ways.items() if len({*way.slots}) == 1}
-    kept = _slices(context, candidate, inside)
+    kept = _slices(context, candidate, inside, least)
     reach = comfortable_tiles(context.platform.clock_mhz)
     dropped = {name: way.way.slices(reach) for name, way in ways.items() if name not in inside}
     left_out = dict(kept.left_out) | {name: count for name, count in dropped.items() if count}
     return replace(candidate, slices=replace(kept, left_out=left_out, ways=ways))
 
 
-def _slices(context: PlanningContext, candidate: Candidate, ways: Mapping[str, PlacedWay]) -> Slices:
+def _slices(
+    context: PlanningContext, candidate: Candidate, ways: Mapping[str, PlacedWay], least: Mapping[str, int]
+) -> Slices:
     demands = slot_demands(candidate)
     free = {slot: limit - demands[slot] for slot, limit in cap_limits(context).items()}
     streams = [_stream(context, channel, ways.get(channel.name)) for channel in candidate.channels]
-    return register_slices(streams, comfortable_tiles(context.platform.clock_mhz), free)
+    return register_slices(streams, comfortable_tiles(context.platform.clock_mhz), free, least)
 
 
 def _stream(context: PlanningContext, channel: Channel, way: PlacedWay | None) -> SlicedStream:

@@ -24,6 +24,7 @@ from floorflow.folding.balance import NO_BALANCE, Balance, layer_pairs
 from floorflow.folding.problem import FoldingProblem, FoldingSolution, fitting
 from floorflow.hardware import Platform
 from floorflow.hardware.areas import with_keep_outs
+from floorflow.hardware.copies import with_hosts
 from floorflow.hardware.load import described_fpgas, load_platform, require_described
 from floorflow.plugins import added_names
 from floorflow.presets import ALVEO_MHZ
@@ -68,6 +69,8 @@ def settled(request: Request) -> Request:
     described = described_fpgas(request.platform)
     if described is None:
         return request
+    if request.has_copies:
+        raise InputError(f"--replicas {request.replicas}: it is for equal cards, {request.platform} describes others")
     if "fpgas" in request.model_fields_set:
         require_described(request.platform, described, request.fpgas)
     return request.changed(fpgas=described)
@@ -84,8 +87,10 @@ def _require_a_search(request: Request) -> None:
         raise InputError(f"--from {request.start_from}: slots fold anew, so not with {other}", hint=hint)
 
 
-def platform_of(request: Request, fpgas: int | None = None) -> Platform:
+def platform_of(request: Request, fpgas: int | None = None, hosts: Sequence[str | None] = ()) -> Platform:
     """Return the request's platform, of ``fpgas`` FPGAs if that is given; of one where their number is yet to be found.
+
+    ``hosts``: the memory channel of each copy of the network, where a card has several.
 
     Raises
     ------
@@ -93,11 +98,12 @@ def platform_of(request: Request, fpgas: int | None = None) -> Platform:
         As `load_platform`.
 
     """
-    count = fpgas or (1 if request.fpgas == "auto" else request.fpgas)
+    count = fpgas or (1 if request.fpgas == "auto" or request.has_copies else request.fpgas)
     # A topology that nobody asked for contradicts no file.
     topology = request.topology if "topology" in request.model_fields_set else None
     asked = request.platform, count, request.clock_mhz, request.link, topology
-    platform = with_keep_outs(load_platform(*asked, host_port=request.host_port), request.keep_out)
+    platform = with_hosts(load_platform(*asked, host_port=request.host_port), hosts)
+    platform = with_keep_outs(platform, request.keep_out)
     own = request.backend_options
     require_one_design(request, len(platform.fpgas), 1)
     platform = replace(platform, crossing_fifos=own.crossing_fifos, crossing_slices=own.crossing_slices)
@@ -113,6 +119,7 @@ def require_one_design(request: Request, fpgas: int, networks: int) -> None:
         return
     many = f"{fpgas} FPGAs" if fpgas > 1 else f"{networks} networks" if networks > 1 else ""
     many = f"--reconfigure {request.reconfigure}" if request.reconfigure != "none" else many
+    many = f"--replicas {request.replicas}" if request.has_copies else many
     if many:
         raise InputError(
             f"--crossings vendor: its script is for one design of one network on one card, this is {many}",
@@ -268,6 +275,12 @@ def priced(source: Source, request: Request, fpgas: int, measured: Measurements 
     request = at_risk(request, dataflow, groups, costs)
     repriced = tuple(measured.repriced(dataflow, groups))
     return Priced(request, platform, backend, costs, dataflow, repriced, measured)
+
+
+def elsewhere(found: Priced, request: Request, platform: Platform) -> Priced:
+    """Return a network that is priced for another platform of the same boards, and asked for otherwise."""
+    request = at_risk(request, found.dataflow, found.groups, found.costs)
+    return replace(found, request=request, platform=platform)
 
 
 def context_of(found: Priced) -> PlanningContext | Refused:

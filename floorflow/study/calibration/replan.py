@@ -11,6 +11,7 @@ from floorflow.backends.backend import backend_named
 from floorflow.errors import InputError
 from floorflow.facts import InputFile, Plan
 from floorflow.hardware import Platform, described_fpgas, known_links, known_platforms, load_platform
+from floorflow.hardware.copies import with_hosts
 from floorflow.output import read_run
 from floorflow.reading import read_bytes, resolved
 from floorflow.request import Request
@@ -139,7 +140,10 @@ def planned_platform(out: Path, plan: Plan) -> Platform:
     options = plan.options
     name, link = _platform(out, plan, None), _link(out, options.link)
     topology = None if described_fpgas(name) is not None else options.topology
-    return load_platform(name, len(plan.platform.fpgas), options.clock_mhz, link, topology)
+    copies = [copy.memory for copy in plan.replicas.placed] if plan.replicas is not None else []
+    host = copies[0] if copies else options.host_port
+    found = load_platform(name, len(plan.platform.fpgas), options.clock_mhz, link, topology, host_port=host)
+    return with_hosts(found, copies)
 
 
 def _link(out: Path, kind: str | None) -> str | None:

@@ -258,7 +258,10 @@ def networks_of(phase: PhaseRecord, context: Mapping[str, Any]) -> list[BuiltNet
     rows: dict[str, dict[str, Row]] = {}
     for row in context["engines"].values():
         rows.setdefault(row["network"], {})[row["id"]] = row
-    several = context["several_networks"]
+    copies = context.get("copies") or ()
+    if copies:  # one build makes all
+        rows = {name: own for name, own in rows.items() if name == copies[0]}
+    several = context["several_networks"] and not copies
     return [
         _built(f"{FOLDER}/{name}" if several else FOLDER, engines, phase["channels"], context["options"])
         for name, engines in rows.items()

@@ -9,6 +9,8 @@ from typing import Any
 
 from floorflow.verify.back_end import Files
 from floorflow.verify.files import shipped_file
+from floorflow.verify.finn.copies import MEANING, check_copies
+from floorflow.verify.finn.copies import NAME as LINKED_OTHERWISE
 from floorflow.verify.finn.engines import BuiltNetwork
 from floorflow.verify.phase_records import PhaseRecord
 from floorflow.verify.plan_records import PlanRecord
@@ -186,6 +188,7 @@ CROSSINGS_FILE, SLICE_LIBRARY = "vitis/crossings.tcl", "floorflow_crossings.tcl"
 _Crossed = tuple[str, str, int]
 _CROSSED = re.compile(r" +\{(SLR\d+) (SLR\d+) (\d+) \{[^{}]*\}\}")
 FLOW_FINDINGS = {
+    LINKED_OTHERWISE: MEANING,
     "flow-file-differs": "a file of the way into Vitis or Vivado is not what the plan gives, or as shipped",
     "slices-at-boundaries-differ": "vitis/crossings.tcl has not the plan's streams between SLRs, or v++ never runs it",
     "kernel-stream-wide": "a stream between two kernels, or of a DMA engine, is wider than v++ links",
@@ -214,7 +217,8 @@ def check_flow_files(
     plan: PlanRecord, phase: PhaseRecord, folder: Files, context: Mapping[str, Any], findings: Findings
 ) -> None:
     """Judge what is there: the platform, part and memory bank that are told, the hooks, and hand-written files."""
-    if len(plan["phases"]) != 1 or len(plan["networks"]) != 1:
+    several = len(plan["networks"]) > 1
+    if len(plan["phases"]) != 1 or (several and plan.get("replicas") is None):
         return
     for way, files in HAND_WRITTEN.items():
         for path, name in files.items():
@@ -223,13 +227,19 @@ def check_flow_files(
             if folder.exists(path) and wanted is not None and folder.text(path) != wanted:
                 findings.add("flow-file-differs", folder.path(path), f"floorflow ships another {name} for {way}")
     if folder.exists("vitis/floorflow.cfg"):
-        _check_config(phase, folder, context, findings)
+        _check_config(phase, folder, context, findings, is_of_copies=several)
+        if several:
+            path = "vitis/floorflow.cfg"
+            for fault in check_copies(plan, phase, folder.text(path) or "", context["engines"]):
+                findings.add(LINKED_OTHERWISE, folder.path(path), fault)
         _check_crossings(plan, phase, folder, context, findings)
     if folder.exists("vivado/zynq_impl.tcl"):
         _check_zynq(folder, context, findings)
 
 
-def _check_config(phase: PhaseRecord, folder: Files, context: Mapping[str, Any], findings: Findings) -> None:
+def _check_config(
+    phase: PhaseRecord, folder: Files, context: Mapping[str, Any], findings: Findings, *, is_of_copies: bool
+) -> None:
     path = "vitis/floorflow.cfg"
     lines = (folder.text(path) or "").splitlines()
     last = AFTER_ROUTING if f"{STEPS}{AFTER_ROUTING}.IS_ENABLED=true" in lines else "ROUTE_DESIGN"
@@ -243,7 +253,7 @@ def _check_config(phase: PhaseRecord, folder: Files, context: Mapping[str, Any],
     leaving = (c["source"] for c in phase["channels"] if c["source"] in engines and c["target"] not in engines)
     fpga = next((engines[name]["fpga"] for name in leaving), None)
     memory = context["memories"].get(fpga) or ""
-    for line in lines:
+    for line in () if is_of_copies else lines:
         port = line.partition("m_axi_gmem0:")[2]
         if line.startswith("sp=") and port != memory:
             findings.add("flow-file-differs", folder.path(path), f"{line}: the plan's bank is {memory or 'none'}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import Any
 
@@ -136,6 +136,12 @@ class Board:
     """What no pblock of a phase may touch because it is not of the phase's region."""
     halves: Mapping[str, int] = field(default_factory=dict)
     """First row of the upper half of each SLR that the platform's file cuts in two."""
+    copies: tuple[str | None, ...] = ()
+    """The memory channel of each copy of a network, where there are several."""
+
+    def at(self, memory: str | None) -> Board:
+        """Return the board as one copy has it, whose streams of the host end at a memory channel."""
+        return replace(self, asked_memory=memory, copies=())
 
     @property
     def host_memory(self) -> Record | None:
@@ -264,9 +270,20 @@ class Board:
             "first": self.number == 0,
             "last": self.number == self.fpga_count - 1,
         }
+        if self.copies:
+            return self._beside_copies
         own = [item for item in self._stated("infrastructure") or [] if standing[item["per"]]]
         placed = [{**item, "slr": self.host_slr} if item["slr"] == AT_HOST else item for item in own]
         return self._host_controller + placed + self._link_cores
+
+    @property
+    def _beside_copies(self) -> list[Record]:
+        """What stands where the host's streams end, for every copy; a channel's controller and all else once."""
+        found: list[Record] = []
+        per_copy = {item["name"] for item in self._stated("infrastructure") or [] if item["slr"] == AT_HOST}
+        for memory in self.copies:
+            found += [item for item in self.at(memory).infrastructure if item["name"] in per_copy or item not in found]
+        return found
 
     @property
     def _host_controller(self) -> list[Record]:

@@ -231,7 +231,8 @@ def check_provenance(plan: PlanRecord, findings: Findings) -> None:
     options, name = plan["options"], "wrong-option"
     findings.expect(name, "options", "seed", options["seed"], plan["seed"])
     if options["fpgas"] != "auto":
-        findings.expect(name, "options", "fpgas", options["fpgas"], len(plan["platform"]["fpgas"]))
+        cards = (plan.get("replicas") or {"cards": 1})["cards"]
+        findings.expect(name, "options", "fpgas", options["fpgas"], cards * len(plan["platform"]["fpgas"]))
     for network in plan["networks"]:
         operations = {operation["name"] for operation in network["operations"]}
         for engine in network["engines"]:

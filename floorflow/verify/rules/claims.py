@@ -111,6 +111,7 @@ def check_search(plan: PlanRecord, findings: Findings) -> None:
         _check_ended(network, where, findings)
         _check_other_order(plan, search, where, findings)
         reached = frames_per_second(plan, network["name"])
+        reached = reached and reached * (plan.get("replicas") or {"copies": 1})["copies"]
         if options["fps"] is not None and reached is not None and reached < options["fps"] * (1 - RATE_TOLERANCE):
             findings.add("rate-missed", where, f"{reached:g} fps, {options['fps']} are asked for")
 

@@ -180,10 +180,19 @@ def load_boards(folder: Folder, plan: PlanRecord, findings: Findings) -> dict[st
         device = _device(folder.text(f"platform/devices/{fpga['device']}.yaml", findings) or "")
         where = f"platform/boards/{fpga['board']}.yaml"
         try:
-            place = number, len(fpgas), topology, kind, joins, plan["options"]["host_port"]
+            copies = tuple(copy["memory"] for copy in (plan.get("replicas") or {"placed": []})["placed"])
+            memory = copies[0] if copies else plan["options"]["host_port"]
+            place = number, len(fpgas), topology, kind, joins, memory
             free = areas_on(fpga["name"], plan["options"].get("keep_out", []))
             boards[fpga["name"]] = _complete(
-                Board(board, device, *place, asked_free=free, halves=halves[number] if number < len(halves) else {})
+                Board(
+                    board,
+                    device,
+                    *place,
+                    asked_free=free,
+                    halves=halves[number] if number < len(halves) else {},
+                    copies=copies,
+                )
             )
         except (
             BoardProblem,

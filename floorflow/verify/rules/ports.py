@@ -54,7 +54,7 @@ def port_of(phase: PhaseFacts, board: Board, fpga: str, end: str, *, enters: boo
     slot = phase.slot_of_end(end, enters=enters)
     if slot is None or slot.fpga != fpga:
         return board.link_port if slot else None
-    return board.host_port if is_outside(end) else None
+    return phase.host_of(board, end).host_port if is_outside(end) else None
 
 
 LEAST_PINS = 16

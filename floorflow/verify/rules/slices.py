@@ -115,7 +115,9 @@ def _stretches(phase: PhaseFacts, boards: Boards) -> Iterator[tuple[str, Stretch
     for channel in phase.channels:
         homes = [phase.module_of.get(channel[end]) for end in SIDES]
         ends = [
-            (fpgas[-side], boards[fpgas[-side]].host_port) if is_outside(channel[end]) else boxes.get(str(home))
+            (fpgas[-side], phase.host_of(boards[fpgas[-side]], channel[end]).host_port)
+            if is_outside(channel[end])
+            else boxes.get(str(home))
             for side, (end, home) in enumerate(zip(SIDES, homes, strict=True))
         ]
         slots = phase.ends(channel)
@@ -145,7 +147,7 @@ def _stretch(phase: PhaseFacts, board: Board, channel: ChannelRecord, source: Re
 
 def _check_counts(phase: PhaseFacts, ways: Mapping[str, Stretch], reach: float) -> None:
     """Judge that long streams have the slices that they need, and streams that meet these as many as must wait."""
-    needed = {name: way.needed(reach) for name, way in ways.items()}
+    needed = _in_any_place(phase, {name: way.needed(reach) for name, way in ways.items()})
     for channel in phase.channels:
         left_out, where = channel["slices_left_out"], f"{phase.where} channel {channel['name']}"
         if left_out:
@@ -164,6 +166,17 @@ def _check_counts(phase: PhaseFacts, ways: Mapping[str, Stretch], reach: float) 
     for name, count in stated.items():
         where = f"{phase.where} channel {name}"
         phase.expect("wrong-slices", where, "slices", count, expected.get(name, needed.get(name, 0)))
+
+
+def _in_any_place(phase: PhaseFacts, needed: dict[str, int]) -> dict[str, int]:
+    """Return the slices of each channel; copies of a network, which are made alike, have those of any of them."""
+    if not phase.copies:
+        return needed
+    bare = {name: "->".join(end.partition("/")[2] or end for end in name.split("->")) for name in needed}
+    most: Counter[str] = Counter()
+    for name, count in needed.items():
+        most[bare[name]] = max(most[bare[name]], count)
+    return {name: most[own] for name, own in bare.items()}
 
 
 def balance(phase: PhaseFacts, least: Mapping[str, int], may: Collection[str]) -> dict[str, int] | None:

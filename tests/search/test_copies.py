@@ -1,0 +1,202 @@
+"""Copies of a network: planned, placed in each of their places, told with their rates, and judged."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import floorflow as ff
+from floorflow.facts import Plan
+from floorflow.hardware import Platform, free_supply, load_platform
+from floorflow.hardware.areas import with_keep_outs
+from floorflow.hardware.copies import Place, divisions
+from floorflow.verify import check
+from tests.plans import CNV, EXAMPLES, FAST, TFC
+from tests.random_models import random_small
+
+CARD = "alveo-u250"
+
+
+def kernels(plan: Plan) -> list[Any]:
+    """Return of each copy its foldings, and its streams with FIFOs and slices."""
+    (phase,) = plan.phases
+    found = []
+    for part in phase.networks:
+        prefix = f"{part.network}/"
+        folded = {name.removeprefix(prefix): dict(own.attributes) for name, own in part.folding.engines.items()}
+        own = [channel for channel in phase.channels if channel.source.startswith(prefix)]
+        fifos = [(c.fifo_depth, c.fifo_style, c.converter, c.slices, c.width_bits) for c in own]
+        found.append((folded, fifos))
+    return found
+
+
+def is_legal(made: ff.Plan, folder: Path) -> bool:
+    made.save(folder)
+    return check(folder) == []
+
+
+def test_four_cnv_on_a_card_have_four_times_the_rate_and_cross_nothing(tmp_path: Path) -> None:
+    one, four = ff.plan(CNV, CARD, **FAST), ff.plan(CNV, CARD, replicas=4, **FAST)
+    own = four.plan.replicas
+    assert own is not None
+    fps = one.plan.summary.networks[0].fps
+    assert own.fps == pytest.approx(4 * fps)
+    assert own.bound_fps == pytest.approx(4 * fps)
+    assert [copy.memory for copy in own.placed] == ["DDR[0]", "DDR[1]", "DDR[2]", "DDR[3]"]
+    assert [copy.slot for copy in own.placed] == [f"fpga0.SLR{k}" for k in range(4)]
+    assert four.plan.only_phase.partition.crossings == []
+    first, *others = kernels(four.plan)
+    assert all(other == first for other in others)
+    assert "4 copies: 141,723 frames/s together, 35,430 each" in str(four).splitlines()[0]
+    assert four.plan.unbuilt == []
+    assert is_legal(four, tmp_path / "out")
+    assert "--replicas 4 may give 4 times the frames/s, 141,723: an estimate" in one.spare
+    assert four.spare == ""
+
+
+def test_eight_tfc_share_slrs_in_bands(tmp_path: Path) -> None:
+    made = ff.plan(TFC, CARD, replicas=8, **FAST)
+    own = made.plan.replicas
+    assert own is not None
+    assert own.fps == pytest.approx(8 * made.plan.summary.networks[0].fps)
+    assert sorted(copy.slot for copy in own.placed) == [f"fpga0.SLR{k // 2}" for k in range(8)]
+    assert is_legal(made, tmp_path / "out")
+    lines = made.files["vitis/floorflow.cfg"].decode().splitlines()
+    assert sum(line.startswith("nk=") and ":8:" in line for line in lines) == 3
+    assert sum(line.startswith("slr=") for line in lines) == 24
+    assert any(line.startswith("copies at DDR[0] read and write") for line in made.warnings)
+
+
+@pytest.mark.slow
+def test_two_mobilenets_on_two_cards_are_one_on_each(tmp_path: Path) -> None:
+    asked = {"replicas": 2, "fpgas": 2, **FAST}
+    made = ff.plan(EXAMPLES / "mobilenet_v1_w4a4.onnx", CARD, **asked)
+    own = made.plan.replicas
+    assert own is not None
+    assert (own.copies, own.cards, len(own.placed), len(made.plan.platform.fpgas)) == (2, 2, 1, 1)
+    assert own.fps == pytest.approx(2 * made.plan.summary.networks[0].fps)
+    assert made.plan.options.fpgas == 2
+    assert is_legal(made, tmp_path / "out")
+
+
+def test_more_cards_are_taken_where_one_has_no_place(tmp_path: Path) -> None:
+    made = ff.plan(TFC, "pynq-z1", replicas=4, fpgas="auto", max_fpgas=4, **FAST)
+    own = made.plan.replicas
+    assert own is not None
+    assert (own.copies, own.cards, len(own.placed)) == (4, 2, 2)
+    assert any("4 copies on 1 card" in warning for warning in made.warnings)
+    assert is_legal(made, tmp_path / "out")
+    with pytest.raises(ff.LimitReached, match="places for 3 copies") as refused:
+        ff.plan(TFC, "pynq-z1", replicas=4, **FAST)
+    assert "--fpgas auto" in refused.value.hint
+
+
+def test_cards_of_copies_need_no_links_and_a_loaded_plan_has_the_same_platform(tmp_path: Path) -> None:
+    made = ff.plan(TFC, "pynq-z1", replicas=2, fpgas=2, **FAST)
+    assert made.plan.replicas is not None
+    assert (made.plan.replicas.cards, len(made.plan.networks)) == (2, 1)
+    four = ff.plan(TFC, CARD, replicas=4, cache=tmp_path / "cache", **FAST)
+    four.save(tmp_path / "out")
+    again = ff.plan(TFC, CARD, replicas=4, cache=tmp_path / "cache", **FAST)
+    assert again.files == four.files
+    loaded = ff.load(tmp_path / "out")
+    slots = [made._platform().slots for made in (four, again, loaded)]
+    assert slots[0] == slots[1] == slots[2]
+
+
+def test_auto_takes_the_number_with_the_highest_rate_and_for_a_rate_the_fewest(tmp_path: Path) -> None:
+    most = ff.plan(TFC, "zcu104", replicas="auto", cap={"LUT": 0.2}, **FAST)
+    own = most.plan.replicas
+    assert own is not None
+    assert own.copies == len(most.plan.networks) > 1
+    fewer = ff.plan(TFC, "zcu104", replicas=own.copies - 1, cap={"LUT": 0.2}, **FAST).plan
+    found = fewer.replicas.fps if fewer.replicas is not None else fewer.summary.networks[0].fps
+    assert found <= own.fps
+    asked = ff.plan(TFC, "zcu104", replicas="auto", fps=0.9 * own.fps, cap={"LUT": 0.2}, **FAST)
+    assert asked.plan.replicas is not None
+    assert asked.plan.replicas.fps >= 0.9 * own.fps
+    assert asked.plan.options.fps == 0.9 * own.fps
+    assert asked.plan.replicas.copies <= own.copies
+    assert is_legal(asked, tmp_path / "out")
+
+
+def test_one_copy_is_the_network_alone() -> None:
+    alone, one = ff.plan(TFC, "pynq-z1", **FAST), ff.plan(TFC, "pynq-z1", replicas=1, **FAST)
+    assert one.plan.replicas is None
+    assert alone.plan.phases == one.plan.phases
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"objective": "latency"},
+        {"reconfigure": "full"},
+        {"host_port": "DDR[1]"},
+        {"keep_out": (), "fix_pblock": {"MVAU_hls_0": "SLICE_X0Y0:SLICE_X9Y9"}},
+    ],
+)
+def test_what_is_of_a_network_alone_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ff.InputError, match="--replicas 2"):
+        ff.plan(TFC, CARD, replicas=2, **options, **FAST)
+
+
+@pytest.mark.parametrize("count", [0, "two", True, 1.5])
+def test_no_number_of_copies_is_refused(count: Any) -> None:
+    with pytest.raises(ff.InputError, match="expected auto or a number of 1 and more"):
+        ff.plan(TFC, CARD, replicas=count)
+
+
+@pytest.mark.parametrize("board", [CARD, "alveo-u280", "alveo-u50", "zcu104", "pynq-z1", "xcku5p"])
+def test_places_do_not_overlap(board: str) -> None:
+    (fpga,) = load_platform(board).fpgas
+    for division in divisions(fpga):
+        own = [prepare_at(board, place).fpgas[0] for place in division]
+        assert len(division) == len({place.keep_out for place in division})
+        for number, slot in enumerate(fpga.slots):
+            parts = [free_supply(fpga.device, one.slots[number]) for one in own]
+            assert sum(part.lut for part in parts) <= slot.capacity.lut
+            assert all(part.lut == 0 for part, p in zip(parts, division, strict=True) if slot.name not in p.slots)
+            assert all(part.lut > 0 for part, p in zip(parts, division, strict=True) if slot.name in p.slots)
+
+
+def prepare_at(board: str, place: Place) -> Platform:
+    return with_keep_outs(load_platform(board, host_port=place.memory), place.keep_out)
+
+
+BOARDS = st.sampled_from([CARD, "alveo-u280", "zcu104", "pynq-z1", "xcku5p"])
+
+
+@settings(max_examples=4, deadline=None)
+@given(st.integers(0, 10**4), BOARDS, st.integers(2, 4), st.sampled_from([0.7, 0.2, 0.05]))
+def test_copies_fit_wherever_one_fits_each_place(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, board: str, count: int, cap: float
+) -> None:
+    folder = tmp_path_factory.mktemp("copies")
+    model = folder / "model.onnx"
+    onnx.save(random_small(seed), model)
+    asked: dict[str, Any] = {"cap": {"LUT": cap}, "seed": random.Random(seed).randrange(9), **FAST}
+    try:
+        made = ff.plan(model, board, replicas=count, **asked)
+    except (ff.Infeasible, ff.LimitReached):
+        ways = [way for way in divisions(load_platform(board).fpgas[0]) if len(way) >= count]
+        assert not any(all(fits(model, board, place, asked) for place in way) for way in ways[:1])
+        return
+    first, *others = kernels(made.plan)
+    assert len(others) == count - 1
+    assert all(other == first for other in others)
+    assert is_legal(made, folder / "out")
+
+
+def fits(model: Path, board: str, place: Place, asked: dict[str, Any]) -> bool:
+    """Whether the network has a plan of its own in a place."""
+    try:
+        ff.plan(model, board, host_port=place.memory, keep_out=place.keep_out, **asked)
+    except (ff.Infeasible, ff.LimitReached):
+        return False
+    return True
