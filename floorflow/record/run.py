@@ -92,8 +92,7 @@ def record_runs(
     networks = _networks([source.network for source in sources], runs, phases)
     notes = dict.fromkeys(note for own in contexts for note in own.dataflow.notes)
     above = [entry for run in runs for part in run.parts for entry in lifted(run.name, part)]
-    boards = [fpga.board for fpga in platform.fpgas]
-    warnings = _unbuilt(context, boards, len(networks), in_regions=regions is not None)
+    warnings = _unbuilt(context, platform, phases, len(networks), in_regions=regions is not None)
     warnings += [*notes, *tried, *lifted_warnings(above, context.request), *_warnings(runs, phases)]
     interrupted = any(part.result.interrupted for run in runs for part in run.parts)
     return Plan(
@@ -127,9 +126,18 @@ def record_runs(
     )
 
 
-def _unbuilt(context: PlanningContext, boards: Sequence[str], networks: int, *, in_regions: bool) -> list[str]:
+def _unbuilt(
+    context: PlanningContext,
+    platform: PlatformEntry,
+    phases: Sequence[PhaseEntry],
+    networks: int,
+    *,
+    in_regions: bool,
+) -> list[str]:
     """Return the warnings that come first: what keeps the back end's tool from building the plan."""
-    clauses = context.backend.unbuilt(boards, networks, context.request.backend_options, in_regions=in_regions)
+    backend, options = context.backend, context.request.backend_options
+    clauses = [*backend.unbuilt([f.board for f in platform.fpgas], networks, options, in_regions=in_regions)]
+    clauses += backend.unjoined(platform, phases, options) if len(platform.fpgas) > 1 else ()
     return [f"{UNBUILT}{clause}" for clause in clauses]
 
 

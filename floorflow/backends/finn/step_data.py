@@ -16,6 +16,7 @@ from floorflow.backends.finn.step.match import streams_between
 from floorflow.backends.finn.step.settings import Bound, own_kernels, placements
 from floorflow.backends.placed import PlacedStream
 from floorflow.facts import ChannelEntry, EngineEntry, FoldedEntry, NetworkEntry, PhaseEntry, Plan
+from floorflow.facts.topology import linked_streams
 
 
 @dataclass(frozen=True)
@@ -125,9 +126,27 @@ def step_data(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[s
     found = foreseen(one)
     whole = {} if len(one.plan.phases) == 1 else {"whole": _whole(one)}
     plan = one.plan
-    stops = {"stops": list(plan.unbuilt)} if len(plan.platform.fpgas) > 1 else {}
+    cards = {"stops": list(plan.unbuilt), "card_links": _card_links(one)} if len(plan.platform.fpgas) > 1 else {}
     joined = {"part_of_a_design": True} if len(plan.networks) > 1 or plan.reconfigurable is not None else {}
-    return {**found.bound.plan, "fpgas": list(fpgas), "kernels": found.kernels, **whole, **stops, **joined}
+    return {**found.bound.plan, "fpgas": list(fpgas), "kernels": found.kernels, **whole, **cards, **joined}
+
+
+def _card_links(one: NetworkInPhase) -> list[dict[str, Any]]:
+    """Return the streams over links: at both ends the numbers of the card, its cage, and the SLR of the cage."""
+    platform = one.plan.platform
+    number = {fpga.name: place for place, fpga in enumerate(platform.fpgas)}
+    slr = {slot.name: int(slot.slr.removeprefix("SLR")) for slot in platform.slots}
+    found = []
+    for link in linked_streams(platform, one.phase):
+        ends = {"source": (link.source, link.stream.source), "target": (link.target, link.stream.target)}
+        found.append(
+            {"stream": link.stream.channel}
+            | {
+                end: {"device": number[card], "cage": link.cable.cages[card], "slr": slr[slot]}
+                for end, (card, slot) in ends.items()
+            }
+        )
+    return found
 
 
 def _whole(one: NetworkInPhase) -> dict[str, list[dict[str, Any]]]:
