@@ -140,7 +140,5 @@ def build(model: Any, folder: Path, output: Path, stop: str, *, is_light: bool) 
         instance = getCustomOp(node)
         kernel = {name: instance.get_nodeattr(name) for name in ("model", "slr", "mem_port", "device_id")}
         kernels.append({"name": node.name, "inputs": list(node.input), "outputs": list(node.output), **kernel})
-    told = {"steps": ran, "kernels": kernels, "links": [path.read_text() for path in links]}
-    if links and config.partitioning_configuration is not None:
-        told["cards"] = linked(model, config)
-    return told
+    cards = linked(model, config) if links and config.partitioning_configuration is not None else {}
+    return {"steps": ran, "kernels": kernels, "links": [path.read_text() for path in links], "cards": cards}

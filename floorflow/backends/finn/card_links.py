@@ -26,7 +26,7 @@ def unjoined(platform: PlatformEntry, phases: Sequence[PhaseEntry]) -> list[str]
     found = list(_of_cards(platform))
     for phase in phases:
         streams = linked_streams(platform, phase)
-        found += [*_of_streams(streams), *_no_row(streams), *_of_ends(phase)]
+        found += [*_of_streams(streams), *_no_row(streams, [fpga.name for fpga in platform.fpgas]), *_of_ends(phase)]
     return list(dict.fromkeys(found))
 
 
@@ -61,16 +61,16 @@ def _of_streams(streams: Sequence[LinkedStream]) -> Iterator[str]:
             yield f"v++ joins kernels by at most {MOST_LINKED_BITS} bits, and {name} has {bits} where it leaves a card"
 
 
-def _no_row(streams: Sequence[LinkedStream]) -> Iterator[str]:
+def _no_row(streams: Sequence[LinkedStream], cards: Sequence[str]) -> Iterator[str]:
     """Yield where cards do not stand in a row, each joined to the next alone."""
     pairs = {(one.source, one.target) for one in streams}
-    for what, cards in (("sends to", Counter(a for a, _ in pairs)), ("receives from", Counter(b for _, b in pairs))):
-        for card, count in sorted(cards.items()):
+    for what, others in (("sends to", Counter(a for a, _ in pairs)), ("receives from", Counter(b for _, b in pairs))):
+        for card, count in sorted(others.items()):
             if count > 1:
                 yield f"FINN+ links cards in a row, and {card} {what} {count} others"
-    back = sorted(f"{source} to {target}" for source, target in pairs if (target, source) in pairs and target < source)
+    back = sorted(f"{source} to {target}" for source, target in pairs if cards.index(source) > cards.index(target))
     if back:
-        yield f"FINN+ links cards in a row, and streams go back from {some(back)}"
+        yield f"FINN+ links cards in a row, and streams go back: {some(back)}"
 
 
 def _of_ends(phase: PhaseEntry) -> Iterator[str]:
