@@ -34,7 +34,7 @@ def topology(plan: Plan, phase: PhaseEntry, platform: Platform) -> str | None:
 
 
 def _card(plan: Plan, phase: PhaseEntry, number: int, platform: Platform) -> dict[str, Any]:
-    """Return a card; ``host`` are the host's streams that begin or end there, ``cages`` how many it has, if known."""
+    """Return a card; ``outside``: streams of the host, memory or other phases there; ``cages``: how many, if known."""
     entry, link = plan.platform.fpgas[number], platform.fpgas[number].board.link
     ends = {True: plan.platform.fpgas[0].name, False: plan.platform.fpgas[-1].name}
     outer = [
@@ -47,7 +47,7 @@ def _card(plan: Plan, phase: PhaseEntry, number: int, platform: Platform) -> dic
         "name": entry.name,
         "board": entry.board,
         "part": entry.part,
-        "host": outer,
+        "outside": outer,
         "cages": None if link is None else link.max_links,
     }
 
