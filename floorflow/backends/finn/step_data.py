@@ -132,21 +132,16 @@ def step_data(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[s
 
 
 def _card_links(one: NetworkInPhase) -> list[dict[str, Any]]:
-    """Return the streams over links: at both ends the numbers of the card, its cage, and the SLR of the cage."""
-    platform = one.plan.platform
-    number = {fpga.name: place for place, fpga in enumerate(platform.fpgas)}
-    slr = {slot.name: int(slot.slr.removeprefix("SLR")) for slot in platform.slots}
-    found = []
-    for link in linked_streams(platform, one.phase):
-        ends = {"source": (link.source, link.stream.source), "target": (link.target, link.stream.target)}
-        found.append(
-            {"stream": link.stream.channel}
-            | {
-                end: {"device": number[card], "cage": link.cable.cages[card], "slr": slr[slot]}
-                for end, (card, slot) in ends.items()
-            }
-        )
-    return found
+    """Return the streams over links: at both ends the numbers of the card and of its cage."""
+    number = {fpga.name: place for place, fpga in enumerate(one.plan.platform.fpgas)}
+    return [
+        {
+            "stream": link.stream.channel,
+            "source": {"device": number[link.source], "cage": link.cable.cages[link.source]},
+            "target": {"device": number[link.target], "cage": link.cable.cages[link.target]},
+        }
+        for link in linked_streams(one.plan.platform, one.phase)
+    ]
 
 
 def _whole(one: NetworkInPhase) -> dict[str, list[dict[str, Any]]]:

@@ -285,7 +285,7 @@ param=compiler.userPostSysLinkOverlayTcl=@INSERT@
 _CROSSINGS = """\
 # The streams that cross SLR boundaries: {{SLR of the source, SLR of the target, bytes, stream}}. relink.sh lets v++
 # insert register slices for exactly these behind its linker, and place their halves before opt_design.
-source [file join [file dirname [file normalize [info script]]] {up} vivado floorflow_crossings.tcl]
+source [file join [file dirname [file normalize [info script]]] .. vivado floorflow_crossings.tcl]
 floorflow::crossings {{
 {rows}}}
 """
@@ -369,14 +369,14 @@ def flow_files(
     ``with_slices``: a script inserts AMD's register slices at SLR boundaries.
     """
     made: dict[str, str] = {}
-    for number, fpga in enumerate(fpgas):
+    for fpga in fpgas:
         flow = flow_of(str(fpga["board"]), str(fpga["platform"]))
         if data.get("stops") or not fpga["constraints"] or flow is None:
             continue
         versions = " ".join(VERSIONS[str(data["finn"])])
         made["vivado/floorflow_report.tcl"] = _shipped("floorflow_report.tcl")
         if flow == "vitis":
-            made |= _vitis_files(data, fpga, number, versions, with_slices=with_slices)
+            made |= _vitis_files(data, fpga, versions, with_slices=with_slices)
         else:
             made["vivado/floorflow_zynq.tcl"] = _shipped("floorflow_zynq.tcl")
             made["vivado/zynq_impl.tcl"] = _ZYNQ.format(part=fpga["part"], versions=versions, fpga=fpga["name"])
@@ -384,17 +384,16 @@ def flow_files(
 
 
 def _vitis_files(
-    data: Mapping[str, Any], fpga: Mapping[str, Any], number: int, versions: str, *, with_slices: bool
+    data: Mapping[str, Any], fpga: Mapping[str, Any], versions: str, *, with_slices: bool
 ) -> dict[str, str]:
     """Return what links a card; of several each has a folder of its own."""
     folder = f"{fpga['name']}/vitis" if len(data["fpgas"]) > 1 else "vitis"
-    ports = "\n".join(_memory_lines(data, number))
+    ports = "\n".join(_memory_lines(data))
     config = _CONFIG.format(platform=fpga["platform"], versions=versions, ports=ports)
     made = {f"{folder}/relink.sh": _shipped("relink.sh")}
     if with_slices:
         made["vivado/floorflow_crossings.tcl"] = _shipped("floorflow_crossings.tcl")
-        up = " ".join([".."] * (1 + folder.count("/")))
-        made[f"{folder}/crossings.tcl"] = _crossings_script(crossings(data, number), up)
+        made["vitis/crossings.tcl"] = _crossings_script(crossings(data))
         config += _OVERLAY
     return made | {f"{folder}/floorflow.cfg": config}
 
@@ -403,8 +402,8 @@ Crossed = tuple[int, int, int, str]
 """SLRs of the two kernels that a stream joins, its width there in bytes, and its name."""
 
 
-def crossings(data: Mapping[str, Any], card: int = 0) -> list[Crossed]:
-    """Return the streams between kernels of different SLRs of a card, those of DMA engines and links among them.
+def crossings(data: Mapping[str, Any]) -> list[Crossed]:
+    """Return the streams between kernels of different SLRs, those of DMA engines among them.
 
     Raises InputError where a FIFO has to lie in another SLR than the plan's: it makes crossings that have no price.
     """
@@ -414,10 +413,9 @@ def crossings(data: Mapping[str, Any], card: int = 0) -> list[Crossed]:
             "no kernel waits for itself, and cross boundaries that the plan does not have",
             hint="use --crossings fifo",
         )
-    home = {name: (int(place["device"]), int(place["slr"])) for name, place in data["modules"].items()}
-    home_of = {engine["id"]: home[engine["module"]] for engine in data["engines"]}
-    ends = {way: (int(dma["device"]), int(dma["slr"])) for way, dma in data["dma"].items()}
-    links = {str(link["stream"]): link for link in data.get("card_links", ())}
+    slr = {name: int(home["slr"]) for name, home in data["modules"].items()}
+    home_of = {engine["id"]: slr[engine["module"]] for engine in data["engines"]}
+    ends = {way: int(dma["slr"]) for way, dma in data["dma"].items()}
     found = []
     for stream in data["streams"]:
         source, target = (
@@ -425,27 +423,22 @@ def crossings(data: Mapping[str, Any], card: int = 0) -> list[Crossed]:
             for end, way in (("source", "in"), ("target", "out"))
         )
         # A stream that is converted before it leaves its SLR is as wide there as at its target.
-        convert = None if stream["converter_module"] is None else home[stream["converter_module"]]
-        converted = convert is not None and (convert == source or (source[0] < card and convert != target))
+        converted = stream["converter_module"] is not None and slr[stream["converter_module"]] == source
         bits = int(stream["target_width" if converted else "source_width"])
-        if source[0] != target[0]:  # on this card it ends or begins at the link's kernel
-            link = links[str(stream["name"])]
-            outer = {int(link[end]["device"]): int(link[end]["slr"]) for end in ("source", "target")}
-            source, target = (end if end[0] == card else (card, outer.get(card, end[1])) for end in (source, target))
-        if source[0] == card and source != target:
-            found.append((source[1], target[1], -(-bits // 8), str(stream["name"])))
+        if source != target:
+            found.append((source, target, -(-bits // 8), str(stream["name"])))
     return sorted(found)
 
 
-def _crossings_script(found: Sequence[Crossed], up: str) -> str:
+def _crossings_script(found: Sequence[Crossed]) -> str:
     rows = [f"    {{SLR{source} SLR{target} {size} {{{name}}}}}\n" for source, target, size, name in found]
-    return _CROSSINGS.format(rows="".join(rows), up=up)
+    return _CROSSINGS.format(rows="".join(rows))
 
 
-def _memory_lines(data: Mapping[str, Any], card: int) -> list[str]:
+def _memory_lines(data: Mapping[str, Any]) -> list[str]:
     """Return the bank of the output's DMA engine, which FINN main leaves to v++; FINN+ writes one itself."""
     port = str(data["dma"]["out"].get("mem_port", ""))
-    if not port or data["finn"] == "plus" or data["dma"]["out"]["device"] != card:
+    if not port or data["finn"] == "plus":
         return []
     outputs = sum(stream["target"] is None for stream in data["streams"])
     return [f"sp=odma{number}.m_axi_gmem0:{port}" for number in range(outputs)]

@@ -222,18 +222,23 @@ def check_flow_files(
             findings.add("flow-file-differs", folder.path(path), "is one for several cards; each is linked by itself")
     for card in cards:
         prefix = f"{card}/" if len(cards) > 1 else ""
-        for way, files in HAND_WRITTEN.items():
-            for path, name in ((path.format(card=prefix), name) for path, name in files.items()):
-                shipped = shipped_file("tcl", name)
-                wanted = shipped.read_text(encoding="utf-8") if shipped else None
-                if folder.exists(path) and wanted is not None and folder.text(path) != wanted:
-                    findings.add("flow-file-differs", folder.path(path), f"floorflow ships another {name} for {way}")
+        _check_shipped(prefix, folder, findings)
         if folder.exists(f"{prefix}{CONFIG}"):
             _check_config(phase, folder, context, (card, prefix), findings)
-            wanted = Counter(_crossed(plan, phase, context, card))
-            _check_crossings(wanted, folder, context["options"].get("crossings") == "vendor", prefix, findings)
+    if folder.exists(CONFIG):
+        _check_crossings(plan, phase, folder, context, findings)
     if folder.exists("vivado/zynq_impl.tcl"):
         _check_zynq(folder, context, findings)
+
+
+def _check_shipped(prefix: str, folder: Files, findings: Findings) -> None:
+    """Judge hand-written files, those of a card in its folder."""
+    for way, files in HAND_WRITTEN.items():
+        for path, name in ((path.format(card=prefix), name) for path, name in files.items()):
+            shipped = shipped_file("tcl", name)
+            wanted = shipped.read_text(encoding="utf-8") if shipped else None
+            if folder.exists(path) and wanted is not None and folder.text(path) != wanted:
+                findings.add("flow-file-differs", folder.path(path), f"floorflow ships another {name} for {way}")
 
 
 _Card = tuple[str, str]
@@ -265,63 +270,47 @@ def _check_config(
 
 
 def _check_crossings(
-    wanted: Counter[_Crossed],
-    folder: Files,
-    asked: bool,
-    prefix: str,
-    findings: Findings,
+    plan: PlanRecord, phase: PhaseRecord, folder: Files, context: Mapping[str, Any], findings: Findings
 ) -> None:
     """Judge that v++ is to insert slices for each stream over SLR boundaries, and none where none are asked."""
-    name = "slices-at-boundaries-differ"
-    config, crossings = f"{prefix}{CONFIG}", f"{prefix}{CROSSINGS_FILE}"
+    name, asked = "slices-at-boundaries-differ", context["options"].get("crossings") == "vendor"
+    config = CONFIG
     lines = (folder.text(config) or "").splitlines()
     section = "".join(line for line in lines if line.startswith("[") or line == INSERTED).rpartition("[")[2]
     if asked != (section == f"advanced]{INSERTED}"):
         findings.add(name, folder.path(config), f"its section [advanced] {'lacks' if asked else 'has'} {INSERTED}")
-    if not asked or not folder.exists(crossings):
-        if asked != folder.exists(crossings):
-            findings.add(name, folder.path(crossings), "is missing" if asked else "is there, and nobody asked")
+    if not asked or not folder.exists(CROSSINGS_FILE):
+        if asked != folder.exists(CROSSINGS_FILE):
+            findings.add(name, folder.path(CROSSINGS_FILE), "is missing" if asked else "is there, and nobody asked")
         return
-    text = folder.text(crossings) or ""
+    text = folder.text(CROSSINGS_FILE) or ""
     shipped = shipped_file("tcl", SLICE_LIBRARY)
     library = f"vivado/{SLICE_LIBRARY}"
     own = folder.text(library) if folder.exists(library) else None
     if shipped is not None and own != shipped.read_text(encoding="utf-8"):
         findings.add(name, folder.path(library), "is not as shipped")
     head, _, rows = text.partition("floorflow::crossings {\n")
-    up = " ".join([".."] * (1 + prefix.count("/")))
-    if f"source [file join [file dirname [file normalize [info script]]] {up} vivado {SLICE_LIBRARY}]\n" not in head:
-        findings.add(name, folder.path(crossings), f"does not source {SLICE_LIBRARY}")
+    if f"source [file join [file dirname [file normalize [info script]]] .. vivado {SLICE_LIBRARY}]\n" not in head:
+        findings.add(name, folder.path(CROSSINGS_FILE), f"does not source {SLICE_LIBRARY}")
     told = [_CROSSED.fullmatch(row) for row in rows.splitlines()[:-1]]
     found: Counter[_Crossed | None] = Counter(None if row is None else (row[1], row[2], int(row[3])) for row in told)
-    known: Counter[_Crossed | None] = Counter(wanted)
-    for crossing in [*(known - found), *(found - known)]:
-        message = f"{crossing} is {found[crossing]} times there, the plan has it {known[crossing]} times"
-        findings.add(name, folder.path(crossings), message)
+    wanted: Counter[_Crossed | None] = Counter(_crossed(plan, phase, context))
+    for crossing in [*(wanted - found), *(found - wanted)]:
+        message = f"{crossing} is {found[crossing]} times there, the plan has it {wanted[crossing]} times"
+        findings.add(name, folder.path(CROSSINGS_FILE), message)
 
 
-def _crossed(
-    plan: PlanRecord, phase: PhaseRecord, context: Mapping[str, Any], card: str
-) -> Iterator[tuple[str, str, int]]:
-    """Yield SLRs and bytes of every stream that leaves an SLR of a card, to and from the host's port and links too."""
-    fpgas = plan["platform"]["fpgas"]
-    slr = {slot["name"]: (fpga["name"], slot["slr"]) for fpga in fpgas for slot in fpga["slots"]}
-    hosts = {"source": fpgas[0]["host_slot"], "target": fpgas[-1]["host_slot"]}
+def _crossed(plan: PlanRecord, phase: PhaseRecord, context: Mapping[str, Any]) -> Iterator[_Crossed]:
+    """Yield SLRs and bytes of every stream that leaves an SLR, to or from the host's port of the one card too."""
+    slr = {slot["name"]: slot["slr"] for fpga in plan["platform"]["fpgas"] for slot in fpga["slots"]}
+    host = plan["platform"]["fpgas"][0]["host_slot"]
     engines, home = context["engines"], phase["partition"]["assignment"]
-    passed = [c for c in phase["partition"]["crossings"] if c["kind"] == "link"]
     for channel in phase["channels"]:
-        slots = (engines[channel[end]]["slot"] if channel[end] in engines else hosts[end] for end in SIDES)
-        ends = [slr.get(slot) for slot in slots]
-        converter = slr.get(home.get(channel["converter_module"] or "", ""))
-        # Of a stream that is converted before it leaves, what leaves is as wide as at its target.
-        comes_in = ends[0] is not None and ends[0][0] != card
-        converted = converter is not None and (converter != ends[1] if comes_in else converter == ends[0])
-        linked = [slr.get(c[end]) for c in passed if c["channel"] == channel["name"] for end in SIDES]
-        at_link = next((place for place in linked if place is not None and place[0] == card), None)
-        source, target = (end if end is None or end[0] == card else at_link for end in ends)
-        width = channel["target_width_bits" if converted else "source_width_bits"]
+        source, target = (slr.get(engines[channel[end]]["slot"] if channel[end] in engines else host) for end in SIDES)
+        widths = channel["source_width_bits"], channel["target_width_bits"]
+        leaves_converted = slr.get(home.get(channel["converter_module"] or "", "")) == source
         if source is not None and target is not None and source != target:
-            yield source[1], target[1], (width + 7) // 8
+            yield source, target, (widths[leaves_converted] + 7) // 8
 
 
 def _check_zynq(folder: Files, context: Mapping[str, Any], findings: Findings) -> None:
