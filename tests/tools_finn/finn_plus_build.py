@@ -104,6 +104,45 @@ def linked(model: Any, config: Any) -> dict[str, str]:
     }
 
 
+def connect(kernels: list[list[Any]], steps: Path) -> dict[str, Any]:
+    """Tell how FINN+ connects kernels, [name, inputs, outputs] each, on one card, and how floorflow's step does."""
+    load_steps()
+    from finn.builder.build_dataflow_config import FpgaMemoryType, VitisOptStrategy
+    from finn.transformation.fpgadataflow.vitis_linking_configuration import (
+        BuildBasicVitisLinkConfig,
+        VitisLinkConfiguration,
+    )
+    from onnx import TensorProto, helper
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    def graph(nodes: list[Any], inputs: list[str], outputs: list[str]) -> Any:
+        ends = [
+            [helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 4]) for n in side] for side in (inputs, outputs)
+        ]
+        return ModelWrapper(helper.make_model(helper.make_graph(nodes, "graph", *ends)))
+
+    nodes = []
+    for name, inputs, outputs in kernels:
+        path = Path(WORK) / f"{name}.onnx"
+        graph([helper.make_node("Inside", inputs, outputs, "inside")], inputs, outputs).save(str(path))
+        domain = "finn.custom_op.fpgadataflow"
+        nodes.append(
+            helper.make_node("StreamingDataflowPartition", inputs, outputs, name, domain=domain, model=str(path))
+        )
+    made = {tensor for _, _, outputs in kernels for tensor in outputs}
+    read = {tensor for _, inputs, _ in kernels for tensor in inputs}
+    model = graph(nodes, sorted(read - made), sorted(made - read))
+    give_xos(model, Path(WORK))
+    memory, strategy = FpgaMemoryType.DEFAULT, VitisOptStrategy.DEFAULT
+    model = model.transform(BuildBasicVitisLinkConfig("platform", "U250", memory, strategy, "0", 200))
+    (config,) = VitisLinkConfiguration.load_from_model(model).values()
+    sys.path.insert(0, str(steps))
+    sys.modules.pop("floorflow_step", None)
+    own = importlib.import_module("floorflow_step").connections(model.graph, dict(config.nk))
+    sys.path.remove(str(steps))
+    return {"counted": config.sc, "own": own}
+
+
 def build(model: Any, folder: Path, output: Path, stop: str, *, is_light: bool) -> dict[str, Any]:
     """Run the steps of ``folder/build.yaml`` up to ``stop``; return their names and the kernels that FINN+ made."""
     steps = load_steps()

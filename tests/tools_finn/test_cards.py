@@ -12,6 +12,7 @@ import onnx
 import pytest
 
 import floorflow as ff
+from floorflow.backends.finn.step.bundle import bundled
 from tests.tools_finn.oracle import FinnPlus
 from tests.tools_finn.test_estimates import fire_modules, plan, saved
 from tests.tools_finn.test_steps import Built, assert_is_the_plan, built_phase, write
@@ -138,3 +139,21 @@ def test_finn_plus_makes_and_links_the_cards_of_a_plan(
     assert_cards_are_the_plans(made)
     ff.bind(made.folder, made.one.folder.parent).save(tmp_path / "bound")
     assert not ff.check(tmp_path / "bound", build=made.one.folder.parent).violations
+
+
+def test_ports_go_by_streams_where_finn_plus_counts_neighbours(tmp_path: Path, finn_plus: FinnPlus) -> None:
+    """A branch leaves an SLR and comes back, where it is read first; FINN+ takes the kernel that comes first."""
+    (tmp_path / "floorflow_step.py").write_text(bundled("0"))
+    fork, branch, join = (
+        ["fork", ["in"], ["left", "right"]],
+        ["branch", ["left"], ["back"]],
+        ["join", ["back", "right"], ["out"]],
+    )
+    told = finn_plus.ask(do="connect", kernels=[fork, branch, join], steps=tmp_path)
+    right = {
+        "fork.m_axis_0": ["branch.s_axis_0"],
+        "fork.m_axis_1": ["join.s_axis_1"],
+        "branch.m_axis_0": ["join.s_axis_0"],
+    }
+    assert told["own"] == right
+    assert told["counted"] == {**right, "fork.m_axis_1": ["join.s_axis_0"], "branch.m_axis_0": ["join.s_axis_1"]}
