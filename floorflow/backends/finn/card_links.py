@@ -46,7 +46,10 @@ def _of_streams(streams: Sequence[LinkedStream]) -> Iterator[str]:
     """Yield what FINN+ does not send: streams past a card, several over one cut, wide ones."""
     for name, count in Counter(one.stream.channel for one in streams).items():
         if count > 1:
-            yield f"stream {name} passes {count} links, and FINN+ passes nothing on through a card between"
+            yield (
+                f"stream {name} passes {count} links, and FINN+ passes nothing on through a card between (if that is "
+                "empty, fewer cards do)"
+            )
     for (source, target), count in Counter((one.source, one.target) for one in streams).items():
         if count > 1:
             names = [one.stream.channel for one in streams if (one.source, one.target) == (source, target)]
