@@ -48,10 +48,10 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 109_304,
-    "files of floorflow": 614,
-    "lines of verify": 17_212,
-    "lines of tests": 61_137,
+    "lines of floorflow": 109_837,
+    "files of floorflow": 619,
+    "lines of verify": 17_328,
+    "lines of tests": 61_881,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 22,
 }

@@ -119,13 +119,10 @@ def assert_cards_are_the_plans(made: Linked) -> None:
 
 
 CASES = (
-    pytest.param("cnv_2w2a", 2, {}, id="CNV on two"),
+    pytest.param("cnv_2w2a", 2, {"granularity": "slot"}, id="CNV on two"),
     pytest.param("part", 3, {}, id="fire modules on three"),
     pytest.param("blocks", 2, {"fps": 500.0}, id="residual blocks on two"),
     pytest.param("rn18", 2, {"fps": 400.0}, id="ResNet-18 on two", marks=pytest.mark.slow),
-    pytest.param(
-        "rn18", 3, {"fps": 300.0, "cap": {"LUT": 0.25, "BRAM18": 0.4}}, id="ResNet-18 on three", marks=pytest.mark.slow
-    ),
     pytest.param("mobilenet_v1_w4a4", 2, {"fps": 500.0}, id="MobileNet on two", marks=pytest.mark.slow),
     pytest.param(
         "mobilenet_v1_w4a4", 3, {"fps": 500.0, "cap": {"LUT": 0.06}}, id="MobileNet on three", marks=pytest.mark.slow
@@ -143,6 +140,18 @@ def test_finn_plus_makes_and_links_the_cards_of_a_plan(
     assert_cards_are_the_plans(made)
     ff.bind(made.folder, made.one.folder.parent).save(tmp_path / "bound")
     assert not ff.check(tmp_path / "bound", build=made.one.folder.parent).violations
+
+
+def test_links_that_are_not_the_plans_stop_the_build(tmp_path: Path, finn_plus: FinnPlus) -> None:
+    outcome = plan(fire_modules(tmp_path), "alveo-u250", costs="calibrated", fpgas=3)
+    write(outcome, tmp_path / "plan")
+    told = tmp_path / "plan" / "finn" / "floorflow_plan.json"
+    content = json.loads(told.read_text())
+    content["card_links"][0]["source"]["cage"] = 1
+    told.write_text(json.dumps(content))
+    job = {"graph": tmp_path / "part.onnx", "steps": told.parent, "output": tmp_path / "build", "network": False}
+    answer = finn_plus.ask(do="build", stop="floorflow_cards", **job)
+    assert "FINN+ would join cards by [(0, 0, 1, 0), (1, 1, 2, 0)]" in answer["error"]
 
 
 def test_ports_go_by_streams_where_finn_plus_counts_neighbours(tmp_path: Path, finn_plus: FinnPlus) -> None:
