@@ -51,7 +51,7 @@ BUDGETS = {
     "lines of floorflow": 109_837,
     "files of floorflow": 619,
     "lines of verify": 17_328,
-    "lines of tests": 61_881,
+    "lines of tests": 61_890,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 22,
 }
