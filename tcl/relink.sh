@@ -1,7 +1,8 @@
 #!/bin/bash
 # Hand-written: links FINN's Vitis project again, with the plan's constraints.
 #
-#   vitis/relink.sh LINK_DIR [FPGA]
+#   vitis/relink.sh LINK_DIR
+#   fpga1/vitis/relink.sh LINK_DIR      (where a plan has several cards)
 #
 # LINK_DIR is FINN's folder with config.txt and run_vitis_link.sh (FINN main) or run_link.sh (FINN+).
 set -eu
@@ -11,12 +12,16 @@ stop() {
     exit 2
 }
 
-[ $# -ge 1 ] && [ $# -le 2 ] || stop "usage: relink.sh LINK_DIR [FPGA]"
+[ $# -eq 1 ] || stop "usage: relink.sh LINK_DIR"
 here=$(cd "$(dirname "$0")" && pwd)
 plan=$(dirname "$here")
+fpga=fpga0
+if [ ! -d "$plan/vivado" ]; then
+    fpga=$(basename "$plan")
+    plan=$(dirname "$plan")
+fi
 [ -d "$1" ] || stop "there is no folder $1"
 link=$(cd "$1" && pwd)
-fpga=${2:-fpga0}
 
 # Copies of a network are linked of the kernels of one; without a floorplan of theirs, SLRs alone place them.
 copies=$(sed -n 's/^# copies: //p' "$here/floorflow.cfg")

@@ -30,7 +30,9 @@ from floorflow.dataflow.options import OptionGroup, OptionTable
 from floorflow.dataflow.traffic import EnginePoint
 from floorflow.errors import InputError
 from floorflow.facts.network import EngineEntry
+from floorflow.facts.phase import PhaseEntry
 from floorflow.facts.plan import Plan
+from floorflow.facts.platform import PlatformEntry
 from floorflow.network.model import Network
 from floorflow.plugins import BackendOptions, backend_object
 from floorflow.rates import Actor, Actors
@@ -384,6 +386,10 @@ class Backend(Protocol):
 
         ``boards``: the board of each FPGA; ``in_regions``: phases are loaded into regions while the rest runs.
         """
+        return ()
+
+    def unjoined(self, platform: PlatformEntry, phases: Sequence[PhaseEntry], options: Any) -> Sequence[str]:
+        """Return what keeps the tool from joining a plan's several FPGAs as planned, a clause each."""
         return ()
 
     def builds_slices(self, options: Any, *, knows_depths: bool) -> bool:

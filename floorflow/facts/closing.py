@@ -24,7 +24,7 @@ COMFORTABLE_ENGINE = {"LUT": (0.25, 20_000), "DSP": (0.5, 128)}
 COMFORTABLE_HOPS = 1
 """SLR boundaries that a stream crosses."""
 
-NO_BUILD = "no build of a plan for several FPGAs ends"
+NO_BUILD = "this plan cannot be built yet: the first lines say why"
 
 
 @dataclass(frozen=True)

@@ -96,12 +96,9 @@ def record_runs(
     networks = _networks([source.network for source in sources], runs, phases)
     notes = dict.fromkeys(note for own in contexts for note in own.dataflow.notes)
     above = [entry for run in runs for part in run.parts for entry in lifted(run.name, part)]
-    boards = [fpga.board for fpga in platform.fpgas]
-    linked = replicas is not None and context.backend.links_copies(
-        {fpga.board.name: fpga.board.shell.name if fpga.board.shell else "" for fpga in target.fpgas}
-    )
-    built = 1 if linked else len(networks)
-    warnings = _unbuilt(context, boards, built, in_regions=regions is not None)
+    boards = {fpga.board.name: fpga.board.shell.name if fpga.board.shell else "" for fpga in target.fpgas}
+    built = 1 if replicas is not None and context.backend.links_copies(boards) else len(networks)
+    warnings = _unbuilt(context, platform, phases, built, in_regions=regions is not None)
     warnings += [
         *notes,
         *tried,
@@ -141,9 +138,18 @@ def record_runs(
     )
 
 
-def _unbuilt(context: PlanningContext, boards: Sequence[str], networks: int, *, in_regions: bool) -> list[str]:
+def _unbuilt(
+    context: PlanningContext,
+    platform: PlatformEntry,
+    phases: Sequence[PhaseEntry],
+    networks: int,
+    *,
+    in_regions: bool,
+) -> list[str]:
     """Return the warnings that come first: what keeps the back end's tool from building the plan."""
-    clauses = context.backend.unbuilt(boards, networks, context.request.backend_options, in_regions=in_regions)
+    backend, options = context.backend, context.request.backend_options
+    clauses = [*backend.unbuilt([f.board for f in platform.fpgas], networks, options, in_regions=in_regions)]
+    clauses += backend.unjoined(platform, phases, options) if len(platform.fpgas) > 1 else ()
     return [f"{UNBUILT}{clause}" for clause in clauses]
 
 

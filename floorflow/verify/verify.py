@@ -32,6 +32,7 @@ from floorflow.verify.rules import (
     summary,
     sums,
     throughput,
+    topology,
 )
 from floorflow.verify.rules.resource_plan import is_resource_plan, judge_resource_plan
 from floorflow.verify.schema import departures
@@ -90,6 +91,7 @@ OF_PHASES: Rules = (
     (crossings.check_order, "phase options"),
     (crossings.check_wishes, "phase options boards"),
     (crossings.check_link_streams, "phase options boards"),
+    (topology.check_topology, "folder plan phase boards"),
     (crossings.check_evenness, "phase"),
     (crossings.check_loads, "phase boundaries"),
     (pblocks.check_floorplan, "phase boards options outcomes"),

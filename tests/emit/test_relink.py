@@ -121,7 +121,6 @@ def test_a_folder_that_is_none_of_finns_is_refused(bound: Path, link: Path) -> N
     assert "there is no folder" in relink(bound, link).stderr
     link.mkdir()
     assert "give FINN's link folder" in relink(bound, link).stderr
-    assert "fpga7" in relink(bound, link, "fpga7").stderr
 
 
 @pytest.fixture(scope="module")
@@ -175,3 +174,15 @@ def test_copies_of_other_kernels_are_refused(copies: Path, link: Path, old: str,
     assert done.returncode == 2
     assert "joins other kernels than the plan's first copy" in done.stderr
     assert not (link / "asked").exists()
+
+
+def test_each_of_several_cards_has_a_folder_with_its_own(bound: Path, link: Path) -> None:
+    out = link.parent / "out"
+    shutil.copytree(bound, out)
+    shutil.copytree(out / "fpga0", out / "fpga1")
+    shutil.move(out / "vitis", out / "fpga1" / "vitis")
+    done = relink(out / "fpga1", link)
+    assert done.returncode == 0, done.stderr
+    told = (link / "floorflow.cfg").read_text()
+    assert f"TCL.PRE={out / 'fpga1' / 'pblocks.tcl'}\n" in told
+    assert f"TCL.POST={out / 'vivado' / 'floorflow_report.tcl'}\n" in told

@@ -7,9 +7,10 @@ PATH, "graph": PATH, "part": PART, "styles": PATH}``, ``{"do": "specialise", "la
 "ports": [[INPUTS, OUTPUTS], ...], "styles": PATH, "folding": PATH, "part": PART}``, ``{"do": "turn", "model": PATH,
 "graph": PATH, "input_too": IS_TURNED}``, ``{"do": "fifos", "graph": PATH,
 "folding": PATH, "fifos": PATH, "part": PART}``, ``{"do": "dma", "graph": PATH, "port": BITS}``, ``{"do": "lower",
-"fifos": [[SEEN, NEEDED, BITS], ...]}`` or ``{"do": "build", "graph": PATH, "network": IS_ONE, "steps": PATH, "output":
-PATH, "stop": STEP}``; its answer is a JSON line with ``nodes``, or with ``error``. FINN+ runs without Vivado up to its
-estimates. Its log goes to standard error.
+"fifos": [[SEEN, NEEDED, BITS], ...]}``, ``{"do": "connect", "kernels": [[NAME, INPUTS, OUTPUTS], ...], "steps": PATH}``
+or ``{"do": "build", "graph": PATH, "network": IS_ONE, "steps": PATH, "output": PATH, "stop": STEP}``; its answer
+is a JSON line with ``nodes``, or with ``error``. FINN+ runs without Vivado up to its estimates. Its log goes to
+standard error.
 """
 
 import importlib
@@ -299,6 +300,13 @@ def build(job: dict[str, Any]) -> dict[str, Any]:
     return built(model, Path(job["steps"]), Path(job["output"]), job["stop"], is_light=not job["network"])
 
 
+def connect(job: dict[str, Any]) -> dict[str, Any]:
+    """Connect kernels of a card as FINN+ does and as floorflow's step does."""
+    from finn_plus_build import connect as connected
+
+    return connected(job["kernels"], Path(job["steps"]))
+
+
 def dma(job: dict[str, Any]) -> dict[str, Any]:
     """Return direction and widths of the DMA engines that FINN+ puts around a graph, and attributes by op type."""
     model = ModelWrapper(job["graph"]).transform(InsertIODMA(job["port"]))
@@ -340,7 +348,7 @@ def answer(line: str) -> dict[str, Any]:
     try:
         with redirect_stdout(sys.stderr):
             jobs = {"build": build, "convert": convert, "estimate": estimate, "fifos": fifos, "specialise": specialise}
-            jobs |= {"turn": turn, "dma": dma, "lower": lower}
+            jobs |= {"turn": turn, "dma": dma, "lower": lower, "connect": connect}
             return jobs[job["do"]](job)
     except Exception as error:  # noqa: BLE001 - whatever FINN+ raises is the answer
         traceback.print_exc()

@@ -5,6 +5,7 @@ Floorplan and CreateDataflowPartition run; PrepareIP, HLSSynthIP, CreateStitched
 """
 
 import importlib
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from qonnx.transformation.base import Transformation
 
 VIVADO = ("PrepareIP", "HLSSynthIP", "CreateStitchedIP", "CreateVitisXO", "MakeZYNQProject")
 LEFT_OUT = ("step_create_stitched_ip", "step_generate_estimate_reports")
+WORK = os.environ["FINN_BUILD_DIR"]
 NEEDS_WEIGHTS = "step_minimize_bit_width"
 """Saved graphs hold no weights; without them types would shrink to nothing."""
 
@@ -44,6 +46,8 @@ def load_steps() -> Any:
             if hasattr(module, name):
                 setattr(module, name, Nothing)
     xos.check_vitis_envvars = lambda: None
+    aurora = importlib.import_module("finn.transformation.fpgadataflow.multifpga.aurora.prepare_aurora")
+    aurora.PrepareAuroraFlow.__init__, aurora.PrepareAuroraFlow.package_single = without_aurora, one_aurora
     steps.step_hw_codegen = steps.step_hw_ipgen = lambda model, cfg, parent_node=None: model
     return steps
 
@@ -70,6 +74,73 @@ def give_xos(model: Any, output: Path) -> None:
         kernel = ModelWrapper(path)
         kernel.set_metadata_prop("vitis_xo", str(xo))
         kernel.save(path)
+
+
+def without_aurora(_self: Any, platform: str, part: str, asked: Any) -> None:
+    """Begin PrepareAuroraFlow without its sources and Vivado; it still asks for a file of each link's kernel."""
+    _self.ports, _self.verbosity, _self.aurora_storage = asked.ports_per_device, asked.verbosity, Path(WORK)
+
+
+def one_aurora(self: Any, _args: str, device: int, index: int) -> Path:
+    """Let the kernel of a link have a file, if the configuration has its port."""
+    assert index < self.ports, f"card {device} has no port {index}"
+    path = Path(WORK) / f"aurora_{device}_{index}.xo"
+    path.write_text("")
+    return path
+
+
+def linked(model: Any, config: Any) -> dict[str, str]:
+    """Let FINN+'s VitisBuild finish the link configuration of each card as far as v++, and return the texts."""
+    from finn.transformation.fpgadataflow.multifpga.aurora.link_config_transform import AddAuroraToLinkConfig
+    from finn.transformation.fpgadataflow.vitis_linking_configuration import VitisLinkConfiguration
+
+    dummies = [Path(WORK) / f"{way}_dummy_kernel.xo" for way in ("rx", "tx")]
+    for path in dummies:
+        path.write_text("")
+    AddAuroraToLinkConfig.package_dummy_kernels = lambda _self: tuple(dummies)
+    model = model.transform(AddAuroraToLinkConfig(config.board, config.fpga_part))
+    return {
+        str(card): one.config_path.read_text() for card, one in VitisLinkConfiguration.load_from_model(model).items()
+    }
+
+
+def connect(kernels: list[list[Any]], steps: Path) -> dict[str, Any]:
+    """Tell how FINN+ connects kernels, [name, inputs, outputs] each, on one card, and how floorflow's step does."""
+    load_steps()
+    from finn.builder.build_dataflow_config import FpgaMemoryType, VitisOptStrategy
+    from finn.transformation.fpgadataflow.vitis_linking_configuration import (
+        BuildBasicVitisLinkConfig,
+        VitisLinkConfiguration,
+    )
+    from onnx import TensorProto, helper
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    def graph(nodes: list[Any], inputs: list[str], outputs: list[str]) -> Any:
+        ends = [
+            [helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 4]) for n in side] for side in (inputs, outputs)
+        ]
+        return ModelWrapper(helper.make_model(helper.make_graph(nodes, "graph", *ends)))
+
+    nodes = []
+    for name, inputs, outputs in kernels:
+        path = Path(WORK) / f"{name}.onnx"
+        graph([helper.make_node("Inside", inputs, outputs, "inside")], inputs, outputs).save(str(path))
+        domain = "finn.custom_op.fpgadataflow"
+        nodes.append(
+            helper.make_node("StreamingDataflowPartition", inputs, outputs, name, domain=domain, model=str(path))
+        )
+    made = {tensor for _, _, outputs in kernels for tensor in outputs}
+    read = {tensor for _, inputs, _ in kernels for tensor in inputs}
+    model = graph(nodes, sorted(read - made), sorted(made - read))
+    give_xos(model, Path(WORK))
+    memory, strategy = FpgaMemoryType.DEFAULT, VitisOptStrategy.DEFAULT
+    model = model.transform(BuildBasicVitisLinkConfig("platform", "U250", memory, strategy, "0", 200))
+    (config,) = VitisLinkConfiguration.load_from_model(model).values()
+    sys.path.insert(0, str(steps))
+    sys.modules.pop("floorflow_step", None)
+    own = importlib.import_module("floorflow_step").connections(model.graph, dict(config.nk))
+    sys.path.remove(str(steps))
+    return {"counted": config.sc, "own": own}
 
 
 def build(model: Any, folder: Path, output: Path, stop: str, *, is_light: bool) -> dict[str, Any]:
@@ -106,6 +177,7 @@ def build(model: Any, folder: Path, output: Path, stop: str, *, is_light: bool) 
     kernels = []
     for node in model.get_nodes_by_op_type("StreamingDataflowPartition"):
         instance = getCustomOp(node)
-        kernel = {name: instance.get_nodeattr(name) for name in ("model", "slr", "mem_port")}
+        kernel = {name: instance.get_nodeattr(name) for name in ("model", "slr", "mem_port", "device_id")}
         kernels.append({"name": node.name, "inputs": list(node.input), "outputs": list(node.output), **kernel})
-    return {"steps": ran, "kernels": kernels, "links": [path.read_text() for path in links]}
+    cards = linked(model, config) if links and config.partitioning_configuration is not None else {}
+    return {"steps": ran, "kernels": kernels, "links": [path.read_text() for path in links], "cards": cards}

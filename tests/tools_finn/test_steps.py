@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ class Built:
     folder: Path
     phase: int = 0
     links: Sequence[str] = ()
+    cards: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def cells(self) -> dict[str, str]:
@@ -91,7 +92,7 @@ def built_phase(
         number = int(kernel["name"].rpartition("_")[2])
         for node in onnx.load(kernel["model"], load_external_data=False).graph.node:
             nodes[number, node.name] = node
-    return Built(plan, answer["kernels"], nodes, build / "floorflow", phase, answer["links"])
+    return Built(plan, answer["kernels"], nodes, build / "floorflow", phase, answer["links"], answer["cards"])
 
 
 def attribute(node: onnx.NodeProto, name: str) -> Any:

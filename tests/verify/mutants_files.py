@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.verify.planting import (
+    TWO_FPGAS,
     TWO_SLRS,
     Files,
     NotApplicable,
@@ -139,6 +141,38 @@ def engines_not_numbered_by_their_styles(plan: Plan, files: Files) -> None:
         raise NotApplicable
     one, other = places[:2]
     engines[one], engines[other] = engines[other], engines[one]
+
+
+@mutant("flow-file-differs", TWO_FPGAS)
+def memory_of_a_unit_on_another_card(plan: Plan, files: Files) -> None:
+    if len(plan["platform"]["fpgas"]) < 2:
+        raise NotApplicable
+    files["fpga0/vitis/floorflow.cfg"] = "sp=odma0.m_axi_gmem0:DDR[0]\n"
+
+
+TOPOLOGY: dict[str, Callable[[Plan], object]] = {
+    "another_card_in_topology": lambda told: told["cards"][0].update(part="xc7z020clg400-1"),
+    "cable_in_another_cage": lambda told: told["cables"][0]["ends"][0].update(cage=7),
+    "stream_over_another_link": lambda told: told["streams"][0].update(link="fpga8-fpga9"),
+    "stream_that_no_card_sends": lambda told: told["streams"].clear(),
+    "sender_started_first": lambda told: told["start_order"].reverse(),
+    "card_that_is_never_started": lambda told: told["start_order"].pop(),
+}
+"""What may be wrong in topology.json, by title."""
+
+
+def _topology(title: str) -> Spoil:
+    def spoil(plan: Plan, files: Files) -> None:
+        if len(plan["platform"]["fpgas"]) < 2:
+            raise NotApplicable
+        edit_json(files, "topology.json", TOPOLOGY[title])
+
+    spoil.__name__ = title
+    return spoil
+
+
+for _title in TOPOLOGY:
+    mutant("wrong-topology", TWO_FPGAS)(_topology(_title))
 
 
 @mutant("flow-file-differs", TWO_SLRS)

@@ -23,6 +23,7 @@ Files = dict[str, str]
 __all__ = ["CASES", "STATS", "Files", "Plan", "tiny_plan", "write_folder"]
 
 FILL = dict.fromkeys(RESOURCES)
+CAGES = {"alveo-u250": 2}
 OPTIONS = {
     "cap": CAP,
     "fill": FILL,
@@ -196,6 +197,8 @@ def phase_files(plan: Plan, phase: Plan, case: Case, ground: Ground, parts: Sequ
     for part in parts:
         folder = f"finn/{part.name}" if len(plan["networks"]) > 1 else "finn"
         files |= _finn_files(folder, part, case, ids, phase["channels"])
+    if len(ground.boards) > 1:
+        files["topology.json"] = json.dumps(_topology(plan, phase))
     files["bound.json"] = json.dumps({"cells": _cells(plan, phase, case, ground, ids), "renamed": [], "notes": []})
     for fpga, board in zip(plan["platform"]["fpgas"], ground.boards, strict=True):
         files |= _constraints(phase, case, board, fpga["name"], ids, up=1 + prefix.count("/"))
@@ -290,6 +293,51 @@ def _cells(plan: Plan, phase: Plan, case: Case, ground: Ground, ids: dict[str, i
     boards = {fpga["name"]: board for fpga, board in zip(plan["platform"]["fpgas"], ground.boards, strict=True)}
     engines = [engine for module in phase["modules"] for engine in module["engines"]]
     return {engine: _cell(case, boards[case.slot_of(engine).split(".")[0]], engine, ids) for engine in engines}
+
+
+def _topology(plan: Plan, phase: Plan) -> dict[str, Any]:
+    """Return the file of who talks to whom."""
+    fpgas, slots = plan["platform"]["fpgas"], {s["name"]: f for f in plan["platform"]["fpgas"] for s in f["slots"]}
+    streams, cables, cages = [], {}, dict.fromkeys((fpga["name"] for fpga in fpgas), 0)
+    passed = [c for c in phase["partition"]["crossings"] if c["kind"] == "link"]
+    for link in plan["platform"]["links"]:
+        ends = [{"card": slots[slot]["name"], "slot": slot} for slot in (link["source"], link["target"])]
+        pair = {end["card"] for end in ends}
+        over = [c for c in passed if {slots[c["source"]]["name"], slots[c["target"]]["name"]} == pair]
+        for end in ends if over else ():
+            end["cage"] = cages[end["card"]]
+            cages[end["card"]] += 1
+        cables |= {link["name"]: {**link, "ends": ends}} if over else {}
+        streams += [(passed.index(c), c, link["name"]) for c in over]
+    streams.sort(key=lambda row: row[0])
+    told = ("name", "kind", "gbps", "latency_us", "ends")
+    order = dict.fromkeys(name for _, _, name in streams)
+    host = [[c["name"] for c in phase["channels"] if is_outside(c[side])] for side in ("source", "target")]
+    return {
+        "schema": "floorflow-topology/1",
+        "phase": phase["name"],
+        "clock_mhz": plan["options"]["clock_mhz"],
+        "cards": [
+            {
+                **{key: fpga[key] for key in ("name", "board", "part")},
+                "outside": host[0] * (fpga is fpgas[0]) + host[1] * (fpga is fpgas[-1]),
+                "cages": CAGES.get(fpga["board"]),
+            }
+            for fpga in fpgas
+        ],
+        "cables": [{"link" if key == "name" else key: cables[name][key] for key in told} for name in order],
+        "streams": [
+            {
+                "channel": c["channel"],
+                "link": name,
+                **{side: slots[c[side]]["name"] for side in ("source", "target")},
+                "bits": c["width_bits"],
+                "gbps": c["gbps"],
+            }
+            for _, c, name in streams
+        ],
+        "start_order": [fpga["name"] for fpga in reversed(fpgas)],
+    }
 
 
 def _inserted(engines: set[str], channels: list[Any]) -> dict[str, Any]:

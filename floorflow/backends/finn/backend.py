@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from floorflow.backends.backend import Backend, Proposal
 from floorflow.backends.finn import export, report_words
+from floorflow.backends.finn.card_links import unjoined
 from floorflow.backends.finn.clock import likely_clock
 from floorflow.backends.finn.config import folding_texts, style_file_beside, with_given_folding
 from floorflow.backends.finn.cost_command import CostOptions, cost_lines
@@ -47,7 +48,8 @@ from floorflow.backends.finn.step_files import check_flow, flow_of, unbuilt
 from floorflow.backends.placed import Home, PlacedStream
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow
 from floorflow.dataflow.options import OptionTable
-from floorflow.facts import Plan
+from floorflow.facts import PhaseEntry, Plan
+from floorflow.facts.platform import PlatformEntry
 from floorflow.network import FloatBits
 from floorflow.technology import Technology
 
@@ -158,8 +160,12 @@ class FinnBackend(Backend):
         return unbuildable_engines(folded, streams, home, options.finn)
 
     def unbuilt(self, boards: Sequence[str], networks: int, options: FinnOptions, *, in_regions: bool) -> Sequence[str]:
-        """Return that FINN makes one design of one network for one card that it has a shell for."""
-        return unbuilt(boards, networks, in_regions=in_regions)
+        """Return that FINN makes one design of one network for one card, FINN+ for several, that it has a shell for."""
+        return unbuilt(boards, networks, in_regions=in_regions, joins_cards=options.finn == "plus")
+
+    def unjoined(self, platform: PlatformEntry, phases: Sequence[PhaseEntry], options: FinnOptions) -> Sequence[str]:
+        """Return why FINN+ does not join the cards as planned; of FINN main another question tells that."""
+        return unjoined(platform, phases) if options.finn == "plus" else ()
 
     def links_copies(self, boards: Mapping[str, str], /) -> bool:
         """Whether v++ links them."""

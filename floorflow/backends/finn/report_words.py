@@ -53,6 +53,8 @@ def next_step(plan: Plan, phase: int, folder: Path) -> str:
         files = files[:1]
     names = ", ".join(str(file / ("build.yaml" if plus else "build.py")) for file in files)
     tool = "FINN+" if plus else "FINN"
+    if plan.build_ends and len(plan.platform.fpgas) > 1:
+        return f"{tool}: {names} makes a bitstream for each card; {folder / 'topology.json'} says who talks to whom"
     if len(plan.platform.fpgas) > 1:
         folders = ", ".join(map(str, dict.fromkeys(file.parent if len(files) > 1 else file for file in files)))
         return f"{tool}: {folders} is for reading: folding, FIFO depths and places; no build of it ends"

@@ -16,6 +16,7 @@ from floorflow.backends.finn.step.match import streams_between
 from floorflow.backends.finn.step.settings import Bound, own_kernels, placements
 from floorflow.backends.placed import PlacedStream
 from floorflow.facts import ChannelEntry, EngineEntry, FoldedEntry, NetworkEntry, PhaseEntry, Plan
+from floorflow.facts.topology import linked_streams
 
 
 @dataclass(frozen=True)
@@ -125,9 +126,22 @@ def step_data(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[s
     found = foreseen(one)
     whole = {} if len(one.plan.phases) == 1 else {"whole": _whole(one)}
     plan = one.plan
-    stops = {"stops": list(plan.unbuilt)} if len(plan.platform.fpgas) > 1 else {}
+    cards = {"stops": list(plan.unbuilt), "card_links": _card_links(one)} if len(plan.platform.fpgas) > 1 else {}
     joined = {"part_of_a_design": True} if _is_part(plan) else {}
-    return {**found.bound.plan, "fpgas": list(fpgas), "kernels": found.kernels, **whole, **stops, **joined}
+    return {**found.bound.plan, "fpgas": list(fpgas), "kernels": found.kernels, **whole, **cards, **joined}
+
+
+def _card_links(one: NetworkInPhase) -> list[dict[str, Any]]:
+    """Return the streams over links: at both ends the numbers of the card and of its cage."""
+    number = {fpga.name: place for place, fpga in enumerate(one.plan.platform.fpgas)}
+    return [
+        {
+            "stream": link.stream.channel,
+            "source": {"device": number[link.source], "cage": link.cable.cages[link.source]},
+            "target": {"device": number[link.target], "cage": link.cable.cages[link.target]},
+        }
+        for link in linked_streams(one.plan.platform, one.phase)
+    ]
 
 
 def _is_part(plan: Plan) -> bool:

@@ -7,6 +7,7 @@ output's DMA engine, and starts v++ and Vivado at once.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -56,6 +57,8 @@ BACK_MAIN = (
     "step_make_pynq_driver",
     "step_deployment_package",
 )
+OVER_CARDS = {"step_prepare_synthesis": "floorflow_cards"}
+"""Steps of floorflow in the place of FINN+'s where a plan has several cards."""
 BACK_PLUS = (
     "step_specialize_layers",
     "floorflow_fold",
@@ -79,19 +82,22 @@ BACK_PLUS = (
 def step_files(
     one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]], library: str, *, known_fifos: bool
 ) -> dict[str, str]:
-    """Return floorflow_step.py, floorflow_plan.json, build.py and build.yaml.
+    """Return floorflow_step.py, floorflow_plan.json, build.yaml and, where FINN main could build it, build.py.
 
     ``library`` is the Tcl that the constraints call. ``fpgas`` have ``name``, ``board``, ``part``, ``platform`` (or an
     empty text), ``cell_pattern`` and ``constraints``; ``known_fifos``: the plan has depths, so FINN need not seek
     them.
     """
     data = {**step_data(one, fpgas), "known_fifos": known_fifos, "library": library}
-    return {
+    made = {
         "floorflow_step.py": bundled(one.plan.version),
         "floorflow_plan.json": json.dumps(data, indent=1, sort_keys=True) + "\n",
         "build.py": _build_py(data),
         "build.yaml": _build_yaml(data),
     }
+    if len(fpgas) > 1 and not data["stops"]:
+        del made["build.py"]  # FINN main would make one design of all cards
+    return made
 
 
 def steps(data: Mapping[str, Any], *, plus: bool) -> list[str]:
@@ -104,6 +110,8 @@ def steps(data: Mapping[str, Any], *, plus: bool) -> list[str]:
     cut = ["floorflow_cut"] if "whole" in data else []
     back = BACK_PLUS if plus else BACK_MAIN
     found = [*([] if data["ports_of_finn"] else front), *cut, "floorflow_specialise", *back]
+    if len(data["fpgas"]) > 1:
+        found = [OVER_CARDS.get(name, name) for name in found if name != "step_create_stitched_ip"]
     left_out = set() if data["known_fifos"] else {"floorflow_fifos"}
     if _flow(data) != "vitis_alveo":
         left_out |= {"floorflow_link"}
@@ -126,7 +134,8 @@ def _flow(data: Mapping[str, Any]) -> str | None:
 def _settings(data: Mapping[str, Any], *, plus: bool) -> dict[str, Any]:
     """Return FINN's configuration as plain values, paths relative to the folder."""
     first, flow = data["fpgas"][0], _flow(data)
-    outputs = ["estimate_reports", "stitched_ip"]
+    several = len(data["fpgas"]) > 1
+    outputs = ["estimate_reports", *([] if several else ["stitched_ip"])]  # each kernel is one, no card holds all
     if flow is not None:
         outputs += ["bitfile", "pynq_driver", "deployment_package"]
     found: dict[str, Any] = {
@@ -148,6 +157,15 @@ def _settings(data: Mapping[str, Any], *, plus: bool) -> dict[str, Any]:
         found["specialize_layers_config_file"] = "specialize_layers_config.json"
     if plus and data["known_fifos"]:
         found["fifo_config_file"] = "fifo_config.json"
+    if plus and several:
+        links = Counter(link[end]["device"] for link in data["card_links"] for end in ("source", "target"))
+        found["partitioning_configuration"] = {
+            "num_fpgas": len(data["fpgas"]),
+            "ports_per_device": max(links.values(), default=1),
+            "topology": "chain",
+            "communication_kernel": "aurora",
+            "parallel_synthesis_workers": 1,
+        }
     if not plus:
         # Main rounds AMD's FIFO up to a power of two, as it is priced. Splitting would leave pieces in shift registers.
         found["split_large_fifos"] = any(stream["depth"] > LARGEST_VIVADO for stream in data["streams"])
@@ -170,6 +188,8 @@ def _build_yaml(data: Mapping[str, Any]) -> str:
     for key, value in _settings(data, plus=True).items():
         if isinstance(value, list):
             lines += [f"{key}:", *(f"  - {item}" for item in value)]
+        elif isinstance(value, dict):
+            lines += [f"{key}:", *(f"  {name}: {json.dumps(item)}" for name, item in value.items())]
         else:
             lines.append(f"{key}: {json.dumps(value)}")
     own = (f"floorflow_step.{name}" if name.startswith("floorflow_") else name for name in steps(data, plus=True))
@@ -286,13 +306,17 @@ def flow_of(board: str, shell: str) -> str | None:
     return "vitis" if shell else "zynq"
 
 
-def unbuilt(boards: Sequence[str], networks: int, *, in_regions: bool) -> list[str]:
-    """Return what keeps FINN from building a plan with these boards for its FPGAs, a clause each."""
+def unbuilt(boards: Sequence[str], networks: int, *, in_regions: bool, joins_cards: bool = False) -> list[str]:
+    """Return what keeps FINN from building a plan with these boards for its FPGAs, a clause each.
+
+    ``joins_cards``: it is FINN+, which builds for several; whether for these `card_links` tells.
+    """
     found = []
-    if len(boards) > 1:
+    if len(boards) > 1 and not joins_cards:
         found.append(
             f"FINN builds for one card, this plan has {len(boards)}: folding, FIFO depths, cut and pblocks are there "
-            "to read; to build, cut the model at the links and plan each part for one card"
+            "to read; --finn plus plans for FINN+, which builds for several; else cut the model at the links and plan "
+            "each part for one card"
         )
     if networks > 1:
         found.append(
@@ -349,27 +373,36 @@ def flow_files(
     ``with_slices``: a script inserts AMD's register slices at SLR boundaries. ``copies``: all connections of several
     copies, in the place of those that FINN writes for one.
     """
-    first = next((fpga for fpga in fpgas if fpga["constraints"]), None)
-    flow = None if first is None else flow_of(str(first["board"]), str(first["platform"]))
-    if first is None or flow is None:
-        return {}
-    versions = " ".join(VERSIONS[str(data["finn"])])
-    made = {"vivado/floorflow_report.tcl": _shipped("floorflow_report.tcl")}
-    if flow == "vitis":
-        made["vitis/relink.sh"] = _shipped("relink.sh")
-        ports = "\n".join(_memory_lines(data) if copies is None else copies)
-        beside = "beside" if copies is None else "for several copies, in the place of the connections of"
-        told = "" if copies is None else f"# copies: {copies[0].split(':')[1]}\n"
-        config = _CONFIG.format(platform=first["platform"], versions=versions, told=told, ports=ports, beside=beside)
-        if with_slices:
-            made["vivado/floorflow_crossings.tcl"] = _shipped("floorflow_crossings.tcl")
-            made["vitis/crossings.tcl"] = _crossings_script(crossings(data))
-            config += _OVERLAY
-        made["vitis/floorflow.cfg"] = config
-    else:
-        made["vivado/floorflow_zynq.tcl"] = _shipped("floorflow_zynq.tcl")
-        made["vivado/zynq_impl.tcl"] = _ZYNQ.format(part=first["part"], versions=versions, fpga=first["name"])
+    made: dict[str, str] = {}
+    for fpga in fpgas:
+        flow = flow_of(str(fpga["board"]), str(fpga["platform"]))
+        if data.get("stops") or not fpga["constraints"] or flow is None:
+            continue
+        versions = " ".join(VERSIONS[str(data["finn"])])
+        made["vivado/floorflow_report.tcl"] = _shipped("floorflow_report.tcl")
+        if flow == "vitis":
+            made |= _vitis_files(data, fpga, versions, copies, with_slices=with_slices)
+        else:
+            made["vivado/floorflow_zynq.tcl"] = _shipped("floorflow_zynq.tcl")
+            made["vivado/zynq_impl.tcl"] = _ZYNQ.format(part=fpga["part"], versions=versions, fpga=fpga["name"])
     return made
+
+
+def _vitis_files(
+    data: Mapping[str, Any], fpga: Mapping[str, Any], versions: str, copies: Sequence[str] | None, *, with_slices: bool
+) -> dict[str, str]:
+    """Return what links a card; of several each has a folder of its own."""
+    folder = f"{fpga['name']}/vitis" if len(data["fpgas"]) > 1 else "vitis"
+    ports = "\n".join(_memory_lines(data) if copies is None else copies)
+    beside = "beside" if copies is None else "for several copies, in the place of the connections of"
+    told = "" if copies is None else f"# copies: {copies[0].split(':')[1]}\n"
+    config = _CONFIG.format(platform=fpga["platform"], versions=versions, told=told, ports=ports, beside=beside)
+    made = {f"{folder}/relink.sh": _shipped("relink.sh")}
+    if with_slices:
+        made["vivado/floorflow_crossings.tcl"] = _shipped("floorflow_crossings.tcl")
+        made["vitis/crossings.tcl"] = _crossings_script(crossings(data))
+        config += _OVERLAY
+    return made | {f"{folder}/floorflow.cfg": config}
 
 
 Crossed = tuple[int, int, int, str]

@@ -170,13 +170,13 @@ def _check_inserted(inserted: Record, phase: PhaseRecord, built: BuiltNetwork, f
 
 
 HAND_WRITTEN = {
-    "vitis": {"vitis/relink.sh": "relink.sh", "vivado/floorflow_report.tcl": "floorflow_report.tcl"},
+    "vitis": {"{card}vitis/relink.sh": "relink.sh", "vivado/floorflow_report.tcl": "floorflow_report.tcl"},
     "zynq": {
         "vivado/floorflow_zynq.tcl": "floorflow_zynq.tcl",
         "vivado/floorflow_report.tcl": "floorflow_report.tcl",
     },
 }
-"""Shipped files of each way, by their paths in the plan's folder."""
+"""Shipped files of each way, by their paths in the plan's folder; of several cards each has a folder of its own."""
 STEPS = "prop=run.impl_1.STEPS."
 HOOK = f"{STEPS}OPT_DESIGN.TCL.PRE=@HOOK@"
 AFTER_ROUTING = "POST_ROUTE_PHYS_OPT_DESIGN"
@@ -184,7 +184,7 @@ AFTER_ROUTING = "POST_ROUTE_PHYS_OPT_DESIGN"
 LINKED_BELOW = 4096
 """v++ refuses streams of so many bits between kernels: unsupported data width for direct connection (FINN #1276)."""
 INSERTED = "param=compiler.userPostSysLinkOverlayTcl=@INSERT@"
-CROSSINGS_FILE, SLICE_LIBRARY = "vitis/crossings.tcl", "floorflow_crossings.tcl"
+CONFIG, CROSSINGS_FILE, SLICE_LIBRARY = "vitis/floorflow.cfg", "vitis/crossings.tcl", "floorflow_crossings.tcl"
 _Crossed = tuple[str, str, int]
 _CROSSED = re.compile(r" +\{(SLR\d+) (SLR\d+) (\d+) \{[^{}]*\}\}")
 FLOW_FINDINGS = {
@@ -220,42 +220,65 @@ def check_flow_files(
     several = len(plan["networks"]) > 1
     if len(plan["phases"]) != 1 or (several and plan.get("replicas") is None):
         return
-    for way, files in HAND_WRITTEN.items():
-        for path, name in files.items():
-            shipped = shipped_file("tcl", name)
-            wanted = shipped.read_text(encoding="utf-8") if shipped else None
-            if folder.exists(path) and wanted is not None and folder.text(path) != wanted:
-                findings.add("flow-file-differs", folder.path(path), f"floorflow ships another {name} for {way}")
-    if folder.exists("vitis/floorflow.cfg"):
-        _check_config(phase, folder, context, findings, is_of_copies=several)
-        if several:
-            path = "vitis/floorflow.cfg"
-            for fault in check_copies(plan, phase, folder.text(path) or "", context["engines"]):
-                findings.add(LINKED_OTHERWISE, folder.path(path), fault)
+    cards = [fpga["name"] for fpga in plan["platform"]["fpgas"]]
+    for path in ("vitis/relink.sh", CONFIG) if len(cards) > 1 else ():
+        if folder.exists(path):
+            findings.add("flow-file-differs", folder.path(path), "is one for several cards; each is linked by itself")
+    for card in cards:
+        prefix = f"{card}/" if len(cards) > 1 else ""
+        _check_shipped(prefix, folder, findings)
+        if folder.exists(f"{prefix}{CONFIG}"):
+            _check_config(phase, folder, context, (card, prefix), findings, is_of_copies=several)
+    if folder.exists(CONFIG):
+        faults = check_copies(plan, phase, folder.text(CONFIG) or "", context["engines"]) if several else ()
+        for fault in faults:
+            findings.add(LINKED_OTHERWISE, folder.path(CONFIG), fault)
         _check_crossings(plan, phase, folder, context, findings)
     if folder.exists("vivado/zynq_impl.tcl"):
         _check_zynq(folder, context, findings)
 
 
+def _check_shipped(prefix: str, folder: Files, findings: Findings) -> None:
+    """Judge hand-written files, those of a card in its folder."""
+    for way, files in HAND_WRITTEN.items():
+        for path, name in ((path.format(card=prefix), name) for path, name in files.items()):
+            shipped = shipped_file("tcl", name)
+            wanted = shipped.read_text(encoding="utf-8") if shipped else None
+            if folder.exists(path) and wanted is not None and folder.text(path) != wanted:
+                findings.add("flow-file-differs", folder.path(path), f"floorflow ships another {name} for {way}")
+
+
+_Card = tuple[str, str]
+"""An FPGA and what the paths of its own files begin with."""
+
+
 def _check_config(
-    phase: PhaseRecord, folder: Files, context: Mapping[str, Any], findings: Findings, *, is_of_copies: bool
+    phase: PhaseRecord,
+    folder: Files,
+    context: Mapping[str, Any],
+    card: _Card,
+    findings: Findings,
+    *,
+    is_of_copies: bool,
 ) -> None:
-    path = "vitis/floorflow.cfg"
+    path = f"{card[1]}{CONFIG}"
     lines = (folder.text(path) or "").splitlines()
     last = AFTER_ROUTING if f"{STEPS}{AFTER_ROUTING}.IS_ENABLED=true" in lines else "ROUTE_DESIGN"
     # What is reported before the last step is no more true of what goes onto the card.
     for line in sorted({HOOK, f"{STEPS}{last}.TCL.POST=@REPORT@"} - {*lines}):
         findings.add("flow-file-differs", folder.path(path), f"lacks the line: {line}")
     told = [line.removeprefix("# platform: ") for line in lines if line.startswith("# platform: ")]
-    if len(told) != 1 or told[0] not in filter(None, context["shells"].values()):
-        findings.add("flow-file-differs", folder.path(path), f"is for the platform {told}, which no FPGA has")
+    if len(told) != 1 or told[0] != (context["shells"].get(card[0]) or None):
+        findings.add("flow-file-differs", folder.path(path), f"is for the platform {told}, which {card[0]} has not")
     engines = context["engines"]
     leaving = (c["source"] for c in phase["channels"] if c["source"] in engines and c["target"] not in engines)
     fpga = next((engines[name]["fpga"] for name in leaving), None)
     memory = context["memories"].get(fpga) or ""
     for line in () if is_of_copies else lines:
         port = line.partition("m_axi_gmem0:")[2]
-        if line.startswith("sp=") and port != memory:
+        if line.startswith("sp=") and fpga != card[0]:
+            findings.add("flow-file-differs", folder.path(path), f"{line}: the output leaves from {fpga}")
+        elif line.startswith("sp=") and port != memory:
             findings.add("flow-file-differs", folder.path(path), f"{line}: the plan's bank is {memory or 'none'}")
 
 
@@ -264,7 +287,7 @@ def _check_crossings(
 ) -> None:
     """Judge that v++ is to insert slices for each stream over SLR boundaries, and none where none are asked."""
     name, asked = "slices-at-boundaries-differ", context["options"].get("crossings") == "vendor"
-    config = "vitis/floorflow.cfg"
+    config = CONFIG
     lines = (folder.text(config) or "").splitlines()
     section = "".join(line for line in lines if line.startswith("[") or line == INSERTED).rpartition("[")[2]
     if asked != (section == f"advanced]{INSERTED}"):

@@ -87,6 +87,21 @@ def test_a_plan_over_two_cards_stops_in_the_first_step_with_the_same_sentence(
     assert "d/finn is for reading" in step
 
 
+def test_a_plan_over_two_cards_for_finn_plus_has_a_folder_for_each(planned: Planned) -> None:
+    folder = planned(Request(TFC, "alveo-u250", fpgas=2, finn="plus", effort="fast", plots=False))
+    plan = ff.load(folder)
+    assert "cannot be built yet" not in str(plan)
+    assert plan.next_steps("d")[0].startswith(
+        "FINN+: d/finn/build.yaml makes a bitstream for each card; d/topology.json"
+    )
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+    assert {f"fpga{card}/vitis/{name}" for card in range(2) for name in ("floorflow.cfg", "relink.sh")} <= names
+    assert not names & {"vitis", "finn/build.py"}
+    steps = (folder / "finn" / "build.yaml").read_text()
+    assert "floorflow_step.floorflow_cards" in steps
+    assert "step_prepare_synthesis" not in steps
+
+
 def test_a_plan_for_one_card_begins_to_build(cnv_on_pynq: Path, tmp_path: Path) -> None:
     plan = ff.load(cnv_on_pynq)
     assert not any("cannot be built yet" in warning for warning in plan.warnings)

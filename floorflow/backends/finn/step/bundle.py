@@ -7,7 +7,20 @@ from functools import cache
 from pathlib import Path
 from threading import Lock
 
-MODULES = ("graph", "match", "kernels", "slices", "settings", "cut", "early", "kernel_files", "filled", "bind", "steps")
+MODULES = (
+    "graph",
+    "match",
+    "kernels",
+    "slices",
+    "settings",
+    "cut",
+    "early",
+    "kernel_files",
+    "filled",
+    "bind",
+    "cards",
+    "steps",
+)
 """The modules in the order in which each needs only earlier ones."""
 _OWN = "floorflow.backends.finn.step."
 _PARSING = Lock()

@@ -10,15 +10,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 from floorflow.backends.finn.step.bind import bind_kernels, write_bound
+from floorflow.backends.finn.step.cards import check_links, connections, floorplanned, set_cards
 from floorflow.backends.finn.step.cut import cut_out
 from floorflow.backends.finn.step.early import reshape_early, spell_out_deconv
 from floorflow.backends.finn.step.graph import MARK, BuiltNode, read_graph
 from floorflow.backends.finn.step.kernel_files import Kernels, read_partitions
+from floorflow.backends.finn.step.kernels import NotBuildable
 from floorflow.backends.finn.step.match import Mismatch
 from floorflow.backends.finn.step.settings import (
     LEAST_DEPTH,
@@ -234,7 +235,7 @@ def _written(cfg: Any, name: str, content: Mapping[str, Any]) -> Path:
 
 
 def floorflow_place(model: Any, cfg: Any) -> Any:
-    """Say where every node lies; in front of step_prepare_synthesis (FINN+) or step_synthesize_bitfile.
+    """Say where every node lies; in front of step_prepare_synthesis (FINN+), floorflow_cards, step_synthesize_bitfile.
 
     DMA engines are inserted here, as FINN itself would do next. FINN's Floorplan is run on a copy, and what it makes
     must be the kernels of the plan.
@@ -274,10 +275,7 @@ def _with_dma(model: Any, cfg: Any) -> Any:
 
 def _check_kernels(model: Any, plan: Mapping[str, Any]) -> None:
     """Let FINN's own Floorplan choose kernels in a copy, and compare."""
-    from finn.transformation.fpgadataflow.floorplan import Floorplan
-
-    copy = deepcopy(model).transform(Floorplan(None))
-    graph = read_graph(copy.graph)
+    graph = read_graph(floorplanned(model).graph)
     ids = {node: int(node.attributes.get("partition_id", 0)) for node in graph.nodes}
     slr = {node: int(node.attributes.get("slr", -1)) for node in graph.nodes}
     try:
@@ -292,6 +290,33 @@ def _write_floorplan(model: Any, cfg: Any) -> None:
 
     content = model.analysis(floorplan_params) | {"Defaults": {}}
     cfg.vitis_floorplan_file = str(_written(cfg, "floorflow_floorplan.json", content))
+
+
+def floorflow_cards(model: Any, cfg: Any) -> Any:
+    """Make the kernels of each card and what joins cards; FINN+, in the place of step_prepare_synthesis.
+
+    That step clusters by card alone; what it does behind its clusters is done here, by FINN+'s own transformations.
+    """
+    plan = step_plan()
+    from finn.transformation.fpgadataflow.build_xo import BuildAllXOs
+    from finn.transformation.fpgadataflow.create_dataflow_partition import CreateDataflowPartition
+    from finn.transformation.fpgadataflow.multifpga.communication_kernels import PrepareCommunicationKernels
+    from finn.transformation.fpgadataflow.multifpga.create_network_metadata import CreateNetworkMetadata
+    from qonnx.transformation.general import GiveUniqueNodeNames
+
+    asked, part = cfg.partitioning_configuration, cfg._resolve_fpga_part()  # noqa: SLF001 - FINN's steps do so
+    folder = Path(cfg.output_dir) / "intermediate_models" / "kernel_partitions"
+    model = floorplanned(model).transform(CreateDataflowPartition(str(folder)))
+    model = model.transform(GiveUniqueNodeNames())
+    set_cards(model)
+    model = model.transform(CreateNetworkMetadata(asked.communication_kernel, asked.verbosity))
+    try:
+        check_links(model, plan)
+    except NotBuildable as problem:
+        raise FloorflowStop(f"floorflow: {problem}") from problem
+    platform = cfg._resolve_vitis_platform()  # noqa: SLF001 - as above
+    model = model.transform(PrepareCommunicationKernels(platform, part, asked))
+    return model.transform(BuildAllXOs(part, cfg.synth_clk_period_ns))
 
 
 def floorflow_constrain(model: Any, cfg: Any) -> Any:
@@ -313,9 +338,9 @@ def floorflow_constrain(model: Any, cfg: Any) -> Any:
 
 
 def floorflow_link(model: Any, cfg: Any) -> Any:
-    """Put the hook and the memory banks into FINN+'s own link configuration, in front of step_synthesize_bitfile.
+    """Put hook, memory banks and ports into FINN+'s own link configurations, in front of step_synthesize_bitfile.
 
-    FINN+ then finds a configuration that is there, and leaves it.
+    FINN+ then finds a configuration of each card that is there, and only adds what links cards.
     """
     from finn.transformation.fpgadataflow.vitis_linking_configuration import (
         BuildBasicVitisLinkConfig,
@@ -342,6 +367,7 @@ def floorflow_link(model: Any, cfg: Any) -> Any:
             way = {"idma": "in", "odma": "out"}.get(unit.split("_")[0], "")
             if way and plan["dma"][way]["mem_port"]:
                 config.sp[f"{unit}.m_axi_gmem0"] = plan["dma"][way]["mem_port"]
+        config.sc = connections(model.graph, dict(config.nk))
         config.generate_config()
         config.generate_run_script()
     return VitisLinkConfiguration.store_to_model(configs, model)
@@ -350,7 +376,6 @@ def floorflow_link(model: Any, cfg: Any) -> Any:
 def _kernels(model: Any, cfg: Any, plan: Mapping[str, Any]) -> Kernels:
     """Return FINN's kernels, or where the board has none the graph of its one design."""
     from finn.transformation.fpgadataflow.create_dataflow_partition import CreateDataflowPartition
-    from finn.transformation.fpgadataflow.floorplan import Floorplan
 
     if not any("{partition}" in fpga["cell_pattern"] for fpga in plan["fpgas"]):
         graph = read_graph(model.graph)
@@ -361,5 +386,5 @@ def _kernels(model: Any, cfg: Any, plan: Mapping[str, Any]) -> Kernels:
     folder = Path(cfg.output_dir) / "floorflow" / "kernel_partitions"
     for old in folder.glob("partition_*.onnx"):
         old.unlink()
-    copy = deepcopy(model).transform(Floorplan(None)).transform(CreateDataflowPartition(str(folder)))
+    copy = floorplanned(model).transform(CreateDataflowPartition(str(folder)))
     return read_partitions(folder, copy.graph)

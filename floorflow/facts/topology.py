@@ -1,0 +1,47 @@
+"""Which cards of a phase talk to which: the streams over links, and the cages of the cables that they take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from floorflow.facts.partition import CrossingEntry
+from floorflow.facts.phase import PhaseEntry
+from floorflow.facts.platform import LinkEntry, PlatformEntry
+
+
+@dataclass(frozen=True)
+class Cable:
+    """A link that carries streams, and the cage that it takes at each of its two FPGAs, by their names."""
+
+    link: LinkEntry
+    cages: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class LinkedStream:
+    """A stream over one cable, from one FPGA to another."""
+
+    stream: CrossingEntry
+    source: str
+    target: str
+    cable: Cable
+
+
+def linked_streams(platform: PlatformEntry, phase: PhaseEntry) -> list[LinkedStream]:
+    """Return the streams over links, one for each link that a stream passes.
+
+    An FPGA's cages are numbered from 0 in the order of the FPGAs at the other ends of its cables, as FINN+ numbers
+    them where cards stand in a row.
+    """
+    fpga_of = {slot.name: slot.fpga for slot in platform.slots}
+    number = {fpga.name: place for place, fpga in enumerate(platform.fpgas)}
+    passed = [(c, fpga_of[c.source], fpga_of[c.target]) for c in phase.partition.crossings if c.kind == "link"]
+    pairs = {frozenset((source, target)) for _, source, target in passed}
+    cables, taken = {}, dict.fromkeys(number, 0)
+    for pair in sorted(pairs, key=lambda ends: sorted(number[name] for name in ends)):
+        link = next(one for one in platform.links if {fpga_of[one.source], fpga_of[one.target]} == pair)
+        cables[pair] = Cable(link, {name: taken[name] for name in sorted(pair, key=number.__getitem__)})
+        for name in pair:
+            taken[name] += 1
+    return [LinkedStream(c, source, target, cables[frozenset((source, target))]) for c, source, target in passed]
