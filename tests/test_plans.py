@@ -297,10 +297,10 @@ def test_engines_of_several_networks_alone_are_modules_with_names_that_tcl_takes
 
 
 def test_tighter_fill_makes_larger_pblocks() -> None:
-    """At 2% full a pblock is larger than what any grows to."""
+    """At 1.5% full a pblock is larger than what any grows to."""
     request = Request(TFC, "zcu104", fps=100_000, effort="fast", plots=False)
     loose = flow.plan(request).plan.phases[0]
-    tight = flow.plan(request.changed(fill={**DEFAULT_FILL, "LUT": 0.02})).plan.phases[0]
+    tight = flow.plan(request.changed(fill={**DEFAULT_FILL, "LUT": 0.015})).plan.phases[0]
 
     def supply(phase: Any) -> int:
         return sum(p.supply.LUT for f in phase.floorplan.values() for p in f.pblocks.values())

@@ -172,12 +172,24 @@ def prepare_at(board: str, place: Place) -> Platform:
 BOARDS = st.sampled_from([CARD, "alveo-u280", "zcu104", "pynq-z1", "xcku5p"])
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=2, deadline=None)
+@given(st.integers(0, 10**4), st.sampled_from(["zcu104", "pynq-z1"]), st.sampled_from([0.7, 0.05]))
+def test_two_copies_fit_wherever_one_fits_each_place(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, board: str, cap: float
+) -> None:
+    copies_fit(tmp_path_factory.mktemp("copies"), seed, board, 2, cap)
+
+
+@pytest.mark.slow
+@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**4), BOARDS, st.integers(2, 4), st.sampled_from([0.7, 0.2, 0.05]))
 def test_copies_fit_wherever_one_fits_each_place(
     tmp_path_factory: pytest.TempPathFactory, seed: int, board: str, count: int, cap: float
 ) -> None:
-    folder = tmp_path_factory.mktemp("copies")
+    copies_fit(tmp_path_factory.mktemp("copies"), seed, board, count, cap)
+
+
+def copies_fit(folder: Path, seed: int, board: str, count: int, cap: float) -> None:
     model = folder / "model.onnx"
     onnx.save(random_small(seed), model)
     asked: dict[str, Any] = {"cap": {"LUT": cap}, "seed": random.Random(seed).randrange(9), **FAST}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from floorflow.channels.slices import Slices
-from floorflow.errors import Refusal, Refused, required
+from floorflow.errors import Refusal, Refused
 from floorflow.hardware.copies import Division, Place, divisions, in_all
 from floorflow.hardware.reach import comfortable_tiles
 from floorflow.request import Request
@@ -174,7 +174,9 @@ class CopiesSearch:
                 cycles = found[0].result.candidate.interval_cycles
                 copies = tuple(sorted(found, key=lambda copy: places.index(copy.place)))
                 if found[0].context.engine_limits.exempt:
-                    bound = required(_bound_by_sums(whole, len(places), lifted=True))
+                    bound = _bound_by_sums(whole, len(places), lifted=True)
+                    if isinstance(bound, Refused):
+                        return bound
                 return CopiesFound(copies, whole, min(bound, cycles) if self.request.goal == "throughput" else cycles)
             if found.place is None or found.place in tried:
                 return found.why
