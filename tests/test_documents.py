@@ -227,8 +227,12 @@ def test_the_summary_in_the_readme_is_the_examples_own(cnv_on_u250_by_default: P
 
 
 def test_the_summary_in_the_readme_has_the_lines_of_a_plan(planned: Planned) -> None:
-    """The slow test above compares every number; here another plan of it begins its lines with the same words."""
+    """The slow test above compares every number; here another plan of it begins its lines with the same words.
+
+    That one is made by SLRs and in haste: it offers no copies, and seeks no bargains.
+    """
     lines = printed(planned(PLANS["CNV on a card by SLRs"])).splitlines()
     shown = README.read_text().partition(lines[0].partition(":")[0])[2].partition("\n\n")[0].splitlines()
+    shown = [line for line in shown if not line.strip().startswith(("copies ", "note: bargains"))]
     begun, wanted = ([line[:14] for line in each[1:] if line[4:12].strip()] for each in (lines, shown))
     assert begun == wanted
