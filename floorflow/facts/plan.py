@@ -81,6 +81,11 @@ class Plan(PlanModel):
         return [warning for warning in self.warnings if warning.startswith(UNBUILT)]
 
     @property
+    def copy_memories(self) -> list[str | None]:
+        """The memory channel of each copy of a network on a card; none where there are no copies."""
+        return [] if self.replicas is None else [copy.memory for copy in self.replicas.placed]
+
+    @property
     def only_network(self) -> NetworkEntry:
         """The network of a plan that has one; InputError if it has several."""
         return _only(self.networks, "networks")

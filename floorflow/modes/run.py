@@ -82,7 +82,6 @@ def with_extras(made: PlanWithFiles, found: ModeResult[PlanWithFiles], plan_unit
     extras = found.extras
     if extras is None or made.plan.interrupted:
         return made
-
     most_work = max(LEAST_BESIDE, SHARE_BESIDE * plan_units)
 
     def work_out(progress: Progress) -> Extras | None:

@@ -89,15 +89,14 @@ def step_files(
     them.
     """
     data = {**step_data(one, fpgas), "known_fifos": known_fifos, "library": library}
-    made = {
+    # FINN main would make one design of all cards.
+    for_plus_alone = len(fpgas) > 1 and not data["stops"]
+    return {
         "floorflow_step.py": bundled(one.plan.version),
         "floorflow_plan.json": json.dumps(data, indent=1, sort_keys=True) + "\n",
-        "build.py": _build_py(data),
+        **({} if for_plus_alone else {"build.py": _build_py(data)}),
         "build.yaml": _build_yaml(data),
     }
-    if len(fpgas) > 1 and not data["stops"]:
-        del made["build.py"]  # FINN main would make one design of all cards
-    return made
 
 
 def steps(data: Mapping[str, Any], *, plus: bool) -> list[str]:

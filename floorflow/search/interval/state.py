@@ -209,7 +209,8 @@ class SearchState:
     @property
     def _needs_foldings(self) -> bool:
         """Whether a folding is the plan, as all lie in one slot, and none is known: then it is worth branching for."""
-        return len(self.context.limits) == 1 and self.best is None and self.context.search_limits.thorough
+        branched = self.context.request.effort == "best"  # by `fold_nearly` too: the answer would be the same
+        return len(self.context.limits) == 1 and not (branched or self.best) and self.context.search_limits.thorough
 
     def has_folding(self, interval: int, slack: float = 0.0) -> bool:
         """Whether the network has a folding at FIFOs' prices that leaves a share of all slots' limits together."""

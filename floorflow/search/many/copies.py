@@ -86,9 +86,8 @@ class CopiesSearch:
         base = self.seen(self.request, ())
         if isinstance(base, Refused):
             return base
-        ways = [way for way in self._ways(base) if len(way) >= count]
         refused: Refused | None = None
-        for way in ways:
+        for way in (way for way in divisions(base.platform.fpgas[0]) if len(way) >= count):
             found = self._in_places(_largest(base, way, count))
             if isinstance(found, CopiesFound):
                 return found
@@ -120,13 +119,10 @@ class CopiesSearch:
             return refused or _no_places(base, 1)
         return replace(best, tried=tuple(notes))
 
-    def _ways(self, base: PlanningContext) -> list[Division]:
-        return divisions(base.platform.fpgas[0])
-
     def _most_promising(self, base: PlanningContext) -> list[tuple[float, Division]]:
         """Return places with a bound on the rate of copies in them, the highest first."""
         rows = []
-        known = {len(way): way for way in reversed(self._ways(base))}
+        known = {len(way): way for way in reversed(divisions(base.platform.fpgas[0]))}
         for count in range(1, max(known, default=0) + 1):
             way = known[min(places for places in known if places >= count)]
             places = _largest(base, way, count)

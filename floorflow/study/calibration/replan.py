@@ -140,7 +140,7 @@ def planned_platform(out: Path, plan: Plan) -> Platform:
     options = plan.options
     name, link = _platform(out, plan, None), _link(out, options.link)
     topology = None if described_fpgas(name) is not None else options.topology
-    copies = [copy.memory for copy in plan.replicas.placed] if plan.replicas is not None else []
+    copies = plan.copy_memories
     host = copies[0] if copies else options.host_port
     found = load_platform(name, len(plan.platform.fpgas), options.clock_mhz, link, topology, host_port=host)
     return with_hosts(found, copies)
