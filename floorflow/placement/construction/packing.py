@@ -27,7 +27,7 @@ from floorflow.placement.rectangles.candidate_rectangles import (
 
 Floats = npt.NDArray[np.float64]
 
-HOPELESS = 0.97
+HOPELESS = 0.9
 """Share of the free cells above which modules' least rectangles were never packed."""
 
 

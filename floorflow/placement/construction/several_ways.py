@@ -71,6 +71,9 @@ Part = tuple[int, ...]
 REPAIRS = 20
 """Ejections for each module of a part, at most."""
 
+AT_ONCE = 40
+"""Rounds of packing in which a draft most often is legal that can be."""
+
 PASSES = 2
 """How often each part's layout is chosen anew beside those of the others."""
 
@@ -102,7 +105,8 @@ def construct_layouts(
     for part in parts:
         if not found[part]:
             best = min(layouts, key=lambda layout: _merit(builder.space, layout))
-            layouts_of_part = builder.whole(part, best)
+            layouts_of_part = builder.at_once(part, best) if problem.draft else []
+            layouts_of_part = layouts_of_part or builder.whole(part, best)
             found[part] = _distinct(layouts_of_part, part)
             if not found[part]:
                 best = min(layouts_of_part, key=lambda layout: _merit(builder.space, layout))
@@ -161,6 +165,12 @@ class _Builder:
         pairs = [(order, anchor) for order in self._orders() for anchor in self._anchors(order)]
         return [construct_greedily(self.space, order, anchor) for order, anchor in pairs]
 
+    def at_once(self, part: Part, beside: Layout) -> list[Layout]:
+        """Return a part packed in few rounds, if that succeeds: of a draft nothing is asked but that it is legal."""
+        start = beside.copy()
+        start.placed[list(part)] = False
+        return self._packed(part, start, AT_ONCE)
+
     def whole(self, part: Part, beside: Layout) -> list[Layout]:
         """Return layouts of a part beside what another has elsewhere; where none is whole, what was tried last."""
         beside = beside.copy()
@@ -212,13 +222,13 @@ class _Builder:
             if repaired.placed[list(part)].all():
                 yield repaired
 
-    def _packed(self, part: Part, start: Layout) -> list[Layout]:
+    def _packed(self, part: Part, start: Layout, rounds: int | None = None) -> list[Layout]:
         """Return a part packed, if it is one slot's and that succeeds."""
         (slot, *others) = self._slots(part)
         if others:
             return []
         rects = [self.space.candidates[module].rects for module in part]
-        boxes = pack(self.problem, slot, rects, self.limits.packing_rounds, self.rng)
+        boxes = pack(self.problem, slot, rects, rounds or self.limits.packing_rounds, self.rng)
         if boxes is None:
             return []
         layout = start.copy()
