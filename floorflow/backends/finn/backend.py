@@ -22,7 +22,7 @@ from floorflow.backends.finn.cost_command import CostOptions, cost_lines
 from floorflow.backends.finn.export import bind
 from floorflow.backends.finn.folding.cost_table import CostTable, given_folding_groups
 from floorflow.backends.finn.folding.set_folding import proposed, rules_by_method
-from floorflow.backends.finn.kernel_cuts import unbuildable_engines, unlinkable_streams
+from floorflow.backends.finn.kernel_cuts import unbuildable_engines, unlinkable_streams, unwritable_engines
 from floorflow.backends.finn.names import RUNTIME_WEIGHTS, VERSION_NAMES, family
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.rates.patterns import actor_of
@@ -140,6 +140,9 @@ class FinnBackend(Backend):
     def host_writes(self, engine: Engine, options: OptionTable, /) -> NDArray[np.bool_]:
         given = engine.attributes.get(RUNTIME_WEIGHTS, 0)
         return np.asarray(options.attribute(RUNTIME_WEIGHTS, given if isinstance(given, int) else 0) == 1)
+
+    def unwritable(self, dataflow: Dataflow, slots: Sequence[int], options: FinnOptions) -> frozenset[str]:
+        return unwritable_engines(dataflow, slots, options.finn)
 
     def spares_host(self, options: FinnOptions) -> bool:
         """Whether weights are written at run time only where much rests on it."""

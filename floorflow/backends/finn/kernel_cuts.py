@@ -17,10 +17,11 @@ import networkx as nx
 
 from floorflow.backends.finn.made_graph import made_nodes
 from floorflow.backends.finn.step.graph import BuiltNode, joined
+from floorflow.backends.finn.step.kernels import NotBuildable, check_acyclic, partition_ids
 from floorflow.backends.finn.step.match import streams_between
 from floorflow.backends.finn.step.settings import Bound, own_kernels
 from floorflow.backends.placed import Home, PlacedStream
-from floorflow.dataflow.model import FoldedDataflow
+from floorflow.dataflow.model import Dataflow, FoldedDataflow
 
 Moves = dict[str, str]
 """Streams whose last FIFO lies elsewhere than the plan's others, and the module where it lies."""
@@ -99,6 +100,37 @@ def _elsewhere(homes: Mapping[str, Mapping[str, int]], module: str) -> dict[_Spo
     far_first = sorted(others, key=lambda name: -abs(homes[name]["slr"] - mine["slr"]))
     return {_spot(homes[name]): name for name in far_first}
 
+
+def unwritable_engines(dataflow: Dataflow, slots: Sequence[int], finn: str) -> frozenset[str]:
+    """Return the engines that the host cannot write, as a kernel would wait for itself wherever others lie.
+
+    ``slots``: SLRs of each FPGA. What follows an AXI-lite port begins a kernel. Where a branch with one comes to a join,
+    that goes on with the kernel of the other branch; with one SLR there is no other to tell FINN of a FIFO before it.
+    """
+    if len(slots) < 2 or max(slots) > 1:
+        return frozenset()
+    tensors = {engine.name: ([], []) for engine in dataflow.engines}
+    for stream in sorted(dataflow.streams, key=lambda each: each.target_port):
+        for end, names in ((stream.source, 1), (stream.target, 0)):
+            if end in tensors:
+                tensors[end][names].append(stream.channel)
+    nodes = [BuiltNode(engine.name, engine.kind, {}, *tensors[engine.name]) for engine in dataflow.engines]
+    here = dict.fromkeys(nodes, 0)
+
+    def waits(written: int) -> bool:
+        named = replace(nodes[written], attributes={**WRITTEN})
+        of = [*nodes[:written], named, *nodes[written + 1 :]]
+        try:
+            check_acyclic(of, partition_ids(of, {**here, named: 0}, plus=finn == "plus"))
+        except NotBuildable:
+            return True
+        return False
+
+    return frozenset(node.name for number, node in enumerate(nodes) if waits(number))
+
+
+WRITTEN: Mapping[str, Any] = {"runtime_writeable_weights": 1, "mem_mode": "internal_decoupled"}
+"""Attributes of a node with which FINN gives it an AXI-lite port."""
 
 MOST_LINKED_BITS = 4088
 """The widest stream, in whole bytes, that v++ joins two kernels by.

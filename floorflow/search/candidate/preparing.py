@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
+import numpy as np
+
 from floorflow.backends.backend import Backend, Costs, Source, backend_named
 from floorflow.backends.clock import ClockTarget
 from floorflow.channels import StreamPrices, not_convertible
@@ -294,7 +296,7 @@ def context_of(found: Priced) -> PlanningContext | Refused:
     places = tuple(_places(request, limits, largest))
     longest = longest_interval(platform, request)
     stated = stated_pblocks(platform, request)
-    drawn = within_pblocks(found.groups, stated, platform, request)
+    drawn = within_pblocks(_writable(found), stated, platform, request)
     groups = drawn if isinstance(drawn, Refused) else _fitting(dataflow, costs, drawn, places, longest)
     if isinstance(groups, Refused):
         return groups
@@ -332,6 +334,22 @@ def context_of(found: Priced) -> PlanningContext | Refused:
         or _streams_a_link(platform, backend.streams_a_cable(request.backend_options)),
     )
     return with_limits(context, single)
+
+
+def _writable(found: Priced) -> tuple[OptionGroup, ...]:
+    """Return the groups without foldings that the host has to write where none of these can be built."""
+    slots = [len(fpga.slots) for fpga in found.platform.fpgas]
+    never = found.backend.unwritable(found.dataflow, slots, found.request.backend_options)
+    if found.request.keep_folding or not never:
+        return found.groups
+
+    def writable(group: OptionGroup) -> OptionGroup:
+        engines = [(found.dataflow.engine(name), group.options_of(name)) for name in group.engines if name in never]
+        written = [found.backend.host_writes(*each) for each in engines]
+        keep = ~np.any(written, axis=0) if written else None
+        return group if keep is None or keep.all() or not keep.any() else group.subset(keep)
+
+    return tuple(writable(group) for group in found.groups)
 
 
 def with_wishes(context: PlanningContext, wishes: Wishes) -> PlanningContext:
