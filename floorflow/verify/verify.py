@@ -24,6 +24,7 @@ from floorflow.verify.rules import (
     outcomes,
     pblocks,
     platform,
+    power,
     region_fabric,
     regions,
     replicas,
@@ -105,6 +106,7 @@ OF_PHASES: Rules = (
 )
 OVER_ALL: Rules = (
     (replicas.check_replicas, "plan boards"),
+    (power.check_power, "plan phases"),
     (regions.check_regions, "plan phases boards"),
     (schedule.check_timeline, "plan"),
     (schedule.check_region_files, "folder plan phases boards"),
