@@ -37,7 +37,7 @@ class FpgaEntry(PlanModel):
     """An FPGA of the platform; wires to the host and to links end in the middle of its ports.
 
     ``host_memory``: the memory channel at which the host's streams end, if the board's file lists any.
-    ``power_limit_w``: what the board may draw; ``power_base_w``: what it draws beside leakage and the plan; null: not known.
+    ``power_limit_w``: what the board may draw, ``power_base_w``: what it does beside leakage and plan, if known.
     """
 
     name: str

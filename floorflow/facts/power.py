@@ -15,7 +15,7 @@ from floorflow.resources import Resources, total
 from floorflow.technology import Architecture, technology_of
 
 BAND = 1.5
-"""Low and high are so many times below and above likely: 46 published builds lie within (benchmarks/POWER.md)."""
+"""Low and high are so many times below and above likely: 46 published ones lie within (benchmarks/POWER.md)."""
 
 
 class PowerFigures(PlanModel):
@@ -29,9 +29,9 @@ _DYNAMIC = {"LUT": 6.0, "FF": 28.0, "BRAM18": 11_000.0, "URAM": 44_000.0, "DSP":
 _ULTRASCALE = PowerFigures(leakage_nw_per_lut=2_550, dynamic_nw_per_mhz=_DYNAMIC)
 _SEVEN = PowerFigures(leakage_nw_per_lut=1_000, dynamic_nw_per_mhz={name: 2 * nw for name, nw in _DYNAMIC.items()})
 FIGURES: Mapping[Architecture, PowerFigures] = {"7series": _SEVEN, "ultrascale+": _ULTRASCALE, "versal": _ULTRASCALE}
-"""Fitted to the builds of benchmarks/data/power.yaml (UltraScale+), rounded; clock trees are in FF, toggling is as there.
+"""Fitted to the builds of benchmarks/data/power.json, all of UltraScale+, and rounded; with wires and clock trees.
 
-Assumed: a URAM as four BRAM18; 7 series twice as much as UltraScale+, at 1.0 V in 28 nm; Versal as much.
+Assumed: a URAM as four BRAM18; in use 7 series twice as much as UltraScale+, at 1.0 V in 28 nm; Versal as much.
 """
 
 
@@ -47,7 +47,7 @@ class CardPower(PlanModel):
 
 
 class PowerAssumptions(PlanModel):
-    """By what the watts are worked out: the clock, the band of low and high, and the figures of each family of parts."""
+    """By what watts are worked out: the clock, the band of low and high, and the figures of each family of parts."""
 
     clock_mhz: float
     band: float
@@ -70,8 +70,8 @@ def power_of(platform: PlatformEntry, phases: Sequence[PhaseEntry], clock_mhz: f
     cards = [_card(fpga, platform, phases, clock_mhz) for fpga in platform.fpgas]
     families = {technology_of(fpga.part).architecture for fpga in platform.fpgas}
     likely = times * sum(card.likely_w for card in cards)
-    figures = {family: FIGURES[family] for family in families}
-    assumptions = PowerAssumptions(clock_mhz=clock_mhz, band=BAND, families={**figures})
+    figures: dict[str, PowerFigures] = {family: FIGURES[family] for family in families}
+    assumptions = PowerAssumptions(clock_mhz=clock_mhz, band=BAND, families=figures)
     return PowerEntry(cards=cards, times=times, **_in_band(likely), assumptions=assumptions)
 
 
@@ -113,7 +113,7 @@ def power_lines(power: PowerEntry, fpgas: Sequence[FpgaEntry]) -> list[str]:
     if len(lines) * power.times > 1:
         lines.append(f"all cards  {_watts(power)}" + (f", {power.times} times these" if power.times > 1 else ""))
     told = (
-        f"estimated by resources at {power.assumptions.clock_mhz:g} MHz, of engines that work all the time and a die of "
+        f"estimated by resources at {power.assumptions.clock_mhz:g} MHz, of engines that work all the time on a die at "
         "25 to 40 C: enough to plan supply and cooling by; report_power and a meter know better"
     )
     silent = sorted({fpga.board for fpga in fpgas if fpga.power_base_w is None})
