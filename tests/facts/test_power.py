@@ -45,10 +45,11 @@ def test_the_band_leaves_out_builds_whose_logic_is_not_counted() -> None:
     assert any("mobilenet" in name for name in out)
 
 
-def test_most_of_what_is_used_is_within_twice_either_way_where_it_is_not_next_to_nothing() -> None:
+def test_what_is_used_is_within_twice_either_way_where_it_is_not_next_to_nothing() -> None:
     used = [(build.watts - build.leakage_w - build.base_w, build.dynamic_w) for build in BUILDS if not build.held_out]
     ratios = [measured / told for measured, told in used if told > 0.25]
-    assert sum(0.5 <= ratio <= 2 for ratio in ratios) >= 0.95 * len(ratios) >= 20
+    assert len(ratios) >= 20
+    assert all(0.5 <= ratio <= 2 for ratio in ratios)
 
 
 def _fpga(part: str = "xcu50-fsvh2104-2-e", *, limit: float | None = 75, base: float | None = 12) -> FpgaEntry:
