@@ -67,7 +67,7 @@ class Fault(Exception):  # noqa: N818
 
 @dataclass(frozen=True)
 class Design:
-    """A bitstream: its UUID, the full name of each unit in it (``kernel:unit``) and its clock; of a .bit none is told."""
+    """A bitstream: UUID, the full name of each unit (``kernel:unit``) and clock; none is told of a .bit."""
 
     file: Path
     uuid: str | None = None
@@ -449,9 +449,9 @@ class Run:
         found.needs(units, self.host["linked_by"])
         if found.uuid is not None:
             yield f"UUID {found.uuid}; has {', '.join(units)}"
-        planned = self.host["clock_mhz"]
-        if found.clock_mhz is not None and found.clock_mhz != round(planned):
-            yield f"its clock is {found.clock_mhz} MHz, {planned:g} planned: {found.clock_mhz / planned:.0%} of the rate"
+        built, planned = found.clock_mhz, self.host["clock_mhz"]
+        if built is not None and built != round(planned):
+            yield f"its clock is {built} MHz, {planned:g} planned: {built / planned:.0%} of the rate"
 
     # Loading
 

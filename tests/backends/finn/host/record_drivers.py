@@ -17,7 +17,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-
 USED = ("bo", "device", "ert_cmd_state", "kernel", "run", "uuid", "xclBOSyncDirection", "xrt_info_device")
 """Classes of pyxrt that are kept."""
 
