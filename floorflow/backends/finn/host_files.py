@@ -11,7 +11,6 @@ from floorflow.backends.finn.names import RUNTIME_WEIGHTS, VERSION_NAMES
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.read.ports import input_type, output_type
 from floorflow.backends.finn.step_data import NetworkInPhase
-from floorflow.backends.finn.step_files import flow_of
 from floorflow.facts import ChannelEntry, Plan
 from floorflow.facts.topology import linked_streams
 
@@ -20,19 +19,28 @@ WHOLE = ("INT", "UINT", "BINARY", "BIPOLAR", "TERNARY")
 """What the names of types begin with whose values are whole numbers; others the script does not pack."""
 
 
-def host_files(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return host/run.py and what it reads, of a network whose build ends in bitstreams.
+def runs(one: NetworkInPhase) -> bool:
+    """Whether the script runs a network: its build ends in bitstreams, one stream enters and one leaves."""
+    ends = _ends(one)
+    return (
+        not one.plan.unbuilt
+        and len(one.plan.phases) == 1
+        and [len(side) for side in ends] == [1, 1]
+        and all(_end(one, side[0], at_input=number == 0)["type"].startswith(WHOLE) for number, side in enumerate(ends))
+    )
 
-    Nothing where it has several inputs or outputs, or one of another type than whole numbers.
-    """
+
+def _ends(one: NetworkInPhase) -> list[list[ChannelEntry]]:
+    return [[c for c in one.channels if c.ends[side].outside is not None] for side in (0, 1)]
+
+
+def host_files(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return host/run.py and what it reads; nothing of a network that the script does not run."""
+    if not runs(one):
+        return {}
     plan = one.plan
-    flows = {flow_of(str(fpga["board"]), str(fpga["platform"])) for fpga in fpgas}
-    ends = [[c for c in one.channels if c.ends[side].outside is not None] for side in (0, 1)]
-    if plan.unbuilt or None in flows or [len(side) for side in ends] != [1, 1]:
-        return {}
-    into, out = (_end(one, *side, at_input=number == 0) for number, side in enumerate(ends))
-    if not all(end["type"].startswith(WHOLE) for end in (into, out)):
-        return {}
+    zynq = not any(fpga["platform"] for fpga in fpgas)
+    into, out = (_end(one, *side, at_input=number == 0) for number, side in enumerate(_ends(one)))
     is_plus = _version(plan) == "plus"
     script = (Path(__file__).parent / "host" / "run.py").read_text(encoding="utf-8")
     content = {
@@ -40,13 +48,13 @@ def host_files(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[
         "network": one.network.name if plan.replicas is None else plan.replicas.network,
         "tool": VERSION_NAMES[_version(plan)],
         "clock_mhz": plan.summary.clock_mhz,
-        "zynq": "zynq" in flows,
+        "zynq": zynq,
         "linked": len(plan.platform.fpgas) > 1,
         "bitstreams": "finn/build/bitfile",
         "weights": "finn/build/driver/runtime_weights",
         "linked_by": _HINT if plan.replicas is None else _HINT_OF_COPIES,
         "cards": list(_cards(one, fpgas, is_plus=is_plus)),
-        "copies": list(_copies(plan, is_plus=is_plus and "zynq" not in flows)),
+        "copies": list(_copies(plan, is_plus=is_plus and not zynq)),
         "input": into,
         "output": out,
         "planned": _planned(one),
