@@ -141,12 +141,9 @@ def _range(kind: str) -> dict[str, int]:
 
 
 def _planned(plan: PlanRecord, phase: PhaseRecord, told: Mapping[str, Any]) -> Iterator[str]:
-    rows = plan["summary"]["networks"]
-    cards = (plan.get("replicas") or {"cards": 1})["cards"]
-    wanted = {
-        "fps": sum(row["fps"] for row in rows) * cards,
-        "latency_us": phase["networks"][0]["estimates"]["latency_us"],
-    }
+    """Yield where rate or latency are not the network's, the rate times the copies."""
+    estimates, copies = phase["networks"][0]["estimates"], (plan.get("replicas") or {"copies": 1})["copies"]
+    wanted = {"fps": estimates["fps"] * copies, "latency_us": estimates["latency_us"]}
     found = told.get("planned")
     for key, value in wanted.items():
         own = found.get(key) if isinstance(found, dict) else None
