@@ -51,7 +51,7 @@ def host_files(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[
         "zynq": zynq,
         "linked": len(plan.platform.fpgas) > 1,
         "bitstreams": "finn/build/bitfile",
-        "weights": "finn/build/driver/runtime_weights",
+        "driver": "finn/build/driver",
         "linked_by": _HINT if plan.replicas is None else _HINT_OF_COPIES,
         "cards": list(_cards(one, fpgas, is_plus=is_plus)),
         "copies": list(_copies(plan, is_plus=is_plus and not zynq)),

@@ -31,7 +31,7 @@ def check_host(plan: PlanRecord, phase: PhaseRecord, folder: Files, context: Map
         "zynq": not any(context["shells"].values()),
         "linked": len(plan["platform"]["fpgas"]) > 1,
         "bitstreams": "finn/build/bitfile",
-        "weights": "finn/build/driver/runtime_weights",
+        "driver": "finn/build/driver",
         "cards": list(_cards(plan, phase, context)),
         "copies": list(_copies(plan, context)),
         "written_weights": [

@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import re
 import signal
 import statistics
 import struct
@@ -413,6 +414,7 @@ class Run:
         """Yield them."""
         for name in self.order:
             yield Step(f"check {self.files[name]} for {name}", partial(self._check, name))
+        yield Step(f"compare frames with FINN's driver in {self._driver}", self._check_frames)
         for place, name in enumerate(self.order):
             yield Step(self._why(name, self.order[:place]), partial(self._load, name))
         if self.links:
@@ -452,6 +454,28 @@ class Run:
         built, planned = found.clock_mhz, self.host["clock_mhz"]
         if built is not None and built != round(planned):
             yield f"its clock is {built} MHz, {planned:g} planned: {built / planned:.0%} of the rate"
+
+    @property
+    def _driver(self) -> Path:
+        """The folder where the build leaves FINN's driver."""
+        return Path(__file__).resolve().parent.parent / str(self.host["driver"])
+
+    def _check_frames(self) -> Iterator[str]:
+        """Compare with what FINN built: settings.json of FINN+, driver.py of FINN main (``io_shape_dict`` of both)."""
+        file = next((f for f in (self._driver / "settings.json", self._driver / "driver.py") if f.is_file()), None)
+        if file is None:
+            yield "not compared: it is not there"
+            return
+        text = file.read_text(encoding="utf-8")
+        for way in ("input", "output"):
+            end, told = self.host[way], []
+            for key, pattern in (("dt", r"DataType\['(.+?)'\]"), ("shape_packed", r"[\[(]([\d,\s]+)[\])]")):
+                found = re.search(rf"[\"']{way[0]}{key}[\"']\s*:\s*\[\s*\"?{pattern}", text)
+                told.append("nothing" if found is None else found[1])
+            size = prod(int(number) for number in re.findall(r"\d+", told[1]))
+            if (told[0], size) != (end["type"], _bytes(end)):
+                raise Stop(f"{file}: {way} is {told[0]} in {size} bytes, planned {end['type']} in {_bytes(end)}")
+        yield "frames are those of FINN's driver"
 
     # Loading
 
@@ -496,7 +520,7 @@ class Run:
     @property
     def _weight_folder(self) -> Path:
         given: Path | None = self.given.weights
-        return given or Path(__file__).resolve().parent.parent / self.host["weights"]
+        return given or self._driver / "runtime_weights"
 
     def _write_weights(self) -> Iterator[str]:
         files = sorted(self._weight_folder.glob("*.dat"))
@@ -540,7 +564,7 @@ class Run:
     def _batch(self, frames: int, *, is_kept: bool = False) -> float:
         """Run some frames, the n-th in copy n modulo their number; return seconds without copying."""
         ends = self.host["input"], self.host["output"]
-        sizes = [-(-end["element_bits"] * end["elements_per_word"] // 8) * end["words"] for end in ends]
+        sizes = [_bytes(end) for end in ends]
         used = self.copies[: min(frames, len(self.copies))]
         counts = [len(range(number, frames, len(self.copies))) for number in range(len(used))]
         data = self._input[: sizes[0] * frames]
@@ -632,6 +656,11 @@ class Run:
     def _write_output(self) -> Iterator[str]:
         self.given.output.write_bytes(npy(self.out, self.frames))
         yield f"{self.frames:,} frames of {self.host['output']['elements']} values of {self.host['output']['type']}"
+
+
+def _bytes(end: Facts) -> int:
+    """Return how many bytes a frame takes in memory."""
+    return int(-(-end["element_bits"] * end["elements_per_word"] // 8) * end["words"])
 
 
 def _gather(into: list[int], data: bytes, end: Facts, first: int, stride: int) -> None:

@@ -58,7 +58,7 @@ class Folder:
             "zynq": False,
             "linked": bool(streams),
             "bitstreams": "finn/build/bitfile",
-            "weights": "finn/build/driver/w",
+            "driver": "finn/build/driver",
             "linked_by": "link it again",
             "told": ["a note of the plan"],
             "written_weights": [],
@@ -140,7 +140,9 @@ def test_a_dry_run_says_every_step_in_order(name: str, tmp_path: Path) -> None:
     assert loads(said) == order
     steps = [line.partition(". ")[2].split()[0] for line in lines if line[:2].strip().isdigit()]
     links = cards > 1
-    wanted = ["check"] * cards + ["load"] * cards + ["wait"] * links + ["run", "run"] + ["read"] * (links + 1)
+    wanted = (
+        ["check"] * cards + ["compare"] + ["load"] * cards + ["wait"] * links + ["run", "run"] + ["read"] * (links + 1)
+    )
     assert steps == [*wanted, "write"]
     assert "5.0 us planned" in said
     assert "1,000 frames/s planned" in said
@@ -276,13 +278,15 @@ def test_a_bad_link_is_told(
 def test_weights_are_written_to_every_copy_and_read_back(tmp_path: Path, take: Taken) -> None:
     folder = Folder(tmp_path, 1, copies=copies(2), written_weights=["MVAU_rtl_0"])
     folder.build()
-    assert f"write the weights of MVAU_rtl_0 from {tmp_path / 'finn/build/driver/w'}" in folder.dry()
+    assert f"write the weights of MVAU_rtl_0 from {tmp_path / 'finn/build/driver/runtime_weights'}" in folder.dry()
     world = World(folder.host, 1)
     status, _, failed = take(folder, [pynq(world)])
     assert status == 2
     assert "has no weights (*.dat), which FINN writes with its driver" in failed
-    (tmp_path / "finn/build/driver/w").mkdir(parents=True)
-    (tmp_path / "finn/build/driver/w/1_0_MVAU_rtl_0.dat").write_text("0000000a\n0000ffff\n", encoding="ascii")
+    (tmp_path / "finn/build/driver/runtime_weights").mkdir(parents=True)
+    (tmp_path / "finn/build/driver/runtime_weights/1_0_MVAU_rtl_0.dat").write_text(
+        "0000000a\n0000ffff\n", encoding="ascii"
+    )
     status, said, _ = take(folder, [pynq(world)])
     assert status == 0
     for copy in range(2):
@@ -295,6 +299,63 @@ def test_weights_are_written_to_every_copy_and_read_back(tmp_path: Path, take: T
     assert "word 1 reads as 0xfffe, written 0xffff" in failed
 
 
+FINN_PLUS_SETTINGS = {
+    "driver_information": {
+        "driver_type": "FINNDMAOverlay",
+        "io_shape_dict": {
+            "idt": ["DataType['UINT8']"],
+            "idma_names": ["idma0"],
+            "ishape_normal": [[1, 6]],
+            "ishape_folded": [[1, 3, 2]],
+            "ishape_packed": [[1, 3, 2]],
+            "odt": ["DataType['INT8']"],
+            "odma_names": ["odma0"],
+            "oshape_normal": [[1, 4]],
+            "oshape_folded": [[1, 2, 2]],
+            "oshape_packed": [[1, 2, 2]],
+        },
+    }
+}
+"""As MakePYNQDriver of FINN+ 1.6.1 writes settings.json, from get_driver_shapes."""
+FINN_MAIN_DRIVER = """
+io_shape_dict = {
+    # FINN DataType for input and output tensors
+    "idt" : [DataType['UINT8']],
+    "odt" : [DataType['INT8']],
+    # shapes for input and output tensors (NHWC layout)
+    "ishape_normal" : [(1, 6)],
+    "oshape_normal" : [(1, 4)],
+    "ishape_folded" : [(1, 3, 2)],
+    "oshape_folded" : [(1, 2, 2)],
+    "ishape_packed" : [(1, 3, 2)],
+    "oshape_packed" : [(1, 2, 2)],
+"""
+"""As MakePYNQDriver of FINN main fills template_driver.py (Xilinx/finn 39f0c9a)."""
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("settings.json", json.dumps(FINN_PLUS_SETTINGS, indent=2)), ("driver.py", FINN_MAIN_DRIVER)]
+)
+def test_frames_that_finn_built_otherwise_are_refused(name: str, text: str, tmp_path: Path, take: Taken) -> None:
+    folder = Folder(tmp_path, 1)
+    folder.build()
+    (tmp_path / "finn/build/driver").mkdir()
+    driver = tmp_path / "finn/build/driver" / name
+    driver.write_text(text, encoding="utf-8")
+    status, said, _ = take(folder, [pynq(World(folder.host, 1))])
+    assert status == 0
+    assert "frames are those of FINN's driver" in said
+    for old, new, words in (
+        ("'INT8'", "'INT16'", "output is INT16 in 4 bytes, planned INT8 in 4"),
+        ("'UINT8'", "'FIXED<8,2>'", "input is FIXED<8,2> in 6 bytes, planned UINT8 in 6"),
+        ('"ishape_packed"', '"ishape_other"', "input is UINT8 in 1 bytes"),
+    ):
+        assert old in text
+        driver.write_text(text.replace(old, new), encoding="utf-8")
+        status, _, failed = take(folder, [pynq(World(folder.host, 1))])
+        assert (status, words in failed) == (2, True), failed
+
+
 @pytest.mark.parametrize("driver", ["pynq", "xrt"])
 def test_a_batch_that_never_ends_is_told(driver: str, tmp_path: Path, take: Taken) -> None:
     folder = Folder(tmp_path, 1)
@@ -303,7 +364,7 @@ def test_a_batch_that_never_ends_is_told(driver: str, tmp_path: Path, take: Take
     modules = [pynq(world), pyxrt(world, {0: uuid_of(0)})]
     status, _, failed = take(folder, modules, "--driver", driver, "--timeout", "0.1")
     assert status == 1
-    assert "run.py: step 3 failed" in failed
+    assert "run.py: step 4 failed" in failed
 
 
 def spoilt(folder: Folder) -> dict[str, tuple[list[str], str]]:
