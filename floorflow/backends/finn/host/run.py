@@ -745,8 +745,11 @@ def _taken(run: Run) -> int:
         try:
             for line in step.act():
                 print(f"    {line}", flush=True)
-        except (Fault, RuntimeError, OSError, AttributeError) as problem:
-            print(f"run.py: step {number} failed: {problem}", file=sys.stderr)
+        except Stop:
+            raise
+        except Exception as problem:  # noqa: BLE001 - drivers raise what they like
+            kind = "" if isinstance(problem, Fault) else f"{type(problem).__name__}: "
+            print(f"run.py: step {number} failed: {kind}{problem}", file=sys.stderr)
             return 1
     if given.dry_run:
         print("dry run: nothing was read or loaded")
