@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import runpy
 import shutil
 import subprocess
@@ -437,9 +438,35 @@ def test_registers_of_the_link_kernel_are_those_of_its_header() -> None:
     assert not [name for name in AURORA if "PRBS" in name]
 
 
-def test_what_is_recorded_is_what_pynq_says() -> None:
-    """Ask pynq itself where it is installed; the record was written by record_drivers.py."""
-    pytest.importorskip("pynq", reason="pynq is not installed")
-    from tests.backends.finn.host.record_drivers import of_pynq
+def with_pynq(*arguments: object) -> str:
+    """Return what a script says in the Python that FLOORFLOW_PYNQ names: its folder, with pynq 3.0.1 in it."""
+    folder = os.environ.get("FLOORFLOW_PYNQ")
+    if folder is None:
+        pytest.skip("FLOORFLOW_PYNQ names no environment with pynq 3.0.1 (PyPI's source, numpy 1, pycparser 2.21)")
+    command = [str(Path(folder) / "bin/python"), "-W", "ignore", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
-    assert RECORD["pynq"] == of_pynq()
+
+def test_what_is_recorded_is_what_pynq_says() -> None:
+    """Ask pynq itself where it can be imported; the record was written by record_drivers.py."""
+    here = Path(__file__).parent
+    script = "import json, record_drivers as r; print(json.dumps([r.of_pynq(), r.of_xclbin()]))"
+    said = with_pynq("-c", f"import sys; sys.path.append({str(here)!r}); {script}")
+    assert json.loads(said) == [RECORD["pynq"], RECORD["xclbin"]]
+
+
+def test_pynq_itself_drives_two_cards(tmp_path: Path) -> None:
+    """Below pynq the cards are simulated; it parses xclbins, allocates, starts and waits by its own code."""
+    folder = Folder(tmp_path, 2, streams=row(2), written_weights=["MVAU_rtl_0"])
+    (tmp_path / "finn/build/bitfile").mkdir(parents=True)
+    (tmp_path / "finn/build/driver/runtime_weights").mkdir(parents=True)
+    (tmp_path / "finn/build/driver/runtime_weights/1_0_MVAU_rtl_0.dat").write_text("a\nffff\n", encoding="ascii")
+    values, options = given(folder, (9, FRAME))
+    said = with_pynq(Path(__file__).with_name("driven_by_pynq.py"), tmp_path, *options, "--repeats", "2")
+    left = json.loads(said.splitlines()[-1])
+    assert left["loaded"] == [1, 0]
+    assert left["registers"][0][-2:] == [[0x30000, 0xA], [0x30004, 0xFFFF]]
+    assert answer(folder, values)
+    assert "aurora_flow_0 of fpga1 is up" in said
