@@ -51,7 +51,7 @@ BUDGETS = {
     "lines of floorflow": 112_436,
     "files of floorflow": 632,
     "lines of verify": 17_835,
-    "lines of tests": 63_590,
+    "lines of tests": 63_653,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 22,
 }
