@@ -48,10 +48,10 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 112_436,
+    "lines of floorflow": 112_444,
     "files of floorflow": 632,
     "lines of verify": 17_835,
-    "lines of tests": 63_653,
+    "lines of tests": 63_684,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 22,
 }

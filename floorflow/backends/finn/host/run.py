@@ -106,7 +106,7 @@ def _of_xclbin(file: Path, data: bytes) -> Design:
         kind, begin, _ = struct.unpack_from("<I20xQQ", data, 456 + 40 * number)
         if kind == 8:
             for row in range(*struct.unpack_from("<i", data, begin)):
-                name = data[begin + 24 + 80 * row : begin + 88 + 80 * row].partition(b"\0")[0].decode()
+                name = struct.unpack_from("64s", data, begin + 24 + 80 * row)[0].partition(b"\0")[0].decode()
                 units[name.rpartition(":")[2]] = name
         if kind == 11:
             rows = [struct.unpack_from("<Hb", data, begin + 2 + 136 * row) for row in range(data[begin])]
@@ -702,6 +702,11 @@ def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
             raise ValueError
         return found
 
+    def seconds(text: str) -> float:
+        if not 0 < (found := float(text)) < 1e6:
+            raise ValueError
+        return found
+
     parser = argparse.ArgumentParser(description="load FINN's designs, run batches, measure beside the plan")
     parser.add_argument("--dry-run", action="store_true", help="say each step and take none; anywhere")
     parser.add_argument("--input", type=Path, help=".npy of whole numbers, a frame a row; made up without it")
@@ -714,7 +719,7 @@ def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--device", action="append", default=[], metavar="CARD=NUMBER", help="a card's device")
     parser.add_argument("--weights", type=Path, help="folder of run-time weights, FINN's driver/runtime_weights")
     parser.add_argument("--driver", choices=("auto", "pynq", "xrt"), default="auto", help="pynq, else XRT")
-    parser.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help="longest batch (%(default)s)")
+    parser.add_argument("--timeout", type=seconds, default=60.0, metavar="SECONDS", help="longest batch (%(default)s)")
     return parser.parse_args(arguments)
 
 
@@ -730,7 +735,10 @@ def main(arguments: Sequence[str]) -> int:
         return _taken(run)
     except Stop as stop:
         print(f"run.py: {stop}", file=sys.stderr)
-        return 2
+    except (AttributeError, KeyError, TypeError, ValueError) as problem:  # of a step these are told where it fails
+        kind = type(problem).__name__
+        print(f"run.py: host.json or topology.json is not as floorflow wrote it ({kind}: {problem})", file=sys.stderr)
+    return 2
 
 
 def _taken(run: Run) -> int:

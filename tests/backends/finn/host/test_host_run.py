@@ -428,6 +428,37 @@ def test_designs_of_other_cards_or_plans_are_refused(tmp_path: Path, take: Taken
     assert "take the plan's whole folder" in failed
 
 
+def test_files_that_were_changed_are_told_without_a_traceback(tmp_path: Path, take: Taken) -> None:
+    folder = Folder(tmp_path, 2, streams=row(2))
+    topology = json.loads((tmp_path / "topology.json").read_text(encoding="utf-8"))
+    for name, content in (("host/host.json", folder.host), ("topology.json", topology)):
+        for key in content:
+            for value in (None, 7, [7]):
+                folder.write(name, content | {key: value})
+                status, _, failed = take(folder, [], "--dry-run")
+                assert status in (0, 2), f"{key} is {value}"
+                assert (status == 2) == bool(failed)
+            folder.write(name, {other: held for other, held in content.items() if other != key})
+            assert take(folder, [], "--dry-run")[0] in (0, 2), key
+        folder.write(name, content)
+
+
+def test_spoilt_bitstreams_are_told(tmp_path: Path, take: Taken) -> None:
+    folder = Folder(tmp_path, 1)
+    folder.build()
+    file = tmp_path / "finn/build/bitfile/finn-accel-0.xclbin"
+    whole, draw = file.read_bytes(), default_rng(3)
+    for size in (8, 440, 460, 500, len(whole) - 200):
+        file.write_bytes(whole[:size])
+        assert take(folder, [])[0] == 2
+    for _ in range(30):
+        other = bytearray(whole)
+        for place in draw.integers(8, len(whole), 6):
+            other[place] = draw.integers(0, 256)
+        file.write_bytes(other)
+        assert take(folder, [])[0] == 2  # at the latest there is no driver
+
+
 def test_registers_of_the_link_kernel_are_those_of_its_header() -> None:
     assert AURORA["CORE_STATUS_ADDRESS"] == script.STATUS
     assert AURORA["CORE_STATUS_OK"] == script.STATUS_OK
