@@ -43,11 +43,22 @@ def check_topology(folder: Folder, plan: PlanRecord, phase: PhaseFacts, boards: 
     if not isinstance(order, list) or sorted(map(str, order)) != sorted(phase.fpgas):
         phase.add(NAME, where, f"start_order is {order!r:.80}, not each FPGA once")
         return
-    for stream in streams:
-        ends = [stream[side] for side in SIDES]
-        in_order = list(phase.fpgas).index(ends[0]) < list(phase.fpgas).index(ends[1])
-        if in_order and order.index(ends[0]) < order.index(ends[1]):
-            phase.add(NAME, where, f"{ends[0]} starts before {ends[1]}, which it sends to")
+    pairs = {(stream["source"], stream["target"]) for stream in streams}
+    entry = next(iter(phase.fpgas))
+    for source, target in sorted(pairs):
+        # Where the data come back to a card, that one is loaded last which the host's input enters.
+        circle = source in _reached(target, pairs)
+        if order.index(source) < order.index(target) and not (circle and source != entry):
+            phase.add(NAME, where, f"{source} starts before {target}, which it sends to")
+
+
+def _reached(card: str, pairs: set[tuple[str, str]]) -> set[str]:
+    """Return the cards that a card's data get to."""
+    found, last = {card}, set[str]()
+    while found != last:
+        last = set(found)
+        found |= {target for source, target in pairs if source in last}
+    return found
 
 
 def _streams(phase: PhaseFacts) -> list[dict[str, Any]]:
