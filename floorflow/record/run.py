@@ -338,7 +338,7 @@ def doubts(platform: Platform) -> list[str]:
     ]
     lossy = [
         f"link {kind} loses packets and sends none again: a frame that loses one is wrong or never ends; take "
-        "aurora-100g, or add a layer that sends again"
+        "aurora-100g, or add a layer that sends again (no link kernels are made for it)"
         for kind in sorted({link.kind for link in platform.links if not link.reliable})
     ]
     guessed = [f"{board.name}: {fact}" for board in boards for fact in assumed_facts(board)]

@@ -1,0 +1,195 @@
+"""Link kernels of a plan whose tool joins no cards: their sources, how they are packaged, and each card's connections.
+
+A card's part of the network is one kernel, ``part_<fpga>``: yours to package. Its streams from the host and from other
+cards are ``s_axis_0``, ... and those to them ``m_axis_0``, ..., as the plan's channels follow one another.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from floorflow.emit.link_kernels import LinkKernel, LinkStream, cost, link_files, receive_words
+from floorflow.facts import PhaseEntry, Plan
+from floorflow.facts.topology import LinkedStream, linked_streams
+from floorflow.hardware import Platform
+from floorflow.resources import Resources
+
+LINK_KIND = "aurora-100g"
+LINK_MHZ = 300
+"""Clock of a link's kernels: 512 bits carry its 100 Gb/s from 196 MHz on, whatever the network's clock."""
+
+
+@dataclass(frozen=True)
+class LinkEnd:
+    """One end of a cable: its card, cage and SLR, and the streams that leave and arrive there."""
+
+    fpga: str
+    cage: int
+    slr: str
+    kernel: LinkKernel
+
+    def port(self, stream: str, *, leaves: bool) -> str:
+        """Return the port of a stream, as v++ writes it."""
+        side, streams = ("s", self.kernel.sends) if leaves else ("m", self.kernel.receives)
+        return f"link_{self.cage}.{side}_axis_{[one.name for one in streams].index(stream)}"
+
+
+@dataclass(frozen=True)
+class Links:
+    """The streams over links of a phase, and the kernels at both ends of each cable."""
+
+    plan: Plan
+    phase: PhaseEntry
+
+    @cached_property
+    def streams(self) -> list[LinkedStream]:
+        """A row for each link that a stream passes."""
+        return linked_streams(self.plan.platform, self.phase)
+
+    @cached_property
+    def ends(self) -> list[LinkEnd]:
+        """The ends of all cables, card by card."""
+        slr_of = {slot.name: slot.slr for slot in self.plan.platform.slots}
+        cables = {one.cable.link.name: one.cable for one in self.streams}
+        found = []
+        for name, cable in cables.items():
+            over = [one for one in self.streams if one.cable.link.name == name]
+            for (fpga, cage), slot in zip(cable.cages.items(), (cable.link.source, cable.link.target), strict=True):
+                sends = tuple(_stream(one) for one in over if one.source == fpga)
+                receives = tuple(_stream(one) for one in over if one.target == fpga)
+                kernel = LinkKernel(f"floorflow_link_{fpga}_{cage}", sends, receives)
+                found.append(LinkEnd(fpga, cage, slr_of[slot], kernel))
+        order = [fpga.name for fpga in self.plan.platform.fpgas]
+        return sorted(found, key=lambda end: (order.index(end.fpga), end.cage))
+
+    def connections(self, fpga: str) -> Iterator[str]:
+        """Yield the streams between the kernels of a card; those of the host are joined to DMA engines by another file.
+
+        What arrives for another card goes on over the next link.
+        """
+        inputs: Counter[bool] = Counter()
+        for channel in self.phase.channels:
+            stays = [self._card_of(channel.source) == fpga, self._card_of(channel.target) == fpga]
+            over = [one for one in self.streams if one.stream.channel == channel.name and fpga in (one.source, one.target)]
+            comes = [self._end(one, fpga).port(channel.name, leaves=False) for one in over if one.target == fpga]
+            goes = [self._end(one, fpga).port(channel.name, leaves=True) for one in over if one.source == fpga]
+            if stays == [True, False]:
+                comes = [f"part_0.m_axis_{inputs[False]}"]
+                inputs[False] += 1
+            if stays == [False, True]:
+                goes = [f"part_0.s_axis_{inputs[True]}"]
+                inputs[True] += 1
+            yield from (f"sc={source}:{target}" for source, target in zip(comes, goes, strict=False))
+
+    def room(self, slot: str) -> Resources:
+        """Return what the link kernels in a slot take."""
+        slr = {s.name: (s.fpga, s.slr) for s in self.plan.platform.slots}[slot]
+        return sum((cost(end.kernel) for end in self.ends if (end.fpga, end.slr) == slr), Resources())
+
+    def _end(self, one: LinkedStream, fpga: str) -> LinkEnd:
+        return next(e for e in self.ends if (e.fpga, e.cage) == (fpga, one.cable.cages[fpga]))
+
+    def _card_of(self, end: str) -> str | None:
+        """Return the card of an engine, None for what is outside."""
+        slot = self.phase.slot_of.get(end)
+        return None if slot is None else {s.name: s.fpga for s in self.plan.platform.slots}[slot]
+
+
+def _stream(one: LinkedStream) -> LinkStream:
+    bits = -(-one.stream.width_bits // 8) * 8
+    words = receive_words(one.stream.gbps or 0.0, one.cable.link.latency_us, LINK_MHZ)
+    return LinkStream(one.stream.channel, bits, words)
+
+
+def link_kernel_files(plan: Plan, phase: PhaseEntry, platform: Platform) -> dict[str, str]:
+    """Return the files of link kernels, none where the tool joins the cards itself or a link is no Aurora on Alveo."""
+    links = Links(plan, phase)
+    kinds = {one.cable.link.kind for one in links.streams}
+    if not plan.unbuilt or kinds != {LINK_KIND} or not all(fpga.board.is_alveo for fpga in platform.fpgas):
+        return {}
+    files = {f"links/{name}": text for name, text in link_files([end.kernel for end in links.ends]).items()}
+    files["links/package.tcl"] = _PACKAGE.format(
+        part=plan.platform.fpgas[0].part, kernels=" ".join(end.kernel.name for end in links.ends)
+    )
+    for fpga in plan.platform.fpgas:
+        own = [end for end in links.ends if end.fpga == fpga.name]
+        if own:
+            files[f"{fpga.name}/links.cfg"] = _config(links, fpga.name, own)
+    return files
+
+
+def _config(links: Links, fpga: str, ends: Sequence[LinkEnd]) -> str:
+    lines = [f"nk=part_{fpga}:1:part_0"]
+    for end in ends:
+        at, core = end.cage, f"aurora_flow_{end.cage}"
+        lines += [
+            f"nk={end.kernel.name}:1:link_{at}",
+            f"nk={core}:1:{core}",
+            f"sc=link_{at}.link_tx:{core}.tx_axis",
+            f"sc={core}.rx_axis:link_{at}.link_rx",
+            f"slr=link_{at}:{end.slr}",
+            f"slr={core}:{end.slr}",
+            f"connect=io_clk_qsfp{at}_refclkb_00:{core}/gt_refclk_{at}",
+            f"connect={core}/gt_port:io_gt_qsfp{at}_00",
+            f"connect={core}/init_clk:ii_level0_wire/ulp_m_aclk_freerun_ref_00",
+        ]
+    clocks = [f"link_{end.cage}.ap_clk_2,aurora_flow_{end.cage}.ap_clk" for end in ends]
+    told = [f"# link_{e.cage}: {_told(cost(e.kernel))}, beside AuroraFlow" for e in ends]
+    return _CONFIG.format(
+        fpga=fpga,
+        told="\n".join(told),
+        lines="\n".join([*lines, *links.connections(fpga)]),
+        clocks="\n".join(f"freqHz={LINK_MHZ}000000:{pins}" for pins in clocks),
+    )
+
+
+def _told(resources: Resources) -> str:
+    return ", ".join(f"{amount:,} {name}" for name, amount in resources.as_dict().items() if amount)
+
+
+_CONFIG = """\
+# For v++: the links of {fpga}. Kernels: part_{fpga}, the card's part of the network, is yours to package (its ports are
+# those below, and s_axis or m_axis of the host's streams); link kernels come of links/package.tcl; aurora_flow is
+# pc2/AuroraFlow, made with USE_FRAMING=1 RX_FIFO_SIZE=8192. DMA engines and the host's streams are for a file beside.
+{told}
+[connectivity]
+{lines}
+
+[clock]
+{clocks}
+"""
+_PACKAGE = """\
+# Packages the link kernels as Vitis does RTL kernels: vivado -mode batch -source package.tcl
+set here [file dirname [file normalize [info script]]]
+foreach kernel {{{kernels}}} {{
+    create_project -force $kernel [file join $here made $kernel] -part {part}
+    add_files -norecurse [glob [file join $here floorflow_link_{{pack,unpack,fifo,prbs,send,receive,registers}}.sv]]
+    add_files -norecurse [file join $here $kernel.sv]
+    set_property top $kernel [current_fileset]
+    set_property XPM_LIBRARIES {{XPM_CDC XPM_FIFO}} [current_project]
+    update_compile_order -fileset sources_1
+    set folder [file join $here made ip_$kernel]
+    ipx::package_project -root_dir $folder -vendor floorflow -library kernels -taxonomy /UserIP -import_files
+    set core [ipx::current_core]
+    foreach bus [ipx::get_bus_interfaces -of_objects $core] {{
+        set name [get_property NAME $bus]
+        if {{[string match {{[sm]_axi*}} $name]}} {{
+            ipx::associate_bus_interfaces -busif $name -clock ap_clk $core
+        }} elseif {{[string match link_* $name]}} {{
+            ipx::associate_bus_interfaces -busif $name -clock ap_clk_2 $core
+        }}
+    }}
+    ipx::associate_bus_interfaces -clock ap_clk -reset ap_rst_n $core
+    ipx::associate_bus_interfaces -clock ap_clk_2 -reset ap_rst_n_2 $core
+    set_property sdx_kernel true $core
+    set_property sdx_kernel_type rtl $core
+    ipx::update_checksums $core
+    ipx::save_core $core
+    package_xo -force -xo_path [file join $here $kernel.xo] -kernel_name $kernel -ctrl_protocol ap_ctrl_none \\
+        -ip_directory $folder
+    close_project
+}}
+"""

@@ -1,0 +1,174 @@
+"""Two cards from a plan's files: their configurations are v++'s, and a pipeline of pass-through modules runs as planned."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import floorflow as ff
+from floorflow.facts import Plan, read_plan
+from tests.conftest import DEFAULT_CAP, branches
+from tests.link_kernels.building import (
+    Bench,
+    Wires,
+    axis,
+    built,
+    cable,
+    clocked,
+    count,
+    end,
+    sink,
+    source,
+    stream_wires,
+    unit,
+)
+from tests.vitis_config import Card, Way, problems
+
+pytestmark = pytest.mark.tools
+CARDS = ("fpga0", "fpga1")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A plan of FINN main with four streams from one card to the other."""
+    return branches(tmp_path_factory.mktemp("two"), fpgas=2, cap={**DEFAULT_CAP, "LUT": 0.009})
+
+
+@pytest.fixture(scope="module")
+def plan(folder: Path) -> Plan:
+    found = read_plan(folder / "plan.json")
+    assert len(over_links(found)) == 4
+    return found
+
+
+@pytest.fixture(scope="module")
+def bench(folder: Path, plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    return pipeline(folder, plan, tmp_path_factory.mktemp("cards"))
+
+
+def over_links(plan: Plan) -> dict[str, tuple[int, float]]:
+    """Return bits and Gb/s of the streams over links."""
+    rows = [c for c in plan.phases[0].partition.crossings if c.kind == "link"]
+    return {row.channel: (-(-row.width_bits // 8) * 8, row.gbps or 0) for row in rows}
+
+
+def channels_at(plan: Plan, card: str) -> tuple[list[str], list[str]]:
+    """Return the channels that enter a card's part, and those that leave it, in the plan's order."""
+    fpga_of = {slot.name: slot.fpga for slot in plan.platform.slots}
+    home = {engine: fpga_of[slot] for engine, slot in plan.phases[0].slot_of.items()}
+    ends = [(c.name, home.get(c.source) == card, home.get(c.target) == card) for c in plan.phases[0].channels]
+    enter = [name for name, inside, target in ends if target and not inside]
+    return enter, [name for name, inside, target in ends if inside and not target]
+
+
+def ports_of(text: str) -> dict[str, Way]:
+    """Return the streams of a module's ports."""
+    found = re.findall(r"(input|output) +wire (\w+)_tvalid", text)
+    return {name: "in" if way == "input" else "out" for way, name in found}
+
+
+def card_of(folder: Path, plan: Plan, card: str) -> Card:
+    """Return a U250 with the kernels that its configuration may name."""
+    enter, leave = channels_at(plan, card)
+    part: dict[str, Way] = {f"s_axis_{at}": "in" for at in range(len(enter))}
+    kernels = {path.stem: ports_of(path.read_text()) for path in (folder / "links").glob("floorflow_link_fpga*.sv")}
+    kernels[f"part_{card}"] = part | {f"m_axis_{at}": "out" for at in range(len(leave))}
+    kernels |= {"aurora_flow_0": {"rx_axis": "out", "tx_axis": "in"}, "dma": {"from_host": "out", "to_host": "in"}}
+    return Card(kernels, {"DDR": 4}, 4, 2)
+
+
+def with_host(folder: Path, plan: Plan, card: str) -> str:
+    """Return a card's configuration and one beside it for the host's streams."""
+    lines, at_host = [], 0
+    for port, names in zip("sm", channels_at(plan, card), strict=True):
+        for at, name in enumerate(names):
+            if name not in over_links(plan):
+                lines.append(f"sc=part_0.m_axis_{at}:h{at_host}.to_host" if port == "m" else "")
+                lines[-1] = lines[-1] or f"sc=h{at_host}.from_host:part_0.s_axis_{at}"
+                at_host += 1
+    return f"{(folder / card / 'links.cfg').read_text()}\n[connectivity]\n" + "\n".join(lines)
+
+
+def streams_joined(text: str) -> list[tuple[str, str]]:
+    return re.findall(r"^sc=([\w.]+):([\w.]+)$", text, re.MULTILINE)
+
+
+def pipeline(folder: Path, plan: Plan, made: Path) -> Bench:
+    """Build both cards: what leaves a part comes of a pass-through module and a source, what enters one goes to a reader."""
+    sources = {path.name: path.read_text() for path in (folder / "links").glob("*.sv")}
+    (row,) = json.loads((folder / "topology.json").read_text())["cables"]
+    assert [each["card"] for each in row["ends"]] == list(CARDS)
+    parts = [cable("there", "tx_0", "rx_1"), cable("back", "tx_1", "rx_0")]
+    bits = {name: of for name, (of, _) in over_links(plan).items()}
+    seed = {name: at + 1 for at, name in enumerate(sorted(bits))}
+    for card, fpga in enumerate(CARDS):
+        text = (folder / fpga / "links.cfg").read_text()
+        link = f"link_{row['ends'][card]['cage']}"
+        (kernel,) = re.findall(rf"^nk=(\w+):1:{link}$", text, re.MULTILINE)
+        enter, leave = channels_at(plan, fpga)
+        ports: Wires = {}
+        for pair in streams_joined(text):
+            for at_link, at_part in (pair, pair[::-1]):
+                if at_link.startswith(f"{link}.") and at_part.startswith("part_0."):
+                    way, at = re.fullmatch(r"part_0\.([sm])_axis_(\d+)", at_part).groups()  # type: ignore[union-attr]
+                    name = (enter if way == "s" else leave)[int(at)]
+                    ports |= axis(at_link.partition(".")[2], f"link_{card}_{at}")
+                    parts += passed(card, way == "m", f"link_{card}_{at}", f"own_{seed[name]}", bits[name], seed[name])
+        parts.append(end(card, kernel, ports))
+    return built(made, sources, (text for text, _ in parts), (ends for _, ends in parts))
+
+
+def passed(card: int, leaves: bool, at_link: str, own: str, bits: int, seed: int) -> list[tuple[str, str]]:
+    """Return a pass-through module between a link kernel and a source or a reader."""
+    own = f"{own}_{card}"
+    ways = (own, at_link) if leaves else (at_link, own)
+    joined = {f"{way}_{e}": f"{name}_{e}" for way, name in zip(("in", "out"), ways, strict=True) for e in _STREAM}
+    module = unit("bench_pass", f"pass_{own}", clocked(card) | joined, str(bits))
+    wires = (stream_wires(own, bits) + stream_wires(at_link, bits), "")
+    return [wires, (module, ""), (source if leaves else sink)(card, own, bits, seed)]
+
+
+_STREAM = ("data", "valid", "ready")
+
+
+def test_configurations_of_cards_are_taken_by_v_plus_plus(folder: Path, plan: Plan) -> None:
+    for card in CARDS:
+        text = with_host(folder, plan, card)
+        units = "".join(f"nk=dma:1:{name}\n" for name in sorted({*re.findall(r"\bh\d+", text)}))
+        lines = text.replace("[connectivity]\n", f"[connectivity]\n{units}", 1)
+        found = [told for told in problems(lines, card_of(folder, plan, card)) if not re.match(r"h\d+\.", told)]
+        assert found == []
+
+
+def test_streams_arrive_whole_at_the_planned_rate(bench: Bench, plan: Plan) -> None:
+    words, nanoseconds = 6000, 1e3 / plan.summary.clock_mhz
+    clock = {"half0": round(nanoseconds * 500), "half1": round(nanoseconds * 500)}
+    for latency in (30, 300, 1500):
+        found = bench.run(until=60_000, most=words, latency=latency, odds_link=167, **clock)
+        for at, name in enumerate(sorted(over_links(plan)), 1):
+            bits, gbps = over_links(plan)[name]
+            assert (found[f"got_own_{at}_1"], found[f"wrong_own_{at}_1"]) == (words, 0)
+            cycles = found[f"last_own_{at}_1"] - found[f"first_own_{at}_1"]
+            assert (words - 1) * bits / cycles / nanoseconds > gbps
+        assert (found["status_0"], found["status_1"], found["lost_there"]) == (1, 1, 0)
+
+
+def test_a_link_that_stops_loses_nothing_and_a_flipped_bit_is_told(bench: Bench, plan: Plan) -> None:
+    stop = {"stop_from": 5_000, "stop_for": 34_000}
+    found = bench.run(until=90_000, most=6000, latency=300, odds_in=200, odds_out=220, **stop)
+    counts = [(found[f"got_own_{at}_1"], found[f"wrong_own_{at}_1"]) for at in range(1, 5)]
+    assert counts == [(6000, 0)] * 4
+    test = {"test_from": 1_000, "test_for": 5_000, "flip_from": 3_001, "flip_for": 40}
+    found = bench.run(until=20_000, most=0, latency=300, **test)
+    assert (found["wrong_0"], found["wrong_1"], found["tested_1"] > 1000) == (1, 1, True)
+
+
+def test_what_a_tool_joins_itself_has_no_link_kernels(folder: Path) -> None:
+    """Nor has a link that loses packets, of which the plan says why."""
+    made = ff.plan(folder.parent / "branches.onnx", "alveo-u250", fpgas=2, effort="fast", link="ethernet-100g")
+    made.save(folder.parent / "ethernet")
+    assert not list((folder.parent / "ethernet").rglob("*.sv"))
+    assert any("no link kernels" in warning for warning in made.plan.warnings)
