@@ -1,4 +1,4 @@
-"""Where the shipped folders (``platforms/``, ``rtl/``, ``tcl/``) are, platform files by name, how boards may be joined."""
+"""Where shipped folders (``platforms/``, ``rtl/``, ``tcl/``) are, platform files by name, how boards may be joined."""
 
 from __future__ import annotations
 

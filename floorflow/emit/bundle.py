@@ -104,7 +104,7 @@ def emit(plan: Plan, platform: Platform, backend: PlanBackend, plan_sha256: str)
         held = buffers(plan, number)
         own |= {} if held is None else {BUFFERS: held}
         joined = topology(plan, plan.phases[number], platform)
-        own |= {} if joined is None else {TOPOLOGY: joined, **link_kernel_files(plan, plan.phases[number], platform)}
+        own |= {} if joined is None else {TOPOLOGY: joined, **link_kernel_files(plan, plan.phases[number])}
         own |= backend.bound_files(plan, number, fpgas, library)
         files |= {folder + name: content for name, content in own.items()}
     return files

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from floorflow.emit.link_kernels import LinkKernel, LinkStream, cost, link_files, receive_words
+from floorflow.errors import some
 from floorflow.facts import PhaseEntry, Plan
+from floorflow.facts.platform import PlatformEntry
 from floorflow.facts.topology import LinkedStream, linked_streams
-from floorflow.hardware import Platform
-from floorflow.resources import Resources
+from floorflow.resources import Fractions, Resources
 
 LINK_KIND = "aurora-100g"
 LINK_MHZ = 300
@@ -28,6 +29,7 @@ class LinkEnd:
 
     fpga: str
     cage: int
+    slot: str
     slr: str
     kernel: LinkKernel
 
@@ -41,18 +43,18 @@ class LinkEnd:
 class Links:
     """The streams over links of a phase, and the kernels at both ends of each cable."""
 
-    plan: Plan
+    platform: PlatformEntry
     phase: PhaseEntry
 
     @cached_property
     def streams(self) -> list[LinkedStream]:
         """A row for each link that a stream passes."""
-        return linked_streams(self.plan.platform, self.phase)
+        return linked_streams(self.platform, self.phase)
 
     @cached_property
     def ends(self) -> list[LinkEnd]:
         """The ends of all cables, card by card."""
-        slr_of = {slot.name: slot.slr for slot in self.plan.platform.slots}
+        slr_of = {slot.name: slot.slr for slot in self.platform.slots}
         cables = {one.cable.link.name: one.cable for one in self.streams}
         found = []
         for name, cable in cables.items():
@@ -61,8 +63,8 @@ class Links:
                 sends = tuple(_stream(one) for one in over if one.source == fpga)
                 receives = tuple(_stream(one) for one in over if one.target == fpga)
                 kernel = LinkKernel(f"floorflow_link_{fpga}_{cage}", sends, receives)
-                found.append(LinkEnd(fpga, cage, slr_of[slot], kernel))
-        order = [fpga.name for fpga in self.plan.platform.fpgas]
+                found.append(LinkEnd(fpga, cage, slot, slr_of[slot], kernel))
+        order = [fpga.name for fpga in self.platform.fpgas]
         return sorted(found, key=lambda end: (order.index(end.fpga), end.cage))
 
     def connections(self, fpga: str) -> Iterator[str]:
@@ -73,7 +75,9 @@ class Links:
         inputs: Counter[bool] = Counter()
         for channel in self.phase.channels:
             stays = [self._card_of(channel.source) == fpga, self._card_of(channel.target) == fpga]
-            over = [one for one in self.streams if one.stream.channel == channel.name and fpga in (one.source, one.target)]
+            over = [
+                one for one in self.streams if one.stream.channel == channel.name and fpga in (one.source, one.target)
+            ]
             comes = [self._end(one, fpga).port(channel.name, leaves=False) for one in over if one.target == fpga]
             goes = [self._end(one, fpga).port(channel.name, leaves=True) for one in over if one.source == fpga]
             if stays == [True, False]:
@@ -84,10 +88,29 @@ class Links:
                 inputs[True] += 1
             yield from (f"sc={source}:{target}" for source, target in zip(comes, goes, strict=False))
 
-    def room(self, slot: str) -> Resources:
-        """Return what the link kernels in a slot take."""
-        slr = {s.name: (s.fpga, s.slr) for s in self.plan.platform.slots}[slot]
-        return sum((cost(end.kernel) for end in self.ends if (end.fpga, end.slr) == slr), Resources())
+    @property
+    def are_made(self) -> bool:
+        """Whether there are link kernels for all of them: over Aurora, on Alveo cards (whose parts are so called)."""
+        kinds = {one.cable.link.kind for one in self.streams}
+        return kinds == {LINK_KIND} and all(fpga.part.startswith("xcu") for fpga in self.platform.fpgas)
+
+    def too_large(self, cap: Fractions) -> Iterator[str]:
+        """Yield the slots that have no room for their link kernels beside what they hold: no partition knows of them.
+
+        They are infrastructure, of which the cap is no share.
+        """
+        taken: dict[str, Resources] = {}
+        for end in self.ends if self.are_made else ():
+            taken[end.slot] = taken.get(end.slot, Resources()) + cost(end.kernel)
+        for slot in (slot for slot in self.platform.slots if slot.name in taken):
+            left = (slot.available.resources - taken[slot.name]).as_dict()
+            held, caps = self.phase.demand(slot.name).as_dict(), cap.as_dict()
+            short = [name for name, amount in held.items() if amount > caps[name] * left[name]]
+            if short:
+                yield (
+                    f"link kernels take {told(taken[slot.name])} of {slot.name}, and of what they leave it holds more "
+                    f"{some(short)} than allowed: plan with a lower --cap, or cuts at fewer streams (--link-streams)"
+                )
 
     def _end(self, one: LinkedStream, fpga: str) -> LinkEnd:
         return next(e for e in self.ends if (e.fpga, e.cage) == (fpga, one.cable.cages[fpga]))
@@ -95,7 +118,7 @@ class Links:
     def _card_of(self, end: str) -> str | None:
         """Return the card of an engine, None for what is outside."""
         slot = self.phase.slot_of.get(end)
-        return None if slot is None else {s.name: s.fpga for s in self.plan.platform.slots}[slot]
+        return None if slot is None else {s.name: s.fpga for s in self.platform.slots}[slot]
 
 
 def _stream(one: LinkedStream) -> LinkStream:
@@ -104,11 +127,10 @@ def _stream(one: LinkedStream) -> LinkStream:
     return LinkStream(one.stream.channel, bits, words)
 
 
-def link_kernel_files(plan: Plan, phase: PhaseEntry, platform: Platform) -> dict[str, str]:
-    """Return the files of link kernels, none where the tool joins the cards itself or a link is no Aurora on Alveo."""
-    links = Links(plan, phase)
-    kinds = {one.cable.link.kind for one in links.streams}
-    if not plan.unbuilt or kinds != {LINK_KIND} or not all(fpga.board.is_alveo for fpga in platform.fpgas):
+def link_kernel_files(plan: Plan, phase: PhaseEntry) -> dict[str, str]:
+    """Return the files of link kernels; none where the tool joins the cards itself, or there are no such kernels."""
+    links = Links(plan.platform, phase)
+    if not plan.unbuilt or not links.are_made:
         return {}
     files = {f"links/{name}": text for name, text in link_files([end.kernel for end in links.ends]).items()}
     files["links/package.tcl"] = _PACKAGE.format(
@@ -137,16 +159,17 @@ def _config(links: Links, fpga: str, ends: Sequence[LinkEnd]) -> str:
             f"connect={core}/init_clk:ii_level0_wire/ulp_m_aclk_freerun_ref_00",
         ]
     clocks = [f"link_{end.cage}.ap_clk_2,aurora_flow_{end.cage}.ap_clk" for end in ends]
-    told = [f"# link_{e.cage}: {_told(cost(e.kernel))}, beside AuroraFlow" for e in ends]
+    amounts = [f"# link_{e.cage}: {told(cost(e.kernel))}, beside AuroraFlow" for e in ends]
     return _CONFIG.format(
         fpga=fpga,
-        told="\n".join(told),
+        told="\n".join(amounts),
         lines="\n".join([*lines, *links.connections(fpga)]),
         clocks="\n".join(f"freqHz={LINK_MHZ}000000:{pins}" for pins in clocks),
     )
 
 
-def _told(resources: Resources) -> str:
+def told(resources: Resources) -> str:
+    """Return amounts in words."""
     return ", ".join(f"{amount:,} {name}" for name, amount in resources.as_dict().items() if amount)
 
 

@@ -12,6 +12,7 @@ from floorflow import __version__
 from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import renamings
+from floorflow.emit.links import Links
 from floorflow.facts import Extras, InputFile, MemoryScheduleEntry, NetworkEntry, PhaseEntry, Plan
 from floorflow.facts.channel import slice_warnings
 from floorflow.facts.estimates import throughput_warnings
@@ -99,6 +100,9 @@ def record_runs(
     boards = {fpga.board.name: fpga.board.shell.name if fpga.board.shell else "" for fpga in target.fpgas}
     built = 1 if replicas is not None and context.backend.links_copies(boards) else len(networks)
     warnings = _unbuilt(context, platform, phases, built, in_regions=regions is not None)
+    if warnings:
+        links = [Links(platform, entry) for entry in phases]
+        warnings += [sentence for each in links for sentence in each.too_large(request.cap)]
     warnings += [
         *notes,
         *tried,

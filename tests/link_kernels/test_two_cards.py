@@ -1,4 +1,4 @@
-"""Two cards from a plan's files: their configurations are v++'s, and a pipeline of pass-through modules runs as planned."""
+"""Two cards from a plan's files: v++ takes their configurations, and pass-through modules run as planned."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
-import floorflow as ff
+from floorflow.emit.links import Links, link_kernel_files
 from floorflow.facts import Plan, read_plan
+from floorflow.hardware import load_platform
+from floorflow.record.run import doubts
+from floorflow.resources import Fractions
 from tests.conftest import DEFAULT_CAP, branches
 from tests.link_kernels.building import (
     Bench,
@@ -18,7 +21,6 @@ from tests.link_kernels.building import (
     built,
     cable,
     clocked,
-    count,
     end,
     sink,
     source,
@@ -97,7 +99,7 @@ def streams_joined(text: str) -> list[tuple[str, str]]:
 
 
 def pipeline(folder: Path, plan: Plan, made: Path) -> Bench:
-    """Build both cards: what leaves a part comes of a pass-through module and a source, what enters one goes to a reader."""
+    """Build both cards: a part passes on what comes of a source or of the other card."""
     sources = {path.name: path.read_text() for path in (folder / "links").glob("*.sv")}
     (row,) = json.loads((folder / "topology.json").read_text())["cables"]
     assert [each["card"] for each in row["ends"]] == list(CARDS)
@@ -166,9 +168,24 @@ def test_a_link_that_stops_loses_nothing_and_a_flipped_bit_is_told(bench: Bench,
     assert (found["wrong_0"], found["wrong_1"], found["tested_1"] > 1000) == (1, 1, True)
 
 
-def test_what_a_tool_joins_itself_has_no_link_kernels(folder: Path) -> None:
-    """Nor has a link that loses packets, of which the plan says why."""
-    made = ff.plan(folder.parent / "branches.onnx", "alveo-u250", fpgas=2, effort="fast", link="ethernet-100g")
-    made.save(folder.parent / "ethernet")
-    assert not list((folder.parent / "ethernet").rglob("*.sv"))
-    assert any("no link kernels" in warning for warning in made.plan.warnings)
+def test_link_kernels_are_made_where_nobody_else_joins_the_cards(plan: Plan) -> None:
+    """FINN+ may; and packets of Ethernet are lost, which is said."""
+    phase = plan.phases[0]
+    assert link_kernel_files(plan, phase)
+    joined = plan.model_copy(update={"warnings": []})
+    assert link_kernel_files(joined, phase) == {}
+    links = [link.model_copy(update={"kind": "ethernet-100g"}) for link in plan.platform.links]
+    platform = plan.platform.model_copy(update={"links": links})
+    assert link_kernel_files(plan.model_copy(update={"platform": platform}), phase) == {}
+    (said,) = (one for one in doubts(load_platform("alveo-u250", 2, link="ethernet-100g")) if "loses" in one)
+    assert "no link kernels" in said
+
+
+def test_a_slot_without_room_for_link_kernels_is_told(plan: Plan) -> None:
+    links = Links(plan.platform, plan.phases[0])
+    whole = Fractions(LUT=1, FF=1, BRAM18=1, URAM=1, DSP=1)
+    assert list(links.too_large(whole)) == []
+    held = plan.phases[0].demand("fpga1.SLR2").lut / plan.platform.fpgas[1].slots[2].available.LUT
+    told = list(links.too_large(whole.model_copy(update={"LUT": held + 1e-4})))
+    assert len(told) == 1
+    assert "of fpga1.SLR2, and of what they leave it holds more LUT than allowed" in told[0]
