@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
+import onnx
 import pytest
 
+import floorflow as ff
 from floorflow.emit.links import Links, link_kernel_files
 from floorflow.facts import Plan, read_plan
 from floorflow.hardware import load_platform
 from floorflow.record.run import doubts
 from floorflow.resources import Fractions
-from tests.conftest import DEFAULT_CAP, branches
+from tests.conftest import DEFAULT_CAP, branches, random_graph
 from tests.link_kernels.building import (
     Bench,
     Wires,
@@ -78,7 +81,8 @@ def card_of(folder: Path, plan: Plan, card: str) -> Card:
     part: dict[str, Way] = {f"s_axis_{at}": "in" for at in range(len(enter))}
     kernels = {path.stem: ports_of(path.read_text()) for path in (folder / "links").glob("floorflow_link_fpga*.sv")}
     kernels[f"part_{card}"] = part | {f"m_axis_{at}": "out" for at in range(len(leave))}
-    kernels |= {"aurora_flow_0": {"rx_axis": "out", "tx_axis": "in"}, "dma": {"from_host": "out", "to_host": "in"}}
+    kernels |= {f"aurora_flow_{cage}": {"rx_axis": "out", "tx_axis": "in"} for cage in range(2)}
+    kernels["dma"] = {"from_host": "out", "to_host": "in"}
     return Card(kernels, {"DDR": 4}, 4, 2)
 
 
@@ -136,13 +140,29 @@ def passed(card: int, leaves: bool, at_link: str, own: str, bits: int, seed: int
 _STREAM = ("data", "valid", "ready")
 
 
-def test_configurations_of_cards_are_taken_by_v_plus_plus(folder: Path, plan: Plan) -> None:
-    for card in CARDS:
-        text = with_host(folder, plan, card)
+def assert_taken(folder: Path, plan: Plan) -> None:
+    """A strict reader of v++'s format takes each card's configuration, with the host's streams joined beside."""
+    for fpga in plan.platform.fpgas:
+        text = with_host(folder, plan, fpga.name)
         units = "".join(f"nk=dma:1:{name}\n" for name in sorted({*re.findall(r"\bh\d+", text)}))
         lines = text.replace("[connectivity]\n", f"[connectivity]\n{units}", 1)
-        found = [told for told in problems(lines, card_of(folder, plan, card)) if not re.match(r"h\d+\.", told)]
-        assert found == []
+        assert [
+            told for told in problems(lines, card_of(folder, plan, fpga.name)) if not re.match(r"h\d+\.", told)
+        ] == []
+
+
+def test_v_plus_plus_takes_the_configurations_of_cards(folder: Path, plan: Plan) -> None:
+    assert_taken(folder, plan)
+
+
+def test_a_stream_past_a_card_goes_from_link_to_link(tmp_path: Path) -> None:
+    onnx.save(random_graph(8), tmp_path / "net.onnx")
+    cap = {**DEFAULT_CAP, "LUT": 0.008}
+    made = ff.plan(tmp_path / "net.onnx", "alveo-u250", fpgas=3, effort="fast", cap=cap)
+    made.save(tmp_path / "out")
+    assert_taken(tmp_path / "out", made.plan)
+    assert "sc=link_0.m_axis_0:link_1.s_axis_0" in (tmp_path / "out" / "fpga1" / "links.cfg").read_text()
+    assert not ff.check(tmp_path / "out").violations
 
 
 def test_streams_arrive_whole_at_the_planned_rate(bench: Bench, plan: Plan) -> None:
@@ -189,3 +209,24 @@ def test_a_slot_without_room_for_link_kernels_is_told(plan: Plan) -> None:
     told = list(links.too_large(whole.model_copy(update={"LUT": held + 1e-4})))
     assert len(told) == 1
     assert "of fpga1.SLR2, and of what they leave it holds more LUT than allowed" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("fpga0/links.cfg", "part_0.m_axis_0:", "part_0.m_axis_1:"),
+        ("fpga1/links.cfg", "slr=link_0:SLR2", "slr=link_0:SLR1"),
+        ("fpga1/links.cfg", "freqHz=300000000", "freqHz=200000000"),
+        ("links/floorflow_link_fpga0_0.sv", "#(.BITS(24)", "#(.BITS(32)"),
+        ("links/floorflow_link_fpga0_0.sv", "16'd504", "16'd1016"),
+        ("links/floorflow_link_fpga1_0.sv", ".DEPTH(512)", ".DEPTH(256)"),
+    ],
+)
+def test_the_judge_finds_what_is_wrong_in_files_of_links(
+    folder: Path, tmp_path: Path, file: str, old: str, new: str
+) -> None:
+    copy = shutil.copytree(folder, tmp_path / "out")
+    text = (copy / file).read_text()
+    assert old in text
+    (copy / file).write_text(text.replace(old, new, 1))
+    assert [found.name for found in ff.check(copy).violations] == ["links-differ"]
