@@ -27,9 +27,12 @@ SPARE_WORDS = 8
 """Of a FIFO to receive, no credit is given for: what AMD's macro holds beside its memory, and words just counted."""
 PIPELINE_CYCLES = 32
 """Of the link's clock, for both ways together: FIFOs from clock to clock, and registers."""
+MOST_STREAMS = (WORD_BITS - 48) // 16
+"""In one direction: a header tells of each how much of it was read, beside 48 bits of its own."""
 ITEM_BITS = WORD_BITS + int(log2(WORD_BITS // 8))
 """Of a word in a FIFO: with the number of its last byte."""
-_OWN_FF, _OWN_LUT = 457, 1100
+_OWN_FF, _OWN_LUT = 457, 600
+_SENDER_FF, _SENDER_LUT = ITEM_BITS, 500
 _STREAM_FF, _FIFO_LUT = 108, 60
 _HELD_LUT, _SHIFTED_LUT = 1.2, 3.2
 """A bit that is held of a stream, whose words lie at fixed places of a link's word, or at any byte or power of two."""
@@ -76,7 +79,7 @@ def cost(kernel: LinkKernel) -> Resources:
     AMD's macro counts with the flip-flops of its stand-in in the tests: counters in two codes, synchronisers, a word.
     """
     ff, lut, blocks = _OWN_FF, _OWN_LUT, 0
-    ff += ITEM_BITS if kernel.sends else 0
+    ff, lut = (ff + _SENDER_FF, lut + _SENDER_LUT) if kernel.sends else (ff, lut)
     for one in (*kernel.sends, *kernel.receives):
         held = WORD_BITS + one.bits - _unit(one.bits)
         ff += held + ITEM_BITS + _STREAM_FF
@@ -116,7 +119,7 @@ def top(kernel: LinkKernel) -> str:
     told += [
         f"//   m_axis_{at}: {one.name}, {one.bits} bits, credits in {one.words}" for at, one in enumerate(receives)
     ]
-    rooms = [f"16'd{one.words - SPARE_WORDS}" for one in reversed(sends)] or ["16'd0"]
+    credits = [f"16'd{one.words - SPARE_WORDS}" for one in reversed(sends)] or ["16'd0"]
     return _TOP.format(
         name=kernel.name,
         told="\n".join(told),
@@ -126,7 +129,7 @@ def top(kernel: LinkKernel) -> str:
         item=ITEM_BITS,
         sends=max(1, len(sends)),
         receives=max(1, len(receives)),
-        rooms=", ".join(rooms),
+        credits=", ".join(credits),
         most=PACKET_WORDS,
         beat=BEAT_CYCLES,
         parts="\n".join(parts),
@@ -281,7 +284,7 @@ module {name} (
       .WORD({word}),
       .STREAMS({sends}),
       .PEERS({receives}),
-      .ROOM({{{rooms}}}),
+      .ROOM({{{credits}}}),
       .MOST({most}),
       .BEAT({beat})
   ) send (

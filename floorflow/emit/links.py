@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from floorflow.emit.link_kernels import LinkKernel, LinkStream, cost, link_files, receive_words
+from floorflow.emit.link_kernels import MOST_STREAMS, LinkKernel, LinkStream, cost, link_files, receive_words
 from floorflow.errors import some
 from floorflow.facts import PhaseEntry, Plan
 from floorflow.facts.platform import PlatformEntry
@@ -19,6 +19,8 @@ from floorflow.facts.topology import LinkedStream, linked_streams
 from floorflow.resources import Fractions, Resources
 
 LINK_KIND = "aurora-100g"
+MOST_JOINED_BITS = 4088
+"""Of a stream between two kernels; v++ refuses 4,096 (FINN issue 1276)."""
 LINK_MHZ = 300
 """Clock of a link's kernels: 512 bits carry its 100 Gb/s from 196 MHz on, whatever the network's clock."""
 
@@ -89,18 +91,37 @@ class Links:
             yield from (f"sc={source}:{target}" for source, target in zip(comes, goes, strict=False))
 
     @property
-    def are_made(self) -> bool:
-        """Whether there are link kernels for all of them: over Aurora, on Alveo cards (whose parts are so called)."""
+    def over_aurora(self) -> bool:
+        """Whether all links that carry streams are Aurora's, on Alveo cards (whose parts are so called)."""
         kinds = {one.cable.link.kind for one in self.streams}
         return kinds == {LINK_KIND} and all(fpga.part.startswith("xcu") for fpga in self.platform.fpgas)
 
-    def too_large(self, cap: Fractions) -> Iterator[str]:
+    @property
+    def are_made(self) -> bool:
+        """Whether there are link kernels for all of them."""
+        return self.over_aurora and max(self._counts.values()) <= MOST_STREAMS
+
+    @property
+    def _counts(self) -> Counter[tuple[str, str]]:
+        return Counter((one.source, one.target) for one in self.streams)
+
+    def objections(self, cap: Fractions) -> Iterator[str]:
+        """Yield what keeps link kernels from being built, if a plan may have some."""
+        if self.over_aurora:
+            for (source, target), count in self._counts.items():
+                if count > MOST_STREAMS:
+                    yield f"a link kernel sends at most {MOST_STREAMS} streams, and {source} sends {count} to {target}"
+            for one in (one for end in self.ends for one in end.kernel.sends if one.bits > MOST_JOINED_BITS):
+                yield f"v++ joins kernels by at most {MOST_JOINED_BITS:,} bits, and {one.name} has {one.bits:,}"
+            yield from self._too_large(cap)
+
+    def _too_large(self, cap: Fractions) -> Iterator[str]:
         """Yield the slots that have no room for their link kernels beside what they hold: no partition knows of them.
 
         They are infrastructure, of which the cap is no share.
         """
         taken: dict[str, Resources] = {}
-        for end in self.ends if self.are_made else ():
+        for end in self.ends:
             taken[end.slot] = taken.get(end.slot, Resources()) + cost(end.kernel)
         for slot in (slot for slot in self.platform.slots if slot.name in taken):
             left = (slot.available.resources - taken[slot.name]).as_dict()

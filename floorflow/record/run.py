@@ -102,7 +102,7 @@ def record_runs(
     warnings = _unbuilt(context, platform, phases, built, in_regions=regions is not None)
     if warnings:
         links = [Links(platform, entry) for entry in phases]
-        warnings += [sentence for each in links for sentence in each.too_large(request.cap)]
+        warnings += [sentence for each in links for sentence in each.objections(request.cap)]
     warnings += [
         *notes,
         *tried,

@@ -204,11 +204,24 @@ def test_link_kernels_are_made_where_nobody_else_joins_the_cards(plan: Plan) -> 
 def test_a_slot_without_room_for_link_kernels_is_told(plan: Plan) -> None:
     links = Links(plan.platform, plan.phases[0])
     whole = Fractions(LUT=1, FF=1, BRAM18=1, URAM=1, DSP=1)
-    assert list(links.too_large(whole)) == []
+    assert list(links.objections(whole)) == []
     held = plan.phases[0].demand("fpga1.SLR2").lut / plan.platform.fpgas[1].slots[2].available.LUT
-    told = list(links.too_large(whole.model_copy(update={"LUT": held + 1e-4})))
+    told = list(links.objections(whole.model_copy(update={"LUT": held + 1e-4})))
     assert len(told) == 1
     assert "of fpga1.SLR2, and of what they leave it holds more LUT than allowed" in told[0]
+
+
+def test_streams_that_are_too_many_or_too_wide_are_told(plan: Plan) -> None:
+    rows = [c for c in plan.phases[0].partition.crossings if c.kind == "link"]
+    whole = Fractions(LUT=1, FF=1, BRAM18=1, URAM=1, DSP=1)
+    for changed, words in (
+        ([rows[0].model_copy(update={"width_bits": 4089})], "at most 4,088 bits"),
+        (rows * 8, "at most 29 streams, and fpga0 sends 32 to fpga1"),
+    ):
+        partition = plan.phases[0].partition.model_copy(update={"crossings": changed})
+        phase = plan.phases[0].model_copy(update={"partition": partition})
+        assert any(words in one for one in Links(plan.platform, phase).objections(whole))
+    assert link_kernel_files(plan, phase) == {}
 
 
 @pytest.mark.parametrize(

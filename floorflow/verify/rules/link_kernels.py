@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,9 @@ NAME = "links-differ"
 UNBUILT = "cannot be built yet: "
 """How the warnings begin that say what keeps the tools from building a plan."""
 KIND, LINK_HZ, WORD_BITS, UNCOUNTED = "aurora-100g", 300_000_000, 512, 8
-"""Of links: the kind with kernels, their clock, bits of a word, and words of a FIFO that no credit is given for."""
+MOST_STREAMS = 29
+"""Of links: the kind with kernels, their clock, bits of a word, and words of a FIFO that no credit is given for; and
+streams of a direction, of which a header has 16 bits each beside 48 of its own."""
 MODULES = ("pack", "unpack", "fifo", "prbs", "send", "receive", "registers")
 _FIFO_IN = re.compile(r"floorflow_link_fifo #\(\.BITS\(\d+\), \.DEPTH\((\d+)\), \.MEMORY\(\"block\"\)\) fifo_in_(\d+)")
 _WIDTH = re.compile(r"floorflow_link_(?:un)?pack #\(\.BITS\((\d+)\), \.WORD\(512\)\) (pack|unpack)_(\d+)")
@@ -30,7 +33,7 @@ class _Kernel:
 
     bits: dict[tuple[str, int], int]
     depths: list[int]
-    rooms: list[int]
+    credits: list[int]
 
 
 def check_link_kernels(folder: Folder, plan: PlanRecord, phase: PhaseFacts) -> None:
@@ -40,7 +43,9 @@ def check_link_kernels(folder: Folder, plan: PlanRecord, phase: PhaseFacts) -> N
     joined = cables(phase, streams)
     unbuilt = any(warning.startswith(UNBUILT) for warning in plan["warnings"])
     alveo = all(fpga["part"].startswith("xcu") for fpga in phase.fpgas.values())
-    if not (unbuilt and alveo and {cable["kind"] for cable in joined} == {KIND}):
+    kinds = {cable["kind"] for cable in joined}
+    most = max(Counter((row["source"], row["target"]) for row in streams).values(), default=0)
+    if not (unbuilt and alveo and kinds == {KIND} and most <= MOST_STREAMS):
         for fpga in phase.fpgas:
             if files.exists(f"{fpga}/links.cfg"):
                 phase.add(NAME, files.path(f"{fpga}/links.cfg"), "there are no link kernels to join")
@@ -83,10 +88,10 @@ def _wrong(cable: dict[str, Any], over: list[dict[str, Any]], sends: _Kernel, re
         found = [kernel.bits.get((what, at), 0) for at in range(len(bits))]
         if found != bits or sum(one == what for one, _ in kernel.bits) != len(bits):
             yield f"{what} has streams of {found} bits, the plan of {bits}"
-    if len(receives.depths) != len(over) or sends.rooms != [depth - UNCOUNTED for depth in receives.depths]:
-        yield f"counts on room for {sends.rooms} words, and the other end has FIFOs of {receives.depths}"
+    if len(receives.depths) != len(over) or sends.credits != [depth - UNCOUNTED for depth in receives.depths]:
+        yield f"counts on room for {sends.credits} words, and the other end has FIFOs of {receives.depths}"
         return
-    for row, room in zip(over, sends.rooms, strict=True):
+    for row, room in zip(over, sends.credits, strict=True):
         words = (row["gbps"] or 0) * 1000 / WORD_BITS * 2 * cable["latency_us"]
         if room < words:
             yield f"{row['channel']} has credits for {room} words, and {words:.0f} are under way at its rate"
@@ -99,9 +104,9 @@ def _read(files: PhaseFolder, end: dict[str, Any]) -> _Kernel | None:
     bits = {(what, int(at)): int(width) for width, what, at in _WIDTH.findall(text)}
     depths = {int(at): int(depth) for depth, at in _FIFO_IN.findall(text)}
     room = _ROOM.search(text)
-    rooms = [int(one) for one in re.findall(r"16'd(\d+)", room[1])][::-1] if room else []
+    credits = [int(one) for one in re.findall(r"16'd(\d+)", room[1])][::-1] if room else []
     sends = sum(what == "pack" for what, _ in bits)
-    return _Kernel(bits, [depths[at] for at in sorted(depths)], rooms if sends else [])
+    return _Kernel(bits, [depths[at] for at in sorted(depths)], credits if sends else [])
 
 
 def _name(end: dict[str, Any]) -> str:
