@@ -21,7 +21,7 @@ module floorflow_link_fifo #(
   logic full, busy, empty;
   logic [COUNT-1:0] count;
 
-  assign in_ready  = !full && !busy;
+  assign in_ready  = write_rst_n && !full && !busy;  // nothing may be written while it is reset
   assign out_valid = !empty;
   assign used      = 16'(count);
 

@@ -34,6 +34,7 @@ module floorflow_link_send #(
 );
   localparam logic [7:0] MAGIC = 8'hF7, TEST = 8'hFE, NOTHING = 8'hFF;
   localparam logic [1:0] IDLE = 0, HEAD = 1, BODY = 2;
+  localparam logic [15:0] SPARE = 8;  // words of a FIFO there beside ROOM
   localparam int LEFT = $clog2(MOST + 1);
   localparam int QUIET = $clog2(BEAT + 1);
   localparam int TURN = STREAMS > 1 ? $clog2(STREAMS) : 1;
@@ -125,8 +126,8 @@ module floorflow_link_send #(
     for (i = 0; i < STREAMS; i = i + 1) begin
       sent[16*i+:16] <= sent[16*i+:16] + 16'(in_ready[i]);
       open[i] <= there_ready && sent[16*i+:16] - there_read[16*i+:16] < ROOM[16*i+:16];
-      // A word may be sent while its predecessor is counted; further off than that nothing can be.
-      if (there_ready && sent[16*i+:16] - there_read[16*i+:16] > ROOM[16*i+:16] + 2) astray <= 1;
+      // No FIFO there is deeper than that, however late its count is.
+      if (there_ready && sent[16*i+:16] - there_read[16*i+:16] > ROOM[16*i+:16] + SPARE) astray <= 1;
     end
     if (!rst_n) begin
       state  <= IDLE;

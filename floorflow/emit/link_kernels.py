@@ -119,7 +119,7 @@ def top(kernel: LinkKernel) -> str:
     told += [
         f"//   m_axis_{at}: {one.name}, {one.bits} bits, credits in {one.words}" for at, one in enumerate(receives)
     ]
-    credits = [f"16'd{one.words - SPARE_WORDS}" for one in reversed(sends)] or ["16'd0"]
+    given = [f"16'd{one.words - SPARE_WORDS}" for one in reversed(sends)] or ["16'd0"]
     return _TOP.format(
         name=kernel.name,
         told="\n".join(told),
@@ -129,7 +129,7 @@ def top(kernel: LinkKernel) -> str:
         item=ITEM_BITS,
         sends=max(1, len(sends)),
         receives=max(1, len(receives)),
-        credits=", ".join(credits),
+        credits=", ".join(given),
         most=PACKET_WORDS,
         beat=BEAT_CYCLES,
         parts="\n".join(parts),

@@ -1,5 +1,6 @@
 // Stand-ins for AMD's macros (UG974), for tests alone: harsher than the documents promise.
-// A count at the writer leaves out two words that a reader may have fetched ahead; a FIFO holds a word less than its depth.
+// A count at the writer is two cycles late and leaves out two words that a reader may have fetched ahead; a FIFO holds a
+// word less than its depth; what is written while it is reset is an error.
 
 module xpm_fifo_async #(
     parameter int CDC_SYNC_STAGES = 2,
@@ -38,9 +39,11 @@ module xpm_fifo_async #(
   assign put_seen = binary(put_seen_gray);
   assign held = put - got_seen;
   assign full = wr_rst_busy || held >= (ADDRESS + 1)'(FIFO_WRITE_DEPTH - 1);
-  assign wr_data_count = held > 2 ? WR_DATA_COUNT_WIDTH'(held - 2) : 0;
   assign wr_rst_busy = |busy;
+  logic [WR_DATA_COUNT_WIDTH-1:0] counted;
   always_ff @(posedge wr_clk) begin
+    counted <= held > 2 ? WR_DATA_COUNT_WIDTH'(held - 2) : 0;
+    wr_data_count <= wr_rst_busy ? 0 : counted;
     busy <= rst ? 4'd15 : busy != 0 ? busy - 1 : 0;
     got_first <= got_gray;
     got_seen_gray <= got_first;
@@ -50,12 +53,17 @@ module xpm_fifo_async #(
       put <= put + 1;
     end
     if (wr_rst_busy) begin
+      counted <= 0;
       put <= 0;
       put_gray <= 0;
       got_first <= 0;
       got_seen_gray <= 0;
     end
   end
+
+`ifdef VERILATOR
+  always_ff @(posedge wr_clk) if (rst && wr_en) $error("written while reset");
+`endif
 
   // A word is read from the memory when it is fetched, the cycle before it is shown.
   assign empty = !there;

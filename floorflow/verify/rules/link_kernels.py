@@ -104,9 +104,9 @@ def _read(files: PhaseFolder, end: dict[str, Any]) -> _Kernel | None:
     bits = {(what, int(at)): int(width) for width, what, at in _WIDTH.findall(text)}
     depths = {int(at): int(depth) for depth, at in _FIFO_IN.findall(text)}
     room = _ROOM.search(text)
-    credits = [int(one) for one in re.findall(r"16'd(\d+)", room[1])][::-1] if room else []
+    given = [int(one) for one in re.findall(r"16'd(\d+)", room[1])][::-1] if room else []
     sends = sum(what == "pack" for what, _ in bits)
-    return _Kernel(bits, [depths[at] for at in sorted(depths)], credits if sends else [])
+    return _Kernel(bits, [depths[at] for at in sorted(depths)], given if sends else [])
 
 
 def _name(end: dict[str, Any]) -> str:
