@@ -48,10 +48,10 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 112_078,
+    "lines of floorflow": 112_081,
     "files of floorflow": 631,
-    "lines of verify": 17_823,
-    "lines of tests": 62_916,
+    "lines of verify": 17_826,
+    "lines of tests": 62_918,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 22,
 }

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from floorflow.verify.facts import PhaseFacts, padded
-from floorflow.verify.files import Folder, PhaseFolder
+from floorflow.verify.files import Folder, PhaseFolder, shipped_file
 from floorflow.verify.plan_records import PlanRecord
 from floorflow.verify.rules.emitted import phase_prefix
 from floorflow.verify.rules.topology import cables, streams_over_links
@@ -51,7 +51,10 @@ def check_link_kernels(folder: Folder, plan: PlanRecord, phase: PhaseFacts) -> N
                 phase.add(NAME, files.path(f"{fpga}/links.cfg"), "there are no link kernels to join")
         return
     for module in MODULES:
-        files.text(f"links/floorflow_link_{module}.sv")
+        name = f"floorflow_link_{module}.sv"
+        text, shipped = files.text(f"links/{name}"), shipped_file("rtl", name)
+        if text is not None and shipped is not None and text != shipped.read_text(encoding="utf-8"):
+            phase.add("shipped-file-differs", files.path(f"links/{name}"), "floorflow ships another file of this name")
     for fpga in dict.fromkeys(end["card"] for cable in joined for end in cable["ends"]):
         _check_config(files, phase, fpga, [*_of_card(fpga, joined), *_joined(phase, fpga, joined, streams)])
     for cable in joined:
