@@ -48,10 +48,10 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 112_723,
-    "files of floorflow": 634,
-    "lines of verify": 17_954,
-    "lines of tests": 63_854,
+    "lines of floorflow": 113_462,
+    "files of floorflow": 637,
+    "lines of verify": 18_113,
+    "lines of tests": 64_475,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 22,
 }

@@ -12,6 +12,7 @@ from floorflow import __version__
 from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import renamings
+from floorflow.emit.links import Links
 from floorflow.facts import Extras, InputFile, MemoryScheduleEntry, NetworkEntry, PhaseEntry, Plan
 from floorflow.facts.channel import slice_warnings
 from floorflow.facts.estimates import throughput_warnings
@@ -101,6 +102,9 @@ def record_runs(
     built = 1 if replicas is not None and context.backend.links_copies(boards) else len(networks)
     power = power_of(platform, phases, options.clock_mhz, 1 if replicas is None else replicas.cards)
     warnings = _unbuilt(context, platform, phases, built, in_regions=regions is not None)
+    if warnings:
+        links = [Links(platform, entry) for entry in phases]
+        warnings += [sentence for each in links for sentence in each.objections(request.cap)]
     warnings += [
         *notes,
         *tried,
@@ -344,7 +348,7 @@ def doubts(platform: Platform) -> list[str]:
     ]
     lossy = [
         f"link {kind} loses packets and sends none again: a frame that loses one is wrong or never ends; take "
-        "aurora-100g, or add a layer that sends again"
+        "aurora-100g, or add a layer that sends again (no link kernels are made for it)"
         for kind in sorted({link.kind for link in platform.links if not link.reliable})
     ]
     guessed = [f"{board.name}: {fact}" for board in boards for fact in assumed_facts(board)]

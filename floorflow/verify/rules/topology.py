@@ -28,13 +28,13 @@ def check_topology(folder: Folder, plan: PlanRecord, phase: PhaseFacts, boards: 
     told = files.json(FILE)
     if told is None:
         return
-    streams = _streams(phase)
+    streams = streams_over_links(phase)
     wanted = {
         "schema": SCHEMA,
         "phase": phase.name,
         "clock_mhz": phase.clock_mhz,
         "cards": [_card(phase, fpga, boards) for fpga in phase.fpgas],
-        "cables": _cables(phase, streams),
+        "cables": cables(phase, streams),
         "streams": streams,
     }
     for key, value in wanted.items():
@@ -61,7 +61,7 @@ def _reached(card: str, pairs: set[tuple[str, str]]) -> set[str]:
     return found
 
 
-def _streams(phase: PhaseFacts) -> list[dict[str, Any]]:
+def streams_over_links(phase: PhaseFacts) -> list[dict[str, Any]]:
     """Return a row for each link that a stream passes, as the plan's crossings have them."""
     found = []
     for row in phase.raw["partition"]["crossings"]:
@@ -81,7 +81,7 @@ def _streams(phase: PhaseFacts) -> list[dict[str, Any]]:
     return found
 
 
-def _cables(phase: PhaseFacts, streams: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def cables(phase: PhaseFacts, streams: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the links that carry streams, in the order of these; an FPGA counts its cages by the other ends."""
     used = {name for row in streams if (name := row["link"]) is not None}
     taken, found = dict.fromkeys(phase.fpgas, 0), {}
