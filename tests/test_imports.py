@@ -51,7 +51,7 @@ BUDGETS = {
     "lines of floorflow": 113_462,
     "files of floorflow": 637,
     "lines of verify": 18_113,
-    "lines of tests": 64_475,
+    "lines of tests": 64_476,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 22,
 }
