@@ -25,6 +25,8 @@ from benchmarks.reuse import GRANULARITIES, clustered, convolutions, folded_of, 
 from benchmarks.runs import Row, command_of, planned
 from floorflow import api
 from floorflow.backends.backend import backend_named
+from floorflow.facts.power import FIGURES
+from floorflow.hardware import load_platform
 from floorflow.request import Request
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -182,6 +184,8 @@ def tables_part(plans: Plans) -> None:
         ]
     table(["granularity", "of", "KLUT", "KFF", "BRAM36", "URAM", "ms", "MHz", "cycles", "KU5P by the caps"], lines)
     _gains()
+    print("## Table III: watts, and GOP/s of each\n")
+    table(["granularity", "of", "W", "GOP/s", "GOP/s/W"], _power(plans))
     print("## Table II: milliseconds an image\n")
     rows = [[*(("-" if cell is None else cell) for cell in row)] for row in paper.TABLE_2]
     for granularity in ("layer", "block"):
@@ -210,6 +214,30 @@ def _table3_row(row: Row) -> list[str]:
     amounts = {"KLUT": use["LUT"] / 1e3, "KFF": use["FF"] / 1e3, "BRAM36": use["BRAM18"] / 2}
     shown = [f"{amounts['KLUT']:.0f}", f"{amounts['KFF']:.0f}", f"{amounts['BRAM36']:g}", str(use["URAM"])]
     return [*shown, f"{cycles / 200e3:.2f}", "200 asked", f"{cycles:,}", _by_the_caps(amounts)]
+
+
+def _power(plans: Plans) -> list[list[str]]:
+    """Return the paper's watts, what our figures make of what it uses at its clock, and those of plans."""
+    lines = []
+    for granularity, (watts, per_watt) in paper.TABLE_3_POWER.items():
+        lines.append([granularity, "paper", f"{watts:g}", f"{watts * per_watt:,.0f}", f"{per_watt:g}"])
+        lines.append([granularity, "paper's use, our figures", f"{watts_of(paper.TABLE_3[granularity]):.1f}", "-", "-"])
+        row = plans.row("ResNet-50", granularity, paper.FPGAS)
+        if "plan" in row:
+            (network,), (part,) = row["plan"]["networks"], row["plan"]["phases"][0]["networks"]
+            gop = 2 * sum(operation["macs"] for operation in network["operations"]) / 1e9
+            own, gops = row["plan"]["power"]["likely_w"], gop * part["estimates"]["fps"]
+            lines.append([granularity, f"here, {paper.FPGAS}", f"{own:.1f}", f"{gops:,.0f}", f"{gops / own:.0f}"])
+    return lines
+
+
+def watts_of(printed: Mapping[str, float]) -> float:
+    """Return the watts of three KU5P that hold what the paper prints, at its clock."""
+    figures, base = FIGURES["ultrascale+"], load_platform("xcku5p").fpgas[0].board.power
+    use = {"LUT": printed["KLUT"] * 1e3, "FF": printed["KFF"] * 1e3, "BRAM18": printed["BRAM36"] * 2}
+    at_rest = figures.leakage_nw_per_lut * paper.KU5P["LUT"] / 1e9 + (base.base_w if base else 0)
+    in_use = sum(figures.dynamic_nw_per_mhz[name] * amount for name, amount in use.items())
+    return paper.FPGAS * at_rest + printed["MHz"] * in_use / 1e9
 
 
 def _gains() -> None:

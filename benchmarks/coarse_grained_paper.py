@@ -15,6 +15,8 @@ TABLE_3 = {
     "flat": {"KFF": 935.0, "KLUT": 526.0, "BRAM36": 822.0, "ms": 6.3, "MHz": 201.0},
 }
 """``flat`` is the paper's baseline, synthesised and placed by Vivado as a whole."""
+TABLE_3_POWER = {"layer": (208.0, 29.79), "block": (225.0, 27.98), "flat": (235.0, 22.15)}
+"""W and energy efficiency, which has no unit: GOP/s/W, if it is what its neighbours in the field print."""
 PRINTED_GAIN = {"layer": {"KFF": 26, "KLUT": 24, "ms": 31, "MHz": 37}, "block": {"KFF": 16, "KLUT": 10, "ms": 33}}
 """Percent, as Table III has them beside its figures."""
 TABLE_2 = (

@@ -20,8 +20,9 @@ from floorflow.bandwidth.problem import BandwidthProblem, ScheduledNetwork
 from floorflow.bandwidth.rates import Wish, most_fps, rate, unaware_rates, wish
 from floorflow.bandwidth.repetitions import scheduled_period
 from floorflow.dataflow.traffic import EnginePoint
+from floorflow.facts.power import FIGURES
 from floorflow.papers.fcnnx.methods import solve_by
-from floorflow.resources import Resources
+from floorflow.resources import Resources, total
 from tests.backends.fcnnx.case import (
     BURST_EFFICIENCY,
     FILES,
@@ -41,6 +42,7 @@ LEAST_DRAWN = 0.2
 """Of its target that an engine of figure 4 reaches alone."""
 WATTS = {"three": 4.0, "four": 4.0}
 """Dynamic power of the board in Table IV: GOp/s over GOp/s/W in all of its rows."""
+MHZ = 150.0
 
 
 def head(*names: str) -> None:
@@ -226,25 +228,32 @@ def table_joint() -> None:
         )
 
 
+def estimated_watts(key: str) -> float:
+    """Return what the reference designs draw in use, by the figures of the power of plans."""
+    use, figures = total(point.resources for point in reference(key)), FIGURES["7series"].dynamic_nw_per_mhz
+    return MHZ * sum(figures[name] * amount for name, amount in use.as_dict().items()) / 1e9
+
+
 def table_4() -> None:
     print("\n## Table IV: constant shares at 3.8 GB/s beside the paper\n")
     head("networks", "network", "GOp/s: paper", "ours", "fps: paper", "ours", "GOp/s/W: paper",
-         "ours at the paper's 4.0 W",
+         "ours at the paper's 4.0 W", "ours at the watts estimated",
          "TX1 GOp/s, at 5 W (paper)", "gain GOp/s, at 5 W: paper", "ours")  # fmt: skip
     for key, row in (("three", 4), ("four", 8)):
         _, _, gbs, repetitions = rows()[row - 1]
         problem = row_problem(f"{key}@{gbs}", repetitions)
         fps = solve_by("constant", problem).schedule.frames_per_s(problem)
-        gops = gop_per_s(key, fps)
+        gops, watts = gop_per_s(key, fps), estimated_watts(key)
         gains: list[tuple[float, float]] = []
         for given, own, frames in zip(case()["table4"][key], gops, fps, strict=False):
             name, paper, paper_fps, per_watt, _, tx1, _, tx1_5w = given[:8]
             gains.append((own / tx1, own / tx1_5w))
             line(key, name, paper, f"{own:.2f}", paper_fps, f"{frames:.2f}", per_watt, f"{own / WATTS[key]:.2f}",
+                 f"{own / watts:.2f} ({watts:.1f} W)",
                  f"{tx1}, {tx1_5w}", f"{given[9]}, {given[11]}", listed(gains[-1]))  # fmt: skip
         means = [geometric_mean([gain[n] for gain in gains]) for n in range(2)]
         last = case()["table4"][key][-1]
-        line(key, "geometric mean", *[""] * 7, f"{last[9]}, {last[11]}", listed(means))
+        line(key, "geometric mean", *[""] * 8, f"{last[9]}, {last[11]}", listed(means))
 
 
 def figure_4(file: Path, points: int = 120) -> None:

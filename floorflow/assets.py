@@ -1,4 +1,4 @@
-"""Where the shipped ``platforms/`` and ``tcl/`` folders are, platform files by name, and how boards may be joined."""
+"""Where shipped folders (``platforms/``, ``rtl/``, ``tcl/``) are, platform files by name, how boards may be joined."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ A part that is sold with less than its die holds, such as xczu4ev, is none of th
 
 
 def asset_folder(name: str) -> Path:
-    """Return the folder ``platforms`` or ``tcl``.
+    """Return the folder ``platforms``, ``tcl`` or ``rtl``.
 
     FileNotFoundError if neither the wheel nor a source tree holds it (a broken installation).
     """

@@ -37,6 +37,8 @@ slr=aurora_flow_0:SLR2
 connect=io_clk_qsfp1_refclkb_00:aurora_flow_0/gt_refclk_1
 connect=aurora_flow_0/gt_port:io_gt_qsfp1_00
 connect=aurora_flow_0/init_clk:ii_level0_wire/ulp_m_aclk_freerun_ref_00
+[clock]
+freqHz=300000000:aurora_flow_0.ap_clk,join_0.ap_clk_2
 [vivado]
 prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE=/plan/fpga0/pblocks.tcl
 [advanced]
@@ -78,6 +80,8 @@ def test_what_is_legal_is_taken() -> None:
         ("connect=io", "slr=aurora_flow_0:SLR1\nconnect=io", "aurora_flow_0 is placed twice"),
         ("connect=io_clk_qsfp1", "connect=io_clk_qsfp2", "no cage 2"),
         ("connect=aurora_flow_0/gt_port", "connect=aurora_flow_1/gt_port", "no compute unit aurora_flow_1"),
+        ("300000000:", "300MHz:", "expected hertz:unit.pin"),
+        (",join_0.ap_clk_2", ",join_1.ap_clk_2", "no compute unit join_1"),
         ("TCL.PRE=/plan/fpga0/pblocks.tcl", "TCL.PRE", "expected a name and a value"),
     ],
 )

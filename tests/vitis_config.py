@@ -2,7 +2,8 @@
 
 A file has options by themselves, then sections; each line is ``key=value``. In [connectivity]: ``nk=<kernel>:<count>``
 with ``:<unit>`` for each joined by dots, ``sc=<unit>.<port>:<unit>.<port>``, ``sp=<unit>.<port>:<bank>``,
-``slr=<unit>:<SLR>`` and ``connect=<pin>:<pin>``. Several files are read as one, as v++ reads several ``--config``.
+``slr=<unit>:<SLR>`` and ``connect=<pin>:<pin>``; in [clock] ``freqHz=<hertz>:<unit>.<pin>``. Several files are read as
+one, as v++ reads several ``--config``.
 """
 
 from __future__ import annotations
@@ -173,6 +174,15 @@ def _wire(value: str, read: Read) -> Iterator[str]:
             yield f"no cage {cage[1]}"
 
 
+def _clocked(value: str, read: Read) -> Iterator[str]:
+    hertz, _, pins = value.partition(":")
+    if not hertz.isdigit() or not pins:
+        yield f"freqHz={value}: expected hertz:unit.pin"
+    for unit in (pin.partition(".")[0] for pin in pins.split(",") if pin):
+        if unit not in read.units:
+            yield f"no compute unit {unit}"
+
+
 def _setting(value: str, _read: Read) -> Iterator[str]:
     if not _SETTING.fullmatch(value):
         yield f"{value}: expected a name and a value"
@@ -184,6 +194,7 @@ READERS: dict[str, Callable[[str, Read], Iterator[str]]] = {
     "sp": _memory,
     "slr": _place,
     "connect": _wire,
+    "freqHz": _clocked,
     "prop": _setting,
     "param": _setting,
 }

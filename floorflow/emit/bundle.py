@@ -12,6 +12,7 @@ from floorflow.emit.buffers import buffers
 from floorflow.emit.chunks import chunk_files
 from floorflow.emit.constraints import Assigned, Constraint, Pblock, tcl, xdc
 from floorflow.emit.dfx import dfx_files, region_pblock
+from floorflow.emit.links import link_kernel_files
 from floorflow.emit.topology import TOPOLOGY, topology
 from floorflow.facts import Extras, PhaseEntry, Plan, report
 from floorflow.facts.constraint import STYLE_WORDS
@@ -103,7 +104,7 @@ def emit(plan: Plan, platform: Platform, backend: PlanBackend, plan_sha256: str)
         held = buffers(plan, number)
         own |= {} if held is None else {BUFFERS: held}
         joined = topology(plan, plan.phases[number], platform)
-        own |= {} if joined is None else {TOPOLOGY: joined}
+        own |= {} if joined is None else {TOPOLOGY: joined, **link_kernel_files(plan, plan.phases[number])}
         own |= backend.bound_files(plan, number, fpgas, library)
         files |= {folder + name: content for name, content in own.items()}
     return files

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from floorflow.facts import PhaseEntry, Plan
-from floorflow.facts.topology import LinkedStream, linked_streams
+from floorflow.facts.topology import LinkedStream, linked_streams, start_order
 from floorflow.hardware import Platform
 
 TOPOLOGY = "topology.json"
@@ -27,8 +27,11 @@ def topology(plan: Plan, phase: PhaseEntry, platform: Platform) -> str | None:
         "cards": [_card(plan, phase, number, platform) for number in range(len(fpgas))],
         "cables": [*{one.cable.link.name: _cable(one) for one in streams}.values()],
         "streams": [_stream(one) for one in streams],
-        # What receives is there before what sends to it, so that nothing is sent to a card that is not loaded yet.
-        "start_order": [fpga.name for fpga in reversed(fpgas)],
+        # What receives is there before what sends to it, so that nothing is sent to a card that is not loaded yet. The
+        # host's input enters at the first card.
+        "start_order": start_order(
+            [fpga.name for fpga in fpgas], {(one.source, one.target) for one in streams}, fpgas[0].name
+        ),
     }
     return json.dumps(content, indent=2) + "\n"
 

@@ -17,6 +17,7 @@ from floorflow.facts.options import Options
 from floorflow.facts.partition import RegistersAtBoundary
 from floorflow.facts.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.facts.platform import PlatformEntry, SlotEntry
+from floorflow.facts.power import PowerEntry
 from floorflow.facts.region import ReconfigurableEntry, slots_in
 from floorflow.facts.replicas import ReplicasEntry
 from floorflow.facts.schedule import ScheduleEntry
@@ -60,6 +61,7 @@ class Plan(PlanModel):
     memory_schedule: MemoryScheduleEntry | None = None
     replicas: ReplicasEntry | None = None
     limits_lifted: list[LiftedEntry] = Field(default_factory=list)
+    power: PowerEntry
     warnings: list[str]
     interrupted: bool
 

@@ -37,6 +37,7 @@ class FpgaEntry(PlanModel):
     """An FPGA of the platform; wires to the host and to links end in the middle of its ports.
 
     ``host_memory``: the memory channel at which the host's streams end, if the board's file lists any.
+    ``power_limit_w``: what the board may draw, ``power_base_w``: what it does beside leakage and plan, if known.
     """
 
     name: str
@@ -48,6 +49,8 @@ class FpgaEntry(PlanModel):
     host_memory: str | None
     link_port: RectangleEntry | None
     crossing: BoundaryCrossing
+    power_limit_w: float | None
+    power_base_w: float | None
     unstated: list[str]
     slots: list[SlotEntry]
 

@@ -23,6 +23,7 @@ from floorflow.facts.partition import fits
 from floorflow.facts.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.facts.plan import Plan
 from floorflow.facts.platform import PlatformFacts, host_lines
+from floorflow.facts.power import power_lines
 from floorflow.facts.proofs import gaps
 from floorflow.facts.rates import balance_words, host_words, rates
 from floorflow.facts.replicas import replicas, replicas_line
@@ -46,6 +47,7 @@ def _sections(views: Sequence[Context]) -> Iterator[tuple[str, list[str]]]:
     """Yield headings and lines; with several phases their networks first, and the phase's name in each heading."""
     plan, several = views[0].plan, len(views) > 1
     yield "What was read and assumed", _assumptions(views[0])
+    yield "Power", power_lines(plan.power, plan.platform.fpgas)
     if several:
         yield "Networks and phases", _overview(plan)
         yield _TRIED, _tried(plan)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from floorflow.facts.partition import CrossingEntry
@@ -45,3 +45,27 @@ def linked_streams(platform: PlatformEntry, phase: PhaseEntry) -> list[LinkedStr
         for name in pair:
             taken[name] += 1
     return [LinkedStream(c, source, target, cables[frozenset((source, target))]) for c, source, target in passed]
+
+
+def start_order(cards: Sequence[str], streams: Collection[tuple[str, str]], entry: str) -> list[str]:
+    """Return the cards in the order in which they are loaded: what receives before what sends to it.
+
+    ``streams`` are pairs of a sending and a receiving card, ``entry`` is where the host's input enters. Where streams
+    lead back to a card, that one which the data reach first is loaded last of those in the circle.
+    """
+    receivers = {card: [other for other in cards if (card, other) in streams and other != card] for card in cards}
+    fed = {target for _, target in streams}
+    order: dict[str, None] = {}
+    # What nothing is sent to has no place of its own: such cards go from the last to the first.
+    for root in (*(card for card in reversed(cards) if card not in fed and card != entry), entry, *cards):
+        order |= dict.fromkeys(_behind(root, receivers, {*order}))
+    return list(order)
+
+
+def _behind(card: str, receivers: Mapping[str, Sequence[str]], seen: set[str]) -> Iterator[str]:
+    """Yield a card behind all that its data reach and that is not seen yet."""
+    if card not in seen:
+        seen.add(card)
+        for other in receivers[card]:
+            yield from _behind(other, receivers, seen)
+        yield card

@@ -18,7 +18,7 @@ Occurrence = Literal["every", "first_and_last", "first", "last"]
 HOST = "host"
 """Stands for the SLR of the host's streams."""
 MOST_GBPS, MOST_LATENCY_US, MOST_MHZ, MOST_FPGAS, MOST_REGISTERS = 100_000, 1_000_000, 1000, 64, 16
-MOST_RECONFIGURATION_MS, MOST_OVERHEAD = 1_000_000, 100
+MOST_RECONFIGURATION_MS, MOST_OVERHEAD, MOST_WATTS = 1_000_000, 100, 10_000
 """Above these a number in a file is a slip: the wrong unit, or a digit too many."""
 STATED = ("shell", "infrastructure", "host_port")
 """Fields that a board without them states as ``none``; one that says nothing of them is planned with a warning."""
@@ -37,6 +37,7 @@ Fact = Literal[
     "link",
     "reconfiguration",
     "memory_gbps",
+    "power",
 ]
 """Facts that a file may call assumed."""
 
@@ -144,6 +145,16 @@ class Memory(FileModel):
     def reserved(self) -> str | None:
         """The range that is kept free for the controller."""
         return None if self.held is None else self.held.reserved
+
+
+class BoardPower(FileModel):
+    """Watts: ``base_w`` the board draws beside the die's leakage and the plan's logic; ``limit_w`` it may draw at most.
+
+    The base is of shell or processor, memories, transceivers and supplies; the limit None where there is none.
+    """
+
+    base_w: float = Field(ge=0, le=MOST_WATTS, allow_inf_nan=False)
+    limit_w: float | None = Field(default=None, gt=0, le=MOST_WATTS, allow_inf_nan=False)
 
 
 class Reconfiguration(FileModel):
@@ -268,6 +279,8 @@ class BoardFile(FileModel):
     """None where the file does not say that the device can be loaded anew, and in what time."""
     memory_gbps: Gbps | None = None
     """What the memory at which the host's streams end carries, both ways together; None where the file does not say."""
+    power: BoardPower | None = None
+    """None where the file says nothing of it."""
     assumed: Annotated[tuple[str, ...], read_as(list[Fact], tuple)] = ()
     """Facts that the file itself calls guesses."""
     evidence: Annotated[tuple[Evidence, ...], read_as(list[Evidence], tuple)] = ()

@@ -23,6 +23,7 @@ MAKES_UNCERTAIN: Mapping[str, str] = {
     "link": "the rate between boards, and the logic that a link takes",
     "reconfiguration": "how long loading the device takes: only --reconfigure asks for it",
     "memory_gbps": "how fast phases hand over their data: only --reconfigure asks for it",
+    "power": "the estimate of power, by which nothing is decided",
 }
 """By a fact of a board's file."""
 _IF_ABSENT: Mapping[str, str] = {

@@ -67,6 +67,9 @@ cell_pattern: "finn_design_i/{{engine}}"
 # Only for --reconfigure: loading the device anew, and what the memory of the host's streams carries, in Gb/s.
 # reconfiguration: {{kind: partial, ms: 100}}
 # memory_gbps: 100
+
+# Watts beside the die's leakage and the network: processor, memories, supplies; and what the board may draw, if known.
+# power: {{base_w: 3, limit_w: 75}}
 """
 
 

@@ -12,6 +12,7 @@ from floorflow import __version__
 from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import renamings
+from floorflow.emit.links import Links
 from floorflow.facts import Extras, InputFile, MemoryScheduleEntry, NetworkEntry, PhaseEntry, Plan
 from floorflow.facts.channel import slice_warnings
 from floorflow.facts.estimates import throughput_warnings
@@ -19,6 +20,7 @@ from floorflow.facts.folding import lifted_warnings
 from floorflow.facts.options import Options
 from floorflow.facts.plan import SCHEMA, UNBUILT, CalibrationEntry
 from floorflow.facts.platform import BoundaryCrossing, FpgaEntry, PlatformEntry
+from floorflow.facts.power import power_of, power_warnings
 from floorflow.facts.region import ReconfigurableEntry
 from floorflow.facts.replicas import ReplicasEntry
 from floorflow.facts.schedule import ScheduleEntry
@@ -98,12 +100,17 @@ def record_runs(
     above = [entry for run in runs for part in run.parts for entry in lifted(run.name, part)]
     boards = {fpga.board.name: fpga.board.shell.name if fpga.board.shell else "" for fpga in target.fpgas}
     built = 1 if replicas is not None and context.backend.links_copies(boards) else len(networks)
+    power = power_of(platform, phases, options.clock_mhz, 1 if replicas is None else replicas.cards)
     warnings = _unbuilt(context, platform, phases, built, in_regions=regions is not None)
+    if warnings:
+        links = [Links(platform, entry) for entry in phases]
+        warnings += [sentence for each in links for sentence in each.objections(request.cap)]
     warnings += [
         *notes,
         *tried,
         *lifted_warnings(above, context.request),
         *_warnings(runs, phases, alike=replicas is not None),
+        *power_warnings(power, fpgas),
     ]
     interrupted = any(part.result.interrupted for run in runs for part in run.parts)
     return Plan(
@@ -133,6 +140,7 @@ def record_runs(
         memory_schedule=shared,
         replicas=replicas,
         limits_lifted=above,
+        power=power,
         warnings=warnings,
         interrupted=interrupted,
     )
@@ -323,6 +331,8 @@ def _fpga(fpga: Fpga, platform: Platform) -> FpgaEntry:
             fifos=platform.crossing_fifos,
             slices=platform.crossing_slices,
         ),
+        power_limit_w=board.power and board.power.limit_w,
+        power_base_w=board.power and board.power.base_w,
         unstated=board.unstated,
     )
 
@@ -338,7 +348,7 @@ def doubts(platform: Platform) -> list[str]:
     ]
     lossy = [
         f"link {kind} loses packets and sends none again: a frame that loses one is wrong or never ends; take "
-        "aurora-100g, or add a layer that sends again"
+        "aurora-100g, or add a layer that sends again (no link kernels are made for it)"
         for kind in sorted({link.kind for link in platform.links if not link.reliable})
     ]
     guessed = [f"{board.name}: {fact}" for board in boards for fact in assumed_facts(board)]

@@ -54,8 +54,38 @@ class PlanRecord(TypedDict):
     memory_schedule: NotRequired[MemoryScheduleRecord | None]
     replicas: NotRequired[ReplicasRecord | None]
     limits_lifted: list[LiftedLimitRecord]
+    power: PowerRecord
     warnings: list[str]
     interrupted: bool
+
+
+class PowerRecord(TypedDict):
+    cards: list[CardPowerRecord]
+    times: PositiveCount
+    low_w: float
+    likely_w: float
+    high_w: float
+    assumptions: PowerAssumptionsRecord
+
+
+class CardPowerRecord(TypedDict):
+    fpga: FolderName
+    static_w: float
+    dynamic_w: float
+    low_w: float
+    likely_w: float
+    high_w: float
+
+
+class PowerAssumptionsRecord(TypedDict):
+    clock_mhz: float
+    band: float
+    families: dict[str, PowerFiguresRecord]
+
+
+class PowerFiguresRecord(TypedDict):
+    leakage_nw_per_lut: float
+    dynamic_nw_per_mhz: dict[str, float]
 
 
 class SummaryRecord(TypedDict):
@@ -190,6 +220,8 @@ class FpgaRecord(TypedDict):
     host_memory: str | None
     link_port: RectangleRecord | None
     crossing: CrossedRecord
+    power_limit_w: float | None
+    power_base_w: float | None
     unstated: list[str]
     slots: list[SlotRecord]
 

@@ -137,7 +137,8 @@ def test_only_what_run_file_lists_is_loaded(saved: Path, tmp_path: Path) -> None
 
 
 def test_what_comes_next_names_the_files_in_the_folder(tfc: ff.Plan, tmp_path: Path) -> None:
-    steps = ["FINN: d/finn/build.py; after a build of your own: floorflow bind"]
+    built = "FINN: d/finn/build.py; after a build of your own: floorflow bind"
+    steps = [f"{built}; d/host/run.py --dry-run says how it is run"]
     plan = small(plots=False, constraint_style="soft")
     plan.save(tmp_path / "out")
     assert plan.next_steps("d") == tfc.next_steps("d") == steps

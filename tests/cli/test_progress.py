@@ -237,6 +237,6 @@ def test_the_end_of_a_run_names_files_that_are_there(on_terminal: tuple[str, Pat
     named = [word for line in end.splitlines()[1:] for word in line.replace("=", " ").replace(";", "").split()]
     paths = [Path(word) for word in named if word.startswith(str(out))]
     assert [path.name for path in paths] == [
-        "report.txt", "out", "build.py", "floorplan_fpga0.png",
+        "report.txt", "out", "build.py", "run.py", "floorplan_fpga0.png",
     ]  # fmt: skip
     assert all(path.exists() for path in paths)

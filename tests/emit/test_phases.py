@@ -102,8 +102,9 @@ def test_its_scripts_find_their_library_and_run_to_the_end(out: Path) -> None:
 def test_the_report_has_every_section_for_each_phase(plan: Plan, platform: Platform) -> None:
     lines = report(plan, platform, BACKEND).splitlines()
     headings = [line for line, rule in pairwise(lines) if rule == "-" * len(line) and line]
-    assert headings[:3] == [
+    assert headings[:4] == [
         "What was read and assumed",
+        "Power",
         "Networks and phases",
         "What the search tried, and what ended it",
     ]

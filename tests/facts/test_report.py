@@ -70,6 +70,7 @@ def test_report_has_every_section_in_order(two: Plan) -> None:
     lines = report(two, platform_of(two), BACKEND).splitlines()
     assert [line for line, rule in pairwise(lines) if rule == "-" * len(line) and line] == [
         "What was read and assumed",
+        "Power",
         "Rate",
         "Clock",
         "What makes it hard to close",

@@ -156,7 +156,7 @@ def test_the_processors_interface_is_the_port_of_a_zynqs_die() -> None:
 def test_doubts_are_those_of_file_evidence_and_die(tmp_path: Path) -> None:
     fpga = load_platform("kv260").fpgas[0]
     facts = [doubt.fact for doubt in doubts_of(fpga.board, fpga.device)]
-    assert facts == ["host_port", "reconfiguration", "memory_gbps", "die xczu5ev: clock_region_columns"]
+    assert facts == ["host_port", "reconfiguration", "memory_gbps", "power", "die xczu5ev: clock_region_columns"]
     text = (asset_folder("platforms") / "boards" / "alveo-u280.yaml").read_text(encoding="utf-8")
     text = (
         text.split("evidence:")[0].replace("name: alveo-u280", "name: mine").replace("sll_wires: [18640, 18640]\n", "")

@@ -22,6 +22,7 @@ infrastructure:
   - {name: output_dma, slr: SLR0, per: every, resources: {LUT: 1265, FF: 1784, BRAM18: 1}}
 reconfiguration: {kind: partial, ms: 33.3}
 memory_gbps: 153.6
+power: {base_w: 3.1}
 """
 """What was changed in KV260's file, as platforms/README.md tells it."""
 

@@ -7,7 +7,8 @@ PATH, "graph": PATH, "part": PART, "styles": PATH}``, ``{"do": "specialise", "la
 "ports": [[INPUTS, OUTPUTS], ...], "styles": PATH, "folding": PATH, "part": PART}``, ``{"do": "turn", "model": PATH,
 "graph": PATH, "input_too": IS_TURNED}``, ``{"do": "fifos", "graph": PATH,
 "folding": PATH, "fifos": PATH, "part": PART}``, ``{"do": "dma", "graph": PATH, "port": BITS}``, ``{"do": "lower",
-"fifos": [[SEEN, NEEDED, BITS], ...]}``, ``{"do": "connect", "kernels": [[NAME, INPUTS, OUTPUTS], ...], "steps": PATH}``
+"fifos": [[SEEN, NEEDED, BITS], ...]}``, ``{"do": "pack", "type": TYPE, "words": [[VALUE, ...], ...]}``,
+``{"do": "connect", "kernels": [[NAME, INPUTS, OUTPUTS], ...], "steps": PATH}``
 or ``{"do": "build", "graph": PATH, "network": IS_ONE, "steps": PATH, "output": PATH, "stop": STEP}``; its answer
 is a JSON line with ``nodes``, or with ``error``. FINN+ runs without Vivado up to its estimates. Its log goes to
 standard error.
@@ -342,13 +343,24 @@ def lower(job: dict[str, Any]) -> dict[str, Any]:
     return {"depths": found}
 
 
+def pack(job: dict[str, Any]) -> dict[str, Any]:
+    """Pack words of values as FINN's driver does for the DMA engine, and unpack them again."""
+    from finn.util.data_packing import finnpy_to_packed_bytearray, packed_bytearray_to_finnpy
+    from qonnx.core.datatype import DataType
+
+    values, orders = np.asarray(job["words"], np.float32), {"reverse_endian": True, "reverse_inner": True}
+    packed = np.ascontiguousarray(finnpy_to_packed_bytearray(values, DataType[job["type"]], **orders))
+    back = packed_bytearray_to_finnpy(packed, DataType[job["type"]], values.shape, **orders)
+    return {"bytes": packed.flatten().tolist(), "values": back.astype(int).flatten().tolist()}
+
+
 def answer(line: str) -> dict[str, Any]:
     """Do one job."""
     job = json.loads(line)
     try:
         with redirect_stdout(sys.stderr):
             jobs = {"build": build, "convert": convert, "estimate": estimate, "fifos": fifos, "specialise": specialise}
-            jobs |= {"turn": turn, "dma": dma, "lower": lower, "connect": connect}
+            jobs |= {"turn": turn, "dma": dma, "lower": lower, "connect": connect, "pack": pack}
             return jobs[job["do"]](job)
     except Exception as error:  # noqa: BLE001 - whatever FINN+ raises is the answer
         traceback.print_exc()

@@ -5,7 +5,9 @@ Floorplan and CreateDataflowPartition run; PrepareIP, HLSSynthIP, CreateStitched
 """
 
 import importlib
+import json
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -104,6 +106,21 @@ def linked(model: Any, config: Any) -> dict[str, str]:
     }
 
 
+def leave_for_host(model: Any, config: Any, steps: Any) -> None:
+    """Let FINN+ name bitstreams that are empty here, and write its driver, as it does behind v++."""
+    from finn.transformation.fpgadataflow.make_driver import MakePYNQDriver
+    from finn.util.fpgadataflow import get_device_id
+
+    made = {}
+    for card in {get_device_id(node) or 0 for node in model.graph.node}:
+        made[card] = str(Path(WORK) / f"{card}.xclbin")
+        Path(made[card]).write_text("")
+    model.set_metadata_prop("bitfile", json.dumps(made))
+    steps.copy_and_rename_bitfiles(model, config, config.get_bitfile_directory())
+    model = model.transform(MakePYNQDriver(config._resolve_driver_platform(), "FINNDMAOverlay"))
+    shutil.copytree(model.get_metadata_prop("pynq_driver_dir"), config.get_driver_directory(), dirs_exist_ok=True)
+
+
 def connect(kernels: list[list[Any]], steps: Path) -> dict[str, Any]:
     """Tell how FINN+ connects kernels, [name, inputs, outputs] each, on one card, and how floorflow's step does."""
     load_steps()
@@ -143,11 +160,21 @@ def connect(kernels: list[list[Any]], steps: Path) -> dict[str, Any]:
     return {"counted": config.sc, "own": own}
 
 
+def type_ends(model: Any) -> None:
+    """Give the tensors at the ends of a saved graph, which have none, the types of the engines there."""
+    ends = [(model.find_consumer(one.name), one.name, "get_input_datatype") for one in model.graph.input]
+    ends += [(model.find_producer(one.name), one.name, "get_output_datatype") for one in model.graph.output]
+    for node, tensor, ask in ends:
+        model.set_tensor_datatype(tensor, getattr(getCustomOp(node), ask)())
+
+
 def build(model: Any, folder: Path, output: Path, stop: str, *, is_light: bool) -> dict[str, Any]:
     """Run the steps of ``folder/build.yaml`` up to ``stop``; return their names and the kernels that FINN+ made."""
     steps = load_steps()
     for node in model.graph.node:
         node.doc_string = node.name  # stays with the node, whatever it is called later
+    if is_light:
+        type_ends(model)
     from finn.builder.build_dataflow import resolve_build_steps
     from finn.builder.build_dataflow_config import DataflowBuildConfig
 
@@ -179,5 +206,8 @@ def build(model: Any, folder: Path, output: Path, stop: str, *, is_light: bool) 
         instance = getCustomOp(node)
         kernel = {name: instance.get_nodeattr(name) for name in ("model", "slr", "mem_port", "device_id")}
         kernels.append({"name": node.name, "inputs": list(node.input), "outputs": list(node.output), **kernel})
-    cards = linked(model, config) if links and config.partitioning_configuration is not None else {}
+    cards = {}
+    if links and config.partitioning_configuration is not None:
+        cards = linked(model, config)
+        leave_for_host(model, config, steps)
     return {"steps": ran, "kernels": kernels, "links": [path.read_text() for path in links], "cards": cards}

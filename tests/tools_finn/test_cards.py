@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import runpy
+import shutil
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,6 +121,34 @@ def assert_cards_are_the_plans(made: Linked) -> None:
         assert problems(f"{text}\n{own}", card_of(one, card)) == []
         assert ("idma_0" in text, "odma_0" in text) == (card == 0, card == len(made.texts) - 1)
         assert f"TCL.PRE={one.folder / f'fpga{card}' / 'pblocks.tcl'}" in text
+        assert host_units(made.folder)[card] == {
+            unit for unit in re.findall(r"^nk=\w+:1:(\w+)$", text, re.MULTILINE) if unit.startswith(BY_HOST)
+        }
+
+
+BY_HOST = ("idma", "odma", "aurora_flow")
+"""What the names of units begin with that host/run.py reaches by their names."""
+
+
+def host_units(folder: Path) -> dict[int, set[str]]:
+    """Return the units of each card by which host/run.py drives it, which says in a dry run that it loads all cards."""
+    host = json.loads((folder / "host" / "host.json").read_text())
+    units = {card["name"]: {*card["links"]} for card in host["cards"]}
+    for card, unit in (copy[way] for copy in host["copies"] for way in ("input", "output")):
+        units[card].add(unit)
+    command = [sys.executable, "-I", "-S", str(folder / "host" / "run.py"), "--dry-run"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    places = [said.index(f"load {name} (device") for name in units]
+    assert places == sorted(places, reverse=True)
+    # Bitstreams are called as FINN+ calls them, and frames are those of its own driver.
+    left = [(folder / "build" / name, folder / "finn" / "build" / name) for name in ("bitfile", "driver")]
+    assert sorted(path.name for path in left[0][0].iterdir()) == [card["bitstream"] for card in host["cards"]]
+    if not left[1][1].exists():
+        shutil.copytree(*left[1])
+    script = runpy.run_path(str(folder / "host" / "run.py"))
+    run = script["Run"](host, json.loads((folder / "topology.json").read_text()), script["_arguments"]([]))
+    assert list(run._check_frames()) == ["frames are those of FINN's driver"]
+    return dict(enumerate(units.values()))
 
 
 CASES = (

@@ -150,6 +150,13 @@ def memory_of_a_unit_on_another_card(plan: Plan, files: Files) -> None:
     files["fpga0/vitis/floorflow.cfg"] = "sp=odma0.m_axi_gmem0:DDR[0]\n"
 
 
+@mutant("links-differ", TWO_FPGAS)
+def link_kernels_where_there_are_none(plan: Plan, files: Files) -> None:
+    if len(plan["platform"]["fpgas"]) < 2:
+        raise NotApplicable
+    files["fpga0/links.cfg"] = "nk=part_fpga0:1:part_0\n"
+
+
 TOPOLOGY: dict[str, Callable[[Plan], object]] = {
     "another_card_in_topology": lambda told: told["cards"][0].update(part="xc7z020clg400-1"),
     "cable_in_another_cage": lambda told: told["cables"][0]["ends"][0].update(cage=7),

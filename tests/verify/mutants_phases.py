@@ -165,12 +165,24 @@ def load_that_takes_half_as_long(plan: Plan, files: Files) -> None:
 TARGETS = Registry()
 COPIES = Registry()
 LINKS = "vitis/floorflow.cfg"
+HOST = "host/host.json"
 
 
 def put(files: Files, old: str, new: str) -> None:
     """Replace a text that the configuration of copies holds."""
     assert old in files[LINKS]
     files[LINKS] = files[LINKS].replace(old, new, 1)
+
+
+def tell(files: Files, place: str, value: object) -> None:
+    """Set what host.json says at keys and numbers behind dots."""
+    content = held = json.loads(files[HOST])
+    *way, last = [int(key) if key.isdigit() else key for key in place.split(".")]
+    for key in way:
+        held = held[key]
+    assert held[last] != value
+    held[last] = value
+    files[HOST] = json.dumps(content)
 
 
 def row(plan: Plan, network: str) -> Plan:

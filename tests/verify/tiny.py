@@ -125,6 +125,7 @@ def plan_of(ground: Ground, networks: list[Plan], phases: list[Plan], schedule: 
         "inputs": [],
         "calibration": None,
         "limits_lifted": [],
+        "power": power_of(ground.platform, ground.raw, phases),
         "warnings": [],
         "interrupted": False,
         "options": OPTIONS,
@@ -135,6 +136,33 @@ def plan_of(ground: Ground, networks: list[Plan], phases: list[Plan], schedule: 
     }
     copied: Plan = json.loads(json.dumps(plan))
     return copied
+
+
+def power_of(platform: Plan, board: dict[str, Any], phases: list[Plan]) -> Plan:
+    """Return the watts of the platform's equal cards, all of UltraScale+, by what utilisation says lies there."""
+    nanowatts = dict(zip(RESOURCES, (6.0, 28.0, 11_000.0, 44_000.0, 1_100.0), strict=True))
+    cards, base = [], board["power"]["base_w"]
+    for fpga in platform["fpgas"]:
+        slots, names = fpga["slots"], {slot["name"] for slot in fpga["slots"]}
+        used = [
+            sum(
+                phase["partition"]["utilisation"][s["name"]][r] * s["available"][r] * nanowatts[r]
+                for s in slots
+                for r in RESOURCES
+            )
+            for phase in phases
+        ]
+        beside = [i["resources"] for i in platform["infrastructure"] if i["slot"] in names]
+        static = base + 2550 * sum(slot["capacity"]["LUT"] for slot in fpga["slots"]) / 1e9
+        dynamic = CLOCK_MHZ * (sum(own[r] * nanowatts[r] for own in beside for r in RESOURCES) + max(used)) / 1e9
+        cards.append({"fpga": fpga["name"], "static_w": static, "dynamic_w": dynamic, **_band(static + dynamic)})
+    family = {"leakage_nw_per_lut": 2550.0, "dynamic_nw_per_mhz": nanowatts}
+    assumed = {"clock_mhz": CLOCK_MHZ, "band": 1.5, "families": {"ultrascale+": family}}
+    return {"cards": cards, "times": 1, "assumptions": assumed, **_band(sum(c["likely_w"] for c in cards))}
+
+
+def _band(likely: float) -> dict[str, float]:
+    return {"low_w": likely / 1.5, "likely_w": likely, "high_w": likely * 1.5}
 
 
 def summary_of(platform: Plan, networks: list[Plan], phases: list[Plan], schedule: Plan | None) -> Plan:
@@ -255,6 +283,7 @@ def _fpga(name: str, raw: dict[str, Any], board: Board) -> dict[str, Any]:
         "device": raw["device"],
         "crossing": {"registers": 2, "fifos": True, "slices": False},
     }
+    fixed |= {f"power_{name}": raw["power"].get(name) for name in ("limit_w", "base_w")}
     ports = dict(zip(("host_port", "link_port"), PORTS[raw["name"]], strict=True))
     host = {"host_slot": f"{name}.SLR0", "host_memory": raw["memories"][0]["name"] if "memories" in raw else None}
     return {"name": name, **host, "slots": slots, "unstated": board.unstated, **ports, **fixed}

@@ -11,6 +11,7 @@ from typing import Any
 from floorflow.backends.builds import Binding
 from floorflow.backends.finn.config import as_json
 from floorflow.backends.finn.copies_link import copies_lines
+from floorflow.backends.finn.host_files import host_files
 from floorflow.backends.finn.made_graph import fifo_config
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.specialise import PREFERENCE
@@ -54,7 +55,7 @@ def bound_files(plan: Plan, phase: int, fpgas: Sequence[Mapping[str, Any]], libr
             copies = None if len(plan.networks) == 1 else plan.replicas
             lines = None if copies is None else copies_lines(one, copies.placed)
             data = json.loads(own["floorflow_plan.json"])
-            made |= flow_files(data, fpgas, with_slices=slices, copies=lines)
+            made |= flow_files(data, fpgas, with_slices=slices, copies=lines) | host_files(one, fpgas)
     return made
 
 

@@ -7,9 +7,11 @@ from pathlib import Path
 
 from floorflow.backends.finn.attributes import bits_of
 from floorflow.backends.finn.export import folding_file
+from floorflow.backends.finn.host_files import runs
 from floorflow.backends.finn.names import NAMED_HLS
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.specialise import PREFERENCE
+from floorflow.backends.finn.step_data import networks_in
 from floorflow.dataflow.model import FoldedDataflow, Stream
 from floorflow.errors import some
 from floorflow.facts import EngineEntry, Plan
@@ -51,10 +53,13 @@ def next_step(plan: Plan, phase: int, folder: Path) -> str:
     files = [folder / Path(folding_file(plan, part.network)).parent for part in plan.phases[phase].networks]
     if plan.replicas is not None:
         files = files[:1]
+    one = networks_in(plan, phase)[0]
+    run = f"; {folder / 'host/run.py'} --dry-run says how it is run" if runs(one) else ""
     names = ", ".join(str(file / ("build.yaml" if plus else "build.py")) for file in files)
     tool = "FINN+" if plus else "FINN"
     if plan.build_ends and len(plan.platform.fpgas) > 1:
-        return f"{tool}: {names} makes a bitstream for each card; {folder / 'topology.json'} says who talks to whom"
+        told = f"{folder / 'topology.json'} says who talks to whom"
+        return f"{tool}: {names} makes a bitstream for each card; {told}{run}"
     if len(plan.platform.fpgas) > 1:
         folders = ", ".join(map(str, dict.fromkeys(file.parent if len(files) > 1 else file for file in files)))
         return f"{tool}: {folders} is for reading: folding, FIFO depths and places; no build of it ends"
@@ -63,9 +68,9 @@ def next_step(plan: Plan, phase: int, folder: Path) -> str:
     if len(plan.networks) > 1 and plan.unbuilt:
         return f"{tool}: {names} makes one copy, and ends at a stitched IP"
     if len(plan.networks) > 1:
-        return f"{tool}: {names} makes one copy; {folder / 'vitis/relink.sh'} LINK_DIR links all of its kernels"
+        return f"{tool}: {names} makes one copy; {folder / 'vitis/relink.sh'} LINK_DIR links all of its kernels{run}"
     ends = " ends at a stitched IP" if plan.unbuilt else ""
-    return f"{tool}: {names}{ends}; after a build of your own: floorflow bind"
+    return f"{tool}: {names}{ends}; after a build of your own: floorflow bind{run}"
 
 
 def steps(plan: Plan, phase: int, free: Resources) -> Iterator[str]:

@@ -315,7 +315,7 @@ def unbuilt(boards: Sequence[str], networks: int, *, in_regions: bool, joins_car
         found.append(
             f"FINN builds for one card, this plan has {len(boards)}: folding, FIFO depths, cut and pblocks are there "
             "to read; --finn plus plans for FINN+, which builds for several; else cut the model at the links and plan "
-            "each part for one card"
+            "each part for one card (over Aurora links/ has kernels that join them)"
         )
     if networks > 1:
         found.append(

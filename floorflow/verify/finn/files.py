@@ -12,6 +12,9 @@ from floorflow.verify.files import shipped_file
 from floorflow.verify.finn.copies import MEANING, check_copies
 from floorflow.verify.finn.copies import NAME as LINKED_OTHERWISE
 from floorflow.verify.finn.engines import BuiltNetwork
+from floorflow.verify.finn.host import DATA, check_host
+from floorflow.verify.finn.host import MEANING as HOST_MEANING
+from floorflow.verify.finn.host import NAME as HOST_DIFFERS
 from floorflow.verify.phase_records import PhaseRecord
 from floorflow.verify.plan_records import PlanRecord
 from floorflow.verify.records import SIDES, Record, is_count
@@ -189,6 +192,7 @@ _Crossed = tuple[str, str, int]
 _CROSSED = re.compile(r" +\{(SLR\d+) (SLR\d+) (\d+) \{[^{}]*\}\}")
 FLOW_FINDINGS = {
     LINKED_OTHERWISE: MEANING,
+    HOST_DIFFERS: HOST_MEANING,
     "flow-file-differs": "a file of the way into Vitis or Vivado is not what the plan gives, or as shipped",
     "slices-at-boundaries-differ": "vitis/crossings.tcl has not the plan's streams between SLRs, or v++ never runs it",
     "kernel-stream-wide": "a stream between two kernels, or of a DMA engine, is wider than v++ links",
@@ -234,6 +238,8 @@ def check_flow_files(
         for fault in faults:
             findings.add(LINKED_OTHERWISE, folder.path(CONFIG), fault)
         _check_crossings(plan, phase, folder, context, findings)
+    for fault in check_host(plan, phase, folder, context):
+        findings.add(HOST_DIFFERS, folder.path(DATA), fault)
     if folder.exists("vivado/zynq_impl.tcl"):
         _check_zynq(folder, context, findings)
 

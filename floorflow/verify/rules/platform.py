@@ -371,6 +371,7 @@ def _check_fpga(fpga: FpgaRecord, board: Board, where: str, findings: Findings) 
         "host_port": asdict(board.host_port),
         "host_memory": board.host_memory and board.host_memory["name"],
         "link_port": board.link_port and asdict(board.link_port),
+        **{f"power_{name}": (board.raw.get("power") or {}).get(name) for name in ("limit_w", "base_w")},
         # Whether they are FIFOs or AMD's is judged with slices.
         "crossing": {
             **fpga["crossing"],

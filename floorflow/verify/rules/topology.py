@@ -28,13 +28,13 @@ def check_topology(folder: Folder, plan: PlanRecord, phase: PhaseFacts, boards: 
     told = files.json(FILE)
     if told is None:
         return
-    streams = _streams(phase)
+    streams = streams_over_links(phase)
     wanted = {
         "schema": SCHEMA,
         "phase": phase.name,
         "clock_mhz": phase.clock_mhz,
         "cards": [_card(phase, fpga, boards) for fpga in phase.fpgas],
-        "cables": _cables(phase, streams),
+        "cables": cables(phase, streams),
         "streams": streams,
     }
     for key, value in wanted.items():
@@ -43,14 +43,25 @@ def check_topology(folder: Folder, plan: PlanRecord, phase: PhaseFacts, boards: 
     if not isinstance(order, list) or sorted(map(str, order)) != sorted(phase.fpgas):
         phase.add(NAME, where, f"start_order is {order!r:.80}, not each FPGA once")
         return
-    for stream in streams:
-        ends = [stream[side] for side in SIDES]
-        in_order = list(phase.fpgas).index(ends[0]) < list(phase.fpgas).index(ends[1])
-        if in_order and order.index(ends[0]) < order.index(ends[1]):
-            phase.add(NAME, where, f"{ends[0]} starts before {ends[1]}, which it sends to")
+    pairs = {(stream["source"], stream["target"]) for stream in streams}
+    entry = next(iter(phase.fpgas))
+    for source, target in sorted(pairs):
+        # Where the data come back to a card, that one is loaded last which the host's input enters.
+        circle = source in _reached(target, pairs)
+        if order.index(source) < order.index(target) and not (circle and source != entry):
+            phase.add(NAME, where, f"{source} starts before {target}, which it sends to")
 
 
-def _streams(phase: PhaseFacts) -> list[dict[str, Any]]:
+def _reached(card: str, pairs: set[tuple[str, str]]) -> set[str]:
+    """Return the cards that a card's data get to."""
+    found, last = {card}, set[str]()
+    while found != last:
+        last = set(found)
+        found |= {target for source, target in pairs if source in last}
+    return found
+
+
+def streams_over_links(phase: PhaseFacts) -> list[dict[str, Any]]:
     """Return a row for each link that a stream passes, as the plan's crossings have them."""
     found = []
     for row in phase.raw["partition"]["crossings"]:
@@ -70,7 +81,7 @@ def _streams(phase: PhaseFacts) -> list[dict[str, Any]]:
     return found
 
 
-def _cables(phase: PhaseFacts, streams: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def cables(phase: PhaseFacts, streams: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the links that carry streams, in the order of these; an FPGA counts its cages by the other ends."""
     used = {name for row in streams if (name := row["link"]) is not None}
     taken, found = dict.fromkeys(phase.fpgas, 0), {}

@@ -1,0 +1,770 @@
+#!/usr/bin/env python3
+"""Load FINN's designs onto their cards, run batches, and print measured rate and latency beside the planned ones.
+
+    run.py --dry-run                        say each step and take none; needs no card, no pynq and no XRT
+    run.py --input IN.npy --output OUT.npy
+
+Written by floorflow; host.json beside this file, and topology.json above it where there are several cards, say what
+belongs together. A card's bitstream is looked for where FINN leaves it (--bitstreams FOLDER), or is told by
+--bitstream CARD=FILE. Cards are devices 0, 1, ... unless --device CARD=NUMBER says otherwise. IN.npy holds whole
+numbers, a frame a row, in FINN's order of elements (channels last); without it frames are made up.
+
+pynq is what drives a card, as in FINN's own driver (Xilinx/finn 39f0c9a, driver_base.py); where there is none, pyxrt,
+XRT's own Python, does (Xilinx/XRT, src/python/pybind11), which reaches no registers: no link status, no weights.
+"""
+
+# ruff: noqa: ARG002, D102, T201, TRY301 - a script: it prints, and an interface says what its methods return
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import re
+import signal
+import statistics
+import struct
+import sys
+import time
+import uuid
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, partial
+from importlib import import_module
+from math import prod
+from pathlib import Path
+from typing import Any, Protocol
+
+Facts = Mapping[str, Any]
+
+# AuroraFlow, the link kernel that FINN+ builds in: registers and the good status (pc2/AuroraFlow 6438de8,
+# include/AuroraFlow.hpp). Errors are counted in cycles that saw one, words at the kernel's side.
+STATUS, RESET_COUNTERS, SENT, RECEIVED, STATUS_OK = 0x20, 0x14, 0x40, 0x44, 0x11FF
+ERRORS = {"hard errors": 0x70, "soft errors": 0x74, "cycles down": 0x78, "receiver overflows": 0x2C}
+NO_PRBS = (
+    "no PRBS run: FINN+'s link kernel (AuroraFlow) has no generator; its status, errors and words are read instead"
+)
+LINK_SECONDS = 3.0
+# FINN's DMA engines on Zynq: control, address, repetitions (driver_base.py, platform zynq-iodma).
+CONTROL, ADDRESS, REPETITIONS, START, DONE = 0x00, 0x10, 0x1C, 1, 2
+# A .npy file's types of whole numbers, by the codes of ``array``.
+NPY = {"|u1": "B", "|i1": "b", "<u2": "H", "<i2": "h", "<u4": "I", "<i4": "i", "<u8": "Q", "<i8": "q"}
+SCHEMA = "floorflow-host/1"
+KERNEL = "StreamingDataflowPartition_"
+
+
+class Stop(Exception):  # noqa: N818 - what it says is no mistake of the program
+    """What the user has to change; the run ends with status 2."""
+
+
+class Fault(Exception):  # noqa: N818
+    """What went wrong on a card; the run ends with status 1."""
+
+
+# Files
+
+
+@dataclass(frozen=True)
+class Design:
+    """A bitstream: UUID, the full name of each unit (``kernel:unit``) and clock; none is told of a .bit."""
+
+    file: Path
+    uuid: str | None = None
+    units: Mapping[str, str] | None = None
+    clock_mhz: int | None = None
+
+    def needs(self, units: Sequence[str], hint: str) -> None:
+        """Stop unless these units are in it."""
+        missing = [] if self.units is None else [unit for unit in units if unit not in self.units]
+        if missing:
+            raise Stop(f"{self.file} has no {', '.join(missing)}; {hint}")
+
+
+def read_design(file: Path) -> Design:
+    """Read what a bitstream says of itself."""
+    if not file.is_file():
+        raise Stop(f"there is no {file}; build it, or give --bitstreams FOLDER or --bitstream CARD=FILE")
+    if file.suffix != ".xclbin":
+        if not file.with_suffix(".hwh").is_file():
+            raise Stop(f"there is no {file.with_suffix('.hwh')}, which pynq needs beside the bitstream")
+        return Design(file)
+    try:
+        return _of_xclbin(file, file.read_bytes())
+    except (struct.error, IndexError, ValueError) as problem:
+        raise Stop(f"{file} is no xclbin: {problem}") from problem
+
+
+def _of_xclbin(file: Path, data: bytes) -> Design:
+    """Read the head and the sections IP_LAYOUT (8) and CLOCK_FREQ_TOPOLOGY (11), as XRT's xclbin.h has them."""
+    if data[:8] != b"xclbin2\0":
+        raise ValueError("its first bytes are not those of one")
+    units: dict[str, str] = {}
+    clock = None
+    for number in range(*struct.unpack_from("<I", data, 448)):
+        kind, begin, _ = struct.unpack_from("<I20xQQ", data, 456 + 40 * number)
+        if kind == 8:
+            for row in range(*struct.unpack_from("<i", data, begin)):
+                name = struct.unpack_from("64s", data, begin + 24 + 80 * row)[0].partition(b"\0")[0].decode()
+                units[name.rpartition(":")[2]] = name
+        if kind == 11:
+            rows = [struct.unpack_from("<Hb", data, begin + 2 + 136 * row) for row in range(data[begin])]
+            clock = next((mhz for mhz, what in rows if what == 1), None)  # CT_DATA, the clock of kernels
+    return Design(file, str(uuid.UUID(bytes=data[416:432])), units, clock)
+
+
+def read_npy(file: Path) -> tuple[tuple[int, ...], Sequence[int]]:
+    """Return shape and values of an array of whole numbers."""
+    try:
+        data = file.read_bytes()
+        if data[:6] != b"\x93NUMPY":
+            raise ValueError("it is no .npy file")
+        size = struct.unpack_from("<H" if data[6] == 1 else "<I", data, 8)[0]
+        begin = 10 if data[6] == 1 else 12
+        head = ast.literal_eval(data[begin : begin + size].decode("latin-1"))
+        code, shape = NPY.get(head["descr"]), tuple(map(int, head["shape"]))
+        if code is None:
+            raise ValueError(f"its type {head['descr']} is none of whole numbers: quantise it first")
+        if head["fortran_order"]:
+            raise ValueError("it is in Fortran's order")
+        values = array(code)
+        values.frombytes(data[begin + size :])
+        if len(values) != prod(shape):
+            raise ValueError(f"it holds {len(values)} values, its shape {shape} says {prod(shape)}")
+    except OSError as problem:
+        raise Stop(f"{file}: {problem.strerror}") from problem
+    except (ValueError, KeyError, IndexError, SyntaxError, struct.error, TypeError) as problem:
+        raise Stop(f"{file}: {problem}") from problem
+    return shape, values
+
+
+def npy(values: Sequence[int], frames: int) -> bytes:
+    """Return values as a .npy file of 64-bit numbers, a frame a row."""
+    head = f"{{'descr': '<i8', 'fortran_order': False, 'shape': ({frames}, {len(values) // max(frames, 1)}), }}"
+    head += " " * (-(len(head) + 11) % 64) + "\n"
+    return (
+        b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack(f"<{len(values)}q", *values)
+    )
+
+
+def packed(values: Sequence[int], end: Facts) -> bytes:
+    """Return values as the DMA engine reads them: the first in the lowest bits, each word from a whole byte on.
+
+    That is FINN's ``finnpy_to_packed_bytearray`` with both orders reversed; -1 of a bipolar value is 0.
+    """
+    bits, each = end["element_bits"], end["elements_per_word"]
+    low, high = end["least"], end["most"]
+    if values and not low <= min(values) <= max(values) <= high:
+        raise Stop(f"the input holds {min(values)} to {max(values)}, {end['type']} is {low} to {high}")
+    if end["type"] == "BIPOLAR":
+        values = [(value + 1) // 2 for value in values]
+    if bits == 8:
+        return bytes(value & 255 for value in values)
+    size, mask = -(-bits * each // 8), (1 << bits) - 1
+    words = (values[first : first + each] for first in range(0, len(values), each))
+    return b"".join(
+        sum((value & mask) << bits * place for place, value in enumerate(word)).to_bytes(size, "little")
+        for word in words
+    )
+
+
+def unpacked(data: bytes, end: Facts) -> list[int]:
+    """Return the values in words that the DMA engine wrote."""
+    bits, each = end["element_bits"], end["elements_per_word"]
+    size, mask = -(-bits * each // 8), (1 << bits) - 1
+    found = []
+    for first in range(0, len(data), size):
+        word = int.from_bytes(data[first : first + size], "little")
+        found += [word >> bits * place & mask for place in range(each)]
+    if end["type"] == "BIPOLAR":
+        return [2 * value - 1 for value in found]
+    return [value - (1 << bits) if value > end["most"] else value for value in found]
+
+
+# Cards
+
+
+class Board(Protocol):
+    """A card, as far as running batches needs it."""
+
+    reaches_registers: bool
+
+    def load(self, design: Design, clock_mhz: float) -> None:
+        """Load a bitstream; on Zynq, where it has none of its own, with this clock."""
+
+    def read(self, unit: str, offset: int) -> int:
+        """Read a register of 32 bits."""
+
+    def write(self, unit: str, offset: int, value: int | bytes) -> None:
+        """Write a register, or several from an offset on."""
+
+    def memory(self, unit: str, size: int) -> Any:
+        """Return so many bytes in the bank that v++ joined to a DMA engine."""
+
+    def fill(self, memory: Any, data: bytes) -> None:
+        """Put data into memory."""
+
+    def content(self, memory: Any) -> bytes:
+        """Return what is in memory."""
+
+    def start(self, unit: str, memory: Any, frames: int) -> Any:
+        """Start a DMA engine; return what is waited for."""
+
+    def wait(self, started: Any, seconds: float) -> None:
+        """Return when it is through, and fail after so long."""
+
+
+class PynqBoard:
+    """A card or a Zynq board by pynq 3 (Xilinx/PYNQ: overlay.py, buffer.py, pl_server/xrt_device.py)."""
+
+    reaches_registers = True
+
+    def __init__(self, device: str) -> None:
+        self._pynq = import_module("pynq")
+        there = self._pynq.Device.devices
+        if not device.isdigit() or int(device) >= len(there):
+            raise Stop(f"there is no device {device}: pynq sees {len(there)}, from 0 on")
+        self._device, self._is_zynq = there[int(device)], False
+        self._overlay: Any = None
+
+    def load(self, design: Design, clock_mhz: float) -> None:
+        self._overlay = self._pynq.Overlay(str(design.file), device=self._device)
+        self._is_zynq = design.file.suffix != ".xclbin"
+        if self._is_zynq:
+            self._pynq.Clocks.fclk0_mhz = clock_mhz
+
+    def read(self, unit: str, offset: int) -> int:
+        return int(getattr(self._overlay, unit).read(offset))
+
+    def write(self, unit: str, offset: int, value: int | bytes) -> None:
+        getattr(self._overlay, unit).write(offset, value)
+
+    def memory(self, unit: str, size: int) -> Any:
+        if self._is_zynq:
+            return self._pynq.allocate(shape=(size,), dtype="u1", target=self._device, cacheable=True)
+        bank = next(one.mem for one in getattr(self._overlay, unit).args.values() if one.mem is not None)
+        return self._pynq.allocate(shape=(size,), dtype="u1", target=self._device.get_memory_by_name(bank))
+
+    def fill(self, memory: Any, data: bytes) -> None:
+        memory[: len(data)] = memoryview(data)
+        memory.flush()
+
+    def content(self, memory: Any) -> bytes:
+        memory.invalidate()
+        return bytes(memory)
+
+    def start(self, unit: str, memory: Any, frames: int) -> Any:
+        engine = getattr(self._overlay, unit)
+        if not self._is_zynq:
+            return engine.start(memory, frames)
+        engine.write(ADDRESS, memory.device_address & 0xFFFFFFFF)
+        engine.write(ADDRESS + 4, memory.device_address >> 32)
+        engine.write(REPETITIONS, frames)
+        engine.write(CONTROL, START)
+        return engine
+
+    def wait(self, started: Any, seconds: float) -> None:
+        with _within(seconds):
+            if not self._is_zynq:
+                started.wait()
+            while self._is_zynq and not started.read(CONTROL) & DONE:
+                pass
+
+
+class XrtBoard:
+    """A card by pyxrt."""
+
+    reaches_registers = False
+
+    def __init__(self, device: str) -> None:
+        self._xrt = import_module("pyxrt")
+        count = self._xrt.enumerate_devices()
+        if device.isdigit() and int(device) >= count:
+            raise Stop(f"there is no device {device}: XRT sees {count}, from 0 on")
+        self._device = self._xrt.device(int(device) if device.isdigit() else device)
+        self._units: Mapping[str, str] | None = None
+        self._uuid: Any = None
+
+    def load(self, design: Design, clock_mhz: float) -> None:
+        self._uuid, self._units = self._device.load_xclbin(str(design.file)), design.units
+
+    def read(self, unit: str, offset: int) -> int:
+        raise Fault(f"pyxrt reads no register of {unit} ({offset:#x}): install pynq")
+
+    def write(self, unit: str, offset: int, value: int | bytes) -> None:
+        raise Fault(f"pyxrt writes no register of {unit} ({offset:#x}): install pynq")
+
+    def _kernel(self, unit: str) -> Any:
+        kernel = (self._units or {})[unit].partition(":")[0]
+        return self._xrt.kernel(self._device, self._uuid, f"{kernel}:{{{unit}}}")
+
+    def memory(self, unit: str, size: int) -> Any:
+        return self._xrt.bo(self._device, size, self._xrt.bo.normal, self._kernel(unit).group_id(0))
+
+    def fill(self, memory: Any, data: bytes) -> None:
+        memory.write(data, 0)
+        memory.sync(self._xrt.xclBOSyncDirection.XCL_BO_SYNC_BO_TO_DEVICE, memory.size(), 0)
+
+    def content(self, memory: Any) -> bytes:
+        memory.sync(self._xrt.xclBOSyncDirection.XCL_BO_SYNC_BO_FROM_DEVICE, memory.size(), 0)
+        return bytes(memory.map())
+
+    def start(self, unit: str, memory: Any, frames: int) -> Any:
+        """Start a kernel: memory and repetitions are FINN's arguments (vitis_build.py, CreateVitisXO)."""
+        return self._kernel(unit)(memory, frames)
+
+    def wait(self, started: Any, seconds: float) -> None:
+        state = started.wait(int(seconds * 1000))
+        if state != self._xrt.ert_cmd_state.ERT_CMD_STATE_COMPLETED:
+            raise Fault(f"a DMA engine ended as {state}, not completed, after at most {seconds:.0f} s")
+
+
+@contextmanager
+def _within(seconds: float) -> Iterator[None]:
+    def over(*_: Any) -> None:
+        raise Fault(f"nothing came out in {seconds:.0f} s")
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def driver(asked: str) -> type[PynqBoard] | type[XrtBoard]:
+    """Return what drives cards: pynq, else pyxrt, or what is asked for."""
+    if asked != "xrt" and _can_import("pynq"):
+        return PynqBoard
+    if asked != "pynq" and _can_import("pyxrt"):
+        return XrtBoard
+    wanted = {"auto": "no pynq and no pyxrt", "pynq": "no pynq", "xrt": "no pyxrt"}[asked]
+    raise Stop(f"there is {wanted} here (source XRT's setup.sh); --dry-run needs neither")
+
+
+def _can_import(module: str) -> bool:
+    try:
+        import_module(module)
+    except ImportError:
+        return False
+    return True
+
+
+# A run
+
+
+@dataclass(frozen=True)
+class Copy:
+    """Where frames of a copy of the network go in and come out, and what its kernels' names end in."""
+
+    name: str
+    input: tuple[str, str]
+    output: tuple[str, str]
+    suffix: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is said, and what is done, which says more."""
+
+    text: str
+    act: Callable[[], Iterator[str]]
+
+
+class Run:
+    """All that happens, in order."""
+
+    def __init__(self, host: Facts, topology: Facts | None, given: argparse.Namespace) -> None:
+        self.host, self.topology, self.given = host, topology, given
+        self.cards = {card["name"]: card for card in host["cards"]}
+        names = list(self.cards)
+        self.order = list(reversed(names)) if topology is None else topology["start_order"]
+        self.devices = {name: str(number) for number, name in enumerate(names)} | _told(given.device, names, "--device")
+        files = _told(given.bitstream, names, "--bitstream")
+        folder = given.bitstreams or Path(__file__).resolve().parent.parent / host["bitstreams"]
+        self.files = {name: Path(files.get(name, folder / card["bitstream"])) for name, card in self.cards.items()}
+        self.uuids = _told(given.uuid, names, "--uuid")
+        self.copies = [Copy(c["name"], (*c["input"],), (*c["output"],), c["suffix"]) for c in host["copies"]]
+        self.links = {(name, unit): cable for name, card in self.cards.items() for unit, cable in card["links"].items()}
+        self.designs: dict[str, Design] = {}
+        self.boards: dict[str, Board] = {}
+        self.failures: list[str] = []
+        shape: tuple[int, ...] = (given.frames,)
+        self.values: Sequence[int] | None = None
+        if given.input is not None:
+            shape, self.values = read_npy(given.input)
+        self.frames, self.out = shape[0] if shape else 0, list[int]()
+        if given.input is not None and (self.frames < 1 or prod(shape[1:]) != host["input"]["elements"]):
+            wanted = host["input"]["elements"]
+            raise Stop(f"{given.input} has the shape {shape}; a frame is {wanted} values of {host['input']['type']}")
+
+    def not_done(self) -> Iterator[str]:
+        """Yield what this run does not do, which is said first."""
+        if self.links:
+            yield NO_PRBS
+        elif len(self.cards) > 1 and self.topology is not None:
+            yield "no link status and no PRBS run: which kernels drive the links is not known"
+        if self.host["zynq"]:
+            yield "no power and no temperature: XRT reads them of Alveo cards alone"
+        yield from self.host["told"]
+
+    def steps(self) -> Iterator[Step]:
+        """Yield them."""
+        for name in self.order:
+            yield Step(f"check {self.files[name]} for {name}", partial(self._check, name))
+        yield Step(f"compare frames with FINN's driver in {self._driver}", self._check_frames)
+        for place, name in enumerate(self.order):
+            yield Step(self._why(name, self.order[:place]), partial(self._load, name))
+        if self.links:
+            ends = ", ".join(f"{unit} of {card} ({cable})" for (card, unit), cable in self.links.items())
+            yield Step(f"wait until links are up: {ends}", self._links_up)
+        if self.host["written_weights"]:
+            names = ", ".join(self.host["written_weights"])
+            yield Step(f"write the weights of {names} from {self._weight_folder}", self._write_weights)
+        frames, planned = f"{self.frames:,} frames", self.host["planned"]
+        dealt = "" if len(self.copies) == 1 else f", dealt round {len(self.copies)} copies and gathered in order"
+        latency = f"run a frame alone {self.given.repeats} times: {planned['latency_us']:,.1f} us planned"
+        yield Step(latency, self._latency)
+        rate = f"{planned['fps']:,.0f} frames/s planned, {self._planned_rate():,.0f} with filling and emptying"
+        yield Step(f"run {frames}{dealt}, {self.given.repeats} times: {rate}", self._rate)
+        if self.links:
+            yield Step("read the links' errors, and words sent beside words received", self._link_errors)
+        if not self.host["zynq"]:
+            yield Step(f"read power and temperature of {', '.join(self.cards)}", self._sensors)
+        if self.given.output is not None:
+            yield Step(f"write {self.given.output}", self._write_output)
+
+    # Before anything is loaded
+
+    def _check(self, name: str) -> Iterator[str]:
+        found = self.designs[name] = read_design(self.files[name])
+        twins = [o for o, d in self.designs.items() if o != name and d.uuid is not None and d.uuid == found.uuid]
+        if twins and self.topology is not None:
+            raise Stop(f"{name} and {twins[0]} would be loaded with one design, UUID {found.uuid}")
+        wanted = self.uuids.get(name)
+        if wanted is not None and wanted.lower() != found.uuid:
+            raise Stop(f"{found.file} has the UUID {found.uuid}, --uuid says {wanted}")
+        units = [unit for copy in self.copies for card, unit in (copy.input, copy.output) if card == name]
+        units += [unit for card, unit in self.links if card == name]
+        found.needs(units, self.host["linked_by"])
+        if found.uuid is not None:
+            yield f"UUID {found.uuid}; has {', '.join(units)}"
+        built, planned = found.clock_mhz, self.host["clock_mhz"]
+        if built is not None and built != round(planned):
+            yield f"its clock is {built} MHz, {planned:g} planned: {built / planned:.0%} of the rate"
+
+    @property
+    def _driver(self) -> Path:
+        """The folder where the build leaves FINN's driver."""
+        return Path(__file__).resolve().parent.parent / str(self.host["driver"])
+
+    def _check_frames(self) -> Iterator[str]:
+        """Compare with what FINN built: settings.json of FINN+, driver.py of FINN main (``io_shape_dict`` of both)."""
+        file = next((f for f in (self._driver / "settings.json", self._driver / "driver.py") if f.is_file()), None)
+        if file is None:
+            yield "not compared: it is not there"
+            return
+        text = file.read_text(encoding="utf-8")
+        for way in ("input", "output"):
+            end, told = self.host[way], []
+            for key, pattern in (("dt", r"DataType\['(.+?)'\]"), ("shape_packed", r"[\[(]([\d,\s]+)[\])]")):
+                found = re.search(rf"[\"']{way[0]}{key}[\"']\s*:\s*\[\s*\"?{pattern}", text)
+                told.append("nothing" if found is None else found[1])
+            size = prod(int(number) for number in re.findall(r"\d+", told[1]))
+            if (told[0], size) != (end["type"], _bytes(end)):
+                raise Stop(f"{file}: {way} is {told[0]} in {size} bytes, planned {end['type']} in {_bytes(end)}")
+        yield "frames are those of FINN's driver"
+
+    # Loading
+
+    def _why(self, name: str, before: Sequence[str]) -> str:
+        streams = [] if self.topology is None else self.topology["streams"]
+        targets = list(dict.fromkeys(row["target"] for row in streams if row["source"] == name))
+        there = [one for one in targets if one in before]
+        late = [one for one in targets if one not in before and one != name]
+        told = f"load {name} (device {self.devices[name]})"
+        if there:
+            told += f" after {', '.join(there)}, which it sends to"
+        if late:
+            told += f"; it sends back to {', '.join(late)}, loaded later, and waits: no frame is in the circle yet"
+        return told if targets or len(self.cards) == 1 else f"{told}: it sends to no other card"
+
+    def _load(self, name: str) -> Iterator[str]:
+        kind = driver(self.given.driver)
+        if not kind.reaches_registers and self.host["written_weights"]:
+            raise Stop("weights are written by registers, which pyxrt does not reach: install pynq")
+        board = self.boards[name] = kind(self.devices[name])
+        board.load(self.designs[name], self.host["clock_mhz"])
+        there = self._info(name, lambda _, device: device.get_xclbin_uuid().to_string())
+        if there is not None and there != self.designs[name].uuid:
+            raise Fault(f"{name} has the UUID {there}, its file {self.designs[name].uuid}")
+        yield "loaded" if there is None else f"loaded, UUID {there}"
+
+    def _links_up(self) -> Iterator[str]:
+        for (card, unit), cable in self.links.items():
+            board = self.boards[card]
+            if not board.reaches_registers:
+                yield f"{unit} of {card}: not read, pyxrt reaches no registers"
+                continue
+            end = time.monotonic() + LINK_SECONDS
+            while (status := board.read(unit, STATUS)) != STATUS_OK and time.monotonic() < end:
+                time.sleep(0.01)
+            if status != STATUS_OK:
+                raise Fault(f"{unit} of {card} is not up: status {status:#06x}, not {STATUS_OK:#06x}; look at {cable}")
+            for value in (1, 0):
+                board.write(unit, RESET_COUNTERS, value)
+            yield f"{unit} of {card} is up"
+
+    @property
+    def _weight_folder(self) -> Path:
+        given: Path | None = self.given.weights
+        return given or self._driver / "runtime_weights"
+
+    def _write_weights(self) -> Iterator[str]:
+        files = sorted(self._weight_folder.glob("*.dat"))
+        if not files:
+            raise Stop(f"{self._weight_folder} has no weights (*.dat), which FINN writes with its driver")
+        for file in files:
+            data = struct.pack(f"<{len(words)}I", *words) if (words := _hexadecimal(file)) else b""
+            unit = KERNEL + file.name.partition("_")[0]
+            homes = [
+                (name, unit + suffix)
+                for name, design in self.designs.items()
+                for suffix in dict.fromkeys(copy.suffix for copy in self.copies)
+                if design.units is None or unit + suffix in design.units
+            ]
+            if not homes:
+                raise Stop(f"{file}: no card has {unit}")
+            for name, home in homes:
+                self.boards[name].write(home, 0, data)
+                for number, word in enumerate(words):
+                    if (left := self.boards[name].read(home, 4 * number)) != word:
+                        raise Fault(f"{home} of {name}: word {number} reads as {left:#x}, written {word:#x}")
+                yield f"{file.name}: {len(words)} words in {home} of {name}"
+        # FINN's driver runs a batch here, so that no old weight is left in a FIFO.
+        yield from self._latency()
+
+    # Frames
+
+    @cached_property
+    def _input(self) -> bytes:
+        """All frames as the DMA engine reads them."""
+        end = self.host["input"]
+        values = [end["least"]] * (self.frames * end["elements"]) if self.values is None else self.values
+        return packed(values, end)
+
+    def _planned_rate(self) -> float:
+        """Return frames a second of a batch, in which the first takes the latency."""
+        planned, each = self.host["planned"], -(-self.frames // len(self.copies))
+        seconds = planned["latency_us"] / 1e6 + (each - 1) * len(self.copies) / planned["fps"]
+        return float(self.frames / seconds)
+
+    def _batch(self, frames: int, *, is_kept: bool = False) -> float:
+        """Run some frames, the n-th in copy n modulo their number; return seconds without copying."""
+        ends = self.host["input"], self.host["output"]
+        sizes = [_bytes(end) for end in ends]
+        used = self.copies[: min(frames, len(self.copies))]
+        counts = [len(range(number, frames, len(self.copies))) for number in range(len(used))]
+        data = self._input[: sizes[0] * frames]
+        memories = []
+        for number, (copy, count) in enumerate(zip(used, counts, strict=True)):
+            sides = [(copy.input, sizes[0] * count), (copy.output, sizes[1] * count)]
+            held = [self.boards[card].memory(unit, size) for (card, unit), size in sides]
+            own = [data[f * sizes[0] : (f + 1) * sizes[0]] for f in range(number, frames, len(self.copies))]
+            self.boards[copy.input[0]].fill(held[0], b"".join(own))
+            memories.append(held)
+        begin = time.perf_counter()
+        waiting = []
+        for copy, count, (read, written) in zip(used, counts, memories, strict=True):
+            # What writes to memory is there before what reads.
+            for (card, unit), memory in ((copy.output, written), (copy.input, read)):
+                waiting.append((card, self.boards[card].start(unit, memory, count)))
+        for card, started in waiting:
+            self.boards[card].wait(started, self.given.timeout)
+        taken = time.perf_counter() - begin
+        if is_kept:
+            self.out = [0] * (frames * ends[1]["elements"])
+            for number, (copy, (_, written)) in enumerate(zip(used, memories, strict=True)):
+                _gather(self.out, self.boards[copy.output[0]].content(written), ends[1], number, len(self.copies))
+        return taken
+
+    def _latency(self) -> Iterator[str]:
+        taken = statistics.median(self._batch(1) for _ in range(self.given.repeats)) * 1e6
+        planned = self.host["planned"]["latency_us"]
+        yield f"latency {taken:,.1f} us measured, starting and waiting in it; {planned:,.1f} us planned"
+
+    def _rate(self) -> Iterator[str]:
+        taken = statistics.median(self._batch(self.frames, is_kept=n == 0) for n in range(self.given.repeats))
+        measured, planned = self.frames / taken, self._planned_rate()
+        yield f"{measured:,.0f} frames/s measured, {planned:,.0f} planned for such a batch ({measured / planned:.0%})"
+
+    def _link_errors(self) -> Iterator[str]:
+        words: dict[tuple[str, str], list[int]] = {}
+        for (card, unit), cable in self.links.items():
+            board = self.boards[card]
+            if not board.reaches_registers:
+                yield f"{unit} of {card}: not read, pyxrt reaches no registers"
+                continue
+            counts = {what: board.read(unit, offset) for what, offset in ERRORS.items()}
+            told = ", ".join(f"{count} {what}" for what, count in counts.items())
+            yield f"{unit} of {card}: {told}"
+            if any(counts.values()):
+                self.failures.append(f"{unit} of {card} saw errors ({cable})")
+            words[cable, card] = [board.read(unit, offset) for offset in (SENT, RECEIVED)]
+        for row in () if self.topology is None else self.topology["streams"]:
+            ends = [words.get((row["link"], row[side])) for side in ("source", "target")]
+            if ends[0] is not None and ends[1] is not None:
+                sent, received = ends[0][0], ends[1][1]
+                yield f"{row['link']}: {sent:,} words sent by {row['source']}, {received:,} received by {row['target']}"
+                if sent != received:
+                    self.failures.append(f"{row['link']} lost or made words")
+
+    def _sensors(self) -> Iterator[str]:
+        """Read what XRT tells as JSON (src/runtime_src/core/common/sensor.cpp)."""
+        for name in self.cards:
+            info = self._info(
+                name,
+                lambda xrt, device: [
+                    json.loads(device.get_info(key))
+                    for key in (xrt.xrt_info_device.electrical, xrt.xrt_info_device.thermal)
+                ],
+            )
+            if info is None:
+                yield f"{name}: not read; there is no pyxrt (source XRT's setup.sh)"
+                continue
+            power = info[0].get("power_consumption_watts", "NA")
+            hot = [
+                f"{one['description']} {one['temp_C']} C"
+                for one in info[1].get("thermals", ())
+                if one["is_present"] == "true"
+            ]
+            yield f"{name}: {power} W; {', '.join(hot) or 'no temperature'}"
+
+    def _info(self, name: str, ask: Callable[[Any, Any], Any]) -> Any:
+        """Ask XRT of a card, None where there is no pyxrt or no card of its."""
+        if self.host["zynq"]:
+            return None
+        try:
+            xrt = import_module("pyxrt")
+        except ImportError:
+            return None
+        device = self.devices[name]
+        return ask(xrt, xrt.device(int(device) if device.isdigit() else device))
+
+    def _write_output(self) -> Iterator[str]:
+        self.given.output.write_bytes(npy(self.out, self.frames))
+        yield f"{self.frames:,} frames of {self.host['output']['elements']} values of {self.host['output']['type']}"
+
+
+def _bytes(end: Facts) -> int:
+    """Return how many bytes a frame takes in memory."""
+    return int(-(-end["element_bits"] * end["elements_per_word"] // 8) * end["words"])
+
+
+def _gather(into: list[int], data: bytes, end: Facts, first: int, stride: int) -> None:
+    """Put the frames of a copy where they belong."""
+    values, each = unpacked(data, end), end["elements"]
+    for number in range(len(values) // each):
+        place = (first + number * stride) * each
+        into[place : place + each] = values[number * each : (number + 1) * each]
+
+
+def _hexadecimal(file: Path) -> list[int]:
+    try:
+        return [int(word, 16) for word in file.read_text(encoding="ascii").split()]
+    except (ValueError, OSError) as problem:
+        raise Stop(f"{file}: {problem}") from problem
+
+
+def _told(texts: Sequence[str], cards: Sequence[str], option: str) -> dict[str, str]:
+    found = dict(text.partition("=")[::2] for text in texts)
+    for card, value in found.items():
+        if card not in cards or not value:
+            raise Stop(f"{option} {card}={value}: give CARD=..., with a card of {', '.join(cards)}")
+    return found
+
+
+def _json(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise Stop(f"{file}: {problem}; take the plan's whole folder") from problem
+    if not isinstance(found, dict):
+        raise Stop(f"{file}: is no object; take the plan's whole folder")
+    return found
+
+
+def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    def count(text: str) -> int:
+        if (found := int(text)) < 1:
+            raise ValueError
+        return found
+
+    def seconds(text: str) -> float:
+        if not 0 < (found := float(text)) < 1e6:
+            raise ValueError
+        return found
+
+    parser = argparse.ArgumentParser(description="load FINN's designs, run batches, measure beside the plan")
+    parser.add_argument("--dry-run", action="store_true", help="say each step and take none; anywhere")
+    parser.add_argument("--input", type=Path, help=".npy of whole numbers, a frame a row; made up without it")
+    parser.add_argument("--output", type=Path, help=".npy to write, a frame a row")
+    parser.add_argument("--frames", type=count, default=1000, help="frames in a batch (%(default)s)")
+    parser.add_argument("--repeats", type=count, default=5, help="runs, of which the median counts (%(default)s)")
+    parser.add_argument("--bitstreams", type=Path, help="folder of the bitstreams, FINN's build/bitfile")
+    parser.add_argument("--bitstream", action="append", default=[], metavar="CARD=FILE", help="that of a card")
+    parser.add_argument("--uuid", action="append", default=[], metavar="CARD=UUID", help="what a bitstream has to be")
+    parser.add_argument("--device", action="append", default=[], metavar="CARD=NUMBER", help="a card's device")
+    parser.add_argument("--weights", type=Path, help="folder of run-time weights, FINN's driver/runtime_weights")
+    parser.add_argument("--driver", choices=("auto", "pynq", "xrt"), default="auto", help="pynq, else XRT")
+    parser.add_argument("--timeout", type=seconds, default=60.0, metavar="SECONDS", help="longest batch (%(default)s)")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Take or say all steps."""
+    given = _arguments(arguments)
+    try:
+        here = Path(__file__).resolve().parent
+        host = _json(here / "host.json")
+        if host.get("schema") != SCHEMA:
+            raise Stop(f"host.json has the schema {host.get('schema')}, not {SCHEMA}; take the plan's whole folder")
+        run = Run(host, _json(here.parent / "topology.json") if host["linked"] else None, given)
+        return _taken(run)
+    except Stop as stop:
+        print(f"run.py: {stop}", file=sys.stderr)
+    except (AttributeError, KeyError, TypeError, ValueError) as problem:  # of a step these are told where it fails
+        kind = type(problem).__name__
+        print(f"run.py: host.json or topology.json is not as floorflow wrote it ({kind}: {problem})", file=sys.stderr)
+    return 2
+
+
+def _taken(run: Run) -> int:
+    host, given = run.host, run.given
+    print(f"{host['network']} on {len(run.cards)} x {host['cards'][0]['board']}, built by {host['tool']}")
+    for told in run.not_done():
+        print(f"  note: {told}")
+    for number, step in enumerate(run.steps(), 1):
+        print(f"{number:2}. {step.text}", flush=True)
+        if given.dry_run:
+            continue
+        try:
+            for line in step.act():
+                print(f"    {line}", flush=True)
+        except Stop:
+            raise
+        except Exception as problem:  # noqa: BLE001 - drivers raise what they like
+            kind = "" if isinstance(problem, Fault) else f"{type(problem).__name__}: "
+            print(f"run.py: step {number} failed: {kind}{problem}", file=sys.stderr)
+            return 1
+    if given.dry_run:
+        print("dry run: nothing was read or loaded")
+    for failure in run.failures:
+        print(f"run.py: {failure}", file=sys.stderr)
+    return 1 if run.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

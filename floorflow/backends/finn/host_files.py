@@ -1,0 +1,130 @@
+"""The script that runs FINN's designs on their cards, and host.json: the cards, units, types and planned figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from floorflow.backends.finn.names import RUNTIME_WEIGHTS, VERSION_NAMES
+from floorflow.backends.finn.options import FinnOptions
+from floorflow.backends.finn.read.ports import input_type, output_type
+from floorflow.backends.finn.step_data import NetworkInPhase
+from floorflow.facts import ChannelEntry, Plan
+from floorflow.facts.topology import linked_streams
+
+SCHEMA = "floorflow-host/1"
+WHOLE = ("INT", "UINT", "BINARY", "BIPOLAR", "TERNARY")
+"""What the names of types begin with whose values are whole numbers; others the script does not pack."""
+
+
+def runs(one: NetworkInPhase) -> bool:
+    """Whether the script runs a network: its build ends in bitstreams, one stream enters and one leaves."""
+    ends = _ends(one)
+    return (
+        not one.plan.unbuilt
+        and len(one.plan.phases) == 1
+        and [len(side) for side in ends] == [1, 1]
+        and all(_end(one, side[0], at_input=number == 0)["type"].startswith(WHOLE) for number, side in enumerate(ends))
+    )
+
+
+def _ends(one: NetworkInPhase) -> list[list[ChannelEntry]]:
+    return [[c for c in one.channels if c.ends[side].outside is not None] for side in (0, 1)]
+
+
+def host_files(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return host/run.py and what it reads; nothing of a network that the script does not run."""
+    if not runs(one):
+        return {}
+    plan = one.plan
+    zynq = not any(fpga["platform"] for fpga in fpgas)
+    into, out = (_end(one, *side, at_input=number == 0) for number, side in enumerate(_ends(one)))
+    is_plus = _version(plan) == "plus"
+    script = (Path(__file__).parent / "host" / "run.py").read_text(encoding="utf-8")
+    content = {
+        "schema": SCHEMA,
+        "network": one.network.name if plan.replicas is None else plan.replicas.network,
+        "tool": VERSION_NAMES[_version(plan)],
+        "clock_mhz": plan.summary.clock_mhz,
+        "zynq": zynq,
+        "linked": len(plan.platform.fpgas) > 1,
+        "bitstreams": "finn/build/bitfile",
+        "driver": "finn/build/driver",
+        "linked_by": _HINT if plan.replicas is None else _HINT_OF_COPIES,
+        "cards": list(_cards(one, fpgas, is_plus=is_plus)),
+        "copies": list(_copies(plan, is_plus=is_plus and not zynq)),
+        "input": into,
+        "output": out,
+        "planned": _planned(one),
+        "written_weights": [n for n, folded in one.folding.items() if folded.attributes.get(RUNTIME_WEIGHTS) == 1],
+        "told": list(plan.warnings),
+    }
+    return {"host/run.py": script, "host/host.json": json.dumps(content, indent=1) + "\n"}
+
+
+_HINT = "it holds another design: give the bitstreams of this plan's build"
+_HINT_OF_COPIES = "vitis/relink.sh links all copies: give --bitstream CARD=LINK_DIR/a.xclbin"
+
+
+def _version(plan: Plan) -> str:
+    options = plan.options.backend_options
+    return options.finn if isinstance(options, FinnOptions) else "main"
+
+
+def _end(one: NetworkInPhase, channel: ChannelEntry, *, at_input: bool) -> dict[str, Any]:
+    """Return what a frame is in the host's memory, at the input or at the output."""
+    identity = channel.target if at_input else channel.source
+    engine = next(e for e in one.engines if one.id_of[e.name] == identity)
+    attributes: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in engine.attributes.items()}
+    found = input_type(attributes, channel.target_port) if at_input else output_type(engine.kind, attributes)
+    width = channel.source_width_bits if at_input else channel.target_width_bits
+    each = width // found.bits
+    elements = channel.words_per_frame * channel.width_bits // found.bits
+    return {
+        "type": found.name,
+        "element_bits": found.bits,
+        "least": found.min,
+        "most": found.max,
+        "elements": elements,
+        "elements_per_word": each,
+        "words": elements // each,
+    }
+
+
+def _cards(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]], *, is_plus: bool) -> Iterator[dict[str, Any]]:
+    """Yield the cards with their bitstreams, as FINN calls these, and FINN+'s link kernels by the cables' names."""
+    plan, links = one.plan, dict[str, dict[str, str]]()
+    for stream in linked_streams(plan.platform, one.phase):
+        for name, cage in stream.cable.cages.items():
+            links.setdefault(name, {})[f"aurora_flow_{cage}"] = stream.cable.link.name
+    cards = fpgas if plan.replicas is None else [fpgas[0]] * plan.replicas.cards
+    for number, fpga in enumerate(cards):
+        name = f"fpga{number}"
+        device = number if plan.replicas is None else 0
+        file = f"finn-accel{f'-{device}' if is_plus else ''}.xclbin" if fpga["platform"] else "finn-accel.bit"
+        own = dict(sorted(links.get(name, {}).items()))
+        yield {"name": name, "board": fpga["board"], "bitstream": file, "links": own}
+
+
+def _copies(plan: Plan, *, is_plus: bool) -> Iterator[dict[str, Any]]:
+    """Yield each copy's DMA engines with their cards: the host's input is at the first, its output at the last."""
+    between, found = "_" if is_plus else "", plan.replicas
+    units = [f"{way}dma{between}0" for way in "io"]
+    if found is None:
+        ends = [plan.platform.fpgas[place].name for place in (0, -1)]
+        copy = {way: [card, unit] for way, card, unit in zip(("input", "output"), ends, units, strict=True)}
+        yield {"name": plan.only_network.name, **copy, "suffix": ""}
+        return
+    for number in range(found.copies):
+        card, place = divmod(number, len(found.placed))
+        suffix = f"_{place}" if len(plan.networks) > 1 else ""
+        sides = {way: [f"fpga{card}", unit + suffix] for way, unit in zip(("input", "output"), units, strict=True)}
+        yield {"name": f"{found.network}_{number}", **sides, "suffix": suffix}
+
+
+def _planned(one: NetworkInPhase) -> dict[str, float]:
+    estimates = one.phase.network(one.network.name).estimates
+    together = estimates.fps if one.plan.replicas is None else one.plan.replicas.fps
+    return {"fps": together, "latency_us": estimates.latency_us}

@@ -1,0 +1,247 @@
+"""Two cards from a plan's files: v++ takes their configurations, and pass-through modules run as planned."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import onnx
+import pytest
+
+import floorflow as ff
+from floorflow.emit.links import Links, link_kernel_files
+from floorflow.facts import Plan, read_plan
+from floorflow.hardware import load_platform
+from floorflow.record.run import doubts
+from floorflow.resources import Fractions
+from tests.conftest import DEFAULT_CAP, branches, random_graph
+from tests.link_kernels.building import (
+    Bench,
+    Wires,
+    axis,
+    built,
+    cable,
+    clocked,
+    end,
+    sink,
+    source,
+    stream_wires,
+    unit,
+)
+from tests.vitis_config import Card, Way, problems
+
+pytestmark = pytest.mark.tools
+CARDS = ("fpga0", "fpga1")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A plan of FINN main with four streams from one card to the other."""
+    return branches(tmp_path_factory.mktemp("two"), fpgas=2, cap={**DEFAULT_CAP, "LUT": 0.009})
+
+
+@pytest.fixture(scope="module")
+def plan(folder: Path) -> Plan:
+    found = read_plan(folder / "plan.json")
+    assert len(over_links(found)) == 4
+    return found
+
+
+@pytest.fixture(scope="module")
+def bench(folder: Path, plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    return pipeline(folder, plan, tmp_path_factory.mktemp("cards"))
+
+
+def over_links(plan: Plan) -> dict[str, tuple[int, float]]:
+    """Return bits and Gb/s of the streams over links."""
+    rows = [c for c in plan.phases[0].partition.crossings if c.kind == "link"]
+    return {row.channel: (-(-row.width_bits // 8) * 8, row.gbps or 0) for row in rows}
+
+
+def channels_at(plan: Plan, card: str) -> tuple[list[str], list[str]]:
+    """Return the channels that enter a card's part, and those that leave it, in the plan's order."""
+    fpga_of = {slot.name: slot.fpga for slot in plan.platform.slots}
+    home = {engine: fpga_of[slot] for engine, slot in plan.phases[0].slot_of.items()}
+    ends = [(c.name, home.get(c.source) == card, home.get(c.target) == card) for c in plan.phases[0].channels]
+    enter = [name for name, inside, target in ends if target and not inside]
+    return enter, [name for name, inside, target in ends if inside and not target]
+
+
+def ports_of(text: str) -> dict[str, Way]:
+    """Return the streams of a module's ports."""
+    found = re.findall(r"(input|output) +wire (\w+)_tvalid", text)
+    return {name: "in" if way == "input" else "out" for way, name in found}
+
+
+def card_of(folder: Path, plan: Plan, card: str) -> Card:
+    """Return a U250 with the kernels that its configuration may name."""
+    enter, leave = channels_at(plan, card)
+    part: dict[str, Way] = {f"s_axis_{at}": "in" for at in range(len(enter))}
+    kernels = {path.stem: ports_of(path.read_text()) for path in (folder / "links").glob("floorflow_link_fpga*.sv")}
+    kernels[f"part_{card}"] = part | {f"m_axis_{at}": "out" for at in range(len(leave))}
+    kernels |= {f"aurora_flow_{cage}": {"rx_axis": "out", "tx_axis": "in"} for cage in range(2)}
+    kernels["dma"] = {"from_host": "out", "to_host": "in"}
+    return Card(kernels, {"DDR": 4}, 4, 2)
+
+
+def with_host(folder: Path, plan: Plan, card: str) -> str:
+    """Return a card's configuration and one beside it for the host's streams."""
+    lines, at_host = [], 0
+    for port, names in zip("sm", channels_at(plan, card), strict=True):
+        for at, name in enumerate(names):
+            if name not in over_links(plan):
+                lines.append(f"sc=part_0.m_axis_{at}:h{at_host}.to_host" if port == "m" else "")
+                lines[-1] = lines[-1] or f"sc=h{at_host}.from_host:part_0.s_axis_{at}"
+                at_host += 1
+    return f"{(folder / card / 'links.cfg').read_text()}\n[connectivity]\n" + "\n".join(lines)
+
+
+def streams_joined(text: str) -> list[tuple[str, str]]:
+    return re.findall(r"^sc=([\w.]+):([\w.]+)$", text, re.MULTILINE)
+
+
+def pipeline(folder: Path, plan: Plan, made: Path) -> Bench:
+    """Build both cards: a part passes on what comes of a source or of the other card."""
+    sources = {path.name: path.read_text() for path in (folder / "links").glob("*.sv")}
+    (row,) = json.loads((folder / "topology.json").read_text())["cables"]
+    assert [each["card"] for each in row["ends"]] == list(CARDS)
+    parts = [cable("there", "tx_0", "rx_1"), cable("back", "tx_1", "rx_0")]
+    bits = {name: of for name, (of, _) in over_links(plan).items()}
+    seed = {name: at + 1 for at, name in enumerate(sorted(bits))}
+    for card, fpga in enumerate(CARDS):
+        text = (folder / fpga / "links.cfg").read_text()
+        link = f"link_{row['ends'][card]['cage']}"
+        (kernel,) = re.findall(rf"^nk=(\w+):1:{link}$", text, re.MULTILINE)
+        enter, leave = channels_at(plan, fpga)
+        ports: Wires = {}
+        for pair in streams_joined(text):
+            for at_link, at_part in (pair, pair[::-1]):
+                if at_link.startswith(f"{link}.") and at_part.startswith("part_0."):
+                    way, at = re.fullmatch(r"part_0\.([sm])_axis_(\d+)", at_part).groups()  # type: ignore[union-attr]
+                    name = (enter if way == "s" else leave)[int(at)]
+                    ports |= axis(at_link.partition(".")[2], f"link_{card}_{at}")
+                    parts += passed(card, way == "m", f"link_{card}_{at}", f"own_{seed[name]}", bits[name], seed[name])
+        parts.append(end(card, kernel, ports))
+    return built(made, sources, (text for text, _ in parts), (ends for _, ends in parts))
+
+
+def passed(card: int, leaves: bool, at_link: str, own: str, bits: int, seed: int) -> list[tuple[str, str]]:
+    """Return a pass-through module between a link kernel and a source or a reader."""
+    own = f"{own}_{card}"
+    ways = (own, at_link) if leaves else (at_link, own)
+    joined = {f"{way}_{e}": f"{name}_{e}" for way, name in zip(("in", "out"), ways, strict=True) for e in _STREAM}
+    module = unit("bench_pass", f"pass_{own}", clocked(card) | joined, str(bits))
+    wires = (stream_wires(own, bits) + stream_wires(at_link, bits), "")
+    return [wires, (module, ""), (source if leaves else sink)(card, own, bits, seed)]
+
+
+_STREAM = ("data", "valid", "ready")
+
+
+def assert_taken(folder: Path, plan: Plan) -> None:
+    """A strict reader of v++'s format takes each card's configuration, with the host's streams joined beside."""
+    for fpga in plan.platform.fpgas:
+        text = with_host(folder, plan, fpga.name)
+        units = "".join(f"nk=dma:1:{name}\n" for name in sorted({*re.findall(r"\bh\d+", text)}))
+        lines = text.replace("[connectivity]\n", f"[connectivity]\n{units}", 1)
+        assert [
+            told for told in problems(lines, card_of(folder, plan, fpga.name)) if not re.match(r"h\d+\.", told)
+        ] == []
+
+
+def test_v_plus_plus_takes_the_configurations_of_cards(folder: Path, plan: Plan) -> None:
+    assert_taken(folder, plan)
+
+
+def test_a_stream_past_a_card_goes_from_link_to_link(tmp_path: Path) -> None:
+    onnx.save(random_graph(8), tmp_path / "net.onnx")
+    cap = {**DEFAULT_CAP, "LUT": 0.008}
+    made = ff.plan(tmp_path / "net.onnx", "alveo-u250", fpgas=3, effort="fast", cap=cap)
+    made.save(tmp_path / "out")
+    assert_taken(tmp_path / "out", made.plan)
+    assert "sc=link_0.m_axis_0:link_1.s_axis_0" in (tmp_path / "out" / "fpga1" / "links.cfg").read_text()
+    assert not ff.check(tmp_path / "out").violations
+
+
+def test_streams_arrive_whole_at_the_planned_rate(bench: Bench, plan: Plan) -> None:
+    words, nanoseconds = 6000, 1e3 / plan.summary.clock_mhz
+    clock = {"half0": round(nanoseconds * 500), "half1": round(nanoseconds * 500)}
+    for latency in (30, 300, 1500):
+        found = bench.run(until=60_000, most=words, latency=latency, odds_link=167, **clock)
+        for at, name in enumerate(sorted(over_links(plan)), 1):
+            bits, gbps = over_links(plan)[name]
+            assert (found[f"got_own_{at}_1"], found[f"wrong_own_{at}_1"]) == (words, 0)
+            cycles = found[f"last_own_{at}_1"] - found[f"first_own_{at}_1"]
+            assert (words - 1) * bits / cycles / nanoseconds > gbps
+        assert (found["status_0"], found["status_1"], found["lost_there"]) == (1, 1, 0)
+
+
+def test_a_link_that_stops_loses_nothing_and_a_flipped_bit_is_told(bench: Bench, plan: Plan) -> None:
+    stop = {"stop_from": 5_000, "stop_for": 34_000}
+    found = bench.run(until=90_000, most=6000, latency=300, odds_in=200, odds_out=220, **stop)
+    counts = [(found[f"got_own_{at}_1"], found[f"wrong_own_{at}_1"]) for at in range(1, 5)]
+    assert counts == [(6000, 0)] * 4
+    test = {"test_from": 1_000, "test_for": 5_000, "flip_from": 3_001, "flip_for": 40}
+    found = bench.run(until=20_000, most=0, latency=300, **test)
+    assert (found["wrong_0"], found["wrong_1"], found["tested_1"] > 1000) == (1, 1, True)
+
+
+def test_link_kernels_are_made_where_nobody_else_joins_the_cards(plan: Plan) -> None:
+    """FINN+ may; and packets of Ethernet are lost, which is said."""
+    phase = plan.phases[0]
+    assert link_kernel_files(plan, phase)
+    joined = plan.model_copy(update={"warnings": []})
+    assert link_kernel_files(joined, phase) == {}
+    links = [link.model_copy(update={"kind": "ethernet-100g"}) for link in plan.platform.links]
+    platform = plan.platform.model_copy(update={"links": links})
+    assert link_kernel_files(plan.model_copy(update={"platform": platform}), phase) == {}
+    (said,) = (one for one in doubts(load_platform("alveo-u250", 2, link="ethernet-100g")) if "loses" in one)
+    assert "no link kernels" in said
+
+
+def test_a_slot_without_room_for_link_kernels_is_told(plan: Plan) -> None:
+    links = Links(plan.platform, plan.phases[0])
+    whole = Fractions(LUT=1, FF=1, BRAM18=1, URAM=1, DSP=1)
+    assert list(links.objections(whole)) == []
+    held = plan.phases[0].demand("fpga1.SLR2").lut / plan.platform.fpgas[1].slots[2].available.LUT
+    told = list(links.objections(whole.model_copy(update={"LUT": held + 1e-4})))
+    assert len(told) == 1
+    assert "of fpga1.SLR2, and of what they leave it holds more LUT than allowed" in told[0]
+
+
+def test_streams_that_are_too_many_or_too_wide_are_told(plan: Plan) -> None:
+    rows = [c for c in plan.phases[0].partition.crossings if c.kind == "link"]
+    whole = Fractions(LUT=1, FF=1, BRAM18=1, URAM=1, DSP=1)
+    for changed, words in (
+        ([rows[0].model_copy(update={"width_bits": 4089})], "at most 4,088 bits"),
+        (rows * 8, "at most 29 streams, and fpga0 sends 32 to fpga1"),
+    ):
+        partition = plan.phases[0].partition.model_copy(update={"crossings": changed})
+        phase = plan.phases[0].model_copy(update={"partition": partition})
+        assert any(words in one for one in Links(plan.platform, phase).objections(whole))
+    assert link_kernel_files(plan, phase) == {}
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("fpga0/links.cfg", "part_0.m_axis_0:", "part_0.m_axis_1:"),
+        ("fpga1/links.cfg", "slr=link_0:SLR2", "slr=link_0:SLR1"),
+        ("fpga1/links.cfg", "freqHz=300000000", "freqHz=200000000"),
+        ("links/floorflow_link_fpga0_0.sv", "#(.BITS(24)", "#(.BITS(32)"),
+        ("links/floorflow_link_fpga0_0.sv", "16'd504", "16'd1016"),
+        ("links/floorflow_link_fpga1_0.sv", ".DEPTH(512)", ".DEPTH(256)"),
+        ("links/floorflow_link_send.sv", "MOST = 63", "MOST = 64"),
+    ],
+)
+def test_the_judge_finds_what_is_wrong_in_files_of_links(
+    folder: Path, tmp_path: Path, file: str, old: str, new: str
+) -> None:
+    copy = shutil.copytree(folder, tmp_path / "out")
+    text = (copy / file).read_text()
+    assert old in text
+    (copy / file).write_text(text.replace(old, new, 1))
+    (found,) = ff.check(copy).violations
+    assert found.name == ("shipped-file-differs" if file.endswith("send.sv") else "links-differ")
