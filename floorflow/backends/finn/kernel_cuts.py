@@ -8,6 +8,7 @@ by itself if FINN is told another SLR of it; where it lies its pblock says.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import pairwise
@@ -102,31 +103,45 @@ def _elsewhere(homes: Mapping[str, Mapping[str, int]], module: str) -> dict[_Spo
 
 
 def unwritable_engines(dataflow: Dataflow, slots: Sequence[int], finn: str) -> frozenset[str]:
-    """Return the engines that the host cannot write, as a kernel would wait for itself wherever others lie.
+    """Return the engines that the host cannot write, as a kernel would wait for itself where both branches meet again.
 
-    ``slots``: SLRs of each FPGA. What follows an AXI-lite port begins a kernel. Where a branch with one comes to a join,
-    that goes on with the kernel of the other branch; with one SLR there is no other to tell FINN of a FIFO before it.
+    ``slots``: SLRs of each FPGA. An AXI-lite port begins a kernel. Where a branch with one comes to a join, that may go
+    on with the kernel of the other branch; with one SLR there is no other to tell FINN of a FIFO before it. A branch
+    that is cut between two FPGAs could be built: that is not looked into.
     """
     if len(slots) < 2 or max(slots) > 1:
         return frozenset()
-    tensors = {engine.name: ([], []) for engine in dataflow.engines}
+    nodes = list(_with_fifos(dataflow))
+    plus = finn == "plus"
+    return frozenset(node.name for node in nodes if not node.is_fifo and _waits(_with_port(nodes, node), plus=plus))
+
+
+def _with_fifos(dataflow: Dataflow) -> Iterator[BuiltNode]:
+    """Yield a node for each engine and for the FIFO behind each of its outputs, in the graph's order."""
+    behind = {stream.channel: f"{stream.channel} behind" for stream in dataflow.streams}
+    made, taken = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
     for stream in sorted(dataflow.streams, key=lambda each: each.target_port):
-        for end, names in ((stream.source, 1), (stream.target, 0)):
-            if end in tensors:
-                tensors[end][names].append(stream.channel)
-    nodes = [BuiltNode(engine.name, engine.kind, {}, *tensors[engine.name]) for engine in dataflow.engines]
-    here = dict.fromkeys(nodes, 0)
+        made[stream.source].append(stream.channel)
+        if not stream.from_outside:
+            taken[stream.target].append(behind[stream.channel])
+    for engine in dataflow.engines:
+        yield BuiltNode(engine.name, engine.kind, {}, taken[engine.name], made[engine.name])
+        for channel in made[engine.name]:
+            yield BuiltNode(channel, "StreamingFIFO_rtl", {}, [channel], [behind[channel]])
 
-    def waits(written: int) -> bool:
-        named = replace(nodes[written], attributes={**WRITTEN})
-        of = [*nodes[:written], named, *nodes[written + 1 :]]
-        try:
-            check_acyclic(of, partition_ids(of, {**here, named: 0}, plus=finn == "plus"))
-        except NotBuildable:
-            return True
-        return False
 
-    return frozenset(node.name for number, node in enumerate(nodes) if waits(number))
+def _with_port(nodes: Sequence[BuiltNode], one: BuiltNode) -> list[BuiltNode]:
+    """Return nodes of which one has an AXI-lite port."""
+    return [replace(node, attributes=dict(WRITTEN)) if node is one else node for node in nodes]
+
+
+def _waits(nodes: Sequence[BuiltNode], *, plus: bool) -> bool:
+    """Whether a kernel of nodes in one SLR waits for itself."""
+    try:
+        check_acyclic(nodes, partition_ids(nodes, dict.fromkeys(nodes, 0), plus=plus))
+    except NotBuildable:
+        return True
+    return False
 
 
 WRITTEN: Mapping[str, Any] = {"runtime_writeable_weights": 1, "mem_mode": "internal_decoupled"}

@@ -216,7 +216,7 @@ class SearchState:
         return len(self.context.limits) == 1 and not (branched or self.best) and self.context.search_limits.thorough
 
     def has_folding(self, interval: int, slack: float = 0.0) -> bool:
-        """Whether there is a folding at FIFOs' prices that leaves a share of all limits together, and what was short."""
+        """Whether a folding at FIFOs' prices leaves a share of all slots' limits together, and what was short."""
         priced = self.pricing.problem(self.context)
         budget = priced.budget - share_of(priced.budget, slack) - self.short
         return isinstance(fold_at_interval(priced.with_budget(budget), interval, prove=False), FoldingSolution)

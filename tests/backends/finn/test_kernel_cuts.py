@@ -16,10 +16,16 @@ from examples.make_models import ModelBuilder
 from floorflow import flow
 from floorflow.backends.finn import kernel_cuts
 from floorflow.backends.finn.backend import FinnBackend
-from floorflow.backends.finn.kernel_cuts import MOST_LINKED_BITS, unbuildable_engines, unlinkable_streams
+from floorflow.backends.finn.kernel_cuts import (
+    MOST_LINKED_BITS,
+    unbuildable_engines,
+    unlinkable_streams,
+    unwritable_engines,
+)
 from floorflow.backends.finn.step.kernels import check_acyclic
 from floorflow.backends.finn.step_data import foreseen, networks_in
 from floorflow.backends.placed import Home, PlacedStream
+from floorflow.dataflow.model import Dataflow, Engine, Stream
 from floorflow.facts import read_plan
 from floorflow.request import Request
 from floorflow.verify.finn.files import LINKED_BELOW
@@ -62,6 +68,26 @@ def test_a_branch_that_leaves_and_comes_back_makes_a_circle_unless_a_fifo_moves(
 def test_in_one_slr_there_is_no_circle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_cuts, "moves", lambda _: {})
     assert unbuildable_engines(FOLDED, streams(home(0)), home(0), "main") == ()
+
+
+@pytest.mark.parametrize(("finn", "port"), [("main", 1), ("plus", 0)])
+def test_what_a_branch_holds_is_not_written_by_the_host_where_every_fpga_has_one_slr(finn: str, port: int) -> None:
+    """The kernel that begins behind the port comes back to the one before it, where the sum goes on with that one.
+
+    FINN main goes on with the last of a sum's inputs, FINN+ with the first; ``port`` is that of the other branch.
+    """
+    ends = [
+        *(("host:in0", 0, "fork", 0), ("fork", 0, "unit", 0), ("fork", 1, "sum", port), ("unit", 0, "sum", 1 - port)),
+        *(("sum", 0, "last", 0), ("last", 0, "host:out0", 0)),
+    ]
+    kinds = {**KINDS, "last": "MVAU_hls"}
+    network = Dataflow(
+        "joined",
+        tuple(Engine(name, kind, name, {}, 4, 4, 4) for name, kind in kinds.items()),
+        tuple(Stream(*end, elements=8, last_dimension=8, element_bits=8) for end in ends),
+    )
+    assert unwritable_engines(network, (1, 1), finn) == {"unit"}
+    assert unwritable_engines(network, (1,), finn) == unwritable_engines(network, (4, 4), finn) == frozenset()
 
 
 @pytest.mark.slow
