@@ -8,8 +8,8 @@ PATH, "graph": PATH, "part": PART, "styles": PATH}``, ``{"do": "specialise", "la
 "graph": PATH, "input_too": IS_TURNED}``, ``{"do": "fifos", "graph": PATH,
 "folding": PATH, "fifos": PATH, "part": PART}``, ``{"do": "dma", "graph": PATH, "port": BITS}``, ``{"do": "lower",
 "fifos": [[SEEN, NEEDED, BITS], ...]}``, ``{"do": "connect", "kernels": [[NAME, INPUTS, OUTPUTS], ...], "steps": PATH}``
-or ``{"do": "build", "graph": PATH, "network": IS_ONE, "steps": PATH, "output": PATH, "stop": STEP}``; its answer
-is a JSON line with ``nodes``, or with ``error``. FINN+ runs without Vivado up to its estimates. Its log goes to
+or ``{"do": "build", "graph": PATH, "network": IS_ONE, "steps": PATH, "output": PATH, "stop": STEP, "verify": IS_ASKED, "mistake": NAME}``;
+its answer is a JSON line with ``nodes``, or with ``error``. FINN+ runs without Vivado up to its estimates. Its log goes to
 standard error.
 """
 
@@ -297,7 +297,9 @@ def build(job: dict[str, Any]) -> dict[str, Any]:
         spell_out(model.graph)
         of_image(model.graph)
         model.set_tensor_datatype(model.graph.input[0].name, DataType["UINT8"])
-    return built(model, Path(job["steps"]), Path(job["output"]), job["stop"], is_light=not job["network"])
+    is_light = not job["network"] and not job["verify"]
+    asked = {"is_light": is_light, "verify": job["verify"], "mistake": job["mistake"]}
+    return built(model, Path(job["steps"]), Path(job["output"]), job["stop"], **asked)
 
 
 def connect(job: dict[str, Any]) -> dict[str, Any]:

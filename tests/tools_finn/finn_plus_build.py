@@ -143,9 +143,81 @@ def connect(kernels: list[list[Any]], steps: Path) -> dict[str, Any]:
     return {"counted": config.sc, "own": own}
 
 
-def build(model: Any, folder: Path, output: Path, stop: str, *, is_light: bool) -> dict[str, Any]:
-    """Run the steps of ``folder/build.yaml`` up to ``stop``; return their names and the kernels that FINN+ made."""
+def verify_in_python(steps: Any, ran: list[str]) -> list[tuple[str, str]]:
+    """Let FINN+'s own verify_step execute in Python what it would simulate; return where it is called, as it is."""
+    from finn.util.verification import despecialize_model
+
+    own, called = steps.verify_step, []
+    steps.PrepareCppSim = steps.CompileCppSim = Nothing
+
+    def verify_step(model: Any, cfg: Any, step_name: str, need_parent: bool) -> None:
+        called.append((ran[-1], step_name))
+        own(despecialize_model(model), cfg, step_name, need_parent=need_parent)
+
+    steps.verify_step = verify_step
+    return called
+
+
+def scores(model: Any, config: Any, path: Path) -> list[list[float]]:
+    """Return what reaches LabelSelect of each verification input, FINN+ executing a dataflow graph in Python."""
+    import numpy as np
+    from finn.util.execution import execute_parent
+    from finn.util.verification import despecialize_model
+
+    despecialize_model(model).save(str(path))
+    parent = path.with_name("dataflow_parent.onnx")
+    (last,) = (node for node in model.graph.node if node.op_type.startswith("LabelSelect"))
+    found = []
+    for frame in np.load(config.verify_input_npy):
+        told = execute_parent(parent, path, frame[np.newaxis], return_full_ctx=True)
+        (name,) = (name for name in told if name.endswith(f"Partition_0_{last.input[0]}"))
+        found.append(told[name].flatten().tolist())
+    return found
+
+
+def swap_wire(model: Any) -> None:
+    """Let a matrix unit read another engine's stream of the same shape and type, from behind its FIFO."""
+
+    def told(name: str) -> tuple[Any, ...]:
+        return tuple(model.get_tensor_shape(name)), model.get_tensor_datatype(name)
+
+    def engine(name: str) -> str:
+        made = model.find_producer(name)
+        return engine(made.input[0]) if made.op_type.startswith(("StreamingFIFO", "StreamingData")) else made.name
+
+    fifos = [node.output[0] for node in model.graph.node if node.op_type.startswith("StreamingFIFO")][1:]
+    for node in reversed([node for node in model.graph.node if node.op_type.startswith("MVAU")]):
+        own = node.input[0]
+        ahead = fifos[: fifos.index(own)] if own in fifos else []
+        other = next((name for name in ahead if told(name) == told(own) and engine(name) != engine(own)), None)
+        if other is not None:
+            node.input[0] = other
+            return
+    raise AssertionError("no two streams are alike")
+
+
+def change_weights(model: Any) -> None:
+    """Turn the weights of the last matrix unit over, row by row."""
+    node = [node for node in model.graph.node if node.op_type.startswith("MVAU")][-1]
+    weights = model.get_initializer(node.input[1])
+    model.set_initializer(node.input[1], weights[:, ::-1].copy())
+
+
+MISTAKES = {"wire": swap_wire, "weight": change_weights}
+
+
+def build(
+    model: Any, folder: Path, output: Path, stop: str, *, is_light: bool, verify: bool = False, mistake: str = ""
+) -> dict[str, Any]:
+    """Run the steps of ``folder/build.yaml`` up to ``stop``; return their names and the kernels that FINN+ made.
+
+    With ``verify`` FINN+ verifies in Python where the file says; a ``mistake`` is made behind the generation of hardware.
+    """
     steps = load_steps()
+    ran: list[str] = []
+    executed: dict[str, list[list[float]]] = {}
+    own_verify = steps.verify_step
+    verified = verify_in_python(steps, ran) if verify else []
     for node in model.graph.node:
         node.doc_string = node.name  # stays with the node, whatever it is called later
     from finn.builder.build_dataflow import resolve_build_steps
@@ -156,16 +228,23 @@ def build(model: Any, folder: Path, output: Path, stop: str, *, is_light: bool) 
     try:
         config = DataflowBuildConfig.construct_from(folder / "build.yaml")
         config.output_dir = str(output)
-        ran = []
+        if not verify:
+            config.verify_steps = None
         for step in resolve_build_steps(config):
-            if step.__name__ in LEFT_OUT or (is_light and step.__name__ == NEEDS_WEIGHTS):
+            left_out = LEFT_OUT[verify:]
+            if step.__name__ in left_out or (is_light and step.__name__ == NEEDS_WEIGHTS):
                 continue
             if step.__name__ == "floorflow_link":
                 give_xos(model, output)
             own = getattr(steps, step.__name__, step)
+            ran.append(step.__name__)
+            model.set_metadata_prop("vivado_stitch_proj", WORK)
             model = own(model, config)
             (output / "intermediate_models").mkdir(parents=True, exist_ok=True)
-            ran.append(step.__name__)
+            if step.__name__ == "step_generate_hardware" and mistake:
+                MISTAKES[mistake](model)
+            if verify and step.__name__ in ("step_create_dataflow_partition", "floorflow_fifos"):
+                executed[step.__name__] = scores(model, config, output / "intermediate_models" / "executed.onnx")
             model.save(str(output / "intermediate_models" / f"{step.__name__}.onnx"))
             if step.__name__ == stop:
                 break
@@ -173,6 +252,7 @@ def build(model: Any, folder: Path, output: Path, stop: str, *, is_light: bool) 
             model = model.transform(zynq_build(config, output))
     finally:
         sys.path.remove(str(folder))
+        steps.verify_step = own_verify
     links = sorted(Path(model.get_metadata_prop("vitis_link_configs") or "/nowhere").glob("*/config.yaml"))
     kernels = []
     for node in model.get_nodes_by_op_type("StreamingDataflowPartition"):
@@ -180,4 +260,4 @@ def build(model: Any, folder: Path, output: Path, stop: str, *, is_light: bool) 
         kernel = {name: instance.get_nodeattr(name) for name in ("model", "slr", "mem_port", "device_id")}
         kernels.append({"name": node.name, "inputs": list(node.input), "outputs": list(node.output), **kernel})
     cards = linked(model, config) if links and config.partitioning_configuration is not None else {}
-    return {"steps": ran, "kernels": kernels, "links": [path.read_text() for path in links], "cards": cards}
+    return {"steps": ran, "verified": verified, "scores": executed, "kernels": kernels, "links": [path.read_text() for path in links], "cards": cards}

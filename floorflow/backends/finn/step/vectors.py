@@ -13,6 +13,11 @@ VECTORS = ("floorflow_input.npy", "floorflow_expected.npy")
 """Their files in the build's output folder. A build that names other files has vectors of the user's."""
 RESULTS = "verify_*_{result}.np[yz]"
 """What FINN's verify_step leaves of each input in verification_output: SUCCESS or FAIL."""
+SOFTWARE = ("verify_qonnx_to_finn_python", "verify_finn_onnx_python", "verify_initial_python", "verify_streamlined_python")
+HARDWARE = ("verify_folded_hls_cppsim", "verify_node_by_node_rtlsim", "verify_stitched_ip_rtlsim")
+"""How these begin, in the order of the steps; the first is FINN main's name of what FINN+ calls as the second."""
+NEAR = 1e-3
+"""FINN's own tolerance."""
 DRAWS = 100
 """So often an input is drawn again whose best scores are equal: which of them TopK takes is told nowhere."""
 
@@ -56,15 +61,47 @@ def floorflow_cppsim(model: Any, cfg: Any) -> Any:
 
 
 def floorflow_verified(model: Any, cfg: Any) -> Any:
-    """Stop before the synthesis of what FINN found wrong, which it only prints; behind the last verification."""
+    """Stop before synthesis where hardware computes otherwise than the network in Python; behind the last verification.
+
+    FINN only prints that. What its conversion changes, such as quantisers that round halves to even and become
+    thresholds, which round them up, is told and stops nothing.
+    """
+    if not cfg.verify_steps:
+        return model
+    import numpy as np
+
     folder = Path(cfg.output_dir) / "verification_output"
-    failed = sorted(path.name for path in folder.glob(RESULTS.format(result="FAIL")))
-    if cfg.verify_steps and failed:
+    expected = np.load(cfg.verify_expected_output_npy)
+    converted, wrong, seen = 0, [], set()
+    for frame, values in enumerate(expected):
+        found = {path.name.split(f"_{frame}_")[0]: path for path in sorted(folder.glob(f"verify_*_{frame}_*.np[yz]"))}
+        in_software = [found[name] for name in SOFTWARE if name in found]
+        converted += any(_differs(path, values) for path in in_software)
+        reference = np.load(in_software[-1]) if in_software and in_software[-1].suffix == ".npy" else values
+        hardware = [found[name] for name in HARDWARE if name in found]
+        wrong += [path.name for path in hardware if _differs(path, reference)]
+        seen |= set(found)
+    if wrong:
         raise FloorflowStop(
-            f"floorflow: FINN's verification failed, {failed[0]} and {len(failed) - 1} more in {folder}; expected is "
-            f"{cfg.verify_expected_output_npy}; to build nevertheless take floorflow_verified out of the steps"
+            f"floorflow: hardware computes otherwise than the network: {wrong[0]}, {len(wrong)} in all in {folder}; to "
+            "build nevertheless take floorflow_verified out of the steps"
         )
+    for told, is_so in (
+        (f"FINN's conversion changes what the network makes of {converted} of {len(expected)} inputs", converted),
+        ("FINN simulated no stitched IP", HARDWARE[-1] not in seen),
+    ):
+        if is_so:
+            print(f"floorflow: {told}")  # noqa: T201 - FINN's log is what is printed
     return model
+
+
+def _differs(path: Path, values: Any) -> bool:
+    """Whether an output is not as expected; where FINN saved all tensors with it, FINN itself says so."""
+    import numpy as np
+
+    if path.suffix == ".npz":
+        return path.stem.endswith("_FAIL")
+    return not np.isclose(np.load(path).reshape(values.shape), values, atol=NEAR).all()
 
 
 def why_none(model: Any) -> str:
