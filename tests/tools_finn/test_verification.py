@@ -50,16 +50,18 @@ def residual_vectors() -> onnx.ModelProto:
 def planned(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Plan a network over two SLRs for FINN+ with 20 vectors; return its file and the folder of steps."""
     folder = tmp_path_factory.mktemp("planned")
-    model, lut = EXAMPLES / "tfc_1w1a.onnx", 0.01
+    model = EXAMPLES / "tfc_1w1a.onnx"
     if request.param == "residual":
-        model, lut = folder / "model.onnx", 0.003
+        model = folder / "model.onnx"
         onnx.save(residual_vectors(), model)
-    return model, plan_for_finn(model, folder, lut, label_select=True)
+    return model, plan_for_finn(model, folder, label_select=True)
 
 
-def plan_for_finn(model: Path, folder: Path, lut: float, **options: Any) -> Path:
+def plan_for_finn(model: Path, folder: Path, **options: Any) -> Path:
+    wishes = folder / "wishes.yaml"
+    wishes.write_text("fix: {Thresholding_rtl_0: fpga0.SLR0, LabelSelect_hls_0: fpga0.SLR1}\n")
     options |= {"finn": "plus", "constraint_style": "hard", "effort": "fast", "plots": False}
-    ff.plan(model, "alveo-u250", cap={"LUT": lut}, **options).save(folder / "out")
+    ff.plan(model, "alveo-u250", constraints=wishes, fps=1e6, **options).save(folder / "out")
     told = folder / "out" / "finn" / "floorflow_plan.json"
     steps = json.loads(told.read_text())
     assert any(stream["slices"] for stream in steps["streams"])  # FIFOs on both sides of an SLR boundary
@@ -102,7 +104,7 @@ def test_finns_own_dataflow_graph_is_verified_too_though_no_step_makes_a_parent_
 ) -> None:
     finn_plus.build(*planned, tmp_path / "network", "step_specialize_layers", network=True)
     graph = tmp_path / "network" / "intermediate_models" / "step_specialize_layers.onnx"
-    told = verified(graph, plan_for_finn(graph, tmp_path, 0.01), tmp_path / "build", finn_plus)
+    told = verified(graph, plan_for_finn(graph, tmp_path), tmp_path / "build", finn_plus)
     assert [tuple(each) for each in told["verified"]] == ORDER[3:]
     assert results(tmp_path / "build")["stitched_ip_rtlsim"] == ["SUCCESS"] * FRAMES
 
