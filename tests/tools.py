@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +30,16 @@ def need_module(name: str, reason: str) -> None:
 def need_tcl() -> None:
     """Ask for the Tcl interpreter that the model of Vivado runs in."""
     need_module("tkinter", "the model of Vivado needs Python's tkinter for its Tcl interpreter")
+
+
+def need_program(name: str) -> str:
+    """Return the path of a program outside Python, such as ``verilator``, that the gate installs."""
+    found = shutil.which(name)
+    if found is None:
+        if os.environ.get("FLOORFLOW_TOOLS_REQUIRED"):
+            pytest.fail(f"{name} is not installed (see .ci/run)")
+        pytest.skip(f"{name} is not installed (see .ci/run)")
+    return found
 
 
 def need_finn_plus() -> Path:

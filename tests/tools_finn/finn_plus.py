@@ -7,7 +7,8 @@ PATH, "graph": PATH, "part": PART, "styles": PATH}``, ``{"do": "specialise", "la
 "ports": [[INPUTS, OUTPUTS], ...], "styles": PATH, "folding": PATH, "part": PART}``, ``{"do": "turn", "model": PATH,
 "graph": PATH, "input_too": IS_TURNED}``, ``{"do": "fifos", "graph": PATH,
 "folding": PATH, "fifos": PATH, "part": PART}``, ``{"do": "dma", "graph": PATH, "port": BITS}``, ``{"do": "lower",
-"fifos": [[SEEN, NEEDED, BITS], ...]}``, ``{"do": "connect", "kernels": [[NAME, INPUTS, OUTPUTS], ...], "steps": PATH}``
+"fifos": [[SEEN, NEEDED, BITS], ...]}``, ``{"do": "hdl", "fifos": [[NAME, BITS, DEPTH, STYLE], ...], "folder": PATH,
+"part": PART}``, ``{"do": "connect", "kernels": [[NAME, INPUTS, OUTPUTS], ...], "steps": PATH}``
 or ``{"do": "build", "graph": PATH, "network": IS_ONE, "steps": PATH, "output": PATH, "stop": STEP, "verify": IS_ASKED, "mistake": NAME}``;
 its answer is a JSON line with ``nodes``, or with ``error``. FINN+ runs without Vivado up to its estimates. Its log goes to
 standard error.
@@ -319,6 +320,19 @@ def dma(job: dict[str, Any]) -> dict[str, Any]:
     return {"nodes": nodes, "attributes": attributes, "ports": dict(pynq_native_port_width)}
 
 
+def hdl(job: dict[str, Any]) -> dict[str, Any]:
+    """Let FINN+ write a module for each FIFO of [NAME, BITS, DEPTH, RAM_STYLE], and tell where the module inside is."""
+    from finn.util.basic import fifo_rtl_files
+
+    for name, bits, depth, style in job["fifos"]:
+        attributes = {"folded_shape": [1, 1], "normal_shape": [1, 1], "dataType": f"UINT{bits}", "inFIFODepths": [2]}
+        attributes |= {"depth": depth, "ram_style": style, "backend": "fpgadataflow", "code_gen_dir_ipgen": job["folder"]}
+        domain = "finn.custom_op.fpgadataflow.rtl"
+        node = helper.make_node("StreamingFIFO_rtl", ["in"], ["out"], name, domain=domain, **attributes)
+        getCustomOp(node).generate_hdl(None, job["part"], 4.0)
+    return {"sources": fifo_rtl_files()}
+
+
 def lower(job: dict[str, Any]) -> dict[str, Any]:
     """Let FINN+'s own search lower FIFOs, each of which keeps the rate from so many words on.
 
@@ -350,7 +364,7 @@ def answer(line: str) -> dict[str, Any]:
     try:
         with redirect_stdout(sys.stderr):
             jobs = {"build": build, "convert": convert, "estimate": estimate, "fifos": fifos, "specialise": specialise}
-            jobs |= {"turn": turn, "dma": dma, "lower": lower, "connect": connect}
+            jobs |= {"turn": turn, "dma": dma, "lower": lower, "connect": connect, "hdl": hdl}
             return jobs[job["do"]](job)
     except Exception as error:  # noqa: BLE001 - whatever FINN+ raises is the answer
         traceback.print_exc()
