@@ -9,9 +9,9 @@ PATH, "graph": PATH, "part": PART, "styles": PATH}``, ``{"do": "specialise", "la
 "folding": PATH, "fifos": PATH, "part": PART}``, ``{"do": "dma", "graph": PATH, "port": BITS}``, ``{"do": "lower",
 "fifos": [[SEEN, NEEDED, BITS], ...]}``, ``{"do": "hdl", "fifos": [[NAME, BITS, DEPTH, STYLE], ...], "folder": PATH,
 "part": PART}``, ``{"do": "connect", "kernels": [[NAME, INPUTS, OUTPUTS], ...], "steps": PATH}``
-or ``{"do": "build", "graph": PATH, "network": IS_ONE, "steps": PATH, "output": PATH, "stop": STEP, "verify": IS_ASKED, "mistake": NAME}``;
-its answer is a JSON line with ``nodes``, or with ``error``. FINN+ runs without Vivado up to its estimates. Its log goes to
-standard error.
+or ``{"do": "build", "graph": PATH, "network": IS_ONE, "steps": PATH, "output": PATH, "stop": STEP, "verify": IS_ASKED,
+"mistake": NAME}``; its answer is a JSON line with ``nodes``, or with ``error``. FINN+ runs without Vivado up to its
+estimates. Its log goes to standard error.
 """
 
 import importlib
@@ -326,7 +326,12 @@ def hdl(job: dict[str, Any]) -> dict[str, Any]:
 
     for name, bits, depth, style in job["fifos"]:
         attributes = {"folded_shape": [1, 1], "normal_shape": [1, 1], "dataType": f"UINT{bits}", "inFIFODepths": [2]}
-        attributes |= {"depth": depth, "ram_style": style, "backend": "fpgadataflow", "code_gen_dir_ipgen": job["folder"]}
+        attributes |= {
+            "depth": depth,
+            "ram_style": style,
+            "backend": "fpgadataflow",
+            "code_gen_dir_ipgen": job["folder"],
+        }
         domain = "finn.custom_op.fpgadataflow.rtl"
         node = helper.make_node("StreamingFIFO_rtl", ["in"], ["out"], name, domain=domain, **attributes)
         getCustomOp(node).generate_hdl(None, job["part"], 4.0)

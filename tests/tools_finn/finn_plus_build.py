@@ -14,7 +14,8 @@ from qonnx.custom_op.registry import getCustomOp
 from qonnx.transformation.base import Transformation
 
 VIVADO = ("PrepareIP", "HLSSynthIP", "CreateStitchedIP", "CreateVitisXO", "MakeZYNQProject")
-LEFT_OUT = ("step_create_stitched_ip", "step_generate_estimate_reports")
+STITCHING = "step_create_stitched_ip"
+LEFT_OUT = (STITCHING, "step_generate_estimate_reports")
 WORK = os.environ["FINN_BUILD_DIR"]
 NEEDS_WEIGHTS = "step_minimize_bit_width"
 """Saved graphs hold no weights; without them types would shrink to nothing."""
@@ -29,6 +30,17 @@ class Nothing(Transformation):
 
     def apply(self, model: Any) -> Any:
         """Change nothing."""
+        return model, False
+
+
+class EmptyStitch(Nothing):
+    """What leaves an empty folder in the place of a stitched IP."""
+
+    def apply(self, model: Any) -> Any:
+        """Name the folder, as FINN+'s step copies it."""
+        folder = Path(WORK) / "stitched"
+        folder.mkdir(exist_ok=True)
+        model.set_metadata_prop("vivado_stitch_proj", str(folder))
         return model, False
 
 
@@ -149,6 +161,7 @@ def verify_in_python(steps: Any, ran: list[str]) -> list[tuple[str, str]]:
 
     own, called = steps.verify_step, []
     steps.PrepareCppSim = steps.CompileCppSim = Nothing
+    steps.CreateStitchedIP = EmptyStitch
 
     def verify_step(model: Any, cfg: Any, step_name: str, need_parent: bool) -> None:
         called.append((ran[-1], step_name))
@@ -206,16 +219,28 @@ def change_weights(model: Any) -> None:
 MISTAKES = {"wire": swap_wire, "weight": change_weights}
 
 
+def left_out_of(*, is_light: bool, verify: bool) -> set[str]:
+    """Return the steps that are not run."""
+    return {*LEFT_OUT, *([NEEDS_WEIGHTS] if is_light else [])} - ({STITCHING} if verify else set())
+
+
 def build(
     model: Any, folder: Path, output: Path, stop: str, *, is_light: bool, verify: bool = False, mistake: str = ""
 ) -> dict[str, Any]:
     """Run the steps of ``folder/build.yaml`` up to ``stop``; return their names and the kernels that FINN+ made.
 
-    With ``verify`` FINN+ verifies in Python where the file says; a ``mistake`` is made behind the generation of hardware.
+    With ``verify`` FINN+ verifies in Python where the file says; a ``mistake`` is made where hardware is generated.
     """
     steps = load_steps()
     ran: list[str] = []
     executed: dict[str, list[list[float]]] = {}
+
+    def look_on(model: Any, config: Any, step: str) -> None:
+        if step == "step_generate_hardware" and mistake:
+            MISTAKES[mistake](model)
+        if verify and step in ("step_create_dataflow_partition", "floorflow_fifos"):
+            executed[step] = scores(model, config, output / "intermediate_models" / "executed.onnx")
+
     own_verify = steps.verify_step
     verified = verify_in_python(steps, ran) if verify else []
     for node in model.graph.node:
@@ -228,23 +253,18 @@ def build(
     try:
         config = DataflowBuildConfig.construct_from(folder / "build.yaml")
         config.output_dir = str(output)
-        if not verify:
-            config.verify_steps = None
+        config.verify_steps = config.verify_steps if verify else None
+        left_out = left_out_of(is_light=is_light, verify=verify)
         for step in resolve_build_steps(config):
-            left_out = LEFT_OUT[verify:]
-            if step.__name__ in left_out or (is_light and step.__name__ == NEEDS_WEIGHTS):
+            if step.__name__ in left_out:
                 continue
             if step.__name__ == "floorflow_link":
                 give_xos(model, output)
             own = getattr(steps, step.__name__, step)
             ran.append(step.__name__)
-            model.set_metadata_prop("vivado_stitch_proj", WORK)
             model = own(model, config)
             (output / "intermediate_models").mkdir(parents=True, exist_ok=True)
-            if step.__name__ == "step_generate_hardware" and mistake:
-                MISTAKES[mistake](model)
-            if verify and step.__name__ in ("step_create_dataflow_partition", "floorflow_fifos"):
-                executed[step.__name__] = scores(model, config, output / "intermediate_models" / "executed.onnx")
+            look_on(model, config, step.__name__)
             model.save(str(output / "intermediate_models" / f"{step.__name__}.onnx"))
             if step.__name__ == stop:
                 break
@@ -260,4 +280,11 @@ def build(
         kernel = {name: instance.get_nodeattr(name) for name in ("model", "slr", "mem_port", "device_id")}
         kernels.append({"name": node.name, "inputs": list(node.input), "outputs": list(node.output), **kernel})
     cards = linked(model, config) if links and config.partitioning_configuration is not None else {}
-    return {"steps": ran, "verified": verified, "scores": executed, "kernels": kernels, "links": [path.read_text() for path in links], "cards": cards}
+    return {
+        "steps": ran,
+        "verified": verified,
+        "scores": executed,
+        "kernels": kernels,
+        "links": [path.read_text() for path in links],
+        "cards": cards,
+    }

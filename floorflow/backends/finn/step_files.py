@@ -97,7 +97,7 @@ VERIFYING_PLUS = {
     **{step: name for step, name in VERIFYING.items() if step != "floorflow_cppsim"},
     "step_minimize_bit_width": "folded_hls_cppsim",
 }
-"""The same of FINN+. Its node_by_node_rtlsim is left out: the stitched simulation sees the same nodes and their FIFOs."""
+"""The same of FINN+. Its node_by_node_rtlsim is left out: the stitched IP has the same nodes, and FIFOs."""
 
 
 def step_files(

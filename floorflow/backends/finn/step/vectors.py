@@ -13,7 +13,12 @@ VECTORS = ("floorflow_input.npy", "floorflow_expected.npy")
 """Their files in the build's output folder. A build that names other files has vectors of the user's."""
 RESULTS = "verify_*_{result}.np[yz]"
 """What FINN's verify_step leaves of each input in verification_output: SUCCESS or FAIL."""
-SOFTWARE = ("verify_qonnx_to_finn_python", "verify_finn_onnx_python", "verify_initial_python", "verify_streamlined_python")
+SOFTWARE = (
+    "verify_qonnx_to_finn_python",
+    "verify_finn_onnx_python",
+    "verify_initial_python",
+    "verify_streamlined_python",
+)
 HARDWARE = ("verify_folded_hls_cppsim", "verify_node_by_node_rtlsim", "verify_stitched_ip_rtlsim")
 """How these begin, in the order of the steps; the first is FINN main's name of what FINN+ calls as the second."""
 NEAR = 1e-3
