@@ -48,10 +48,10 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 111_342,
-    "files of floorflow": 628,
+    "lines of floorflow": 111_615,
+    "files of floorflow": 629,
     "lines of verify": 17_667,
-    "lines of tests": 62_297,
+    "lines of tests": 62_900,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 22,
 }

@@ -219,6 +219,16 @@ def change_weights(model: Any) -> None:
 MISTAKES = {"wire": swap_wire, "weight": change_weights}
 
 
+def kernels_in(model: Any) -> list[dict[str, Any]]:
+    """Return what FINN+ made kernels."""
+    kernels = []
+    for node in model.get_nodes_by_op_type("StreamingDataflowPartition"):
+        instance = getCustomOp(node)
+        kernel = {name: instance.get_nodeattr(name) for name in ("model", "slr", "mem_port", "device_id")}
+        kernels.append({"name": node.name, "inputs": list(node.input), "outputs": list(node.output), **kernel})
+    return kernels
+
+
 def left_out_of(*, is_light: bool, verify: bool) -> set[str]:
     """Return the steps that are not run."""
     return {*LEFT_OUT, *([NEEDS_WEIGHTS] if is_light else [])} - ({STITCHING} if verify else set())
@@ -274,17 +284,12 @@ def build(
         sys.path.remove(str(folder))
         steps.verify_step = own_verify
     links = sorted(Path(model.get_metadata_prop("vitis_link_configs") or "/nowhere").glob("*/config.yaml"))
-    kernels = []
-    for node in model.get_nodes_by_op_type("StreamingDataflowPartition"):
-        instance = getCustomOp(node)
-        kernel = {name: instance.get_nodeattr(name) for name in ("model", "slr", "mem_port", "device_id")}
-        kernels.append({"name": node.name, "inputs": list(node.input), "outputs": list(node.output), **kernel})
     cards = linked(model, config) if links and config.partitioning_configuration is not None else {}
     return {
         "steps": ran,
         "verified": verified,
         "scores": executed,
-        "kernels": kernels,
+        "kernels": kernels_in(model),
         "links": [path.read_text() for path in links],
         "cards": cards,
     }
