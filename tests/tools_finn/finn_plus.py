@@ -299,8 +299,8 @@ def build(job: dict[str, Any]) -> dict[str, Any]:
         spell_out(model.graph)
         of_image(model.graph)
         model.set_tensor_datatype(model.graph.input[0].name, DataType["UINT8"])
-    is_light = not job["network"] and not job["verify"]
-    asked = {"is_light": is_light, "verify": job["verify"], "mistake": job["mistake"]}
+    is_light = not job["network"] and not job.get("verify", False)
+    asked = {"is_light": is_light, "verify": job.get("verify", False), "mistake": job.get("mistake", "")}
     return built(model, Path(job["steps"]), Path(job["output"]), job["stop"], **asked)
 
 
