@@ -45,7 +45,7 @@ BUDGET_CPU_S = {
     "search": 120,
     "segments": 28,
     "study": 36,
-    "tools_finn": 65,
+    "tools_finn": 125,
     "tools_hls4ml": 10,
     "verify": 65,
 }

@@ -7,11 +7,12 @@ PATH, "graph": PATH, "part": PART, "styles": PATH}``, ``{"do": "specialise", "la
 "ports": [[INPUTS, OUTPUTS], ...], "styles": PATH, "folding": PATH, "part": PART}``, ``{"do": "turn", "model": PATH,
 "graph": PATH, "input_too": IS_TURNED}``, ``{"do": "fifos", "graph": PATH,
 "folding": PATH, "fifos": PATH, "part": PART}``, ``{"do": "dma", "graph": PATH, "port": BITS}``, ``{"do": "lower",
-"fifos": [[SEEN, NEEDED, BITS], ...]}``, ``{"do": "pack", "type": TYPE, "words": [[VALUE, ...], ...]}``,
+"fifos": [[SEEN, NEEDED, BITS], ...]}``, ``{"do": "hdl", "fifos": [[NAME, BITS, DEPTH, STYLE], ...], "folder": PATH,
+"part": PART}``, ``{"do": "pack", "type": TYPE, "words": [[VALUE, ...], ...]}``,
 ``{"do": "connect", "kernels": [[NAME, INPUTS, OUTPUTS], ...], "steps": PATH}``
-or ``{"do": "build", "graph": PATH, "network": IS_ONE, "steps": PATH, "output": PATH, "stop": STEP}``; its answer
-is a JSON line with ``nodes``, or with ``error``. FINN+ runs without Vivado up to its estimates. Its log goes to
-standard error.
+or ``{"do": "build", "graph": PATH, "network": IS_ONE, "steps": PATH, "output": PATH, "stop": STEP, "verify": IS_ASKED,
+"mistake": NAME}``; its answer is a JSON line with ``nodes``, or with ``error``. FINN+ runs without Vivado up to its
+estimates. Its log goes to standard error.
 """
 
 import importlib
@@ -298,7 +299,9 @@ def build(job: dict[str, Any]) -> dict[str, Any]:
         spell_out(model.graph)
         of_image(model.graph)
         model.set_tensor_datatype(model.graph.input[0].name, DataType["UINT8"])
-    return built(model, Path(job["steps"]), Path(job["output"]), job["stop"], is_light=not job["network"])
+    is_light = not job["network"] and not job.get("verify", False)
+    asked = {"is_light": is_light, "verify": job.get("verify", False), "mistake": job.get("mistake", "")}
+    return built(model, Path(job["steps"]), Path(job["output"]), job["stop"], **asked)
 
 
 def connect(job: dict[str, Any]) -> dict[str, Any]:
@@ -316,6 +319,24 @@ def dma(job: dict[str, Any]) -> dict[str, Any]:
     nodes = [[op.get_nodeattr(name) for name in told] for n, op in operators if n.op_type.startswith("IODMA")]
     attributes = {node.op_type: sorted(op.get_nodeattr_types()) for node, op in operators}
     return {"nodes": nodes, "attributes": attributes, "ports": dict(pynq_native_port_width)}
+
+
+def hdl(job: dict[str, Any]) -> dict[str, Any]:
+    """Let FINN+ write a module for each FIFO of [NAME, BITS, DEPTH, RAM_STYLE], and tell where the module inside is."""
+    from finn.util.basic import fifo_rtl_files
+
+    for name, bits, depth, style in job["fifos"]:
+        attributes = {"folded_shape": [1, 1], "normal_shape": [1, 1], "dataType": f"UINT{bits}", "inFIFODepths": [2]}
+        attributes |= {
+            "depth": depth,
+            "ram_style": style,
+            "backend": "fpgadataflow",
+            "code_gen_dir_ipgen": job["folder"],
+        }
+        domain = "finn.custom_op.fpgadataflow.rtl"
+        node = helper.make_node("StreamingFIFO_rtl", ["in"], ["out"], name, domain=domain, **attributes)
+        getCustomOp(node).generate_hdl(None, job["part"], 4.0)
+    return {"sources": fifo_rtl_files()}
 
 
 def lower(job: dict[str, Any]) -> dict[str, Any]:
@@ -360,7 +381,7 @@ def answer(line: str) -> dict[str, Any]:
     try:
         with redirect_stdout(sys.stderr):
             jobs = {"build": build, "convert": convert, "estimate": estimate, "fifos": fifos, "specialise": specialise}
-            jobs |= {"turn": turn, "dma": dma, "lower": lower, "connect": connect, "pack": pack}
+            jobs |= {"turn": turn, "dma": dma, "lower": lower, "connect": connect, "pack": pack, "hdl": hdl}
             return jobs[job["do"]](job)
     except Exception as error:  # noqa: BLE001 - whatever FINN+ raises is the answer
         traceback.print_exc()

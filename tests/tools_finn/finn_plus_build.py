@@ -16,7 +16,8 @@ from qonnx.custom_op.registry import getCustomOp
 from qonnx.transformation.base import Transformation
 
 VIVADO = ("PrepareIP", "HLSSynthIP", "CreateStitchedIP", "CreateVitisXO", "MakeZYNQProject")
-LEFT_OUT = ("step_create_stitched_ip", "step_generate_estimate_reports")
+STITCHING = "step_create_stitched_ip"
+LEFT_OUT = (STITCHING, "step_generate_estimate_reports")
 WORK = os.environ["FINN_BUILD_DIR"]
 NEEDS_WEIGHTS = "step_minimize_bit_width"
 """Saved graphs hold no weights; without them types would shrink to nothing."""
@@ -31,6 +32,17 @@ class Nothing(Transformation):
 
     def apply(self, model: Any) -> Any:
         """Change nothing."""
+        return model, False
+
+
+class EmptyStitch(Nothing):
+    """What leaves an empty folder in the place of a stitched IP."""
+
+    def apply(self, model: Any) -> Any:
+        """Name the folder, as FINN+'s step copies it."""
+        folder = Path(WORK) / "stitched"
+        folder.mkdir(exist_ok=True)
+        model.set_metadata_prop("vivado_stitch_proj", str(folder))
         return model, False
 
 
@@ -168,13 +180,120 @@ def type_ends(model: Any) -> None:
         model.set_tensor_datatype(tensor, getattr(getCustomOp(node), ask)())
 
 
-def build(model: Any, folder: Path, output: Path, stop: str, *, is_light: bool) -> dict[str, Any]:
-    """Run the steps of ``folder/build.yaml`` up to ``stop``; return their names and the kernels that FINN+ made."""
-    steps = load_steps()
+def verify_in_python(steps: Any, ran: list[str]) -> list[tuple[str, str]]:
+    """Let FINN+'s own verify_step execute in Python what it would simulate; return where it is called, as it is."""
+    from finn.util.verification import despecialize_model
+
+    own, called = steps.verify_step, []
+    steps.PrepareCppSim = steps.CompileCppSim = Nothing
+    steps.CreateStitchedIP = EmptyStitch
+
+    def verify_step(model: Any, cfg: Any, step_name: str, need_parent: bool) -> None:
+        called.append((ran[-1], step_name))
+        own(despecialize_model(model), cfg, step_name, need_parent=need_parent)
+
+    steps.verify_step = verify_step
+    return called
+
+
+def scores(model: Any, config: Any, path: Path) -> list[list[float]]:
+    """Return what reaches LabelSelect of each verification input, FINN+ executing a dataflow graph in Python."""
+    import numpy as np
+    from finn.util.execution import execute_parent
+    from finn.util.verification import despecialize_model
+
+    despecialize_model(model).save(str(path))
+    parent = path.with_name("dataflow_parent.onnx")
+    (last,) = (node for node in model.graph.node if node.op_type.startswith("LabelSelect"))
+    found = []
+    for frame in np.load(config.verify_input_npy):
+        told = execute_parent(parent, path, frame[np.newaxis], return_full_ctx=True)
+        (name,) = (name for name in told if name.endswith(f"Partition_0_{last.input[0]}"))
+        found.append(told[name].flatten().tolist())
+    return found
+
+
+def swap_wire(model: Any) -> None:
+    """Let a matrix unit read another engine's stream of the same shape and type, from behind its FIFO."""
+
+    def told(name: str) -> tuple[Any, ...]:
+        return tuple(model.get_tensor_shape(name)), model.get_tensor_datatype(name)
+
+    def engine(name: str) -> str:
+        made = model.find_producer(name)
+        return engine(made.input[0]) if made.op_type.startswith(("StreamingFIFO", "StreamingData")) else made.name
+
+    fifos = [node.output[0] for node in model.graph.node if node.op_type.startswith("StreamingFIFO")][1:]
+    for node in reversed([node for node in model.graph.node if node.op_type.startswith("MVAU")]):
+        own = node.input[0]
+        ahead = fifos[: fifos.index(own)] if own in fifos else []
+        other = next((name for name in ahead if told(name) == told(own) and engine(name) != engine(own)), None)
+        if other is not None:
+            node.input[0] = other
+            return
+    raise AssertionError("no two streams are alike")
+
+
+def change_weights(model: Any) -> None:
+    """Turn the weights of the last matrix unit over, row by row."""
+    node = [node for node in model.graph.node if node.op_type.startswith("MVAU")][-1]
+    weights = model.get_initializer(node.input[1])
+    model.set_initializer(node.input[1], weights[:, ::-1].copy())
+
+
+MISTAKES = {"wire": swap_wire, "weight": change_weights}
+
+
+def make_ready(model: Any, *, is_light: bool) -> None:
+    """Let nodes keep their names, whatever they are called later, and type the ends of a saved graph."""
     for node in model.graph.node:
-        node.doc_string = node.name  # stays with the node, whatever it is called later
+        node.doc_string = node.name
     if is_light:
         type_ends(model)
+
+
+def linked_for_host(model: Any, config: Any, steps: Any) -> dict[str, Any]:
+    """Return what FINN+ links on each card, and leave what the host needs."""
+    cards = linked(model, config)
+    leave_for_host(model, config, steps)
+    return cards
+
+
+def kernels_in(model: Any) -> list[dict[str, Any]]:
+    """Return what FINN+ made kernels."""
+    kernels = []
+    for node in model.get_nodes_by_op_type("StreamingDataflowPartition"):
+        instance = getCustomOp(node)
+        kernel = {name: instance.get_nodeattr(name) for name in ("model", "slr", "mem_port", "device_id")}
+        kernels.append({"name": node.name, "inputs": list(node.input), "outputs": list(node.output), **kernel})
+    return kernels
+
+
+def left_out_of(*, is_light: bool, verify: bool) -> set[str]:
+    """Return the steps that are not run."""
+    return {*LEFT_OUT, *([NEEDS_WEIGHTS] if is_light else [])} - ({STITCHING} if verify else set())
+
+
+def build(
+    model: Any, folder: Path, output: Path, stop: str, *, is_light: bool, verify: bool = False, mistake: str = ""
+) -> dict[str, Any]:
+    """Run the steps of ``folder/build.yaml`` up to ``stop``; return their names and the kernels that FINN+ made.
+
+    With ``verify`` FINN+ verifies in Python where the file says; a ``mistake`` is made where hardware is generated.
+    """
+    steps = load_steps()
+    ran: list[str] = []
+    executed: dict[str, list[list[float]]] = {}
+
+    def look_on(model: Any, config: Any, step: str) -> None:
+        if step == "step_generate_hardware" and mistake:
+            MISTAKES[mistake](model)
+        if verify and step in ("step_create_dataflow_partition", "floorflow_fifos"):
+            executed[step] = scores(model, config, output / "intermediate_models" / "executed.onnx")
+
+    own_verify = steps.verify_step
+    verified = verify_in_python(steps, ran) if verify else []
+    make_ready(model, is_light=is_light)
     from finn.builder.build_dataflow import resolve_build_steps
     from finn.builder.build_dataflow_config import DataflowBuildConfig
 
@@ -183,16 +302,18 @@ def build(model: Any, folder: Path, output: Path, stop: str, *, is_light: bool) 
     try:
         config = DataflowBuildConfig.construct_from(folder / "build.yaml")
         config.output_dir = str(output)
-        ran = []
+        config.verify_steps = config.verify_steps if verify else None
+        left_out = left_out_of(is_light=is_light, verify=verify)
         for step in resolve_build_steps(config):
-            if step.__name__ in LEFT_OUT or (is_light and step.__name__ == NEEDS_WEIGHTS):
+            if step.__name__ in left_out:
                 continue
             if step.__name__ == "floorflow_link":
                 give_xos(model, output)
             own = getattr(steps, step.__name__, step)
+            ran.append(step.__name__)
             model = own(model, config)
             (output / "intermediate_models").mkdir(parents=True, exist_ok=True)
-            ran.append(step.__name__)
+            look_on(model, config, step.__name__)
             model.save(str(output / "intermediate_models" / f"{step.__name__}.onnx"))
             if step.__name__ == stop:
                 break
@@ -200,14 +321,14 @@ def build(model: Any, folder: Path, output: Path, stop: str, *, is_light: bool) 
             model = model.transform(zynq_build(config, output))
     finally:
         sys.path.remove(str(folder))
+        steps.verify_step = own_verify
     links = sorted(Path(model.get_metadata_prop("vitis_link_configs") or "/nowhere").glob("*/config.yaml"))
-    kernels = []
-    for node in model.get_nodes_by_op_type("StreamingDataflowPartition"):
-        instance = getCustomOp(node)
-        kernel = {name: instance.get_nodeattr(name) for name in ("model", "slr", "mem_port", "device_id")}
-        kernels.append({"name": node.name, "inputs": list(node.input), "outputs": list(node.output), **kernel})
-    cards = {}
-    if links and config.partitioning_configuration is not None:
-        cards = linked(model, config)
-        leave_for_host(model, config, steps)
-    return {"steps": ran, "kernels": kernels, "links": [path.read_text() for path in links], "cards": cards}
+    joins = links and config.partitioning_configuration is not None
+    return {
+        "steps": ran,
+        "verified": verified,
+        "scores": executed,
+        "kernels": kernels_in(model),
+        "links": [path.read_text() for path in links],
+        "cards": linked_for_host(model, config, steps) if joins else {},
+    }

@@ -62,6 +62,10 @@ ANY_SLR = -1
 """What FINN takes for a node that may lie in any SLR: where nothing is constrained, of several."""
 
 
+FRAMES_VERIFIED = 4
+"""FINN simulates each from reset, by itself."""
+
+
 @dataclass(frozen=True)
 class Foreseen:
     """FINN's graph of a network as foreseen from the plan: nodes, their places, kernels and names.
@@ -206,6 +210,7 @@ def _data(one: NetworkInPhase) -> dict[str, Any]:
             name: _place(one, slot) for name, slot in sorted(one.phase.partition.assignment.items()) if name in own
         },
         "dma": _dma(one),
+        "vectors": {"frames": FRAMES_VERIFIED, "seed": plan.options.seed},
     }
 
 

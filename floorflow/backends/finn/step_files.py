@@ -14,6 +14,7 @@ from typing import Any
 from floorflow.assets import asset_folder
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.step.bundle import bundled
+from floorflow.backends.finn.step.vectors import VECTORS
 from floorflow.backends.finn.step_data import NetworkInPhase, step_data
 from floorflow.backends.finn.tool_depths import LARGEST_VIVADO
 from floorflow.errors import InputError, some
@@ -44,6 +45,7 @@ FRONT = (
 BACK_MAIN = (
     "step_specialize_layers",
     "floorflow_fold",
+    "floorflow_cppsim",
     "step_minimize_bit_width",
     "step_generate_estimate_reports",
     "floorflow_fifos",
@@ -51,6 +53,7 @@ BACK_MAIN = (
     "step_hw_ipgen",
     "step_set_fifo_depths",
     "step_create_stitched_ip",
+    "floorflow_verified",
     "floorflow_place",
     "floorflow_constrain",
     "step_synthesize_bitfile",
@@ -69,6 +72,7 @@ BACK_PLUS = (
     "floorflow_fifos",
     "step_generate_hardware",
     "step_create_stitched_ip",
+    "floorflow_verified",
     "floorflow_place",
     "step_prepare_synthesis",
     "floorflow_constrain",
@@ -77,6 +81,23 @@ BACK_PLUS = (
     "step_make_driver",
     "step_deployment_package",
 )
+
+OUTPUT = "build"
+"""The folder that FINN+ builds into, and FINN main if no other is given."""
+VECTOR_KEYS = ("verify_input_npy", "verify_expected_output_npy")
+VERIFYING = {
+    "step_qonnx_to_finn": "finn_onnx_python",
+    "step_tidy_up": "initial_python",
+    "step_streamline": "streamlined_python",
+    "floorflow_cppsim": "folded_hls_cppsim",
+    "step_create_stitched_ip": "stitched_ip_rtlsim",
+}
+"""At the end of which steps FINN main verifies, and what it calls that: its VerificationStepType."""
+VERIFYING_PLUS = {
+    **{step: name for step, name in VERIFYING.items() if step != "floorflow_cppsim"},
+    "step_minimize_bit_width": "folded_hls_cppsim",
+}
+"""The same of FINN+. Its node_by_node_rtlsim is left out: the stitched IP has the same nodes, and FIFOs."""
 
 
 def step_files(
@@ -112,6 +133,13 @@ def steps(data: Mapping[str, Any], *, plus: bool) -> list[str]:
     if len(data["fpgas"]) > 1:
         found = [OVER_CARDS.get(name, name) for name in found if name != "step_create_stitched_ip"]
     left_out = set() if data["known_fifos"] else {"floorflow_fifos"}
+    verified = verify_steps(found, plus=plus)
+    if verified:
+        found.insert(0, "floorflow_vectors")
+    else:
+        left_out |= {"floorflow_verified"}
+    if "folded_hls_cppsim" not in verified:
+        left_out |= {"floorflow_cppsim"}
     if _flow(data) != "vitis_alveo":
         left_out |= {"floorflow_link"}
     if "part_of_a_design" in data:
@@ -120,6 +148,16 @@ def steps(data: Mapping[str, Any], *, plus: bool) -> list[str]:
         left_out |= {"floorflow_place", "step_prepare_synthesis", "step_synthesize_bitfile"}
         left_out |= {"step_make_pynq_driver", "step_make_driver", "step_deployment_package"}
     return [name for name in found if name not in left_out]
+
+
+def verify_steps(names: Sequence[str], *, plus: bool) -> list[str]:
+    """Return where FINN verifies, in the order of a build's steps: of a phase only what lies ahead of the cut.
+
+    Behind it FINN would give the network's input to a part of the network.
+    """
+    whole = names[: names.index("floorflow_cut")] if "floorflow_cut" in names else names
+    where = VERIFYING_PLUS if plus else VERIFYING
+    return [where[name] for name in whole if name in where]
 
 
 def _flow(data: Mapping[str, Any]) -> str | None:
@@ -137,14 +175,18 @@ def _settings(data: Mapping[str, Any], *, plus: bool) -> dict[str, Any]:
     outputs = ["estimate_reports", *([] if several else ["stitched_ip"])]  # each kernel is one, no card holds all
     if flow is not None:
         outputs += ["bitfile", "pynq_driver", "deployment_package"]
+    verified = verify_steps(steps(data, plus=plus), plus=plus)
     found: dict[str, Any] = {
-        "output_dir": "build",
+        "output_dir": OUTPUT,
         "synth_clk_period_ns": round(1000 / data["clock_mhz"], 6),
         "generate_outputs": outputs,
         "standalone_thresholds": _thresholds_apart(data),
         "folding_config_file": "folding_config.json",
         "auto_fifo_depths": not data["known_fifos"],
     }
+    if verified:
+        files = (f"{OUTPUT}/{name}" for name in VECTORS)
+        found |= {"verify_steps": verified, **dict(zip(VECTOR_KEYS, files, strict=True))}
     if flow is None:
         found["fpga_part"] = first["part"]
     else:
@@ -183,6 +225,7 @@ def _build_yaml(data: Mapping[str, Any]) -> str:
     lines = [
         "# For FINN+, from this folder: PYTHONPATH=. finn build build.yaml MODEL.onnx",
         "# floorflow's steps set folding, FIFOs and places on the nodes that they find; the files are for reading.",
+        *(f"# {line}" for line in _verified_told(data, plus=True)),
     ]
     for key, value in _settings(data, plus=True).items():
         if isinstance(value, list):
@@ -206,6 +249,10 @@ def _build_py(data: Mapping[str, Any]) -> str:
         text = repr(value)
         if key in files:
             text = f'str(HERE / "{value}")'
+        elif key in VECTOR_KEYS:
+            text = f'f"{{output_dir}}/{value.removeprefix(OUTPUT + "/")}"'
+        elif key == "verify_steps":
+            text = "[" + ", ".join(f'VerificationStepType("{name}")' for name in value) + "]"
         elif key == "generate_outputs":
             text = "[" + ", ".join(f"DataflowOutputType.{name.upper()}" for name in value) + "]"
         elif key == "shell_flow_type":
@@ -215,12 +262,36 @@ def _build_py(data: Mapping[str, Any]) -> str:
         lines.append(f"        {key}={text},")
     names = steps(data, plus=False)
     listed = ",\n    ".join(f"floorflow_step.{n}" if n.startswith("floorflow_") else f'"{n}"' for n in names)
-    return _SCRIPT.replace("@STEPS@", listed).replace("@SETTINGS@", "\n".join(lines))
+    told = "\n".join(_verified_told(data, plus=False))
+    return _SCRIPT.replace("@STEPS@", listed).replace("@SETTINGS@", "\n".join(lines)).replace("@VERIFIED@", told)
+
+
+def _verified_told(data: Mapping[str, Any], *, plus: bool) -> list[str]:
+    """Return what verification sees of what floorflow's steps rewrite."""
+    names = steps(data, plus=plus)
+    found = verify_steps(names, plus=plus)
+    if not found:
+        return ["verify_steps: none, for FINN verifies whole networks, and a phase is a part of one."]
+    seen = []
+    if front := [name for name in found if name.endswith("_python")]:
+        seen.append(f"verify_steps: {', '.join(front)} see the network ahead of its hardware.")
+    if "folded_hls_cppsim" in found:
+        seen.append("verify_steps: folded_hls_cppsim sees folding and HLS layers, no FIFO and no slice.")
+    if "stitched_ip_rtlsim" in found:
+        seen.append("verify_steps: stitched_ip_rtlsim alone sees FIFOs, memories, converters, slices and crossings.")
+        if not plus:
+            seen.append("AMD's FIFOs (impl_style vivado) are FINN's own in that simulation.")
+    elif "floorflow_cut" in names:
+        seen.append("No step sees hardware: FINN verifies whole networks, and a phase is a part of one.")
+    else:
+        seen.append("No step sees FIFOs, slices and links: no card holds all of the network, so that none is stitched.")
+    return [*seen, "floorflow_vectors makes input and expected output of the model's own weights; without them: none."]
 
 
 _SCRIPT = '''"""Build a network with FINN main (0.10) as floorflow planned it: python build.py MODEL.onnx [OUTPUT_DIR]
 
 floorflow's steps set folding, FIFOs and places on the nodes that they find, whatever FINN calls them.
+@VERIFIED@
 """
 
 import sys
@@ -235,6 +306,7 @@ from finn.builder.build_dataflow_config import (  # noqa: E402
     DataflowBuildConfig,
     DataflowOutputType,
     ShellFlowType,
+    VerificationStepType,
     VitisOptStrategyCfg,
 )
 

@@ -62,7 +62,13 @@ def stops(folder: Path, script: str, *arguments: str) -> str:
     stubs = folder / "stubs" / "finn" / "builder"
     stubs.mkdir(parents=True, exist_ok=True)
     (stubs / "build_dataflow.py").write_text("def build_dataflow_cfg(*_):\n    raise SystemExit('FINN began')\n")
-    names = ("DataflowBuildConfig", "DataflowOutputType", "ShellFlowType", "VitisOptStrategyCfg")
+    names = (
+        "DataflowBuildConfig",
+        "DataflowOutputType",
+        "ShellFlowType",
+        "VerificationStepType",
+        "VitisOptStrategyCfg",
+    )
     (stubs / "build_dataflow_config.py").write_text(
         "from unittest.mock import MagicMock\n" + "".join(f"{n} = MagicMock()\n" for n in names)
     )

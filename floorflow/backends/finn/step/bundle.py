@@ -20,6 +20,7 @@ MODULES = (
     "bind",
     "cards",
     "steps",
+    "vectors",
 )
 """The modules in the order in which each needs only earlier ones."""
 _OWN = "floorflow.backends.finn.step."
@@ -33,7 +34,7 @@ def bundled(version: str) -> str:
     imports: set[str] = set()
     with _PARSING:
         bodies = [f"# {name}\n\n{_body(_text(name), imports)}" for name in MODULES]
-        docstring = ast.get_docstring(ast.parse(_text(MODULES[-1]))) or ""
+        docstring = ast.get_docstring(ast.parse(_text("steps"))) or ""
     about = f'"""{docstring}\n\nFrom floorflow {version} (Apache-2.0); do not edit.\n"""'
     head = f"{about}\n\nfrom __future__ import annotations\n"
     return "\n".join([head, *sorted(imports, key=_import_key), "", "", "\n\n\n".join(bodies)]) + "\n"
