@@ -48,7 +48,7 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 113_822,
+    "lines of floorflow": 113_818,
     "files of floorflow": 638,
     "lines of verify": 18_113,
     "lines of tests": 64_981,

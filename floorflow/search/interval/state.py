@@ -69,8 +69,6 @@ class SearchState:
     """What FIFOs hold in the folding that was completed last."""
     reserve: dict[str, Resources] = field(default_factory=dict)
     """What each slot keeps back when it folds its segment, for what is known only afterwards."""
-    short: Resources = ZERO
-    """What the last folding lacked where all lie in one slot: where one leaves that is the interval to go on at."""
     joint_bound: JointBound | None = None
     full: dict[int, FoldingAnswer] = field(default_factory=dict)
     """The least full folding within all slots' limits together, by interval."""
@@ -216,9 +214,9 @@ class SearchState:
         return len(self.context.limits) == 1 and not (branched or self.best) and self.context.search_limits.thorough
 
     def has_folding(self, interval: int, slack: float = 0.0) -> bool:
-        """Whether a folding at FIFOs' prices leaves a share of all slots' limits together, and what was short."""
+        """Whether a folding at FIFOs' prices leaves a share of all slots' limits together."""
         priced = self.pricing.problem(self.context)
-        budget = priced.budget - share_of(priced.budget, slack) - self.short
+        budget = priced.budget - share_of(priced.budget, slack)
         return isinstance(fold_at_interval(priced.with_budget(budget), interval, prove=False), FoldingSolution)
 
     def least_priced(self, options: Mapping[str, Option], method: str) -> FoldingSolution:

@@ -61,8 +61,6 @@ def fold_whole(run: SearchState, interval: int) -> Candidate | None:
                 continue
             # With prices on FIFOs, or some of the budget kept back, nothing is proven.
             run.refused(interval, "fold", unproven((*before, folding.refusal)))
-            if len(run.context.limits) == 1 and kept.short != ZERO:
-                run.short = share_of(kept.short, kept.factors[0])
             return None
         known = attempt > 0 or bool(run.held)
         answer = run.complete(folding)
