@@ -24,6 +24,8 @@ REPO = Path(__file__).resolve().parent.parent
 OWN_FILES = {
     "api/checking_files.py": "a shipped die",
     "api/models.py": "a temporary file",
+    "backends/finn/host": "runs beside the cards, where the rest of floorflow is not",
+    "backends/finn/host_files.py": "a shipped script",
     "backends/finn/step_files.py": "shipped Tcl",
     "backends/finn/step": "runs inside FINN, where the rest of floorflow is not",
     "emit": "shipped Tcl and scripts",

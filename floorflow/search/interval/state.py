@@ -210,8 +210,10 @@ class SearchState:
     @property
     def _needs_foldings(self) -> bool:
         """Whether a folding is the plan, as all lie in one slot, and none is known: then it is worth branching for."""
-        branched = self.context.request.effort == "best"  # by `fold_nearly` too: the answer would be the same
-        return len(self.context.limits) == 1 and not (branched or self.best) and self.context.search_limits.thorough
+        request, thorough = self.context.request, self.context.search_limits.thorough
+        # At effort best `fold_nearly` branches too, and a method that was asked for is not gone round.
+        leaves_open = request.fold_method == "exact" and request.effort != "best"
+        return len(self.context.limits) == 1 and leaves_open and self.best is None and thorough
 
     def has_folding(self, interval: int, slack: float = 0.0) -> bool:
         """Whether a folding at FIFOs' prices leaves a share of all slots' limits together."""
