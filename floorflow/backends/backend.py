@@ -326,8 +326,10 @@ class Backend(Protocol):
         """Mark the options with which the host has to write the engine's memories before the first frame."""
         return np.zeros(len(options), dtype=np.bool_)
 
-    def unwritable(self, dataflow: Dataflow, slots: Sequence[int], options: Any) -> frozenset[str]:
-        """Return the engines that cannot be built if the host writes them; ``slots``: how many each FPGA has."""
+    def unwritable(
+        self, dataflow: Dataflow, engines: Iterable[str], slots: Sequence[int], options: Any
+    ) -> frozenset[str]:
+        """Return those engines that cannot be built if the host writes them; ``slots``: how many each FPGA has."""
         return frozenset()
 
     def spares_host(self, options: Any) -> bool:

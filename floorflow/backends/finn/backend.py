@@ -141,8 +141,10 @@ class FinnBackend(Backend):
         given = engine.attributes.get(RUNTIME_WEIGHTS, 0)
         return np.asarray(options.attribute(RUNTIME_WEIGHTS, given if isinstance(given, int) else 0) == 1)
 
-    def unwritable(self, dataflow: Dataflow, slots: Sequence[int], options: FinnOptions) -> frozenset[str]:
-        return unwritable_engines(dataflow, slots, options.finn)
+    def unwritable(
+        self, dataflow: Dataflow, engines: Iterable[str], slots: Sequence[int], options: FinnOptions
+    ) -> frozenset[str]:
+        return unwritable_engines(dataflow, engines, slots, options.finn)
 
     def spares_host(self, options: FinnOptions) -> bool:
         """Whether weights are written at run time only where much rests on it."""

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from floorflow.backends.finn.names import RUNTIME_WEIGHTS, VERSION_NAMES
-from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.read.ports import input_type, output_type
-from floorflow.backends.finn.step_data import NetworkInPhase
+from floorflow.backends.finn.step_data import NetworkInPhase, finn_of
 from floorflow.facts import ChannelEntry, Plan
 from floorflow.facts.topology import linked_streams
 
@@ -41,12 +40,12 @@ def host_files(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[
     plan = one.plan
     zynq = not any(fpga["platform"] for fpga in fpgas)
     into, out = (_end(one, *side, at_input=number == 0) for number, side in enumerate(_ends(one)))
-    is_plus = _version(plan) == "plus"
+    is_plus = finn_of(plan) == "plus"
     script = (Path(__file__).parent / "host" / "run.py").read_text(encoding="utf-8")
     content = {
         "schema": SCHEMA,
         "network": one.network.name if plan.replicas is None else plan.replicas.network,
-        "tool": VERSION_NAMES[_version(plan)],
+        "tool": VERSION_NAMES[finn_of(plan)],
         "clock_mhz": plan.summary.clock_mhz,
         "zynq": zynq,
         "linked": len(plan.platform.fpgas) > 1,
@@ -66,11 +65,6 @@ def host_files(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[
 
 _HINT = "it holds another design: give the bitstreams of this plan's build"
 _HINT_OF_COPIES = "vitis/relink.sh links all copies: give --bitstream CARD=LINK_DIR/a.xclbin"
-
-
-def _version(plan: Plan) -> str:
-    options = plan.options.backend_options
-    return options.finn if isinstance(options, FinnOptions) else "main"
 
 
 def _end(one: NetworkInPhase, channel: ChannelEntry, *, at_input: bool) -> dict[str, Any]:

@@ -9,7 +9,7 @@ by itself if FINN is told another SLR of it; where it lies its pblock says.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import pairwise
 from typing import Any
@@ -18,7 +18,7 @@ import networkx as nx
 
 from floorflow.backends.finn.made_graph import made_nodes
 from floorflow.backends.finn.step.graph import BuiltNode, joined
-from floorflow.backends.finn.step.kernels import NotBuildable, check_acyclic, partition_ids
+from floorflow.backends.finn.step.kernels import partition_ids
 from floorflow.backends.finn.step.match import streams_between
 from floorflow.backends.finn.step.settings import Bound, own_kernels
 from floorflow.backends.placed import Home, PlacedStream
@@ -46,8 +46,10 @@ def moves(bound: Bound) -> Moves:
 
 def waiting(bound: Bound, chosen: Moves) -> list[BuiltNode]:
     """Return the nodes of kernels that wait for themselves."""
-    nodes = bound.graph.nodes
-    ids = _ids(bound, chosen)
+    return _in_circles(bound.graph.nodes, _ids(bound, chosen))
+
+
+def _in_circles(nodes: Sequence[BuiltNode], ids: Mapping[BuiltNode, int]) -> list[BuiltNode]:
     maker = {tensor: node for node in nodes for tensor in node.outputs}
     graph: nx.DiGraph = nx.DiGraph()
     for node in nodes:
@@ -102,7 +104,7 @@ def _elsewhere(homes: Mapping[str, Mapping[str, int]], module: str) -> dict[_Spo
     return {_spot(homes[name]): name for name in far_first}
 
 
-def unwritable_engines(dataflow: Dataflow, slots: Sequence[int], finn: str) -> frozenset[str]:
+def unwritable_engines(dataflow: Dataflow, engines: Iterable[str], slots: Sequence[int], finn: str) -> frozenset[str]:
     """Return the engines that the host cannot write, as a kernel would wait for itself where both branches meet again.
 
     ``slots``: SLRs of each FPGA. An AXI-lite port begins a kernel. Where a branch with one comes to a join, that may go
@@ -111,9 +113,9 @@ def unwritable_engines(dataflow: Dataflow, slots: Sequence[int], finn: str) -> f
     """
     if len(slots) < 2 or max(slots) > 1:
         return frozenset()
-    nodes = list(_with_fifos(dataflow))
+    nodes, asked = list(_with_fifos(dataflow)), {*engines}
     plus = finn == "plus"
-    return frozenset(node.name for node in nodes if not node.is_fifo and _waits(_with_port(nodes, node), plus=plus))
+    return frozenset(node.name for node in nodes if node.name in asked and _waits(nodes, node, plus=plus))
 
 
 def _with_fifos(dataflow: Dataflow) -> Iterator[BuiltNode]:
@@ -130,18 +132,10 @@ def _with_fifos(dataflow: Dataflow) -> Iterator[BuiltNode]:
             yield BuiltNode(channel, "StreamingFIFO_rtl", {}, [channel], [behind[channel]])
 
 
-def _with_port(nodes: Sequence[BuiltNode], one: BuiltNode) -> list[BuiltNode]:
-    """Return nodes of which one has an AXI-lite port."""
-    return [replace(node, attributes=dict(WRITTEN)) if node is one else node for node in nodes]
-
-
-def _waits(nodes: Sequence[BuiltNode], *, plus: bool) -> bool:
-    """Whether a kernel of nodes in one SLR waits for itself."""
-    try:
-        check_acyclic(nodes, partition_ids(nodes, dict.fromkeys(nodes, 0), plus=plus))
-    except NotBuildable:
-        return True
-    return False
+def _waits(nodes: Sequence[BuiltNode], one: BuiltNode, *, plus: bool) -> bool:
+    """Whether a kernel of nodes in one SLR waits for itself if one of them has an AXI-lite port."""
+    told = [replace(node, attributes=dict(WRITTEN)) if node is one else node for node in nodes]
+    return bool(_in_circles(told, partition_ids(told, dict.fromkeys(told, 0), plus=plus)))
 
 
 WRITTEN: Mapping[str, Any] = {"runtime_writeable_weights": 1, "mem_mode": "internal_decoupled"}

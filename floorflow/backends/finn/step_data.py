@@ -181,15 +181,21 @@ def _ends(origin: ChannelEntry, channel: ChannelEntry, own: set[str]) -> dict[st
     }
 
 
+def finn_of(plan: Plan) -> str:
+    """Return the FINN that a plan is for."""
+    options = plan.options.backend_options
+    return options.finn if isinstance(options, FinnOptions) else "main"
+
+
 def _data(one: NetworkInPhase) -> dict[str, Any]:
-    plan, options = one.plan, one.plan.options.backend_options
+    plan = one.plan
     module_of = {engine: module.name for module in one.phase.modules for engine in module.engines}
     own = {module_of[identity] for identity in one.id_of.values()}
     slot_of = one.phase.slot_of
     return {
         "schema": SCHEMA,
         "version": plan.version,
-        "finn": options.finn if isinstance(options, FinnOptions) else "main",
+        "finn": finn_of(plan),
         "network": one.network.name,
         "clock_mhz": plan.options.clock_mhz,
         "ports_of_finn": all(engine.operation == engine.name for engine in one.network.engines),

@@ -105,8 +105,7 @@ def construct_layouts(
     for part in parts:
         if not found[part]:
             best = min(layouts, key=lambda layout: _merit(builder.space, layout))
-            layouts_of_part = builder.at_once(part, best) if problem.draft else []
-            layouts_of_part = layouts_of_part or builder.whole(part, best)
+            layouts_of_part = builder.whole(part, best)
             found[part] = _distinct(layouts_of_part, part)
             if not found[part]:
                 best = min(layouts_of_part, key=lambda layout: _merit(builder.space, layout))
@@ -165,17 +164,15 @@ class _Builder:
         pairs = [(order, anchor) for order in self._orders() for anchor in self._anchors(order)]
         return [construct_greedily(self.space, order, anchor) for order, anchor in pairs]
 
-    def at_once(self, part: Part, beside: Layout) -> list[Layout]:
-        """Return a part packed in few rounds, if that succeeds: of a draft nothing is asked but that it is legal."""
-        start = beside.copy()
-        start.placed[list(part)] = False
-        return self._packed(part, start, AT_ONCE)
-
     def whole(self, part: Part, beside: Layout) -> list[Layout]:
         """Return layouts of a part beside what another has elsewhere; where none is whole, what was tried last."""
         beside = beside.copy()
         start = beside.copy()
         start.placed[list(part)] = False
+        # Of a draft nothing is asked but that it is legal.
+        packed = self._packed(part, start, AT_ONCE) if self.problem.draft else []
+        if packed:
+            return packed
         tried = [beside]
         while True:
             tried += self._shelved(part, start)
@@ -186,7 +183,7 @@ class _Builder:
             if whole:
                 return whole
             if self.levels[part[0]] + 1 == len(self.aspects):
-                return [*self._packed(part, start), *tried]
+                return [*self._packed(part, start, self.limits.packing_rounds), *tried]
             self._free(part)
             pairs = [(order, anchor) for order in self._orders(part) for anchor in self._anchors(order)]
             tried = [construct_greedily(self.space, order, anchor, start) for order, anchor in pairs]
@@ -222,13 +219,13 @@ class _Builder:
             if repaired.placed[list(part)].all():
                 yield repaired
 
-    def _packed(self, part: Part, start: Layout, rounds: int | None = None) -> list[Layout]:
+    def _packed(self, part: Part, start: Layout, rounds: int) -> list[Layout]:
         """Return a part packed, if it is one slot's and that succeeds."""
         (slot, *others) = self._slots(part)
         if others:
             return []
         rects = [self.space.candidates[module].rects for module in part]
-        boxes = pack(self.problem, slot, rects, rounds or self.limits.packing_rounds, self.rng)
+        boxes = pack(self.problem, slot, rects, rounds, self.rng)
         if boxes is None:
             return []
         layout = start.copy()

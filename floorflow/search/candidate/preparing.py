@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
 from floorflow.backends.backend import Backend, Costs, Source, backend_named
 from floorflow.backends.clock import ClockTarget
@@ -338,15 +339,19 @@ def context_of(found: Priced) -> PlanningContext | Refused:
 
 def _writable(found: Priced) -> tuple[OptionGroup, ...]:
     """Return the groups without foldings that the host has to write where none of these can be built."""
-    slots = [len(fpga.slots) for fpga in found.platform.fpgas]
-    never = found.backend.unwritable(found.dataflow, slots, found.request.backend_options)
-    if found.request.keep_folding or not never:
+    if found.request.keep_folding:
         return found.groups
 
+    def written(group: OptionGroup, name: str) -> NDArray[np.bool_]:
+        return found.backend.host_writes(found.dataflow.engine(name), group.options_of(name))
+
+    slots = [len(fpga.slots) for fpga in found.platform.fpgas]
+    could_be = (name for group in found.groups for name in group.engines if written(group, name).any())
+    never = found.backend.unwritable(found.dataflow, could_be, slots, found.request.backend_options)
+
     def writable(group: OptionGroup) -> OptionGroup:
-        engines = [(found.dataflow.engine(name), group.options_of(name)) for name in group.engines if name in never]
-        written = [found.backend.host_writes(*each) for each in engines]
-        keep = ~np.any(written, axis=0) if written else None
+        rows = [written(group, name) for name in group.engines if name in never]
+        keep = ~np.any(rows, axis=0) if rows else None
         return group if keep is None or keep.all() or not keep.any() else group.subset(keep)
 
     return tuple(writable(group) for group in found.groups)
