@@ -192,6 +192,8 @@ class PlanningContext:
     """Slots of engines in a design that was found before: first each slot folds these anew, for the others."""
     work_limit: float = inf
     """Units of work (`floorflow.stats.count`) after which a search ends with what it has found."""
+    likely_alone: bool = False
+    """Whether only designs are looked for that are as likely to fit as `--confidence` asks, in one search."""
     given: Any = None
     """The one candidate that is placed, if any; its pblocks have to be likely to fit even where modules never merge."""
     fifo_slack: float = 0

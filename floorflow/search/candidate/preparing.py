@@ -176,13 +176,13 @@ def at_risk(request: Request, dataflow: Dataflow, groups: Iterable[OptionGroup],
         raise InputError(
             f"--risk {request.risk:g}: how far these costs may be off is not known", hint="use --costs calibrated"
         )
-    caps = _caps(request.risk, _least_by_kind(dataflow, groups), costs)
+    caps = _caps(request.risk, least_by_kind(dataflow, groups), costs)
     return request.changed(cap=Fractions(**caps), fill=SomeFractions(**dict.fromkeys(RESOURCE_NAMES, 1.0)))
 
 
 def least_risk(context: PlanningContext, folding: FoldingSolution) -> float | None:
     """Return the least risk, in hundredths, whose caps hold a folding in all slots together, up to one half."""
-    least = _least_by_kind(context.dataflow, context.problem.groups)
+    least = least_by_kind(context.dataflow, context.problem.groups)
     for hundredths in range(1, 51):
         caps = _caps(hundredths / 100, least, context.costs)
         if folding.resources.fits(total(scaled_down(slot.available, caps) for slot in context.platform.slots)):
@@ -202,7 +202,7 @@ def _cap(use: Use, resource: str, z: float, costs: Costs) -> float:
     return min(1.0, estimate / (mean + z * deviation)) if estimate and mean + z * deviation > 0 else 1.0
 
 
-def _least_by_kind(dataflow: Dataflow, groups: Iterable[OptionGroup]) -> Use:
+def least_by_kind(dataflow: Dataflow, groups: Iterable[OptionGroup]) -> Use:
     """Return the least of each resource that the engines of each kind may need."""
     kinds = {engine.name: engine.kind for engine in dataflow.engines}
     use: dict[str, Resources] = defaultdict(lambda: ZERO)

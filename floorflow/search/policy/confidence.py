@@ -10,11 +10,11 @@ have a design that holds.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from math import sqrt
+from math import inf, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -32,6 +32,7 @@ from floorflow.search.candidate.context import PlanningContext, in_short
 from floorflow.search.candidate.findings import LessLikely, Outcome, SearchResult, Stage, Steps, TraceRow
 from floorflow.search.candidate.forks import with_few_link_streams
 from floorflow.search.candidate.placing import least_likely
+from floorflow.search.candidate.preparing import least_by_kind
 from floorflow.search.candidate.progress import Progress
 from floorflow.search.candidate.slot_problem import partition_problem
 from floorflow.search.interval.latency import latency_cycles
@@ -58,6 +59,8 @@ def hold_confidence(context: PlanningContext, _: Progress, *, strict: bool = Fal
 
     Where none is found it is the one that is most likely to fit; ``strict``: then it is refused.
     """
+    if context.likely_alone and context.confidence is not None:
+        return (yield from _likely_alone(replace(context, likely_alone=False), context.confidence))
     free = yield context
     if isinstance(free, Refused) or free.interrupted or context.confidence is None:
         return free
@@ -66,10 +69,23 @@ def hold_confidence(context: PlanningContext, _: Progress, *, strict: bool = Fal
         return free
     with Stop() as stop:
         yield from holding.seek()
-    found = holding.result(interrupted=stop.heard)
+    found = holding.result(free, interrupted=stop.heard)
     if strict and not holding.holds(found):
         return INTERRUPTED if found.interrupted else Refused(sentence(holding.missed(found)))
     return found
+
+
+def _likely_alone(context: PlanningContext, confidence: float) -> Steps[Outcome]:
+    """Search with engines as what is likely enough, as the least of each kind is mixed; refused if none holds so."""
+    holding = _Holding(context, confidence, None)
+    holding.mix([least_by_kind(context.dataflow, context.problem.groups)])
+    with Stop() as stop:
+        yield from holding.seek()
+    found = next((own for own in holding.placed if holding.holds(own)), None)
+    if stop.heard or holding.interrupted or found is None:
+        missed = Refused("no design that is as likely to fit as --confidence asks was found")
+        return INTERRUPTED if stop.heard or holding.interrupted else missed
+    return replace(found, context=context, trace=(*holding.rows, *found.trace))
 
 
 @dataclass(frozen=True)
@@ -95,8 +111,8 @@ class _Holding:
 
     context: PlanningContext
     confidence: float
-    free: SearchResult
-    """What was found whatever is likely to fit."""
+    free: SearchResult | None
+    """What was found whatever is likely to fit; None where only what is likely is looked for."""
     designs: list[_Design] = field(default_factory=list)
     placed: list[SearchResult] = field(default_factory=list)
     rows: list[TraceRow] = field(default_factory=list)
@@ -107,7 +123,8 @@ class _Holding:
     def seek(self) -> Steps[None]:
         """Find designs, then place them, the fastest that holds first."""
         if (
-            self.context.floorplans
+            self.free is not None
+            and self.context.floorplans
             and not self._is_short(self.free.candidate)
             and not self.context.request.keep_granularity
         ):
@@ -117,7 +134,7 @@ class _Holding:
             return
         held = [design for design in self.designs if not self._is_short(design.candidate)]
         # None holds: then what is most likely to.
-        likeliest = sorted(self.designs, key=lambda own: -self._of_slots(own.candidate)[0])[:1]
+        likeliest = sorted(self.designs, key=lambda own: -self._of_slots(own.candidate)[0])[: self.free is not None]
         ordered = sorted(held, key=lambda own: (self._cycles(own.candidate), -self._of_slots(own.candidate)[0]))
         for design in islice(self._to_place(ordered or likeliest), MOST_PLACED):
             outcome = yield replace(self.context, given=design)
@@ -139,12 +156,13 @@ class _Holding:
 
     def _design(self) -> Steps[None]:
         """Fold and assign as the last design that does not hold asks for, then between it and one that does."""
-        free = self.free.candidate
-        last, low, high, reached = free, self._least_times(), None, self._cycles(free)
-        for _ in range(TRIES):
+        last = None if self.free is None else self.free.candidate
+        low, high, reached = self._least_times(), None, inf if last is None else self._cycles(last)
+        for _ in range(TRIES if last else 1):
             if high is None:
-                self._mix(last)
-                times = self._times(last, low)
+                if last is not None:
+                    self.mix(slot_uses(self.context, last).values())
+                times = dict.fromkeys(RESOURCE_NAMES, 1.0) if last is None else self._times(last, low)
             else:
                 times = {name: sqrt(low[name] * high[name]) for name in RESOURCE_NAMES}
             problem = _counted_as(self.context, self._factors(times))
@@ -168,22 +186,23 @@ class _Holding:
             if self.interrupted:
                 return
 
-    def _within(self, problem: FoldingProblem, last: Candidate) -> PlanningContext:
+    def _within(self, problem: FoldingProblem, last: Candidate | None) -> PlanningContext:
         """Return the context of a search that places nothing; no shorter interval is sought than was found without.
 
         It begins with the slots of the last design.
         """
         context = replace(self.context, problem=problem, unlimited=problem, floorplans=False)
-        most = max(LEAST_WORK, WORK_SHARE * self.free.work_units)
+        before = 0.0 if self.free is None else self.free.work_units
+        most = min(max(LEAST_WORK, WORK_SHARE * before), context.work_limit)
         context = replace(context, search_limits=in_short(context.search_limits), work_limit=most)
-        if context.request.goal != "throughput":
+        if context.request.goal != "throughput" or last is None:
             return context
-        least = max(context.least_cycles, self.free.candidate.interval_cycles)
+        least = max(context.least_cycles, 0 if self.free is None else self.free.candidate.interval_cycles)
         return replace(context, least_cycles=least, slots_before=slots_of_engines(context, last))
 
-    def _mix(self, design: Candidate) -> None:
-        """Take note of how a design mixes kinds."""
-        for use in slot_uses(self.context, design).values():
+    def mix(self, uses: Iterable[Mapping[str, Resources]]) -> None:
+        """Take note of how a design mixes kinds in its slots."""
+        for use in uses:
             for kind in self._kinds & use.keys():
                 for name, amount in use[kind].as_dict().items():
                     self.mixed[kind, name] += amount * deviation_of(self.context.costs.band(kind, name))
@@ -266,9 +285,8 @@ class _Holding:
         latency = self.context.request.goal == "latency"
         return latency_cycles(design) if latency else design.kept_cycles
 
-    def result(self, *, interrupted: bool) -> SearchResult:
+    def result(self, free: SearchResult, *, interrupted: bool) -> SearchResult:
         """Return the plan that holds, with the bounds of the search without; else the one most likely to fit."""
-        free = self.free
         best = max([free, *self.placed], key=lambda own: min(self.least(own)[0], self.confidence))
         missed = self.missed(free)
         row = TraceRow(

@@ -19,7 +19,7 @@ from floorflow.errors import INTERRUPTED, Refused, Stop, unproven
 from floorflow.folding import FoldingProblem, restricted
 from floorflow.folding.fewest import fewest_marked, least_full_marked
 from floorflow.request import Objective
-from floorflow.search.candidate.candidate import written_by_host
+from floorflow.search.candidate.candidate import slots_of_engines, written_by_host
 from floorflow.search.candidate.context import PlanningContext, in_short
 from floorflow.search.candidate.findings import HostWeights, Outcome, SearchResult, Steps, TraceRow
 from floorflow.search.candidate.progress import SILENT, Progress
@@ -31,7 +31,9 @@ Marks = Sequence[NDArray[np.int64]]
 
 WORTH = 0.9
 """Share of the rate that weights written by the host allow, which a design without them must reach."""
-TRIES = 4
+FEWER_WORK = 5.0
+"""Units of work that a search with fewer of them may take."""
+TRIES = 2
 """Sets of engines that are tried to have fewer of them."""
 
 
@@ -205,7 +207,7 @@ class _Sparing:
         interval, goal = full.candidate.interval_cycles, self.context.request.goal
         for groups in self._sets(interval, marks, range(max(self.least, 1), count)):
             about = f"{len(groups)} engine{'s' * (len(groups) != 1)} for the host to write: "
-            found = yield self._only(groups, marks, interval)
+            found = yield self._only(groups, marks, full)
             if isinstance(found, Refused):
                 if found.interrupted:
                     return None
@@ -232,19 +234,28 @@ class _Sparing:
                 yielded.add(groups)
                 yield groups
 
-    def _only(self, groups: frozenset[int], marks: Marks, interval: int) -> PlanningContext:
-        """Return the same with only some groups for the host to write, at an interval; at any for the latency.
+    def _only(self, groups: frozenset[int], marks: Marks, full: SearchResult) -> PlanningContext:
+        """Return the same with only some groups for the host to write, at the interval of a design; at any for latency.
 
         Shorter ones have no plan even where the host may write all that it can, as far as is known.
         """
-        problem, at_any = self.context.problem, self.context.request.goal == "latency"
+        interval, at_any = full.candidate.interval_cycles, self.context.request.goal == "latency"
+        problem = self.context.problem
         keep = [
             ((own == 0) | (g in groups)) & (at_any | (group.cycles <= interval))
             for g, (group, own) in enumerate(zip(problem.groups, marks, strict=True))
         ]
         only, limits = restricted(problem, keep), in_short(self.context.search_limits)
-        least = 0 if at_any else interval
-        return replace(self.context, problem=only, unlimited=only, least_cycles=least, search_limits=limits)
+        return replace(
+            self.context,
+            problem=only,
+            unlimited=only,
+            least_cycles=0 if at_any else interval,
+            search_limits=limits,
+            work_limit=FEWER_WORK,
+            likely_alone=full.likely,
+            slots_before=slots_of_engines(self.context, full.candidate),
+        )
 
 
 def _rows_of(found: SearchResult, about: str) -> list[TraceRow]:
