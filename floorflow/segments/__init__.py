@@ -26,28 +26,3 @@ from floorflow.segments.problems import Segment, Segments, Space
 from floorflow.segments.slot_model import Crossings
 from floorflow.segments.slot_relaxation import Assigned, Impossible, JointBound, NotKnown, SlotRelaxation, joint_bound
 from floorflow.segments.table import ShortestInterval, SpaceTable
-
-__all__ = [
-    "Assigned",
-    "Crossings",
-    "CutFound",
-    "CutHops",
-    "CutRefused",
-    "Cuts",
-    "Exchange",
-    "Exchanged",
-    "Hops",
-    "Impossible",
-    "JointBound",
-    "Near",
-    "NotKnown",
-    "Segment",
-    "Segments",
-    "ShortestInterval",
-    "SlotRelaxation",
-    "Space",
-    "SpaceTable",
-    "joint_bound",
-    "orders_of",
-    "parts_of",
-]

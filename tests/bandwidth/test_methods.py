@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from ortools.linear_solver import pywraplp
 
+from benchmarks.fcnnx_methods import METHODS, proposals, solve_by
 from floorflow.bandwidth.constant_shares import duration, least_period
 from floorflow.bandwidth.exact import all_begins
 from floorflow.bandwidth.fixed_order import best_speeds
 from floorflow.bandwidth.problem import BandwidthProblem, ScheduledNetwork
 from floorflow.dataflow.traffic import Subgraph
-from floorflow.papers.fcnnx.methods import METHODS, proposals, solve_by
 from tests.backends.fcnnx.case import TABLE_2, case, row_problem, set_problem
 from tests.bandwidth.random_networks import random_problem
 from tests.bandwidth.replay import Replay, replay, table_of
