@@ -19,7 +19,7 @@ Put a network's groups or modules in a linear order: a *segment* is a contiguous
 """
 
 from floorflow.segments.cuts import CutFound, CutRefused, Cuts
-from floorflow.segments.exchange import Exchange, Exchanged
+from floorflow.segments.exchange import Exchange
 from floorflow.segments.hops import CutHops, Hops, Near
 from floorflow.segments.parts import orders_of, parts_of
 from floorflow.segments.problems import Segment, Segments, Space
