@@ -15,7 +15,7 @@ import pytest
 from floorflow.verify import Verdict, judge
 from tests.verify import toy_judge
 from tests.verify.planting import Files, Plan, part_of, pblocks, phase_of
-from tests.verify.tiny import tiny_plan, write_folder
+from tests.verify.tiny import found_after, tiny_plan, write_folder
 
 KIND_OF = {"FMPadding_rtl": "Reader", "ConvolutionInputGenerator_rtl": "Mixer", "MVAU_hls": "Writer"}
 
@@ -144,9 +144,7 @@ def another_cell(plan: Plan, files: Files) -> None:
     ],
 )
 def test_the_part_of_another_back_end_finds_its_mistakes(spoil: Any, expected: str, tmp_path: Path) -> None:
-    plan, files = copy.deepcopy(toy_plan())
-    spoil(plan, files)
-    assert expected in names(tmp_path, plan, files)
+    assert expected in found_after(spoil, *toy_plan(), tmp_path)
 
 
 def test_without_its_part_of_the_judge_a_plan_is_not_legal_and_the_rest_is_judged(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ from floorflow.request import DEFAULT_CAP, Request
 from floorflow.verify import check
 from tests.conftest import make_plan
 from tests.plans import TFC
-from tests.verify.tiny import write_folder
+from tests.verify.tiny import found_after, read_folder
 
 MIXED = Path(__file__).resolve().parent.parent / "hardware" / "mixed" / "u250-and-u280.yaml"
 FILE = "platform/platforms/u250-and-u280.yaml"
@@ -33,8 +31,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def legal(mixed: Path) -> tuple[Plan, Files]:
-    texts = {str(path.relative_to(mixed)): path.read_text() for path in mixed.rglob("*") if path.is_file()}
-    return json.loads(texts.pop("plan.json")), texts
+    return read_folder(mixed)
 
 
 def test_a_u250_and_a_bare_xcu280_joined_in_yaml_are_planned_and_legal(mixed: Path, legal: tuple[Plan, Files]) -> None:
@@ -216,9 +213,7 @@ MUTANTS: dict[Callable[..., None], str] = {
 def test_a_mistake_about_the_platform_is_found(
     spoil: Callable[[Plan, Files], None], legal: tuple[Plan, Files], tmp_path: Path
 ) -> None:
-    plan, files = copy.deepcopy(legal)
-    spoil(plan, files)
-    assert MUTANTS[spoil] in {violation.name for violation in check(write_folder(tmp_path, plan, files))}
+    assert MUTANTS[spoil] in found_after(spoil, *legal, tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -309,8 +304,6 @@ def test_a_plan_on_halves_is_legal_and_mistakes_in_it_are_found(
     halved: Path, spoil: Callable[[Plan, Files], None], expected: str, tmp_path: Path
 ) -> None:
     assert check(halved) == []
-    texts = {str(path.relative_to(halved)): path.read_text() for path in halved.rglob("*") if path.is_file()}
-    plan = json.loads(texts.pop("plan.json"))
+    plan, texts = read_folder(halved)
     assert {crossing["kind"] for crossing in plan["phases"][0]["partition"]["crossings"]} == {"half"}
-    spoil(plan, texts)
-    assert expected in {violation.name for violation in check(write_folder(tmp_path, plan, texts))}
+    assert expected in found_after(spoil, plan, texts, tmp_path)
