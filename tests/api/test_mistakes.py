@@ -50,7 +50,7 @@ PLANS: dict[str, tuple[list[object], dict[str, Any], str]] = {
     "too high a rate": ([TFC, "-p", PYNQ, "--fps", 1e9], {"fps": 1e9}, "proven infeasible: engine"),
     "no room": ([CNV, "-p", PYNQ, "--cap", "LUT=0.05"], {"model": CNV, "cap": {"LUT": 0.05}}, "by the cost model: "),
 }
-"""What is asked for, of the command and in Python, and words of what is said; `tests/test_request.py` has all options."""
+"""What is asked for, of the command and in Python, and words of what is said; `tests/test_request.py` has more."""
 
 
 @pytest.mark.parametrize("mistake", sorted(PLANS))
