@@ -13,12 +13,7 @@ from floorflow.api.models import Model, read
 from floorflow.api.options import OPTIONS, Option
 from floorflow.api.pictures import Picture, Pictures, require_picture_file
 from floorflow.api.planning import plan
-from floorflow.api.resource_plans import (
-    ResourcePlan,
-    ResourcePlanInterrupted,
-    is_resources_alone,
-    plan_resources,
-)
+from floorflow.api.resource_plans import ResourcePlan, ResourcePlanInterrupted, is_resources_alone, plan_resources
 from floorflow.api.results import Interrupted, Plan, load
 from floorflow.api.targets import Platform, bare_parts, link_kinds, new_board, platform, platforms
 from floorflow.errors import FloorflowError, InputError, Refusal, some
