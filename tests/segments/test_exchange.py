@@ -12,15 +12,11 @@ from hypothesis import strategies as st
 from floorflow.errors import InfeasibleError, required
 from floorflow.folding import FoldingSolution, fold_at_interval
 from floorflow.segments import CutFound, CutRefused, Cuts, Exchange, Segments, Space, SpaceTable
-from tests.segments.cases import SILICON, random_segments
-from tests.segments.test_cuts import in_parts, spaces_of
+from tests.segments.cases import random_segments
+from tests.segments.test_cuts import drawn, in_parts, intervals_of, spaces_of
 
 seeds = st.integers(0, 10**6)
 Assignment = tuple[frozenset[int], ...]
-
-
-def intervals_of(segments: Segments) -> tuple[int, ...]:
-    return required(segments.whole.problem(Space(SILICON, SILICON))).intervals()
 
 
 def sets(answer: CutFound | CutRefused) -> Assignment:
@@ -63,9 +59,8 @@ def improved(exchange: Exchange, parts: Assignment, intervals: Sequence[int]) ->
 @settings(max_examples=10)
 @given(seeds)
 def test_an_exchange_never_makes_an_assignment_worse(seed: int) -> None:
-    rng = random.Random(seed)
-    segments = in_parts(random_segments(seed), seed)
-    spaces, intervals = spaces_of(segments, rng, 3), intervals_of(segments)
+    rng, segments, spaces = drawn(seed, 3)
+    intervals = intervals_of(segments)
     start = random_start(segments, spaces, rng)
     better, reached = improved(Exchange(segments, spaces, SpaceTable(), most_refoldings=12), start, intervals)
     assert_whole(segments, better)
@@ -80,9 +75,8 @@ def test_an_exchange_never_makes_an_assignment_worse(seed: int) -> None:
 @settings(max_examples=10)
 @given(seeds)
 def test_exchanges_equal_or_beat_the_best_contiguous_cut(seed: int) -> None:
-    rng = random.Random(seed)
-    segments = in_parts(random_segments(seed), seed)
-    spaces, intervals, table = spaces_of(segments, rng, 3), intervals_of(segments), SpaceTable()
+    _, segments, spaces = drawn(seed, 3)
+    intervals, table = intervals_of(segments), SpaceTable()
     cut = Cuts(segments, spaces, table).shortest(intervals)
     better, reached = improved(Exchange(segments, spaces, table, most_refoldings=12), sets(cut), intervals)
     assert_whole(segments, better)
