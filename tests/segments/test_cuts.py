@@ -172,7 +172,7 @@ def test_cuts_with_which_streams_would_go_too_far_or_wishes_fail_are_none(seed: 
 @settings(max_examples=10)
 @given(seeds)
 def test_the_shortest_interval_is_that_of_trying_all_cuts(seed: int) -> None:
-    rng, segments, spaces = drawn(seed, 3)
+    _, segments, spaces = drawn(seed, 3)
     intervals, brute = intervals_of(segments), Brute(segments, spaces)
     answer = Cuts(segments, spaces, SpaceTable()).shortest(intervals)
     if isinstance(answer, CutFound):
