@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -206,13 +204,6 @@ def test_rooms_of_the_search_stand_one_on_another() -> None:
         if module[0] == "search" and module[1] in ROOMS_OF_THE_SEARCH:
             extra = {other[1] for other in imports(path) if other[0] == "search"} - ROOMS_OF_THE_SEARCH[module[1]]
             assert extra <= {module[1]}, f"{'.'.join(module)} imports {sorted(extra)}"
-
-
-def test_help_imports_nothing_heavy() -> None:
-    code = "import sys, floorflow.cli.main; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert "floorflow.cli.main" in loaded
-    assert not {"onnx", "ortools", "matplotlib", "networkx", "numpy", "yaml"} & set(loaded)
 
 
 def test_the_command_line_imports_the_api_and_nothing_else_of_the_package() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -84,15 +83,6 @@ def test_a_request_cannot_be_changed_but_by_making_another() -> None:
 def test_a_rate_that_is_no_more_asked_for_leaves_the_default_goal() -> None:
     assert Request(TFC, "pynq-z1", fps=100).goal == "resources"
     assert Request(TFC, "pynq-z1", fps=100).changed(fps=None).goal == "throughput"
-
-
-def test_a_model_in_a_pipe_or_a_folder_is_refused_at_once(tmp_path: Path) -> None:
-    pipe = tmp_path / "model.onnx"
-    os.mkfifo(pipe)
-    with pytest.raises(InputError, match="is a named pipe, expected a file"):
-        Request(pipe, "pynq-z1").require_files()
-    with pytest.raises(InputError, match="is a folder, expected a file"):
-        Request(tmp_path, "pynq-z1").require_files()
 
 
 def test_every_field_is_an_option_of_plan() -> None:

@@ -259,10 +259,5 @@ def test_a_bad_board_names_file_and_field(write_board, old, new, complaint):
         load_platform(path)
 
 
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(PlatformError, match=r"none\.yaml: there is no such file"):
-        load_platform(tmp_path / "none.yaml")
-
-
 def test_read_board_needs_no_die():
     assert read_board(shipped("xcku5p"), "x").sll_wires is None
