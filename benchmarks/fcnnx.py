@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from statistics import geometric_mean
 
+from benchmarks.fcnnx_methods import solve_by
 from floorflow.backends.fcnnx.backend import front
 from floorflow.bandwidth.joint import JointProblem, bound_on_any_schedule, choose, total_error
 from floorflow.bandwidth.problem import BandwidthProblem, ScheduledNetwork
@@ -21,7 +22,6 @@ from floorflow.bandwidth.rates import Wish, most_fps, rate, unaware_rates, wish
 from floorflow.bandwidth.repetitions import scheduled_period
 from floorflow.dataflow.traffic import EnginePoint
 from floorflow.facts.power import FIGURES
-from floorflow.papers.fcnnx.methods import solve_by
 from floorflow.resources import Resources, total
 from tests.backends.fcnnx.case import (
     BURST_EFFICIENCY,

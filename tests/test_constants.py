@@ -20,17 +20,7 @@ from floorflow.channels import realise
 from floorflow.dataflow import bands, fifo
 from floorflow.facts import constraint, plan
 from floorflow.folding import balance
-from floorflow.hardware import (
-    TOPOLOGIES,
-    Crossing,
-    board,
-    device_file,
-    link_crossing,
-    load,
-    reach,
-    routing,
-    slot_graph,
-)
+from floorflow.hardware import TOPOLOGIES, Crossing, board, device_file, link_crossing, load, reach, routing, slot_graph
 from floorflow.placement import objective
 from floorflow.record import streams
 from floorflow.search.candidate import context

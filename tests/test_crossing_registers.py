@@ -18,6 +18,7 @@ from floorflow.request import DEFAULT_CAP, Request
 from floorflow.verify import check
 from tests.conftest import make_plan
 from tests.plans import CNV, TFC
+from tests.verify.tiny import Files, Plan, found_after, read_folder
 
 COUNTS = (0, 1, 2, 8, 16)
 PLANNED = {1: 2}
@@ -76,29 +77,29 @@ def test_the_first_frame_is_later_with_more_registers(folder: Path) -> None:
 
 
 def test_depths_for_two_registers_are_refused_on_a_board_with_eight(folder: Path) -> None:
-    out = planned(folder, 8)
-    plan = json.loads((out / "plan.json").read_text())
-    over = crossed(plan["phases"][0])
-    for channel in plan["phases"][0]["channels"]:
-        if channel["name"] in over:
-            channel["fifo_depth"], channel["fifo_needed"] = 32 + 2 * 2 * over[channel["name"]], 0
-    spoilt = _copy(out, folder / "shallow", plan)
-    assert {violation.name for violation in check(spoilt)} == {"wrong-fifo-depth", "finn-fifo-differs"}
+    def shallow(plan: Plan, _: Files) -> None:
+        over = crossed(plan["phases"][0])
+        for channel in plan["phases"][0]["channels"]:
+            if channel["name"] in over:
+                channel["fifo_depth"], channel["fifo_needed"] = 32 + 2 * 2 * over[channel["name"]], 0
+
+    found = found_after(shallow, *read_folder(planned(folder, 8)), folder / "shallow")
+    assert found == {"wrong-fifo-depth", "finn-fifo-differs"}
 
 
 def test_a_first_frame_too_soon_for_the_registers_is_refused(folder: Path) -> None:
-    out = planned(folder, 16)
-    plan = json.loads((out / "plan.json").read_text())
-    plan["phases"][0]["networks"][0]["estimates"]["throughput"]["first_frame_cycles"] = 15
-    assert {violation.name for violation in check(_copy(out, folder / "early", plan))} == {"wrong-estimate"}
+    def early(plan: Plan, _: Files) -> None:
+        plan["phases"][0]["networks"][0]["estimates"]["throughput"]["first_frame_cycles"] = 15
+
+    assert found_after(early, *read_folder(planned(folder, 16)), folder / "early") == {"wrong-estimate"}
 
 
 def test_registers_in_the_plan_do_not_stand_for_those_of_the_board(folder: Path) -> None:
-    out = planned(folder, 8)
-    plan = json.loads((out / "plan.json").read_text())
-    for fpga in plan["platform"]["fpgas"]:
-        fpga["crossing"]["registers"] = 2
-    assert {violation.name for violation in check(_copy(out, folder / "stated", plan))} == {"platform-mismatch"}
+    def stated(plan: Plan, _: Files) -> None:
+        for fpga in plan["platform"]["fpgas"]:
+            fpga["crossing"]["registers"] = 2
+
+    assert found_after(stated, *read_folder(planned(folder, 8)), folder / "stated") == {"platform-mismatch"}
 
 
 def over(channels: list[dict[str, Any]]) -> dict[str, Any]:
@@ -157,21 +158,20 @@ TOLD: dict[str, Callable[[list[list[int]]], object]] = {
 
 @pytest.mark.parametrize("fault", PLANTED)
 def test_a_fault_in_what_is_planned_at_a_boundary_is_found(fault: str, folder: Path) -> None:
-    out, (expected, plant) = planned(folder, 2), PLANTED[fault]
-    plan = json.loads((out / "plan.json").read_text())
-    plant(plan)
-    spoilt = _copy(out, folder / "planted" / fault, plan)
-    assert expected in {violation.name for violation in check(spoilt)}
+    expected, plant = PLANTED[fault]
+    found = found_after(lambda plan, _: plant(plan), *read_folder(planned(folder, 2)), folder / "planted" / fault)
+    assert expected in found
 
 
 @pytest.mark.parametrize("fault", TOLD)
 def test_a_fault_in_what_finn_is_told_of_a_boundary_is_found(fault: str, folder: Path) -> None:
-    out = planned(folder, 2)
-    spoilt = _copy(out, folder / "told" / fault, json.loads((out / "plan.json").read_text()))
-    steps = json.loads((out / "finn" / "floorflow_plan.json").read_text())
-    TOLD[fault](told(steps))
-    (spoilt / "finn" / "floorflow_plan.json").write_text(json.dumps(steps))
-    assert "finn-slices-differ" in {violation.name for violation in check(spoilt)}
+    def spoil(_: Plan, files: Files) -> None:
+        steps = json.loads(files["finn/floorflow_plan.json"])
+        TOLD[fault](told(steps))
+        files["finn/floorflow_plan.json"] = json.dumps(steps)
+
+    found = found_after(spoil, *read_folder(planned(folder, 2)), folder / "told" / fault)
+    assert "finn-slices-differ" in found
 
 
 @pytest.mark.parametrize(
@@ -249,13 +249,3 @@ def test_summary_and_report_say_where_there_are_neither_registers_nor_plans_for_
     assert rows
     assert report.count("registers neither planned nor built") == 2  # the summary's and the section's
     assert "without registers" in report
-
-
-def _copy(out: Path, to: Path, plan: dict[str, Any]) -> Path:
-    for path in sorted(out.rglob("*")):
-        if path.is_file():
-            target = to / path.relative_to(out)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(path.read_bytes())
-    (to / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
-    return to

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -48,10 +46,10 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 113_820,
-    "files of floorflow": 638,
-    "lines of verify": 18_113,
-    "lines of tests": 64_983,
+    "lines of floorflow": 113_306,
+    "files of floorflow": 636,
+    "lines of verify": 18_086,
+    "lines of tests": 63_954,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 22,
 }
@@ -206,18 +204,6 @@ def test_rooms_of_the_search_stand_one_on_another() -> None:
         if module[0] == "search" and module[1] in ROOMS_OF_THE_SEARCH:
             extra = {other[1] for other in imports(path) if other[0] == "search"} - ROOMS_OF_THE_SEARCH[module[1]]
             assert extra <= {module[1]}, f"{'.'.join(module)} imports {sorted(extra)}"
-
-
-def test_nothing_imports_a_published_system() -> None:
-    for module, path in MODULES.items():
-        assert module[0] == "papers" or "papers" not in imported_packages(path), ".".join(module)
-
-
-def test_help_imports_nothing_heavy() -> None:
-    code = "import sys, floorflow.cli.main; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert "floorflow.cli.main" in loaded
-    assert not {"onnx", "ortools", "matplotlib", "networkx", "numpy", "yaml"} & set(loaded)
 
 
 def test_the_command_line_imports_the_api_and_nothing_else_of_the_package() -> None:

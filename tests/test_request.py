@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from floorflow import flow
 from floorflow.cli.main import app
-from floorflow.errors import FloorflowError, InputError
+from floorflow.errors import InputError
 from floorflow.facts import read_plan
 from floorflow.facts.options import Options
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request, known_methods, option_of
@@ -29,6 +27,12 @@ WRONG = [
     ({"effrot": "fast"}, "unknown option 'effrot'"),
     ({"cap": {"LUTS": 0.5}}, "--cap LUTS=0.5: unknown resource 'LUTS'"),
     ({"cap": {"LUT": 75}}, "--cap LUT=75: expected a fraction above 0 and up to 1"),
+    ({"fill": {"LUT": "much"}}, "--fill LUT=much: expected a fraction"),
+    ({"cap": ["LUT=0.7", "LUT=0.6"]}, "--cap LUT=0.6: LUT is given twice, before as LUT=0.7"),
+    ({"objective": "throughput", "fps": 10}, "--objective throughput: --fps 10 asks for that rate"),
+    ({"topology": "torus"}, "--topology torus: expected pair, chain"),
+    ({"fpgas": "two"}, "--fpgas two: expected auto or a number"),
+    ({"backend": "hls5ml"}, "--backend hls5ml: "),
     ({"fill": 0.7}, "--fill 0.7: expected a fraction for each of some resources"),
     ({"fpgas": 0}, "--fpgas 0: expected auto or a number of 1 and more"),
     ({"fpgas": 3, "max_fpgas": 2}, "--fpgas 3: --max-fpgas allows 2"),
@@ -79,25 +83,6 @@ def test_a_request_cannot_be_changed_but_by_making_another() -> None:
 def test_a_rate_that_is_no_more_asked_for_leaves_the_default_goal() -> None:
     assert Request(TFC, "pynq-z1", fps=100).goal == "resources"
     assert Request(TFC, "pynq-z1", fps=100).changed(fps=None).goal == "throughput"
-
-
-def test_a_model_in_a_pipe_or_a_folder_is_refused_at_once(tmp_path: Path) -> None:
-    pipe = tmp_path / "model.onnx"
-    os.mkfifo(pipe)
-    with pytest.raises(InputError, match="is a named pipe, expected a file"):
-        Request(pipe, "pynq-z1").require_files()
-    with pytest.raises(InputError, match="is a folder, expected a file"):
-        Request(tmp_path, "pynq-z1").require_files()
-
-
-def test_flow_plan_says_what_the_command_line_says(tmp_path: Path) -> None:
-    for options in (["-p", "nope"], ["-p", "pynq-z1", "--link", "string"]):
-        shown = CliRunner().invoke(app, ["plan", str(TFC), *options, "-o", str(tmp_path / "out")])
-        asked = dict(zip(("platform", "link"), options[1::2], strict=False))
-        with pytest.raises(FloorflowError) as refused:
-            flow.plan(Request(TFC, **asked))
-        assert shown.exit_code == refused.value.exit_code == 2
-        assert str(refused.value) in shown.stderr
 
 
 def test_every_field_is_an_option_of_plan() -> None:

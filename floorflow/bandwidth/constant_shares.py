@@ -28,11 +28,6 @@ def needed_share(latencies: Floats, traffic: Floats, within_us: float) -> float:
     return float(shares[fits].min()) if fits.any() else (float(demand.max()) if within_us >= rest[0] else np.inf)
 
 
-def duration(latencies: Floats, traffic: Floats, share: float) -> float:
-    """Return how long runs take one after another with a share in bytes a microsecond."""
-    return float(np.maximum(latencies, traffic / share).sum())
-
-
 def least_period(problem: BandwidthProblem) -> tuple[float, tuple[float, ...]]:
     """Return the least period with constant shares, and the shares."""
     pairs = list(zip(problem.latencies, problem.traffic, strict=True))

@@ -15,13 +15,7 @@ from math import ceil, floor
 import numpy as np
 from ortools.sat.python import cp_model
 
-from floorflow.bandwidth.problem import (
-    TOLERANCE,
-    BandwidthProblem,
-    BandwidthSchedule,
-    Floats,
-    whole,
-)
+from floorflow.bandwidth.problem import TOLERANCE, BandwidthProblem, BandwidthSchedule, Floats, whole
 from floorflow.solver import run_cpsat
 
 

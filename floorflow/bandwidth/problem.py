@@ -137,10 +137,6 @@ class BandwidthAnswer:
         """Return what is told of it: method, status, objective, bound, gap and seconds."""
         return {**self.stats.as_dict(), "seconds": round(self.seconds, 3)}
 
-    def within(self, seconds: float) -> BandwidthAnswer:
-        """Return the same with the time that it took."""
-        return replace(self, seconds=seconds)
-
 
 class BandwidthMethod(Protocol):
     """A way to share the memory out over time: equal arguments give an equal schedule."""

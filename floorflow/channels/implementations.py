@@ -69,11 +69,6 @@ def likenesses(*networks: Circuits) -> tuple[Likeness, ...]:
     return tuple(_explained(found))
 
 
-def reuse(groups: Sequence[str]) -> float:
-    """Return the share of modules that another has made: (modules - groups) / modules, 0 of none."""
-    return (len(groups) - len(set(groups))) / len(groups) if groups else 0.0
-
-
 def _explained(found: Sequence[Likeness]) -> list[Likeness]:
     """Leave a reason with those alone that others are like and that share no implementation."""
     ordered = sorted(found, key=_like)

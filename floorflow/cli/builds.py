@@ -15,15 +15,7 @@ from floorflow import api
 from floorflow.api import RESOURCE_NAMES, InputError, some
 from floorflow.cli.console import paper, plain, print_json, talk
 from floorflow.cli.fitting_table import FittingTable
-from floorflow.cli.options import (
-    OUTPUT,
-    DebugFlag,
-    ForceFlag,
-    JsonFlag,
-    OutIfAny,
-    OutOption,
-    asks_for,
-)
+from floorflow.cli.options import OUTPUT, DebugFlag, ForceFlag, JsonFlag, OutIfAny, OutOption, asks_for
 from floorflow.cli.progress import progress_shown
 from floorflow.cli.terminal import errors_to_exit_codes, save_whole
 

@@ -18,15 +18,7 @@ from floorflow import api
 from floorflow.api import INSPECTED_PART, RESOURCE_NAMES, InputError
 from floorflow.cli.console import complain, paper, print_json
 from floorflow.cli.fitting_table import FittingTable
-from floorflow.cli.options import (
-    OUTPUT,
-    PROBLEM,
-    DebugFlag,
-    ForceFlag,
-    JsonFlag,
-    OutIfAny,
-    asks_for,
-)
+from floorflow.cli.options import OUTPUT, PROBLEM, DebugFlag, ForceFlag, JsonFlag, OutIfAny, asks_for
 from floorflow.cli.progress import progress_shown
 from floorflow.cli.standard_streams import reader_is_gone
 from floorflow.cli.terminal import errors_to_exit_codes

@@ -101,11 +101,6 @@ class MemoryScheduleEntry(PlanModel):
         """Return the network of that name."""
         return next(network for network in self.networks if network.network == name)
 
-    @property
-    def starved(self) -> list[str]:
-        """The networks that miss their least rates."""
-        return [network.network for network in self.networks if network.starved]
-
 
 _BYTES_PER_US = 1000
 """Of 1 GB/s."""

@@ -69,10 +69,6 @@ class Plan(PlanModel):
         """Return the network of that name."""
         return next(network for network in self.networks if network.name == name)
 
-    def phase(self, name: str) -> PhaseEntry:
-        """Return the phase of that name."""
-        return next(phase for phase in self.phases if phase.name == name)
-
     def engine_id(self, network: str, engine: str) -> str:
         """Return how phases name an engine: ``network/engine``, or the engine's name where there is one network."""
         return engine_id(network, engine, several=len(self.networks) > 1)

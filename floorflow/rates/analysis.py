@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 from floorflow.rates.deadlock import Blocked, deadlock
 from floorflow.rates.depths import keeps_period, shortest_period, smallest_depths
@@ -21,20 +20,6 @@ SEARCHED_BURSTS = 1_000
 
 
 @dataclass(frozen=True)
-class Rates:
-    """What given depths achieve. With a deadlock there are no times.
-
-    ``first_word_cycles`` and ``first_frame_cycles`` run from the first cycle of an empty pipeline until a sink has read
-    the first word of the first frame, and until all sinks have ended that frame.
-    """
-
-    interval_cycles: Fraction | None
-    first_word_cycles: int | None
-    first_frame_cycles: int | None
-    deadlock: tuple[Blocked, ...]
-
-
-@dataclass(frozen=True)
 class Sized:
     """Depths that keep ``interval_cycles``; `first_frame` gives the latencies with them.
 
@@ -44,19 +29,6 @@ class Sized:
     interval_cycles: int
     depths: Depths
     smallest: bool
-
-
-def analyse(problem: RateProblem, depths: Depths) -> Rates:
-    """Return interval, latencies and deadlock of a pipeline whose FIFOs have these depths.
-
-    LimitError if the frames find no steady interval, or bursts are too long for the depths.
-    """
-    graph = FifoGraph(problem)
-    blocked = deadlock(graph, depths)
-    if blocked:
-        return Rates(None, None, None, blocked)
-    timed = run_self_timed(graph, depths)
-    return Rates(timed.interval_cycles, timed.first_word_cycles, timed.first_frame_cycles, ())
 
 
 def size(

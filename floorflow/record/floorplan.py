@@ -26,17 +26,7 @@ from floorflow.facts.floorplan import (
     SllColumnsEntry,
 )
 from floorflow.facts.values import RectangleEntry
-from floorflow.hardware import (
-    Device,
-    Fpga,
-    Rect,
-    Slot,
-    anchor,
-    bounding_box,
-    free_cells,
-    ranges,
-    stream_wires,
-)
+from floorflow.hardware import Device, Fpga, Rect, Slot, anchor, bounding_box, free_cells, ranges, stream_wires
 from floorflow.hardware.routing import BIN_TILES, laguna_columns
 from floorflow.placement import Pin, Region, RoutingMap
 from floorflow.placement.crossing_columns import BoundaryCrossing, crossing_columns

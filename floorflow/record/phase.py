@@ -19,13 +19,7 @@ from floorflow.dataflow.options import OptionTable
 from floorflow.facts import ChannelEntry, PhaseEntry
 from floorflow.facts.memory import MemoryEntry
 from floorflow.facts.module import ImplementationEntry, JoinedEntry, ModuleEntry, PortEntry
-from floorflow.facts.partition import (
-    ConfidenceEntry,
-    FitEntry,
-    HopsEntry,
-    LessLikelyEntry,
-    PartitionEntry,
-)
+from floorflow.facts.partition import ConfidenceEntry, FitEntry, HopsEntry, LessLikelyEntry, PartitionEntry
 from floorflow.facts.phase import PhaseNetworkEntry
 from floorflow.hardware import Device, Slot, bounding_box, can_relocate
 from floorflow.placement import Region

@@ -19,35 +19,10 @@ Put a network's groups or modules in a linear order: a *segment* is a contiguous
 """
 
 from floorflow.segments.cuts import CutFound, CutRefused, Cuts
-from floorflow.segments.exchange import Exchange, Exchanged
+from floorflow.segments.exchange import Exchange
 from floorflow.segments.hops import CutHops, Hops, Near
 from floorflow.segments.parts import orders_of, parts_of
 from floorflow.segments.problems import Segment, Segments, Space
 from floorflow.segments.slot_model import Crossings
 from floorflow.segments.slot_relaxation import Assigned, Impossible, JointBound, NotKnown, SlotRelaxation, joint_bound
 from floorflow.segments.table import ShortestInterval, SpaceTable
-
-__all__ = [
-    "Assigned",
-    "Crossings",
-    "CutFound",
-    "CutHops",
-    "CutRefused",
-    "Cuts",
-    "Exchange",
-    "Exchanged",
-    "Hops",
-    "Impossible",
-    "JointBound",
-    "Near",
-    "NotKnown",
-    "Segment",
-    "Segments",
-    "ShortestInterval",
-    "SlotRelaxation",
-    "Space",
-    "SpaceTable",
-    "joint_bound",
-    "orders_of",
-    "parts_of",
-]

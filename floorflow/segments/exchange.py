@@ -1,21 +1,19 @@
-"""Exchanges between spaces: parts moved or swapped, and both spaces folded anew, as long as the whole gets better.
+"""Exchanges between spaces: parts moved or swapped, and both spaces folded anew, until all meet an interval.
 
-What is sought first is the shortest interval that every space meets, then the least scarcity at it. Contiguous cuts
-are where to begin (`floorflow.segments.cuts`); what comes out may be any sets of parts. A space that cannot meet an
-interval gives parts to a neighbour, or swaps one with it; if the neighbour then cannot either, it gives some to its
-next, and so on. Moves are tried in the order of how full they leave the fuller space, by sums of least use.
+Contiguous cuts are where to begin (`floorflow.segments.cuts`); what comes out may be any sets of parts. A space
+that cannot meet an interval gives parts to a neighbour, or swaps one with it; if the neighbour then cannot either, it
+gives some to its next, and so on. Moves are tried in the order of how full they leave the fuller space, by sums of
+least use.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.folding.problem import FoldingSolution
 from floorflow.segments.problems import Segment, Segments, Space
 from floorflow.segments.table import SpaceTable
 
@@ -26,22 +24,8 @@ Legal = Callable[[Assignment, int], bool]
 LONGEST_RUN = 3
 """Parts that lie side by side in a space and are moved together."""
 MOST_REFOLDINGS = 200
-LEAST_GAIN = 1e-9
 NEARLY_FULL = 0.99
 """Load from which a space most often has no folding."""
-
-
-@dataclass(frozen=True)
-class Exchanged:
-    """Parts of each space, ascending, and the shortest of the intervals that all of them meet, None if none.
-
-    ``scarcity``: that of all spaces together at the interval. ``refoldings``: foldings asked for, known ones too.
-    """
-
-    parts: tuple[tuple[int, ...], ...]
-    interval_cycles: int | None
-    scarcity: float | None
-    refoldings: int
 
 
 class Exchange:
@@ -68,47 +52,14 @@ class Exchange:
             self.beside[a].append(b)
             self.beside[b].append(a)
         self._legal, self._most = legal, most_refoldings
-        self.refoldings = 0
+        self._refoldings = 0
         """Foldings asked for in the last search, known ones too."""
         self._streams = _streams(segments)
 
-    def improve(
-        self, parts: Sequence[Collection[int]], intervals: Sequence[int], *, scarcity: bool = True
-    ) -> Exchanged:
-        """Return an assignment that meets the shortest of ascending intervals, no longer one than the given parts.
-
-        ``scarcity``: go on for the least scarcity at it, which may take parts far from their neighbours.
-        """
-        self.refoldings = 0
-        best, index = tuple(frozenset(each) for each in parts), len(intervals)
-        while index:
-            met = self._at(best, intervals[index - 1])
-            if met is None:
-                break
-            best, index = met, self._met(met, intervals, index - 1)
-        if index == len(intervals):
-            return self._exchanged(best, None)
-        best = self._less_scarce(best, intervals[index]) if scarcity else best
-        return self._exchanged(best, intervals[index])
-
-    def at(self, parts: Sequence[Collection[int]], interval_cycles: int) -> Exchanged | None:
+    def at(self, parts: Sequence[Collection[int]], interval_cycles: int) -> Assignment | None:
         """Return an assignment that meets an interval, found by exchanges from the given one; None if none was."""
-        self.refoldings = 0
-        found = self._at(tuple(frozenset(each) for each in parts), interval_cycles)
-        return None if found is None else self._exchanged(found, interval_cycles)
-
-    def _exchanged(self, parts: Assignment, interval: int | None) -> Exchanged:
-        scarcity = None if interval is None else sum(self._scarcity(p, s, interval) for s, p in enumerate(parts))
-        return Exchanged(tuple(tuple(sorted(each)) for each in parts), interval, scarcity, self.refoldings)
-
-    def _met(self, parts: Assignment, intervals: Sequence[int], most: int) -> int:
-        """Return the index of the shortest interval, at most the given one, that an assignment is known to meet."""
-        low, high = -1, most
-        while high - low > 1:
-            middle = (low + high) // 2
-            met = all(self._meets(each, space, intervals[middle]) for space, each in enumerate(parts))
-            low, high = (low, middle) if met and self._is_legal(parts, intervals[middle]) else (middle, high)
-        return high
+        self._refoldings = 0
+        return self._at(tuple(frozenset(each) for each in parts), interval_cycles)
 
     def _at(self, parts: Assignment, interval: int) -> Assignment | None:
         """Relieve one space after the other until all meet the interval; each that does goes on doing so."""
@@ -124,7 +75,7 @@ class Exchange:
     def _relieve(self, parts: Assignment, space: int, interval: int, path: tuple[int, ...]) -> Assignment | None:
         """Return an assignment in which a space meets the interval, and those on the path from the first one too."""
         for other, given, taken in self._moves(parts, space, interval, path):
-            if self.refoldings >= self._most:
+            if self._refoldings >= self._most:
                 return None
             after = _moved(parts, space, other, given, taken)
             if not self._meets(after[space], space, interval):
@@ -169,48 +120,14 @@ class Exchange:
 
         return sum(crosses(a, b, after, beyond) - crosses(a, b, ours, theirs) for a, b in near)
 
-    def _less_scarce(self, parts: Assignment, interval: int) -> Assignment:
-        """Move and swap parts between neighbours as long as the two spaces become less scarce at the interval."""
-        improved = True
-        while improved:
-            improved = False
-            for after, (a, b) in self._steps(parts):
-                if self.refoldings >= self._most:
-                    return parts
-                before = self._scarcity(parts[a], a, interval) + self._scarcity(parts[b], b, interval)
-                if not (self._meets(after[a], a, interval) and self._meets(after[b], b, interval)):
-                    continue
-                now = self._scarcity(after[a], a, interval) + self._scarcity(after[b], b, interval)
-                if now < before - LEAST_GAIN and self._is_legal(after, interval):
-                    parts, improved = after, True
-                    break
-        return parts
-
-    def _steps(self, parts: Assignment) -> Iterator[tuple[Assignment, tuple[int, int]]]:
-        """Yield the assignments one exchange away, and between which spaces it was."""
-        for a, others in enumerate(self.beside):
-            for b in others:
-                for given, taken in _exchanges(parts[a], parts[b]):
-                    if a < b or not taken:
-                        yield _moved(parts, a, b, given, taken), (a, b)
-
     def _is_legal(self, parts: Assignment, interval: int) -> bool:
         return self._legal is None or self._legal(parts, interval)
 
     def _meets(self, parts: Parts, space: int, interval: int) -> bool:
         if not parts or (self._shares(space, interval)[:, sorted(parts)].sum(axis=1) > 1).any():
             return not parts
-        self.refoldings += 1
+        self._refoldings += 1
         return self.table.feasible(self._segment(parts), self.spaces[space], interval) is True
-
-    def _scarcity(self, parts: Parts, space: int, interval: int) -> float:
-        """Return the least scarcity of a space at an interval; infinite where it has no folding."""
-        if not parts:
-            return 0.0
-        self.refoldings += 1
-        answer = self.table.fold(self._segment(parts), self.spaces[space], interval)
-        least = answer.stats.objective if isinstance(answer, FoldingSolution) else None
-        return float("inf") if least is None else least
 
     def _shares(self, space: int, interval: int) -> NDArray[np.float64]:
         """Return what parts take of a space at least, at several prices: a sum above 1 is too much."""

@@ -6,5 +6,3 @@ Tcl reader, tile-by-tile site count, table of legal foldings) and shares nothing
 
 from floorflow.verify.verify import Verdict, check, judge
 from floorflow.verify.violations import VIOLATIONS, NotAPlan, Violation
-
-__all__ = ["VIOLATIONS", "NotAPlan", "Verdict", "Violation", "check", "judge"]

@@ -55,7 +55,6 @@ def test_a_name_alone_loads_nothing_slow(name: str) -> None:
 def test_every_public_name_is_there_and_is_the_apis() -> None:
     for name in set(ff.__all__) - {"__version__"}:
         assert getattr(ff, name) is getattr(api, name), name
-    assert set(ff.__all__) - {"__version__"} <= set(api.__all__)
     assert set(ff.__all__) <= set(dir(ff))
 
 

@@ -403,6 +403,10 @@ def stopping_at(stage: str) -> Callable[[ff.Event], None]:
 LENET, CIFAR = (ROOT / "examples" / "several" / f"{name}.onnx" for name in ("lenet5", "cifar10"))
 
 
+def alone(_folder: Path, tell: Callable[[ff.Event], None]) -> ff.Plan:
+    return small(progress=tell)
+
+
 def of_several(folder: Path, tell: Callable[[ff.Event], None]) -> ff.Plan:
     other = Path(shutil.copy(TFC, folder / "other.onnx"))
     return ff.plan([TFC, other], "pynq-z1", effort="fast", progress=tell)
@@ -428,13 +432,18 @@ def on_resources(_folder: Path, tell: Callable[[ff.Event], None]) -> ff.Resource
 
 
 @pytest.mark.parametrize(
-    "planned", [of_several, cut_in_time, pytest.param(in_regions, marks=pytest.mark.slow), at_memory, on_resources]
+    ("planned", "stage"),
+    [
+        (alone, "placing"),
+        *((planned, "recording") for planned in (alone, of_several, cut_in_time, at_memory, on_resources)),
+        pytest.param(in_regions, "recording", marks=pytest.mark.slow),
+    ],
 )
-def test_ctrl_c_while_any_plan_is_recorded_brings_it(
-    planned: Callable[[Path, Callable[[ff.Event], None]], object], tmp_path: Path
+def test_ctrl_c_brings_the_best_plan_known_by_then(
+    planned: Callable[[Path, Callable[[ff.Event], None]], object], stage: str, tmp_path: Path
 ) -> None:
     with pytest.raises(KeyboardInterrupt) as caught:
-        planned(tmp_path, once(stopping_at("recording")))
+        planned(tmp_path, once(stopping_at(stage)))
     assert isinstance(caught.value, ff.Interrupted | ff.ResourcePlanInterrupted)
     made = caught.value.plan
     assert made.interrupted
@@ -525,18 +534,6 @@ def test_ctrl_c_before_a_path_is_planned_whole_is_plain(planned: Phased, stage: 
     assert not isinstance(raised, ff.Interrupted)
     assert not two_make_a_path(notes)
     assert len(partitions(notes)) == planning
-
-
-@pytest.mark.parametrize("stage", ["placing", "recording"])
-def test_ctrl_c_brings_the_best_plan_known_by_then(stage: str, tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt) as caught:
-        ff.plan(TFC, "pynq-z1", effort="fast", progress=once(stopping_at(stage)))
-    assert isinstance(caught.value, ff.Interrupted)
-    made = caught.value.plan
-    assert made.interrupted
-    made.save(tmp_path / "out")
-    assert not (tmp_path / "out" / "plots").exists()
-    assert ff.check(tmp_path / "out")
 
 
 def once(tell: Callable[[ff.Event], None]) -> Callable[[ff.Event], None]:

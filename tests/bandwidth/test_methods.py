@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from ortools.linear_solver import pywraplp
 
-from floorflow.bandwidth.constant_shares import duration, least_period
+from benchmarks.fcnnx_methods import METHODS, proposals, solve_by
+from floorflow.bandwidth.constant_shares import least_period
 from floorflow.bandwidth.exact import all_begins
 from floorflow.bandwidth.fixed_order import best_speeds
 from floorflow.bandwidth.problem import BandwidthProblem, ScheduledNetwork
 from floorflow.dataflow.traffic import Subgraph
-from floorflow.papers.fcnnx.methods import METHODS, proposals, solve_by
 from tests.backends.fcnnx.case import TABLE_2, case, row_problem, set_problem
 from tests.bandwidth.random_networks import random_problem
 from tests.bandwidth.replay import Replay, replay, table_of
@@ -131,7 +131,8 @@ def test_no_method_beats_a_proven_bound_and_slow_downs_beat_full_speed(seed: int
 def test_constant_shares_fill_the_period_and_no_shorter_one(seed: int) -> None:
     problem = random_problem(seed, networks=3, subgraphs=4)
     period, shares = least_period(problem)
-    times = [duration(*pair, share) for *pair, share in zip(problem.latencies, problem.traffic, shares, strict=True)]
+    runs = zip(problem.latencies, problem.traffic, shares, strict=True)
+    times = [np.maximum(latencies, traffic / share).sum() for latencies, traffic, share in runs]
     assert max(times) == pytest.approx(period, rel=1e-9)
     assert sum(shares) <= problem.bytes_per_us * (1 + 1e-9)
     if period > problem.bound_us * (1 + 1e-9):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.channels import Channel
-from floorflow.channels.implementations import Circuits, Likeness, likenesses, reuse
+from floorflow.channels.implementations import Circuits, Likeness, likenesses
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.dataflow.modules import Module
 from floorflow.resources import Resources
@@ -98,12 +98,6 @@ def test_networks_share_what_they_have_in_common_under_the_names_that_are_given(
     alike = likenesses(first, second)
     assert [one.implementation for one in alike] == ["one__e0", "one__e1", "one__e0", "two__e1"]
     assert alike[3].why_not == "weights of two/e1 are part of the logic"
-
-
-def test_the_share_of_reuse() -> None:
-    assert reuse(["a", "a", "b", "a"]) == 0.5
-    assert reuse(["a", "b"]) == 0
-    assert reuse([]) == 0
 
 
 @given(st.lists(st.tuples(st.sampled_from("AB"), st.sampled_from([1, 2])), min_size=1, max_size=8), st.data())

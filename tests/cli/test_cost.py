@@ -166,13 +166,6 @@ def test_bad_lines_keep_their_places(tmp_path: Path) -> None:
     assert answers[0]["LUT"] == answers[2]["LUT"] == 278
 
 
-def test_a_missing_file_is_one_clear_message(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["cost", str(tmp_path / "nowhere.jsonl")])
-    assert result.exit_code == 2
-    assert "nowhere.jsonl: there is no such file" in result.stderr.replace("\n", "")
-    assert result.stdout == ""
-
-
 def test_ten_thousand_lines_take_seconds() -> None:
     lines = [json.dumps({"op_type": "MVAU_hls", "attrs": {**MVAU, "MW": 120 * n}}) for n in range(1, 5001)]
     lines += [json.dumps({"op_type": "StreamingFIFO_rtl", "attrs": {**FIFO, "depth": n}}) for n in range(2, 5002)]

@@ -108,22 +108,13 @@ def test_what_nohup_ignores_stays_ignored_and_timeout_that_sends_twice_is_one_si
     assert told.stdout == "[0, 0.5] 143\n"
 
 
-def killed_after_best(tmp_path: Path, cpu_s: float) -> None:
-    out = tmp_path / f"{cpu_s:g}"
+@pytest.mark.parametrize("cpu_s", [0.1, *(pytest.param(0.07 * n, marks=pytest.mark.slow) for n in range(10))])
+def test_killed_once_a_best_is_shown_a_plan_is_there(cpu_s: float, tmp_path: Path) -> None:
+    out = tmp_path / "out"
     words = ("plan", TFC, "-p", "zcu104", "-o", out)
     ended = interrupted_at("best ", *words, worked_cpu_s=cpu_s, number=signal.SIGTERM)
     ends_well(ended, 143)
     assert not check(out)
-
-
-def test_killed_once_a_best_is_shown_a_plan_is_there(tmp_path: Path) -> None:
-    killed_after_best(tmp_path, 0.1)
-
-
-@pytest.mark.slow
-def test_killed_at_ten_moments_a_plan_is_there(tmp_path: Path) -> None:
-    for moment in range(10):
-        killed_after_best(tmp_path, 0.07 * moment)
 
 
 def test_ctrl_c_ends_the_reading_of_a_model(tmp_path: Path) -> None:

@@ -77,15 +77,6 @@ def test_names_of_this_folder_and_the_one_above_are_refused(name: str) -> None:
         TypeAdapter(PlainName).validate_python(name)
 
 
-@pytest.mark.parametrize("data", [None, b"\xff\xfe\x00"])
-def test_a_file_that_cannot_be_read_is_refused(data: bytes | None, tmp_path: Path) -> None:
-    path = tmp_path / "plan.json"
-    if data is not None:
-        path.write_bytes(data)
-    with pytest.raises(InputError, match=r"cannot be read|there is no such file"):
-        read_plan(path)
-
-
 @pytest.mark.parametrize(
     ("text", "end"),
     [

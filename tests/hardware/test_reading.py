@@ -48,14 +48,10 @@ def test_check_reports_hostile_yaml(text: str, tmp_path: Path) -> None:
     assert [violation.name for violation in findings.violations] == ["file-corrupt"]
 
 
-def test_text_that_is_not_utf8_a_folder_and_a_device_are_refused(tmp_path: Path) -> None:
+def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     (tmp_path / "latin.yaml").write_bytes(b"name: caf\xe9")
-    (tmp_path / "folder.yaml").mkdir()
-    for path in (tmp_path / "latin.yaml", tmp_path / "folder.yaml"):
-        with pytest.raises(PlatformError, match=r"cannot be read|is a folder"):
-            load_platform(str(path))
-    with pytest.raises(PlatformError, match="is a device, expected a file"):
-        load_platform("/dev/zero")
+    with pytest.raises(PlatformError, match="cannot be read"):
+        load_platform(str(tmp_path / "latin.yaml"))
 
 
 def test_aliases_in_reason_may_stand() -> None:

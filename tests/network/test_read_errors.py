@@ -51,13 +51,6 @@ def test_files_that_are_no_model_say_why(tmp_path: Path, content: bytes, reason:
     assert reason in str(error_of(content, tmp_path))
 
 
-def test_missing_files_and_folders_say_so(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file"):
-        read(tmp_path / "absent.onnx")
-    with pytest.raises(InputError, match="is a folder"):
-        read(tmp_path)
-
-
 def test_a_graph_without_nodes_says_so(tmp_path: Path) -> None:
     model = helper.make_model(helper.make_graph([], "empty", [], []))
     assert "no graph with nodes" in str(error_of(model.SerializeToString(), tmp_path))

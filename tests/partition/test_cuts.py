@@ -14,28 +14,13 @@ from hypothesis import strategies as st
 
 from floorflow.hardware import Crossing
 from floorflow.hardware.slot_graph import SlotGraph
-from floorflow.partition import (
-    Edge,
-    PartitionFailure,
-    PartitionProblem,
-    SlotCapacity,
-    partition,
-)
+from floorflow.partition import Edge, PartitionFailure, PartitionProblem, SlotCapacity, partition
 from floorflow.partition.cuts.anneal import Annealer, Walk
 from floorflow.partition.cuts.arrays import contracted, cut_arrays
 from floorflow.partition.cuts.metric import common_scale, slot_metric
 from floorflow.partition.problem import SharedLimit
 from floorflow.resources import ZERO
-from tests.partition.problems import (
-    AMOUNT,
-    CELLS,
-    LIMIT,
-    as_wished,
-    everything,
-    few_over_links,
-    some_of,
-    streams,
-)
+from tests.partition.problems import AMOUNT, CELLS, LIMIT, as_wished, everything, few_over_links, some_of, streams
 
 FORMS = {
     "chain": nx.path_graph(4),

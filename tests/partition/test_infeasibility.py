@@ -8,14 +8,7 @@ import pytest
 
 from floorflow.errors import Refusal
 from floorflow.hardware import Crossing
-from floorflow.partition import (
-    Edge,
-    ModuleStream,
-    PartitionFailure,
-    PartitionProblem,
-    PartitionSolution,
-    partition,
-)
+from floorflow.partition import Edge, ModuleStream, PartitionFailure, PartitionProblem, PartitionSolution, partition
 from floorflow.partition.infeasibility import worst
 from floorflow.resources import Resources
 from tests.partition.problems import chain

@@ -51,6 +51,16 @@ def spaces_of(segments: Segments, rng: random.Random, most: int = 4) -> list[Spa
     return [Space(b, SILICON, ((f"s{i}", b),) if rng.random() < 0.7 else ()) for i, b in enumerate(budgets)]
 
 
+def drawn(seed: int, most: int) -> tuple[random.Random, Segments, list[Space]]:
+    """Return a random network by its parts, spaces for it, and what draws on."""
+    rng, segments = random.Random(seed), in_parts(random_segments(seed), seed)
+    return rng, segments, spaces_of(segments, rng, most)
+
+
+def intervals_of(segments: Segments) -> tuple[int, ...]:
+    return required(segments.whole.problem(Space(SILICON, SILICON))).intervals()
+
+
 class Brute:
     """Every contiguous cut, each segment folded by itself."""
 
@@ -103,11 +113,9 @@ def assert_exact(cuts: Cuts, brute: Brute, interval: int, passes: Callable[[int,
 @settings(max_examples=15)
 @given(seeds)
 def test_a_cut_is_found_where_one_exists(seed: int) -> None:
-    rng = random.Random(seed)
-    segments = in_parts(random_segments(seed), seed)
-    spaces = spaces_of(segments, rng, 3)
+    rng, segments, spaces = drawn(seed, 3)
     cuts, brute = Cuts(segments, spaces, SpaceTable()), Brute(segments, spaces)
-    intervals = required(segments.whole.problem(Space(SILICON, SILICON))).intervals()
+    intervals = intervals_of(segments)
     for interval in rng.sample(intervals, min(3, len(intervals))):
         assert_exact(cuts, brute, interval, None)
 
@@ -115,13 +123,11 @@ def test_a_cut_is_found_where_one_exists(seed: int) -> None:
 @settings(max_examples=15)
 @given(seeds)
 def test_cuts_that_may_not_lie_somewhere_do_not(seed: int) -> None:
-    rng = random.Random(seed)
-    segments = in_parts(random_segments(seed), seed)
-    spaces = spaces_of(segments, rng, 3)
+    rng, segments, spaces = drawn(seed, 3)
     forbidden = {(position, place) for position in range(99) for place in range(3) if rng.random() < 0.6}
     passes = lambda position, place, _: (position, place) not in forbidden  # noqa: E731
     cuts, brute = Cuts(segments, spaces, SpaceTable(), passes), Brute(segments, spaces)
-    intervals = required(segments.whole.problem(Space(SILICON, SILICON))).intervals()
+    intervals = intervals_of(segments)
     for interval in rng.sample(intervals, min(3, len(intervals))):
         assert_exact(cuts, brute, interval, passes)
 
@@ -145,16 +151,14 @@ def is_near(segments: Segments, hops: CutHops, cut: Ends) -> bool:
 @settings(max_examples=15)
 @given(seeds)
 def test_cuts_with_which_streams_would_go_too_far_or_wishes_fail_are_none(seed: int) -> None:
-    rng = random.Random(seed)
-    segments = in_parts(random_segments(seed), seed)
-    spaces = spaces_of(segments, rng, 4)
+    rng, segments, spaces = drawn(seed, 4)
     near = [[abs(a - b) < 2 for b in range(3)] for a in range(3)]
     slots = rng.choice(([0, 1, 2, 1], [1, 2, 1, 0], [0, 2, 1, 0]))[: len(spaces)]
     names = [engine.name for engine in segments.dataflow.engines]
     together, apart = ([rng.sample(names, 2)] if rng.random() < 0.3 and len(names) > 1 else [] for _ in range(2))
     hops = CutHops(segments, Hops(near, rng.choice(slots), rng.choice(slots)), slots, together, apart)
     cuts, brute = Cuts(segments, spaces, SpaceTable(), hops=hops), Brute(segments, spaces)
-    intervals = required(segments.whole.problem(Space(SILICON, SILICON))).intervals()
+    intervals = intervals_of(segments)
     for interval in rng.sample(intervals, min(3, len(intervals))):
         answer = cuts.at(interval)
         if isinstance(answer, CutFound):
@@ -168,13 +172,9 @@ def test_cuts_with_which_streams_would_go_too_far_or_wishes_fail_are_none(seed: 
 @settings(max_examples=10)
 @given(seeds)
 def test_the_shortest_interval_is_that_of_trying_all_cuts(seed: int) -> None:
-    rng = random.Random(seed)
-    segments = in_parts(random_segments(seed), seed)
-    spaces = spaces_of(segments, rng, 3)
-    answer = Cuts(segments, spaces, SpaceTable()).shortest(
-        intervals := required(segments.whole.problem(Space(SILICON, SILICON))).intervals()
-    )
-    brute = Brute(segments, spaces)
+    _, segments, spaces = drawn(seed, 3)
+    intervals, brute = intervals_of(segments), Brute(segments, spaces)
+    answer = Cuts(segments, spaces, SpaceTable()).shortest(intervals)
     if isinstance(answer, CutFound):
         assert brute.meets(ends(answer), answer.interval_cycles)
         intervals = intervals[: intervals.index(answer.interval_cycles)]
@@ -189,7 +189,7 @@ def test_cuts_are_exact_where_a_longer_segment_may_cost_less(seed: int) -> None:
     forbidden = {(position, place) for position in range(5) for place in range(3) if rng.random() < 0.2}
     cuts = Cuts(segments, spaces, SpaceTable(), lambda position, place, _: (position, place) not in forbidden)
     brute = Brute(segments, spaces)
-    for interval in required(segments.whole.problem(Space(SILICON, SILICON))).intervals():
+    for interval in intervals_of(segments):
         assert_exact(cuts, brute, interval, lambda position, place, _: (position, place) not in forbidden)
 
 
@@ -209,7 +209,7 @@ def test_a_guess_changes_no_answer() -> None:
     groups = COSTS.groups(dataflow)
     segments = Segments(dataflow, groups, StreamPrices(COSTS).couplings, parts_of(dataflow, groups))
     spaces = [Space(Resources(*(amount // 8 for amount in SILICON.as_tuple())), SILICON)] * 3
-    intervals = required(segments.whole.problem(Space(SILICON, SILICON))).intervals()
+    intervals = intervals_of(segments)
     first = Cuts(segments, spaces, SpaceTable()).shortest(intervals)
     assert isinstance(first, CutFound)
     for guess in (first.parts, (None, (0, len(segments.order) - 1), None), ((0, 0),)):

@@ -6,45 +6,34 @@ import random
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.errors import InfeasibleError, required
 from floorflow.folding import FoldingSolution, fold_at_interval
-from floorflow.segments import CutFound, CutRefused, Cuts, Exchange, Exchanged, Segments, Space, SpaceTable
-from tests.segments.cases import SILICON, random_segments
-from tests.segments.test_cuts import in_parts, spaces_of
+from floorflow.segments import CutFound, CutRefused, Cuts, Exchange, Segments, Space, SpaceTable
+from tests.segments.cases import random_segments
+from tests.segments.test_cuts import drawn, in_parts, intervals_of, spaces_of
 
 seeds = st.integers(0, 10**6)
 Assignment = tuple[frozenset[int], ...]
 
 
-def intervals_of(segments: Segments) -> tuple[int, ...]:
-    return required(segments.whole.problem(Space(SILICON, SILICON))).intervals()
-
-
-def sets(answer: CutFound | CutRefused | Exchanged) -> Assignment:
-    if isinstance(answer, Exchanged):
-        return tuple(frozenset(part) for part in answer.parts)
+def sets(answer: CutFound | CutRefused) -> Assignment:
     return tuple(frozenset(range(ends[0], ends[1] + 1)) if ends else frozenset() for ends in answer.parts)
 
 
-def folded(segments: Segments, parts: Assignment, spaces: Sequence[Space], interval: int) -> float | None:
-    """Return the scarcity of an assignment at an interval, every space folded by itself; None if one cannot be."""
-    scarcity = 0.0
+def folds(segments: Segments, parts: Assignment, spaces: Sequence[Space], interval: int) -> bool:
+    """Whether each space of an assignment, folded by itself, meets an interval."""
     for each, space in zip(parts, spaces, strict=True):
-        if not each:
-            continue
         names = tuple(name for part in sorted(each) for name in segments.order[part])
         try:
-            answer = fold_at_interval(required(segments.of(names).problem(space)), interval)
+            answer = fold_at_interval(required(segments.of(names).problem(space)), interval) if each else None
         except InfeasibleError:
-            return None
-        if not isinstance(answer, FoldingSolution) or answer.stats.objective is None:
-            return None
-        scarcity += answer.stats.objective
-    return scarcity
+            return False
+        if each and not isinstance(answer, FoldingSolution):
+            return False
+    return True
 
 
 def assert_whole(segments: Segments, parts: Assignment) -> None:
@@ -56,39 +45,45 @@ def random_start(segments: Segments, spaces: Sequence[Space], rng: random.Random
     return tuple(frozenset(p for p, home in enumerate(homes) if home == s) for s in range(len(spaces)))
 
 
+def improved(exchange: Exchange, parts: Assignment, intervals: Sequence[int]) -> tuple[Assignment, int | None]:
+    """Return the assignment of the shortest of ascending intervals that exchanges reach one by one, and that one."""
+    reached = None
+    for interval in reversed(intervals):
+        found = exchange.at(parts, interval)
+        if found is None:
+            break
+        parts, reached = found, interval
+    return parts, reached
+
+
 @settings(max_examples=10)
 @given(seeds)
 def test_an_exchange_never_makes_an_assignment_worse(seed: int) -> None:
-    rng = random.Random(seed)
-    segments = in_parts(random_segments(seed), seed)
-    spaces, intervals = spaces_of(segments, rng, 3), intervals_of(segments)
+    rng, segments, spaces = drawn(seed, 3)
+    intervals = intervals_of(segments)
     start = random_start(segments, spaces, rng)
-    better = Exchange(segments, spaces, SpaceTable(), most_refoldings=12).improve(start, intervals)
-    assert_whole(segments, sets(better))
-    met = next((t for t in intervals if folded(segments, start, spaces, t) is not None), None)
-    if better.interval_cycles is None:
+    better, reached = improved(Exchange(segments, spaces, SpaceTable(), most_refoldings=12), start, intervals)
+    assert_whole(segments, better)
+    met = next((t for t in intervals if folds(segments, start, spaces, t)), None)
+    if reached is None:
         assert met is None
         return
-    assert met is None or better.interval_cycles <= met
-    scarcity = folded(segments, sets(better), spaces, better.interval_cycles)
-    assert scarcity == pytest.approx(better.scarcity)
-    before = folded(segments, start, spaces, better.interval_cycles)
-    assert before is None or scarcity is None or scarcity <= before + 1e-9
+    assert met is None or reached <= met
+    assert folds(segments, better, spaces, reached)
 
 
 @settings(max_examples=10)
 @given(seeds)
 def test_exchanges_equal_or_beat_the_best_contiguous_cut(seed: int) -> None:
-    rng = random.Random(seed)
-    segments = in_parts(random_segments(seed), seed)
-    spaces, intervals, table = spaces_of(segments, rng, 3), intervals_of(segments), SpaceTable()
+    _, segments, spaces = drawn(seed, 3)
+    intervals, table = intervals_of(segments), SpaceTable()
     cut = Cuts(segments, spaces, table).shortest(intervals)
-    better = Exchange(segments, spaces, table, most_refoldings=12).improve(sets(cut), intervals)
-    assert_whole(segments, sets(better))
+    better, reached = improved(Exchange(segments, spaces, table, most_refoldings=12), sets(cut), intervals)
+    assert_whole(segments, better)
     if isinstance(cut, CutFound):
-        assert better.interval_cycles is not None
-        assert better.interval_cycles <= cut.interval_cycles
-        assert folded(segments, sets(better), spaces, better.interval_cycles) is not None
+        assert reached is not None
+        assert reached <= cut.interval_cycles
+        assert folds(segments, better, spaces, reached)
 
 
 def every_assignment(segments: Segments, spaces: Sequence[Space]) -> Iterator[Assignment]:
@@ -114,16 +109,15 @@ def optimum(segments: Segments, spaces: Sequence[Space]) -> int | None:
 
 def test_exchanges_find_most_optima_of_tiny_networks() -> None:
     """Of the first eight networks of four to six parts; in three of them no contiguous cut is the optimum."""
-    solved = improved = 0
+    solved = beaten = 0
     for seed in TINY:
         segments = in_parts(random_segments(seed), seed)
         assert 4 <= len(segments.order) <= 6
         spaces, table = spaces_of(segments, random.Random(seed), 2), SpaceTable()
         best, intervals = optimum(segments, spaces), intervals_of(segments)
         cut = Cuts(segments, spaces, table).shortest(intervals)
-        found = Exchange(segments, spaces, table).improve(sets(cut), intervals, scarcity=False)
-        solved += found.interval_cycles == best
-        improved += isinstance(cut, CutRefused) or cut.interval_cycles != found.interval_cycles
-    print(solved, improved)
+        _, reached = improved(Exchange(segments, spaces, table), sets(cut), intervals)
+        solved += reached == best
+        beaten += isinstance(cut, CutRefused) or cut.interval_cycles != reached
     assert solved >= len(TINY) - 1
-    assert improved >= 3
+    assert beaten >= 3

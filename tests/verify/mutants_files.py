@@ -40,20 +40,6 @@ def cell_in_another_pblock(plan: Plan, files: Files) -> None:
         raise NotApplicable
 
 
-@mutant("cell-unknown")
-def fifo_of_no_module(plan: Plan, files: Files) -> None:
-    edit_json(
-        files, "bound.json", lambda told: told.setdefault("streams", {}).update({"top/StreamingFIFO_rtl_99": "x"})
-    )
-
-
-@mutant("library-missing")
-def library_not_sourced(plan: Plan, files: Files) -> None:
-    edit_lines(
-        files, constraint_files(plan)[1], lambda lines: [line for line in lines if not line.startswith("source")]
-    )
-
-
 @mutant("finn-kernel-split", TWO_SLRS)
 def one_partition_in_two_slrs(plan: Plan, files: Files) -> None:
     crossing(plan)

@@ -13,7 +13,6 @@ import yaml
 from floorflow.verify.facts import stream_wires
 from floorflow.verify.hardware.geometry import Rectangle
 from floorflow.verify.hardware.ranges import SiteRange, clock_region_rectangle
-from tests.verify.dies import ranges_of
 from tests.verify.planting import (
     TWO_SLRS,
     Files,
@@ -69,15 +68,6 @@ def site_type_left_out(plan: Plan, files: Files) -> None:
     name_ranges(plan, files, name, [text for text in ranges if not text.startswith("RAMB18")])
 
 
-@mutant("range-mismatch")
-def range_one_column_short(plan: Plan, files: Files) -> None:
-    name, entry = first(pblocks(plan).items())
-    sites = die(plan, files).sites(area_of(entry))
-    rightmost = max(x for kind, x in sites if kind == "SLICE")
-    others = {key: mask for key, mask in sites.items() if key != ("SLICE", rightmost)}
-    name_ranges(plan, files, name, ranges_of(others))
-
-
 @mutant("range-corner-missing", TWO_SLRS)
 def corner_in_a_laguna_hole(plan: Plan, files: Files) -> None:
     device = die(plan, files)
@@ -92,33 +82,8 @@ def corner_in_a_laguna_hole(plan: Plan, files: Files) -> None:
     name_ranges(plan, files, name, [*entry["ranges"], f"SLICE_X{hole}Y{y}:SLICE_X{hole + 1}Y{y + height}"])
 
 
-@mutant("shell-touched", TWO_SLRS)
-def pblock_on_the_shell(plan: Plan, files: Files) -> None:
-    static = board_of(plan, files).get("shell", {}).get("static", {})
-    text = first(text for ranges in static.values() for text in ranges if text.startswith("CLOCKREGION"))
-    x, y = text.split(":")[0].split("_X")[1].split("Y")
-    corner = SiteRange("CLOCKREGION", int(x), int(y), int(x), int(y))
-    place(plan, files, first(pblocks(plan)), clock_region_rectangle(die(plan, files), corner))
-
-
-@mutant("slr-mismatch", TWO_SLRS)
-def slr_changed_in_the_plan_but_not_in_the_constraints(plan: Plan, files: Files) -> None:
-    name, entry = first(pblocks(plan).items())
-    slots = [slot["name"] for slot in plan["platform"]["fpgas"][0]["slots"]]
-    entry["slot"] = first(slot for slot in slots if slot != entry["slot"])
-    phase_of(plan)["partition"]["assignment"][name] = entry["slot"]
-
-
 def floorplan_of(plan: Plan) -> Plan:
     return first(phase_of(plan)["floorplan"].values())
-
-
-@mutant("wrong-objective")
-def objective_without_its_reach(plan: Plan, files: Files) -> None:
-    entry = floorplan_of(plan)
-    entry["stats"]["objective"] -= 1
-    entry["stats"]["bound"] = min(entry["stats"]["bound"], entry["stats"]["objective"])
-    entry["stats"]["status"] = "feasible"
 
 
 @mutant("wrong-routing-map")
@@ -129,15 +94,6 @@ def peak_elsewhere(plan: Plan, files: Files) -> None:
         ((x, y) for y, numbers in enumerate(rows) for x in range(len(numbers))), key=lambda at: rows[at[1]][at[0]]
     )
     found["peak_at"] = {"left": 15 * column, "bottom": 15 * row, "right": 15 * column + 14, "top": 15 * row + 14}
-
-
-@mutant("wrong-routing-map")
-def bin_relieved(plan: Plan, files: Files) -> None:
-    demand = floorplan_of(plan)["congestion"]["demand"]
-    number = max(range(len(demand)), key=lambda row: max(map(int, demand[row].split())))
-    bins = demand[number].split()
-    fullest = max(range(len(bins)), key=lambda column: int(bins[column]))
-    demand[number] = " ".join([*bins[:fullest], str(int(bins[fullest]) - 2), *bins[fullest + 1 :]])
 
 
 FULL, FULLER = 0.84, 0.95
@@ -274,15 +230,6 @@ def supply_of_the_box_around_two_rectangles(plan: Plan, files: Files) -> None:
     pblocks(plan)[name]["supply"] = whole
 
 
-@mutant("wrong-anchor")
-def anchor_of_the_upper_rectangle(plan: Plan, files: Files) -> None:
-    name, lower, upper = halves(plan)
-    place(plan, files, name, upper)
-    anchor = pblocks(plan)[name]["anchor"]
-    place(plan, files, name, lower, upper)
-    pblocks(plan)[name]["anchor"] = anchor
-
-
 @mutant("pblock-overlap")
 def second_rectangle_on_another_pblock(plan: Plan, files: Files) -> None:
     blocks = list(pblocks(plan).items())
@@ -318,14 +265,6 @@ def port_outside_its_slr(plan: Plan, files: Files) -> None:
     files[name] = yaml.safe_dump(board)
 
 
-@mutant("platform-malformed")
-def host_in_an_slr_that_is_not_there(plan: Plan, files: Files) -> None:
-    name = f"platform/boards/{first(plan['platform']['fpgas'])['board']}.yaml"
-    board = yaml.safe_load(files[name])
-    board["host_slr"] = "SLR9"
-    files[name] = yaml.safe_dump(board)
-
-
 ALONG = {"left": ("bottom", "top"), "right": ("bottom", "top"), "bottom": ("left", "right"), "top": ("left", "right")}
 
 
@@ -358,14 +297,6 @@ def two_ports_in_one_place(plan: Plan, files: Files) -> None:
                     other["first"], other["last"] = one["first"], one["last"]
                     return
     raise NotApplicable
-
-
-@mutant("port-narrow")
-def port_of_one_row(plan: Plan, files: Files) -> None:
-    widths = {channel["name"]: channel["width_bits"] for channel in phase_of(plan)["channels"]}
-    ports = (p for block in pblocks(plan).values() for p in block["ports"] if p["first"] < p["last"])
-    port = first(p for p in ports if widths[p["channel"]] >= 16)
-    port["last"] = port["first"]
 
 
 @mutant("port-turned-away")
@@ -419,12 +350,3 @@ def more_wires_in_a_column_than_it_has(plan: Plan, files: Files) -> None:
 def sites_of(entry: Plan) -> str:
     """Return the first range of SLICEs of a pblock."""
     return str(first(text for text in entry["ranges"] if text.startswith("SLICE")))
-
-
-@mutant("fixed-pblock")
-def fixed_pblock_that_moved(plan: Plan, files: Files) -> None:
-    name, entry = first(pblocks(plan).items())
-    low, high = sites_of(entry).split(":")
-    x, y = high.removeprefix("SLICE_X").split("Y")
-    low = f"SLICE_X{int(x) - 1}Y{int(y) - 1}"
-    plan["options"]["fix_pblock"] = {name: f"{low}:{high}"}

@@ -62,29 +62,6 @@ def cells_of_the_other_phase(plan: Plan, files: Files) -> None:
     files[name] = "\n".join(lines)
 
 
-@PHASES.mutant("finn-slr-differs")
-def slr_of_the_other_phase(plan: Plan, files: Files) -> None:
-    files["phases/p0/finn/radar/floorplan.json"] = files["phases/p0/finn/radar/floorplan.json"].replace(
-        '"slr": 1', '"slr": 0'
-    )
-
-
-@PHASES.mutant("finn-folding-differs")
-def folding_of_the_other_phase(plan: Plan, files: Files) -> None:
-    name = "phases/p1/finn/radar/folding_config.json"
-    content = json.loads(files[name])
-    content["Thresholding_rtl_0"]["PE"] = 2
-    files[name] = json.dumps(content)
-
-
-@PHASES.mutant("cell-shared")
-def units_of_two_networks_as_one_cell(plan: Plan, files: Files) -> None:
-    content = json.loads(files["phases/p0/bound.json"])
-    one, other = list(content["cells"])[:2]
-    content["cells"][other] = content["cells"][one]
-    files["phases/p0/bound.json"] = json.dumps(content)
-
-
 AT_MEMORY = Registry()
 TABLE, ROWS = "fcnnx/mcnn_hs.json", "fcnnx/mcnn_hs.csv"
 
@@ -142,24 +119,8 @@ def engine_of(plan: Plan) -> Plan:
     return found
 
 
-@AT_MEMORY.mutant("engine-file-differs")
-def parameters_of_a_wider_engine(plan: Plan, files: Files) -> None:
-    name = f"fcnnx/{network(plan)['network']}/engine.json"
-    parameters = json.loads(files[name])
-    parameters["folding"]["N_PE"] += 1
-    files[name] = json.dumps(parameters)
-
-
 RECONFIGURED = Registry()
 BUFFERS = "phases/p1/buffers.json"
-
-
-@RECONFIGURED.mutant("wrong-load-time")
-def load_that_takes_half_as_long(plan: Plan, files: Files) -> None:
-    step = plan["schedule"]["steps"][1]
-    plan["schedule"]["period_us"] -= step["load_us"] / 2
-    plan["schedule"]["stats"]["objective"] = plan["schedule"]["period_us"]
-    step["load_us"] /= 2
 
 
 TARGETS = Registry()

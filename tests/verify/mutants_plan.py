@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import copy
-import json
 
-import yaml
-
-from tests.verify.mutants_phases import PHASES, part
 from tests.verify.planting import (
     TWO_SLRS,
     Files,
@@ -46,22 +42,6 @@ def join(plan: Plan, **changes: object) -> None:
     phase_of(plan)["joined"].append(entry | changes)
 
 
-@mutant("cyclic-dataflow")
-def engines_in_a_circle(plan: Plan, files: Files) -> None:
-    inner = [c for c in phase_of(plan)["channels"] if "host:" not in c["source"] + c["target"]]
-    start = first(inner)
-    back = first(c for c in inner if c["source"] == start["target"])
-    back["target"], back["target_port"] = start["source"], 0
-
-
-@mutant("converter-illegal")
-def converter_that_splits_a_pixel_unevenly(plan: Plan, files: Files) -> None:
-    channel = first(c for c in phase_of(plan)["channels"] if c["target"].startswith("MVAU"))
-    folding = part_of(plan)["folding"]["engines"][channel["target"]]["attributes"]
-    attributes = first(e for e in plan["networks"][0]["engines"] if e["name"] == channel["target"])["attributes"]
-    folding["SIMD"] = first(n for n in range(2, attributes["MW"]) if attributes["MW"] % n)
-
-
 @mutant("crossing-needless")
 def crossing_of_a_channel_at_home(plan: Plan, files: Files) -> None:
     phase = phase_of(plan)
@@ -89,14 +69,6 @@ def json_copy_with_name(fpga: Plan, name: str) -> Plan:
         slot["name"] = slot["name"].replace(fpga["name"], name)
     renamed |= {"name": name, "host_slot": renamed["slots"][0]["name"]}
     return renamed
-
-
-@mutant("platform-malformed")
-def board_without_clock(plan: Plan, files: Files) -> None:
-    name = f"platform/boards/{plan['platform']['fpgas'][0]['board']}.yaml"
-    board = yaml.safe_load(files[name])
-    del board["clock_mhz"]
-    files[name] = yaml.safe_dump(board)
 
 
 def claim(stats: Plan, objective: float) -> None:
@@ -129,14 +101,6 @@ def rewrite_board(plan: Plan, files: Files, find: str, replace: str) -> None:
     files[name] = before.replace(find, replace, 1)
     if files[name] == before:
         raise NotApplicable
-
-
-@mutant("platform-mismatch")
-def part_of_another_die(plan: Plan, files: Files) -> None:
-    name = f"platform/boards/{plan['platform']['fpgas'][0]['board']}.yaml"
-    board = yaml.safe_load(files[name])
-    board["part"] = plan["platform"]["fpgas"][0]["part"] = "xcvu440-flga2892-2-e"
-    files[name] = yaml.safe_dump(board)
 
 
 def _timed(plan: Plan, interval_cycles: int, planned_words: int | None = None) -> None:
@@ -178,59 +142,9 @@ def fits(plan: Plan) -> Plan:
     return found
 
 
-@mutant("wrong-bound")
-def bound_of_a_search_for_few_resources(plan: Plan, files: Files) -> None:
-    search = plan["networks"][0]["search"]
-    plan["options"]["objective"] = "resources"
-    search["bound_cycles"] = search["interval_cycles"] // 2
-    search["gap"] = 1 - search["bound_cycles"] / search["interval_cycles"]
-    plan["summary"]["networks"][0] |= {"bound_cycles": search["bound_cycles"], "gap": search["gap"]}
-
-
-@mutant("wrong-bound")
-def joint_bound_of_a_search_for_low_latency(plan: Plan, files: Files) -> None:
-    search = plan["networks"][0]["search"]
-    plan["options"]["objective"] = "latency"
-    search |= {"bound_cycles": search["interval_cycles"], "gap": 0.0}
-    with_joint_bound(plan, search["interval_cycles"])
-
-
 def with_joint_bound(plan: Plan, cycles: int) -> None:
     search, figures = plan["networks"][0]["search"], plan["summary"]["networks"][0]
     search["joint_bound_cycles"] = figures["joint_bound_cycles"] = cycles
-
-
-@mutant("search-unexplained")
-def search_ended_by_a_try_for_other_reasons(plan: Plan, files: Files) -> None:
-    network = plan["networks"][0]
-    row = first(row for row in network["trace"] if row["refusals"])
-    refusals = [refusal | {"place": "elsewhere"} for refusal in row["refusals"]]
-    ended_at = {"interval_cycles": row["interval_cycles"], "stage": row["stage"], "refusals": refusals}
-    network["search"]["ended_at"] = ended_at
-
-
-@mutant("search-unexplained")
-def search_ended_by_a_try_that_did_well(plan: Plan, files: Files) -> None:
-    network = plan["networks"][0]
-    row = {**network["trace"][0], "interval_cycles": 123, "verdict": "legal", "stage": "place", "refusals": []}
-    network["trace"].append(row)
-    network["search"]["ended_at"] = {"interval_cycles": 123, "stage": "place", "refusals": []}
-
-
-@mutant("wrong-estimate")
-def expected_cycles_that_the_planned_fifos_do_not_keep(plan: Plan, files: Files) -> None:
-    first_word_behind_its_frame(plan, files)
-    estimates, interval = part_of(plan)["estimates"], part_of(plan)["interval_cycles"]
-    estimates["throughput"]["first_word_cycles"] = 10**6
-    estimates["expected_cycles"] = interval + 1
-
-
-@mutant("wrong-estimate")
-def known_throughput_with_an_excuse(plan: Plan, files: Files) -> None:
-    estimates, interval = part_of(plan)["estimates"], part_of(plan)["interval_cycles"]
-    estimates["sustained_fps"] = plan["summary"]["networks"][0]["sustained_fps"] = estimates["fps"]
-    estimates["throughput"] = THROUGHPUT | {name: interval for name in THROUGHPUT if name.endswith("_cycles")}
-    estimates["throughput"] |= {"first_word_cycles": 10**6, "first_frame_cycles": 10**6}
 
 
 @mutant("wrong-estimate")
@@ -239,23 +153,6 @@ def first_word_behind_its_frame(plan: Plan, files: Files) -> None:
     estimates["sustained_fps"] = plan["summary"]["networks"][0]["sustained_fps"] = estimates["fps"]
     estimates["throughput"] = THROUGHPUT | {name: interval for name in THROUGHPUT if name.endswith("_cycles")}
     estimates["throughput"] |= {"first_word_cycles": 10**6 + 1, "first_frame_cycles": 10**6, "not_analysed": ""}
-
-
-@mutant("platform-mismatch")
-def platform_file_called_as_a_shipped_board(plan: Plan, files: Files) -> None:
-    name = plan["platform"]["name"]
-    boards = [{"board": fpga["board"]} for fpga in plan["platform"]["fpgas"]]
-    content = {"schema": "floorflow-platform/1", "name": name, "fpgas": boards}
-    files[f"platform/platforms/{name}.yaml"] = json.dumps(content)
-    plan["platform"]["files"].append(f"platforms/{name}.yaml")
-
-
-@mutant("illegal-folding")
-def run_time_weights_that_were_ruled_out(plan: Plan, files: Files) -> None:
-    plan["options"]["backend_options"]["runtime_weights"] = "never"
-    engines = part_of(plan)["folding"]["engines"]
-    name = first(name for name in engines if name.startswith("MVAU"))
-    engines[name]["attributes"]["runtime_writeable_weights"] = 1
 
 
 @mutant("engine-repeated")
@@ -313,14 +210,6 @@ def listed(plan: Plan, **changes: object) -> Plan:
     return plan["limits_lifted"][-1]
 
 
-@mutant("engine-above-limit")
-def one_lut_more_than_every_engine_may_have(plan: Plan, files: Files) -> None:
-    module = phase_of(plan)["modules"][0]
-    own = part_of(plan)["folding"]["engines"][module["engines"][0]]["resources"]["LUT"]
-    plan["options"]["max_engine_share"]["LUT"] = 1e-9
-    charge(plan, module["name"], "LUT", 20_001 - own)
-
-
 def written(plan: Plan, files: Files, **changes: object) -> Plan:
     """Let the host write the last unit with weights, rightly, but for these changes."""
     engines = part_of(plan)["folding"]["engines"]
@@ -351,14 +240,6 @@ def weighed(plan: Plan) -> Plan:
     part["evenness"] = {"rule": "nearly least full", "passed": [], "rows": rows}
     found: Plan = part["evenness"]
     return found
-
-
-@mutant("wrong-status")
-def fullness_proven_above_its_bound(plan: Plan, files: Files) -> None:
-    fullness(plan)["bound"] /= 2
-    fullness(plan)["status"] = "optimal"
-    fullness(plan)["gap"] = 1 - fullness(plan)["bound"] / fullness(plan)["objective"]
-    plan["summary"]["fullness"]["bound"] /= 2
 
 
 def memory(plan: Plan) -> Plan:
@@ -406,27 +287,9 @@ def made_once_on_other_columns(plan: Plan, files: Files) -> None:
     other |= {"bottom": area["bottom"], "top": area["top"], "left": area["left"] + 1, "right": area["right"] + 1}
 
 
-@PHASES.mutant("wrong-schedule")
-def run_as_long_as_the_faster_network(plan: Plan, files: Files) -> None:
-    schedule = plan["schedule"]
-    step = schedule["steps"][1]
-    run_us = schedule["batch"] * part(plan, 1, 0)["interval_cycles"] / plan["options"]["clock_mhz"]
-    schedule["period_us"] += run_us - step["run_us"]
-    step["run_us"] = run_us
-
-
 def other_order(plan: Plan, cycles: int | None, *, proven: bool) -> None:
     plan["networks"][0]["search"]["other_order"] = {"cycles": cycles, "proven": proven}
 
 
 def without_balance(plan: Plan, bound_cycles: int | None) -> None:
     plan["networks"][0]["search"]["without_balance"] = {"bound_cycles": bound_cycles, "folding_bound": None}
-
-
-@mutant("engine-order")
-def engine_before_its_producer(plan: Plan, files: Files) -> None:
-    inner = first(c for c in phase_of(plan)["channels"] if ":" not in c["source"] + c["target"])
-    engines = plan["networks"][0]["engines"]
-    producer, consumer = (next(e for e in engines if e["name"] == inner[end]) for end in ("source", "target"))
-    engines.remove(producer)
-    engines.insert(engines.index(consumer) + 1, producer)

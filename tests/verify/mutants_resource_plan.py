@@ -14,22 +14,6 @@ def first_engine(plan: Plan, partition: int = 0) -> Plan:
     return engine
 
 
-@mutant("resources-too-few")
-def engine_with_fewer_multipliers_than_products(plan: Plan, files: Files) -> None:
-    part, engine = plan["partitions"][0], first_engine(plan)
-    taken, engine["resources"]["DSP"] = engine["resources"]["DSP"], 0
-    part["resources"]["DSP"] -= taken
-    part["shares"]["DSP"] = part["resources"]["DSP"] / plan["platform"]["limits"]["DSP"]
-
-
-@mutant("cap-exceeded")
-def partition_above_the_limit(plan: Plan, files: Files) -> None:
-    part, limits = plan["partitions"][0], plan["platform"]["limits"]
-    first_engine(plan)["resources"]["FF"] += limits["FF"]
-    part["resources"]["FF"] += limits["FF"]
-    part["shares"]["FF"] = part["resources"]["FF"] / limits["FF"]
-
-
 @mutant("platform-mismatch")
 def platform_that_is_larger_than_its_file(plan: Plan, files: Files) -> None:
     for key in ("resources", "limits"):

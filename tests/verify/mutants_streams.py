@@ -6,8 +6,6 @@ import copy
 import math
 from collections import Counter
 
-import yaml
-
 from tests.verify.planting import (
     JOIN,
     LINK_CORES,
@@ -36,15 +34,6 @@ def branches(plan: Plan) -> list[Plan]:
     join = first(name for name, count in inputs.items() if count > 1)
     into = [channel for channel in channels if channel["target"] == join]
     return sorted(into, key=lambda channel: -channel["fifo_depth"])
-
-
-@mutant("wrong-fifo-depth")
-def shallow_fifo_between_modules(plan: Plan, files: Files) -> None:
-    home = homes(plan)
-    channels = phase_of(plan)["channels"]
-    ends = ((c, home.get(c["source"]), home.get(c["target"])) for c in channels)
-    between = (c for c, source, target in ends if source and target and source != target)
-    first(between)["fifo_depth"] = 2
 
 
 @mutant("wrong-fifo-depth", JOIN)
@@ -96,14 +85,6 @@ def sliced_stream(plan: Plan) -> Plan:
     return first(channel for channel in phase_of(plan)["channels"] if channel["slices"])
 
 
-@mutant("wrong-slices")
-def slice_on_a_short_stream(plan: Plan, files: Files) -> None:
-    channel = short_stream(plan)
-    slot = phase_of(plan)["partition"]["assignment"][channel["fifo_module"]]
-    price = dict.fromkeys(("LUT", "FF", "BRAM18", "URAM", "DSP"), 0) | {"FF": 2 * channel["width_bits"]}
-    channel |= {"slices": 1, "slice_slots": [slot], "slice_resources": {slot: price}}
-
-
 @mutant("wrong-slice-resources", TWO_SLRS)
 def slice_of_half_a_word(plan: Plan, files: Files) -> None:
     channel = sliced_stream(plan)
@@ -115,23 +96,6 @@ def slice_of_half_a_word(plan: Plan, files: Files) -> None:
 def slices_forgotten_in_their_slot(plan: Plan, files: Files) -> None:
     for price in sliced_stream(plan)["slice_resources"].values():
         price["FF"] += 5000
-
-
-@mutant("wrong-slices", TWO_SLRS)
-def slice_in_another_slot_than_its_stream_passes(plan: Plan, files: Files) -> None:
-    channel = sliced_stream(plan)
-    slots = reversed(plan["platform"]["fpgas"][0]["slots"])
-    other = first(slot["name"] for slot in slots if slot["name"] not in channel["slice_slots"])
-    channel["slice_resources"] = {other: channel["slice_resources"][channel["slice_slots"][0]]}
-    channel["slice_slots"] = [other]
-
-
-@mutant("wrong-estimate", TWO_SLRS)
-def first_frame_before_its_words_passed_the_slices(plan: Plan, files: Files) -> None:
-    on_the_way = sum(channel["crossing_registers"] + channel["slices"] for channel in phase_of(plan)["channels"])
-    sliced_stream(plan)
-    throughput = part_of(plan)["estimates"]["throughput"] or dict(NO_THROUGHPUT)
-    part_of(plan)["estimates"]["throughput"] = throughput | {"first_frame_cycles": on_the_way - 1}
 
 
 def link_of(plan: Plan) -> Plan:
@@ -168,33 +132,6 @@ def link_that_ends_in_the_slot_of_the_host(plan: Plan, files: Files) -> None:
     if link["source"] == host_slot:
         raise NotApplicable
     link["source"] = host_slot
-
-
-@mutant("platform-malformed", TWO_FPGAS)
-def board_whose_link_ends_nowhere(plan: Plan, files: Files) -> None:
-    link_of(plan)
-    name = f"platform/boards/{plan['platform']['fpgas'][0]['board']}.yaml"
-    board = yaml.safe_load(files[name])
-    board["link"]["slr"] = "SLR9"
-    files[name] = yaml.safe_dump(board)
-
-
-@mutant("wrong-link", TWO_FPGAS)
-def board_that_ends_no_link(plan: Plan, files: Files) -> None:
-    link_of(plan)
-    name = f"platform/boards/{plan['platform']['fpgas'][0]['board']}.yaml"
-    board = yaml.safe_load(files[name])
-    board["link"]["max_links"] = 0
-    files[name] = yaml.safe_dump(board)
-
-
-@mutant("wrong-link", TWO_FPGAS)
-def kind_of_link_that_was_asked_for_and_not_used(plan: Plan, files: Files) -> None:
-    link_of(plan)
-    figures = {"gbps": 1000, "latency_us": 0.1, "assumed": True}
-    files["platform/links/mine.yaml"] = yaml.safe_dump({"schema": "floorflow-link/1", "name": "mine", **figures})
-    plan["platform"]["files"].append("links/mine.yaml")
-    plan["options"]["link"] = "mine"
 
 
 @mutant("wrong-crossing", LINK_CORES)
@@ -260,14 +197,6 @@ def cell_of_another_fpga(plan: Plan, files: Files) -> None:
     )
 
 
-@mutant("slr-mismatch", TWO_FPGAS)
-def pblock_listed_under_another_fpga(plan: Plan, files: Files) -> None:
-    floorplans = phase_of(plan)["floorplan"]
-    pblocks = floorplans[second_fpga(plan)]["pblocks"]
-    name = first(pblocks)
-    floorplans[plan["platform"]["fpgas"][0]["name"]]["pblocks"][name] = pblocks.pop(name)
-
-
 PROOF = "no assignment of engines to slots lets every stream cross at most 1 SLR boundary of an FPGA"
 
 
@@ -319,11 +248,3 @@ def proof_that_moving_a_module_refutes(plan: Plan, files: Files) -> None:
     first(plan["platform"]["links"])
     plan["options"]["max_hops"] = None
     hops_of(plan)["proof"] = PROOF
-
-
-@mutant("wrong-cost", LINK_CORES)
-def second_boundary_as_cheap_as_the_first(plan: Plan, files: Files) -> None:
-    partition, far = phase_of(plan)["partition"], far_stream(plan)
-    wires = far["registers"][0]["flip_flops"] // far["registers"][0]["stages"]
-    partition["cost"] -= wires * (far["hops"] * (far["hops"] + 1) // 2 - far["hops"])
-    partition["stats"] |= {"objective": partition["cost"], "bound": 0.0, "gap": 1.0, "status": "feasible"}

@@ -8,14 +8,13 @@ import re
 import shutil
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from floorflow.verify import Verdict, judge
 from tests.verify import toy_judge
-from tests.verify.planting import Files, Plan, part_of, pblocks, phase_of
-from tests.verify.tiny import tiny_plan, write_folder
+from tests.verify.planting import Files, Mutant, Plan, Registry, part_of, pblocks, phase_of
+from tests.verify.tiny import found_after, tiny_plan, write_folder
 
 KIND_OF = {"FMPadding_rtl": "Reader", "ConvolutionInputGenerator_rtl": "Mixer", "MVAU_hls": "Writer"}
 
@@ -83,70 +82,14 @@ def test_a_plan_of_another_back_end_is_legal_without_files_of_finn(tmp_path: Pat
     assert not [name for name in toy_plan()[1] if "finn" in name]
 
 
-def more_lanes(plan: Plan, files: Files) -> None:
-    entry = part_of(plan)["folding"]["engines"]["MVAU_hls_0"]
-    entry["attributes"]["lanes"] = 6
-    entry["cycles"] //= 3
-
-
-def kind_of_another(plan: Plan, files: Files) -> None:
-    plan["networks"][0]["engines"][0]["kind"] = "MVAU_hls"
-
-
-def converter_of_another(plan: Plan, files: Files) -> None:
-    channel = next(c for c in phase_of(plan)["channels"] if c["converter"])
-    channel["converter"] = "StreamingDataWidthConverter_rtl"
-
-
-def too_small(plan: Plan, files: Files) -> None:
-    part_of(plan)["folding"]["engines"]["MVAU_hls_0"]["resources"]["LUT"] = 19
-
-
-def unknown_speed(plan: Plan, files: Files) -> None:
-    plan["options"]["backend_options"]["speed"] = "warp"
-
-
-def attribute_that_it_cannot_read(plan: Plan, files: Files) -> None:
-    plan["networks"][0]["engines"][0]["attributes"] = {"work": "much"}
-
-
-def port_of_negative_width(plan: Plan, files: Files) -> None:
-    plan["networks"][0]["engines"][0]["attributes"]["inputs"] = [[-8, -72]]
-
-
-def another_list(plan: Plan, files: Files) -> None:
-    files["toy/list.json"] = '{"toys": []}'
-
-
-def no_list(plan: Plan, files: Files) -> None:
-    del files["toy/list.json"]
-
-
-def another_cell(plan: Plan, files: Files) -> None:
-    name = "fpga0/pblocks.xdc"
-    files[name] = files[name].replace("finn_design_i/MVAU_hls_0", "finn_design_i/other")
+TOY_MISTAKES = Registry()
+TOY_MISTAKES.rows("toy")
 
 
 @pytest.mark.usefixtures("toy")
-@pytest.mark.parametrize(
-    ("spoil", "expected"),
-    [
-        (more_lanes, "toy-lanes"),
-        (kind_of_another, "unknown-kind"),
-        (converter_of_another, "converter-kind"),
-        (too_small, "resources-too-few"),
-        (unknown_speed, "plan-malformed"),
-        (attribute_that_it_cannot_read, "plan-malformed"),
-        (port_of_negative_width, "plan-malformed"),
-        (another_list, "toy-list"),
-        (no_list, "file-missing"),
-        (another_cell, "cell-missing"),
-    ],
-)
-def test_the_part_of_another_back_end_finds_its_mistakes(spoil: Any, expected: str, tmp_path: Path) -> None:
-    plan, files = copy.deepcopy(toy_plan())
-    spoil(plan, files)
-    assert expected in names(tmp_path, plan, files)
+@pytest.mark.parametrize("mutant", TOY_MISTAKES.mutants, ids=lambda mutant: mutant.title)
+def test_the_part_of_another_back_end_finds_its_mistakes(mutant: Mutant, tmp_path: Path) -> None:
+    assert mutant.expected in found_after(mutant.spoil, *toy_plan(), tmp_path)
 
 
 def test_without_its_part_of_the_judge_a_plan_is_not_legal_and_the_rest_is_judged(tmp_path: Path) -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from pathlib import Path
 
 import pytest
 
 import floorflow as ff
-from floorflow.output import write
 from tests.bandwidth.replay import replay
 from tests.plans import EXAMPLES
-from tests.verify.mutants import Files, Mutant, Plan
+from tests.verify.mutants import Files, Mutant
 from tests.verify.mutants_phases import AT_MEMORY
+from tests.verify.tiny import found_after
 
 MODELS = [EXAMPLES / "several" / f"{name}.onnx" for name in ("lenet5", "cifar10")]
 ASKED = {"backend": "fcnnx", "fps": {"lenet5": 4000, "cifar10": 1200}, "memory_gbs": 0.5, "effort": "fast"}
@@ -59,8 +58,4 @@ def test_equal_requests_give_equal_files(made: ff.Plan) -> None:
 
 @pytest.mark.parametrize("mutant", AT_MEMORY.mutants, ids=lambda mutant: mutant.title)
 def test_a_planted_mistake_is_found(mutant: Mutant, files: Files, tmp_path: Path) -> None:
-    spoilt = dict(files)
-    plan: Plan = copy.deepcopy(json.loads(spoilt.pop("plan.json")))
-    mutant.spoil(plan, spoilt)
-    write(tmp_path / "out", {**spoilt, "plan.json": json.dumps(plan)}, {})
-    assert mutant.expected in {violation.name for violation in ff.check(tmp_path / "out").violations}
+    assert mutant.expected in found_after(mutant.spoil, json.loads(files["plan.json"]), files, tmp_path)

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from floorflow.verify import VIOLATIONS, check
+from floorflow.verify import VIOLATIONS
 from floorflow.verify.finn.build import FINDINGS
 from floorflow.verify.finn.judge import findings as finn_findings
 from tests.verify.mutants import ACROSS, COPIES, MUTANTS, REGIONS, TARGETS, Files, Mutant, Plan
 from tests.verify.mutants_files import slices_asked
 from tests.verify.mutants_phases import AT_MEMORY, IN_REGION_FILES, IN_TIMELINES, RECONFIGURED
 from tests.verify.planting import ANY_PLAN, JOIN, LINK_CORES, TWO_FPGAS, TWO_SLRS, NotApplicable
-from tests.verify.tiny import tiny_plan, write_folder
+from tests.verify.tiny import found_after, tiny_plan
 
 CASE_FOR = {
     ANY_PLAN: "xcku5p",
@@ -37,16 +37,12 @@ def legal(case: str) -> tuple[Plan, Files]:
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.title)
 def test_a_planted_mistake_is_found(mutant: Mutant, tmp_path: Path) -> None:
-    plan, files = copy.deepcopy(legal(CASE_FOR[mutant.needs]))
-    mutant.spoil(plan, files)
-    names = {violation.name for violation in check(write_folder(tmp_path, plan, files))}
-    assert mutant.expected in names
+    assert mutant.expected in found_after(mutant.spoil, *legal(CASE_FOR[mutant.needs]), tmp_path)
 
 
 def test_slices_that_are_asked_and_told_are_no_mistake(tmp_path: Path) -> None:
-    plan, files = copy.deepcopy(legal("alveo-u250"))
-    assert slices_asked(plan, files)
-    assert "slices-at-boundaries-differ" not in {v.name for v in check(write_folder(tmp_path, plan, files))}
+    assert slices_asked(*copy.deepcopy(legal("alveo-u250")))
+    assert "slices-at-boundaries-differ" not in found_after(slices_asked, *legal("alveo-u250"), tmp_path)
 
 
 def test_mutants_with_needs_do_not_apply_where_these_are_not_met() -> None:

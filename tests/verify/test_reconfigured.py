@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import json
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +15,9 @@ from floorflow.request import Request
 from floorflow.verify import check
 from tests.plans import TFC
 from tests.reconfigured import BATCH, LOAD_MS, quick_board, quick_request
-from tests.verify.mutants import Files, Mutant, Plan
+from tests.verify.mutants import Mutant
 from tests.verify.mutants_phases import RECONFIGURED
+from tests.verify.tiny import found_after, read_folder
 
 
 @pytest.fixture(scope="module")
@@ -76,10 +75,4 @@ def test_a_frame_of_one_is_not_worth_a_load(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mutant", RECONFIGURED.mutants, ids=lambda mutant: mutant.title)
 def test_a_mistake_in_time_is_found(mutant: Mutant, out: Path, tmp_path: Path) -> None:
-    files: Files = {
-        path.relative_to(out).as_posix(): path.read_text(encoding="utf-8") for path in out.rglob("*") if path.is_file()
-    }
-    plan: Plan = copy.deepcopy(json.loads(files.pop("plan.json")))
-    mutant.spoil(plan, files)
-    write(tmp_path / "out", {**files, "plan.json": json.dumps(plan)}, {})
-    assert mutant.expected in {violation.name for violation in check(tmp_path / "out")}
+    assert mutant.expected in found_after(mutant.spoil, *read_folder(out), tmp_path)

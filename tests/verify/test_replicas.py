@@ -13,7 +13,7 @@ from tests.conftest import made_once
 from tests.plans import FAST, TFC
 from tests.verify.mutants import COPIES
 from tests.verify.planting import Mutant
-from tests.verify.tiny import write_folder
+from tests.verify.tiny import found_after, read_folder
 
 COUNT = 5
 
@@ -47,11 +47,4 @@ def test_the_plan_is_legal_and_says_what_all_copies_give(folder: Path) -> None:
 
 @pytest.mark.parametrize("mutant", COPIES.mutants, ids=lambda mutant: mutant.title)
 def test_a_planted_mistake_is_found(mutant: Mutant, folder: Path, tmp_path: Path) -> None:
-    plan = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
-    files = {
-        str(path.relative_to(folder)): path.read_text(encoding="utf-8")
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != "plan.json"
-    }
-    mutant.spoil(plan, files)
-    assert mutant.expected in {violation.name for violation in check(write_folder(tmp_path, plan, files))}
+    assert mutant.expected in found_after(mutant.spoil, *read_folder(folder), tmp_path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -16,7 +15,7 @@ from floorflow.plugins import backend_object
 from floorflow.verify import check, judge
 from tests.verify.mutants import ACROSS, Mutant
 from tests.verify.planting import Files, Plan
-from tests.verify.tiny import write_folder
+from tests.verify.tiny import found_after, write_folder
 from tests.verify.two_by_two import two_by_two, write_two_by_two
 
 
@@ -40,10 +39,7 @@ def test_the_plan_can_be_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mutant", ACROSS, ids=lambda mutant: mutant.title)
 def test_a_planted_mistake_is_found(mutant: Mutant, tmp_path: Path) -> None:
-    plan, files = copy.deepcopy(legal())
-    mutant.spoil(plan, files)
-    names = {violation.name for violation in check(write_folder(tmp_path, plan, files))}
-    assert mutant.expected in names
+    assert mutant.expected in found_after(mutant.spoil, *legal(), tmp_path)
 
 
 def test_there_are_many_mistakes_each_with_its_title() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from floorflow.verify import check
 from floorflow.verify.hardware.boards import Board
 from tests.verify.dies import REPOSITORY, device
 from tests.verify.tiny_bands import SOUGHT
@@ -20,7 +22,7 @@ from tests.verify.tiny_phase import CAP, PLACE_WEIGHTS, STATS, Part, limit_share
 Plan = dict[str, Any]
 Files = dict[str, str]
 
-__all__ = ["CASES", "STATS", "Files", "Plan", "tiny_plan", "write_folder"]
+__all__ = ["CASES", "STATS", "Files", "Plan", "found_after", "read_folder", "tiny_plan", "write_folder"]
 
 FILL = dict.fromkeys(RESOURCES)
 CAGES = {"alveo-u250": 2}
@@ -310,11 +312,13 @@ def partition_ids(case: Case, parts: Sequence[Part]) -> dict[str, int]:
 
 def _cell(case: Case, board: Board, engine: str, ids: dict[str, int]) -> str:
     """Name an engine as FINN does inside its partition, which here is its module."""
-    if "{partition}" not in board.raw["cell_pattern"]:
-        return board.cell(engine, ids[engine])
+    pattern: str = board.raw["cell_pattern"]
+    if "{partition}" not in pattern:
+        return pattern.replace("{engine}", engine)
     kind = engine.rpartition("/")[2].rpartition("_")[0]
     order = [name for name in case.network.folding if ids[name] == ids[engine] and f"/{name}".count(f"/{kind}_")]
-    return board.cell(f"{kind}_{order.index(engine)}", ids[engine])
+    name = f"{kind}_{order.index(engine)}"
+    return pattern.replace("{engine}", name).replace("{partition}", str(ids[engine]))
 
 
 def _cells(plan: Plan, phase: Plan, case: Case, ground: Ground, ids: dict[str, int]) -> dict[str, str]:
@@ -432,3 +436,16 @@ def write_folder(out: Path, plan: Plan, files: Files) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8", newline="")
     return out
+
+
+def read_folder(out: Path) -> tuple[Plan, Files]:
+    """Return the plan of a folder, and its other files."""
+    files = {path.relative_to(out).as_posix(): path.read_text("utf-8") for path in out.rglob("*") if path.is_file()}
+    return json.loads(files.pop("plan.json")), files
+
+
+def found_after(spoil: Callable[[Plan, Files], object], plan: Plan, files: Files, out: Path) -> set[str]:
+    """Return what check finds, by name, in a copy of a plan and its files that a mistake is planted in."""
+    plan, files = copy.deepcopy((plan, files))
+    spoil(plan, files)
+    return {violation.name for violation in check(write_folder(out, plan, files))}

@@ -11,12 +11,7 @@ from dataclasses import dataclass
 
 from floorflow.errors import some
 from floorflow.network.datatype import DataType, integer, smallest
-from floorflow.network.dialects.rewriting import (
-    Rewriting,
-    integer_type,
-    makers_of,
-    require_inputs,
-)
+from floorflow.network.dialects.rewriting import Rewriting, integer_type, makers_of, require_inputs
 from floorflow.network.facts import Facts, find_constants
 from floorflow.network.onnx_file import Node, OnnxFile
 from floorflow.network.soundness import STANDARD_DOMAINS

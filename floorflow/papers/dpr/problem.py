@@ -114,10 +114,6 @@ class ChunkProblem:
         """Return the problem without any place to cut."""
         return replace(self, layers=tuple(replace(layer, cut_behind=False) for layer in self.layers))
 
-    def changed(self, **fields: object) -> ChunkProblem:
-        """Return the problem with other fields."""
-        return replace(self, **fields)  # type: ignore[arg-type]
-
 
 @dataclass(frozen=True)
 class Regions:

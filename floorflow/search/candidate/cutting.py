@@ -204,7 +204,7 @@ class Cutter:
 
         exchange = Exchange(cut.cuts.segments, cut.cuts.spaces, self._table, legal=legal, most_refoldings=limit)
         found = exchange.at(_ranges(answer), interval_cycles)
-        return None if found is None else cut.slot_of(found.parts)
+        return None if found is None else cut.slot_of(found)
 
     def _refusal(self, cut: CutInOrder, answer: CutRefused) -> Refusal:
         names = tuple(cut.cuts.segments.order[answer.reached][:1])

@@ -465,11 +465,6 @@ class Board:
         shell = self.raw.get("shell")
         return str(shell["hierarchy"]) if isinstance(shell, dict) else ""
 
-    def cell(self, engine: str, partition: object) -> str:
-        """Hierarchical name of an engine's cell."""
-        pattern: str = self.raw["cell_pattern"]
-        return pattern.replace("{engine}", engine).replace("{partition}", str(partition))
-
 
 Boards = Mapping[str, Board]
 """The boards whose files can be read, by the names of FPGAs."""

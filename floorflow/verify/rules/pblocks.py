@@ -25,14 +25,7 @@ from floorflow.verify.hardware.geometry import (
     union,
 )
 from floorflow.verify.hardware.interconnect import Floor
-from floorflow.verify.hardware.ranges import (
-    judge_range,
-    left_out,
-    overlapping,
-    parse_range,
-    sites_of,
-    slrs_of,
-)
+from floorflow.verify.hardware.ranges import judge_range, left_out, overlapping, parse_range, sites_of, slrs_of
 from floorflow.verify.hardware.routes import Slot
 from floorflow.verify.phase_records import PblockRecord
 from floorflow.verify.plan_records import OptionsRecord

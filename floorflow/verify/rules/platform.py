@@ -33,9 +33,7 @@ from floorflow.verify.hardware.routes import (
     kinds_of,
     own_name,
 )
-from floorflow.verify.hardware.routes import (
-    link_objections as objections,
-)
+from floorflow.verify.hardware.routes import link_objections as objections
 from floorflow.verify.plan_records import (
     BoundaryRecord,
     FpgaRecord,

@@ -3,14 +3,3 @@
 from floorflow.verify.tcl.words import LimitError, UnreadableError
 from floorflow.verify.xdc.judge import Judged, Sources, judge_floorplan
 from floorflow.verify.xdc.targets import NoTargetError, Target, find_target
-
-__all__ = [
-    "Judged",
-    "LimitError",
-    "NoTargetError",
-    "Sources",
-    "Target",
-    "UnreadableError",
-    "find_target",
-    "judge_floorplan",
-]

@@ -12,15 +12,7 @@ from floorflow.view.channels import CrossingView
 from floorflow.view.die import Die, Frame, die_of
 from floorflow.view.labels import draw_port_marks, module_wordings, number_wordings, place_labels
 from floorflow.view.names import Plan
-from floorflow.view.palette import (
-    CROSSING,
-    DOUBT,
-    INK,
-    LINK,
-    QUIET,
-    RULE,
-    darker,
-)
+from floorflow.view.palette import CROSSING, DOUBT, INK, LINK, QUIET, RULE, darker
 from floorflow.view.parts import (
     BAR_KEY,
     BAR_ROW,

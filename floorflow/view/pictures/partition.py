@@ -10,16 +10,7 @@ from floorflow.view.box import Box
 from floorflow.view.links import LANE, Gutters, Row, rows_of
 from floorflow.view.names import Plan
 from floorflow.view.palette import CROSSING, INK, LINK, QUIET, Colour, darker
-from floorflow.view.parts import (
-    BAR_KEY,
-    BAR_ROW,
-    MARGIN,
-    draw_bar,
-    draw_bars,
-    draw_legend,
-    legend_height,
-    write_head,
-)
+from floorflow.view.parts import BAR_KEY, BAR_ROW, MARGIN, draw_bar, draw_bars, draw_legend, legend_height, write_head
 from floorflow.view.scene import colours_in_order
 from floorflow.view.sheet import Sheet
 from floorflow.view.slots import BoundaryView, LinkView, SlotChainView, SlotView, Use, read_slot_chain

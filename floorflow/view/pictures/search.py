@@ -9,15 +9,7 @@ from typing import Any
 
 from floorflow.errors import InputError
 from floorflow.view.box import Box
-from floorflow.view.names import (
-    Plan,
-    frames_text,
-    network_in,
-    network_names,
-    platform_text,
-    reached_text,
-    shared_fps,
-)
+from floorflow.view.names import Plan, frames_text, network_in, network_names, platform_text, reached_text, shared_fps
 from floorflow.view.palette import BAR, CROSSING, INK, OPEN, QUIET, RULE
 from floorflow.view.parts import MARGIN, Axis, Entry, draw_key
 from floorflow.view.sheet import Sheet, Style

@@ -6,13 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from floorflow.view.background import (
-    PBLOCK_STYLES,
-    die_key,
-    draw_background,
-    draw_holes,
-    label_background,
-)
+from floorflow.view.background import PBLOCK_STYLES, die_key, draw_background, draw_holes, label_background
 from floorflow.view.box import Box
 from floorflow.view.die import Die, Frame, silicon_of
 from floorflow.view.labels import name_wordings, place_labels

@@ -51,7 +51,8 @@ def test_targets_in_reach_are_met_with_few_resources() -> None:
     made = ff.plan([LENET, CIFAR], "zcu104", fps={"lenet5": 500, "cifar10": 200}, **QUICK)
     shared = made.plan.memory_schedule
     assert shared is not None
-    assert (shared.error, shared.choice.status, shared.starved) == (0.0, "optimal", [])
+    assert (shared.error, shared.choice.status) == (0.0, "optimal")
+    assert not any(network.starved for network in shared.networks)
     assert all(network.fps >= network.target_fps for network in shared.networks)
     most = plan_of(LENET, CIFAR)
     dsp = [sum(e.resources.DSP for e in plan.plan.phases[0].engines.values()) for plan in (made, most)]

@@ -207,9 +207,6 @@ def test_a_refusal_lists_what_the_chosen_finn_supports(finn: FinnVersion, tmp_pa
     assert "node 'Erf_0' (Erf)" in str(caught.value)
     assert "operation 'Sigmoid_0' (Sigmoid): no engine computes Sigmoid" in str(caught.value)
     assert caught.value.hint == f"Supported with {VERSION_NAMES[finn]}: {', '.join(supported_operators(finn))}."
-    dataflow, refusal = source.inspected(ZCU104, finn=finn)
-    assert not dataflow.engines
-    assert refusal == f"{caught.value}\n{caught.value.hint}"
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)

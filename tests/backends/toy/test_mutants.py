@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from floorflow.verify import check
-from tests.backends.toy.mutants import BUILD, MUTANTS, Mutant
+from tests.backends.toy.mutants import BUILD, MUTANTS
 from tests.backends.toy.toolbox import TOY
+from tests.verify.planting import Mutant
 
 CHANGED = (BUILD, "fpga0/pblocks.xdc")
 

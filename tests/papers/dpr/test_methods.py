@@ -78,7 +78,7 @@ def test_of_equal_times_the_fewest_chunks_and_the_least_area_are_taken(problem: 
 
 @given(small_problems(), AREAS, st.booleans())
 def test_the_published_formulation_has_the_same_optimum(problem: ChunkProblem, area: Fraction, static: bool) -> None:
-    problem = problem.changed(memory_gbs=None)
+    problem = replace(problem, memory_gbs=None)
     ours, published = (m.solve(problem, Regions.equal(area), static=static) for m in (exact, milp))
     assert ours.stats.status == published.stats.status
     if ours.chunks is not None:
@@ -92,7 +92,7 @@ def test_timelines_of_the_papers_network_are_replayed_within_a_thousandth(count:
     problem = problem_of_row(case, next(row for row in case.rows if row.model == "M1"))
     bits = [57_600, 25_088, 18_432, 3_200, 2_304, 256, 512, 512, 1_024]
     layers = tuple(replace(layer, bits_behind=b) for layer, b in zip(problem.layers, bits, strict=True))
-    problem = problem.changed(layers=layers, memory_gbs=memory_gbs, input_bits=24_576)
+    problem = replace(problem, layers=layers, memory_gbs=memory_gbs, input_bits=24_576)
     answer = exact.solve(problem, Regions.equal(Fraction(3, 5), count))
     assert answer.chunks is not None
     assert len(answer.chunks) > count

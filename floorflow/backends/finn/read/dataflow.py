@@ -252,15 +252,6 @@ class Source:
             return dataflow_of(self.graph, technology, finn)
         return lower(self.network, technology, label_select, finn)
 
-    def inspected(
-        self, technology: Technology, label_select: bool = False, finn: FinnVersion = "main"
-    ) -> tuple[Dataflow, str]:
-        """Return the engines and an empty reason, or no engine and every reason why the model cannot be lowered."""
-        try:
-            return self.lower(technology, label_select, finn), ""
-        except InputError as error:
-            return Dataflow(self.network.name, (), (), self.network.notes), f"{error}\n{error.hint}".strip()
-
 
 def read_source(path: str | Path, bits: FloatBits = EIGHT_BITS) -> Source:
     """Read a model file; ``bits`` are for a network without quantisers. Lowering tells what could not be read.
