@@ -23,7 +23,6 @@ from floorflow.search.candidate.context import PlanningContext, slot_limits
 from floorflow.search.candidate.findings import Search
 from floorflow.search.candidate.preparing import Priced, context_of
 from floorflow.search.candidate.progress import Progress
-from floorflow.search.many.in_time import BoardMemory
 from floorflow.search.many.phases import (
     MOST_FOLDED,
     MOST_PLANNED,
@@ -34,6 +33,7 @@ from floorflow.search.many.phases import (
     phase_request,
 )
 from floorflow.search.many.regions import SizedRegions, region_sizes, with_needs
+from floorflow.segments.in_time import BoardMemory
 from floorflow.segments.paths import Floats, Span, Step, best_path, cheapest_path, lazy_path, timeline, with_known
 from floorflow.stats import SolveStats
 

@@ -22,8 +22,8 @@ from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.search.candidate.preparing import Priced, priced
 from floorflow.search.candidate.progress import Progress
-from floorflow.search.many.in_time import BoardMemory, SegmentsInTime, shortest_cycles, slow_group, with_slow
 from floorflow.search.many.phases import phase_request
+from floorflow.segments.in_time import BoardMemory, SegmentsInTime, shortest_cycles, slow_group, with_slow
 from floorflow.segments.paths import Floats, Span, cheapest_path, lazy_path, with_known
 from floorflow.segments.table import SpanTable
 from floorflow.stats import SolveStats
