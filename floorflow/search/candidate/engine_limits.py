@@ -57,11 +57,6 @@ class EngineLimits:
     homes: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Slots of engines that may lie in no other, as their pblocks are stated, or as is wished."""
 
-    @classmethod
-    def none(cls, dataflow: Dataflow, backend: Backend) -> EngineLimits:
-        """Return no limits at all."""
-        return cls(dataflow, backend, None, {"": Resources(*[NO_LIMIT] * len(RESOURCE_NAMES))})
-
     @property
     def names(self) -> tuple[str, ...]:
         """The limits that there are."""
@@ -125,11 +120,7 @@ class EngineLimits:
     def lifted_for(self, group: OptionGroup, places: Places) -> EngineLimits:
         """Return the limits, the fewest of them lifted for a group's engines, so that one of its rows is allowed.
 
-        Raises
-        ------
-        ValueError
-            If no row fits a place, whatever the limits.
-
+        ValueError if no row fits a place, whatever the limits.
         """
         for names in chain.from_iterable(combinations(self.names, count) for count in range(len(self.names) + 1)):
             lifted = self.exempting(product(group.engines, names), "none of the engine")

@@ -53,11 +53,7 @@ def phase_request(request: Request) -> Request:
 def loading_of(request: Request, platform: Platform) -> tuple[float, BoardMemory]:
     """Return what loading the device takes, in us, and what its board's memory carries.
 
-    Raises
-    ------
-    InputError
-        If the board's file does not say so.
-
+    InputError if the board's file does not say so.
     """
     board = platform.fpgas[0].board
     if board.reconfiguration is None or board.memory_gbps is None:
@@ -70,11 +66,7 @@ def loading_of(request: Request, platform: Platform) -> tuple[float, BoardMemory
 def search_in_time(whole: Priced, search: Search, progress: Progress) -> InPhases | Refused:
     """Find the partitions of a network in time whose batch takes least; one partition alone is among them.
 
-    Raises
-    ------
-    InputError
-        If the board's file does not say how it is loaded anew, or what its memory carries.
-
+    InputError if the board's file does not say how it is loaded anew, or what its memory carries.
     """
     load_us, memory = loading_of(whole.request, whole.platform)
     with progress.stage("search"):
@@ -127,9 +119,7 @@ class _Run:
             return plans.no_plan()
         cost, spans = self._rather_alone((cost, spans), *costs)
         bound, _ = cheapest_path(plans.bounds() * us_per_cycle, reconfiguration_us)
-        bound = min(cost, bound)
-        proven = bound >= cost * (1 - 1e-9)
-        stats = SolveStats(METHOD, "optimal" if proven else "feasible", cost, cost if proven else bound)
+        stats = SolveStats.bounded(METHOD, cost, min(cost, bound))
         alone = float(segments.lowest[0, plans.count] * us_per_cycle)
         phases = tuple(plans.planned[span] for span in spans)
         return InPhases(plans.context, phases, stats, reconfiguration_us, self.memory, alone, plans.interrupted)
