@@ -131,8 +131,8 @@ class Cutter:
     @cached_property
     def in_orders(self) -> tuple[CutInOrder, ...]:
         """Return the cuts for each order of parts and of slots; first the network's own order, upwards."""
-        dataflow, problem = self.context.dataflow, self.context.problem
-        parts = parts_of(dataflow, problem.groups)
+        dataflow, problem, wishes = self.context.dataflow, self.context.problem, self.context.wishes
+        parts, names = parts_of(dataflow, problem.groups), list(self.context.limits)
         found: list[CutInOrder] = []
         for place, order in enumerate(orders_of(dataflow, parts)):
             prices, bars, fits = self.pricing.couplings, self.context.balance.bars, self.context.engine_limits.fitting
@@ -140,12 +140,9 @@ class Cutter:
             for slots in slot_orders(self.context.platform, self.context.max_hops)[: 1 if place else None]:
                 passes = _Links(self.context, segments.order, slots).passes
                 spaces = [self.space(slot, share) for slot, share in zip(slots, shares(slots), strict=True)]
-                wishes = self.context.wishes
-                tied = wishes.joined(()), wishes.apart
-                guess, hops = (
-                    self._found.get(len(found), ()),
-                    CutHops(segments, self._hops, self._numbers(slots), *tied),
-                )
+                numbers = [names.index(slot) for slot in slots]
+                hops = CutHops(segments, self._hops, numbers, wishes.joined(()), wishes.apart)
+                guess = self._found.get(len(found), ())
                 most = self.context.search_limits.cuts_tried
                 cuts = Cuts(segments, spaces, self._table, passes, guess, hops=hops, most_tried=most)
                 found.append(CutInOrder(cuts, slots))
@@ -154,11 +151,6 @@ class Cutter:
     @cached_property
     def _hops(self) -> Hops:
         return hops_of(self.context)
-
-    def _numbers(self, slots: Iterable[str]) -> list[int]:
-        """Return the places of slots in the platform's order."""
-        names = list(self.context.limits)
-        return [names.index(slot) for slot in slots]
 
     def space(self, slot: str, share: float = 1.0) -> Space:
         """Return what a segment may use of a slot, or of a share of it."""
