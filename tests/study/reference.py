@@ -79,13 +79,8 @@ class Reference:
     def priced(self, row: Recorded) -> FoldingSolution | NoProposal:
         """Price a recorded folding by the reference's own costs, streams included if they are counted."""
         sizes = {name: {k: int(v) for k, v in chosen.items() if k in CHOSEN} for name, chosen in row.folding.items()}
-        return Pricer(
-            "finn",
-            self.dataflow,
-            BACKEND,
-            self.costs,
-            EngineLimits(self.dataflow, BACKEND, None, {"": Resources(*[NO_LIMIT] * 5)}),
-        ).priced(sizes, self.problem)
+        limits = EngineLimits(self.dataflow, BACKEND, None, {"": Resources(*[NO_LIMIT] * 5)})
+        return Pricer("finn", self.dataflow, BACKEND, self.costs, limits).priced(sizes, self.problem)
 
     def shortest_within(self, most: float) -> int:
         """Return the shortest interval at which the least scarce folding has a scarcity of at most ``most``."""
