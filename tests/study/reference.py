@@ -14,7 +14,7 @@ from floorflow.channels import ChannelCosts, couplings
 from floorflow.dataflow.model import Dataflow
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.resources import ZERO, Resources, scarcity
-from floorflow.search.candidate.engine_limits import NO_LIMIT, EngineLimits
+from floorflow.search.candidate.engine_limits import EngineLimits
 from floorflow.search.candidate.solvers import NoProposal, Pricer
 from floorflow.technology import Technology
 from tests.study.recorded import CHOSEN, Recorded
@@ -79,8 +79,9 @@ class Reference:
     def priced(self, row: Recorded) -> FoldingSolution | NoProposal:
         """Price a recorded folding by the reference's own costs, streams included if they are counted."""
         sizes = {name: {k: int(v) for k, v in chosen.items() if k in CHOSEN} for name, chosen in row.folding.items()}
-        limits = EngineLimits(self.dataflow, BACKEND, None, {"": Resources(*[NO_LIMIT] * 5)})
-        return Pricer("finn", self.dataflow, BACKEND, self.costs, limits).priced(sizes, self.problem)
+        return Pricer("finn", self.dataflow, BACKEND, self.costs, EngineLimits.none(self.dataflow, BACKEND)).priced(
+            sizes, self.problem
+        )
 
     def shortest_within(self, most: float) -> int:
         """Return the shortest interval at which the least scarce folding has a scarcity of at most ``most``."""

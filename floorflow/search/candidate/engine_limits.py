@@ -57,6 +57,11 @@ class EngineLimits:
     homes: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Slots of engines that may lie in no other, as their pblocks are stated, or as is wished."""
 
+    @classmethod
+    def none(cls, dataflow: Dataflow, backend: Backend) -> EngineLimits:
+        """Return no limits at all."""
+        return cls(dataflow, backend, None, {"": Resources(*[NO_LIMIT] * len(RESOURCE_NAMES))})
+
     @property
     def names(self) -> tuple[str, ...]:
         """The limits that there are."""
