@@ -28,8 +28,8 @@ from floorflow.errors import required
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.search.candidate.preparing import context_of, priced, read
-from floorflow.search.many.in_time import BoardMemory, SegmentsInTime
-from floorflow.search.many.phases import phase_request
+from floorflow.search.many.phases import phase_request, segments_in_time
+from floorflow.segments.in_time import BoardMemory
 from floorflow.segments.paths import cheapest_path, lazy_path
 
 ZOO = Path(__file__).parent.parent / "examples" / "zoo"
@@ -137,7 +137,7 @@ def rates(network: str, board: str, batches: np.ndarray) -> tuple[np.ndarray, np
     request = Request(model_of(network), board, reconfigure="full", bargains="none")
     whole = priced(read(request), phase_request(request), 1)
     own = whole.platform.fpgas[0].board
-    segments = SegmentsInTime.of(
+    segments = segments_in_time(
         required(context_of(whole)), BoardMemory(own.memory_gbps or 0, whole.platform.clock_mhz)
     )
     count, load_us = len(segments.blocks), (own.reconfiguration.ms if own.reconfiguration else 0) * 1e3

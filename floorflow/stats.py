@@ -36,6 +36,12 @@ class SolveStats:
     objective: float | None = None
     bound: float | None = None
 
+    @classmethod
+    def bounded(cls, method: str, objective: float, bound: float) -> SolveStats:
+        """Return what is proven of an answer by a bound that may be below it by rounding alone."""
+        met = bound >= objective * (1 - 1e-9)
+        return cls(method, "optimal" if met else "feasible", objective, objective if met else bound)
+
     @property
     def gap(self) -> float | None:
         """Relative distance between objective and bound."""

@@ -46,10 +46,10 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 113_306,
-    "files of floorflow": 636,
-    "lines of verify": 18_086,
-    "lines of tests": 63_954,
+    "lines of floorflow": 113_671,
+    "files of floorflow": 639,
+    "lines of verify": 18_113,
+    "lines of tests": 64_982,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 22,
 }

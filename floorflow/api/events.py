@@ -42,7 +42,7 @@ Callback = Callable[[Event], None]
 
 
 @dataclass
-class Teller:
+class Teller(Progress):
     """Makes events of the stages of one run."""
 
     tell: Callback

@@ -8,6 +8,7 @@ fixed_order      the best slow-downs for an order, by linear programming
 exact            the best of all of these, and proof for small problems: branching over orders
 rates            rates with a share or without a schedule, and what they are worth together: eq. 5 and 6
 joint            one engine a network and its share, exact over Pareto fronts
+infeasible       why there are no engines, or which rates a schedule misses
 repetitions      how often each network runs in a period, and the schedule of it
 slots            a schedule as slots of the memory: the hardware scheduler's table
 """

@@ -20,9 +20,9 @@ from floorflow.request import Objective
 from floorflow.resources import Resources
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.many.in_regions import InRegions
-from floorflow.search.many.in_time import MEMORY_PREFIX
 from floorflow.search.many.phases import InPhases, PlannedPhase
 from floorflow.search.many.regions import load_us
+from floorflow.segments.in_time import MEMORY_PREFIX
 from floorflow.several import plain_name
 
 REGION_CELL = "top_i/{region}"

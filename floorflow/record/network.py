@@ -23,13 +23,13 @@ from floorflow.facts.network import EngineEntry, NetworkEntry
 from floorflow.facts.phase import PhaseNetworkEntry
 from floorflow.facts.search import SearchEntry, TraceEntry, missed
 from floorflow.network import Network
+from floorflow.rates.fifo_sizing import throughput
 from floorflow.record.part import Part
 from floorflow.request import Objective, at_width
 from floorflow.resources import RESOURCE_NAMES, ZERO
 from floorflow.search.candidate.candidate import Candidate, latency_us, route_delays, words_held, written_by_host
 from floorflow.search.candidate.context import RATE_TOLERANCE, PlanningContext
 from floorflow.search.candidate.engine_limits import PRODUCTS, EngineLimits, Reason, engine_limits
-from floorflow.search.candidate.fifo_sizing import throughput
 from floorflow.search.candidate.findings import SearchResult
 
 

@@ -22,8 +22,8 @@ from floorflow.facts.values import InputFile
 from floorflow.record.network import engine_entry, folding_entry
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES, total
-from floorflow.search.many.in_time import MEMORY_PREFIX
 from floorflow.search.many.on_resources import OnResources
+from floorflow.segments.in_time import MEMORY_PREFIX
 from floorflow.several import plain_name
 from floorflow.stats import SolveStats
 

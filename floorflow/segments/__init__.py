@@ -13,6 +13,7 @@ Put a network's groups or modules in a linear order: a *segment* is a contiguous
     relaxation  what no space can take, however long the segment: the proof where segments are no proof for longer ones
 
     paths       segments one after another in time: the best path by their bounds, and the lazy search for it
+    in_time     where a network may be cut in time, what its segments move to memory, and how fast each is
 
     slot_relaxation  whether engines can lie on slots at an interval, contiguous or not; the shortest that may be
     slot_model       the model that CP-SAT is asked about for it

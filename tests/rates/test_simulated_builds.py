@@ -15,8 +15,8 @@ import pytest
 from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.finn.kinds.registry import kind_of
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
+from floorflow.rates import fifo_sizing
 from floorflow.resources import ZERO
-from floorflow.search.candidate import fifo_sizing
 
 full_rate = partial(fifo_sizing.full_rate, known=BACKEND)
 throughput = partial(fifo_sizing.throughput, known=BACKEND)

@@ -26,17 +26,16 @@ from floorflow.facts.estimates import throughput_warnings
 from floorflow.folding import FoldingSolution
 from floorflow.hardware import Crossing, Route, link_crossing, load_platform
 from floorflow.modes import run
-from floorflow.rates import RateProblem, RouteDelay, keeps
+from floorflow.rates import RateProblem, RouteDelay, fifo_sizing, keeps
+from floorflow.rates.fifo_sizing import Throughput
 from floorflow.rates.schedule_depths import SHALLOW_WORDS
 from floorflow.record.network import throughput_of
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.search.candidate import candidate as candidate_module
-from floorflow.search.candidate import fifo_sizing
 from floorflow.search.candidate.candidate import Candidate, folded_by, least_words, route_delays
 from floorflow.search.candidate.context import PlanningContext, SearchLimits
 from floorflow.search.candidate.cutting import FifoPricing, held_bits, prices_of, with_cut_names
-from floorflow.search.candidate.fifo_sizing import Throughput
 from floorflow.search.candidate.findings import SearchResult
 from floorflow.search.candidate.preparing import Priced, context_of, prepare
 from floorflow.search.interval.search import search

@@ -17,8 +17,8 @@ from floorflow.errors import InfeasibleError, InputError, Refusal
 from floorflow.request import Request
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.preparing import prepare
-from floorflow.search.many.in_time import BoardMemory, SegmentsInTime, at_memory, moved_bits, shortest_cycles, slowed
-from floorflow.search.many.phases import SegmentPlans, _Run
+from floorflow.search.many.phases import SegmentPlans, _Run, segments_in_time, slowed
+from floorflow.segments.in_time import BoardMemory, at_memory, moved_bits, shortest_cycles
 from tests.plans import TFC
 from tests.reconfigured import quick_request
 
@@ -61,7 +61,7 @@ def test_cut_streams_end_in_buffers_that_both_sides_call_alike() -> None:
 
 
 def test_a_chain_may_be_cut_between_all_parts_and_no_bound_is_above_what_folding_finds(tfc: PlanningContext) -> None:
-    segments = SegmentsInTime.of(tfc, BoardMemory(1e6, 100))
+    segments = segments_in_time(tfc, BoardMemory(1e6, 100))
     count = len(segments.blocks)
     assert count > 3
     before = segments.lowest.copy()

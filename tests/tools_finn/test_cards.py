@@ -177,7 +177,7 @@ def test_finn_plus_makes_and_links_the_cards_of_a_plan(
     own = {"part": fire_modules, "blocks": residual_blocks}
     graph = own[name](tmp_path) if name in own else saved(name, tmp_path)
     made = linked(graph, cards, tmp_path, finn_plus, **options)
-    assert_cards_are_the_plans(made, writes_whole_numbers=name != "rn18")
+    assert_cards_are_the_plans(made, writes_whole_numbers=name not in {"rn18", "mobilenet_v1_w4a4"})
     ff.bind(made.folder, made.one.folder.parent).save(tmp_path / "bound")
     assert not ff.check(tmp_path / "bound", build=made.one.folder.parent).violations
 

@@ -20,9 +20,9 @@ from floorflow.papers.dpr.problem import RESOURCES, UNITS, ChunkProblem, Layer, 
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.search.candidate.preparing import Priced, context_of, priced, read, settled
-from floorflow.search.many.in_time import blocks_of
 from floorflow.search.many.phases import phase_request
 from floorflow.segments import parts_of
+from floorflow.segments.in_time import blocks_of
 
 MOST_FOLDING = 64
 """The largest number of a folding that the paper takes."""

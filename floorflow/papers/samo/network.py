@@ -25,8 +25,8 @@ from floorflow.request import RESOURCES_ALONE, Request
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.search.candidate.preparing import Priced, context_of, priced, read, settled
 from floorflow.search.candidate.progress import SILENT, Progress
-from floorflow.search.many.in_time import blocks_of
 from floorflow.search.many.phases import loading_of, phase_request
+from floorflow.segments.in_time import blocks_of
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from floorflow.errors import Refusal, unproven
 from floorflow.folding.problem import FoldingSolution
 from floorflow.hardware import Route
 from floorflow.partition.infeasibility import worst
-from floorflow.partition.problem import PartitionFailure, PartitionProblem, PartitionSolution, SlotCapacity
-from floorflow.resources import Resources, largest_share, scaled_down, shortfall, total
+from floorflow.partition.problem import PartitionFailure, PartitionProblem, PartitionSolution
+from floorflow.resources import RESOURCE_NAMES, Resources, largest_share, scaled_down, shortfall, total
 from floorflow.search.candidate.candidate import (
     Candidate,
     connected,
@@ -181,16 +181,15 @@ class Unassigned:
 def complete(
     context: PlanningContext,
     folding: FoldingSolution,
-    tightened: Mapping[str, float] | None = None,
+    share: float = 1.0,
     slot_of: Mapping[str, str] | None = None,
     *,
     stay: bool = False,
 ) -> Candidate | Unassigned:
-    """Run connect, cluster and partition on one folding.
+    """Run connect, cluster and partition on one folding, within a share of each slot's limit.
 
-    ``tightened`` scales the limit of single slots (a repair when placement failed there). ``slot_of`` are the slots for
-    which engines were folded, by their names before that: modules then end at slots, and partition starts from there,
-    or they ``stay`` there.
+    ``slot_of`` are the slots for which engines were folded, by their names before that: modules then end at slots, and
+    partition starts from there, or they ``stay`` there.
     """
     folded = folded_by(context, folding)
     renamed = renamings(context.dataflow, folded.dataflow)
@@ -200,23 +199,15 @@ def complete(
     if stay and start is not None:
         candidate = _where_folded(context, folding, modules, start)
     else:
-        candidate = assign(context, folding, modules, tightened=tightened, start=start)
+        candidate = assign(context, folding, modules, share=share, start=start)
     if context.request.granularity == "slot" and isinstance(candidate, Candidate):
         candidate = by_slot(context, candidate, sorted(set(candidate.slot_of.values())), keep=1)
     if isinstance(candidate, Candidate):
         return candidate
-    return Unassigned(candidate, _closest(context, candidate, modules, renamed))
-
-
-def _closest(
-    context: PlanningContext, failure: PartitionFailure, modules: Sequence[Module], renamed: Mapping[str, str]
-) -> Mapping[str, str] | None:
-    """Return the slots of engines in the assignment of a failure."""
-    if failure.closest is None:
-        return None
-    names, earlier = list(context.limits), {new: old for old, new in renamed.items()}
-    slots = failure.closest
-    return {earlier[engine]: names[slots[m.name]] for m in modules for engine in m.engines}
+    closest, names, earlier = candidate.closest, list(context.limits), {new: old for old, new in renamed.items()}
+    if closest is None:
+        return Unassigned(candidate)
+    return Unassigned(candidate, {earlier[e]: names[closest[m.name]] for m in modules for e in m.engines})
 
 
 def clustered(context: PlanningContext, folded: FoldedDataflow, slot_of: Mapping[str, str]) -> tuple[Module, ...]:
@@ -244,13 +235,13 @@ def assign(
     folding: FoldingSolution,
     modules: Sequence[Module],
     *,
-    tightened: Mapping[str, float] | None = None,
+    share: float = 1.0,
     start: Mapping[str, str] | None = None,
     area_share: float | None = None,
     tight: bool = False,
     prove: bool = False,
 ) -> Candidate | PartitionFailure:
-    """Partition given modules; FIFO depths follow from what the channels turn out to cross.
+    """Partition given modules within a share of limits; FIFO depths follow from what the channels turn out to cross.
 
     ``start`` are slots, by module, to begin from. Without ``prove`` the first legal answer will do. ``area_share``: the
     share of a slot's free cells that the least rectangles of its modules may fill; ``tight``: these are as full as can
@@ -269,7 +260,7 @@ def assign(
         channels = _before_partition(context, folded, PartialPlacement(owner, routes, least), start)
         demands = module_resources(modules, folded, channels)
         problem = partition_problem(context, modules, demands, channels, folded=folded)
-        harder = _harder(problem, tightened or {})
+        harder = _harder(problem, share)
         if area_share is not None:
             uses = module_uses(modules, folded, channels, context.costs, measured)
             harder = with_areas(context, harder, area_share, uses, tight=tight)
@@ -379,11 +370,8 @@ def overfull(candidate: Candidate) -> PartitionFailure:
     return PartitionFailure(tuple(refusals) or (other,), closest=slot_of)
 
 
-def _harder(problem: PartitionProblem, tightened: Mapping[str, float]) -> PartitionProblem:
-    """Return the problem with tighter limits of single slots."""
-    return replace(problem, slots=tuple(_tightened(slot, tightened) for slot in problem.slots))
-
-
-def _tightened(slot: SlotCapacity, shares: Mapping[str, float]) -> SlotCapacity:
-    share = shares.get(slot.name, 1.0)
-    return replace(slot, limit=scaled_down(slot.limit, dict.fromkeys(slot.limit.as_dict(), share)))
+def _harder(problem: PartitionProblem, share: float) -> PartitionProblem:
+    """Return the problem with a share of each slot's limit."""
+    shares = dict.fromkeys(RESOURCE_NAMES, share)
+    slots = (replace(slot, limit=scaled_down(slot.limit, shares)) for slot in problem.slots)
+    return replace(problem, slots=tuple(slots))

@@ -19,9 +19,9 @@ from floorflow.folding.problem import FoldingSolution
 from floorflow.hardware import Route
 from floorflow.partition.problem import PartitionProblem, PartitionSolution
 from floorflow.rates import RouteDelay
+from floorflow.rates.fifo_sizing import full_rate
 from floorflow.resources import ZERO, Resources, scarcity
 from floorflow.search.candidate.context import PlanningContext
-from floorflow.search.candidate.fifo_sizing import full_rate
 from floorflow.search.candidate.members import parts_of
 from floorflow.search.candidate.slot_problem import (
     Use,

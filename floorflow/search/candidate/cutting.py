@@ -14,7 +14,6 @@ from itertools import pairwise
 from math import ceil, inf
 
 import numpy as np
-from numpy.typing import NDArray
 
 from floorflow.channels import StreamPrices, port_widths_bits
 from floorflow.dataflow.fifo import Prices
@@ -72,11 +71,6 @@ def with_cut_names(dataflow: Dataflow, held: HeldBits) -> dict[str, int]:
     return names
 
 
-def is_cut_off(stream: Stream) -> bool:
-    """Whether a segment's stream comes from a producer in another segment, which pays for its FIFO."""
-    return stream.source.startswith(CUT_PREFIX)
-
-
 class FifoPricing:
     """Prices the streams of a network and of its segments, with what FIFOs hold and a price of each resource."""
 
@@ -87,10 +81,10 @@ class FifoPricing:
         self._streams = StreamPrices(context.costs, names, prices, joins=not context.costs.sizes_fifos)
 
     def couplings(self, dataflow: Dataflow, groups: Sequence[OptionGroup]) -> tuple[Coupling, ...]:
-        """Return the price of every stream, in the order of the streams; one that is cut off costs nothing."""
+        """Return the price of every stream, in their order; where one comes from another segment, that pays for it."""
         priced = self._streams.couplings(dataflow, groups)
         return tuple(
-            replace(coupling, use=np.zeros_like(coupling.use)) if is_cut_off(stream) else coupling
+            replace(coupling, use=np.zeros_like(coupling.use)) if stream.source.startswith(CUT_PREFIX) else coupling
             for stream, coupling in zip(dataflow.streams, priced, strict=True)
         )
 
@@ -137,8 +131,8 @@ class Cutter:
     @cached_property
     def in_orders(self) -> tuple[CutInOrder, ...]:
         """Return the cuts for each order of parts and of slots; first the network's own order, upwards."""
-        dataflow, problem = self.context.dataflow, self.context.problem
-        parts = parts_of(dataflow, problem.groups)
+        dataflow, problem, wishes = self.context.dataflow, self.context.problem, self.context.wishes
+        parts, names = parts_of(dataflow, problem.groups), list(self.context.limits)
         found: list[CutInOrder] = []
         for place, order in enumerate(orders_of(dataflow, parts)):
             prices, bars, fits = self.pricing.couplings, self.context.balance.bars, self.context.engine_limits.fitting
@@ -146,12 +140,9 @@ class Cutter:
             for slots in slot_orders(self.context.platform, self.context.max_hops)[: 1 if place else None]:
                 passes = _Links(self.context, segments.order, slots).passes
                 spaces = [self.space(slot, share) for slot, share in zip(slots, shares(slots), strict=True)]
-                wishes = self.context.wishes
-                tied = wishes.joined(()), wishes.apart
-                guess, hops = (
-                    self._found.get(len(found), ()),
-                    CutHops(segments, self._hops, self._numbers(slots), *tied),
-                )
+                numbers = [names.index(slot) for slot in slots]
+                hops = CutHops(segments, self._hops, numbers, wishes.joined(()), wishes.apart)
+                guess = self._found.get(len(found), ())
                 most = self.context.search_limits.cuts_tried
                 cuts = Cuts(segments, spaces, self._table, passes, guess, hops=hops, most_tried=most)
                 found.append(CutInOrder(cuts, slots))
@@ -160,11 +151,6 @@ class Cutter:
     @cached_property
     def _hops(self) -> Hops:
         return hops_of(self.context)
-
-    def _numbers(self, slots: Iterable[str]) -> list[int]:
-        """Return the places of slots in the platform's order."""
-        names = list(self.context.limits)
-        return [names.index(slot) for slot in slots]
 
     def space(self, slot: str, share: float = 1.0) -> Space:
         """Return what a segment may use of a slot, or of a share of it."""
@@ -193,14 +179,12 @@ class Cutter:
         if not isinstance(answer, CutRefused):
             return None
         limit = self.context.search_limits.refoldings
-        numbers, names = self._numbers(cut.slots), list(self.context.limits)
+        number = {slot: place for place, slot in enumerate(self.context.limits)}
 
         def legal(parts: Sequence[Iterable[int]], _: int) -> bool:
-            slots = zip(numbers, parts, strict=True)
-            order = cut.cuts.segments.order
-            slot_of = {engine: slot for slot, here in slots for part in here for engine in order[part]}
-            named = {engine: names[slot] for engine, slot in slot_of.items()}
-            return self._hops.allow(self.context.dataflow, slot_of) and self.context.wishes.keep(named)
+            slot_of = cut.slot_of(parts)
+            numbers = {engine: number[slot] for engine, slot in slot_of.items()}
+            return self._hops.allow(self.context.dataflow, numbers) and self.context.wishes.keep(slot_of)
 
         exchange = Exchange(cut.cuts.segments, cut.cuts.spaces, self._table, legal=legal, most_refoldings=limit)
         found = exchange.at(_ranges(answer), interval_cycles)
@@ -339,8 +323,9 @@ def _at_a_cut(
     group = problem.groups[coupling.source]
     near, port = (stream.source, stream.source_port) if outwards else (stream.target, stream.target_port)
     table = group.options_of(near)
-    widths, classes = np.unique(table.widths_bits[port + table.inputs if outwards else port], return_inverse=True)
-    use = np.array([coupling.use[c, 0] for c in coupling.source_class[_first_of(classes)].tolist()])
+    own = table.widths_bits[port + table.inputs if outwards else port]
+    widths, first, classes = np.unique(own, return_index=True, return_inverse=True)
+    use = np.array([coupling.use[c, 0] for c in coupling.source_class[first].tolist()])
     for index, own_bits in enumerate(widths.tolist()):
         ends = (own_bits, far_bits) if outwards else (far_bits, own_bits)
         if not context.costs.convertible(*ends):
@@ -348,8 +333,3 @@ def _at_a_cut(
         elif own_bits < far_bits:
             use[index] += np.array(context.costs.converter_resources(*ends).as_tuple())
     return replace(coupling, source_class=classes, target_class=np.zeros_like(classes), use=use[:, None, :])
-
-
-def _first_of(classes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the first row of each class."""
-    return np.unique(classes, return_index=True)[1]

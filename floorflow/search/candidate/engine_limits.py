@@ -125,11 +125,7 @@ class EngineLimits:
     def lifted_for(self, group: OptionGroup, places: Places) -> EngineLimits:
         """Return the limits, the fewest of them lifted for a group's engines, so that one of its rows is allowed.
 
-        Raises
-        ------
-        ValueError
-            If no row fits a place, whatever the limits.
-
+        ValueError if no row fits a place, whatever the limits.
         """
         for names in chain.from_iterable(combinations(self.names, count) for count in range(len(self.names) + 1)):
             lifted = self.exempting(product(group.engines, names), "none of the engine")

@@ -79,7 +79,7 @@ def with_few_link_streams(context: PlanningContext, candidate: Candidate) -> Can
 def completed(
     context: PlanningContext,
     folding: FoldingSolution,
-    tightened: Mapping[str, float] | None,
+    share: float,
     slot_of: Mapping[str, str] | None,
     *,
     stay: bool = False,
@@ -90,8 +90,8 @@ def completed(
     to slots is looked for.
     """
     alone = len(context.platform.fpgas) == 1 or context.request.granularity == "slot"
-    if alone or tightened is not None or slot_of is not None:
-        return complete(context, folding, tightened, slot_of, stay=stay)
+    if alone or share < 1 or slot_of is not None:
+        return complete(context, folding, share, slot_of, stay=stay)
     folded = folded_by(context, folding)
     modules = clustered(context, folded, {})
     overloaded = overloaded_links(context, folded, modules)

@@ -14,7 +14,7 @@ import numpy as np
 from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.modules import Module
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import InputError, Refusal, Refused, some
+from floorflow.errors import InputError, Refusal, Refused, all_found, some
 from floorflow.facts.plan import read_plan
 from floorflow.facts.values import InputFile
 from floorflow.hardware import Platform, Rect, StatedPblock, stated_pblock
@@ -26,11 +26,7 @@ from floorflow.resources import RESOURCE_NAMES, scaled_down
 def stated_pblocks(platform: Platform, request: Request) -> Mapping[str, StatedPblock]:
     """Return where the user wants pblocks, by the name of an engine or module.
 
-    Raises
-    ------
-    InputError
-        If one cannot be drawn there, or two overlap.
-
+    InputError if one cannot be drawn there, or two overlap.
     """
     found = {
         name: stated_pblock(platform, area, f"--fix-pblock {name}={area}") for name, area in request.fix_pblock.items()
@@ -47,11 +43,7 @@ def by_module(
 ) -> dict[str, StatedPblock]:
     """Return the pblocks by module; ``earlier`` are the names of engines before their kinds are chosen.
 
-    Raises
-    ------
-    InputError
-        If a name is of no engine and no module, or two pblocks are of one module.
-
+    InputError if a name is of no engine and no module, or two pblocks are of one module.
     """
     found: dict[str, StatedPblock] = {}
     names: dict[str, str] = {}
@@ -78,13 +70,7 @@ def within_pblocks(
     groups: Iterable[OptionGroup], stated: Mapping[str, StatedPblock], platform: Platform, request: Request
 ) -> tuple[OptionGroup, ...] | Refused:
     """Keep the foldings of engines that fit the pblocks that are stated for them; refused if an engine has none."""
-    found = []
-    for group in groups:
-        kept = _within(group, stated, platform, request)
-        if isinstance(kept, Refused):
-            return kept
-        found.append(kept)
-    return tuple(found)
+    return all_found(_within(group, stated, platform, request) for group in groups)
 
 
 def _within(
@@ -150,11 +136,7 @@ NOT_BEFORE = Previous()
 def read_previous(path: Path | None, platform: Platform, option: str = "--stay-near") -> Previous:
     """Read an earlier plan of the same FPGAs: a plan.json, or the folder that holds it.
 
-    Raises
-    ------
-    InputError
-        If it cannot be read, is of other parts, or has several phases.
-
+    InputError if it cannot be read, is of other parts, or has several phases.
     """
     if path is None:
         return NOT_BEFORE

@@ -140,7 +140,8 @@ class Together:
 
     def apart(self, options: Mapping[str, Option]) -> tuple[FoldedDataflow, ...]:
         """Return each network as options of all make it, with its own names and cycles."""
-        return tuple(self._finished(member, options) for member in self.members)
+        own = ((member.dataflow, dict(self._own(member, options))) for member in self.members)
+        return tuple(self.backend.finished(FoldedDataflow(*each)) for each in own)
 
     def finished(self, options: Mapping[str, Option]) -> FoldedDataflow:
         """Return all networks as options make them, with the networks' names before theirs; cycles are their own."""
@@ -160,9 +161,6 @@ class Together:
             streams = tuple(s for s in folded.dataflow.streams if s.source.startswith(member.prefix))
             dataflow = replace(folded.dataflow, name=member.name, engines=engines, streams=streams)
             yield FoldedDataflow(dataflow, {e.name: folded.options[e.name] for e in engines})
-
-    def _finished(self, member: Member, options: Mapping[str, Option]) -> FoldedDataflow:
-        return self.backend.finished(FoldedDataflow(member.dataflow, dict(self._own(member, options))))
 
     def _own(self, member: Member, options: Mapping[str, Option]) -> Iterator[tuple[str, Option]]:
         """Yield a network's engines with their options in cycles of its own."""

@@ -94,11 +94,7 @@ def place_as_it_is(context: PlanningContext, candidate: Candidate) -> PlacedCand
 def unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | None:
     """Return why the back end's tool cannot build the engines in their slots, None if it can.
 
-    Raises
-    ------
-    InputError
-        If what was asked for leaves no other slots and foldings.
-
+    InputError if what was asked for leaves no other slots and foldings.
     """
     number = {
         slot.name: (place, slr) for place, f in enumerate(context.platform.fpgas) for slr, slot in enumerate(f.slots)
@@ -109,12 +105,14 @@ def unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | Non
         _placed_stream(channel, home, [number[slot] for slot in slots])
         for channel, slots in _slots_of_slices(context, candidate)
     ]
-    parts = parts_of(candidate.folded, context.together)
-    names = [name for part in parts for name in _unbuildable_part(context, part, streams, home)]
+    parts = [(part, *_inside(part, streams, home)) for part in parts_of(candidate.folded, context.together)]
+    options, backend = context.request.backend_options, context.backend
+    names = [name for part in parts for name in backend.unbuildable(*part, options)]
     if names:
         module = home[names[0]][0]
         return Refusal("unbuildable", place=slot_of[module], names=tuple(names))
-    wide = {name: w for part in parts for name, w in _unlinkable(context, part, streams, home).items()}
+    shells = [fpga.board.shell.name if fpga.board.shell else "" for fpga in context.platform.fpgas]
+    wide = {name: w for part in parts for name, w in backend.unlinkable(*part, shells, options).items()}
     for name, (bits, most) in wide.items():
         modules = next([home[e][0] for e in (s.source, s.target) if e is not None] for s in streams if s.name == name)
         refusal = Refusal("wide stream", "bits", slot_of[modules[0]], bits, most, names=(name,))
@@ -137,25 +135,13 @@ def _slots_of_slices(context: PlanningContext, candidate: Candidate) -> Iterator
         yield channel, slots_on_way(crossing, slices, list(context.limits), source)
 
 
-def _unbuildable_part(
-    context: PlanningContext, folded: FoldedDataflow, streams: Collection[PlacedStream], home: Mapping[str, Home]
-) -> tuple[str, ...]:
-    """Return the engines of a network that cannot be built: the tool builds each network by itself."""
+def _inside(
+    folded: FoldedDataflow, streams: Collection[PlacedStream], home: Mapping[str, Home]
+) -> tuple[list[PlacedStream], dict[str, Home]]:
+    """Return the streams and homes of one network: the tool builds each by itself."""
     engines = folded.options.keys()
     own = [stream for stream in streams if {stream.source, stream.target} & engines]
-    inside = {engine: place for engine, place in home.items() if engine in engines}
-    return context.backend.unbuildable(folded, own, inside, context.request.backend_options)
-
-
-def _unlinkable(
-    context: PlanningContext, folded: FoldedDataflow, streams: Collection[PlacedStream], home: Mapping[str, Home]
-) -> Mapping[str, tuple[int, int]]:
-    """Return the streams of a network that are too wide to join what its tool makes of an FPGA."""
-    engines, options = folded.options.keys(), context.request.backend_options
-    own = [stream for stream in streams if {stream.source, stream.target} & engines]
-    inside = {engine: place for engine, place in home.items() if engine in engines}
-    shells = [fpga.board.shell.name if fpga.board.shell else "" for fpga in context.platform.fpgas]
-    return context.backend.unlinkable(folded, own, inside, shells, options)
+    return own, {engine: place for engine, place in home.items() if engine in engines}
 
 
 def _placed_stream(channel: Channel, home: Mapping[str, Home], slices: Sequence[tuple[int, int]]) -> PlacedStream:

@@ -42,6 +42,7 @@ from floorflow.search.candidate.context import (
 )
 from floorflow.search.candidate.engine_limits import EngineLimits, Places, engine_limits
 from floorflow.search.candidate.given_pblocks import read_previous, slots_before, stated_pblocks, within_pblocks
+from floorflow.search.candidate.slot_problem import Use
 from floorflow.search.candidate.solvers import solvers_of, with_limits
 from floorflow.search.candidate.wishes import Wishes, read_wishes
 from floorflow.stats import count
@@ -50,13 +51,8 @@ from floorflow.stats import count
 def settled(request: Request) -> Request:
     """Return the request with the number of FPGAs that its platform's file describes, if it is a platform file.
 
-    Raises
-    ------
-    InputError
-        If both a risk and the caps or fills in whose place it stands were asked for, or other options that contradict.
-    PlatformError
-        If another number was asked for.
-
+    InputError if both a risk and the caps or fills in whose place it stands were asked for, or other options that
+    contradict; PlatformError if another number was asked for.
     """
     if request.platform.startswith(RESOURCES_ALONE):
         raise InputError(
@@ -95,11 +91,7 @@ def platform_of(request: Request, fpgas: int | None = None, hosts: Sequence[str 
 
     ``hosts``: the memory channel of each copy of the network, where a card has several.
 
-    Raises
-    ------
-    PlatformError
-        As `load_platform`.
-
+    PlatformError as `load_platform`.
     """
     count = fpgas or (1 if request.fpgas == "auto" or request.has_copies else request.fpgas)
     # A topology that nobody asked for contradicts no file.
@@ -138,10 +130,6 @@ def clock_target(platform: Platform, slots: Collection[str] = ()) -> ClockTarget
     return ClockTarget(platform.clock_mhz, parts, several_dies=any(count > 1 for count in dies.values()))
 
 
-Use = Mapping[str, Resources]
-"""Estimates by kind."""
-
-
 def likelihood(context: PlanningContext, folding: FoldingSolution) -> float | None:
     """Return how likely all that is available, in all slots together, holds a folding; None if errors are not known."""
     if not context.costs.has_bands:
@@ -164,11 +152,7 @@ def at_risk(request: Request, dataflow: Dataflow, groups: Iterable[OptionGroup],
     A slot that is filled up to such a cap by estimate needs more than it has with that probability, resource by
     resource: by the errors of the network's kinds, which weigh as the least that its engines may need.
 
-    Raises
-    ------
-    InputError
-        If nothing is known of how far the cost model may be off.
-
+    InputError if nothing is known of how far the cost model may be off.
     """
     if request.risk is None:
         return request
@@ -251,11 +235,7 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
 
     This is for whoever goes on only with that.
 
-    Raises
-    ------
-    InfeasibleError
-        If an engine has none.
-
+    InfeasibleError if an engine has none.
     """
     return required(context_of(priced(source, request, fpgas, measured)))
 
@@ -379,12 +359,6 @@ def _that_can_be_kept(limits: EngineLimits, groups: Iterable[OptionGroup], place
     return limits
 
 
-def _left_out(refused: Refused, dataflow: Dataflow, costs: Costs) -> Sequence[str]:
-    """Return which foldings the clock took from the engines that are too slow: that rests on an estimate."""
-    slow = {name for refusal in refused.refusals if refusal.what == "engine too slow" for name in refusal.names}
-    return costs.left_out(replace(dataflow, engines=tuple(e for e in dataflow.engines if e.name in slow)))
-
-
 def _fitting(
     dataflow: Dataflow,
     costs: Costs,
@@ -392,11 +366,13 @@ def _fitting(
     places: Sequence[tuple[str, Resources]],
     longest: int | None,
 ) -> tuple[OptionGroup, ...] | Refused:
-    """Keep the foldings that fit some place in time; a refusal says what the clock left out."""
+    """Keep the foldings that fit some place in time; a refusal says what the clock left out, which is an estimate."""
     answer = all_found(fitting(group, places, longest) for group in priced)
-    if isinstance(answer, Refused):
-        return replace(answer, message="; but ".join([answer.message, *_left_out(answer, dataflow, costs)]))
-    return answer
+    if not isinstance(answer, Refused):
+        return answer
+    slow = {name for refusal in answer.refusals if refusal.what == "engine too slow" for name in refusal.names}
+    left_out = costs.left_out(replace(dataflow, engines=tuple(e for e in dataflow.engines if e.name in slow)))
+    return replace(answer, message="; but ".join([answer.message, *left_out]))
 
 
 def _places(

@@ -16,10 +16,7 @@ from math import inf
 
 from floorflow.errors import Refusal, some
 from floorflow.hardware import Rect
-from floorflow.placement import (
-    PlacementFailure,
-    pack_slot,
-)
+from floorflow.placement import PlacementFailure, pack_slot
 from floorflow.search.candidate.assignment import assign, by_slot, join_slots, merge_groups, merges_without_cycle
 from floorflow.search.candidate.candidate import Candidate, uses_of
 from floorflow.search.candidate.context import PlanningContext

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from floorflow.errors import unproven
 from floorflow.folding import FoldingSolution
@@ -90,7 +91,8 @@ def _folded(run: SearchState, longest: int, share: float, largest: float | None)
     """Fold for the lowest latency with a share of the budget; engines up to ``largest`` of a slot, if that can be."""
     problem = run.context.problem
     limited = problem if share >= 1 else problem.with_budget(share_of(problem.budget, share))
-    small = limited if largest is None else replace(limited, largest=share_of(_largest_limits(run), largest))
+    most = reduce(Resources.most, run.context.limits.values())
+    small = limited if largest is None else replace(limited, largest=share_of(most, largest))
     with run.progress.stage("folding"):
         run.progress.note(f"lowest latency with {share:.0%} of the budget")
         answer = run.context.solvers.fold(small, longest)
@@ -101,12 +103,6 @@ def _folded(run: SearchState, longest: int, share: float, largest: float | None)
     refusals = (answer.refusal,) if share >= 1 else unproven((answer.refusal,))
     run.refused(longest, "fold", refusals, f"with {share:.0%} of the budget: ")
     return None
-
-
-def _largest_limits(run: SearchState) -> Resources:
-    """Return the most of each resource that any slot allows."""
-    of_slots = [limit.as_tuple() for limit in run.context.limits.values()]
-    return Resources(*(max(column) for column in zip(*of_slots, strict=True)))
 
 
 def _tried(run: SearchState, budgeted: _BudgetedFolding) -> bool:

@@ -10,7 +10,6 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.dataflow.modules import stages
 from floorflow.errors import Stop, unproven
 from floorflow.facts.partition import EvennessEnd
 from floorflow.folding import FoldingAnswer, FoldingSolution
@@ -22,7 +21,7 @@ from floorflow.search.candidate.context import PlanningContext, cap_limits
 from floorflow.search.candidate.findings import Design, Evenness, Fullness, SearchResult, Weighed
 from floorflow.search.candidate.progress import Progress
 from floorflow.search.candidate.routes import slots_in_reach
-from floorflow.search.interval.state import SearchState
+from floorflow.search.interval.state import SearchState, whole_stages
 from floorflow.search.interval.strategies import fold_scattered, folded_by_slots
 from floorflow.stats import SolveStats, Status
 
@@ -173,9 +172,7 @@ def least_full_candidate(run: SearchState, interval: int) -> Candidate | None:
 
 def engines_alone(run: SearchState, interval: int, limits: Mapping[str, Resources]) -> tuple[LargeEngine, ...]:
     """Return what every engine needs alone of a slot's limit, largest first."""
-    context = run.context
-    whole = stages(context.dataflow.engines, context.dataflow.engine_pairs)
-    return large_engines(context, interval, run.together(tuple(tuple(stage) for stage in whole)), limits)
+    return large_engines(run.context, interval, whole_stages(run.context), limits)
 
 
 @dataclass
@@ -275,8 +272,7 @@ def _assigned(tried: SearchState, interval: int) -> Candidate | None:
 def fullness_of(run: SearchState, candidate: Candidate, *, bounded: bool) -> Fullness:
     """Return how full a candidate is; ``bounded``: with bounds, unless the search does not seek fullness."""
     context, caps = run.context, cap_limits(run.context)
-    demands = slot_demands(candidate)
-    slots = max(fullness(demands[slot], limit) for slot, limit in caps.items())
+    slots = fullest(candidate, caps)
     whole = fullness(candidate.folding.resources, total(caps.values()))
     bounded &= context.seeks_fullness
     full = run.least_full(candidate.interval_cycles) if bounded else None

@@ -9,9 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import Refusal
 from floorflow.folding import RATIO, FoldingProblem, FoldingSolution, fold_at_interval, restricted, shortest_interval
 from floorflow.search.candidate.context import PlanningContext, in_short
@@ -27,13 +25,8 @@ from floorflow.stats import Work, as_much_again, ended_after
 
 def own_kinds(problem: FoldingProblem) -> FoldingProblem | None:
     """Return the problem without the options of other kinds; None if some engine has no more options."""
-    keep = [_of_own_kind(group) for group in problem.groups]
+    keep = [np.asarray((group.engine_kinds == "").all(axis=1)) for group in problem.groups]
     return restricted(problem, keep) if all(rows.any() for rows in keep) else None
-
-
-def _of_own_kind(group: OptionGroup) -> NDArray[np.bool_]:
-    """Mark the rows in which every engine is of its own kind, (n_rows,)."""
-    return np.asarray((group.engine_kinds == "").all(axis=1))
 
 
 def fewer_kinds(problem: FoldingProblem) -> FoldingProblem | None:
@@ -41,14 +34,6 @@ def fewer_kinds(problem: FoldingProblem) -> FoldingProblem | None:
     own = own_kinds(problem)
     same = own is not None and all(len(a.rows) == len(b.rows) for a, b in zip(own.groups, problem.groups, strict=True))
     return None if same else own
-
-
-def own_kinds_reaching(problem: FoldingProblem, interval_cycles: int) -> FoldingProblem | None:
-    """Return the problem of the engines' own kinds if it has fewer options and reaches an interval too, else None."""
-    own = fewer_kinds(problem)
-    if own is None:
-        return None
-    return own if isinstance(fold_at_interval(own, interval_cycles, prove=False), FoldingSolution) else None
 
 
 AT_THE_BOUND = "the interval is the folding optimum under the platform's summed limits"
@@ -86,9 +71,9 @@ def fit_kinds(free: SearchState) -> RateSearch:
     That is so only for a back end that asks for it (`Costs.own_kinds_first`); else among all kinds.
     """
     every = RateSearch.of(free)
-    auto = free.context.costs.own_kinds_first
-    own = own_kinds_reaching(free.context.problem, every.bound_cycles) if auto else None
-    return every if own is None else RateSearch.of(free.among(own), all_kinds=False)
+    own = fewer_kinds(free.context.problem) if free.context.costs.own_kinds_first else None
+    reaches = own and isinstance(fold_at_interval(own, every.bound_cycles, prove=False), FoldingSolution)
+    return RateSearch.of(free.among(own), all_kinds=False) if own and reaches else every
 
 
 def other_kinds(free: SearchState, first: RateSearch) -> RateSearch | None:

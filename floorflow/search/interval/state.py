@@ -276,11 +276,10 @@ class SearchState:
 
         ``stay``: modules stay in the slots for which they were folded.
         """
-        tightened = None if share >= 1 else dict.fromkeys(self.context.limits, share)
         with self.progress.stage("partition"):
             self.progress.note(f"interval {folding.interval_cycles:,} cycles")
             # How few streams links carry is known once forks may lie behind them.
-            answer = completed(replace(self.context, link_streams=None), folding, tightened, slot_of, stay=stay)
+            answer = completed(replace(self.context, link_streams=None), folding, share, slot_of, stay=stay)
         self.learn(folding)
         if isinstance(answer, Candidate):
             self.completed.append(answer)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from floorflow.errors import Refusal, unproven
 from floorflow.folding import FoldingSolution
 from floorflow.resources import ZERO, Resources
-from floorflow.search.candidate.assignment import Unassigned
 from floorflow.search.candidate.candidate import Candidate
 from floorflow.search.candidate.cutting import SlotOf
 from floorflow.search.candidate.routes import crossings, near
@@ -67,7 +66,8 @@ def fold_whole(run: SearchState, interval: int) -> Candidate | None:
         if isinstance(answer, Candidate):
             return answer
         before = answer.failure.refusals
-        _note_closest(run, interval, answer)
+        if answer.closest is not None:
+            run.closest.setdefault(interval, []).append(dict(answer.closest))
         kept.more(answer.failure.short, known=known)
     # Of other foldings nothing is proven.
     run.refused(interval, "partition", unproven(before))
@@ -110,11 +110,6 @@ class _KeptBack:
             self.factors.pop(0)
             return True
         return False
-
-
-def _note_closest(run: SearchState, interval: int, answer: Unassigned) -> None:
-    if answer.closest is not None:
-        run.closest.setdefault(interval, []).append(dict(answer.closest))
 
 
 def fold_nearest(run: SearchState, interval: int) -> Candidate | None:

@@ -37,11 +37,7 @@ def networks_at_memory(request: SeveralRequest, sources: Sequence[Source]) -> tu
     Limits on single engines are for units of one layer: here, where an engine is a whole network, they count only if
     they were asked for.
 
-    Raises
-    ------
-    InputError
-        If the platform has several slots, or nobody says what its memory carries.
-
+    InputError if the platform has several slots, or nobody says what its memory carries.
     """
     free = {} if "max_engine_share" in request.shared.model_fields_set else {"max_engine_share": NONE}
     pairs = zip(request.names, request.each, sources, strict=True)

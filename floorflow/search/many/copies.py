@@ -247,12 +247,8 @@ def moved(candidate: Candidate, here: Place, there: Place, context: PlanningCont
     return replace(own, narrowed=None, slices=Slices())
 
 
-def is_same_kernel(one: Copy, other: Copy) -> bool:
-    """Whether one implementation serves two copies: foldings, FIFOs with their memories, converters and slices."""
-    return _kernel(one) == _kernel(other)
-
-
 def _kernel(copy: Copy) -> tuple[object, ...]:
+    """Return what one implementation needs to serve a copy: foldings, FIFOs with their memories, converters, slices."""
     candidate, slots = copy.result.candidate, copy.place.slots
     slices = {name: tuple(map(slots.index, held)) for name, held in candidate.slices.slots.items() if held}
     return dict(candidate.folded.options), _fifos(candidate), slices
@@ -274,7 +270,7 @@ def _with_equal_slices(copies: Sequence[Copy]) -> tuple[Copy, ...] | Refused:
         result = copy.result
         sliced = with_slices(copy.context, result.candidate, result.placements, least)
         alike.append(replace(copy, result=replace(result, candidate=sliced)))
-    if not all(is_same_kernel(alike[0], copy) for copy in alike):
+    if any(_kernel(copy) != _kernel(alike[0]) for copy in alike):
         return Refused("the copies would need other register slices in some places than in others")
     return tuple(alike)
 

@@ -10,20 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import starmap
 from math import inf, isfinite
-
-import numpy as np
 
 from floorflow.errors import INTERRUPTED, InputError, Refused, Stop
 from floorflow.hardware import Rect
 from floorflow.placement.region import RegionNeed
-from floorflow.resources import Resources, total
+from floorflow.resources import ZERO, total
 from floorflow.search.candidate.candidate import slot_demands
 from floorflow.search.candidate.context import PlanningContext, slot_limits
 from floorflow.search.candidate.findings import Search
 from floorflow.search.candidate.preparing import Priced, context_of
 from floorflow.search.candidate.progress import Progress
-from floorflow.search.many.in_time import BoardMemory
 from floorflow.search.many.phases import (
     MOST_FOLDED,
     MOST_PLANNED,
@@ -34,6 +32,7 @@ from floorflow.search.many.phases import (
     phase_request,
 )
 from floorflow.search.many.regions import SizedRegions, region_sizes, with_needs
+from floorflow.segments.in_time import BoardMemory
 from floorflow.segments.paths import Floats, Span, Step, best_path, cheapest_path, lazy_path, timeline, with_known
 from floorflow.stats import SolveStats
 
@@ -62,12 +61,8 @@ class InRegions:
 def search_in_regions(whole: Priced, search: Search, progress: Progress) -> InRegions | Refused:
     """Find the parts of a network whose batch takes least, swapped in regions of the best size, or in no region.
 
-    Raises
-    ------
-    InputError
-        If the board's file does not say how a part of its device is loaded, or what its memory carries; if its device
-        has several SLRs.
-
+    InputError if the board's file does not say how a part of its device is loaded, or what its memory carries; if its
+    device has several SLRs.
     """
     _, memory = loading_of(whole.request, whole.platform)
     if len(whole.platform.slots) > 1:
@@ -186,7 +181,8 @@ class _Run:
             if not path or (best is not None and self._is_enough(cost, us, ways, len(todo))):
                 return False
             with self.progress.stage("folding"):
-                if _folded(ways) < MOST_FOLDED[self.whole.request.effort] and way.fold(path):
+                folded = sum(plans.longer_folded for plans in _all_plans(ways))
+                if folded < MOST_FOLDED[self.whole.request.effort] and way.fold(path):
                     return True
             for plans, span in todo:
                 if not self._interrupted(ways):
@@ -260,8 +256,7 @@ class _Run:
         phases = tuple(way.plans_of(number).planned[span] for number, span in enumerate(path))
         steps = way.steps(phases)
         bound = min(cost, *(other.bound() for other in ways))
-        proven = bound >= cost * (1 - 1e-9)
-        stats = SolveStats(METHOD, "optimal" if proven else "feasible", cost, cost if proven else bound)
+        stats = SolveStats.bounded(METHOD, cost, bound)
         alone = next((other.bound() for other in ways if other.sized is None), inf)
         sized = None if way.sized is None else with_needs(way.sized, _needs(way.sized, phases))
         whole = replace(way.plans[0].context, platform=self.whole.platform)
@@ -274,11 +269,6 @@ def _all_plans(ways: Sequence[_Way]) -> Iterable[SegmentPlans]:
     return {id(plans): plans for way in ways for plans in way.plans}.values()
 
 
-def _folded(ways: Sequence[_Way]) -> int:
-    """Return how many segments of several blocks were bounded by folding."""
-    return sum(plans.longer_folded for plans in _all_plans(ways))
-
-
 def _best_found(ways: Sequence[_Way]) -> tuple[_Way | None, float]:
     found = [(way.found()[0], number) for number, way in enumerate(ways)]
     us, number = min(found)
@@ -287,9 +277,9 @@ def _best_found(ways: Sequence[_Way]) -> tuple[_Way | None, float]:
 
 def _needs(sized: SizedRegions, phases: Sequence[PlannedPhase]) -> list[RegionNeed]:
     """Return the most of each resource that any phase in each region needs."""
-    most = {name: np.zeros(5, dtype=np.int64) for name in sized.names}
+    most = dict.fromkeys(sized.names, ZERO)
     for number, phase in enumerate(phases):
         name = sized.names[number % len(sized.names)]
         for demand in slot_demands(phase.result.candidate).values():
-            most[name] = np.maximum(most[name], np.array(demand.as_tuple()))
-    return [RegionNeed(name, Resources(*amounts.tolist())) for name, amounts in most.items()]
+            most[name] = most[name].most(demand)
+    return list(starmap(RegionNeed, most.items()))

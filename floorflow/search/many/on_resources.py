@@ -22,8 +22,8 @@ from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.search.candidate.preparing import Priced, priced
 from floorflow.search.candidate.progress import Progress
-from floorflow.search.many.in_time import BoardMemory, SegmentsInTime, shortest_cycles, slow_group, with_slow
 from floorflow.search.many.phases import phase_request
+from floorflow.segments.in_time import BoardMemory, SegmentsInTime, shortest_cycles, slow_group, with_slow
 from floorflow.segments.paths import Floats, Span, cheapest_path, lazy_path, with_known
 from floorflow.segments.table import SpanTable
 from floorflow.stats import SolveStats
@@ -58,11 +58,7 @@ class OnResources:
 def search_on_resources(request: Request, source: Source, progress: Progress) -> OnResources | Refused:
     """Find the partitions and foldings whose batch takes least; one partition where no others were asked for.
 
-    Raises
-    ------
-    InputError
-        If the platform is unknown.
-
+    InputError if the platform is unknown.
     """
     device = resource_platform(request.platform)
     limits = device.limits(request)
@@ -128,15 +124,16 @@ class _Run:
     def result(self, about: str) -> tuple[list[Span], SolveStats, bool] | Refused:
         """Return the segments of the best path, what is proven of it, and whether Ctrl-C ended the search."""
         with Stop() as stop:
-            self._search()
+            lazy_path(
+                lambda: self._cheapest(with_known(self.segments.lowest, self._cycles())),
+                lambda found: self.table.close(found[1] or ()),
+            )
         nothing = np.full_like(self.segments.lowest, inf)
         cost, spans = self._cheapest(with_known(nothing, self._cycles()))
         if spans is None:
             return INTERRUPTED if stop.heard else self._nothing(about)
         bound, _ = self._cheapest(self.segments.lowest)
-        proven = bound >= cost * (1 - 1e-9)
-        stats = SolveStats(METHOD, "optimal" if proven else "feasible", cost, cost if proven else bound)
-        return spans, stats, stop.heard
+        return spans, SolveStats.bounded(METHOD, cost, bound), stop.heard
 
     def folding(self, span: Span) -> FoldingSolution | Refused:
         """Return the least scarce folding of a segment at the shortest interval that was found."""
@@ -150,12 +147,6 @@ class _Run:
         if not isinstance(answer, FoldingSolution):
             return Refused(f"no folding at {cycles:,} cycles was found again", "try another --seed")
         return answer
-
-    def _search(self) -> None:
-        lazy_path(
-            lambda: self._cheapest(with_known(self.segments.lowest, self._cycles())),
-            lambda found: self.table.close(found[1] or ()),
-        )
 
     def _folded(self, span: Span) -> tuple[float, tuple[FoldingProblem, int] | None]:
         """Find the shortest interval of a segment that is not too fast for the memory (eq. 7)."""

@@ -13,6 +13,7 @@ from math import inf
 
 import numpy as np
 
+from floorflow.channels import StreamPrices
 from floorflow.errors import INTERRUPTED, InputError, Refusal, Refused, Stop, sentence
 from floorflow.hardware import Platform
 from floorflow.request import Request
@@ -21,7 +22,7 @@ from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import Search, SearchResult
 from floorflow.search.candidate.preparing import Priced, context_of
 from floorflow.search.candidate.progress import Progress
-from floorflow.search.many.in_time import BoardMemory, SegmentsInTime, slowed
+from floorflow.segments.in_time import BoardMemory, SegmentsInTime, slow_group, with_slow
 from floorflow.segments.paths import Floats, Span, cheapest_path, lazy_path, spread, with_known
 from floorflow.stats import SolveStats
 
@@ -52,11 +53,7 @@ def phase_request(request: Request) -> Request:
 def loading_of(request: Request, platform: Platform) -> tuple[float, BoardMemory]:
     """Return what loading the device takes, in us, and what its board's memory carries.
 
-    Raises
-    ------
-    InputError
-        If the board's file does not say so.
-
+    InputError if the board's file does not say so.
     """
     board = platform.fpgas[0].board
     if board.reconfiguration is None or board.memory_gbps is None:
@@ -69,11 +66,7 @@ def loading_of(request: Request, platform: Platform) -> tuple[float, BoardMemory
 def search_in_time(whole: Priced, search: Search, progress: Progress) -> InPhases | Refused:
     """Find the partitions of a network in time whose batch takes least; one partition alone is among them.
 
-    Raises
-    ------
-    InputError
-        If the board's file does not say how it is loaded anew, or what its memory carries.
-
+    InputError if the board's file does not say how it is loaded anew, or what its memory carries.
     """
     load_us, memory = loading_of(whole.request, whole.platform)
     with progress.stage("search"):
@@ -126,9 +119,7 @@ class _Run:
             return plans.no_plan()
         cost, spans = self._rather_alone((cost, spans), *costs)
         bound, _ = cheapest_path(plans.bounds() * us_per_cycle, reconfiguration_us)
-        bound = min(cost, bound)
-        proven = bound >= cost * (1 - 1e-9)
-        stats = SolveStats(METHOD, "optimal" if proven else "feasible", cost, cost if proven else bound)
+        stats = SolveStats.bounded(METHOD, cost, min(cost, bound))
         alone = float(segments.lowest[0, plans.count] * us_per_cycle)
         phases = tuple(plans.planned[span] for span in spans)
         return InPhases(plans.context, phases, stats, reconfiguration_us, self.memory, alone, plans.interrupted)
@@ -213,7 +204,7 @@ class SegmentPlans:
         self, whole: Priced, search: Search, progress: Progress, memory: BoardMemory, context: PlanningContext
     ) -> None:
         self.whole, self.search, self.progress, self.context = whole, search, progress, context
-        self.segments = SegmentsInTime.of(self.context, memory)
+        self.segments = segments_in_time(context, memory)
         self.planned: dict[Span, PlannedPhase] = {}
         self.refused: dict[Span, Refused] = {}
         self.interrupted = False
@@ -314,3 +305,21 @@ class SegmentPlans:
             return Refused(message, "a larger platform or a narrower network", refused, "proven")
         told = "; ".join(dict.fromkeys(str(error) for error in self.refused.values())) or "no path of partitions"
         return Refused(f"{about}, as far as was found: {told}", "try --effort best", refusals)
+
+
+def segments_in_time(context: PlanningContext, memory: BoardMemory) -> SegmentsInTime:
+    """Return the segments of a network on a board; each FIFO costs the least that any memory of it does."""
+    prices = StreamPrices(context.costs, prices=None, joins=not context.costs.sizes_fifos).couplings
+    return SegmentsInTime(context.dataflow, context.problem, prices, memory, context.balance.bars)
+
+
+def slowed(context: PlanningContext, slow_enough: int) -> PlanningContext | Refusal:
+    """Return the same with foldings alone that are not too fast for the memory, in which one group is slow enough.
+
+    Of the groups it is that which leaves the shortest interval. The refusal says that there is none.
+    """
+    number = slow_group(context.problem, slow_enough)
+    if number is None:
+        return Refusal("memory", "cycles", proven=True, needed=slow_enough)
+    problem, unlimited = (with_slow(each, number, slow_enough) for each in (context.problem, context.unlimited))
+    return replace(context, problem=problem, unlimited=unlimited)

@@ -41,16 +41,16 @@ class SizedRegions:
 
 
 def static_parts(
-    board: Board, regions: Sequence[str], decoupler: Resources = DECOUPLER_RESOURCES, port: Resources = ZERO
+    board: Board, regions: Sequence[str], decoupler: Resources = DECOUPLER_RESOURCES
 ) -> tuple[StaticPart, ...]:
     """Return all that stays while regions are loaded.
 
-    ``decoupler`` is the logic of one, for the streams and the control port of a region; ``port`` is that of a
-    configuration controller in the fabric, nothing where the processor's own port (PCAP) loads bitstreams.
+    ``decoupler`` is the logic of one, for the streams and the control port of a region. The processor's own port (PCAP)
+    loads bitstreams, so nothing of the fabric does.
     """
     own = (StaticPart(item.name, item.resources) for item in board.placed_infrastructure)
     decouplers = (StaticPart(f"{DECOUPLER} {name}", decoupler) for name in regions)
-    return (*own, *decouplers, StaticPart(PORT, port))
+    return (*own, *decouplers, StaticPart(PORT, ZERO))
 
 
 def region_problem(

@@ -94,7 +94,8 @@ class Networks:
         if isinstance(context, Refused):
             return context
         # More than a target is no merit: the longest interval that meets it is the shortest that is sought.
-        capped = goal == "throughput" and self._all_asked(scaled)
+        asked_for = all(target.is_asked for target, paced in zip(self.targets, scaled, strict=True) if paced)
+        capped = goal == "throughput" and asked_for
         met = [cycles for cycles in context.problem.intervals() if cycles <= slowest] if capped else []
         enough = met[-1] if met else 0
         return replace(context, together=together, least_cycles=enough, search_limits=TOGETHER)
@@ -103,9 +104,6 @@ class Networks:
         """Return the context in which each network has at least what it must have, if all engines are fast enough."""
         asked = [target.is_asked for target in self.targets]
         return self.context([t.most for t in self.targets], asked if any(asked) else [True] * len(asked), "throughput")
-
-    def _all_asked(self, scaled: Sequence[bool]) -> bool:
-        return all(target.is_asked for target, paced in zip(self.targets, scaled, strict=True) if paced)
 
 
 def networks_of(request: SeveralRequest, sources: Sequence[Source], fpgas: int) -> Networks | Refused:
@@ -279,15 +277,11 @@ class _Seeking:
         result = search(context)
         if isinstance(result, Refused):
             return result
-        self._note(context, result.trace)
-        return context, result
-
-    def _note(self, context: PlanningContext, rows: Iterable[TraceRow]) -> None:
         if context.together is not None:
-            longest = tuple(
-                max(int(group.cycles.max()) for group in member.groups) for member in context.together.members
-            )
-            self.tried.append(Tried(context.together, longest, tuple(rows)))
+            members = context.together.members
+            longest = tuple(max(int(group.cycles.max()) for group in member.groups) for member in members)
+            self.tried.append(Tried(context.together, longest, result.trace))
+        return context, result
 
     def _bound(self, context: PlanningContext, result: SearchResult) -> Fraction:
         """Return the least stretch of the networks that were scaled that is not proven impossible."""

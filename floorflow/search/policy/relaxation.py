@@ -6,7 +6,7 @@ SLR boundaries. Each asks for searches under those behind it, and says which out
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -122,7 +122,7 @@ def fewest_fpgas(request: Request, prepare: Prepare, progress: Progress) -> Step
     unlikely: OnFpgas | None = None
     last: PlanningContext | None = None
     refused = Refused("no number of FPGAs was allowed", hint="raise --max-fpgas")
-    for count in _numbers(request):
+    for count in range(1, request.max_fpgas + 1) if request.fpgas == "auto" else (request.fpgas,):
         told = f"{count} FPGA{'s' if count > 1 else ''}"
         if auto:
             progress.note(told)
@@ -149,11 +149,6 @@ def fewest_fpgas(request: Request, prepare: Prepare, progress: Progress) -> Step
     if unlikely is None and last is not None:
         refused = with_hint_of_order(last, refused, progress)
     return unlikely or _with_what_would_fit(refused, request, len(tried), prepare)
-
-
-def _numbers(request: Request) -> Iterable[int]:
-    """Return the numbers of FPGAs to try in turn."""
-    return range(1, request.max_fpgas + 1) if request.fpgas == "auto" else (request.fpgas,)
 
 
 def _with_what_would_fit(refused: Refused, request: Request, tried: int, prepare: Prepare) -> Refused:

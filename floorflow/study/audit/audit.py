@@ -18,11 +18,11 @@ from floorflow.dataflow.model import FoldedDataflow, Option, renamings
 from floorflow.errors import InputError, some
 from floorflow.facts.estimates import expected_cycles
 from floorflow.plugins import DEFAULT_BACKEND, backend_names, registration
+from floorflow.rates.fifo_sizing import FullRate, Throughput, full_rate, throughput
 from floorflow.rates.pipeline import LEAST_DEPTH_WORDS
 from floorflow.reading import require_folder, resolved
 from floorflow.resources import ZERO, Resources, total
 from floorflow.search.candidate.candidate import kept_words
-from floorflow.search.candidate.fifo_sizing import FullRate, Throughput, full_rate, throughput
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.study.audit.target import Target, target_of
 

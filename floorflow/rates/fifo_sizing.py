@@ -12,18 +12,11 @@ from math import ceil
 
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.errors import FloorflowError, LimitError, Refused, outcome_of
-from floorflow.rates import (
-    Actors,
-    Blocked,
-    RateProblem,
-    RouteDelay,
-    StepLimit,
-    blocked,
-    first_frame,
-    keeps,
-    rate_problem,
-    size,
-)
+from floorflow.rates.analysis import blocked, first_frame, keeps, size
+from floorflow.rates.deadlock import Blocked
+from floorflow.rates.fifo_graph import StepLimit
+from floorflow.rates.pipeline import Actors, RouteDelay, rate_problem
+from floorflow.rates.problem import RateProblem
 
 STEPPED_BURSTS = 30_000
 """Bursts a frame up to which FIFOs that are too shallow are looked through for a deadlock and their interval is worked

@@ -12,7 +12,6 @@ from math import floor, inf
 
 import numpy as np
 
-from floorflow.channels import StreamPrices
 from floorflow.dataflow.model import CUT_PREFIX, Dataflow
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import Refusal, Refused
@@ -27,11 +26,10 @@ from floorflow.folding import (
     shortest_interval,
 )
 from floorflow.folding.balance import NO_BALANCE
-from floorflow.search.candidate.context import PlanningContext
-from floorflow.segments import Segments, ShortestInterval, Space, SpaceTable, parts_of
+from floorflow.segments.parts import parts_of
 from floorflow.segments.paths import Floats, Span
-from floorflow.segments.problems import Bar, Price
-from floorflow.segments.table import SpanTable
+from floorflow.segments.problems import Bar, Price, Segments, Space
+from floorflow.segments.table import ShortestInterval, SpaceTable, SpanTable
 
 MEMORY_PREFIX = "memory:"
 """Where a segment in time ends: ``memory:<buffer>``."""
@@ -69,12 +67,6 @@ class SegmentsInTime:
         self.slow_enough = self._slow_enough()
         self.folded = SpanTable(np.maximum(self._by_resources(), self.slow_enough), self._folded)
         self._table = SpaceTable()
-
-    @classmethod
-    def of(cls, context: PlanningContext, memory: BoardMemory) -> SegmentsInTime:
-        """Return those of a network on a board; each FIFO costs the least that any memory of it does."""
-        prices = StreamPrices(context.costs, prices=None, joins=not context.costs.sizes_fifos).couplings
-        return cls(context.dataflow, context.problem, prices, memory, context.balance.bars)
 
     def engines(self, span: Span) -> tuple[str, ...]:
         """Return the engines of a segment."""
@@ -187,18 +179,6 @@ def at_memory(dataflow: Dataflow, engines: Sequence[str]) -> Dataflow:
     part = dataflow.segment(engines)
     streams = tuple(replace(s, source=end(s.source), target=end(s.target)) for s in part.streams)
     return replace(part, streams=streams, notes=())
-
-
-def slowed(context: PlanningContext, slow_enough: int) -> PlanningContext | Refusal:
-    """Return the same with foldings alone that are not too fast for the memory, in which one group is slow enough.
-
-    Of the groups it is that which leaves the shortest interval. The refusal says that there is none.
-    """
-    number = slow_group(context.problem, slow_enough)
-    if number is None:
-        return Refusal("memory", "cycles", proven=True, needed=slow_enough)
-    problem, unlimited = (with_slow(each, number, slow_enough) for each in (context.problem, context.unlimited))
-    return replace(context, problem=problem, unlimited=unlimited)
 
 
 def slow_group(problem: FoldingProblem, slow_enough: int) -> int | None:
