@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from floorflow.emit.link_kernels import LinkKernel, LinkStream, link_files
+from floorflow.emit.link_kernels import link_files
+from floorflow.facts.link_kernels import LinkKernel, LinkStream
 from tests.tools import need_program
 
 HERE = Path(__file__).parent

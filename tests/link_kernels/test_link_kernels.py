@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from floorflow.emit.link_kernels import LinkKernel, LinkStream, cost, link_files, memory_bits, receive_words
+from floorflow.emit.link_kernels import link_files
+from floorflow.facts.link_kernels import LinkKernel, LinkStream, cost, memory_bits, receive_words
 from tests.link_kernels.building import HERE, Bench, lint, pair
 from tests.tools import need_module
 

@@ -11,8 +11,9 @@ import onnx
 import pytest
 
 import floorflow as ff
-from floorflow.emit.links import Links, link_kernel_files
+from floorflow.emit.links import link_kernel_files
 from floorflow.facts import Plan, read_plan
+from floorflow.facts.links import Links
 from floorflow.hardware import load_platform
 from floorflow.record.run import doubts
 from floorflow.resources import Fractions

@@ -19,12 +19,14 @@ from floorflow.folding.problem import FoldingSolution
 from floorflow.hardware import Route
 from floorflow.partition.problem import PartitionProblem, PartitionSolution
 from floorflow.rates import RouteDelay
-from floorflow.resources import ZERO, Resources, scarcity
+from floorflow.resources import ZERO, Resources, scarcity, total
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.fifo_sizing import full_rate
+from floorflow.search.candidate.link_charges import link_charges
 from floorflow.search.candidate.members import parts_of
 from floorflow.search.candidate.slot_problem import (
     Use,
+    beside,
     channel_routes,
     channel_steps,
     crossing_resources,
@@ -55,6 +57,8 @@ class Candidate:
     """The limits of slots that it was made within, where these were less than allowed."""
     slices: Slices = field(default_factory=Slices)
     """Register slices, known once it is placed."""
+    link_kernels: Mapping[str, Resources] = field(default_factory=dict)
+    """What link kernels take of slots, of which ``problem`` leaves so much less."""
 
     @property
     def interval_cycles(self) -> int:
@@ -171,10 +175,11 @@ def realised(
     known = PartialPlacement(owner, routes, least_words(context, folded))
     channels = in_styles(context, folded, known, slots, context.limits)
     demands = module_resources(modules, folded, channels)
-    problem = partition_problem(context, modules, demands, channels, folded=folded)
+    kernels = link_charges(context, folded, modules, channels, slot_of)
+    problem = beside(partition_problem(context, modules, demands, channels, folded=folded), kernels)
     slack = context.fifo_slack
     own = (tuple(modules), channels, demands, slot_of, answer, problem, joined, slack, context.narrowed)
-    return Candidate(folding, folded, *own)
+    return Candidate(folding, folded, *own, link_kernels=kernels)
 
 
 def in_styles(
@@ -202,15 +207,15 @@ def in_styles(
 
 
 def slot_demands(candidate: Candidate) -> dict[str, Resources]:
-    """Return the demand of every slot, crossing registers and register slices included."""
+    """Return the demand of every slot, crossing registers, register slices and link kernels included."""
     demands = candidate.problem.slot_demands(candidate.partition.slot_of)
-    slices = candidate.slices.demands()
+    beside = (candidate.slices.demands(), candidate.link_kernels)
     pairs = zip(candidate.problem.slots, demands, strict=True)
-    return {place.name: demand + slices.get(place.name, ZERO) for place, demand in pairs}
+    return {place.name: demand + total(held.get(place.name, ZERO) for held in beside) for place, demand in pairs}
 
 
 def slot_uses(context: PlanningContext, candidate: Candidate) -> dict[str, dict[str, Resources]]:
-    """Return what each slot holds, by kind: its modules, crossing registers, which are decided, and slices."""
+    """Return what each slot holds, by kind: its modules, what is decided, as crossing registers are, and slices."""
     uses: dict[str, dict[str, Resources]] = {slot: defaultdict(lambda: ZERO) for slot in context.limits}
     for module, own in uses_of(context, candidate).items():
         for kind, need in own.items():

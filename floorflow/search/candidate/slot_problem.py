@@ -211,6 +211,14 @@ def slot_capacities(context: PlanningContext) -> tuple[SlotCapacity, ...]:
     )
 
 
+def beside(problem: PartitionProblem, taken: Mapping[str, Resources]) -> PartitionProblem:
+    """Return the problem with so much less of each slot: what stands there beside modules and crossing registers."""
+    if not taken:
+        return problem
+    slots = (replace(s, limit=(s.limit - taken.get(s.name, ZERO)).most(ZERO)) for s in problem.slots)
+    return replace(problem, slots=tuple(slots))
+
+
 def with_areas(
     context: PlanningContext, problem: PartitionProblem, share: float, uses: Mapping[str, Use], *, tight: bool
 ) -> PartitionProblem:

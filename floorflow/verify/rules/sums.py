@@ -79,7 +79,7 @@ def check_sums(phase: PhaseFacts) -> None:
 
 
 def slot_totals(phase: PhaseFacts) -> dict[str, Amounts]:
-    """Sum up every slot's modules, its share of the crossing registers, and its register slices."""
+    """Sum up every slot's modules, its share of the crossing registers, its register slices and link kernels."""
     totals = {name: amounts({}) for name in phase.slots}
     for name, total in module_totals(phase).items():
         slot = phase.slot_of_module(name)
@@ -91,6 +91,9 @@ def slot_totals(phase: PhaseFacts) -> dict[str, Amounts]:
         for name, held in channel["slice_resources"].items():
             if name in totals:
                 totals[name] = add(totals[name], amounts(held))
+    for kernel in phase.raw.get("link_kernels", []):
+        if kernel["slot"] in totals:
+            totals[kernel["slot"]] = add(totals[kernel["slot"]], amounts(kernel["resources"]))
     return totals
 
 
