@@ -33,7 +33,7 @@ class PhaseEntry(PlanModel):
     ``fifo_kind``: what FIFOs are called in ``bands``. ``constraint_styles``: what constraint files say of each slot.
     ``confidence``: null where none is sought, a risk stands in its place, or no error is known.
     ``slices_built``: whether the tool builds register slices from what is emitted.
-    ``link_kernels``: floorflow's own, which slots hold beside modules; absent where there are none, or a tool has its.
+    ``link_kernels``: floorflow's own, infrastructure; absent where there are none, or a tool has its.
     ``region``: that it is loaded into, once the phase ``loads_after`` has run there; null where the device is loaded as
     a whole, or where it is the first in its region.
     """
@@ -87,9 +87,12 @@ class PhaseEntry(PlanModel):
         return {fpga: held.longest for fpga, held in self.floorplan.items()}
 
     def demand(self, slot: str) -> Resources:
-        """Return what a slot holds: modules, crossing registers, slices and link kernels."""
+        """Return what a slot holds: modules, crossing registers, and slices."""
         modules = [m.resources for m in self.modules if self.partition.assignment[m.name] == slot]
         registers = [c.crossing_resources[slot] for c in self.channels if slot in c.crossing_resources]
         slices = [c.slice_resources[slot] for c in self.channels if slot in c.slice_resources]
-        kernels = [k.resources for k in self.link_kernels if k.slot == slot]
-        return total(item.resources for item in (*modules, *registers, *slices, *kernels))
+        return total(item.resources for item in (*modules, *registers, *slices))
+
+    def beside(self, slot: str) -> Resources:
+        """Return what stands in a slot that is no share of its cap: link kernels."""
+        return total(kernel.resources.resources for kernel in self.link_kernels if kernel.slot == slot)

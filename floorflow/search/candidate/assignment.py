@@ -274,7 +274,7 @@ def assign(
         problem = partition_problem(context, modules, demands, channels, folded=folded)
         if start is not None:
             kernels = _most(kernels, link_charges(context, folded, modules, channels, start))
-        harder = beside(_harder(problem, tightened or {}), kernels)
+        harder = _harder(beside(context, problem, kernels), tightened or {})
         if area_share is not None:
             uses = module_uses(modules, folded, channels, context.costs, measured)
             harder = with_areas(context, harder, area_share, uses, tight=tight)

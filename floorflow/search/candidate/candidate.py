@@ -19,7 +19,7 @@ from floorflow.folding.problem import FoldingSolution
 from floorflow.hardware import Route
 from floorflow.partition.problem import PartitionProblem, PartitionSolution
 from floorflow.rates import RouteDelay
-from floorflow.resources import ZERO, Resources, scarcity, total
+from floorflow.resources import ZERO, Resources, scarcity
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.fifo_sizing import full_rate
 from floorflow.search.candidate.link_charges import link_charges
@@ -58,7 +58,7 @@ class Candidate:
     slices: Slices = field(default_factory=Slices)
     """Register slices, known once it is placed."""
     link_kernels: Mapping[str, Resources] = field(default_factory=dict)
-    """What link kernels take of slots, of which ``problem`` leaves so much less."""
+    """What link kernels take of slots: infrastructure, of which the cap is no share."""
 
     @property
     def interval_cycles(self) -> int:
@@ -176,7 +176,7 @@ def realised(
     channels = in_styles(context, folded, known, slots, context.limits)
     demands = module_resources(modules, folded, channels)
     kernels = link_charges(context, folded, modules, channels, slot_of)
-    problem = beside(partition_problem(context, modules, demands, channels, folded=folded), kernels)
+    problem = beside(context, partition_problem(context, modules, demands, channels, folded=folded), kernels)
     slack = context.fifo_slack
     own = (tuple(modules), channels, demands, slot_of, answer, problem, joined, slack, context.narrowed)
     return Candidate(folding, folded, *own, link_kernels=kernels)
@@ -207,15 +207,15 @@ def in_styles(
 
 
 def slot_demands(candidate: Candidate) -> dict[str, Resources]:
-    """Return the demand of every slot, crossing registers, register slices and link kernels included."""
+    """Return the demand of every slot, crossing registers and register slices included."""
     demands = candidate.problem.slot_demands(candidate.partition.slot_of)
-    beside = (candidate.slices.demands(), candidate.link_kernels)
+    slices = candidate.slices.demands()
     pairs = zip(candidate.problem.slots, demands, strict=True)
-    return {place.name: demand + total(held.get(place.name, ZERO) for held in beside) for place, demand in pairs}
+    return {place.name: demand + slices.get(place.name, ZERO) for place, demand in pairs}
 
 
 def slot_uses(context: PlanningContext, candidate: Candidate) -> dict[str, dict[str, Resources]]:
-    """Return what each slot holds, by kind: its modules, what is decided, as crossing registers are, and slices."""
+    """Return what each slot holds, by kind: modules, slices, and crossing registers and link kernels, sure ones."""
     uses: dict[str, dict[str, Resources]] = {slot: defaultdict(lambda: ZERO) for slot in context.limits}
     for module, own in uses_of(context, candidate).items():
         for kind, need in own.items():
@@ -226,6 +226,7 @@ def slot_uses(context: PlanningContext, candidate: Candidate) -> dict[str, dict[
     slices = candidate.slices.demands()
     for slot, demand in slot_demands(candidate).items():
         uses[slot][CROSSING] += demand - inside[slot] - slices.get(slot, ZERO)
+        uses[slot][CROSSING] += candidate.link_kernels.get(slot, ZERO)
         uses[slot][context.costs.fifo_kind] += slices.get(slot, ZERO)
     return {slot: dict(use) for slot, use in uses.items()}
 

@@ -79,7 +79,7 @@ def check_sums(phase: PhaseFacts) -> None:
 
 
 def slot_totals(phase: PhaseFacts) -> dict[str, Amounts]:
-    """Sum up every slot's modules, its share of the crossing registers, its register slices and link kernels."""
+    """Sum up every slot's modules, its share of the crossing registers, and its register slices."""
     totals = {name: amounts({}) for name in phase.slots}
     for name, total in module_totals(phase).items():
         slot = phase.slot_of_module(name)
@@ -91,10 +91,16 @@ def slot_totals(phase: PhaseFacts) -> dict[str, Amounts]:
         for name, held in channel["slice_resources"].items():
             if name in totals:
                 totals[name] = add(totals[name], amounts(held))
-    for kernel in phase.raw.get("link_kernels", []):
-        if kernel["slot"] in totals:
-            totals[kernel["slot"]] = add(totals[kernel["slot"]], amounts(kernel["resources"]))
     return totals
+
+
+def left_of(phase: PhaseFacts, slot: str) -> Amounts:
+    """Return what link kernels leave of what is available in a slot."""
+    left = amounts(phase.slots[slot].entry["available"])
+    for kernel in phase.raw.get("link_kernels", []):
+        if kernel["slot"] == slot:
+            left = {name: amount - kernel["resources"][name] for name, amount in left.items()}
+    return left
 
 
 def check_slots(phase: PhaseFacts, cap: dict[str, float]) -> None:
@@ -109,7 +115,7 @@ def check_slots(phase: PhaseFacts, cap: dict[str, float]) -> None:
         for resource in RESOURCE_NAMES:
             share = stated.get(name, {}).get(resource)
             phase.expect("wrong-utilisation", where, f"utilisation of {resource}", share, shares[resource])
-        over = excess(demand, limit_of(cap, available))
+        over = excess(demand, limit_of(cap, left_of(phase, name)))
         if over:
             phase.add("cap-exceeded", where, over)
 
