@@ -6,16 +6,21 @@ cards are ``s_axis_0``, ... and those to them ``m_axis_0``, ..., as the plan's c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from floorflow.emit.link_kernels import link_files
 from floorflow.facts import PhaseEntry, Plan
 from floorflow.facts.link_kernels import LINK_MHZ, cost
-from floorflow.facts.links import LinkEnd, Links, told
+from floorflow.facts.links import CardKernels, LinkEnd, Links, told
 
 
-def link_kernel_files(plan: Plan, phase: PhaseEntry) -> dict[str, str]:
-    """Return the files of link kernels; none where the tool joins the cards itself, or there are no such kernels."""
+def link_kernel_files(
+    plan: Plan, phase: PhaseEntry, kernels_of: Callable[[str], CardKernels | None] = lambda _: None
+) -> dict[str, str]:
+    """Return the files of link kernels; none where the tool joins the cards itself, or there are no such kernels.
+
+    ``kernels_of``: the kernels of a card's part, if a build makes them.
+    """
     links = Links(plan.platform, phase)
     if not plan.unbuilt or not links.are_made:
         return {}
@@ -26,12 +31,12 @@ def link_kernel_files(plan: Plan, phase: PhaseEntry) -> dict[str, str]:
     for fpga in plan.platform.fpgas:
         own = [end for end in links.ends if end.fpga == fpga.name]
         if own:
-            files[f"{fpga.name}/links.cfg"] = _config(links, fpga.name, own)
+            files[f"{fpga.name}/links.cfg"] = _config(links, fpga.name, own, kernels_of(fpga.name))
     return files
 
 
-def _config(links: Links, fpga: str, ends: Sequence[LinkEnd]) -> str:
-    lines = [f"nk=part_{fpga}:1:part_0"]
+def _config(links: Links, fpga: str, ends: Sequence[LinkEnd], kernels: CardKernels | None) -> str:
+    lines = [f"nk=part_{fpga}:1:part_0"] if kernels is None else [*kernels.lines]
     for end in ends:
         at, core = end.cage, f"aurora_flow_{end.cage}"
         lines += [
@@ -47,18 +52,32 @@ def _config(links: Links, fpga: str, ends: Sequence[LinkEnd]) -> str:
         ]
     clocks = [f"link_{end.cage}.ap_clk_2,aurora_flow_{end.cage}.ap_clk" for end in ends]
     amounts = [f"# link_{e.cage}: {told(cost(e.kernel))}, beside AuroraFlow" for e in ends]
-    return _CONFIG.format(
-        fpga=fpga,
-        told="\n".join(amounts),
-        lines="\n".join([*lines, *links.connections(fpga)]),
-        clocks="\n".join(f"freqHz={LINK_MHZ}000000:{pins}" for pins in clocks),
+    head, rest = (_OF_ONE_PART, "") if kernels is None else (_OF_KERNELS, _HOOK)
+    return (
+        head.format(fpga=fpga)
+        + _CONFIG.format(
+            told="\n".join(amounts),
+            lines="\n".join([*lines, *links.connections(fpga, None if kernels is None else kernels.ports)]),
+            clocks="\n".join(f"freqHz={LINK_MHZ}000000:{pins}" for pins in clocks),
+        )
+        + rest
     )
 
 
-_CONFIG = """\
+_OF_ONE_PART = """\
 # For v++: the links of {fpga}. Kernels: part_{fpga}, the card's part of the network, is yours to package (its ports are
 # those below, and s_axis or m_axis of the host's streams); link kernels come of links/package.tcl; aurora_flow is
 # pc2/AuroraFlow, made with USE_FRAMING=1 RX_FIFO_SIZE=8192. DMA engines and the host's streams are for a file beside.
+"""
+_OF_KERNELS = """\
+# For v++, all of {fpga}; link.sh beside it hands it over. Kernels: StreamingDataflowPartition_* come of finn/build.py,
+# link kernels of links/package.tcl; aurora_flow is pc2/AuroraFlow, made with USE_FRAMING=1 RX_FIFO_SIZE=8192.
+"""
+_HOOK = """
+[vivado]
+prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE=@HOOK@
+"""
+_CONFIG = """\
 {told}
 [connectivity]
 {lines}

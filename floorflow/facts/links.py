@@ -7,7 +7,7 @@ A card's part of the network is one kernel, ``part_<fpga>``: its streams from th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,6 +29,14 @@ from floorflow.resources import Fractions, Resources
 
 MOST_JOINED_BITS = 4088
 """Of a stream between two kernels; v++ refuses 4,096 (FINN issue 1276)."""
+
+
+@dataclass(frozen=True)
+class CardKernels:
+    """The kernels of a card's part as v++ links them, a line each, and the port of each stream over a link there."""
+
+    lines: tuple[str, ...]
+    ports: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -92,8 +100,8 @@ class Links:
             if has_kernels(end.kind, parts)
         ]
 
-    def connections(self, fpga: str) -> Iterator[str]:
-        """Yield the streams between the kernels of a card; those of the host are joined to DMA engines by another file.
+    def connections(self, fpga: str, ports: Mapping[str, str] | None = None) -> Iterator[str]:
+        """Yield the streams that a card's link kernels send or receive; without ``ports`` its part is one kernel.
 
         What arrives for another card goes on over the next link.
         """
@@ -106,10 +114,10 @@ class Links:
             comes = [self._end(one, fpga).port(channel.name, leaves=False) for one in over if one.target == fpga]
             goes = [self._end(one, fpga).port(channel.name, leaves=True) for one in over if one.source == fpga]
             if stays == [True, False]:
-                comes = [f"part_0.m_axis_{inputs[False]}"]
+                comes = [f"part_0.m_axis_{inputs[False]}" if ports is None else ports.get(channel.name, "")]
                 inputs[False] += 1
             if stays == [False, True]:
-                goes = [f"part_0.s_axis_{inputs[True]}"]
+                goes = [f"part_0.s_axis_{inputs[True]}" if ports is None else ports.get(channel.name, "")]
                 inputs[True] += 1
             yield from (f"sc={source}:{target}" for source, target in zip(comes, goes, strict=False))
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.backends.backend import Backend, Proposal
-from floorflow.backends.finn import export, report_words
+from floorflow.backends.finn import card_builds, export, report_words
 from floorflow.backends.finn.card_links import unjoined
 from floorflow.backends.finn.clock import likely_clock
 from floorflow.backends.finn.config import folding_texts, style_file_beside, with_given_folding
@@ -84,6 +84,7 @@ class FinnBackend(Backend):
     in_logic = staticmethod(constants_in_logic)
     files = staticmethod(export.files)
     bound_files = staticmethod(export.bound_files)
+    card_kernels = staticmethod(card_builds.card_kernels)
     bind = staticmethod(bind)
     next_step = staticmethod(report_words.next_step)
     cost_model = staticmethod(report_words.cost_model)

@@ -11,7 +11,9 @@ from typing import Any
 
 from floorflow.verify.facts import PhaseFacts, padded
 from floorflow.verify.files import Folder, PhaseFolder, shipped_file
+from floorflow.verify.phase_records import ChannelRecord
 from floorflow.verify.plan_records import PlanRecord
+from floorflow.verify.rules.card_links import kernel_faults
 from floorflow.verify.rules.emitted import phase_prefix
 from floorflow.verify.rules.topology import cables, streams_over_links
 
@@ -57,7 +59,8 @@ def check_link_kernels(folder: Folder, plan: PlanRecord, phase: PhaseFacts) -> N
         if text is not None and shipped is not None and text != shipped.read_text(encoding="utf-8"):
             phase.add("shipped-file-differs", files.path(f"links/{name}"), "floorflow ships another file of this name")
     for fpga in dict.fromkeys(end["card"] for cable in joined for end in cable["ends"]):
-        _check_config(files, phase, fpga, [*_of_card(fpga, joined), *_joined(phase, fpga, joined, streams)])
+        ends = list(_joined(phase, fpga, joined, streams))
+        _check_config(files, phase, fpga, [*_of_card(fpga, joined)], ends)
     for cable in joined:
         _check_cable(files, phase, cable, streams)
 
@@ -124,12 +127,19 @@ def _luts_a_bit(row: dict[str, Any]) -> float:
     return 1.2 if _unit(row) in (WORD_BITS, padded(row["bits"])) else 3.2
 
 
-def _check_config(files: PhaseFolder, phase: PhaseFacts, fpga: str, wanted: list[str]) -> None:
+def _check_config(
+    files: PhaseFolder, phase: PhaseFacts, fpga: str, of_links: list[str], ends: list[tuple[ChannelRecord, str, str]]
+) -> None:
     """Judge that a card's configuration has the lines that it is to have, each once, and no other."""
     text = files.text(f"{fpga}/links.cfg")
     if text is None:
         return
     stated = [line for line in text.splitlines() if "=" in line and not line.startswith("#")]
+    if of_links[0] not in stated:
+        for told in kernel_faults(phase, fpga, stated, of_links[1:], ends):
+            phase.add(NAME, files.path(f"{fpga}/links.cfg"), f"{told:.160}")
+        return
+    wanted = [*of_links, *(f"sc={come}:{go}" for _, come, go in ends)]
     differing = sorted({*stated} ^ {*wanted}) or [line for line in stated if stated.count(line) > 1]
     if differing:
         phase.add(NAME, files.path(f"{fpga}/links.cfg"), f"missing or not the plan's: {differing[0]:.120}")
@@ -194,8 +204,10 @@ def _of_card(fpga: str, joined: list[dict[str, Any]]) -> Iterator[str]:
         yield f"freqHz={LINK_HZ}:link_{cage}.ap_clk_2,{core}.ap_clk"
 
 
-def _joined(phase: PhaseFacts, fpga: str, joined: list[dict[str, Any]], streams: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the lines of a card's streams: from part to link, from link to part, or past the card."""
+def _joined(
+    phase: PhaseFacts, fpga: str, joined: list[dict[str, Any]], streams: list[dict[str, Any]]
+) -> Iterator[tuple[ChannelRecord, str, str]]:
+    """Yield a card's streams over links with both ends: from part to link, from link to part, or past the card."""
     cage_of = {cable["link"]: end["cage"] for cable in joined for end in cable["ends"] if end["card"] == fpga}
     ports: dict[tuple[str, str], str] = {}
     places: dict[tuple[str, str], int] = {}
@@ -217,4 +229,4 @@ def _joined(phase: PhaseFacts, fpga: str, joined: list[dict[str, Any]], streams:
         if home == [False, True]:
             go, entered = f"part_0.s_axis_{entered}", entered + 1
         if come is not None and go is not None:
-            yield f"sc={come}:{go}"
+            yield channel, come, go
