@@ -170,8 +170,8 @@ class FinnBackend(Backend):
         return unbuilt(boards, networks, in_regions=in_regions, joins_cards=options.finn == "plus")
 
     def unjoined(self, platform: PlatformEntry, phases: Sequence[PhaseEntry], options: FinnOptions) -> Sequence[str]:
-        """Return why FINN+ does not join the cards as planned; of FINN main another question tells that."""
-        return unjoined(platform, phases) if options.finn == "plus" else ()
+        """Return why FINN+ does not join the cards as planned, or FINN main builds none of them by itself."""
+        return unjoined(platform, phases) if options.finn == "plus" else card_builds.widths_over_links(phases)
 
     def links_copies(self, boards: Mapping[str, str], /) -> bool:
         """Whether v++ links them."""

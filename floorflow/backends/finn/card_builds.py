@@ -7,11 +7,14 @@ the stream goes to the link's kernel.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from floorflow.backends.finn.copies_link import Kernels
 from floorflow.backends.finn.step.kernels import PREFIX, kernel_order
 from floorflow.backends.finn.step_data import NetworkInPhase, finn_of, foreseen
 from floorflow.backends.finn.step_files import BOARDS
-from floorflow.facts import Plan
+from floorflow.errors import some
+from floorflow.facts import PhaseEntry, Plan
 from floorflow.facts.links import CardKernels, Links
 
 
@@ -19,7 +22,18 @@ def is_built_by_card(plan: Plan) -> bool:
     """Whether FINN main builds each card of a plan by itself: one network, in one phase, with link kernels."""
     alone = len(plan.phases) == len(plan.networks) == 1 and len(plan.platform.fpgas) > 1
     known = all(fpga.board in BOARDS for fpga in plan.platform.fpgas)
-    return alone and known and finn_of(plan) == "main" and Links(plan.platform, plan.phases[0]).are_made
+    made = alone and known and finn_of(plan) == "main" and Links(plan.platform, plan.phases[0]).are_made
+    return made and not widths_over_links(plan.phases)
+
+
+def widths_over_links(phases: Sequence[PhaseEntry]) -> list[str]:
+    """Return why FINN main does not build the parts of cards: it puts converters between two layers alone."""
+    names = [c.name for phase in phases for c in phase.channels if c.link is not None and c.converter is not None]
+    clause = (
+        f"{some(names)} change{'s' * (len(names) == 1)} width on the way over a link, and FINN puts converters between "
+        "two layers alone, none at the end of a card's part: no card is built by itself"
+    )
+    return [clause] if names else []
 
 
 def card_kernels(plan: Plan, phase: int, fpga: str) -> CardKernels | None:

@@ -260,7 +260,7 @@ def _on_card(stream: dict[str, Any], channel: ChannelEntry, one: NetworkInPhase)
     found = {**stream, "slices": [row for row in stream["slices"] if row[0] == device]}
     card_of = {name: one.plan.fpga_of[slot] for name, slot in one.phase.partition.assignment.items()}
     if card_of[channel.fifo_module] != one.fpga:
-        found |= {"fifo_module": here, "depth": LEAST_DEPTH, "style": None}
+        found |= {"fifo_module": here, "depth": LEAST_DEPTH, "style": "auto"}
     if channel.converter_module is not None and card_of[channel.converter_module] != one.fpga:
         side = "source" if stream["source"] is not None else "target"
         width = stream[f"{side}_width"]

@@ -392,8 +392,8 @@ def unbuilt(boards: Sequence[str], networks: int, *, in_regions: bool, joins_car
     if len(boards) > 1 and not joins_cards:
         found.append(
             f"FINN builds for one card, this plan has {len(boards)}: folding, FIFO depths, cut and pblocks are there "
-            "to read; --finn plus plans for FINN+, which builds for several; else cut the model at the links and plan "
-            "each part for one card (over Aurora links/ has kernels that join them)"
+            "to read; --finn plus plans for FINN+, which builds for several; over Aurora finn/ of each card's folder "
+            "builds its part, and link.sh there links it (docs/links.md), which no Vitis has run yet"
         )
     if networks > 1:
         found.append(
