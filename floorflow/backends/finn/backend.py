@@ -171,7 +171,7 @@ class FinnBackend(Backend):
 
     def unjoined(self, platform: PlatformEntry, phases: Sequence[PhaseEntry], options: FinnOptions) -> Sequence[str]:
         """Return why FINN+ does not join the cards as planned, or FINN main builds none of them by itself."""
-        return unjoined(platform, phases) if options.finn == "plus" else card_builds.widths_over_links(phases)
+        return unjoined(platform, phases) if options.finn == "plus" else card_builds.not_by_card(phases)
 
     def links_copies(self, boards: Mapping[str, str], /) -> bool:
         """Whether v++ links them."""

@@ -23,11 +23,21 @@ def is_built_by_card(plan: Plan) -> bool:
     alone = len(plan.phases) == len(plan.networks) == 1 and len(plan.platform.fpgas) > 1
     known = all(fpga.board in BOARDS for fpga in plan.platform.fpgas)
     made = alone and known and finn_of(plan) == "main" and Links(plan.platform, plan.phases[0]).are_made
-    return made and not widths_over_links(plan.phases)
+    return made and not not_by_card(plan.phases)
 
 
-def widths_over_links(phases: Sequence[PhaseEntry]) -> list[str]:
-    """Return why FINN main does not build the parts of cards: it puts converters between two layers alone."""
+def not_by_card(phases: Sequence[PhaseEntry]) -> list[str]:
+    """Return why FINN main does not build the parts of cards, a clause each."""
+    far = [c.name for p in phases for c in p.channels if c.link and any(e.outside for e in c.ends)]
+    clause = (
+        f"{some(far)} pass{'es' * (len(far) == 1)} a link between host and network, and each card's build has its DMA "
+        "engines beside the layers: no card is built by itself"
+    )
+    return [*([clause] if far else ()), *_widths_over_links(phases)]
+
+
+def _widths_over_links(phases: Sequence[PhaseEntry]) -> list[str]:
+    """Return that streams change width over links: FINN puts converters between two layers alone."""
     names = [c.name for phase in phases for c in phase.channels if c.link is not None and c.converter is not None]
     clause = (
         f"{some(names)} change{'s' * (len(names) == 1)} width on the way over a link, and FINN puts converters between "
