@@ -14,6 +14,7 @@ from floorflow.backends.finn.card_builds import _kernels
 from floorflow.backends.finn.step_data import NetworkInPhase, step_data
 from floorflow.backends.finn.step_files import _build_yaml
 from floorflow.emit.links import link_kernel_files
+from tests.backends.finn.host.test_host_files import dry
 from tests.link_kernels.test_two_cards import ports_of
 from tests.tools_finn.oracle import FinnPlus
 from tests.tools_finn.test_cards import residual_blocks
@@ -56,6 +57,9 @@ def test_each_configuration_names_the_kernels_that_finn_makes_of_a_card(
     folder = tmp_path / "plan"
     write(outcome, folder)
     assert not ff.check(folder).violations
+    said = dry(folder)
+    assert "check " + str(folder / "fpga1/fpga1.xclbin") in said
+    assert "send PRBS-31 over links for 1 s and count wrong words: link_0 of fpga0 (fpga0-fpga1), link_0 of" in said
     given = outcome.plan.options
     own = given.backend_options.model_copy(update={"finn": "plus"})
     as_plus = outcome.plan.model_copy(update={"options": given.model_copy(update={"backend_options": own})})

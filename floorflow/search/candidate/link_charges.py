@@ -13,7 +13,6 @@ from floorflow.facts.link_kernels import LinkKernel, LinkStream, cost, has_kerne
 from floorflow.resources import ZERO, Resources
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.members import parts_of
-from floorflow.search.candidate.slot_problem import channel_slots
 
 
 def link_charges(
@@ -36,7 +35,9 @@ def link_charges(
     for channel in channels:
         cycles = rates.get(channel.stream.source) or rates[channel.stream.target]
         gbps = channel.wire_bits_per_frame * context.platform.clock_mhz * 1e6 / cycles / 1e9
-        for link, source, target in _passed(context, channel_slots(context, slot_of, ends[channel.name])):
+        source, target = ends[channel.name]
+        slots = slot_of.get(source, context.platform.host_in_slot), slot_of.get(target, context.platform.host_out_slot)
+        for link, source, target in _passed(context, slots):
             if link in latency_us:
                 stream = link_stream(channel.name, channel.width_bits, gbps, latency_us[link])
                 kernels[link, source][0].append(stream)
