@@ -29,6 +29,7 @@ from floorflow.dataflow.model import Attributes, Dataflow, Engine, FoldedDataflo
 from floorflow.dataflow.options import OptionGroup, OptionTable
 from floorflow.dataflow.traffic import EnginePoint
 from floorflow.errors import InputError
+from floorflow.facts.links import CardKernels
 from floorflow.facts.network import EngineEntry
 from floorflow.facts.phase import PhaseEntry
 from floorflow.facts.plan import Plan
@@ -409,6 +410,10 @@ class Backend(Protocol):
     def files(self, plan: Plan, phase: int, /) -> Mapping[str, str]:
         """Return the tool's own files of a phase (by its number), by their paths in the phase's folder."""
         return {}
+
+    def card_kernels(self, plan: Plan, phase: int, fpga: str, /) -> CardKernels | None:
+        """Return the kernels that the tool's build makes of the part on one of several cards; None: it builds none."""
+        return None
 
     def cells(self, plan: Plan, phase: int, cell_pattern: str, hierarchy: str, /) -> Mapping[str, str]:
         """Return every engine's cell of a phase, by the engine's id: that id, inside ``hierarchy``.

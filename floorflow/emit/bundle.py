@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from floorflow import __version__
@@ -18,6 +19,7 @@ from floorflow.facts import Extras, PhaseEntry, Plan, report
 from floorflow.facts.constraint import STYLE_WORDS
 from floorflow.facts.context import PlanTexts
 from floorflow.facts.extras import EXTRAS_FILE
+from floorflow.facts.links import CardKernels
 from floorflow.facts.platform import PlatformFacts
 from floorflow.hardware import Fpga, Platform, free_cells, free_supply, stream_wires
 
@@ -37,6 +39,9 @@ class PlanBackend(PlanTexts, Protocol):
 
     def cells(self, plan: Plan, phase: int, cell_pattern: str, hierarchy: str, /) -> Mapping[str, str]:
         """Return every engine's cell, by its id, on a board with FINN's cells named so and kernels in ``hierarchy``."""
+
+    def card_kernels(self, plan: Plan, phase: int, fpga: str, /) -> CardKernels | None:
+        """Return the kernels that its build makes of a card's part, None where that is the user's to package."""
 
     def bound_files(
         self, plan: Plan, phase: int, fpgas: Sequence[Mapping[str, Any]], library: str, /
@@ -104,7 +109,8 @@ def emit(plan: Plan, platform: Platform, backend: PlanBackend, plan_sha256: str)
         held = buffers(plan, number)
         own |= {} if held is None else {BUFFERS: held}
         joined = topology(plan, plan.phases[number], platform)
-        own |= {} if joined is None else {TOPOLOGY: joined, **link_kernel_files(plan, plan.phases[number])}
+        kernels_of = partial(backend.card_kernels, plan, number)
+        own |= {} if joined is None else {TOPOLOGY: joined, **link_kernel_files(plan, plan.phases[number], kernels_of)}
         own |= backend.bound_files(plan, number, fpgas, library)
         files |= {folder + name: content for name, content in own.items()}
     return files

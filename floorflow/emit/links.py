@@ -6,150 +6,21 @@ cards are ``s_axis_0``, ... and those to them ``m_axis_0``, ..., as the plan's c
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Sequence
 
-from floorflow.emit.link_kernels import MOST_STREAMS, LinkKernel, LinkStream, cost, link_files, receive_words
-from floorflow.errors import some
+from floorflow.emit.link_kernels import link_files
 from floorflow.facts import PhaseEntry, Plan
-from floorflow.facts.platform import PlatformEntry
-from floorflow.facts.topology import LinkedStream, linked_streams
-from floorflow.resources import Fractions, Resources
-
-LINK_KIND = "aurora-100g"
-MOST_JOINED_BITS = 4088
-"""Of a stream between two kernels; v++ refuses 4,096 (FINN issue 1276)."""
-LINK_MHZ = 300
-"""Clock of a link's kernels: 512 bits carry its 100 Gb/s from 196 MHz on, whatever the network's clock."""
+from floorflow.facts.link_kernels import LINK_MHZ, cost
+from floorflow.facts.links import CardKernels, LinkEnd, Links, told
 
 
-@dataclass(frozen=True)
-class LinkEnd:
-    """One end of a cable: its card, cage and SLR, and the streams that leave and arrive there."""
+def link_kernel_files(
+    plan: Plan, phase: PhaseEntry, kernels_of: Callable[[str], CardKernels | None] = lambda _: None
+) -> dict[str, str]:
+    """Return the files of link kernels; none where the tool joins the cards itself, or there are no such kernels.
 
-    fpga: str
-    cage: int
-    slot: str
-    slr: str
-    kernel: LinkKernel
-
-    def port(self, stream: str, *, leaves: bool) -> str:
-        """Return the port of a stream, as v++ writes it."""
-        side, streams = ("s", self.kernel.sends) if leaves else ("m", self.kernel.receives)
-        return f"link_{self.cage}.{side}_axis_{[one.name for one in streams].index(stream)}"
-
-
-@dataclass(frozen=True)
-class Links:
-    """The streams over links of a phase, and the kernels at both ends of each cable."""
-
-    platform: PlatformEntry
-    phase: PhaseEntry
-
-    @cached_property
-    def streams(self) -> list[LinkedStream]:
-        """A row for each link that a stream passes."""
-        return linked_streams(self.platform, self.phase)
-
-    @cached_property
-    def ends(self) -> list[LinkEnd]:
-        """The ends of all cables, card by card."""
-        slr_of = {slot.name: slot.slr for slot in self.platform.slots}
-        cables = {one.cable.link.name: one.cable for one in self.streams}
-        found = []
-        for name, cable in cables.items():
-            over = [one for one in self.streams if one.cable.link.name == name]
-            for (fpga, cage), slot in zip(cable.cages.items(), (cable.link.source, cable.link.target), strict=True):
-                sends = tuple(_stream(one) for one in over if one.source == fpga)
-                receives = tuple(_stream(one) for one in over if one.target == fpga)
-                kernel = LinkKernel(f"floorflow_link_{fpga}_{cage}", sends, receives)
-                found.append(LinkEnd(fpga, cage, slot, slr_of[slot], kernel))
-        order = [fpga.name for fpga in self.platform.fpgas]
-        return sorted(found, key=lambda end: (order.index(end.fpga), end.cage))
-
-    def connections(self, fpga: str) -> Iterator[str]:
-        """Yield the streams between the kernels of a card; those of the host are joined to DMA engines by another file.
-
-        What arrives for another card goes on over the next link.
-        """
-        inputs: Counter[bool] = Counter()
-        for channel in self.phase.channels:
-            stays = [self._card_of(channel.source) == fpga, self._card_of(channel.target) == fpga]
-            over = [
-                one for one in self.streams if one.stream.channel == channel.name and fpga in (one.source, one.target)
-            ]
-            comes = [self._end(one, fpga).port(channel.name, leaves=False) for one in over if one.target == fpga]
-            goes = [self._end(one, fpga).port(channel.name, leaves=True) for one in over if one.source == fpga]
-            if stays == [True, False]:
-                comes = [f"part_0.m_axis_{inputs[False]}"]
-                inputs[False] += 1
-            if stays == [False, True]:
-                goes = [f"part_0.s_axis_{inputs[True]}"]
-                inputs[True] += 1
-            yield from (f"sc={source}:{target}" for source, target in zip(comes, goes, strict=False))
-
-    @property
-    def over_aurora(self) -> bool:
-        """Whether all links that carry streams are Aurora's, on Alveo cards (whose parts are so called)."""
-        kinds = {one.cable.link.kind for one in self.streams}
-        return kinds == {LINK_KIND} and all(fpga.part.startswith("xcu") for fpga in self.platform.fpgas)
-
-    @property
-    def are_made(self) -> bool:
-        """Whether there are link kernels for all of them."""
-        return self.over_aurora and max(self._counts.values()) <= MOST_STREAMS
-
-    @property
-    def _counts(self) -> Counter[tuple[str, str]]:
-        return Counter((one.source, one.target) for one in self.streams)
-
-    def objections(self, cap: Fractions) -> Iterator[str]:
-        """Yield what keeps link kernels from being built, if a plan may have some."""
-        if self.over_aurora:
-            for (source, target), count in self._counts.items():
-                if count > MOST_STREAMS:
-                    yield f"a link kernel sends at most {MOST_STREAMS} streams, and {source} sends {count} to {target}"
-            for one in (one for end in self.ends for one in end.kernel.sends if one.bits > MOST_JOINED_BITS):
-                yield f"v++ joins kernels by at most {MOST_JOINED_BITS:,} bits, and {one.name} has {one.bits:,}"
-            yield from self._too_large(cap)
-
-    def _too_large(self, cap: Fractions) -> Iterator[str]:
-        """Yield the slots that have no room for their link kernels beside what they hold: no partition knows of them.
-
-        They are infrastructure, of which the cap is no share.
-        """
-        taken: dict[str, Resources] = {}
-        for end in self.ends:
-            taken[end.slot] = taken.get(end.slot, Resources()) + cost(end.kernel)
-        for slot in (slot for slot in self.platform.slots if slot.name in taken):
-            left = (slot.available.resources - taken[slot.name]).as_dict()
-            held, caps = self.phase.demand(slot.name).as_dict(), cap.as_dict()
-            short = [name for name, amount in held.items() if amount > caps[name] * left[name]]
-            if short:
-                yield (
-                    f"link kernels take {told(taken[slot.name])} of {slot.name}, and of what they leave it holds more "
-                    f"{some(short)} than allowed: plan with a lower --cap, or cuts at fewer streams (--link-streams)"
-                )
-
-    def _end(self, one: LinkedStream, fpga: str) -> LinkEnd:
-        return next(e for e in self.ends if (e.fpga, e.cage) == (fpga, one.cable.cages[fpga]))
-
-    def _card_of(self, end: str) -> str | None:
-        """Return the card of an engine, None for what is outside."""
-        slot = self.phase.slot_of.get(end)
-        return None if slot is None else {s.name: s.fpga for s in self.platform.slots}[slot]
-
-
-def _stream(one: LinkedStream) -> LinkStream:
-    bits = -(-one.stream.width_bits // 8) * 8
-    words = receive_words(one.stream.gbps or 0.0, one.cable.link.latency_us, LINK_MHZ)
-    return LinkStream(one.stream.channel, bits, words)
-
-
-def link_kernel_files(plan: Plan, phase: PhaseEntry) -> dict[str, str]:
-    """Return the files of link kernels; none where the tool joins the cards itself, or there are no such kernels."""
+    ``kernels_of``: the kernels of a card's part, if a build makes them.
+    """
     links = Links(plan.platform, phase)
     if not plan.unbuilt or not links.are_made:
         return {}
@@ -160,12 +31,12 @@ def link_kernel_files(plan: Plan, phase: PhaseEntry) -> dict[str, str]:
     for fpga in plan.platform.fpgas:
         own = [end for end in links.ends if end.fpga == fpga.name]
         if own:
-            files[f"{fpga.name}/links.cfg"] = _config(links, fpga.name, own)
+            files[f"{fpga.name}/links.cfg"] = _config(links, fpga.name, own, kernels_of(fpga.name))
     return files
 
 
-def _config(links: Links, fpga: str, ends: Sequence[LinkEnd]) -> str:
-    lines = [f"nk=part_{fpga}:1:part_0"]
+def _config(links: Links, fpga: str, ends: Sequence[LinkEnd], kernels: CardKernels | None) -> str:
+    lines = [f"nk=part_{fpga}:1:part_0"] if kernels is None else [*kernels.lines]
     for end in ends:
         at, core = end.cage, f"aurora_flow_{end.cage}"
         lines += [
@@ -181,23 +52,32 @@ def _config(links: Links, fpga: str, ends: Sequence[LinkEnd]) -> str:
         ]
     clocks = [f"link_{end.cage}.ap_clk_2,aurora_flow_{end.cage}.ap_clk" for end in ends]
     amounts = [f"# link_{e.cage}: {told(cost(e.kernel))}, beside AuroraFlow" for e in ends]
-    return _CONFIG.format(
-        fpga=fpga,
-        told="\n".join(amounts),
-        lines="\n".join([*lines, *links.connections(fpga)]),
-        clocks="\n".join(f"freqHz={LINK_MHZ}000000:{pins}" for pins in clocks),
+    head, rest = (_OF_ONE_PART, "") if kernels is None else (_OF_KERNELS, _HOOK)
+    return (
+        head.format(fpga=fpga)
+        + _CONFIG.format(
+            told="\n".join(amounts),
+            lines="\n".join([*lines, *links.connections(fpga, None if kernels is None else kernels.ports)]),
+            clocks="\n".join(f"freqHz={LINK_MHZ}000000:{pins}" for pins in clocks),
+        )
+        + rest
     )
 
 
-def told(resources: Resources) -> str:
-    """Return amounts in words."""
-    return ", ".join(f"{amount:,} {name}" for name, amount in resources.as_dict().items() if amount)
-
-
-_CONFIG = """\
+_OF_ONE_PART = """\
 # For v++: the links of {fpga}. Kernels: part_{fpga}, the card's part of the network, is yours to package (its ports are
 # those below, and s_axis or m_axis of the host's streams); link kernels come of links/package.tcl; aurora_flow is
 # pc2/AuroraFlow, made with USE_FRAMING=1 RX_FIFO_SIZE=8192. DMA engines and the host's streams are for a file beside.
+"""
+_OF_KERNELS = """\
+# For v++, all of {fpga}; link.sh beside it hands it over. Kernels: StreamingDataflowPartition_* come of finn/build.py,
+# link kernels of links/package.tcl; aurora_flow is pc2/AuroraFlow, made with USE_FRAMING=1 RX_FIFO_SIZE=8192.
+"""
+_HOOK = """
+[vivado]
+prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE=@HOOK@
+"""
+_CONFIG = """\
 {told}
 [connectivity]
 {lines}

@@ -56,7 +56,7 @@ class Context:
     def slots(self) -> tuple[SlotUse, ...]:
         """The use of every slot, crossing registers and slices included, in the platform's order."""
         options, phase = self.plan.options, self.phase
-        available = {slot.name: slot.available.resources for slot in self.plan.slots_in(phase)}
+        available = {s.name: s.available.resources - phase.beside(s.name) for s in self.plan.slots_in(phase)}
         drawable = self.platform.free
         if phase.region is not None:
             drawable = {name: supply.least(available[name]) for name, supply in drawable.items()}

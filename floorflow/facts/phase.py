@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from floorflow.facts.channel import ChannelEntry, LongStreamEntry
 from floorflow.facts.constraint import SlotStyle
 from floorflow.facts.estimates import EstimatesEntry
 from floorflow.facts.floorplan import FloorplanEntry, PblockEntry, pblocks_of
 from floorflow.facts.folding import FoldedEntry, FoldingEntry, HostWeightsEntry
+from floorflow.facts.link_kernels import LinkKernelEntry
 from floorflow.facts.memory import MemoryEntry
 from floorflow.facts.module import ImplementationEntry, JoinedEntry, ModuleEntry
 from floorflow.facts.partition import ConfidenceEntry, FitEntry, PartitionEntry
@@ -30,6 +33,7 @@ class PhaseEntry(PlanModel):
     ``fifo_kind``: what FIFOs are called in ``bands``. ``constraint_styles``: what constraint files say of each slot.
     ``confidence``: null where none is sought, a risk stands in its place, or no error is known.
     ``slices_built``: whether the tool builds register slices from what is emitted.
+    ``link_kernels``: floorflow's own, infrastructure; absent where there are none, or a tool has its.
     ``region``: that it is loaded into, once the phase ``loads_after`` has run there; null where the device is loaded as
     a whole, or where it is the first in its region.
     """
@@ -51,6 +55,7 @@ class PhaseEntry(PlanModel):
     fits: dict[str, FitEntry]
     confidence: ConfidenceEntry | None
     slices_built: bool
+    link_kernels: list[LinkKernelEntry] = Field(default=[])
 
     def network(self, name: str) -> PhaseNetworkEntry:
         """Return the part of that name."""
@@ -82,8 +87,12 @@ class PhaseEntry(PlanModel):
         return {fpga: held.longest for fpga, held in self.floorplan.items()}
 
     def demand(self, slot: str) -> Resources:
-        """Return what a slot holds: modules, crossing registers and slices."""
+        """Return what a slot holds: modules, crossing registers, and slices."""
         modules = [m.resources for m in self.modules if self.partition.assignment[m.name] == slot]
         registers = [c.crossing_resources[slot] for c in self.channels if slot in c.crossing_resources]
         slices = [c.slice_resources[slot] for c in self.channels if slot in c.slice_resources]
         return total(item.resources for item in (*modules, *registers, *slices))
+
+    def beside(self, slot: str) -> Resources:
+        """Return what stands in a slot that is no share of its cap: link kernels."""
+        return total(kernel.resources.resources for kernel in self.link_kernels if kernel.slot == slot)

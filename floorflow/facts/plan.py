@@ -158,9 +158,10 @@ class Plan(PlanModel):
 
 
 def without_several(content: dict[str, Any]) -> dict[str, Any]:
-    """Return what a plan holds without the fields of several networks where it has them not."""
+    """Return what a plan holds without the fields of several networks, or of link kernels, where it has them not."""
     absent = {key for key in ("targets", "memory_schedule") if content[key] is None}
     kept = {key: value for key, value in content.items() if key not in absent}
+    kept["phases"] = [{k: v for k, v in p.items() if v or k != "link_kernels"} for p in kept["phases"]]
     if content["replicas"] is None:
         del kept["replicas"]
         kept["options"] = {key: value for key, value in kept["options"].items() if key != "replicas"}

@@ -86,7 +86,7 @@ def _card(fpga: FpgaEntry, platform: PlatformEntry, phases: Sequence[PhaseEntry]
 
     regions: dict[str | None, float] = defaultdict(float)  # of what follows one another in a region: the most
     for phase in phases:
-        own = watts(total(phase.demand(slot) for slot in slots))
+        own = watts(total(phase.demand(slot) + phase.beside(slot) for slot in slots))
         regions[phase.region] = max(regions[phase.region], own)
     static, dynamic = leakage + (fpga.power_base_w or 0.0), watts(beside) + sum(regions.values())
     return CardPower(fpga=fpga.name, static_w=static, dynamic_w=dynamic, **_in_band(static + dynamic))

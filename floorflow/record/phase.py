@@ -160,6 +160,7 @@ def _bands_and_fits(run: PhaseRun, channels: Sequence[list[ChannelEntry]]) -> tu
     if not costs.has_bands:
         return {}, {}
     items = [item for part, own in zip(run.wholes, channels, strict=True) for item in _items(part, own)]
+    items += [(s, CROSSING, need) for part in run.wholes for s, need in part.candidate.link_kernels.items()]
     return _bands(items, costs), _fits(run.context.platform.slots, items, costs)
 
 

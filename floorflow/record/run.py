@@ -12,11 +12,11 @@ from floorflow import __version__
 from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import renamings
-from floorflow.emit.links import Links
 from floorflow.facts import Extras, InputFile, MemoryScheduleEntry, NetworkEntry, PhaseEntry, Plan
 from floorflow.facts.channel import slice_warnings
 from floorflow.facts.estimates import throughput_warnings
 from floorflow.facts.folding import lifted_warnings
+from floorflow.facts.links import Links
 from floorflow.facts.options import Options
 from floorflow.facts.plan import SCHEMA, UNBUILT, CalibrationEntry
 from floorflow.facts.platform import BoundaryCrossing, FpgaEntry, PlatformEntry
@@ -94,6 +94,8 @@ def record_runs(
     fpgas = [_fpga(fpga, target) for fpga in target.fpgas]
     platform = PlatformEntry.of(target, fpgas=fpgas, files=sorted(target.files))
     request = _with_modules(asked or context.request, runs)
+    if context.backend.streams_a_cable(context.request.backend_options) is None:
+        phases = [entry.model_copy(update={"link_kernels": Links(platform, entry).charged}) for entry in phases]
     options = options_entry(request, target, [own.request.model.name for own in contexts], targets, shared)
     networks = _networks([source.network for source in sources], runs, phases)
     notes = dict.fromkeys(note for own in contexts for note in own.dataflow.notes)

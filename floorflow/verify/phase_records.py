@@ -38,6 +38,15 @@ class PhaseRecord(TypedDict):
     confidence: ConfidenceRecord | None
     fits: dict[str, FitRecord]
     slices_built: bool
+    link_kernels: NotRequired[list[LinkKernelRecord]]
+
+
+class LinkKernelRecord(TypedDict):
+    name: str
+    slot: str
+    sends: list[str]
+    receives: list[str]
+    resources: Amounts
 
 
 class ModuleRecord(TypedDict):

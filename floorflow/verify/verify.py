@@ -95,6 +95,7 @@ OF_PHASES: Rules = (
     (crossings.check_link_streams, "phase options boards"),
     (topology.check_topology, "folder plan phase boards"),
     (link_kernels.check_link_kernels, "folder plan phase"),
+    (link_kernels.check_charged, "phase"),
     (crossings.check_evenness, "phase"),
     (crossings.check_loads, "phase boundaries"),
     (pblocks.check_floorplan, "phase boards options outcomes"),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from floorflow.emit.link_kernels import LinkKernel, LinkStream, link_files
-from tests.tools import need_program
+from floorflow.emit.link_kernels import link_files
+from floorflow.facts.link_kernels import LinkKernel, LinkStream
+from tests.tools import need_module, need_program
 
 HERE = Path(__file__).parent
 WARNINGS = ("-Wall", "-Wno-DECLFILENAME", "-Wno-PINCONNECTEMPTY", "-Wno-UNUSED", "-Wno-MULTITOP")
@@ -177,3 +179,21 @@ def lint(folder: Path, sources: Mapping[str, str], top: str) -> str:
     command = [verilator, "--lint-only", *WARNINGS, "--top-module", top, "macros.vlt", str(HERE / "xpm.sv")]
     done = subprocess.run([*command, *sorted(sources)], cwd=folder, capture_output=True, text=True, check=False)
     return done.stdout + done.stderr
+
+
+def counted(sources: Mapping[str, str], top: str, folder: Path) -> tuple[int, int]:
+    """Return the flip-flops and bits of memory that pyosys counts in a kernel."""
+    need_module("pyosys", "pyosys counts flip-flops and bits of memory")
+    from pyosys import libyosys
+
+    design = libyosys.Design()
+    for name, text in sources.items():
+        (folder / name).write_text(text)
+    files = " ".join(str(path) for path in [*(folder / name for name in sorted(sources)), HERE / "xpm.sv"])
+    whole = f"hierarchy -check -top {top}"
+    for command in (f"read_verilog -sv {files}", whole, "proc", "flatten", "opt -full", "check -assert"):
+        libyosys.run_pass(f"tee -q -o {folder / 'log'} {command}", design)
+    libyosys.run_pass(f"tee -q -o {folder / 'count.json'} stat -json -width", design)
+    found = json.loads((folder / "count.json").read_text())["design"]
+    flip_flops = sum(int(n.rpartition("_")[2]) * k for n, k in found["num_cells_by_type"].items() if "dff" in n)
+    return flip_flops, found["num_memory_bits"]

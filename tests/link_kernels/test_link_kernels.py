@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from floorflow.emit.link_kernels import LinkKernel, LinkStream, cost, link_files, memory_bits, receive_words
-from tests.link_kernels.building import HERE, Bench, lint, pair
-from tests.tools import need_module
+from floorflow.emit.link_kernels import link_files
+from floorflow.facts.link_kernels import LinkKernel, LinkStream, cost, memory_bits, receive_words
+from tests.link_kernels.building import Bench, counted, lint, pair
 
 pytestmark = pytest.mark.tools
 
@@ -140,21 +139,9 @@ def test_lint_finds_nothing(kernel: LinkKernel, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 def test_pyosys_counts_what_a_kernel_is_said_to_take(kernel: LinkKernel, tmp_path: Path) -> None:
-    need_module("pyosys", "pyosys counts flip-flops and bits of memory")
-    from pyosys import libyosys
-
-    design = libyosys.Design()
-    for name, text in link_files([kernel]).items():
-        (tmp_path / name).write_text(text)
-    files = " ".join(str(path) for path in [*sorted(tmp_path.glob("*.sv")), HERE / "xpm.sv"])
-    top = f"hierarchy -check -top {kernel.name}"
-    for command in (f"read_verilog -sv {files}", top, "proc", "flatten", "opt -full", "check -assert"):
-        libyosys.run_pass(f"tee -q -o {tmp_path / 'log'} {command}", design)
-    libyosys.run_pass(f"tee -q -o {tmp_path / 'count.json'} stat -json -width", design)
-    found = json.loads((tmp_path / "count.json").read_text())["design"]
-    flip_flops = sum(int(n.rpartition("_")[2]) * k for n, k in found["num_cells_by_type"].items() if "dff" in n)
+    flip_flops, bits = counted(link_files([kernel]), kernel.name, tmp_path)
     assert flip_flops == pytest.approx(cost(kernel).ff, rel=0.15)
-    assert found["num_memory_bits"] == pytest.approx(memory_bits(kernel), rel=0.15)
+    assert bits == pytest.approx(memory_bits(kernel), rel=0.15)
     # Blocks hold no less than the bits of the FIFOs to receive, and not twice as much.
     assert 1 <= cost(kernel).bram18 * 18432 / max(1, memory_bits(LinkKernel("", (), kernel.receives))) < 2 or (
         not kernel.receives

@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
 
 import floorflow as ff
-from floorflow.emit.links import Links, link_kernel_files
+from floorflow.emit.links import link_kernel_files
 from floorflow.facts import Plan, read_plan
+from floorflow.facts.links import Links
 from floorflow.hardware import load_platform
 from floorflow.record.run import doubts
+from floorflow.request import limits_of
 from floorflow.resources import Fractions
+from floorflow.search.candidate import assignment, candidate
 from tests.conftest import DEFAULT_CAP, branches, random_graph
 from tests.link_kernels.building import (
     Bench,
@@ -24,6 +29,7 @@ from tests.link_kernels.building import (
     built,
     cable,
     clocked,
+    counted,
     end,
     sink,
     source,
@@ -50,8 +56,21 @@ def plan(folder: Path) -> Plan:
 
 
 @pytest.fixture(scope="module")
-def bench(folder: Path, plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    return pipeline(folder, plan, tmp_path_factory.mktemp("cards"))
+def parts(folder: Path, plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return of_parts(folder, plan, tmp_path_factory.mktemp("parts"))
+
+
+def of_parts(folder: Path, plan: Plan, copy: Path) -> Path:
+    """Return a copy of a plan's folder with configurations as where no build makes kernels of a card's part."""
+    shutil.copytree(folder, copy, dirs_exist_ok=True)
+    for name, text in link_kernel_files(plan, plan.phases[0]).items():
+        (copy / name).write_text(text)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def bench(parts: Path, plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    return pipeline(parts, plan, tmp_path_factory.mktemp("cards"))
 
 
 def over_links(plan: Plan) -> dict[str, tuple[int, float]]:
@@ -151,8 +170,29 @@ def assert_taken(folder: Path, plan: Plan) -> None:
         ] == []
 
 
-def test_v_plus_plus_takes_the_configurations_of_cards(folder: Path, plan: Plan) -> None:
-    assert_taken(folder, plan)
+def test_v_plus_plus_takes_the_configurations_of_cards(parts: Path, plan: Plan) -> None:
+    assert_taken(parts, plan)
+    assert not ff.check(parts).violations
+
+
+def test_each_card_has_its_part_of_the_network(folder: Path, plan: Plan) -> None:
+    """Every engine is in the build of its card, folded and with FIFOs as planned; nothing stops that build."""
+    found = {}
+    for fpga in CARDS:
+        data = json.loads((folder / fpga / "finn/floorflow_plan.json").read_text())
+        assert (data["fpgas"][0]["name"], "stops" in data) == (fpga, False)
+        assert len(data["whole"]["engines"]) == len(plan.phases[0].engines)
+        found |= {engine["id"]: (fpga, engine["folding"]) for engine in data["engines"]}
+        deep = {stream["name"]: stream["depth"] for stream in data["streams"]}
+        home = {name: plan.fpga_of[slot] for name, slot in plan.phases[0].partition.assignment.items()}
+        own = [c for c in plan.phases[0].channels if c.name in deep and home[c.fifo_module] == fpga]
+        assert {c.name: c.fifo_depth for c in own}.items() <= deep.items()
+        assert '"floorflow_kernels' not in (folder / fpga / "finn/build.py").read_text()
+        assert "floorflow_step.floorflow_kernels" in (folder / fpga / "finn/build.py").read_text()
+    slots = plan.phases[0].slot_of
+    assert found == {
+        name: (plan.fpga_of[slots[name]], dict(e.attributes)) for name, e in plan.phases[0].engines.items()
+    }
 
 
 def test_a_stream_past_a_card_goes_from_link_to_link(tmp_path: Path) -> None:
@@ -160,8 +200,8 @@ def test_a_stream_past_a_card_goes_from_link_to_link(tmp_path: Path) -> None:
     cap = {**DEFAULT_CAP, "LUT": 0.008}
     made = ff.plan(tmp_path / "net.onnx", "alveo-u250", fpgas=3, effort="fast", cap=cap)
     made.save(tmp_path / "out")
-    assert_taken(tmp_path / "out", made.plan)
     assert "sc=link_0.m_axis_0:link_1.s_axis_0" in (tmp_path / "out" / "fpga1" / "links.cfg").read_text()
+    assert_taken(of_parts(tmp_path / "out", made.plan, tmp_path / "parts"), made.plan)
     assert not ff.check(tmp_path / "out").violations
 
 
@@ -201,14 +241,73 @@ def test_link_kernels_are_made_where_nobody_else_joins_the_cards(plan: Plan) -> 
     assert "no link kernels" in said
 
 
-def test_a_slot_without_room_for_link_kernels_is_told(plan: Plan) -> None:
-    links = Links(plan.platform, plan.phases[0])
+def test_a_plan_counts_what_pyosys_counts_of_its_link_kernels(folder: Path, plan: Plan, tmp_path: Path) -> None:
+    sources = {path.name: path.read_text() for path in (folder / "links").glob("*.sv")}
+    kernels = plan.phases[0].link_kernels
+    assert [kernel.slot for kernel in kernels] == ["fpga0.SLR2", "fpga1.SLR2"]
+    for kernel in kernels:
+        flip_flops, bits = counted(sources, kernel.name, tmp_path)
+        assert flip_flops == pytest.approx(kernel.resources.FF, rel=0.15)
+        # FIFOs to send are LUTs of 64 bits, 592 each; FIFOs to receive block memory.
+        assert bits == pytest.approx(len(kernel.sends) * 592 * 64 + kernel.resources.BRAM18 * 18_432, rel=0.15)
+
+
+@pytest.mark.parametrize(("seed", "slot"), [(8, "fpga2.SLR2"), (1, "fpga0.SLR2")])
+def test_modules_leave_room_for_link_kernels(seed: int, slot: str, tmp_path: Path) -> None:
+    """In a slot that modules just fill, where a link ends, a search that did not count its kernel would leave none."""
+    onnx.save(random_graph(seed), tmp_path / "net.onnx")
+    settings: dict[str, Any] = {"fpgas": 3, "effort": "fast"}
+    first = ff.plan(tmp_path / "net.onnx", "alveo-u250", **settings, cap={**DEFAULT_CAP, "LUT": 0.008}).plan
+    available = next(one.available.LUT for one in first.platform.slots if one.name == slot)
+    settings["cap"] = {**DEFAULT_CAP, "LUT": (first.phases[0].demand(slot).lut + 4) / available}
+    with pytest.MonkeyPatch.context() as patch:
+        for room in (candidate, assignment):
+            patch.setattr(room, "link_charges", lambda *_: {})
+        assert least_room(ff.plan(tmp_path / "net.onnx", "alveo-u250", **settings).plan) < 0
+    made = ff.plan(tmp_path / "net.onnx", "alveo-u250", **settings)
+    assert least_room(made.plan) >= 0
+    made.save(tmp_path / "out")
+    assert not ff.check(tmp_path / "out").violations
+
+
+def least_room(plan: Plan) -> int:
+    """Return the least of any resource that a slot's cap leaves, of what link kernels do not take."""
+    (phase,) = plan.phases
+    left = {slot.name: slot.available.resources - phase.beside(slot.name) for slot in plan.platform.slots}
+    return min(min((limits_of(plan.options, own) - phase.demand(name)).as_tuple()) for name, own in left.items())
+
+
+def test_a_slot_that_counts_no_link_kernels_is_told(plan: Plan) -> None:
+    """FINN+ leaves them to the plan where it does not join the cards as planned."""
+    phase = plan.phases[0].model_copy(update={"link_kernels": []})
+    links = Links(plan.platform, phase)
     whole = Fractions(LUT=1, FF=1, BRAM18=1, URAM=1, DSP=1)
     assert list(links.objections(whole)) == []
-    held = plan.phases[0].demand("fpga1.SLR2").lut / plan.platform.fpgas[1].slots[2].available.LUT
+    held = phase.demand("fpga1.SLR2").lut / plan.platform.fpgas[1].slots[2].available.LUT
     told = list(links.objections(whole.model_copy(update={"LUT": held + 1e-4})))
     assert len(told) == 1
     assert "of fpga1.SLR2, and of what they leave it holds more LUT than allowed" in told[0]
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda kernels: kernels.pop(),
+        lambda kernels: kernels.append(kernels[0]),
+        lambda kernels: kernels[0].update(slot="fpga0.SLR1"),
+        lambda kernels: kernels[0]["sends"].pop(),
+        lambda kernels: kernels[1]["receives"].reverse(),
+        lambda kernels: kernels[1]["resources"].update(BRAM18=0),
+        lambda kernels: kernels[0]["resources"].update(FF=1),
+        lambda kernels: kernels[0]["resources"].update(LUT=kernels[0]["resources"]["LUT"] - 1),
+    ],
+)
+def test_the_judge_derives_what_link_kernels_take(folder: Path, tmp_path: Path, spoil: Callable[[Any], object]) -> None:
+    copy = shutil.copytree(folder, tmp_path / "out")
+    plan = json.loads((copy / "plan.json").read_text())
+    spoil(plan["phases"][0]["link_kernels"])
+    (copy / "plan.json").write_text(json.dumps(plan))
+    assert "wrong-link-kernels" in {found.name for found in ff.check(copy).violations}
 
 
 def test_streams_that_are_too_many_or_too_wide_are_told(plan: Plan) -> None:
@@ -227,7 +326,12 @@ def test_streams_that_are_too_many_or_too_wide_are_told(plan: Plan) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
-        ("fpga0/links.cfg", "part_0.m_axis_0:", "part_0.m_axis_1:"),
+        ("fpga0/links.cfg", ":link_0.s_axis_0", ":link_0.s_axis_1"),
+        ("fpga0/links.cfg", ":1:idma1", ":1:idma7"),
+        ("fpga0/links.cfg", "sp=idma0.m_axi_gmem0:DDR[0]", "sp=idma0.m_axi_gmem0:DDR[1]"),
+        ("fpga1/links.cfg", "odma0.s_axis_0", "odma0.s_axis_1\nsc=link_0.m_axis_0:odma0.s_axis_2"),
+        ("fpga1/links.cfg", ":StreamingDataflowPartition_7.s_axis_0", ":StreamingDataflowPartition_12.s_axis_1"),
+        ("fpga1/links.cfg", "TCL.PRE=@HOOK@", "TCL.POST=@HOOK@"),
         ("fpga1/links.cfg", "slr=link_0:SLR2", "slr=link_0:SLR1"),
         ("fpga1/links.cfg", "freqHz=300000000", "freqHz=200000000"),
         ("links/floorflow_link_fpga0_0.sv", "#(.BITS(24)", "#(.BITS(32)"),
@@ -243,5 +347,5 @@ def test_the_judge_finds_what_is_wrong_in_files_of_links(
     text = (copy / file).read_text()
     assert old in text
     (copy / file).write_text(text.replace(old, new, 1))
-    (found,) = ff.check(copy).violations
-    assert found.name == ("shipped-file-differs" if file.endswith("send.sv") else "links-differ")
+    found = {one.name for one in ff.check(copy).violations}
+    assert found == {"shipped-file-differs" if file.endswith("send.sv") else "links-differ"}

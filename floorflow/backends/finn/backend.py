@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.backends.backend import Backend, Proposal
-from floorflow.backends.finn import export, report_words
+from floorflow.backends.finn import card_builds, export, report_words
 from floorflow.backends.finn.card_links import unjoined
 from floorflow.backends.finn.clock import likely_clock
 from floorflow.backends.finn.config import folding_texts, style_file_beside, with_given_folding
@@ -84,6 +84,7 @@ class FinnBackend(Backend):
     in_logic = staticmethod(constants_in_logic)
     files = staticmethod(export.files)
     bound_files = staticmethod(export.bound_files)
+    card_kernels = staticmethod(card_builds.card_kernels)
     bind = staticmethod(bind)
     next_step = staticmethod(report_words.next_step)
     cost_model = staticmethod(report_words.cost_model)
@@ -169,8 +170,8 @@ class FinnBackend(Backend):
         return unbuilt(boards, networks, in_regions=in_regions, joins_cards=options.finn == "plus")
 
     def unjoined(self, platform: PlatformEntry, phases: Sequence[PhaseEntry], options: FinnOptions) -> Sequence[str]:
-        """Return why FINN+ does not join the cards as planned; of FINN main another question tells that."""
-        return unjoined(platform, phases) if options.finn == "plus" else ()
+        """Return why FINN+ does not join the cards as planned, or FINN main builds none of them by itself."""
+        return unjoined(platform, phases) if options.finn == "plus" else card_builds.not_by_card(phases)
 
     def links_copies(self, boards: Mapping[str, str], /) -> bool:
         """Whether v++ links them."""

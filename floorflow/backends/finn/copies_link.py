@@ -19,7 +19,7 @@ from floorflow.facts.replicas import CopyEntry
 
 
 @dataclass(frozen=True)
-class _Kernels:
+class Kernels:
     """The kernels of one copy, by their numbers in FINN's order."""
 
     graph: Foreseen
@@ -77,7 +77,7 @@ class _Kernels:
 
 def copies_lines(one: NetworkInPhase, copies: Sequence[CopyEntry]) -> list[str]:
     """Return the section of connections for copies of a network: kernels, SLRs, memory channels and streams."""
-    kernels = _Kernels(foreseen(one))
+    kernels = Kernels(foreseen(one))
     slots = {slot.name: int(slot.slr.removeprefix("SLR")) for slot in one.plan.platform.slots}
     away = [slots[copy.slot] - slots[copies[0].slot] for copy in copies]
     lines = [

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from floorflow.backends.builds import Binding
+from floorflow.backends.finn.card_builds import is_built_by_card, link_script
 from floorflow.backends.finn.config import as_json
 from floorflow.backends.finn.copies_link import copies_lines
 from floorflow.backends.finn.host_files import host_files
@@ -22,6 +24,7 @@ from floorflow.backends.finn.step_data import NetworkInPhase, foreseen, networks
 from floorflow.backends.finn.step_files import flow_files, step_files
 from floorflow.errors import InputError
 from floorflow.facts import Plan
+from floorflow.facts.links import LinkEnd, Links
 from floorflow.reading import exists, is_file, parse_json
 
 Places = dict[str, dict[str, Any]]
@@ -32,15 +35,29 @@ def files(plan: Plan, phase: int) -> dict[str, str]:
     """Return the files of a phase, by their paths in its folder; those of a network apart if there are several."""
     made: dict[str, str] = {}
     for one in _built(plan, phase):
-        folder = folder_of(plan, one.network.name)
-        contents = {
-            "folding_config": folding_config(one),
-            "specialize_layers_config": specialize_layers_config(one),
-            "fifo_config": _fifo_config(one),
-            "floorplan": {"Defaults": {}} | floorplans(plan, phase)[one.network.name],
-        }
-        made |= {f"{folder}/{name}.json": as_json(content) for name, content in contents.items() if content is not None}
+        made |= _configs(one, folder_of(plan, one.network.name), {"fifo_config": _fifo_config(one)})
+    for part in _cards(plan, phase):
+        made |= _configs(part, f"{part.fpga}/finn", {})
     return made
+
+
+def _configs(one: NetworkInPhase, folder: str, more: Mapping[str, Any]) -> dict[str, str]:
+    contents = {
+        "folding_config": folding_config(one),
+        "specialize_layers_config": specialize_layers_config(one),
+        **more,
+        "floorplan": {"Defaults": {}} | foreseen(one).floorplan,
+    }
+    return {f"{folder}/{name}.json": as_json(content) for name, content in contents.items() if content is not None}
+
+
+def _cards(plan: Plan, phase: int) -> list[NetworkInPhase]:
+    """Return the part of the network on each card that FINN main builds by itself."""
+    if not is_built_by_card(plan):
+        return []
+    (whole,) = networks_in(plan, phase)
+    parts = [replace(whole, fpga=fpga.name) for fpga in plan.platform.fpgas]
+    return [part for part in parts if part.engines]
 
 
 def bound_files(plan: Plan, phase: int, fpgas: Sequence[Mapping[str, Any]], library: str) -> dict[str, str]:
@@ -56,7 +73,19 @@ def bound_files(plan: Plan, phase: int, fpgas: Sequence[Mapping[str, Any]], libr
             lines = None if copies is None else copies_lines(one, copies.placed)
             data = json.loads(own["floorflow_plan.json"])
             made |= flow_files(data, fpgas, with_slices=slices, copies=lines) | host_files(one, fpgas)
+    for part in _cards(plan, phase):
+        (fpga,) = (fpga for fpga in fpgas if fpga["name"] == part.fpga)
+        own = step_files(part, [fpga], library, known_fifos=_knows_fifos(part))
+        # FINN+ joins cards by itself, or does not.
+        made |= {f"{part.fpga}/finn/{name}": text for name, text in own.items() if name != "build.yaml"}
+    if is_built_by_card(plan):
+        shells = {str(fpga["name"]): str(fpga["platform"]) for fpga in fpgas}
+        made |= {f"{end.fpga}/link.sh": link_script(plan, end.fpga, shells[end.fpga]) for end in _ends(plan, phase)}
     return made
+
+
+def _ends(plan: Plan, phase: int) -> list[LinkEnd]:
+    return Links(plan.platform, plan.phases[phase]).ends
 
 
 def _built(plan: Plan, phase: int) -> list[NetworkInPhase]:

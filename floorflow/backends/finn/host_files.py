@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from floorflow.backends.finn.card_builds import is_built_by_card
 from floorflow.backends.finn.names import RUNTIME_WEIGHTS, VERSION_NAMES
 from floorflow.backends.finn.read.ports import input_type, output_type
 from floorflow.backends.finn.step_data import NetworkInPhase, finn_of
@@ -22,7 +23,7 @@ def runs(one: NetworkInPhase) -> bool:
     """Whether the script runs a network: its build ends in bitstreams, one stream enters and one leaves."""
     ends = _ends(one)
     return (
-        not one.plan.unbuilt
+        (not one.plan.unbuilt or is_built_by_card(one.plan))
         and len(one.plan.phases) == 1
         and [len(side) for side in ends] == [1, 1]
         and all(_end(one, side[0], at_input=number == 0)["type"].startswith(WHOLE) for number, side in enumerate(ends))
@@ -49,9 +50,9 @@ def host_files(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[
         "clock_mhz": plan.summary.clock_mhz,
         "zynq": zynq,
         "linked": len(plan.platform.fpgas) > 1,
-        "bitstreams": "finn/build/bitfile",
+        "bitstreams": "." if is_built_by_card(plan) else "finn/build/bitfile",
         "driver": "finn/build/driver",
-        "linked_by": _HINT if plan.replicas is None else _HINT_OF_COPIES,
+        "linked_by": _HINT_OF_CARDS if is_built_by_card(plan) else _HINT if plan.replicas is None else _HINT_OF_COPIES,
         "cards": list(_cards(one, fpgas, is_plus=is_plus)),
         "copies": list(_copies(plan, is_plus=is_plus and not zynq)),
         "input": into,
@@ -64,6 +65,7 @@ def host_files(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[
 
 
 _HINT = "it holds another design: give the bitstreams of this plan's build"
+_HINT_OF_CARDS = "link.sh in the card's folder links it"
 _HINT_OF_COPIES = "vitis/relink.sh links all copies: give --bitstream CARD=LINK_DIR/a.xclbin"
 
 
@@ -88,18 +90,25 @@ def _end(one: NetworkInPhase, channel: ChannelEntry, *, at_input: bool) -> dict[
 
 
 def _cards(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]], *, is_plus: bool) -> Iterator[dict[str, Any]]:
-    """Yield the cards with their bitstreams, as FINN calls these, and FINN+'s link kernels by the cables' names."""
+    """Yield the cards with their bitstreams, as FINN calls these, and link kernels by the cables' names.
+
+    ``links`` are AuroraFlow's, ``tests`` floorflow's own, which have a test pattern.
+    """
     plan, links = one.plan, dict[str, dict[str, str]]()
     for stream in linked_streams(plan.platform, one.phase):
         for name, cage in stream.cable.cages.items():
             links.setdefault(name, {})[f"aurora_flow_{cage}"] = stream.cable.link.name
     cards = fpgas if plan.replicas is None else [fpgas[0]] * plan.replicas.cards
+    by_card = is_built_by_card(plan)
     for number, fpga in enumerate(cards):
         name = f"fpga{number}"
         device = number if plan.replicas is None else 0
         file = f"finn-accel{f'-{device}' if is_plus else ''}.xclbin" if fpga["platform"] else "finn-accel.bit"
+        file = f"{name}/{name}.xclbin" if by_card else file
         own = dict(sorted(links.get(name, {}).items()))
-        yield {"name": name, "board": fpga["board"], "bitstream": file, "links": own}
+        tests = {unit.replace("aurora_flow", "link"): cable for unit, cable in own.items()}
+        row = {"name": name, "board": fpga["board"], "bitstream": file, "links": own}
+        yield row | ({"tests": tests} if by_card else {})
 
 
 def _copies(plan: Plan, *, is_plus: bool) -> Iterator[dict[str, Any]]:

@@ -13,7 +13,7 @@ from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.step.graph import BuiltNode, joined
 from floorflow.backends.finn.step.kernels import kernel_order, local_names
 from floorflow.backends.finn.step.match import streams_between
-from floorflow.backends.finn.step.settings import Bound, own_kernels, placements
+from floorflow.backends.finn.step.settings import LEAST_DEPTH, Bound, own_kernels, placements
 from floorflow.backends.placed import PlacedStream
 from floorflow.facts import ChannelEntry, EngineEntry, FoldedEntry, NetworkEntry, PhaseEntry, Plan
 from floorflow.facts.topology import linked_streams
@@ -21,17 +21,24 @@ from floorflow.facts.topology import linked_streams
 
 @dataclass(frozen=True)
 class NetworkInPhase:
-    """What runs of a network in a phase."""
+    """What runs of a network in a phase; with ``fpga`` the part of it on that card, which is built by itself."""
 
     plan: Plan
     network: NetworkEntry
     phase: PhaseEntry
+    fpga: str | None = None
 
     @cached_property
     def engines(self) -> list[EngineEntry]:
         """The engines that run, in order."""
         folded = self.phase.network(self.network.name).folding.engines
-        return [e for e in self.network.engines if self.plan.engine_id(self.network.name, e.name) in folded]
+        ids = {e.name: self.plan.engine_id(self.network.name, e.name) for e in self.network.engines}
+        inside = {name for name, identity in ids.items() if identity in folded and self.holds(identity)}
+        return [e for e in self.network.engines if e.name in inside]
+
+    def holds(self, engine: str) -> bool:
+        """Whether an engine, by its id, is of the part."""
+        return self.fpga is None or self.plan.fpga_of[self.phase.slot_of[engine]] == self.fpga
 
     @cached_property
     def id_of(self) -> dict[str, str]:
@@ -128,9 +135,11 @@ def foreseen(one: NetworkInPhase) -> Foreseen:
 def step_data(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return floorflow_plan.json; ``fpgas`` have ``name``, ``part``, ``cell_pattern`` and ``constraints``."""
     found = foreseen(one)
-    whole = {} if len(one.plan.phases) == 1 else {"whole": _whole(one)}
+    whole = {} if len(one.plan.phases) == 1 and one.fpga is None else {"whole": _whole(one)}
     plan = one.plan
     cards = {"stops": list(plan.unbuilt), "card_links": _card_links(one)} if len(plan.platform.fpgas) > 1 else {}
+    if one.fpga is not None:
+        cards = {"kernels_only": True}
     joined = {"part_of_a_design": True} if _is_part(plan) else {}
     return {**found.bound.plan, "fpgas": list(fpgas), "kernels": found.kernels, **whole, **cards, **joined}
 
@@ -236,7 +245,27 @@ def _stream(channel: ChannelEntry, one: NetworkInPhase) -> dict[str, Any]:
     )
     places = [_place(one, slot) for slot in one.plan.built_slices(one.phase, channel)]
     slices = [[place["device"], place["slr"]] for place in places]
-    return {**asdict(placed), "depth": channel.fifo_depth, "style": channel.fifo_style, "slices": slices}
+    found = {**asdict(placed), "depth": channel.fifo_depth, "style": channel.fifo_style, "slices": slices}
+    return found if one.fpga is None else _on_card(found, channel, one)
+
+
+def _on_card(stream: dict[str, Any], channel: ChannelEntry, one: NetworkInPhase) -> dict[str, Any]:
+    """Return a stream as the part on a card has it: of FIFO, converter and slices what stands there.
+
+    Beside a converter on another card the stream is as wide as that leaves it, or takes it.
+    """
+    module_of = {engine: module.name for module in one.phase.modules for engine in module.engines}
+    ends = [end for end in (channel.source, channel.target) if end in one.id_of.values()]
+    here, device = module_of[ends[0]], _place(one, one.phase.slot_of[ends[0]])["device"]
+    found = {**stream, "slices": [row for row in stream["slices"] if row[0] == device]}
+    card_of = {name: one.plan.fpga_of[slot] for name, slot in one.phase.partition.assignment.items()}
+    if card_of[channel.fifo_module] != one.fpga:
+        found |= {"fifo_module": here, "depth": LEAST_DEPTH, "style": "auto"}
+    if channel.converter_module is not None and card_of[channel.converter_module] != one.fpga:
+        side = "source" if stream["source"] is not None else "target"
+        width = stream[f"{side}_width"]
+        found |= {"converter": None, "converter_module": None, "source_width": width, "target_width": width}
+    return found
 
 
 def _place(one: NetworkInPhase, slot: str) -> dict[str, int]:

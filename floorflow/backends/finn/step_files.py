@@ -62,6 +62,9 @@ BACK_MAIN = (
 )
 OVER_CARDS = {"step_prepare_synthesis": "floorflow_cards"}
 """Steps of floorflow in the place of FINN+'s where a plan has several cards."""
+ON_A_CARD = {"step_synthesize_bitfile": "floorflow_kernels"}
+NOT_ON_A_CARD = ("step_create_stitched_ip", "step_make_pynq_driver", "step_deployment_package")
+"""Where FINN main builds the part of a network on one of several cards: kernels alone, for v++ to link."""
 BACK_PLUS = (
     "step_specialize_layers",
     "floorflow_fold",
@@ -132,6 +135,8 @@ def steps(data: Mapping[str, Any], *, plus: bool) -> list[str]:
     found = [*([] if data["ports_of_finn"] else front), *cut, "floorflow_specialise", *back]
     if len(data["fpgas"]) > 1:
         found = [OVER_CARDS.get(name, name) for name in found if name != "step_create_stitched_ip"]
+    if "kernels_only" in data:
+        found = [ON_A_CARD.get(name, name) for name in found if name not in NOT_ON_A_CARD]
     left_out = set() if data["known_fifos"] else {"floorflow_fifos"}
     verified = verify_steps(found, plus=plus)
     if verified:
@@ -172,8 +177,9 @@ def _settings(data: Mapping[str, Any], *, plus: bool) -> dict[str, Any]:
     """Return FINN's configuration as plain values, paths relative to the folder."""
     first, flow = data["fpgas"][0], _flow(data)
     several = len(data["fpgas"]) > 1
-    outputs = ["estimate_reports", *([] if several else ["stitched_ip"])]  # each kernel is one, no card holds all
-    if flow is not None:
+    apart = several or "kernels_only" in data
+    outputs = ["estimate_reports", *([] if apart else ["stitched_ip"])]  # each kernel is one, no card holds all
+    if flow is not None and "kernels_only" not in data:
         outputs += ["bitfile", "pynq_driver", "deployment_package"]
     verified = verify_steps(steps(data, plus=plus), plus=plus)
     found: dict[str, Any] = {
@@ -386,8 +392,8 @@ def unbuilt(boards: Sequence[str], networks: int, *, in_regions: bool, joins_car
     if len(boards) > 1 and not joins_cards:
         found.append(
             f"FINN builds for one card, this plan has {len(boards)}: folding, FIFO depths, cut and pblocks are there "
-            "to read; --finn plus plans for FINN+, which builds for several; else cut the model at the links and plan "
-            "each part for one card (over Aurora links/ has kernels that join them)"
+            "to read; --finn plus plans for FINN+, which builds for several; over Aurora finn/ of each card's folder "
+            "builds its part, and link.sh there links it (docs/links.md), which no Vitis has run yet"
         )
     if networks > 1:
         found.append(

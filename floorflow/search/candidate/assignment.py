@@ -18,7 +18,7 @@ from floorflow.folding.problem import FoldingSolution
 from floorflow.hardware import Route
 from floorflow.partition.infeasibility import worst
 from floorflow.partition.problem import PartitionFailure, PartitionProblem, PartitionSolution
-from floorflow.resources import RESOURCE_NAMES, Resources, largest_share, scaled_down, shortfall, total
+from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, largest_share, scaled_down, shortfall, total
 from floorflow.search.candidate.candidate import (
     Candidate,
     connected,
@@ -29,7 +29,9 @@ from floorflow.search.candidate.candidate import (
     realised,
 )
 from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.link_charges import link_charges
 from floorflow.search.candidate.slot_problem import (
+    beside,
     channel_routes,
     measured_engines,
     module_uses,
@@ -255,12 +257,15 @@ def assign(
     failure = PartitionFailure((Refusal("crossing FIFOs"),))
     names = list(context.limits)
     begin = None if start is None else {module: names.index(slot) for module, slot in start.items()}
+    kernels: dict[str, Resources] = {}
     # FIFOs at crossings are deeper, which changes demands, which may move modules: a few rounds settle it.
     for _ in range(context.search_limits.assignment_rounds):
         channels = _before_partition(context, folded, PartialPlacement(owner, routes, least), start)
         demands = module_resources(modules, folded, channels)
         problem = partition_problem(context, modules, demands, channels, folded=folded)
-        harder = _harder(problem, share)
+        if start is not None:
+            kernels = _most(kernels, link_charges(context, folded, modules, channels, start))
+        harder = _harder(beside(context, problem, kernels), share)
         if area_share is not None:
             uses = module_uses(modules, folded, channels, context.costs, measured)
             harder = with_areas(context, harder, area_share, uses, tight=tight)
@@ -269,11 +274,12 @@ def assign(
             # Of other limits than the slots' own nothing is proven.
             failure = answer if harder == problem else replace(answer, refusals=unproven(answer.refusals))
             break
-        answer = _named_for_area(answer, area_share)
+        answer = _named_for_limits(answer, area_share, kernels)
         candidate = realised(context, folding, modules, channels, answer)
         if candidate.problem.is_legal(answer.slot_of):
             return candidate
         failure = overfull(candidate)
+        kernels = _most(kernels, candidate.link_kernels)
         needed = channel_routes(context, modules, channels, candidate.slot_of)
         routes = {n: routes.get(n, Route()).longer(needed.get(n, Route())) for n in (routes | needed)}
     if area_share is not None or begin is None or not channels:
@@ -283,12 +289,13 @@ def assign(
     return began if began.problem.is_legal(began.partition.slot_of) else overfull(began)
 
 
-def _named_for_area(answer: PartitionSolution, area_share: float | None) -> PartitionSolution:
-    """Return the answer with a method that tells for which rule of area its bound holds."""
-    if area_share is None:
-        return answer
-    method = f"{answer.stats.method}, areas at most {area_share:.0%}"
-    return replace(answer, stats=replace(answer.stats, method=method))
+def _named_for_limits(
+    answer: PartitionSolution, area_share: float | None, kernels: Mapping[str, Resources]
+) -> PartitionSolution:
+    """Return the answer with a method that tells for which rule of area, beside which link kernels, its bound holds."""
+    told = ["beside link kernels"] if kernels else []
+    told += [] if area_share is None else [f"areas at most {area_share:.0%}"]
+    return replace(answer, stats=replace(answer.stats, method=", ".join([answer.stats.method, *told])))
 
 
 def improved(context: PlanningContext, candidate: Candidate) -> Candidate:
@@ -368,6 +375,11 @@ def overfull(candidate: Candidate) -> PartitionFailure:
         refusals += [Refusal("slot", r, slot.name, needs[r], limits[r]) for r in shortfall(demand, slot.limit)]
     other = worst(candidate.problem, slot_of) or Refusal("crossing FIFOs")
     return PartitionFailure(tuple(refusals) or (other,), closest=slot_of)
+
+
+def _most(one: Mapping[str, Resources], other: Mapping[str, Resources]) -> dict[str, Resources]:
+    """Return the more that is taken of each slot."""
+    return {slot: one.get(slot, ZERO).most(other.get(slot, ZERO)) for slot in {**one, **other}}
 
 
 def _harder(problem: PartitionProblem, share: float) -> PartitionProblem:

@@ -22,9 +22,11 @@ from floorflow.rates import RouteDelay
 from floorflow.rates.fifo_sizing import full_rate
 from floorflow.resources import ZERO, Resources, scarcity
 from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.link_charges import link_charges
 from floorflow.search.candidate.members import parts_of
 from floorflow.search.candidate.slot_problem import (
     Use,
+    beside,
     channel_routes,
     channel_steps,
     crossing_resources,
@@ -55,6 +57,8 @@ class Candidate:
     """The limits of slots that it was made within, where these were less than allowed."""
     slices: Slices = field(default_factory=Slices)
     """Register slices, known once it is placed."""
+    link_kernels: Mapping[str, Resources] = field(default_factory=dict)
+    """What link kernels take of slots: infrastructure, of which the cap is no share."""
 
     @property
     def interval_cycles(self) -> int:
@@ -171,10 +175,11 @@ def realised(
     known = PartialPlacement(owner, routes, least_words(context, folded))
     channels = in_styles(context, folded, known, slots, context.limits)
     demands = module_resources(modules, folded, channels)
-    problem = partition_problem(context, modules, demands, channels, folded=folded)
+    kernels = link_charges(context, folded, modules, channels, slot_of)
+    problem = beside(context, partition_problem(context, modules, demands, channels, folded=folded), kernels)
     slack = context.fifo_slack
     own = (tuple(modules), channels, demands, slot_of, answer, problem, joined, slack, context.narrowed)
-    return Candidate(folding, folded, *own)
+    return Candidate(folding, folded, *own, link_kernels=kernels)
 
 
 def in_styles(
@@ -210,7 +215,7 @@ def slot_demands(candidate: Candidate) -> dict[str, Resources]:
 
 
 def slot_uses(context: PlanningContext, candidate: Candidate) -> dict[str, dict[str, Resources]]:
-    """Return what each slot holds, by kind: its modules, crossing registers, which are decided, and slices."""
+    """Return what each slot holds, by kind: modules, slices, and crossing registers and link kernels, sure ones."""
     uses: dict[str, dict[str, Resources]] = {slot: defaultdict(lambda: ZERO) for slot in context.limits}
     for module, own in uses_of(context, candidate).items():
         for kind, need in own.items():
@@ -221,6 +226,7 @@ def slot_uses(context: PlanningContext, candidate: Candidate) -> dict[str, dict[
     slices = candidate.slices.demands()
     for slot, demand in slot_demands(candidate).items():
         uses[slot][CROSSING] += demand - inside[slot] - slices.get(slot, ZERO)
+        uses[slot][CROSSING] += candidate.link_kernels.get(slot, ZERO)
         uses[slot][context.costs.fifo_kind] += slices.get(slot, ZERO)
     return {slot: dict(use) for slot, use in uses.items()}
 

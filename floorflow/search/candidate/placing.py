@@ -32,10 +32,11 @@ from floorflow.placement import (
 from floorflow.request import MOST_OF_SLOT
 from floorflow.resources import total
 from floorflow.search.candidate.candidate import Candidate, slot_demands, slot_uses, uses_of
-from floorflow.search.candidate.context import PlanningContext, cap_limits
+from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.given_pblocks import by_module
 from floorflow.search.candidate.members import parts_of
 from floorflow.search.candidate.slot_problem import (
+    caps_beside,
     channel_slots,
     fullest_supply,
     has_room,
@@ -355,7 +356,7 @@ def _slices(
     context: PlanningContext, candidate: Candidate, ways: Mapping[str, PlacedWay], least: Mapping[str, int]
 ) -> Slices:
     demands = slot_demands(candidate)
-    free = {slot: limit - demands[slot] for slot, limit in cap_limits(context).items()}
+    free = {slot: limit - demands[slot] for slot, limit in caps_beside(context, candidate.link_kernels).items()}
     streams = [_stream(context, channel, ways.get(channel.name)) for channel in candidate.channels]
     return register_slices(streams, comfortable_tiles(context.platform.clock_mhz), free, least)
 

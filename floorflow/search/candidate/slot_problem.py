@@ -24,7 +24,7 @@ from floorflow.hardware import Device, Route, RouteStep, free_cells
 from floorflow.partition.problem import ModuleStream, PartitionProblem, SlotCapacity
 from floorflow.placement.rectangles.area import least_cells
 from floorflow.placement.rectangles.candidate_rectangles import supply_at
-from floorflow.request import Request
+from floorflow.request import Request, limits_of
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, scaled_down
 from floorflow.search.candidate.context import PlanningContext, fpga_order
 from floorflow.search.candidate.given_pblocks import by_module
@@ -209,6 +209,20 @@ def slot_capacities(context: PlanningContext) -> tuple[SlotCapacity, ...]:
         SlotCapacity(name, limit, context.pblock_capacities[name] if kept else ())
         for name, limit in context.limits.items()
     )
+
+
+def beside(context: PlanningContext, problem: PartitionProblem, taken: Mapping[str, Resources]) -> PartitionProblem:
+    """Return the problem with the limits of what infrastructure leaves that takes so much more of slots."""
+    if not taken:
+        return problem
+    left = caps_beside(context, taken)
+    return replace(problem, slots=tuple(replace(s, limit=s.limit.least(left[s.name])) for s in problem.slots))
+
+
+def caps_beside(context: PlanningContext, taken: Mapping[str, Resources]) -> dict[str, Resources]:
+    """Return cap x available of every slot, of which infrastructure takes so much more."""
+    left = {s.name: (s.available - taken.get(s.name, ZERO)).most(ZERO) for s in context.platform.slots}
+    return {name: limits_of(context.request, available) for name, available in left.items()}
 
 
 def with_areas(

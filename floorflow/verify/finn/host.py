@@ -30,9 +30,9 @@ def check_host(plan: PlanRecord, phase: PhaseRecord, folder: Files, context: Map
         "clock_mhz": plan["summary"]["clock_mhz"],
         "zynq": not any(context["shells"].values()),
         "linked": len(plan["platform"]["fpgas"]) > 1,
-        "bitstreams": "finn/build/bitfile",
+        "bitstreams": "." if folder.exists(_LINKING) else "finn/build/bitfile",
         "driver": "finn/build/driver",
-        "cards": list(_cards(plan, phase, context)),
+        "cards": list(_cards(plan, phase, context, by_card=folder.exists(_LINKING))),
         "copies": list(_copies(plan, context)),
         "written_weights": [
             row["entry"]["name"]
@@ -49,7 +49,13 @@ def check_host(plan: PlanRecord, phase: PhaseRecord, folder: Files, context: Map
     yield from _planned(plan, phase, told)
 
 
-def _cards(plan: PlanRecord, phase: PhaseRecord, context: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+_LINKING = "fpga0/link.sh"
+"""There where each card is built by itself, and linked with link kernels of floorflow's own."""
+
+
+def _cards(
+    plan: PlanRecord, phase: PhaseRecord, context: Mapping[str, Any], *, by_card: bool
+) -> Iterator[dict[str, Any]]:
     """Yield the cards; FINN+ numbers bitstreams, and a card's link kernels as topology.json does its cages."""
     fpgas, copies = plan["platform"]["fpgas"], plan.get("replicas")
     number = {slot["name"]: place for place, fpga in enumerate(fpgas) for slot in fpga["slots"]}
@@ -69,7 +75,11 @@ def _cards(plan: PlanRecord, phase: PhaseRecord, context: Mapping[str, Any]) -> 
         file = f"finn-accel{device}.xclbin" if context["shells"].get(fpga["name"]) else "finn-accel.bit"
         cables = [_cable(plan, fpgas[low]["name"], fpgas[high]["name"]) for low, high in ends]
         links = {f"aurora_flow_{cage}": cable for cage, cable in enumerate(cables)}
-        yield {"name": f"fpga{place}", "board": fpga["board"], "bitstream": file, "links": links}
+        card = {"name": f"fpga{place}", "board": fpga["board"], "bitstream": file, "links": links}
+        if by_card:
+            tests = {f"link_{cage}": cable for cage, cable in enumerate(cables)}
+            card |= {"bitstream": f"fpga{place}/fpga{place}.xclbin", "tests": tests}
+        yield card
 
 
 def _cable(plan: PlanRecord, low: str, high: str) -> str | None:

@@ -20,9 +20,9 @@ from floorflow.verify.phase_records import (
     WithoutWishRecord,
 )
 from floorflow.verify.plan_records import BoundaryRecord, OptionsRecord
-from floorflow.verify.records import SIDES, add, amounts, excess, limit_of
+from floorflow.verify.records import SIDES, add, excess, limit_of
 from floorflow.verify.rules.claims import check_stats
-from floorflow.verify.rules.sums import slot_totals
+from floorflow.verify.rules.sums import left_of, slot_totals
 from floorflow.verify.violations import Findings
 
 
@@ -342,7 +342,7 @@ def _has_room(phase: PhaseFacts, moved: PhaseFacts, cap: dict[str, float], slls:
     blocks = sum(width // 18 + 1 for width in bits)
     more = {"LUT": logic, "FF": logic, "BRAM18": blocks, "URAM": blocks, "DSP": 0}
     for name, demand in slot_totals(moved).items():
-        limit = limit_of(cap, amounts(moved.slots[name].entry["available"]))
+        limit = limit_of(cap, left_of(moved, name))
         if excess(add(demand, more), limit):
             return False
     return not overloaded(moved, slls)

@@ -6,15 +6,18 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 from floorflow.verify.facts import PhaseFacts, padded
 from floorflow.verify.files import Folder, PhaseFolder, shipped_file
+from floorflow.verify.phase_records import ChannelRecord
 from floorflow.verify.plan_records import PlanRecord
+from floorflow.verify.rules.card_links import kernel_faults
 from floorflow.verify.rules.emitted import phase_prefix
 from floorflow.verify.rules.topology import cables, streams_over_links
 
-NAME = "links-differ"
+NAME, CHARGED = "links-differ", "wrong-link-kernels"
 UNBUILT = "cannot be built yet: "
 """How the warnings begin that say what keeps the tools from building a plan."""
 KIND, LINK_HZ, WORD_BITS, UNCOUNTED = "aurora-100g", 300_000_000, 512, 8
@@ -56,17 +59,87 @@ def check_link_kernels(folder: Folder, plan: PlanRecord, phase: PhaseFacts) -> N
         if text is not None and shipped is not None and text != shipped.read_text(encoding="utf-8"):
             phase.add("shipped-file-differs", files.path(f"links/{name}"), "floorflow ships another file of this name")
     for fpga in dict.fromkeys(end["card"] for cable in joined for end in cable["ends"]):
-        _check_config(files, phase, fpga, [*_of_card(fpga, joined), *_joined(phase, fpga, joined, streams)])
+        ends = list(_joined(phase, fpga, joined, streams))
+        _check_config(files, phase, fpga, [*_of_card(fpga, joined)], ends)
     for cable in joined:
         _check_cable(files, phase, cable, streams)
 
 
-def _check_config(files: PhaseFolder, phase: PhaseFacts, fpga: str, wanted: list[str]) -> None:
+def check_charged(phase: PhaseFacts) -> None:
+    """Judge the kernels that a phase counts: all at the ends of its cables where the tool has no links of its own."""
+    of_a_cable = None if phase.back_end is None else phase.back_end.streams_a_cable(phase.where)
+    alveo = all(fpga["part"].startswith("xcu") for fpga in phase.fpgas.values())
+    streams = streams_over_links(phase)
+    wanted = {
+        _name(end): _charged(end, cable, streams)
+        for cable in (cables(phase, streams) if alveo and of_a_cable is None else [])
+        for end in cable["ends"]
+        if cable["kind"] == KIND
+    }
+    stated = {kernel["name"]: kernel for kernel in phase.raw.get("link_kernels", [])}
+    where = f"{phase.where}.link_kernels"
+    if len(stated) != len(phase.raw.get("link_kernels", [])):
+        phase.add(CHARGED, where, "a kernel is listed twice")
+    phase.expect(CHARGED, where, "kernels", sorted(stated), sorted(wanted))
+    for name in sorted({*stated} & {*wanted}):
+        phase.compare(CHARGED, f"{where} {name}", {**stated[name]}, wanted[name])
+
+
+def _charged(end: dict[str, Any], cable: dict[str, Any], streams: list[dict[str, Any]]) -> dict[str, object]:
+    """Return what a kernel at the end of a cable is to be: its slot, its streams, and what it takes."""
+    over = [row for row in streams if row["link"] == cable["link"]]
+    sends, receives = ([row for row in over if row[side] == end["card"]] for side in ("source", "target"))
+    # A header's word and its data's, each way, and what crosses between clocks.
+    round_trip_us = 2 * cable["latency_us"] + 160e6 / LINK_HZ
+    deep = [_depth((row["gbps"] or 0) * 1000 / WORD_BITS * round_trip_us) for row in receives]
+    flops = 457 + (518 if sends else 0) + sum(1138 + _held(row) - WORD_BITS for row in over)
+    luts = (
+        600 + (500 if sends else 0) + 592 * len(sends) + sum(60 + ceil(_luts_a_bit(row) * _held(row)) for row in over)
+    )
+    blocks = sum(16 if words == 512 else 30 * (words // 1024) for words in deep)
+    return {
+        "slot": end["slot"],
+        "sends": [row["channel"] for row in sends],
+        "receives": [row["channel"] for row in receives],
+        "resources": {"LUT": luts, "FF": flops, "BRAM18": blocks, "URAM": 0, "DSP": 0},
+    }
+
+
+def _depth(words: float) -> int:
+    """Return the power of two that has room for so many words under way."""
+    depth = 512
+    while depth < min(ceil(words) + UNCOUNTED, 16384):
+        depth *= 2
+    return depth
+
+
+def _unit(row: dict[str, Any]) -> int:
+    """Return the largest power of two that divides a stream's width, at most a word."""
+    return next(unit for unit in (512, 256, 128, 64, 32, 16, 8) if padded(row["bits"]) % unit == 0)
+
+
+def _held(row: dict[str, Any]) -> int:
+    return WORD_BITS + padded(row["bits"]) - _unit(row)
+
+
+def _luts_a_bit(row: dict[str, Any]) -> float:
+    """Return LUTs for each bit held: more where words lie at any byte of a link's word."""
+    return 1.2 if _unit(row) in (WORD_BITS, padded(row["bits"])) else 3.2
+
+
+def _check_config(
+    files: PhaseFolder, phase: PhaseFacts, fpga: str, of_links: list[str], ends: list[tuple[ChannelRecord, str, str]]
+) -> None:
     """Judge that a card's configuration has the lines that it is to have, each once, and no other."""
     text = files.text(f"{fpga}/links.cfg")
     if text is None:
         return
     stated = [line for line in text.splitlines() if "=" in line and not line.startswith("#")]
+    if of_links[0] not in stated:
+        for told in kernel_faults(phase, fpga, stated, of_links[1:], ends):
+            phase.add(NAME, files.path(f"{fpga}/links.cfg"), f"{told:.160}")
+        return
+    wanted = [*of_links, *(f"sc={come}:{go}" for _, come, go in ends)]
     differing = sorted({*stated} ^ {*wanted}) or [line for line in stated if stated.count(line) > 1]
     if differing:
         phase.add(NAME, files.path(f"{fpga}/links.cfg"), f"missing or not the plan's: {differing[0]:.120}")
@@ -131,8 +204,10 @@ def _of_card(fpga: str, joined: list[dict[str, Any]]) -> Iterator[str]:
         yield f"freqHz={LINK_HZ}:link_{cage}.ap_clk_2,{core}.ap_clk"
 
 
-def _joined(phase: PhaseFacts, fpga: str, joined: list[dict[str, Any]], streams: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the lines of a card's streams: from part to link, from link to part, or past the card."""
+def _joined(
+    phase: PhaseFacts, fpga: str, joined: list[dict[str, Any]], streams: list[dict[str, Any]]
+) -> Iterator[tuple[ChannelRecord, str, str]]:
+    """Yield a card's streams over links with both ends: from part to link, from link to part, or past the card."""
     cage_of = {cable["link"]: end["cage"] for cable in joined for end in cable["ends"] if end["card"] == fpga}
     ports: dict[tuple[str, str], str] = {}
     places: dict[tuple[str, str], int] = {}
@@ -154,4 +229,4 @@ def _joined(phase: PhaseFacts, fpga: str, joined: list[dict[str, Any]], streams:
         if home == [False, True]:
             go, entered = f"part_0.s_axis_{entered}", entered + 1
         if come is not None and go is not None:
-            yield f"sc={come}:{go}"
+            yield channel, come, go

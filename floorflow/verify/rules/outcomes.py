@@ -122,7 +122,7 @@ class Outcomes:
         return self._need(self.by_module[module])
 
     def of_slot(self, slot: str) -> Need:
-        """Return what may be needed in a slot: its modules, its share of crossing registers, its slices."""
+        """Return what may be needed in a slot: its modules, its share of crossing registers, slices, link kernels."""
         assigned = self.phase.raw["partition"]["assignment"]
         use = _together(held for name, held in self.by_module.items() if assigned.get(name) == slot)
         for channel in self.phase.channels:
@@ -130,6 +130,9 @@ class Outcomes:
                 _put(use, _SURE, channel["crossing_resources"][slot])
             if slot in channel["slice_resources"]:
                 _put(use, self.phase.raw["fifo_kind"], channel["slice_resources"][slot])
+        for kernel in self.phase.raw.get("link_kernels", []):
+            if kernel["slot"] == slot:
+                _put(use, _SURE, kernel["resources"])
         return self._need(use)
 
     def _need(self, use: Use) -> Need:

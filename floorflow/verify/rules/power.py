@@ -72,6 +72,8 @@ def _on(phase: PhaseFacts, slots: set[str]) -> Amounts:
     held = amounts({})
     for slot, use in slot_totals(phase).items():
         held = add(held, use) if slot in slots else held
+    for kernel in phase.raw.get("link_kernels", []):
+        held = add(held, amounts(kernel["resources"])) if kernel["slot"] in slots else held
     return held
 
 

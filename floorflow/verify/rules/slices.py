@@ -14,7 +14,7 @@ from floorflow.verify.hardware.boards import Board, Boards
 from floorflow.verify.hardware.geometry import Rectangle
 from floorflow.verify.phase_records import ChannelRecord, LongStreamRecord
 from floorflow.verify.records import RESOURCE_NAMES, SIDES, amounts, limit_of
-from floorflow.verify.rules.sums import slot_totals
+from floorflow.verify.rules.sums import left_of, slot_totals
 from floorflow.verify.violations import Findings
 
 TILES_AND_MHZ = 60_000
@@ -232,7 +232,7 @@ def _check_cost(phase: PhaseFacts, channel: ChannelRecord, where: str) -> None:
 
 def _free(phase: PhaseFacts, cap: Mapping[str, float]) -> dict[str, dict[str, int]]:
     totals = slot_totals(phase)
-    limits = {name: limit_of(cap, amounts(slot.entry["available"])) for name, slot in phase.slots.items()}
+    limits = {name: limit_of(cap, left_of(phase, name)) for name in phase.slots}
     return {name: {r: limit[r] - totals[name][r] for r in ("LUT", "FF")} for name, limit in limits.items()}
 
 

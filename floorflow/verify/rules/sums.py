@@ -94,6 +94,15 @@ def slot_totals(phase: PhaseFacts) -> dict[str, Amounts]:
     return totals
 
 
+def left_of(phase: PhaseFacts, slot: str) -> Amounts:
+    """Return what link kernels leave of what is available in a slot."""
+    left = amounts(phase.slots[slot].entry["available"])
+    for kernel in phase.raw.get("link_kernels", []):
+        if kernel["slot"] == slot:
+            left = {name: amount - kernel["resources"][name] for name, amount in left.items()}
+    return left
+
+
 def check_slots(phase: PhaseFacts, cap: dict[str, float]) -> None:
     """Check utilisation and limits of every slot."""
     stated = phase.raw["partition"]["utilisation"]
@@ -106,7 +115,7 @@ def check_slots(phase: PhaseFacts, cap: dict[str, float]) -> None:
         for resource in RESOURCE_NAMES:
             share = stated.get(name, {}).get(resource)
             phase.expect("wrong-utilisation", where, f"utilisation of {resource}", share, shares[resource])
-        over = excess(demand, limit_of(cap, available))
+        over = excess(demand, limit_of(cap, left_of(phase, name)))
         if over:
             phase.add("cap-exceeded", where, over)
 

@@ -46,6 +46,11 @@ ERRORS = {"hard errors": 0x70, "soft errors": 0x74, "cycles down": 0x78, "receiv
 NO_PRBS = (
     "no PRBS run: FINN+'s link kernel (AuroraFlow) has no generator; its status, errors and words are read instead"
 )
+# floorflow's own link kernel (rtl/floorflow_link_registers.sv): sends PRBS-31 while bit 0 is 1; bits of the status;
+# words of the pattern that came from the other side, and how many of them were wrong.
+TEST, TEST_STATUS, TESTED, WRONG, OTHER_READY = 0x00, 0x04, 0x08, 0x0C, 1
+SEEN = {2: "a header that is none", 4: "a FIFO overrun", 8: "a reset of one side alone"}
+TEST_SECONDS = 1.0
 LINK_SECONDS = 3.0
 # FINN's DMA engines on Zynq: control, address, repetitions (driver_base.py, platform zynq-iodma).
 CONTROL, ADDRESS, REPETITIONS, START, DONE = 0x00, 0x10, 0x1C, 1, 2
@@ -388,6 +393,8 @@ class Run:
         self.uuids = _told(given.uuid, names, "--uuid")
         self.copies = [Copy(c["name"], (*c["input"],), (*c["output"],), c["suffix"]) for c in host["copies"]]
         self.links = {(name, unit): cable for name, card in self.cards.items() for unit, cable in card["links"].items()}
+        tests = {name: card.get("tests", {}) for name, card in self.cards.items()}
+        self.tests = {(name, unit): cable for name, own in tests.items() for unit, cable in own.items()}
         self.designs: dict[str, Design] = {}
         self.boards: dict[str, Board] = {}
         self.failures: list[str] = []
@@ -402,9 +409,9 @@ class Run:
 
     def not_done(self) -> Iterator[str]:
         """Yield what this run does not do, which is said first."""
-        if self.links:
+        if self.links and not self.tests:
             yield NO_PRBS
-        elif len(self.cards) > 1 and self.topology is not None:
+        elif not self.links and len(self.cards) > 1 and self.topology is not None:
             yield "no link status and no PRBS run: which kernels drive the links is not known"
         if self.host["zynq"]:
             yield "no power and no temperature: XRT reads them of Alveo cards alone"
@@ -420,6 +427,9 @@ class Run:
         if self.links:
             ends = ", ".join(f"{unit} of {card} ({cable})" for (card, unit), cable in self.links.items())
             yield Step(f"wait until links are up: {ends}", self._links_up)
+        if self.tests:
+            ends = ", ".join(f"{unit} of {card} ({cable})" for (card, unit), cable in self.tests.items())
+            yield Step(f"send PRBS-31 over links for {TEST_SECONDS:g} s and count wrong words: {ends}", self._prbs)
         if self.host["written_weights"]:
             names = ", ".join(self.host["written_weights"])
             yield Step(f"write the weights of {names} from {self._weight_folder}", self._write_weights)
@@ -447,7 +457,7 @@ class Run:
         if wanted is not None and wanted.lower() != found.uuid:
             raise Stop(f"{found.file} has the UUID {found.uuid}, --uuid says {wanted}")
         units = [unit for copy in self.copies for card, unit in (copy.input, copy.output) if card == name]
-        units += [unit for card, unit in self.links if card == name]
+        units += [unit for card, unit in (*self.links, *self.tests) if card == name]
         found.needs(units, self.host["linked_by"])
         if found.uuid is not None:
             yield f"UUID {found.uuid}; has {', '.join(units)}"
@@ -516,6 +526,33 @@ class Run:
             for value in (1, 0):
                 board.write(unit, RESET_COUNTERS, value)
             yield f"{unit} of {card} is up"
+
+    def _prbs(self) -> Iterator[str]:
+        """Let both ends of every link send the pattern; streams wait so long, and lose nothing."""
+        boards = {(card, unit): self.boards[card] for card, unit in self.tests}
+        blind = [f"{unit} of {card}" for (card, unit), board in boards.items() if not board.reaches_registers]
+        if blind:
+            yield f"not tested, pyxrt reaches no registers: {', '.join(blind)}"
+            return
+        before = {end: [b.read(end[1], offset) for offset in (TESTED, WRONG)] for end, b in boards.items()}
+        for (_, unit), board in boards.items():
+            board.write(unit, TEST, 1)
+        time.sleep(TEST_SECONDS)
+        for (_, unit), board in boards.items():
+            board.write(unit, TEST, 0)
+        for end, board in boards.items():
+            (card, unit), cable = end, self.tests[end]
+            status = board.read(unit, TEST_STATUS)
+            tested, wrong = (
+                (board.read(unit, offset) - old) % 2**32
+                for offset, old in zip((TESTED, WRONG), before[end], strict=True)
+            )
+            seen = [] if status & OTHER_READY else ["the other side is not ready"]
+            seen += [what for bit, what in SEEN.items() if status & bit]
+            seen += ["no word of the pattern came"] * (not tested) + [f"{wrong:,} words were wrong"] * (wrong > 0)
+            yield f"{unit} of {card}: {tested:,} words came, {wrong:,} of them wrong"
+            if seen:
+                raise Fault(f"{unit} of {card} over {cable}: {', '.join(seen)}")
 
     @property
     def _weight_folder(self) -> Path:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -317,6 +318,38 @@ def floorflow_cards(model: Any, cfg: Any) -> Any:
     platform = cfg._resolve_vitis_platform()  # noqa: SLF001 - as above
     model = model.transform(PrepareCommunicationKernels(platform, part, asked))
     return model.transform(BuildAllXOs(part, cfg.synth_clk_period_ns))
+
+
+def floorflow_kernels(model: Any, cfg: Any) -> Any:
+    """Make the kernels (XOs) of one of several cards with FINN main, and link none: in the place of its bitfile step.
+
+    FINN's kernel of a DMA engine is made at each end; where that is a link, nothing is linked of it.
+    """
+    require_buildable()
+    from finn.transformation.fpgadataflow.vitis_build import VitisBuild
+
+    build = VitisBuild(
+        cfg._resolve_fpga_part(),  # noqa: SLF001 - FINN's steps do so
+        cfg.synth_clk_period_ns,
+        cfg.vitis_platform,
+        floorplan_file=cfg.vitis_floorplan_file,
+        enable_link=False,
+        partition_model_dir=str(Path(cfg.output_dir) / "intermediate_models" / "kernel_partitions"),
+    )
+    model = model.transform(build)
+    folder = Path(cfg.output_dir) / "xo"
+    folder.mkdir(parents=True, exist_ok=True)
+    for node in model.get_nodes_by_op_type("StreamingDataflowPartition"):
+        shutil.copy(_xo(node), folder / f"{node.name}.xo")
+    return model
+
+
+def _xo(node: Any) -> str:
+    """Return the XO that FINN made of a kernel."""
+    from qonnx.core.modelwrapper import ModelWrapper
+    from qonnx.custom_op.registry import getCustomOp
+
+    return str(ModelWrapper(getCustomOp(node).get_nodeattr("model")).get_metadata_prop("vitis_xo"))
 
 
 def floorflow_constrain(model: Any, cfg: Any) -> Any:

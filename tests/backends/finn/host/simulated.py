@@ -79,12 +79,20 @@ class World:
             return self.faults[card, unit, offset]
         if unit.startswith("aurora_flow_") and offset == AURORA["CORE_STATUS_ADDRESS"]:
             return UP if {number for number, _ in self.loaded} == {*range(self.cards)} else DOWN
+        if unit.startswith("link_") and offset == 4:
+            return 1
         return self.registers.get((card, unit, offset), 0)
 
     def write(self, card: int, unit: str, offset: int, value: int | bytes) -> None:
         words = [value] if isinstance(value, int) else struct.unpack(f"<{len(value) // 4}I", value)
         for number, word in enumerate(words):
             self.registers[card, unit, offset + 4 * number] = word
+        if unit.startswith("link_") and (offset, value) == (0, 1):
+            cable = self.host["cards"][card]["tests"][unit]
+            for number, other in enumerate(self.host["cards"]):
+                for name in (n for n, own in other["tests"].items() if own == cable and number != card):
+                    before = self.registers.get((number, name, 8), 0)
+                    self.registers[number, name, 8] = (before + 300) % 2**32
         if unit in ("idma0", "odma0") and offset == 0 and value == 1:
             low, high, frames = (self.registers[card, unit, place] for place in (0x10, 0x14, 0x1C))
             assert high == 7

@@ -90,9 +90,11 @@ class Folder:
         """Write a bitstream for each card, without one unit."""
         ends = [tuple(copy[way]) for copy in self.host["copies"] for way in ("input", "output")]
         units = [unit for card in self.host["cards"] for unit in card["links"]]
+        tests = {card["name"]: [*card.get("tests", {})] for card in self.host["cards"]}
         (self.root / "finn/build/bitfile").mkdir(parents=True)
         for number, card in enumerate(self.host["cards"]):
             own = [unit for name, unit in ends if name == card["name"]]
+            own += tests[card["name"]]
             own += [*card["links"], *(f"StreamingDataflowPartition_1{copy['suffix']}" for copy in self.host["copies"])]
             held = [f"kernel:{unit}" for unit in own if unit != but]
             content = xclbin(uuid_of(number), held, clock_mhz)
@@ -274,6 +276,62 @@ def test_a_bad_link_is_told(
     status, _, failed = take(folder, [pynq(world)])
     assert status == 1
     assert words in failed
+
+
+def with_tests(folder: Path) -> Folder:
+    """Return a folder of three cards with link kernels of floorflow's own."""
+    found = Folder(folder, 3, streams=row(3))
+    for card in found.host["cards"]:
+        card["tests"] = {unit.replace("aurora_flow", "link"): cable for unit, cable in card["links"].items()}
+    found.write("host/host.json", found.host)
+    found.build()
+    return found
+
+
+def test_link_kernels_of_floorflow_send_a_test_pattern_ahead_of_frames(
+    tmp_path: Path, take: Taken, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    folder = with_tests(tmp_path)
+    said = folder.dry()
+    assert "no PRBS run" not in said
+    told = "send PRBS-31 over links for 1 s and count wrong words: link_0 of fpga0 (fpga0-fpga1), link_0 of fpga1"
+    assert said.index("wait until links are up") < said.index(told) < said.index("run a frame alone")
+    values, options = given(folder, (4, FRAME))
+    # Words are counted on from what was counted before, in 32 bits.
+    world = World(folder.host, 3, registers={(0, "link_0", 0x08): 2**32 - 100})
+    status, said, failed = take(folder, [pynq(world)], *options)
+    assert (status, failed, answer(folder, values)) == (0, "", True)
+    assert said.count("300 words came, 0 of them wrong") == 4
+    # All stop sending.
+    assert [world.read(card, unit, 0) for card, unit in ((0, "link_0"), (1, "link_0"), (1, "link_1"))] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("offset", "value", "words"),
+    [
+        (0x04, 0, "link_1 of fpga1 over fpga1-fpga2: the other side is not ready"),
+        (0x04, 1 | 8, "link_1 of fpga1 over fpga1-fpga2: a reset of one side alone"),
+        (0x08, 7, "link_1 of fpga1 over fpga1-fpga2: no word of the pattern came"),
+    ],
+)
+def test_a_link_that_fails_its_test_is_told(
+    offset: int, value: int, words: str, tmp_path: Path, take: Taken, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    folder = with_tests(tmp_path)
+    status, _, failed = take(folder, [pynq(World(folder.host, 3, faults={(1, "link_1", offset): value}))])
+    assert status == 1
+    assert words in failed
+
+
+def test_wrong_words_of_the_pattern_are_counted(tmp_path: Path, take: Taken, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = with_tests(tmp_path)
+    world = World(folder.host, 3, registers={(2, "link_0", 0x0C): 5})
+    monkeypatch.setattr("time.sleep", lambda _: world.registers.update({(2, "link_0", 0x0C): 7}))
+    status, _, failed = take(folder, [pynq(world)])
+    assert status == 1
+    assert "link_0 of fpga2 over fpga1-fpga2: 2 words were wrong" in failed
 
 
 def test_weights_are_written_to_every_copy_and_read_back(tmp_path: Path, take: Taken) -> None:

@@ -1,0 +1,131 @@
+"""FINN main's build of each of several cards: its part of the network as kernels, and what v++ links of them.
+
+FINN main makes one design of one card. So each card has a folder with steps that cut its part out of FINN's graph and
+make its kernels (XOs), a DMA engine at each end among them. Where an end is a link, that DMA engine is left out, and
+the stream goes to the link's kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from floorflow.backends.finn.copies_link import Kernels
+from floorflow.backends.finn.step.kernels import PREFIX, kernel_order
+from floorflow.backends.finn.step_data import NetworkInPhase, finn_of, foreseen
+from floorflow.backends.finn.step_files import BOARDS
+from floorflow.errors import some
+from floorflow.facts import PhaseEntry, Plan
+from floorflow.facts.links import CardKernels, Links
+
+
+def is_built_by_card(plan: Plan) -> bool:
+    """Whether FINN main builds each card of a plan by itself: one network, in one phase, with link kernels."""
+    alone = len(plan.phases) == len(plan.networks) == 1 and len(plan.platform.fpgas) > 1
+    known = all(fpga.board in BOARDS for fpga in plan.platform.fpgas)
+    made = alone and known and finn_of(plan) == "main" and Links(plan.platform, plan.phases[0]).are_made
+    return made and not not_by_card(plan.phases)
+
+
+def not_by_card(phases: Sequence[PhaseEntry]) -> list[str]:
+    """Return why FINN main does not build the parts of cards, a clause each."""
+    far = [c.name for p in phases for c in p.channels if c.link and any(e.outside for e in c.ends)]
+    clause = (
+        f"{some(far)} pass{'es' * (len(far) == 1)} a link between host and network, and each card's build has its DMA "
+        "engines beside the layers: no card is built by itself"
+    )
+    return [*([clause] if far else ()), *_widths_over_links(phases)]
+
+
+def _widths_over_links(phases: Sequence[PhaseEntry]) -> list[str]:
+    """Return that streams change width over links: FINN puts converters between two layers alone."""
+    names = [c.name for phase in phases for c in phase.channels if c.link is not None and c.converter is not None]
+    clause = (
+        f"{some(names)} change{'s' * (len(names) == 1)} width on the way over a link, and FINN puts converters between "
+        "two layers alone, none at the end of a card's part: no card is built by itself"
+    )
+    return [clause] if names else []
+
+
+def card_kernels(plan: Plan, phase: int, fpga: str) -> CardKernels | None:
+    """Return the kernels of a card's part, none of a card that streams only pass; None: FINN main builds no card."""
+    if not is_built_by_card(plan):
+        return None
+    part = NetworkInPhase(plan, plan.networks[0], plan.phases[phase], fpga)
+    return _kernels(part) if part.engines else CardKernels((), {})
+
+
+def _kernels(part: NetworkInPhase) -> CardKernels:
+    """Return the kernels that FINN makes of a card's part, as v++ links them, and where streams over links are joined.
+
+    FINN numbers its kernels and the ports of each; the DMA engines of the host are idma0, odma0.
+    """
+    kernels = Kernels(foreseen(part))
+    nodes = kernels.graph.bound.graph.nodes
+    number_of = kernel_order(nodes, kernels.graph.ids)
+    at_link: dict[int, str] = {}
+    for channel, (_, link) in zip(part.channels, kernels.graph.bound.links, strict=True):
+        for node in (n for n in link.chain if n.is_dma and channel.link is not None):
+            at_link[number_of[kernels.graph.ids[node]]] = channel.name
+    units, counts = {}, {"idma": 0, "odma": 0}
+    for number, unit in kernels.units.items():
+        if number not in at_link:
+            way = unit[:4]
+            units[number] = f"{way}{counts[way]}" if way in counts else unit
+            counts |= {way: counts[way] + 1} if way in counts else {}
+    memory = next(f.host_memory for f in part.plan.platform.fpgas if f.name == part.fpga)
+    lines = [f"nk={PREFIX}{number}:1:{unit}" for number, unit in units.items()]
+    lines += [f"slr={unit}:SLR{kernels.slr[number]}" for number, unit in units.items() if kernels.slr[number] >= 0]
+    dma = [unit for number, unit in units.items() if kernels.members[number][0].is_dma]
+    lines += [f"sp={unit}.m_axi_gmem0:{memory}" for unit in dma if memory]
+    ports = {}
+    for source, i, target, j in kernels.streams:
+        if source in at_link:
+            ports[at_link[source]] = f"{units[target]}.s_axis_{j}"
+        elif target in at_link:
+            ports[at_link[target]] = f"{units[source]}.m_axis_{i}"
+        else:
+            lines.append(f"sc={units[source]}.m_axis_{i}:{units[target]}.s_axis_{j}")
+    return CardKernels(tuple(lines), ports)
+
+
+def link_script(plan: Plan, fpga: str, shell: str) -> str:
+    """Return the script that links a card."""
+    return _LINK.format(fpga=fpga, shell=shell, mhz=round(plan.options.clock_mhz), prefix=PREFIX)
+
+
+_LINK = """\
+#!/bin/bash
+# Links {fpga} with Vitis: {fpga}/link.sh AURORA_FOLDER
+#
+# Before it: in {fpga}/finn, python build.py MODEL.onnx (FINN main); vivado -mode batch -source links/package.tcl.
+# AURORA_FOLDER holds AuroraFlow's kernels, aurora_flow_0.xo, ... (USE_FRAMING=1 RX_FIFO_SIZE=8192).
+set -eu
+
+stop() {{
+    echo "floorflow: $*" >&2
+    exit 2
+}}
+
+[ $# -eq 1 ] || stop "usage: link.sh AURORA_FOLDER"
+here=$(cd "$(dirname "$0")" && pwd)
+hook=$here/finn/build/floorflow/{fpga}/pblocks.tcl
+files=
+# Only kernels that the configuration names: v++ would make a unit of each other one, too.
+for kernel in $(sed -n 's/^nk=\\([^:]*\\):.*/\1/p' "$here/links.cfg"); do
+    case $kernel in
+    {prefix}*) file=$here/finn/build/xo/$kernel.xo ;;
+    floorflow_link_*) file=$here/../links/$kernel.xo ;;
+    *) file=$1/$kernel.xo ;;
+    esac
+    [ -f "$file" ] || stop "there is no $file"
+    files="$files $file"
+done
+command -v v++ >/dev/null || stop "v++ is not on the PATH; source Vitis' settings64.sh"
+sed "s#@HOOK@#$hook#" "$here/links.cfg" >"$here/linked.cfg"
+if [ ! -f "$hook" ]; then
+    grep -v "@HOOK@" "$here/links.cfg" >"$here/linked.cfg"
+fi
+# shellcheck disable=SC2086
+v++ -t hw --link --platform {shell} --kernel_frequency {mhz} --save-temps --config "$here/linked.cfg" \\
+    $files -o "$here/{fpga}.xclbin"
+"""
