@@ -186,8 +186,10 @@ def _targets(found: SeveralFound) -> TargetsEntry:
 
 
 def _not_charged(found: SeveralFound) -> list[str]:
-    """Say what several networks need and the board's infrastructure holds once."""
+    """Say what several networks on several cards need and the boards' infrastructure holds once."""
     more = len(found.networks.targets) - 1
+    if len(found.context.platform.fpgas) == 1:
+        return []
     held = [item.name for item in found.context.platform.infrastructure if "dma" in item.name.lower()]
     if not held:
         return []

@@ -131,7 +131,9 @@ def step_data(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[s
     whole = {} if len(one.plan.phases) == 1 else {"whole": _whole(one)}
     plan = one.plan
     cards = {"stops": list(plan.unbuilt), "card_links": _card_links(one)} if len(plan.platform.fpgas) > 1 else {}
-    joined = {"part_of_a_design": True} if _is_part(plan) else {}
+    joined: dict[str, Any] = {"part_of_a_design": True} if _is_part(plan) else {}
+    if prefix := prefix_of(one):
+        joined = {"kernel_prefix": prefix}
     return {**found.bound.plan, "fpgas": list(fpgas), "kernels": found.kernels, **whole, **cards, **joined}
 
 
@@ -150,8 +152,14 @@ def _card_links(one: NetworkInPhase) -> list[dict[str, Any]]:
 
 def _is_part(plan: Plan) -> bool:
     """Whether a network's build is a part of a design: beside others, or in a region; copies are of one build."""
-    several = len(plan.networks) > 1 and (plan.replicas is None or bool(plan.unbuilt))
-    return several or plan.reconfigurable is not None
+    return (len(plan.networks) > 1 and bool(plan.unbuilt)) or plan.reconfigurable is not None
+
+
+def prefix_of(one: NetworkInPhase) -> str:
+    """Return what the names of a network's kernels begin with: of several that v++ links, none may have another's."""
+    if len(one.plan.networks) < 2 or one.plan.replicas is not None or one.plan.unbuilt:
+        return ""
+    return f"network{one.plan.networks.index(one.network)}_"
 
 
 def _whole(one: NetworkInPhase) -> dict[str, list[dict[str, Any]]]:
