@@ -55,11 +55,11 @@ def bound_files(plan: Plan, phase: int, fpgas: Sequence[Mapping[str, Any]], libr
             copies = None if len(plan.networks) == 1 else plan.replicas
             lines = None if copies is None else copies_lines(one, copies.placed)
             data = json.loads(own["floorflow_plan.json"])
-            made |= flow_files(data, fpgas, with_slices=slices, copies=lines) | host_files(one, fpgas)
+            made |= flow_files(data, fpgas, with_slices=slices, copies=lines) | host_files([one], fpgas)
     if linked := [one for one in _built(plan, phase) if prefix_of(one)]:
         data = json.loads(made[f"{folder_of(plan, linked[0].network.name)}/floorflow_plan.json"])
         folders = [f"{folder_of(plan, one.network.name)}/build" for one in linked]
-        made |= link_files(data, fpgas[0], networks_lines(linked), folders)
+        made |= link_files(data, fpgas[0], networks_lines(linked), folders) | host_files(linked, fpgas)
     return made
 
 

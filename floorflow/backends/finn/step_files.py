@@ -517,7 +517,9 @@ def link_files(
         ports="\n".join(lines),
         place="Explore" if data["single_slr"] else "SSI_SpreadLogic_high",
     )
-    shipped = {f"{way}/{name}": _shipped(name) for way, name in (("vitis", "link.sh"), ("vivado", "floorflow_report.tcl"))}
+    shipped = {
+        f"{way}/{name}": _shipped(name) for way, name in (("vitis", "link.sh"), ("vivado", "floorflow_report.tcl"))
+    }
     return {**shipped, "vitis/floorflow.cfg": config}
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from floorflow.verify.back_end import Files
 from floorflow.verify.files import shipped_file
-from floorflow.verify.finn.copies import MEANING, check_copies
+from floorflow.verify.finn.copies import MEANING, Places, check_copies, check_networks
 from floorflow.verify.finn.copies import NAME as LINKED_OTHERWISE
 from floorflow.verify.finn.engines import BuiltNetwork
 from floorflow.verify.finn.host import DATA, check_host
@@ -133,7 +133,7 @@ def check_floorplan_file(
     rows = {names[row["id"]]: row for row in built.rows.values()}
     for name, entry in [*_entries(engines, file, rows, findings), *inserted.items()]:
         where = f"{file} {name}"
-        if not _is_place(entry) or (entry["mem_port"] and not name.startswith("IODMA")):
+        if not is_place(entry) or (entry["mem_port"] and not name.startswith("IODMA")):
             message = f"expected integers {', '.join(NUMBERS)}, mem_port (empty but of DMA engines) and nothing else"
             findings.add("finn-entry-malformed", where, message)
             continue
@@ -148,12 +148,6 @@ def check_floorplan_file(
             message = f"partition {number} holds {', '.join(engine_at.values())} in several SLRs"
             findings.add("finn-kernel-split", file, message)
     _check_inserted(inserted, phase, built, file, findings)
-
-
-def _is_place(entry: object) -> bool:
-    if not isinstance(entry, dict) or {*entry} != {*NUMBERS, "mem_port"} or not isinstance(entry["mem_port"], str):
-        return False
-    return all(is_count(entry[key]) or (key, entry[key]) == ("slr", ANY_SLR) for key in NUMBERS)
 
 
 def _check_inserted(inserted: Record, phase: PhaseRecord, built: BuiltNetwork, file: str, findings: Findings) -> None:
@@ -173,13 +167,18 @@ def _check_inserted(inserted: Record, phase: PhaseRecord, built: BuiltNetwork, f
 
 
 HAND_WRITTEN = {
-    "vitis": {"{card}vitis/relink.sh": "relink.sh", "vivado/floorflow_report.tcl": "floorflow_report.tcl"},
+    "vitis": {
+        "{card}vitis/relink.sh": "relink.sh",
+        "vitis/link.sh": "link.sh",
+        "vivado/floorflow_report.tcl": "floorflow_report.tcl",
+    },
     "zynq": {
         "vivado/floorflow_zynq.tcl": "floorflow_zynq.tcl",
         "vivado/floorflow_report.tcl": "floorflow_report.tcl",
     },
 }
 """Shipped files of each way, by their paths in the plan's folder; of several cards each has a folder of its own."""
+UNBUILT = "cannot be built yet: "
 STEPS = "prop=run.impl_1.STEPS."
 HOOK = f"{STEPS}OPT_DESIGN.TCL.PRE=@HOOK@"
 AFTER_ROUTING = "POST_ROUTE_PHYS_OPT_DESIGN"
@@ -218,12 +217,24 @@ def check_links(phase: PhaseRecord, context: Mapping[str, Any], findings: Findin
 
 
 def check_flow_files(
-    plan: PlanRecord, phase: PhaseRecord, folder: Files, context: Mapping[str, Any], findings: Findings
+    plan: PlanRecord,
+    phase: PhaseRecord,
+    folder: Files,
+    context: Mapping[str, Any],
+    places: Mapping[str, Places],
+    *,
+    findings: Findings,
 ) -> None:
-    """Judge what is there: the platform, part and memory bank that are told, the hooks, and hand-written files."""
+    """Judge what is there: the platform, part and memory bank that are told, the hooks, and hand-written files.
+
+    ``places``: floorplan.json of each network, and what its nodes are called there by engine.
+    """
     several = len(plan["networks"]) > 1
-    if len(plan["phases"]) != 1 or (several and plan.get("replicas") is None):
+    linked = several and plan.get("replicas") is None
+    if len(plan["phases"]) != 1 or (linked and any(told.startswith(UNBUILT) for told in plan["warnings"])):
         return
+    if several:
+        _check_linked(plan, phase, folder, context, places, findings=findings)
     cards = [fpga["name"] for fpga in plan["platform"]["fpgas"]]
     for path in ("vitis/relink.sh", CONFIG) if len(cards) > 1 else ():
         if folder.exists(path):
@@ -234,14 +245,38 @@ def check_flow_files(
         if folder.exists(f"{prefix}{CONFIG}"):
             _check_config(phase, folder, context, (card, prefix), findings, is_of_copies=several)
     if folder.exists(CONFIG):
-        faults = check_copies(plan, phase, folder.text(CONFIG) or "", context["engines"]) if several else ()
-        for fault in faults:
-            findings.add(LINKED_OTHERWISE, folder.path(CONFIG), fault)
         _check_crossings(plan, phase, folder, context, findings)
     for fault in check_host(plan, phase, folder, context):
         findings.add(HOST_DIFFERS, folder.path(DATA), fault)
     if folder.exists("vivado/zynq_impl.tcl"):
         _check_zynq(folder, context, findings)
+
+
+def _check_linked(
+    plan: PlanRecord,
+    phase: PhaseRecord,
+    folder: Files,
+    context: Mapping[str, Any],
+    places: Mapping[str, Places],
+    *,
+    findings: Findings,
+) -> None:
+    """Judge the configuration by which v++ links copies, or several networks, for which nothing else does."""
+    faults: Iterable[str] = ()
+    if plan.get("replicas") is None:
+        text = folder.text(CONFIG) if folder.exists(CONFIG) else None
+        faults = ("is missing",) if text is None else check_networks(plan, phase, text, places)
+    elif folder.exists(CONFIG):
+        faults = check_copies(plan, phase, folder.text(CONFIG) or "", context["engines"])
+    for fault in faults:
+        findings.add(LINKED_OTHERWISE, folder.path(CONFIG), fault)
+
+
+def is_place(entry: object) -> bool:
+    """Whether an entry of floorplan.json has the keys and types that FINN reads."""
+    if not isinstance(entry, dict) or {*entry} != {*NUMBERS, "mem_port"} or not isinstance(entry["mem_port"], str):
+        return False
+    return all(is_count(entry[key]) or (key, entry[key]) == ("slr", ANY_SLR) for key in NUMBERS)
 
 
 def _check_shipped(prefix: str, folder: Files, findings: Findings) -> None:

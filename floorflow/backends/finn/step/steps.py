@@ -379,7 +379,7 @@ def _build_kernels(model: Any, cfg: Any, *, is_plus: bool) -> None:
             GiveUniqueNodeNames(f"{node.name}_"),
             PrepareIP(part, period),
             HLSSynthIP(),
-            CreateStitchedIP(part, period, node.name, True),
+            CreateStitchedIP(part, period, node.name, vitis=True),
             CreateVitisXO(node.name),
         ):
             kernel = kernel.transform(step)
