@@ -152,12 +152,13 @@ def _card_links(one: NetworkInPhase) -> list[dict[str, Any]]:
 
 def _is_part(plan: Plan) -> bool:
     """Whether a network's build is a part of a design: beside others, or in a region; copies are of one build."""
-    return (len(plan.networks) > 1 and bool(plan.unbuilt)) or plan.reconfigurable is not None
+    linked = (plan.targets is not None or plan.replicas is not None) and not plan.unbuilt
+    return (len(plan.networks) > 1 and not linked) or plan.reconfigurable is not None
 
 
 def prefix_of(one: NetworkInPhase) -> str:
     """Return what the names of a network's kernels begin with: of several that v++ links, none may have another's."""
-    if len(one.plan.networks) < 2 or one.plan.replicas is not None or one.plan.unbuilt:
+    if one.plan.targets is None or one.plan.unbuilt:
         return ""
     return f"network{one.plan.networks.index(one.network)}_"
 

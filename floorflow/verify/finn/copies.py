@@ -122,37 +122,58 @@ def check_networks(plan: PlanRecord, phase: PhaseRecord, text: str, places: Mapp
         yield from _unreached(found, units, dma)
 
 
-def _planned(phase: PhaseRecord, places: Places, host: str) -> tuple[Counter[str], Counter[str]]:
-    """Return the SLRs of a network's kernels, and the pairs of SLRs that its streams between kernels join."""
+@dataclass(frozen=True)
+class _Planned:
+    """SLRs of a network's kernels, the streams between them, and those over each boundary, by its lower SLR and way."""
+
+    slrs: Counter[str]
+    streams: int
+    crossings: Counter[str]
+
+
+def _planned(phase: PhaseRecord, places: Places, host: str) -> _Planned:
     entries, names = places
-    kernels = {entry["partition_id"]: _slr(entry) for name, entry in entries.items() if name != "Defaults"}
-    pairs = Counter[str]()
+    own = {name: entry for name, entry in entries.items() if name != "Defaults"}
+    held = {entry["partition_id"] for name, entry in own.items() if name in names.values() or name.startswith("IODMA")}
+    kernels = {entry["partition_id"]: _slr(entry) for entry in own.values()}
+    # A FIFO or converter that is a kernel by itself makes two streams of one.
+    streams, crossings = len(kernels.keys() - held), Counter[str]()
     for channel in phase["channels"]:
-        source, target = (entries.get(names.get(end, "")) for end in (channel["source"], channel["target"]))
+        source, target = (own.get(names.get(end, "")) for end in (channel["source"], channel["target"]))
         if (source or {}).get("partition_id", "host") != (target or {}).get("partition_id", "host"):
-            pairs[" to ".join(host if end is None else _slr(end) for end in (source, target))] += 1
-    return Counter(kernels.values()), pairs
+            streams += 1
+            crossings.update(_over(*(host if end is None else _slr(end) for end in (source, target))))
+    return _Planned(Counter(kernels.values()), streams, crossings)
+
+
+def _over(source: str, target: str) -> Iterator[str]:
+    """Yield the boundaries that a stream passes, with its way."""
+    low, high = (int(slr[3:]) if slr.startswith("SLR") and slr[3:].isdigit() else -1 for slr in (source, target))
+    way = "up" if low < high else "down"
+    yield from (f"{way} over SLR{slr}" for slr in range(min(low, high), max(low, high)) if min(low, high) >= 0)
 
 
 def _slr(entry: Mapping[str, Any]) -> str:
     return NOWHERE if entry["slr"] < 0 else f"SLR{entry['slr']}"
 
 
-def _of_network(
-    found: Links, own: Sequence[str], name: str, planned: tuple[Counter[str], Counter[str]]
-) -> Iterator[str]:
+def _of_network(found: Links, own: Sequence[str], name: str, planned: _Planned) -> Iterator[str]:
     """Yield where kernels or streams of a network lie elsewhere than planned."""
     slr = {unit: " and ".join(found.slrs.get(unit, [NOWHERE])) for unit in own}
-    pairs = Counter(f"{slr[a]} to {slr.get(b, 'another network')}" for a, _, b, _ in found.streams if a in slr)
-    for what, there, wanted in zip(
-        ("kernels lie in", "streams join"), (Counter(slr.values()), pairs), planned, strict=True
+    ends = [(slr[a], slr.get(b, NOWHERE)) for a, _, b, _ in found.streams if a in slr]
+    crossings = Counter(over for pair in ends for over in _over(*pair))
+    for what, there, wanted in (
+        ("kernels", Counter(slr.values()), planned.slrs),
+        ("streams", crossings, planned.crossings),
     ):
         if there != wanted:
-            yield f"{what} {_told(there)} in {name}, planned {_told(wanted)}"
+            yield f"{what} of {name} are {_told(there)}, planned {_told(wanted)}"
+    if len(ends) != planned.streams:
+        yield f"{len(ends)} streams join kernels of {name}, planned {planned.streams}"
 
 
 def _told(counts: Counter[str]) -> str:
-    return ", ".join(f"{count} x {what}" for what, count in sorted(counts.items()))
+    return ", ".join(f"{count} x {what}" for what, count in sorted(counts.items())) or "none"
 
 
 def _prefix(kernel: str) -> tuple[int, str]:

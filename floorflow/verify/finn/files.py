@@ -230,8 +230,8 @@ def check_flow_files(
     ``places``: floorplan.json of each network, and what its nodes are called there by engine.
     """
     several = len(plan["networks"]) > 1
-    linked = several and plan.get("replicas") is None
-    if len(plan["phases"]) != 1 or (linked and any(told.startswith(UNBUILT) for told in plan["warnings"])):
+    apart = plan.get("targets") is None or any(told.startswith(UNBUILT) for told in plan["warnings"])
+    if len(plan["phases"]) != 1 or (several and plan.get("replicas") is None and apart):
         return
     if several:
         _check_linked(plan, phase, folder, context, places, findings=findings)
