@@ -16,9 +16,9 @@ import floorflow as ff
 from floorflow.verify import check
 from tests.conftest import made_once
 from tests.plans import EXAMPLES, FAST, TFC
+from tests.verify.mutants import LINKED
 from tests.verify.planting import Mutant
 from tests.verify.tiny import write_folder
-from tests.verify.mutants import LINKED
 from tests.vitis_config import Card, Way, problems
 
 TOOL = """#!/bin/bash
@@ -30,11 +30,11 @@ echo bits > a.xclbin
 
 @pytest.fixture(scope="session")
 def both(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a plan of two networks on a U250, of which one is split over two SLRs."""
+    """Return a plan of two networks on a U250, both over several SLRs, with FIFOs at the boundaries."""
 
     def make(place: Path) -> Path:
         models = [TFC, EXAMPLES / "zoo" / "tfc.onnx"]
-        ff.plan(models, "alveo-u250", cap={"LUT": 0.25}, **FAST).save(place / "out")
+        ff.plan(models, "alveo-u250", cap={"LUT": 0.15}, **FAST).save(place / "out")
         return place / "out"
 
     return made_once(tmp_path_factory, "two_networks_linked", make)
@@ -65,7 +65,7 @@ def test_what_nothing_links_still_ends_at_stitched_ips() -> None:
     assert made.plan.warnings[0].startswith("cannot be built yet: FINN makes one design of one network")
     assert not [name for name in made.files if name.startswith(("vitis/", "host/"))]
     assert b"step_synthesize_bitfile" not in made.files["finn/tfc/build.py"]
-    assert Counter(item.name for item in made.plan.platform.infrastructure)["input_dma"] == 2
+    assert any("those of 1 more network are not charged" in told for told in made.plan.warnings)
 
 
 def test_v_takes_the_configuration(both: Path) -> None:

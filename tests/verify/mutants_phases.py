@@ -164,6 +164,7 @@ def load_that_takes_half_as_long(plan: Plan, files: Files) -> None:
 
 TARGETS = Registry()
 COPIES = Registry()
+LINKED = Registry()
 LINKS = "vitis/floorflow.cfg"
 HOST = "host/host.json"
 

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from floorflow.verify.back_end import Row
@@ -84,8 +85,8 @@ def _take(found: Links, line: str, number: int) -> None:
         found.streams.append((match[1], match[2], match[3], match[4]))
 
 
-Places = tuple[Mapping[str, Mapping[str, Any]], Mapping[str, str]]
-"""floorplan.json of a network, and what its nodes are called there by engine."""
+Places = tuple[Mapping[str, Mapping[str, Any]], Mapping[str, str], Mapping[str, Sequence[str]]]
+"""floorplan.json of a network, what its nodes are called there by engine, and the SLRs of each stream's slices."""
 
 
 def check_networks(plan: PlanRecord, phase: PhaseRecord, text: str, places: Mapping[str, Places]) -> Iterator[str]:
@@ -115,7 +116,7 @@ def check_networks(plan: PlanRecord, phase: PhaseRecord, text: str, places: Mapp
         units = list(own.values())
         dma = [unit for unit in units if unit.startswith(DMA)]
         yield from _of_network(
-            found, units, name, _planned(phase, places.get(name, ({}, {})), NOWHERE if free else host["slr"])
+            found, units, name, _planned(phase, places.get(name, ({}, {}, {})), NOWHERE if free else host["slr"])
         )
         yield from _of_dma(found, dma, fpga["host_memory"] or None, None if free else host["slr"])
         yield from _of_ends(phase, dma, name)
@@ -124,7 +125,7 @@ def check_networks(plan: PlanRecord, phase: PhaseRecord, text: str, places: Mapp
 
 @dataclass(frozen=True)
 class _Planned:
-    """SLRs of a network's kernels, the streams between them, and those over each boundary, by its lower SLR and way."""
+    """SLRs of a network's kernels, the streams between them, and the pairs of different SLRs that these join."""
 
     slrs: Counter[str]
     streams: int
@@ -132,7 +133,7 @@ class _Planned:
 
 
 def _planned(phase: PhaseRecord, places: Places, host: str) -> _Planned:
-    entries, names = places
+    entries, names, slices = places
     own = {name: entry for name, entry in entries.items() if name != "Defaults"}
     held = {entry["partition_id"] for name, entry in own.items() if name in names.values() or name.startswith("IODMA")}
     kernels = {entry["partition_id"]: _slr(entry) for entry in own.values()}
@@ -142,15 +143,14 @@ def _planned(phase: PhaseRecord, places: Places, host: str) -> _Planned:
         source, target = (own.get(names.get(end, "")) for end in (channel["source"], channel["target"]))
         if (source or {}).get("partition_id", "host") != (target or {}).get("partition_id", "host"):
             streams += 1
-            crossings.update(_over(*(host if end is None else _slr(end) for end in (source, target))))
+            first, last = (host if end is None else _slr(end) for end in (source, target))
+            crossings.update(_apart([first, *slices.get(channel["name"], ()), last]))
     return _Planned(Counter(kernels.values()), streams, crossings)
 
 
-def _over(source: str, target: str) -> Iterator[str]:
-    """Yield the boundaries that a stream passes, with its way."""
-    low, high = (int(slr[3:]) if slr.startswith("SLR") and slr[3:].isdigit() else -1 for slr in (source, target))
-    way = "up" if low < high else "down"
-    yield from (f"{way} over SLR{slr}" for slr in range(min(low, high), max(low, high)) if min(low, high) >= 0)
+def _apart(slrs: Sequence[str]) -> Iterator[str]:
+    """Yield the pairs of different SLRs next to one another on the way of a stream."""
+    yield from (f"{one} to {other}" for one, other in pairwise(slrs) if one != other)
 
 
 def _slr(entry: Mapping[str, Any]) -> str:
@@ -161,7 +161,7 @@ def _of_network(found: Links, own: Sequence[str], name: str, planned: _Planned) 
     """Yield where kernels or streams of a network lie elsewhere than planned."""
     slr = {unit: " and ".join(found.slrs.get(unit, [NOWHERE])) for unit in own}
     ends = [(slr[a], slr.get(b, NOWHERE)) for a, _, b, _ in found.streams if a in slr]
-    crossings = Counter(over for pair in ends for over in _over(*pair))
+    crossings = Counter(pair for own_ends in ends for pair in _apart(own_ends))
     for what, there, wanted in (
         ("kernels", Counter(slr.values()), planned.slrs),
         ("streams", crossings, planned.crossings),
@@ -231,6 +231,14 @@ def _of_ports(found: Links) -> Iterator[str]:
     yield from (f"{unit} is no compute unit" for unit in sorted(absent))
     ports = Counter(end for a, i, b, j in found.streams for end in (f"{a}.{i}", f"{b}.{j}"))
     yield from (f"{port} is joined {count} times" for port, count in ports.items() if count > 1)
+    numbers: dict[tuple[str, str], set[int]] = {}
+    for port in ports:
+        unit, _, name = port.partition(".")
+        way, _, number = name.rpartition("_")
+        numbers.setdefault((unit, way), set()).add(int(number))
+    for (unit, way), own in numbers.items():
+        if own != set(range(len(own))):
+            yield f"{unit} has {len(own)} ports {way} in use, with the numbers {sorted(own)}: FINN counts them from 0"
     yield from (
         f"{a} sends to {b}, which is of another copy or network"
         for a, _, b, _ in found.streams

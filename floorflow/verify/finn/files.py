@@ -189,6 +189,29 @@ INSERTED = "param=compiler.userPostSysLinkOverlayTcl=@INSERT@"
 CONFIG, CROSSINGS_FILE, SLICE_LIBRARY = "vitis/floorflow.cfg", "vitis/crossings.tcl", "floorflow_crossings.tcl"
 _Crossed = tuple[str, str, int]
 _CROSSED = re.compile(r" +\{(SLR\d+) (SLR\d+) (\d+) \{[^{}]*\}\}")
+SETTINGS = ("IS_ENABLED", "ARGS.DIRECTIVE", "TCL.PRE", "TCL.POST")
+_PHYSICAL = (
+    "Default Explore ExploreWithHoldFix ExploreWithAggressiveHoldFix AggressiveExplore AlternateReplication "
+    "AggressiveFanoutOpt AddRetime AlternateFlowWithRetiming RuntimeOptimized"
+)
+DIRECTIVES = {
+    "OPT_DESIGN": (
+        "Default Explore ExploreArea ExploreSequentialArea ExploreWithRemap AddRemap NoBramPowerOpt RuntimeOptimized"
+    ),
+    "PLACE_DESIGN": (
+        "Default Explore WLDrivenBlockPlacement EarlyBlockPlacement ExtraNetDelay_high ExtraNetDelay_low "
+        "SSI_SpreadLogic_high SSI_SpreadLogic_low SSI_SpreadSLLs SSI_BalanceSLLs SSI_BalanceSLRs SSI_HighUtilSLRs "
+        "AltSpreadLogic_high AltSpreadLogic_medium AltSpreadLogic_low ExtraPostPlacementOpt ExtraTimingOpt "
+        "RuntimeOptimized Quick"
+    ),
+    "PHYS_OPT_DESIGN": _PHYSICAL,
+    "ROUTE_DESIGN": (
+        "Default Explore AggressiveExplore NoTimingRelaxation MoreGlobalIterations HigherDelayCost "
+        "AdvancedSkewModeling AlternateCLBRouting RuntimeOptimized Quick"
+    ),
+    "POST_ROUTE_PHYS_OPT_DESIGN": _PHYSICAL,
+}
+"""Directives of the steps of an implementation run (UG904)."""
 FLOW_FINDINGS = {
     LINKED_OTHERWISE: MEANING,
     HOST_DIFFERS: HOST_MEANING,
@@ -308,6 +331,9 @@ def _check_config(
     # What is reported before the last step is no more true of what goes onto the card.
     for line in sorted({HOOK, f"{STEPS}{last}.TCL.POST=@REPORT@"} - {*lines}):
         findings.add("flow-file-differs", folder.path(path), f"lacks the line: {line}")
+    dies = len({slr for name, (_, slr) in context["slots"].items() if name.startswith(f"{card[0]}.")})
+    for fault in _directive_faults(lines, dies):
+        findings.add("flow-file-differs", folder.path(path), fault)
     told = [line.removeprefix("# platform: ") for line in lines if line.startswith("# platform: ")]
     if len(told) != 1 or told[0] != (context["shells"].get(card[0]) or None):
         findings.add("flow-file-differs", folder.path(path), f"is for the platform {told}, which {card[0]} has not")
@@ -321,6 +347,22 @@ def _check_config(
             findings.add("flow-file-differs", folder.path(path), f"{line}: the output leaves from {fpga}")
         elif line.startswith("sp=") and port != memory:
             findings.add("flow-file-differs", folder.path(path), f"{line}: the plan's bank is {memory or 'none'}")
+
+
+def _directive_faults(lines: Iterable[str], dies: int) -> Iterator[str]:
+    """Yield what Vivado would refuse of what is set for its steps, on so many dies."""
+    seen: Counter[str] = Counter()
+    for line in lines:
+        if not line.startswith(STEPS):
+            continue
+        key, _, value = line.removeprefix(STEPS).partition("=")
+        step, _, what = key.partition(".")
+        seen[key] += 1
+        known = DIRECTIVES.get(step, "").split()
+        if not known or what not in SETTINGS or not value or seen[key] > 1:
+            yield f"{line}: no setting of a step of Vivado, or set twice"
+        elif what == "ARGS.DIRECTIVE" and (value not in known or (value.startswith("SSI_") and dies < 2)):
+            yield f"{line}: {step} has no directive {value}, or it is for dies of several SLRs"
 
 
 def _check_crossings(

@@ -220,7 +220,9 @@ def files(
             names = engines_when_placed(built, phase["channels"])
             check_floorplan_file(places, phase, built, names, folder.path(path), findings=found)
             entries = {name: entry for name, entry in places.items() if is_place(entry)}
-            placed[built.folder.partition("/")[2]] = (entries, names)
+            streams = (folder.json(f"{built.folder}/floorflow_plan.json") or {}).get("streams", ())
+            slices = {one["name"]: [f"SLR{slr}" for _, slr in one["slices"]] for one in streams}
+            placed[built.folder.partition("/")[2]] = (entries, names, slices)
         check_styles(folder, plan, built, found)
         check_fifo_file(folder, phase, built, context["options"], found)
         check_step_plan(folder, phase, built, context["slots"], found)
