@@ -406,6 +406,12 @@ class Network:
         planned, each = self.facts["planned"], -(-frames // len(self.copies))
         return float(planned["latency_us"] / 1e6 + (each - 1) * len(self.copies) / planned["fps"])
 
+    def within(self, seconds: float) -> int:
+        """Return how many frames are planned to take no longer, at least one in each copy."""
+        planned, count = self.facts["planned"], len(self.copies)
+        after = max(0.0, seconds - planned["latency_us"] / 1e6)
+        return count * (1 + int(after * planned["fps"] / count + 1e-6))
+
     def batch(self, boards: Mapping[str, Board], frames: int) -> Batch:
         """Put some frames into memory, the n-th in that of copy n modulo their number."""
         sizes = [_bytes(self.facts[way]) for way in ("input", "output")]
@@ -663,8 +669,7 @@ class Run:
     def _together(self) -> list[tuple[Network, int]]:
         """Return frames of each network of which all are planned to take as long, no more than each has."""
         seconds = min(one.seconds(one.frames) for one in self.networks)
-        rates = [(one, one.facts["planned"]["fps"]) for one in self.networks]
-        return [(one, max(1, min(one.frames, int(seconds * fps)))) for one, fps in rates]
+        return [(one, min(one.frames, one.within(seconds))) for one in self.networks]
 
     def _all_at_once(self) -> Iterator[str]:
         counts = self._together()
