@@ -1,9 +1,9 @@
 """A strict reader of v++'s configuration files, by the syntax of UG1393: what it refuses or leaves unconnected.
 
 A file has options by themselves, then sections; each line is ``key=value``. In [connectivity]: ``nk=<kernel>:<count>``
-with ``:<unit>`` for each joined by dots, ``sc=<unit>.<port>:<unit>.<port>``, ``sp=<unit>.<port>:<bank>``,
-``slr=<unit>:<SLR>`` and ``connect=<pin>:<pin>``; in [clock] ``freqHz=<hertz>:<unit>.<pin>``. Several files are read as
-one, as v++ reads several ``--config``.
+with ``:<unit>`` for each joined by dots, ``sc=<unit>.<port>:<unit>.<port>`` (``stream_connect`` is the same),
+``sp=<unit>.<port>:<bank>``, ``slr=<unit>:<SLR>`` and ``connect=<pin>:<pin>``; in [clock]
+``freqHz=<hertz>:<unit>.<pin>``. Several files are read as one, as v++ reads several ``--config``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ KEYS = {
     "": {"platform", "debug", "kernel_frequency", "optimize", "report_level", "save-temps", "target", "temp_dir"},
     "advanced": {"misc", "param", "prop"},
     "clock": {"defaultFreqHz", "defaultID", "defaultTolerance", "freqHz", "id", "tolerance"},
-    "connectivity": {"connect", "nk", "sc", "slr", "sp"},
+    "connectivity": {"connect", "nk", "sc", "slr", "sp", "stream_connect"},
     "debug": {"chipscope", "list_ports", "protocol"},
     "vivado": {"impl.jobs", "impl.strategies", "param", "prop", "synth.jobs"},
 }
@@ -191,6 +191,7 @@ def _setting(value: str, _read: Read) -> Iterator[str]:
 READERS: dict[str, Callable[[str, Read], Iterator[str]]] = {
     "nk": _units,
     "sc": _stream,
+    "stream_connect": _stream,
     "sp": _memory,
     "slr": _place,
     "connect": _wire,

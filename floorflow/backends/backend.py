@@ -456,7 +456,7 @@ class Backend(Protocol):
         return f"estimates of back end {self.name}"
 
     def links_copies(self, boards: Mapping[str, str], /) -> bool:
-        """Whether one build serves several copies of a network on boards with these shells, empty for none."""
+        """Whether what is emitted links several copies, or networks, for boards with these shells, empty for none."""
         return False
 
     def steps(self, plan: Plan, phase: int, free: Resources, /) -> Iterable[str]:

@@ -84,6 +84,15 @@ class Plan(PlanModel):
         return [] if self.replicas is None else [copy.memory for copy in self.replicas.placed]
 
     @property
+    def beside(self) -> list[str | None]:
+        """The memory channels of what has DMA engines of its own on a card, None for where the host's streams end.
+
+        That are copies of a network, or several networks; nothing where one network is there or several cards are.
+        """
+        alike = self.targets is not None and len(self.platform.fpgas) == 1
+        return [None] * len(self.networks) if alike else self.copy_memories
+
+    @property
     def only_network(self) -> NetworkEntry:
         """The network of a plan that has one; InputError if it has several."""
         return _only(self.networks, "networks")

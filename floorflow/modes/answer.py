@@ -64,8 +64,8 @@ class Question:
         if not isinstance(known, KeptPlan):
             return known if isinstance(known, Refused) else None
         plan = Plan.model_validate_json(known.files["plan.json"])
-        asked, hosts = self.run.request, plan.copy_memories
-        asked = asked.changed(host_port=hosts[0], replicas=None) if hosts else asked
+        asked, hosts = self.run.request, plan.beside
+        asked = asked.changed(host_port=hosts[0], replicas=None) if plan.copy_memories else asked
         platform = platform_of(asked, len(plan.platform.fpgas), hosts)
         return PlanWithFiles(plan, platform, dict(known.files), extras=_not_kept if known.has_extras else None)
 

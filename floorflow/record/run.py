@@ -101,7 +101,8 @@ def record_runs(
     notes = dict.fromkeys(note for own in contexts for note in own.dataflow.notes)
     above = [entry for run in runs for part in run.parts for entry in lifted(run.name, part)]
     boards = {fpga.board.name: fpga.board.shell.name if fpga.board.shell else "" for fpga in target.fpgas}
-    built = 1 if replicas is not None and context.backend.links_copies(boards) else len(networks)
+    linked = replicas is not None or (targets is not None and len(fpgas) == 1)
+    built = 1 if linked and context.backend.links_copies(boards) else len(networks)
     power = power_of(platform, phases, options.clock_mhz, 1 if replicas is None else replicas.cards)
     warnings = _unbuilt(context, platform, phases, built, in_regions=regions is not None)
     if warnings:

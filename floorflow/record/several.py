@@ -186,10 +186,11 @@ def _targets(found: SeveralFound) -> TargetsEntry:
 
 
 def _not_charged(found: SeveralFound) -> list[str]:
-    """Say what several networks need and the board's infrastructure holds once."""
+    """Say what several networks need and the infrastructure holds once: in a fixed place, or on several cards."""
     more = len(found.networks.targets) - 1
     held = [item.name for item in found.context.platform.infrastructure if "dma" in item.name.lower()]
-    if not held:
+    alone = len(found.context.platform.fpgas) == 1
+    if not held or (alone and len({*held}) < len(held)):
         return []
     of = f"{more} more network{'s' * (more > 1)}"
     return [f"infrastructure holds the DMA engines of one network ({', '.join(held)}); those of {of} are not charged"]

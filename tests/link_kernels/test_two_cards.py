@@ -187,8 +187,8 @@ def test_each_card_has_its_part_of_the_network(folder: Path, plan: Plan) -> None
         home = {name: plan.fpga_of[slot] for name, slot in plan.phases[0].partition.assignment.items()}
         own = [c for c in plan.phases[0].channels if c.name in deep and home[c.fifo_module] == fpga]
         assert {c.name: c.fifo_depth for c in own}.items() <= deep.items()
-        assert '"floorflow_kernels' not in (folder / fpga / "finn/build.py").read_text()
-        assert "floorflow_step.floorflow_kernels" in (folder / fpga / "finn/build.py").read_text()
+        assert '"floorflow_card_kernels' not in (folder / fpga / "finn/build.py").read_text()
+        assert "floorflow_step.floorflow_card_kernels" in (folder / fpga / "finn/build.py").read_text()
     slots = plan.phases[0].slot_of
     assert found == {
         name: (plan.fpga_of[slots[name]], dict(e.attributes)) for name, e in plan.phases[0].engines.items()

@@ -1,7 +1,8 @@
 """Runs inside FINN+'s environment: a build by a plan's build.yaml, with what needs Vivado left out.
 
 Node names, kernels and their order are FINN+'s own: its steps, InsertDWC, InsertFIFO, InsertIODMA, SpecializeLayers,
-Floorplan and CreateDataflowPartition run; PrepareIP, HLSSynthIP, CreateStitchedIP and CreateVitisXO do nothing.
+Floorplan and CreateDataflowPartition run; PrepareIP, HLSSynthIP and CreateStitchedIP do
+nothing, CreateVitisXO leaves an empty file.
 """
 
 import importlib
@@ -46,6 +47,22 @@ class EmptyStitch(Nothing):
         return model, False
 
 
+class EmptyXo(Nothing):
+    """What leaves an empty file in the place of a packaged kernel."""
+
+    def __init__(self, ip_name: str) -> None:
+        """Take the kernel's name, as the real one."""
+        super().__init__()
+        self.ip_name = ip_name
+
+    def apply(self, model: Any) -> Any:
+        """Name the file, as the real one does."""
+        path = Path(WORK) / f"{self.ip_name}.xo"
+        path.write_text("")
+        model.set_metadata_prop("vitis_xo", str(path))
+        return model, False
+
+
 def load_steps() -> Any:
     """Import FINN+'s steps without its simulator and without Vivado."""
     from finn import xsi
@@ -59,7 +76,7 @@ def load_steps() -> Any:
         for name in VIVADO:
             if hasattr(module, name):
                 setattr(module, name, Nothing)
-    xos.check_vitis_envvars = lambda: None
+    xos.check_vitis_envvars, xos.CreateVitisXO = (lambda: None), EmptyXo
     aurora = importlib.import_module("finn.transformation.fpgadataflow.multifpga.aurora.prepare_aurora")
     aurora.PrepareAuroraFlow.__init__, aurora.PrepareAuroraFlow.package_single = without_aurora, one_aurora
     steps.step_hw_codegen = steps.step_hw_ipgen = lambda model, cfg, parent_node=None: model

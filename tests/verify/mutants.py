@@ -12,7 +12,7 @@ from tests.verify import (
     mutants_streams,
     planting,
 )
-from tests.verify.mutants_phases import AT_MEMORY, COPIES, PHASES, RECONFIGURED, TARGETS
+from tests.verify.mutants_phases import AT_MEMORY, COPIES, LINKED, PHASES, RECONFIGURED, TARGETS
 from tests.verify.mutants_regions import REGIONS
 from tests.verify.mutants_resource_plan import ON_RESOURCES
 from tests.verify.planting import ONE_NETWORK, Files, Mutant, NotApplicable, Plan
@@ -25,6 +25,7 @@ for registry, section in (
     (RECONFIGURED, "reconfigured"),
     (TARGETS, "targets"),
     (COPIES, "copies"),
+    (LINKED, "linked"),
 ):
     registry.rows(section, planting, mutants_phases)
 REGIONS.rows("regions", planting, mutants_regions)
@@ -42,6 +43,7 @@ __all__ = [
     "AT_MEMORY",
     "COPIES",
     "FAMILIES",
+    "LINKED",
     "MUTANTS",
     "ON_RESOURCES",
     "RECONFIGURED",

@@ -125,6 +125,7 @@ BUFFERS = "phases/p1/buffers.json"
 
 TARGETS = Registry()
 COPIES = Registry()
+LINKED = Registry()
 LINKS = "vitis/floorflow.cfg"
 HOST = "host/host.json"
 

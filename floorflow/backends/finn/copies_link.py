@@ -1,8 +1,8 @@
-"""v++'s connections for equal copies of a network on a card: every kernel so many times, each copy's streams and SLRs.
+"""v++'s connections for copies of a network, or several networks, on a card: kernels, and each one's streams and SLRs.
 
 One build of FINN makes the kernels (XOs), whose ports are numbered as FINN numbers them where it links; DMA engines are
 idma0 and odma0 there (VitisLink of FINN main), or idma_0 and odma_0 (BuildBasicVitisLinkConfig of FINN+). Compute units
-of copy k are called as FINN calls its one, and ``_k``.
+of copy or network k are called as FINN calls its one, and ``_k``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cached_property
 from floorflow.backends.finn.step.graph import BuiltNode
 from floorflow.backends.finn.step.kernels import PREFIX, kernel_order
 from floorflow.backends.finn.step.settings import placements
-from floorflow.backends.finn.step_data import Foreseen, NetworkInPhase, foreseen
+from floorflow.backends.finn.step_data import ANY_SLR, Foreseen, NetworkInPhase, foreseen, prefix_of
 from floorflow.facts.replicas import CopyEntry
 
 
@@ -85,11 +85,27 @@ def copies_lines(one: NetworkInPhase, copies: Sequence[CopyEntry]) -> list[str]:
         for number, unit in kernels.units.items()
     ]
     for k, copy in enumerate(copies):
-        lines += [f"slr={unit}_{k}:SLR{kernels.slr[number] + away[k]}" for number, unit in kernels.units.items()]
-        dma = [unit for number, unit in kernels.units.items() if kernels.members[number][0].is_dma]
-        lines += [f"sp={unit}_{k}.m_axi_gmem0:{copy.memory}" for unit in dma if copy.memory is not None]
-        lines += [
-            f"stream_connect={kernels.units[a]}_{k}.m_axis_{i}:{kernels.units[b]}_{k}.s_axis_{j}"
-            for a, i, b, j in kernels.streams
-        ]
+        lines += _lines_of(kernels, k, away[k], copy.memory)
     return lines
+
+
+def networks_lines(each: Sequence[NetworkInPhase]) -> list[str]:
+    """Return the section of connections for several networks: each has kernels of its own, of names of its own."""
+    lines = []
+    for k, one in enumerate(each):
+        kernels = Kernels(foreseen(one))
+        lines += [f"nk={prefix_of(one)}{PREFIX}{number}:1:{unit}_{k}" for number, unit in kernels.units.items()]
+        lines += _lines_of(kernels, k, 0, one.plan.platform.fpgas[0].host_memory)
+    return lines
+
+
+def _lines_of(kernels: Kernels, k: int, away: int, memory: str | None) -> Iterator[str]:
+    """Yield SLRs, memory channel and streams of copy or network ``k``, ``away`` SLRs above the first copy."""
+    for number, unit in kernels.units.items():
+        if kernels.slr[number] != ANY_SLR:
+            yield f"slr={unit}_{k}:SLR{kernels.slr[number] + away}"
+    for number, unit in kernels.units.items():
+        if kernels.members[number][0].is_dma and memory is not None:
+            yield f"sp={unit}_{k}.m_axi_gmem0:{memory}"
+    for a, i, b, j in kernels.streams:
+        yield f"stream_connect={kernels.units[a]}_{k}.m_axis_{i}:{kernels.units[b]}_{k}.s_axis_{j}"

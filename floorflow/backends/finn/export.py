@@ -12,7 +12,7 @@ from typing import Any
 from floorflow.backends.builds import Binding
 from floorflow.backends.finn.card_builds import is_built_by_card, link_script
 from floorflow.backends.finn.config import as_json
-from floorflow.backends.finn.copies_link import copies_lines
+from floorflow.backends.finn.copies_link import copies_lines, networks_lines
 from floorflow.backends.finn.host_files import host_files
 from floorflow.backends.finn.made_graph import fifo_config
 from floorflow.backends.finn.options import FinnOptions
@@ -20,8 +20,8 @@ from floorflow.backends.finn.specialise import PREFERENCE
 from floorflow.backends.finn.step.bind import as_files, bind_kernels
 from floorflow.backends.finn.step.kernel_files import Kernels, read_partitions, read_whole
 from floorflow.backends.finn.step.settings import LEAST_DEPTH, fifo_ports
-from floorflow.backends.finn.step_data import NetworkInPhase, foreseen, networks_in
-from floorflow.backends.finn.step_files import flow_files, step_files
+from floorflow.backends.finn.step_data import NetworkInPhase, foreseen, networks_in, prefix_of
+from floorflow.backends.finn.step_files import flow_files, link_files, step_files
 from floorflow.errors import InputError
 from floorflow.facts import Plan
 from floorflow.facts.links import LinkEnd, Links
@@ -72,7 +72,7 @@ def bound_files(plan: Plan, phase: int, fpgas: Sequence[Mapping[str, Any]], libr
             copies = None if len(plan.networks) == 1 else plan.replicas
             lines = None if copies is None else copies_lines(one, copies.placed)
             data = json.loads(own["floorflow_plan.json"])
-            made |= flow_files(data, fpgas, with_slices=slices, copies=lines) | host_files(one, fpgas)
+            made |= flow_files(data, fpgas, with_slices=slices, copies=lines) | host_files([one], fpgas)
     for part in _cards(plan, phase):
         (fpga,) = (fpga for fpga in fpgas if fpga["name"] == part.fpga)
         own = step_files(part, [fpga], library, known_fifos=_knows_fifos(part))
@@ -81,6 +81,10 @@ def bound_files(plan: Plan, phase: int, fpgas: Sequence[Mapping[str, Any]], libr
     if is_built_by_card(plan):
         shells = {str(fpga["name"]): str(fpga["platform"]) for fpga in fpgas}
         made |= {f"{end.fpga}/link.sh": link_script(plan, end.fpga, shells[end.fpga]) for end in _ends(plan, phase)}
+    if linked := [one for one in _built(plan, phase) if prefix_of(one)]:
+        data = json.loads(made[f"{folder_of(plan, linked[0].network.name)}/floorflow_plan.json"])
+        folders = [f"{folder_of(plan, one.network.name)}/build" for one in linked]
+        made |= link_files(data, fpgas[0], networks_lines(linked), folders) | host_files(linked, fpgas)
     return made
 
 

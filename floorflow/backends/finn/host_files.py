@@ -10,7 +10,7 @@ from typing import Any
 from floorflow.backends.finn.card_builds import is_built_by_card
 from floorflow.backends.finn.names import RUNTIME_WEIGHTS, VERSION_NAMES
 from floorflow.backends.finn.read.ports import input_type, output_type
-from floorflow.backends.finn.step_data import NetworkInPhase, finn_of
+from floorflow.backends.finn.step_data import NetworkInPhase, finn_of, prefix_of
 from floorflow.facts import ChannelEntry, Plan
 from floorflow.facts.topology import linked_streams
 
@@ -34,39 +34,55 @@ def _ends(one: NetworkInPhase) -> list[list[ChannelEntry]]:
     return [[c for c in one.channels if c.ends[side].outside is not None] for side in (0, 1)]
 
 
-def host_files(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return host/run.py and what it reads; nothing of a network that the script does not run."""
-    if not runs(one):
+def host_files(each: Sequence[NetworkInPhase], fpgas: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return host/run.py and what it reads of networks on the same cards; nothing if it does not run one of them."""
+    if not all(map(runs, each)):
         return {}
-    plan = one.plan
-    zynq = not any(fpga["platform"] for fpga in fpgas)
-    into, out = (_end(one, *side, at_input=number == 0) for number, side in enumerate(_ends(one)))
-    is_plus = finn_of(plan) == "plus"
+    plan, one = each[0].plan, each[0]
     script = (Path(__file__).parent / "host" / "run.py").read_text(encoding="utf-8")
+    by_card = is_built_by_card(plan)
+    first, *others = (_network(each[k], fpgas, k) for k in range(len(each)))
     content = {
         "schema": SCHEMA,
-        "network": one.network.name if plan.replicas is None else plan.replicas.network,
         "tool": VERSION_NAMES[finn_of(plan)],
         "clock_mhz": plan.summary.clock_mhz,
-        "zynq": zynq,
+        "zynq": not any(fpga["platform"] for fpga in fpgas),
         "linked": len(plan.platform.fpgas) > 1,
-        "bitstreams": "." if is_built_by_card(plan) else "finn/build/bitfile",
-        "driver": "finn/build/driver",
-        "linked_by": _HINT_OF_CARDS if is_built_by_card(plan) else _HINT if plan.replicas is None else _HINT_OF_COPIES,
-        "cards": list(_cards(one, fpgas, is_plus=is_plus)),
-        "copies": list(_copies(plan, is_plus=is_plus and not zynq)),
-        "input": into,
-        "output": out,
-        "planned": _planned(one),
-        "written_weights": [n for n, folded in one.folding.items() if folded.attributes.get(RUNTIME_WEIGHTS) == 1],
+        "bitstreams": "." if by_card else "vitis/link" if others else "finn/build/bitfile",
+        "linked_by": _hint(plan, by_card=by_card, beside=bool(others)),
+        "cards": list(_cards(one, fpgas, is_plus=finn_of(plan) == "plus")),
+        **first,
+        **({"beside": others} if others else {}),
         "told": list(plan.warnings),
     }
     return {"host/run.py": script, "host/host.json": json.dumps(content, indent=1) + "\n"}
 
 
+def _network(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]], number: int) -> dict[str, Any]:
+    """Return what a network, the ``number``-th on its cards, takes and gives, where, and how fast."""
+    plan, zynq = one.plan, not any(fpga["platform"] for fpga in fpgas)
+    into, out = (_end(one, *side, at_input=place == 0) for place, side in enumerate(_ends(one)))
+    return {
+        "network": one.network.name if plan.replicas is None else plan.replicas.network,
+        "driver": f"finn/{one.network.name}/build/driver" if prefix_of(one) else "finn/build/driver",
+        "copies": list(_copies(one, number, is_plus=finn_of(plan) == "plus" and not zynq)),
+        "input": into,
+        "output": out,
+        "planned": _planned(one),
+        "written_weights": [n for n, folded in one.folding.items() if folded.attributes.get(RUNTIME_WEIGHTS) == 1],
+    }
+
+
 _HINT = "it holds another design: give the bitstreams of this plan's build"
 _HINT_OF_CARDS = "link.sh in the card's folder links it"
+_HINT_OF_NETWORKS = "vitis/link.sh links the kernels of all networks: give --bitstream CARD=LINK_DIR/a.xclbin"
 _HINT_OF_COPIES = "vitis/relink.sh links all copies: give --bitstream CARD=LINK_DIR/a.xclbin"
+
+
+def _hint(plan: Plan, *, by_card: bool, beside: bool) -> str:
+    if by_card or beside:
+        return _HINT_OF_CARDS if by_card else _HINT_OF_NETWORKS
+    return _HINT if plan.replicas is None else _HINT_OF_COPIES
 
 
 def _end(one: NetworkInPhase, channel: ChannelEntry, *, at_input: bool) -> dict[str, Any]:
@@ -104,21 +120,23 @@ def _cards(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]], *, is_plus: 
         name = f"fpga{number}"
         device = number if plan.replicas is None else 0
         file = f"finn-accel{f'-{device}' if is_plus else ''}.xclbin" if fpga["platform"] else "finn-accel.bit"
-        file = f"{name}/{name}.xclbin" if by_card else file
+        file = f"{name}/{name}.xclbin" if by_card else "a.xclbin" if prefix_of(one) else file
         own = dict(sorted(links.get(name, {}).items()))
         tests = {unit.replace("aurora_flow", "link"): cable for unit, cable in own.items()}
         row = {"name": name, "board": fpga["board"], "bitstream": file, "links": own}
         yield row | ({"tests": tests} if by_card else {})
 
 
-def _copies(plan: Plan, *, is_plus: bool) -> Iterator[dict[str, Any]]:
+def _copies(one: NetworkInPhase, network: int, *, is_plus: bool) -> Iterator[dict[str, Any]]:
     """Yield each copy's DMA engines with their cards: the host's input is at the first, its output at the last."""
+    plan = one.plan
     between, found = "_" if is_plus else "", plan.replicas
     units = [f"{way}dma{between}0" for way in "io"]
     if found is None:
         ends = [plan.platform.fpgas[place].name for place in (0, -1)]
-        copy = {way: [card, unit] for way, card, unit in zip(("input", "output"), ends, units, strict=True)}
-        yield {"name": plan.only_network.name, **copy, "suffix": ""}
+        suffix = f"_{network}" if prefix_of(one) else ""
+        copy = {way: [card, unit + suffix] for way, card, unit in zip(("input", "output"), ends, units, strict=True)}
+        yield {"name": one.network.name, **copy, "suffix": suffix}
         return
     for number in range(found.copies):
         card, place = divmod(number, len(found.placed))

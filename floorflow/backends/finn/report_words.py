@@ -11,7 +11,7 @@ from floorflow.backends.finn.host_files import runs
 from floorflow.backends.finn.names import NAMED_HLS
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.specialise import PREFERENCE
-from floorflow.backends.finn.step_data import networks_in
+from floorflow.backends.finn.step_data import networks_in, prefix_of
 from floorflow.dataflow.model import FoldedDataflow, Stream
 from floorflow.errors import some
 from floorflow.facts import EngineEntry, Plan
@@ -47,6 +47,12 @@ def faster_by_hand(engines: Sequence[EngineEntry]) -> str:
     return f"a smaller feature map than {some(sorted(set(sizes)))}" if all(sizes) else ""
 
 
+def _run(plan: Plan, phase: int, folder: Path) -> str:
+    """Return how the built design is run, nothing where the script does not run it."""
+    each = networks_in(plan, phase)[: None if plan.replicas is None else 1]
+    return f"; {folder / 'host/run.py'} --dry-run says how it is run" if all(map(runs, each)) else ""
+
+
 def next_step(plan: Plan, phase: int, folder: Path) -> str:
     """Return how FINN builds each network in a phase, whose files lie in ``folder``."""
     plus = isinstance(plan.options.backend_options, FinnOptions) and plan.options.backend_options.finn == "plus"
@@ -54,9 +60,9 @@ def next_step(plan: Plan, phase: int, folder: Path) -> str:
     if plan.replicas is not None:
         files = files[:1]
     one = networks_in(plan, phase)[0]
-    run = f"; {folder / 'host/run.py'} --dry-run says how it is run" if runs(one) else ""
     names = ", ".join(str(file / ("build.yaml" if plus else "build.py")) for file in files)
     tool = "FINN+" if plus else "FINN"
+    run = _run(plan, phase, folder)
     if plan.build_ends and len(plan.platform.fpgas) > 1:
         told = f"{folder / 'topology.json'} says who talks to whom"
         return f"{tool}: {names} makes a bitstream for each card; {told}{run}"
@@ -64,7 +70,9 @@ def next_step(plan: Plan, phase: int, folder: Path) -> str:
         folders = ", ".join(map(str, dict.fromkeys(file.parent if len(files) > 1 else file for file in files)))
         return f"{tool}: {folders} is for reading: folding, FIFO depths and places; no build of it ends"
     if len(files) > 1 or plan.reconfigurable is not None:
-        return f"{tool}: {names}; {'each ends' if len(files) > 1 else 'it ends'} at a stitched IP"
+        ends = f"{'each ends' if len(files) > 1 else 'it ends'} at a stitched IP"
+        linked = f"each makes kernels; {folder / 'vitis/link.sh'} links them{run}"
+        return f"{tool}: {names}; {linked if prefix_of(one) else ends}"
     if len(plan.networks) > 1 and plan.unbuilt:
         return f"{tool}: {names} makes one copy, and ends at a stitched IP"
     if len(plan.networks) > 1:

@@ -140,7 +140,9 @@ def step_data(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[s
     cards = {"stops": list(plan.unbuilt), "card_links": _card_links(one)} if len(plan.platform.fpgas) > 1 else {}
     if one.fpga is not None:
         cards = {"kernels_only": True}
-    joined = {"part_of_a_design": True} if _is_part(plan) else {}
+    joined: dict[str, Any] = {"part_of_a_design": True} if _is_part(plan) else {}
+    if prefix := prefix_of(one):
+        joined = {"kernel_prefix": prefix}
     return {**found.bound.plan, "fpgas": list(fpgas), "kernels": found.kernels, **whole, **cards, **joined}
 
 
@@ -159,8 +161,15 @@ def _card_links(one: NetworkInPhase) -> list[dict[str, Any]]:
 
 def _is_part(plan: Plan) -> bool:
     """Whether a network's build is a part of a design: beside others, or in a region; copies are of one build."""
-    several = len(plan.networks) > 1 and (plan.replicas is None or bool(plan.unbuilt))
-    return several or plan.reconfigurable is not None
+    linked = (plan.targets is not None or plan.replicas is not None) and not plan.unbuilt
+    return (len(plan.networks) > 1 and not linked) or plan.reconfigurable is not None
+
+
+def prefix_of(one: NetworkInPhase) -> str:
+    """Return what the names of a network's kernels begin with: of several that v++ links, none may have another's."""
+    if one.plan.targets is None or one.plan.unbuilt:
+        return ""
+    return f"network{one.plan.networks.index(one.network)}_"
 
 
 def _whole(one: NetworkInPhase) -> dict[str, list[dict[str, Any]]]:

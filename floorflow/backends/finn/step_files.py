@@ -62,9 +62,11 @@ BACK_MAIN = (
 )
 OVER_CARDS = {"step_prepare_synthesis": "floorflow_cards"}
 """Steps of floorflow in the place of FINN+'s where a plan has several cards."""
-ON_A_CARD = {"step_synthesize_bitfile": "floorflow_kernels"}
-NOT_ON_A_CARD = ("step_create_stitched_ip", "step_make_pynq_driver", "step_deployment_package")
+ON_A_CARD = {"step_synthesize_bitfile": "floorflow_card_kernels"}
+NOT_ON_A_CARD = {"step_create_stitched_ip", "step_make_pynq_driver", "step_deployment_package"}
 """Where FINN main builds the part of a network on one of several cards: kernels alone, for v++ to link."""
+BESIDE_OTHERS = {"main": "step_synthesize_bitfile", "plus": "step_prepare_synthesis"}
+"""In the place of which step floorflow_kernels stands where networks share a card: v++ links the kernels of all."""
 BACK_PLUS = (
     "step_specialize_layers",
     "floorflow_fold",
@@ -125,19 +127,11 @@ def step_files(
 
 def steps(data: Mapping[str, Any], *, plus: bool) -> list[str]:
     """Return the names of the steps of a build, FINN's and floorflow's."""
-    front = ["floorflow_flatten", *FRONT]
-    if plus:
-        front.insert(5, "step_minimize_bit_width_initial")
-    if any(engine["kind"] == "FMPadding_Pixel_hls" for engine in data["engines"]):
-        front.insert(front.index("step_convert_to_hw"), "floorflow_deconv")
-    cut = ["floorflow_cut"] if "whole" in data else []
-    back = BACK_PLUS if plus else BACK_MAIN
-    found = [*([] if data["ports_of_finn"] else front), *cut, "floorflow_specialise", *back]
-    if len(data["fpgas"]) > 1:
-        found = [OVER_CARDS.get(name, name) for name in found if name != "step_create_stitched_ip"]
-    if "kernels_only" in data:
-        found = [ON_A_CARD.get(name, name) for name in found if name not in NOT_ON_A_CARD]
+    found = _in_place(data, plus=plus)
     left_out = set() if data["known_fifos"] else {"floorflow_fifos"}
+    if "kernel_prefix" in data:
+        # What all cells are called, and the bitstream, is known to the link of all networks alone.
+        left_out |= {"floorflow_constrain", "floorflow_link", "step_synthesize_bitfile", "step_deployment_package"}
     verified = verify_steps(found, plus=plus)
     if verified:
         found.insert(0, "floorflow_vectors")
@@ -153,6 +147,26 @@ def steps(data: Mapping[str, Any], *, plus: bool) -> list[str]:
         left_out |= {"floorflow_place", "step_prepare_synthesis", "step_synthesize_bitfile"}
         left_out |= {"step_make_pynq_driver", "step_make_driver", "step_deployment_package"}
     return [name for name in found if name not in left_out]
+
+
+def _in_place(data: Mapping[str, Any], *, plus: bool) -> list[str]:
+    """Return the steps that a build of its kind has, floorflow's in the place of FINN's."""
+    front = ["floorflow_flatten", *FRONT]
+    if plus:
+        front.insert(5, "step_minimize_bit_width_initial")
+    if any(engine["kind"] == "FMPadding_Pixel_hls" for engine in data["engines"]):
+        front.insert(front.index("step_convert_to_hw"), "floorflow_deconv")
+    cut = ["floorflow_cut"] if "whole" in data else []
+    back = BACK_PLUS if plus else BACK_MAIN
+    found = [*([] if data["ports_of_finn"] else front), *cut, "floorflow_specialise", *back]
+    instead: Mapping[str, str] = {}
+    if len(data["fpgas"]) > 1:
+        instead, found = OVER_CARDS, [name for name in found if name != "step_create_stitched_ip"]
+    if "kernels_only" in data:
+        instead, found = ON_A_CARD, [name for name in found if name not in NOT_ON_A_CARD]
+    if "kernel_prefix" in data:
+        instead = {BESIDE_OTHERS["plus" if plus else "main"]: "floorflow_kernels"}
+    return [instead.get(name, name) for name in found]
 
 
 def verify_steps(names: Sequence[str], *, plus: bool) -> list[str]:
@@ -180,7 +194,7 @@ def _settings(data: Mapping[str, Any], *, plus: bool) -> dict[str, Any]:
     apart = several or "kernels_only" in data
     outputs = ["estimate_reports", *([] if apart else ["stitched_ip"])]  # each kernel is one, no card holds all
     if flow is not None and "kernels_only" not in data:
-        outputs += ["bitfile", "pynq_driver", "deployment_package"]
+        outputs += ["pynq_driver"] if "kernel_prefix" in data else ["bitfile", "pynq_driver", "deployment_package"]
     verified = verify_steps(steps(data, plus=plus), plus=plus)
     found: dict[str, Any] = {
         "output_dir": OUTPUT,
@@ -397,8 +411,9 @@ def unbuilt(boards: Sequence[str], networks: int, *, in_regions: bool, joins_car
         )
     if networks > 1:
         found.append(
-            f"FINN makes one design of one network, this plan has {networks}: each build ends at a stitched IP; the "
-            "design that holds all of them, with their DMA engines, is yours to make (docs/several-networks.md)"
+            f"FINN makes one design of one network, this plan has {networks}, and only of one Alveo card does v++ link "
+            "the kernels of all: each build ends at a stitched IP; the design that holds all of them, with their DMA "
+            "engines, is yours to make (docs/several-networks.md)"
         )
     if in_regions:
         found.append(
@@ -480,6 +495,45 @@ def _vitis_files(
         made["vitis/crossings.tcl"] = _crossings_script(crossings(data))
         config += _OVERLAY
     return made | {f"{folder}/floorflow.cfg": config}
+
+
+_LINK = """\
+# For v++: the kernels of all networks of the plan; link.sh hands it over with them.
+# platform: {platform}
+# versions: {versions}
+# mhz: {mhz}
+{folders}[connectivity]
+{ports}
+[vivado]
+prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE=@HOOK@
+# Explore takes several passes of opt_design, place_design spreads logic over the SLRs that the floorplan gives it.
+prop=run.impl_1.STEPS.OPT_DESIGN.ARGS.DIRECTIVE=Explore
+prop=run.impl_1.STEPS.PLACE_DESIGN.ARGS.DIRECTIVE={place}
+prop=run.impl_1.STEPS.PHYS_OPT_DESIGN.IS_ENABLED=true
+prop=run.impl_1.STEPS.PHYS_OPT_DESIGN.ARGS.DIRECTIVE=AggressiveExplore
+prop=run.impl_1.STEPS.ROUTE_DESIGN.ARGS.DIRECTIVE=Explore
+prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.IS_ENABLED=true
+prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.ARGS.DIRECTIVE=AggressiveExplore
+prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.TCL.POST=@REPORT@
+"""
+
+
+def link_files(
+    data: Mapping[str, Any], fpga: Mapping[str, Any], lines: Sequence[str], folders: Sequence[str]
+) -> dict[str, str]:
+    """Return what links the kernels of several networks on a card; ``folders`` are those of their builds."""
+    config = _LINK.format(
+        platform=fpga["platform"],
+        versions=" ".join(VERSIONS[str(data["finn"])]),
+        mhz=round(data["clock_mhz"]),
+        folders="".join(f"# build: {folder}\n" for folder in folders),
+        ports="\n".join(lines),
+        place="Explore" if data["single_slr"] else "SSI_SpreadLogic_high",
+    )
+    shipped = {
+        f"{way}/{name}": _shipped(name) for way, name in (("vitis", "link.sh"), ("vivado", "floorflow_report.tcl"))
+    }
+    return {**shipped, "vitis/floorflow.cfg": config}
 
 
 Crossed = tuple[int, int, int, str]

@@ -240,9 +240,15 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     return required(context_of(priced(source, request, fpgas, measured)))
 
 
-def priced(source: Source, request: Request, fpgas: int, measured: Measurements = NO_MEASUREMENTS) -> Priced:
-    """Lower the model, and price every engine's foldings, or the one to be kept."""
-    platform = platform_of(request, fpgas)
+def priced(
+    source: Source,
+    request: Request,
+    fpgas: int,
+    measured: Measurements = NO_MEASUREMENTS,
+    hosts: Sequence[str | None] = (),
+) -> Priced:
+    """Lower the model, and price every engine's foldings, or the one to be kept; ``hosts`` as `platform_of` has it."""
+    platform = platform_of(request, fpgas, hosts)
     technology = platform.technology
     backend = backend_named(request.backend)
     boards = {fpga.board.name: fpga.board.shell.name if fpga.board.shell else "" for fpga in platform.fpgas}

@@ -112,9 +112,11 @@ def networks_of(request: SeveralRequest, sources: Sequence[Source], fpgas: int) 
     It is refused if a network has no folding on the platform even alone.
     """
     found, own, targets = [], [], []
+    # Each has DMA engines of its own beside it; of several cards only the first and the last have the board's.
+    hosts = (None,) * len(sources) if fpgas == 1 else ()
     for name, one, source in zip(request.names, request.each, sources, strict=True):
         free = one.changed(fps=None)
-        found.append(priced(source, free, fpgas))
+        found.append(priced(source, free, fpgas, hosts=hosts))
         context = context_of(found[-1])
         if isinstance(context, Refused):
             return replace(context, message=f"{name}: {context}")

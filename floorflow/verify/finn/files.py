@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from floorflow.verify.back_end import Files
 from floorflow.verify.files import shipped_file
-from floorflow.verify.finn.copies import MEANING, check_copies
+from floorflow.verify.finn.copies import MEANING, Places, check_copies, check_networks
 from floorflow.verify.finn.copies import NAME as LINKED_OTHERWISE
 from floorflow.verify.finn.engines import BuiltNetwork
 from floorflow.verify.finn.host import DATA, check_host
@@ -133,7 +133,7 @@ def check_floorplan_file(
     rows = {names[row["id"]]: row for row in built.rows.values()}
     for name, entry in [*_entries(engines, file, rows, findings), *inserted.items()]:
         where = f"{file} {name}"
-        if not _is_place(entry) or (entry["mem_port"] and not name.startswith("IODMA")):
+        if not is_place(entry) or (entry["mem_port"] and not name.startswith("IODMA")):
             message = f"expected integers {', '.join(NUMBERS)}, mem_port (empty but of DMA engines) and nothing else"
             findings.add("finn-entry-malformed", where, message)
             continue
@@ -148,12 +148,6 @@ def check_floorplan_file(
             message = f"partition {number} holds {', '.join(engine_at.values())} in several SLRs"
             findings.add("finn-kernel-split", file, message)
     _check_inserted(inserted, phase, built, file, findings)
-
-
-def _is_place(entry: object) -> bool:
-    if not isinstance(entry, dict) or {*entry} != {*NUMBERS, "mem_port"} or not isinstance(entry["mem_port"], str):
-        return False
-    return all(is_count(entry[key]) or (key, entry[key]) == ("slr", ANY_SLR) for key in NUMBERS)
 
 
 def _check_inserted(inserted: Record, phase: PhaseRecord, built: BuiltNetwork, file: str, findings: Findings) -> None:
@@ -173,13 +167,18 @@ def _check_inserted(inserted: Record, phase: PhaseRecord, built: BuiltNetwork, f
 
 
 HAND_WRITTEN = {
-    "vitis": {"{card}vitis/relink.sh": "relink.sh", "vivado/floorflow_report.tcl": "floorflow_report.tcl"},
+    "vitis": {
+        "{card}vitis/relink.sh": "relink.sh",
+        "vitis/link.sh": "link.sh",
+        "vivado/floorflow_report.tcl": "floorflow_report.tcl",
+    },
     "zynq": {
         "vivado/floorflow_zynq.tcl": "floorflow_zynq.tcl",
         "vivado/floorflow_report.tcl": "floorflow_report.tcl",
     },
 }
 """Shipped files of each way, by their paths in the plan's folder; of several cards each has a folder of its own."""
+UNBUILT = "cannot be built yet: "
 STEPS = "prop=run.impl_1.STEPS."
 HOOK = f"{STEPS}OPT_DESIGN.TCL.PRE=@HOOK@"
 AFTER_ROUTING = "POST_ROUTE_PHYS_OPT_DESIGN"
@@ -190,6 +189,29 @@ INSERTED = "param=compiler.userPostSysLinkOverlayTcl=@INSERT@"
 CONFIG, CROSSINGS_FILE, SLICE_LIBRARY = "vitis/floorflow.cfg", "vitis/crossings.tcl", "floorflow_crossings.tcl"
 _Crossed = tuple[str, str, int]
 _CROSSED = re.compile(r" +\{(SLR\d+) (SLR\d+) (\d+) \{[^{}]*\}\}")
+SETTINGS = ("IS_ENABLED", "ARGS.DIRECTIVE", "TCL.PRE", "TCL.POST")
+_PHYSICAL = (
+    "Default Explore ExploreWithHoldFix ExploreWithAggressiveHoldFix AggressiveExplore AlternateReplication "
+    "AggressiveFanoutOpt AddRetime AlternateFlowWithRetiming RuntimeOptimized"
+)
+DIRECTIVES = {
+    "OPT_DESIGN": (
+        "Default Explore ExploreArea ExploreSequentialArea ExploreWithRemap AddRemap NoBramPowerOpt RuntimeOptimized"
+    ),
+    "PLACE_DESIGN": (
+        "Default Explore WLDrivenBlockPlacement EarlyBlockPlacement ExtraNetDelay_high ExtraNetDelay_low "
+        "SSI_SpreadLogic_high SSI_SpreadLogic_low SSI_SpreadSLLs SSI_BalanceSLLs SSI_BalanceSLRs SSI_HighUtilSLRs "
+        "AltSpreadLogic_high AltSpreadLogic_medium AltSpreadLogic_low ExtraPostPlacementOpt ExtraTimingOpt "
+        "RuntimeOptimized Quick"
+    ),
+    "PHYS_OPT_DESIGN": _PHYSICAL,
+    "ROUTE_DESIGN": (
+        "Default Explore AggressiveExplore NoTimingRelaxation MoreGlobalIterations HigherDelayCost "
+        "AdvancedSkewModeling AlternateCLBRouting RuntimeOptimized Quick"
+    ),
+    "POST_ROUTE_PHYS_OPT_DESIGN": _PHYSICAL,
+}
+"""Directives of the steps of an implementation run (UG904)."""
 FLOW_FINDINGS = {
     LINKED_OTHERWISE: MEANING,
     HOST_DIFFERS: HOST_MEANING,
@@ -218,12 +240,24 @@ def check_links(phase: PhaseRecord, context: Mapping[str, Any], findings: Findin
 
 
 def check_flow_files(
-    plan: PlanRecord, phase: PhaseRecord, folder: Files, context: Mapping[str, Any], findings: Findings
+    plan: PlanRecord,
+    phase: PhaseRecord,
+    folder: Files,
+    context: Mapping[str, Any],
+    places: Mapping[str, Places],
+    *,
+    findings: Findings,
 ) -> None:
-    """Judge what is there: the platform, part and memory bank that are told, the hooks, and hand-written files."""
+    """Judge what is there: the platform, part and memory bank that are told, the hooks, and hand-written files.
+
+    ``places``: floorplan.json of each network, and what its nodes are called there by engine.
+    """
     several = len(plan["networks"]) > 1
-    if len(plan["phases"]) != 1 or (several and plan.get("replicas") is None):
+    apart = plan.get("targets") is None or any(told.startswith(UNBUILT) for told in plan["warnings"])
+    if len(plan["phases"]) != 1 or (several and plan.get("replicas") is None and apart):
         return
+    if several:
+        _check_linked(plan, phase, folder, context, places, findings=findings)
     cards = [fpga["name"] for fpga in plan["platform"]["fpgas"]]
     for path in ("vitis/relink.sh", CONFIG) if len(cards) > 1 else ():
         if folder.exists(path):
@@ -234,14 +268,38 @@ def check_flow_files(
         if folder.exists(f"{prefix}{CONFIG}"):
             _check_config(phase, folder, context, (card, prefix), findings, is_of_copies=several)
     if folder.exists(CONFIG):
-        faults = check_copies(plan, phase, folder.text(CONFIG) or "", context["engines"]) if several else ()
-        for fault in faults:
-            findings.add(LINKED_OTHERWISE, folder.path(CONFIG), fault)
         _check_crossings(plan, phase, folder, context, findings)
     for fault in check_host(plan, phase, folder, context):
         findings.add(HOST_DIFFERS, folder.path(DATA), fault)
     if folder.exists("vivado/zynq_impl.tcl"):
         _check_zynq(folder, context, findings)
+
+
+def _check_linked(
+    plan: PlanRecord,
+    phase: PhaseRecord,
+    folder: Files,
+    context: Mapping[str, Any],
+    places: Mapping[str, Places],
+    *,
+    findings: Findings,
+) -> None:
+    """Judge the configuration by which v++ links copies, or several networks, for which nothing else does."""
+    faults: Iterable[str] = ()
+    if plan.get("replicas") is None:
+        text = folder.text(CONFIG) if folder.exists(CONFIG) else None
+        faults = ("is missing",) if text is None else check_networks(plan, phase, text, places)
+    elif folder.exists(CONFIG):
+        faults = check_copies(plan, phase, folder.text(CONFIG) or "", context["engines"])
+    for fault in faults:
+        findings.add(LINKED_OTHERWISE, folder.path(CONFIG), fault)
+
+
+def is_place(entry: object) -> bool:
+    """Whether an entry of floorplan.json has the keys and types that FINN reads."""
+    if not isinstance(entry, dict) or {*entry} != {*NUMBERS, "mem_port"} or not isinstance(entry["mem_port"], str):
+        return False
+    return all(is_count(entry[key]) or (key, entry[key]) == ("slr", ANY_SLR) for key in NUMBERS)
 
 
 def _check_shipped(prefix: str, folder: Files, findings: Findings) -> None:
@@ -273,6 +331,9 @@ def _check_config(
     # What is reported before the last step is no more true of what goes onto the card.
     for line in sorted({HOOK, f"{STEPS}{last}.TCL.POST=@REPORT@"} - {*lines}):
         findings.add("flow-file-differs", folder.path(path), f"lacks the line: {line}")
+    dies = len({slr for name, (_, slr) in context["slots"].items() if name.startswith(f"{card[0]}.")})
+    for fault in _directive_faults(lines, dies):
+        findings.add("flow-file-differs", folder.path(path), fault)
     told = [line.removeprefix("# platform: ") for line in lines if line.startswith("# platform: ")]
     if len(told) != 1 or told[0] != (context["shells"].get(card[0]) or None):
         findings.add("flow-file-differs", folder.path(path), f"is for the platform {told}, which {card[0]} has not")
@@ -286,6 +347,22 @@ def _check_config(
             findings.add("flow-file-differs", folder.path(path), f"{line}: the output leaves from {fpga}")
         elif line.startswith("sp=") and port != memory:
             findings.add("flow-file-differs", folder.path(path), f"{line}: the plan's bank is {memory or 'none'}")
+
+
+def _directive_faults(lines: Iterable[str], dies: int) -> Iterator[str]:
+    """Yield what Vivado would refuse of what is set for its steps, on so many dies."""
+    seen: Counter[str] = Counter()
+    for line in lines:
+        if not line.startswith(STEPS):
+            continue
+        key, _, value = line.removeprefix(STEPS).partition("=")
+        step, _, what = key.partition(".")
+        seen[key] += 1
+        known = DIRECTIVES.get(step, "").split()
+        if not known or what not in SETTINGS or not value or seen[key] > 1:
+            yield f"{line}: no setting of a step of Vivado, or set twice"
+        elif what == "ARGS.DIRECTIVE" and (value not in known or (value.startswith("SSI_") and dies < 2)):
+            yield f"{line}: {step} has no directive {value}, or it is for dies of several SLRs"
 
 
 def _check_crossings(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from floorflow.verify.back_end import Files
+from floorflow.verify.back_end import Files, Row
 from floorflow.verify.finn.engines import AttributeProblem, bits_of, folded_engine, is_signed
 from floorflow.verify.finn.kinds import KINDS
 from floorflow.verify.phase_records import ChannelRecord, PhaseRecord
@@ -25,28 +25,48 @@ def check_host(plan: PlanRecord, phase: PhaseRecord, folder: Files, context: Map
     if _SHIPPED.is_file() and folder.text(SCRIPT) != _SHIPPED.read_text(encoding="utf-8"):
         yield f"{SCRIPT} is not as shipped"
     told = folder.json(DATA) or {}
+    names = [network["name"] for network in plan["networks"]]
+    linked, by_card = len(names) > 1 and plan.get("replicas") is None, folder.exists(_LINKING)
     wanted = {
         "schema": SCHEMA,
         "clock_mhz": plan["summary"]["clock_mhz"],
         "zynq": not any(context["shells"].values()),
         "linked": len(plan["platform"]["fpgas"]) > 1,
-        "bitstreams": "." if folder.exists(_LINKING) else "finn/build/bitfile",
-        "driver": "finn/build/driver",
-        "cards": list(_cards(plan, phase, context, by_card=folder.exists(_LINKING))),
-        "copies": list(_copies(plan, context)),
-        "written_weights": [
-            row["entry"]["name"]
-            for row in context["engines"].values()
-            if row["network"] == plan["networks"][0]["name"]
-            and row["folding"]["attributes"].get("runtime_writeable_weights") == 1
-        ],
+        "bitstreams": "." if by_card else "vitis/link" if linked else "finn/build/bitfile",
+        "cards": list(_cards(plan, phase, context, by_card=by_card)),
         "told": plan["warnings"],
     }
+    yield from _apart(told, wanted, "")
+    each = [told, *(told.get("beside") or [])]
+    if len(each) != (len(names) if linked else 1) or not all(isinstance(own, dict) for own in each):
+        yield f"{len(each)} networks are run, of {', '.join(names)}"
+        return
+    for number, own in enumerate(each):
+        rows = [row for row in context["engines"].values() if row["network"] == names[number]]
+        yield from _apart(own, _of_network(plan, rows, number if linked else None, context), names[number])
+        yield from _frames(phase, own, rows, context)
+        yield from _planned(plan, phase, own, number)
+
+
+def _apart(told: Mapping[str, Any], wanted: Mapping[str, Any], of: str) -> Iterator[str]:
     for key, value in wanted.items():
         if told.get(key) != value:
-            yield f"{key} is {told.get(key)!r:.120}, the plan gives {value!r:.120}"
-    yield from _frames(phase, told, context)
-    yield from _planned(plan, phase, told)
+            yield f"{key} {of} is {told.get(key)!r:.120}, the plan gives {value!r:.120}"
+
+
+def _of_network(
+    plan: PlanRecord, rows: Sequence[Row], number: int | None, context: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what is a network's own; ``number``: its place among several that share the card."""
+    name, copies = plan["networks"][number or 0]["name"], plan.get("replicas")
+    return {
+        "network": name if copies is None else copies["network"],
+        "driver": "finn/build/driver" if number is None else f"finn/{name}/build/driver",
+        "copies": list(_copies(plan, number, context)),
+        "written_weights": [
+            row["entry"]["name"] for row in rows if row["folding"]["attributes"].get("runtime_writeable_weights") == 1
+        ],
+    }
 
 
 _LINKING = "fpga0/link.sh"
@@ -73,6 +93,8 @@ def _cards(
         fpga, ends = fpgas[own], [sorted((own, other)) for other in others[own]]
         device = f"-{own}" if plus else ""
         file = f"finn-accel{device}.xclbin" if context["shells"].get(fpga["name"]) else "finn-accel.bit"
+        if len(plan["networks"]) > 1 and copies is None:
+            file = "a.xclbin"  # as v++ calls it, for link.sh lays it nowhere else
         cables = [_cable(plan, fpgas[low]["name"], fpgas[high]["name"]) for low, high in ends]
         links = {f"aurora_flow_{cage}": cable for cage, cable in enumerate(cables)}
         card = {"name": f"fpga{place}", "board": fpga["board"], "bitstream": file, "links": links}
@@ -91,14 +113,15 @@ def _cable(plan: PlanRecord, low: str, high: str) -> str | None:
     return next((name for name, own in links if own == ends), None)
 
 
-def _copies(plan: PlanRecord, context: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _copies(plan: PlanRecord, network: int | None, context: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield each copy: the host's input is at the first card, its output at the last, each copy has its own."""
     plus = context["options"].get("finn") == "plus" and any(context["shells"].values())
     idma, odma = ("idma_0", "odma_0") if plus else ("idma0", "odma0")
     copies, fpgas = plan.get("replicas"), [fpga["name"] for fpga in plan["platform"]["fpgas"]]
     if copies is None:
-        ends = {"input": [fpgas[0], idma], "output": [fpgas[-1], odma]}
-        yield {"name": plan["networks"][0]["name"], **ends, "suffix": ""}
+        suffix = "" if network is None else f"_{network}"
+        ends = {"input": [fpgas[0], f"{idma}{suffix}"], "output": [fpgas[-1], f"{odma}{suffix}"]}
+        yield {"name": plan["networks"][network or 0]["name"], **ends, "suffix": suffix}
         return
     for number in range(copies["copies"]):
         card, place = f"fpga{number // len(copies['placed'])}", number % len(copies["placed"])
@@ -107,13 +130,14 @@ def _copies(plan: PlanRecord, context: Mapping[str, Any]) -> Iterator[dict[str, 
         yield {"name": f"{copies['network']}_{number}", **ends, "suffix": suffix}
 
 
-def _frames(phase: PhaseRecord, told: Mapping[str, Any], context: Mapping[str, Any]) -> Iterator[str]:
+def _frames(
+    phase: PhaseRecord, told: Mapping[str, Any], own: Sequence[Row], context: Mapping[str, Any]
+) -> Iterator[str]:
     """Yield where a frame in memory is another than at the engine that takes or gives it."""
-    rows = context["engines"]
-    own = next((row["network"] for row in rows.values()), "")
+    rows, network = context["engines"], next((row["network"] for row in own), "")
     for way, side, other in (("input", "target", "source"), ("output", "source", "target")):
         ends = [(c, rows.get(_of(c, side))) for c in phase["channels"] if _of(c, other) not in rows]
-        outer = [c for c, row in ends if row is not None and row["network"] == own]
+        outer = [c for c, row in ends if row is not None and row["network"] == network]
         found = told.get(way)
         if len(outer) != 1 or not isinstance(found, dict):
             yield f"{way} is {found!r:.80}, and the network has {len(outer)}"
@@ -150,9 +174,9 @@ def _range(kind: str) -> dict[str, int]:
     return {"least": -half, "most": half - 1} if is_signed(kind) else {"least": 0, "most": 2 * half - 1}
 
 
-def _planned(plan: PlanRecord, phase: PhaseRecord, told: Mapping[str, Any]) -> Iterator[str]:
+def _planned(plan: PlanRecord, phase: PhaseRecord, told: Mapping[str, Any], number: int) -> Iterator[str]:
     """Yield where rate or latency are not the network's, the rate times the copies."""
-    estimates, copies = phase["networks"][0]["estimates"], (plan.get("replicas") or {"copies": 1})["copies"]
+    estimates, copies = phase["networks"][number]["estimates"], (plan.get("replicas") or {"copies": 1})["copies"]
     wanted = {"fps": estimates["fps"] * copies, "latency_us": estimates["latency_us"]}
     found = told.get("planned")
     for key, value in wanted.items():

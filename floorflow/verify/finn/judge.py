@@ -10,6 +10,7 @@ from typing import Any
 
 from floorflow.verify.back_end import Files, Port, Row
 from floorflow.verify.finn.build import FINDINGS, judge_build
+from floorflow.verify.finn.copies import Places
 from floorflow.verify.finn.engines import (
     AttributeProblem,
     FoldedEngine,
@@ -35,6 +36,7 @@ from floorflow.verify.finn.files import (
     check_flow_files,
     check_folding_file,
     check_links,
+    is_place,
 )
 from floorflow.verify.finn.foldings import MAX_HLS_STREAM_BITS, objections, window_objections
 from floorflow.verify.finn.kinds import KINDS, SAMO_CYCLES, reads_only_padding, window_fill
@@ -205,6 +207,7 @@ def files(
 ) -> tuple[list[tuple[str, str, str]], dict[str, str]]:
     """Judge FINN's files of a phase; what cells are called is read from a build."""
     found, phase = Findings(meanings={**VIOLATIONS, **findings}), as_built(phase, context)
+    placed: dict[str, Places] = {}
     for built in networks_of(phase, context):
         path = f"{built.folder}/{FOLDING_FILE}"
         folding = folder.json(path)
@@ -216,10 +219,14 @@ def files(
         if places is not None:
             names = engines_when_placed(built, phase["channels"])
             check_floorplan_file(places, phase, built, names, folder.path(path), findings=found)
+            entries = {name: entry for name, entry in places.items() if is_place(entry)}
+            streams = (folder.json(f"{built.folder}/floorflow_plan.json") or {}).get("streams", ())
+            slices = {one["name"]: [f"SLR{slr}" for _, slr in one["slices"]] for one in streams}
+            placed[built.folder.partition("/")[2]] = (entries, names, slices)
         check_styles(folder, plan, built, found)
         check_fifo_file(folder, phase, built, context["options"], found)
         check_step_plan(folder, phase, built, context["slots"], found)
-    check_flow_files(plan, phase, folder, context, found)
+    check_flow_files(plan, phase, folder, context, placed, findings=found)
     check_links(phase, context, found)
     return [(problem.name, problem.where, problem.message) for problem in found.violations], {}
 

@@ -180,6 +180,8 @@ def load_boards(folder: Folder, plan: PlanRecord, findings: Findings) -> dict[st
         try:
             copies = tuple(copy["memory"] for copy in (plan.get("replicas") or {"placed": []})["placed"])
             memory = copies[0] if copies else plan["options"]["host_port"]
+            if plan.get("targets") is not None and len(fpgas) == 1:
+                copies = (memory,) * len(plan["networks"])  # each network has DMA engines of its own
             place = number, len(fpgas), topology, kind, joins, memory
             free = areas_on(fpga["name"], plan["options"].get("keep_out", []))
             boards[fpga["name"]] = _complete(

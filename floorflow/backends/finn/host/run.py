@@ -3,6 +3,7 @@
 
     run.py --dry-run                        say each step and take none; needs no card, no pynq and no XRT
     run.py --input IN.npy --output OUT.npy
+    run.py --input camera=IN.npy --output camera=OUT.npy     (of several networks on a card)
 
 Written by floorflow; host.json beside this file, and topology.json above it where there are several cards, say what
 belongs together. A card's bitstream is looked for where FINN leaves it (--bitstreams FOLDER), or is told by
@@ -30,7 +31,7 @@ import uuid
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from importlib import import_module
 from math import prod
@@ -378,6 +379,80 @@ class Step:
     act: Callable[[], Iterator[str]]
 
 
+class Network:
+    """A network on the cards: what a frame is, its copies, what goes in, and what came out."""
+
+    def __init__(self, facts: Facts, source: Path | None, frames: int) -> None:
+        self.facts, self.name = facts, str(facts["network"])
+        self.copies = [Copy(c["name"], (*c["input"],), (*c["output"],), c["suffix"]) for c in facts["copies"]]
+        shape: tuple[int, ...] = (frames,)
+        self.values: Sequence[int] | None = None
+        if source is not None:
+            shape, self.values = read_npy(source)
+        self.frames, self.out = shape[0] if shape else 0, list[int]()
+        if source is not None and (self.frames < 1 or prod(shape[1:]) != facts["input"]["elements"]):
+            wanted = facts["input"]["elements"]
+            raise Stop(f"{source} has the shape {shape}; a frame is {wanted} values of {facts['input']['type']}")
+
+    @property
+    def driver(self) -> Path:
+        """The folder where the build leaves FINN's driver."""
+        return Path(__file__).resolve().parent.parent / str(self.facts["driver"])
+
+    @cached_property
+    def input(self) -> bytes:
+        """All frames as the DMA engine reads them."""
+        end = self.facts["input"]
+        values = [end["least"]] * (self.frames * end["elements"]) if self.values is None else self.values
+        return packed(values, end)
+
+    def seconds(self, frames: int) -> float:
+        """Return how long a batch is planned to take, in which the first frame takes the latency."""
+        planned, each = self.facts["planned"], -(-frames // len(self.copies))
+        return float(planned["latency_us"] / 1e6 + (each - 1) * len(self.copies) / planned["fps"])
+
+    def within(self, seconds: float) -> int:
+        """Return how many frames are planned to take no longer, at least one in each copy."""
+        planned, count = self.facts["planned"], len(self.copies)
+        after = max(0.0, seconds - planned["latency_us"] / 1e6)
+        return count * (1 + int(after * planned["fps"] / count + 1e-6))
+
+    def batch(self, boards: Mapping[str, Board], frames: int) -> Batch:
+        """Put some frames into memory, the n-th in that of copy n modulo their number."""
+        sizes = [_bytes(self.facts[way]) for way in ("input", "output")]
+        found = Batch(self, frames)
+        for number, copy in enumerate(self.copies[: min(frames, len(self.copies))]):
+            rows = range(number, frames, len(self.copies))
+            sides = zip((copy.input, copy.output), sizes, strict=True)
+            held = [boards[card].memory(unit, size * len(rows)) for (card, unit), size in sides]
+            own = [self.input[f * sizes[0] : (f + 1) * sizes[0]] for f in rows]
+            boards[copy.input[0]].fill(held[0], b"".join(own))
+            # What writes to memory is there before what reads.
+            found.engines += [(copy.output, held[1], len(rows)), (copy.input, held[0], len(rows))]
+        return found
+
+
+@dataclass
+class Batch:
+    """Some frames of a network in the cards' memory, by DMA engines: the output's of a copy ahead of its input's."""
+
+    network: Network
+    frames: int
+    engines: list[tuple[tuple[str, str], Any, int]] = field(default_factory=list)
+    waiting: list[tuple[str, Any]] = field(default_factory=list)
+
+    def start(self, boards: Mapping[str, Board]) -> None:
+        """Start all its DMA engines."""
+        self.waiting = [(card, boards[card].start(unit, memory, n)) for (card, unit), memory, n in self.engines]
+
+    def keep(self, boards: Mapping[str, Board]) -> None:
+        """Take what was written."""
+        own, end = self.network, self.network.facts["output"]
+        own.out = [0] * (self.frames * end["elements"])
+        for number, ((card, _), memory, _) in enumerate(self.engines[::2]):
+            _gather(own.out, boards[card].content(memory), end, number, len(own.copies))
+
+
 class Run:
     """All that happens, in order."""
 
@@ -391,21 +466,19 @@ class Run:
         folder = given.bitstreams or Path(__file__).resolve().parent.parent / host["bitstreams"]
         self.files = {name: Path(files.get(name, folder / card["bitstream"])) for name, card in self.cards.items()}
         self.uuids = _told(given.uuid, names, "--uuid")
-        self.copies = [Copy(c["name"], (*c["input"],), (*c["output"],), c["suffix"]) for c in host["copies"]]
+        facts = [host, *host.get("beside", ())]
+        called = [str(each["network"]) for each in facts]
+        sources = _by_network(given.input, called, "--input")
+        self.networks = [Network(each, sources.get(n), given.frames) for n, each in zip(called, facts, strict=True)]
+        self.outputs = _by_network(given.output, called, "--output")
+        self.weights = _by_network(given.weights, called, "--weights")
+        self.copies = [copy for network in self.networks for copy in network.copies]
         self.links = {(name, unit): cable for name, card in self.cards.items() for unit, cable in card["links"].items()}
         tests = {name: card.get("tests", {}) for name, card in self.cards.items()}
         self.tests = {(name, unit): cable for name, own in tests.items() for unit, cable in own.items()}
         self.designs: dict[str, Design] = {}
         self.boards: dict[str, Board] = {}
         self.failures: list[str] = []
-        shape: tuple[int, ...] = (given.frames,)
-        self.values: Sequence[int] | None = None
-        if given.input is not None:
-            shape, self.values = read_npy(given.input)
-        self.frames, self.out = shape[0] if shape else 0, list[int]()
-        if given.input is not None and (self.frames < 1 or prod(shape[1:]) != host["input"]["elements"]):
-            wanted = host["input"]["elements"]
-            raise Stop(f"{given.input} has the shape {shape}; a frame is {wanted} values of {host['input']['type']}")
 
     def not_done(self) -> Iterator[str]:
         """Yield what this run does not do, which is said first."""
@@ -419,9 +492,26 @@ class Run:
 
     def steps(self) -> Iterator[Step]:
         """Yield them."""
+        yield from self._loading()
+        for one in self.networks:
+            yield from self._measured(one)
+        if len(self.networks) > 1:
+            counts = [f"{frames:,} frames of {one.name}" for one, frames in self._together()]
+            yield Step(f"run {' and '.join(counts)} at once, {self.given.repeats} times", self._all_at_once)
+        if self.links:
+            yield Step("read the links' errors, and words sent beside words received", self._link_errors)
+        if not self.host["zynq"]:
+            yield Step(f"read power and temperature of {', '.join(self.cards)}", self._sensors)
+        for one in self.networks:
+            if one.name in self.outputs:
+                yield Step(f"write {self.outputs[one.name]}", partial(self._write_output, one))
+
+    def _loading(self) -> Iterator[Step]:
+        """Yield all up to the first frame."""
         for name in self.order:
             yield Step(f"check {self.files[name]} for {name}", partial(self._check, name))
-        yield Step(f"compare frames with FINN's driver in {self._driver}", self._check_frames)
+        for one in self.networks:
+            yield Step(f"compare frames with FINN's driver in {one.driver}", partial(self._check_frames, one))
         for place, name in enumerate(self.order):
             yield Step(self._why(name, self.order[:place]), partial(self._load, name))
         if self.links:
@@ -430,21 +520,25 @@ class Run:
         if self.tests:
             ends = ", ".join(f"{unit} of {card} ({cable})" for (card, unit), cable in self.tests.items())
             yield Step(f"send PRBS-31 over links for {TEST_SECONDS:g} s and count wrong words: {ends}", self._prbs)
-        if self.host["written_weights"]:
-            names = ", ".join(self.host["written_weights"])
-            yield Step(f"write the weights of {names} from {self._weight_folder}", self._write_weights)
-        frames, planned = f"{self.frames:,} frames", self.host["planned"]
-        dealt = "" if len(self.copies) == 1 else f", dealt round {len(self.copies)} copies and gathered in order"
-        latency = f"run a frame alone {self.given.repeats} times: {planned['latency_us']:,.1f} us planned"
-        yield Step(latency, self._latency)
-        rate = f"{planned['fps']:,.0f} frames/s planned, {self._planned_rate():,.0f} with filling and emptying"
-        yield Step(f"run {frames}{dealt}, {self.given.repeats} times: {rate}", self._rate)
-        if self.links:
-            yield Step("read the links' errors, and words sent beside words received", self._link_errors)
-        if not self.host["zynq"]:
-            yield Step(f"read power and temperature of {', '.join(self.cards)}", self._sensors)
-        if self.given.output is not None:
-            yield Step(f"write {self.given.output}", self._write_output)
+        for one in self.networks:
+            if one.facts["written_weights"]:
+                names = ", ".join(one.facts["written_weights"])
+                told = f"write the weights of {names} from {self._weight_folder(one)}"
+                yield Step(f"{told}{self._of(one)}", partial(self._write_weights, one))
+
+    def _of(self, one: Network) -> str:
+        """Return which network is meant, where there are several."""
+        return f" ({one.name})" if len(self.networks) > 1 else ""
+
+    def _measured(self, one: Network) -> Iterator[Step]:
+        """Yield what measures a network alone."""
+        frames, planned, of = f"{one.frames:,} frames", one.facts["planned"], self._of(one)
+        dealt = "" if len(one.copies) == 1 else f", dealt round {len(one.copies)} copies and gathered in order"
+        latency = f"run a frame alone {self.given.repeats} times: {planned['latency_us']:,.1f} us planned{of}"
+        yield Step(latency, partial(self._latency, one))
+        batch = one.frames / one.seconds(one.frames)
+        rate = f"{planned['fps']:,.0f} frames/s planned, {batch:,.0f} with filling and emptying{of}"
+        yield Step(f"run {frames}{dealt}, {self.given.repeats} times: {rate}", partial(self._rate, one))
 
     # Before anything is loaded
 
@@ -465,20 +559,15 @@ class Run:
         if built is not None and built != round(planned):
             yield f"its clock is {built} MHz, {planned:g} planned: {built / planned:.0%} of the rate"
 
-    @property
-    def _driver(self) -> Path:
-        """The folder where the build leaves FINN's driver."""
-        return Path(__file__).resolve().parent.parent / str(self.host["driver"])
-
-    def _check_frames(self) -> Iterator[str]:
+    def _check_frames(self, one: Network) -> Iterator[str]:
         """Compare with what FINN built: settings.json of FINN+, driver.py of FINN main (``io_shape_dict`` of both)."""
-        file = next((f for f in (self._driver / "settings.json", self._driver / "driver.py") if f.is_file()), None)
+        file = next((f for f in (one.driver / "settings.json", one.driver / "driver.py") if f.is_file()), None)
         if file is None:
             yield "not compared: it is not there"
             return
         text = file.read_text(encoding="utf-8")
         for way in ("input", "output"):
-            end, told = self.host[way], []
+            end, told = one.facts[way], []
             for key, pattern in (("dt", r"DataType\['(.+?)'\]"), ("shape_packed", r"[\[(]([\d,\s]+)[\])]")):
                 found = re.search(rf"[\"']{way[0]}{key}[\"']\s*:\s*\[\s*\"?{pattern}", text)
                 told.append("nothing" if found is None else found[1])
@@ -503,7 +592,7 @@ class Run:
 
     def _load(self, name: str) -> Iterator[str]:
         kind = driver(self.given.driver)
-        if not kind.reaches_registers and self.host["written_weights"]:
+        if not kind.reaches_registers and any(one.facts["written_weights"] for one in self.networks):
             raise Stop("weights are written by registers, which pyxrt does not reach: install pynq")
         board = self.boards[name] = kind(self.devices[name])
         board.load(self.designs[name], self.host["clock_mhz"])
@@ -554,22 +643,20 @@ class Run:
             if seen:
                 raise Fault(f"{unit} of {card} over {cable}: {', '.join(seen)}")
 
-    @property
-    def _weight_folder(self) -> Path:
-        given: Path | None = self.given.weights
-        return given or self._driver / "runtime_weights"
+    def _weight_folder(self, one: Network) -> Path:
+        return self.weights.get(one.name) or one.driver / "runtime_weights"
 
-    def _write_weights(self) -> Iterator[str]:
-        files = sorted(self._weight_folder.glob("*.dat"))
+    def _write_weights(self, one: Network) -> Iterator[str]:
+        files = sorted(self._weight_folder(one).glob("*.dat"))
         if not files:
-            raise Stop(f"{self._weight_folder} has no weights (*.dat), which FINN writes with its driver")
+            raise Stop(f"{self._weight_folder(one)} has no weights (*.dat), which FINN writes with its driver")
         for file in files:
             data = struct.pack(f"<{len(words)}I", *words) if (words := _hexadecimal(file)) else b""
             unit = KERNEL + file.name.partition("_")[0]
             homes = [
                 (name, unit + suffix)
                 for name, design in self.designs.items()
-                for suffix in dict.fromkeys(copy.suffix for copy in self.copies)
+                for suffix in dict.fromkeys(copy.suffix for copy in one.copies)
                 if design.units is None or unit + suffix in design.units
             ]
             if not homes:
@@ -581,61 +668,51 @@ class Run:
                         raise Fault(f"{home} of {name}: word {number} reads as {left:#x}, written {word:#x}")
                 yield f"{file.name}: {len(words)} words in {home} of {name}"
         # FINN's driver runs a batch here, so that no old weight is left in a FIFO.
-        yield from self._latency()
+        yield from self._latency(one)
 
     # Frames
 
-    @cached_property
-    def _input(self) -> bytes:
-        """All frames as the DMA engine reads them."""
-        end = self.host["input"]
-        values = [end["least"]] * (self.frames * end["elements"]) if self.values is None else self.values
-        return packed(values, end)
+    def _batches(self, counts: Sequence[tuple[Network, int]], *, is_kept: bool = False) -> list[float]:
+        """Run some frames of each network, all at once; return the seconds of each without copying.
 
-    def _planned_rate(self) -> float:
-        """Return frames a second of a batch, in which the first takes the latency."""
-        planned, each = self.host["planned"], -(-self.frames // len(self.copies))
-        seconds = planned["latency_us"] / 1e6 + (each - 1) * len(self.copies) / planned["fps"]
-        return float(self.frames / seconds)
+        Those that are planned to end first are waited for first.
+        """
+        batches = [one.batch(self.boards, frames) for one, frames in counts]
+        begin, taken = time.perf_counter(), dict[str, float]()
+        for batch in batches:
+            batch.start(self.boards)
+        for batch in sorted(batches, key=lambda b: b.network.seconds(b.frames)):
+            for card, started in batch.waiting:
+                self.boards[card].wait(started, self.given.timeout)
+            taken[batch.network.name] = time.perf_counter() - begin
+        for batch in batches if is_kept else ():
+            batch.keep(self.boards)
+        return [taken[one.name] for one, _ in counts]
 
-    def _batch(self, frames: int, *, is_kept: bool = False) -> float:
-        """Run some frames, the n-th in copy n modulo their number; return seconds without copying."""
-        ends = self.host["input"], self.host["output"]
-        sizes = [_bytes(end) for end in ends]
-        used = self.copies[: min(frames, len(self.copies))]
-        counts = [len(range(number, frames, len(self.copies))) for number in range(len(used))]
-        data = self._input[: sizes[0] * frames]
-        memories = []
-        for number, (copy, count) in enumerate(zip(used, counts, strict=True)):
-            sides = [(copy.input, sizes[0] * count), (copy.output, sizes[1] * count)]
-            held = [self.boards[card].memory(unit, size) for (card, unit), size in sides]
-            own = [data[f * sizes[0] : (f + 1) * sizes[0]] for f in range(number, frames, len(self.copies))]
-            self.boards[copy.input[0]].fill(held[0], b"".join(own))
-            memories.append(held)
-        begin = time.perf_counter()
-        waiting = []
-        for copy, count, (read, written) in zip(used, counts, memories, strict=True):
-            # What writes to memory is there before what reads.
-            for (card, unit), memory in ((copy.output, written), (copy.input, read)):
-                waiting.append((card, self.boards[card].start(unit, memory, count)))
-        for card, started in waiting:
-            self.boards[card].wait(started, self.given.timeout)
-        taken = time.perf_counter() - begin
-        if is_kept:
-            self.out = [0] * (frames * ends[1]["elements"])
-            for number, (copy, (_, written)) in enumerate(zip(used, memories, strict=True)):
-                _gather(self.out, self.boards[copy.output[0]].content(written), ends[1], number, len(self.copies))
-        return taken
-
-    def _latency(self) -> Iterator[str]:
-        taken = statistics.median(self._batch(1) for _ in range(self.given.repeats)) * 1e6
-        planned = self.host["planned"]["latency_us"]
+    def _latency(self, one: Network) -> Iterator[str]:
+        taken = statistics.median(self._batches([(one, 1)])[0] for _ in range(self.given.repeats)) * 1e6
+        planned = one.facts["planned"]["latency_us"]
         yield f"latency {taken:,.1f} us measured, starting and waiting in it; {planned:,.1f} us planned"
 
-    def _rate(self) -> Iterator[str]:
-        taken = statistics.median(self._batch(self.frames, is_kept=n == 0) for n in range(self.given.repeats))
-        measured, planned = self.frames / taken, self._planned_rate()
-        yield f"{measured:,.0f} frames/s measured, {planned:,.0f} planned for such a batch ({measured / planned:.0%})"
+    def _rate(self, one: Network) -> Iterator[str]:
+        runs = [self._batches([(one, one.frames)], is_kept=n == 0)[0] for n in range(self.given.repeats)]
+        yield self._told(one, one.frames, statistics.median(runs))
+
+    def _told(self, one: Network, frames: int, taken: float) -> str:
+        measured, planned = frames / taken, frames / one.seconds(frames)
+        told = f"{measured:,.0f} frames/s measured, {planned:,.0f} planned for such a batch ({measured / planned:.0%})"
+        return f"{told}{self._of(one)}"
+
+    def _together(self) -> list[tuple[Network, int]]:
+        """Return frames of each network of which all are planned to take as long, no more than each has."""
+        seconds = min(one.seconds(one.frames) for one in self.networks)
+        return [(one, min(one.frames, one.within(seconds))) for one in self.networks]
+
+    def _all_at_once(self) -> Iterator[str]:
+        counts = self._together()
+        runs = [self._batches(counts) for _ in range(self.given.repeats)]
+        for place, (one, frames) in enumerate(counts):
+            yield self._told(one, frames, statistics.median(run[place] for run in runs))
 
     def _link_errors(self) -> Iterator[str]:
         words: dict[tuple[str, str], list[int]] = {}
@@ -690,9 +767,10 @@ class Run:
         device = self.devices[name]
         return ask(xrt, xrt.device(int(device) if device.isdigit() else device))
 
-    def _write_output(self) -> Iterator[str]:
-        self.given.output.write_bytes(npy(self.out, self.frames))
-        yield f"{self.frames:,} frames of {self.host['output']['elements']} values of {self.host['output']['type']}"
+    def _write_output(self, one: Network) -> Iterator[str]:
+        self.outputs[one.name].write_bytes(npy(one.out, one.frames))
+        end = one.facts["output"]
+        yield f"{one.frames:,} frames of {end['elements']} values of {end['type']}"
 
 
 def _bytes(end: Facts) -> int:
@@ -723,6 +801,19 @@ def _told(texts: Sequence[str], cards: Sequence[str], option: str) -> dict[str, 
     return found
 
 
+def _by_network(texts: Sequence[str], networks: Sequence[str], option: str) -> dict[str, Path]:
+    """Return the file of each network; where there is one it needs no name."""
+    found = {}
+    for text in texts:
+        name, _, file = text.partition("=")
+        if len(networks) == 1 and name not in networks:
+            name, file = networks[0], text
+        if name not in networks or not file or name in found:
+            raise Stop(f"{option} {text}: give {option} NETWORK=..., once each, of {', '.join(networks)}")
+        found[name] = Path(file)
+    return found
+
+
 def _json(file: Path) -> dict[str, Any]:
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
@@ -746,15 +837,16 @@ def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
 
     parser = argparse.ArgumentParser(description="load FINN's designs, run batches, measure beside the plan")
     parser.add_argument("--dry-run", action="store_true", help="say each step and take none; anywhere")
-    parser.add_argument("--input", type=Path, help=".npy of whole numbers, a frame a row; made up without it")
-    parser.add_argument("--output", type=Path, help=".npy to write, a frame a row")
+    many: dict[str, Any] = {"action": "append", "default": [], "metavar": "[NETWORK=]PATH"}
+    parser.add_argument("--input", **many, help=".npy of whole numbers, a frame a row; made up without it")
+    parser.add_argument("--output", **many, help=".npy to write, a frame a row")
     parser.add_argument("--frames", type=count, default=1000, help="frames in a batch (%(default)s)")
     parser.add_argument("--repeats", type=count, default=5, help="runs, of which the median counts (%(default)s)")
     parser.add_argument("--bitstreams", type=Path, help="folder of the bitstreams, FINN's build/bitfile")
     parser.add_argument("--bitstream", action="append", default=[], metavar="CARD=FILE", help="that of a card")
     parser.add_argument("--uuid", action="append", default=[], metavar="CARD=UUID", help="what a bitstream has to be")
     parser.add_argument("--device", action="append", default=[], metavar="CARD=NUMBER", help="a card's device")
-    parser.add_argument("--weights", type=Path, help="folder of run-time weights, FINN's driver/runtime_weights")
+    parser.add_argument("--weights", **many, help="folder of run-time weights, FINN's driver/runtime_weights")
     parser.add_argument("--driver", choices=("auto", "pynq", "xrt"), default="auto", help="pynq, else XRT")
     parser.add_argument("--timeout", type=seconds, default=60.0, metavar="SECONDS", help="longest batch (%(default)s)")
     return parser.parse_args(arguments)
@@ -780,7 +872,10 @@ def main(arguments: Sequence[str]) -> int:
 
 def _taken(run: Run) -> int:
     host, given = run.host, run.given
-    print(f"{host['network']} on {len(run.cards)} x {host['cards'][0]['board']}, built by {host['tool']}")
+    print(
+        f"{' and '.join(one.name for one in run.networks)} on {len(run.cards)} x {host['cards'][0]['board']}, "
+        f"built by {host['tool']}"
+    )
     for told in run.not_done():
         print(f"  note: {told}")
     for number, step in enumerate(run.steps(), 1):

@@ -320,7 +320,7 @@ def floorflow_cards(model: Any, cfg: Any) -> Any:
     return model.transform(BuildAllXOs(part, cfg.synth_clk_period_ns))
 
 
-def floorflow_kernels(model: Any, cfg: Any) -> Any:
+def floorflow_card_kernels(model: Any, cfg: Any) -> Any:
     """Make the kernels (XOs) of one of several cards with FINN main, and link none: in the place of its bitfile step.
 
     FINN's kernel of a DMA engine is made at each end; where that is a link, nothing is linked of it.
@@ -340,16 +340,75 @@ def floorflow_kernels(model: Any, cfg: Any) -> Any:
     folder = Path(cfg.output_dir) / "xo"
     folder.mkdir(parents=True, exist_ok=True)
     for node in model.get_nodes_by_op_type("StreamingDataflowPartition"):
-        shutil.copy(_xo(node), folder / f"{node.name}.xo")
+        shutil.copy(_kernel(node).get_metadata_prop("vitis_xo"), folder / f"{node.name}.xo")
     return model
 
 
-def _xo(node: Any) -> str:
-    """Return the XO that FINN made of a kernel."""
+def floorflow_kernels(model: Any, cfg: Any) -> Any:
+    """Make the kernels of a network that shares its card with others, under names that no other network's have.
+
+    In the place of step_synthesize_bitfile (FINN main) or step_prepare_synthesis (FINN+), by the transformations that
+    make kernels there. They are left in ``kernels/`` with the streams between them, which v++ has still to join.
+    """
+    plan = step_plan()
+    from finn.transformation.fpgadataflow.create_dataflow_partition import CreateDataflowPartition
+    from qonnx.transformation.general import GiveUniqueNodeNames
+
+    folder = Path(cfg.output_dir) / "intermediate_models" / "kernel_partitions"
+    model = floorplanned(model).transform(CreateDataflowPartition(str(folder)))
+    model = model.transform(GiveUniqueNodeNames(plan["kernel_prefix"]))
+    _build_kernels(model, cfg, is_plus=plan["finn"] == "plus")
+    made = Path(cfg.output_dir) / "kernels"
+    shutil.rmtree(made, ignore_errors=True)
+    made.mkdir(parents=True)
+    for node in model.graph.node:
+        shutil.copy(_kernel(node).get_metadata_prop("vitis_xo"), made / f"{node.name}.xo")
+    found = connections(model.graph, {node.name: node.name for node in model.graph.node})
+    rows = sorted(f"stream_connect={source}:{target}\n" for source, targets in found.items() for target in targets)
+    (made / "connections.txt").write_text("".join(rows), encoding="utf-8")
+    return model
+
+
+def _kernel(node: Any) -> Any:
+    """Return the model of a kernel."""
     from qonnx.core.modelwrapper import ModelWrapper
     from qonnx.custom_op.registry import getCustomOp
 
-    return str(ModelWrapper(getCustomOp(node).get_nodeattr("model")).get_metadata_prop("vitis_xo"))
+    return ModelWrapper(getCustomOp(node).get_nodeattr("model"))
+
+
+def _build_kernels(model: Any, cfg: Any, *, is_plus: bool) -> None:
+    """Package each kernel: by FINN+'s BuildAllXOs, or as FINN main's VitisBuild does in front of its link."""
+    part, period = cfg._resolve_fpga_part(), cfg.synth_clk_period_ns  # noqa: SLF001 - FINN's steps do so
+    if is_plus:
+        from finn.transformation.fpgadataflow.build_xo import BuildAllXOs
+
+        model.transform(BuildAllXOs(part, period))
+        return
+    from finn.transformation.fpgadataflow.create_stitched_ip import CreateStitchedIP
+    from finn.transformation.fpgadataflow.hlssynth_ip import HLSSynthIP
+    from finn.transformation.fpgadataflow.insert_fifo import InsertFIFO
+    from finn.transformation.fpgadataflow.prepare_ip import PrepareIP
+    from finn.transformation.fpgadataflow.specialize_layers import SpecializeLayers
+    from finn.transformation.fpgadataflow.vitis_build import CreateVitisXO
+    from qonnx.custom_op.registry import getCustomOp
+    from qonnx.transformation.general import GiveUniqueNodeNames, RemoveUnusedTensors
+
+    for node in model.graph.node:
+        kernel = _kernel(node)
+        for step in (
+            InsertFIFO(),
+            SpecializeLayers(part),
+            RemoveUnusedTensors(),
+            GiveUniqueNodeNames(f"{node.name}_"),
+            PrepareIP(part, period),
+            HLSSynthIP(),
+            CreateStitchedIP(part, period, node.name, vitis=True),
+            CreateVitisXO(node.name),
+        ):
+            kernel = kernel.transform(step)
+        kernel.set_metadata_prop("platform", "alveo")
+        kernel.save(getCustomOp(node).get_nodeattr("model"))
 
 
 def floorflow_constrain(model: Any, cfg: Any) -> Any:

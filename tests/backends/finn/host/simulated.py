@@ -53,6 +53,11 @@ def xclbin(name: str, units: Sequence[str], clock_mhz: int) -> bytes:
     return bytes(head) + b"".join(content for _, content in sections)
 
 
+def copies_in(host: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the copies of all networks."""
+    return [copy for network in (host, *host.get("beside", ())) for copy in network["copies"]]
+
+
 @dataclass
 class World:
     """Some cards, by number: what they were loaded with, in order, registers, and engines that were started.
@@ -108,7 +113,7 @@ class World:
         while self.hangs and time.monotonic() < end:
             time.sleep(0.01)
         names = {name: number for number, name in enumerate(c["name"] for c in self.host["cards"])}
-        for copy in self.host["copies"]:
+        for copy in copies_in(self.host):
             ends = [(names[copy[way][0]], copy[way][1]) for way in ("input", "output")]
             if (card, unit) in ends and {*ends} <= {*self.started}:
                 (read, count), (written, other) = (self.started.pop(end) for end in ends)

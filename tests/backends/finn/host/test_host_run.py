@@ -19,7 +19,7 @@ from numpy.random import default_rng
 
 from floorflow.backends.finn.host import run as script
 from floorflow.facts.topology import start_order
-from tests.backends.finn.host.simulated import AURORA, RECORD, World, pynq, pyxrt, xclbin
+from tests.backends.finn.host.simulated import AURORA, RECORD, World, copies_in, pynq, pyxrt, xclbin
 
 FRAME, ANSWER = 6, 4
 """Values of a frame and of what comes of it."""
@@ -88,14 +88,14 @@ class Folder:
 
     def build(self, *, clock_mhz: int = 250, but: str = "") -> None:
         """Write a bitstream for each card, without one unit."""
-        ends = [tuple(copy[way]) for copy in self.host["copies"] for way in ("input", "output")]
+        ends = [tuple(copy[way]) for copy in copies_in(self.host) for way in ("input", "output")]
         units = [unit for card in self.host["cards"] for unit in card["links"]]
         tests = {card["name"]: [*card.get("tests", {})] for card in self.host["cards"]}
         (self.root / "finn/build/bitfile").mkdir(parents=True)
         for number, card in enumerate(self.host["cards"]):
             own = [unit for name, unit in ends if name == card["name"]]
             own += tests[card["name"]]
-            own += [*card["links"], *(f"StreamingDataflowPartition_1{copy['suffix']}" for copy in self.host["copies"])]
+            own += [*card["links"], *(f"StreamingDataflowPartition_1{copy['suffix']}" for copy in copies_in(self.host))]
             held = [f"kernel:{unit}" for unit in own if unit != but]
             content = xclbin(uuid_of(number), held, clock_mhz)
             (self.root / "finn/build/bitfile" / card["bitstream"]).write_bytes(content)
@@ -219,6 +219,55 @@ def test_frames_are_dealt_round_copies_and_gathered_in_order(tmp_path: Path, tak
     assert take(folder, [pynq(world)], *options)[0] == 0
     assert answer(folder, values)
     assert {*world.frames} == {("net_0", 1), ("net_0", 3), ("net_1", 3), ("net_2", 2)}
+
+
+def beside(**changed: Any) -> dict[str, Any]:
+    """Return what host.json says of two networks, the second with frames twice as long and half the rate."""
+    first, second = copies(2)
+    second = second | {"name": "other"}
+    wide = {"input": end("UINT8", 8, 0, 255, 2 * FRAME), "output": end("INT8", 8, -128, 127, 2 * FRAME)}
+    other = {"network": "other", "driver": "finn/other/build/driver", "copies": [second], "written_weights": [], **wide}
+    return {"copies": [first], "beside": [other | {"planned": {"fps": 500.0, "latency_us": 9.0}} | changed]}
+
+
+def test_two_networks_run_alone_and_at_once(tmp_path: Path, take: Taken) -> None:
+    folder = Folder(tmp_path, 1, **beside())
+    folder.build()
+    frames = {"net": (8, FRAME), "other": (6, 2 * FRAME)}
+    options, values = [], {}
+    for name, shape in frames.items():
+        values[name] = default_rng(2).integers(0, 256, shape).astype("u1")
+        save(tmp_path / f"{name}.npy", values[name])
+        options += ["--input", f"{name}={tmp_path / name}.npy", "--output", f"{name}={tmp_path / name}_out.npy"]
+    world = World(folder.host, 1)
+    status, said, failed = take(folder, [pynq(world)], *options)
+    assert (status, failed) == (0, "")
+    assert len(world.loaded) == 1
+    for name, elements in (("net", ANSWER), ("other", 2 * FRAME)):
+        written = load(tmp_path / f"{name}_out.npy")
+        assert (written == (values[name][:, :elements] ^ 0xFF).view("i1")).all()
+    # 8 frames take 7 ms and a latency, in which the other has one, and three more.
+    assert "run 8 frames of net and 4 frames of other at once" in said
+    assert {*world.frames} == {("net_0", 1), ("net_0", 8), ("other", 1), ("other", 6), ("other", 4)}
+    assert said.count("frames/s measured") == 4
+
+
+def test_of_two_networks_files_are_named_by_network(tmp_path: Path, take: Taken) -> None:
+    folder = Folder(tmp_path, 1, **beside())
+    folder.build()
+    module = pynq(World(folder.host, 1))
+    for option in ("in.npy", "third=in.npy", "other="):
+        status, _, failed = take(folder, [module], "--input", option)
+        assert (status, "give --input NETWORK=..., once each, of net, other" in failed) == (2, True)
+    folder.write("host/host.json", folder.host | beside(written_weights=["MVAU_hls_0"]))
+    weights = tmp_path / "finn/other/build/driver/runtime_weights"
+    weights.mkdir(parents=True)
+    (weights / "1_0_MVAU_hls_0.dat").write_text("0000000a\n0000000b\n")
+    world = World(folder.host, 1)
+    status, said, _ = take(folder, [pynq(world)])
+    assert status == 0
+    assert "2 words in StreamingDataflowPartition_1_1 of fpga0" in said
+    assert {unit for _, unit, _ in world.registers if "Partition" in unit} == {"StreamingDataflowPartition_1_1"}
 
 
 def test_a_zynq_board_is_driven_by_registers(tmp_path: Path, take: Taken) -> None:
