@@ -61,7 +61,9 @@ def _fpga(part: str = "xcu50-fsvh2104-2-e", *, limit: float | None = 75, base: f
 
 def _power(fpga: FpgaEntry, *phases: tuple[str | None, Resources], mhz: float = 200, times: int = 1) -> PowerEntry:
     platform = PlatformEntry.model_construct(fpgas=[fpga], infrastructure=[])
-    made: list[Any] = [SimpleNamespace(region=region, demand=lambda _, use=use: use) for region, use in phases]
+    made: list[Any] = [
+        SimpleNamespace(region=region, demand=lambda _, use=use: use, beside=lambda _: ZERO) for region, use in phases
+    ]
     return power_of(platform, made, mhz, times)
 
 
