@@ -73,7 +73,7 @@ def recorded(found: ModeResult[Made] | Refused, progress: Progress) -> Made | Re
     return recorded(replace(found, interrupted=True), progress)
 
 
-LEAST_BESIDE, SHARE_BESIDE = 0.5, 0.05
+LEAST_BESIDE, SHARE_BESIDE = 0.5, 0.1
 """Units of work that extras may take at least, and the share of the plan's own."""
 
 
