@@ -19,6 +19,7 @@ from floorflow.verify.finn.engines import (
     width_objections,
 )
 from floorflow.verify.finn.fifos import (
+    STEP_PLAN,
     as_built,
     check_fifo_file,
     check_step_plan,
@@ -220,7 +221,8 @@ def files(
             names = engines_when_placed(built, phase["channels"])
             check_floorplan_file(places, phase, built, names, folder.path(path), findings=found)
             entries = {name: entry for name, entry in places.items() if is_place(entry)}
-            streams = (folder.json(f"{built.folder}/floorflow_plan.json") or {}).get("streams", ())
+            told = f"{built.folder}/{STEP_PLAN}"
+            streams = ((folder.json(told) if folder.exists(told) else None) or {}).get("streams", ())
             slices = {one["name"]: [f"SLR{slr}" for _, slr in one["slices"]] for one in streams}
             placed[built.folder.partition("/")[2]] = (entries, names, slices)
         check_styles(folder, plan, built, found)
