@@ -150,7 +150,7 @@ def host_units(folder: Path) -> dict[int, set[str]]:
         shutil.copytree(*left[1])
     script = runpy.run_path(str(folder / "host" / "run.py"))
     run = script["Run"](host, json.loads((folder / "topology.json").read_text()), script["_arguments"]([]))
-    assert list(run._check_frames()) == ["frames are those of FINN's driver"]
+    assert list(run._check_frames(run.networks[0])) == ["frames are those of FINN's driver"]
     return dict(enumerate(units.values()))
 
 
