@@ -154,7 +154,8 @@ def power_of(platform: Plan, board: dict[str, Any], phases: list[Plan]) -> Plan:
             )
             for phase in phases
         ]
-        beside = [i["resources"] for i in platform["infrastructure"] if i["slot"] in names]
+        kernels = [kernel for phase in phases for kernel in phase.get("link_kernels", [])]
+        beside = [i["resources"] for i in (*platform["infrastructure"], *kernels) if i["slot"] in names]
         static = base + 2550 * sum(slot["capacity"]["LUT"] for slot in fpga["slots"]) / 1e9
         dynamic = CLOCK_MHZ * (sum(own[r] * nanowatts[r] for own in beside for r in RESOURCES) + max(used)) / 1e9
         cards.append({"fpga": fpga["name"], "static_w": static, "dynamic_w": dynamic, **_band(static + dynamic)})

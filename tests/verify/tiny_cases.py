@@ -7,6 +7,7 @@ the KU5P takes 5 us: 2000 cycles. The window of the joining network is full afte
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from floorflow.verify.hardware.geometry import Rectangle
 from tests.verify.tiny_network import CHAIN, JOIN, Network
@@ -36,6 +37,7 @@ class Case:
     latency_us: float
     routes: dict[str, list[Crossing]] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
+    link_kernels: list[dict[str, Any]] = field(default_factory=list)
     max_hops: int | None = None
     allow_cycles: bool = False
 
@@ -110,6 +112,22 @@ CASES: dict[str, Case] = {
             "out": [Crossing("fpga1.SLR1", "fpga1.SLR0", 1)],
         },
         links={"hidden": "fpga0-fpga1"},
+        link_kernels=[
+            {
+                "name": "floorflow_link_fpga0_0",
+                "slot": "fpga0.SLR2",
+                "sends": ["MVAU_hls_0.0->MVAU_hls_1.0"],
+                "receives": [],
+                "resources": {"LUT": 2367, "FF": 2113, "BRAM18": 0, "URAM": 0, "DSP": 0},
+            },
+            {
+                "name": "floorflow_link_fpga1_0",
+                "slot": "fpga1.SLR2",
+                "sends": [],
+                "receives": ["MVAU_hls_0.0->MVAU_hls_1.0"],
+                "resources": {"LUT": 1275, "FF": 1595, "BRAM18": 16, "URAM": 0, "DSP": 0},
+            },
+        ],
         max_hops=2,
     ),
     "three xcku5p": Case(  # the FPGA in the middle is empty

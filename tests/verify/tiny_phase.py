@@ -80,6 +80,7 @@ def phase_of_case(case: Case, platform: Entry, die: Device, parts: Sequence[Part
         "fits": fits,
         "confidence": _confidence(case, platform, floorplan, channels, uses),
         "slices_built": False,
+        **({"link_kernels": case.link_kernels} if case.link_kernels else {}),
     }
 
 
@@ -356,8 +357,9 @@ def _held(case: Case, slot: Entry, channels: list[Entry], uses: dict[str, Use]) 
     slices = add(amounts(), *(entry["slice_resources"].get(slot["name"], amounts()) for entry in channels))
     if any(slices.values()):
         together[FIFO_KIND] = add(together.get(FIFO_KIND, amounts()), slices)
-    registers = add(amounts(), *(entry["crossing_resources"].get(slot["name"], amounts()) for entry in channels))
-    return together, registers
+    registers = [entry["crossing_resources"].get(slot["name"], amounts()) for entry in channels]
+    kernels = [kernel["resources"] for kernel in case.link_kernels if kernel["slot"] == slot["name"]]
+    return together, add(amounts(), *registers, *kernels)
 
 
 def _floorplan(fpga: str, case: Case, die: Device, modules: list[Entry], uses: dict[str, Use]) -> Entry:
