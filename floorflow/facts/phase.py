@@ -87,7 +87,7 @@ class PhaseEntry(PlanModel):
         return {fpga: held.longest for fpga, held in self.floorplan.items()}
 
     def demand(self, slot: str) -> Resources:
-        """Return what a slot holds: modules, crossing registers, and slices."""
+        """Return what a slot holds: modules, crossing registers and slices."""
         modules = [m.resources for m in self.modules if self.partition.assignment[m.name] == slot]
         registers = [c.crossing_resources[slot] for c in self.channels if slot in c.crossing_resources]
         slices = [c.slice_resources[slot] for c in self.channels if slot in c.slice_resources]

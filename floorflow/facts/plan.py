@@ -84,7 +84,7 @@ class Plan(PlanModel):
         return [] if self.replicas is None else [copy.memory for copy in self.replicas.placed]
 
     @property
-    def beside(self) -> list[str | None]:
+    def dma_memories(self) -> list[str | None]:
         """The memory channels of what has DMA engines of its own on a card, None for where the host's streams end.
 
         That are copies of a network, or several networks; nothing where one network is there or several cards are.

@@ -64,7 +64,7 @@ class Question:
         if not isinstance(known, KeptPlan):
             return known if isinstance(known, Refused) else None
         plan = Plan.model_validate_json(known.files["plan.json"])
-        asked, hosts = self.run.request, plan.beside
+        asked, hosts = self.run.request, plan.dma_memories
         asked = asked.changed(host_port=hosts[0], replicas=None) if plan.copy_memories else asked
         platform = platform_of(asked, len(plan.platform.fpgas), hosts)
         return PlanWithFiles(plan, platform, dict(known.files), extras=_not_kept if known.has_extras else None)

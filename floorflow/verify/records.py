@@ -26,6 +26,11 @@ def is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= HIGHEST
 
 
+def is_unbuilt(warnings: Iterable[str]) -> bool:
+    """Whether the warnings of a plan say what keeps its tools from building it."""
+    return any(warning.startswith("cannot be built yet: ") for warning in warnings)
+
+
 @dataclass(frozen=True, slots=True)
 class Scalar:
     """A kind of single value: a word, a text that the pattern matches as a whole, or of a type and within bounds."""

@@ -28,22 +28,18 @@ def is_built_by_card(plan: Plan) -> bool:
 
 def not_by_card(phases: Sequence[PhaseEntry]) -> list[str]:
     """Return why FINN main does not build the parts of cards, a clause each."""
-    far = [c.name for p in phases for c in p.channels if c.link and any(e.outside for e in c.ends)]
-    clause = (
+    linked = [channel for phase in phases for channel in phase.channels if channel.link is not None]
+    far = [channel.name for channel in linked if any(end.outside for end in channel.ends)]
+    wider = [channel.name for channel in linked if channel.converter is not None]
+    of_host = (
         f"{some(far)} pass{'es' * (len(far) == 1)} a link between host and network, and each card's build has its DMA "
         "engines beside the layers: no card is built by itself"
     )
-    return [*([clause] if far else ()), *_widths_over_links(phases)]
-
-
-def _widths_over_links(phases: Sequence[PhaseEntry]) -> list[str]:
-    """Return that streams change width over links: FINN puts converters between two layers alone."""
-    names = [c.name for phase in phases for c in phase.channels if c.link is not None and c.converter is not None]
-    clause = (
-        f"{some(names)} change{'s' * (len(names) == 1)} width on the way over a link, and FINN puts converters between "
+    of_width = (
+        f"{some(wider)} change{'s' * (len(wider) == 1)} width on the way over a link, and FINN puts converters between "
         "two layers alone, none at the end of a card's part: no card is built by itself"
     )
-    return [clause] if names else []
+    return [*([of_host] if far else ()), *([of_width] if wider else ())]
 
 
 def card_kernels(plan: Plan, phase: int, fpga: str) -> CardKernels | None:

@@ -24,7 +24,7 @@ from floorflow.backends.finn.step_data import NetworkInPhase, foreseen, networks
 from floorflow.backends.finn.step_files import flow_files, link_files, step_files
 from floorflow.errors import InputError
 from floorflow.facts import Plan
-from floorflow.facts.links import LinkEnd, Links
+from floorflow.facts.links import Links
 from floorflow.reading import exists, is_file, parse_json
 
 Places = dict[str, dict[str, Any]]
@@ -73,23 +73,18 @@ def bound_files(plan: Plan, phase: int, fpgas: Sequence[Mapping[str, Any]], libr
             lines = None if copies is None else copies_lines(one, copies.placed)
             data = json.loads(own["floorflow_plan.json"])
             made |= flow_files(data, fpgas, with_slices=slices, copies=lines) | host_files([one], fpgas)
+    card = {fpga["name"]: fpga for fpga in fpgas}
     for part in _cards(plan, phase):
-        (fpga,) = (fpga for fpga in fpgas if fpga["name"] == part.fpga)
-        own = step_files(part, [fpga], library, known_fifos=_knows_fifos(part))
+        own = step_files(part, [card[part.fpga]], library, known_fifos=_knows_fifos(part))
         # FINN+ joins cards by itself, or does not.
         made |= {f"{part.fpga}/finn/{name}": text for name, text in own.items() if name != "build.yaml"}
-    if is_built_by_card(plan):
-        shells = {str(fpga["name"]): str(fpga["platform"]) for fpga in fpgas}
-        made |= {f"{end.fpga}/link.sh": link_script(plan, end.fpga, shells[end.fpga]) for end in _ends(plan, phase)}
+    for end in Links(plan.platform, plan.phases[phase]).ends if is_built_by_card(plan) else ():
+        made[f"{end.fpga}/link.sh"] = link_script(plan, end.fpga, card[end.fpga]["platform"])
     if linked := [one for one in _built(plan, phase) if prefix_of(one)]:
         data = json.loads(made[f"{folder_of(plan, linked[0].network.name)}/floorflow_plan.json"])
         folders = [f"{folder_of(plan, one.network.name)}/build" for one in linked]
         made |= link_files(data, fpgas[0], networks_lines(linked), folders) | host_files(linked, fpgas)
     return made
-
-
-def _ends(plan: Plan, phase: int) -> list[LinkEnd]:
-    return Links(plan.platform, plan.phases[phase]).ends
 
 
 def _built(plan: Plan, phase: int) -> list[NetworkInPhase]:

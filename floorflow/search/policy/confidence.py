@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from math import inf, sqrt
+from math import sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -64,11 +64,11 @@ def hold_confidence(context: PlanningContext, _: Progress, *, strict: bool = Fal
     free = yield context
     if isinstance(free, Refused) or free.interrupted or context.confidence is None:
         return free
-    holding = _Holding(context, context.confidence, free)
+    holding = _Holding(context, context.confidence)
     if holding.holds(free):
         return free
     with Stop() as stop:
-        yield from holding.seek()
+        yield from holding.seek(free)
     found = holding.result(free, interrupted=stop.heard)
     if strict and not holding.holds(found):
         return INTERRUPTED if found.interrupted else Refused(sentence(holding.missed(found)))
@@ -76,15 +76,15 @@ def hold_confidence(context: PlanningContext, _: Progress, *, strict: bool = Fal
 
 
 def _likely_alone(context: PlanningContext, confidence: float) -> Steps[Outcome]:
-    """Search with engines as what is likely enough, as the least of each kind is mixed; refused if none holds so."""
-    holding = _Holding(context, confidence, None)
-    holding.mix([least_by_kind(context.dataflow, context.problem.groups)])
+    """Search once, with engines as what is likely enough; refused if what is found does not hold."""
+    holding = _Holding(context, confidence)
     with Stop() as stop:
-        yield from holding.seek()
+        yield from holding.seek_alone()
     found = next((own for own in holding.placed if holding.holds(own)), None)
-    if stop.heard or holding.interrupted or found is None:
-        missed = Refused("no design that is as likely to fit as --confidence asks was found")
-        return INTERRUPTED if stop.heard or holding.interrupted else missed
+    if stop.heard or holding.interrupted:
+        return INTERRUPTED
+    if found is None:
+        return Refused("no design that is as likely to fit as --confidence asks was found")
     return replace(found, context=context, trace=(*holding.rows, *found.trace))
 
 
@@ -111,8 +111,6 @@ class _Holding:
 
     context: PlanningContext
     confidence: float
-    free: SearchResult | None
-    """What was found whatever is likely to fit; None where only what is likely is looked for."""
     designs: list[_Design] = field(default_factory=list)
     placed: list[SearchResult] = field(default_factory=list)
     rows: list[TraceRow] = field(default_factory=list)
@@ -120,23 +118,31 @@ class _Holding:
     """Standard deviations of each kind and resource, summed over the designs that do not hold."""
     interrupted: bool = False
 
-    def seek(self) -> Steps[None]:
-        """Find designs, then place them, the fastest that holds first."""
-        if (
-            self.free is not None
-            and self.context.floorplans
-            and not self._is_short(self.free.candidate)
-            and not self.context.request.keep_granularity
-        ):
+    def seek(self, free: SearchResult) -> Steps[None]:
+        """Find designs, then place them, the fastest that holds first; ``free`` is what was found without."""
+        if self.context.floorplans and not self._is_short(free.candidate) and not self.context.request.keep_granularity:
             return  # no design is more likely to fit a pblock that is fixed
-        yield from self._design()
+        yield from self._design(free)
+        likeliest = sorted(self.designs, key=lambda own: -self._of_slots(own.candidate)[0])[:1]  # where none holds
+        yield from self._place(self._held() or likeliest)
+
+    def seek_alone(self) -> Steps[None]:
+        """Find one design, with kinds mixed as the least of the network is; place it if its slots hold it."""
+        self._mix([least_by_kind(self.context.dataflow, self.context.problem.groups)])
+        problem = _counted_as(self.context, self._factors(dict.fromkeys(RESOURCE_NAMES, 1.0)))
+        yield from self._fold(problem, self._in_short(problem))
+        yield from self._place(self._held())
+
+    def _held(self) -> list[_Design]:
+        """Return the designs that their slots hold, the fastest first, of these the likeliest."""
+        held = [design for design in self.designs if not self._is_short(design.candidate)]
+        return sorted(held, key=lambda own: (self._cycles(own.candidate), -self._of_slots(own.candidate)[0]))
+
+    def _place(self, designs: Sequence[_Design]) -> Steps[None]:
+        """Place designs until one holds; nothing after a signal, or where nothing is placed."""
         if self.interrupted or not self.context.floorplans:
             return
-        held = [design for design in self.designs if not self._is_short(design.candidate)]
-        # None holds: then what is most likely to.
-        likeliest = sorted(self.designs, key=lambda own: -self._of_slots(own.candidate)[0])[: self.free is not None]
-        ordered = sorted(held, key=lambda own: (self._cycles(own.candidate), -self._of_slots(own.candidate)[0]))
-        for design in islice(self._to_place(ordered or likeliest), MOST_PLACED):
+        for design in islice(self._to_place(designs), MOST_PLACED):
             outcome = yield replace(self.context, given=design)
             self.interrupted |= outcome.interrupted
             if isinstance(outcome, Refused):
@@ -154,53 +160,61 @@ class _Holding:
                 yield better
             yield design.candidate
 
-    def _design(self) -> Steps[None]:
+    def _design(self, free: SearchResult) -> Steps[None]:
         """Fold and assign as the last design that does not hold asks for, then between it and one that does."""
-        last = None if self.free is None else self.free.candidate
-        low, high, reached = self._least_times(), None, inf if last is None else self._cycles(last)
-        for _ in range(TRIES if last else 1):
+        last, low, high, reached = free.candidate, self._least_times(), None, self._cycles(free.candidate)
+        for _ in range(TRIES):
             if high is None:
-                if last is not None:
-                    self.mix(slot_uses(self.context, last).values())
-                times = dict.fromkeys(RESOURCE_NAMES, 1.0) if last is None else self._times(last, low)
+                self._mix(slot_uses(self.context, last).values())
+                times = self._times(last, low)
             else:
                 times = {name: sqrt(low[name] * high[name]) for name in RESOURCE_NAMES}
             problem = _counted_as(self.context, self._factors(times))
-            outcome = yield self._within(problem, last)
-            self.interrupted |= outcome.interrupted
-            if isinstance(outcome, Refused):
-                self._note(self.context.problem.intervals()[-1], "fold", str(outcome))
+            found = yield from self._fold(problem, self._within(problem, last, free))
+            if found is None:
                 high = times
+            elif self._is_short(found):
+                last, low, reached = found, times, self._cycles(found)
             else:
-                last = _as_estimated(self.context, outcome.candidate, problem)
-                self.designs.append(_Design(last, outcome, problem))
-                if not self.context.floorplans:
-                    self.placed.append(replace(outcome, candidate=last, context=self.context))
-                if self._is_short(last):
-                    low, reached = times, self._cycles(last)
-                    self._note(last.interval_cycles, "partition", sentence(self._missed(*self._of_slots(last))))
-                else:
-                    high = times
-                    if self.context.request.goal != "throughput" or self._cycles(last) <= WORTH * reached:
-                        return
+                last, high = found, times
+                if self.context.request.goal != "throughput" or self._cycles(last) <= WORTH * reached:
+                    return
             if self.interrupted:
                 return
 
-    def _within(self, problem: FoldingProblem, last: Candidate | None) -> PlanningContext:
-        """Return the context of a search that places nothing; no shorter interval is sought than was found without.
+    def _fold(self, problem: FoldingProblem, within: PlanningContext) -> Steps[Candidate | None]:
+        """Ask for a design with engines as they count in a problem; return it as estimated, None if none is found."""
+        outcome = yield within
+        self.interrupted |= outcome.interrupted
+        if isinstance(outcome, Refused):
+            self._note(self.context.problem.intervals()[-1], "fold", str(outcome))
+            return None
+        found = _as_estimated(self.context, outcome.candidate, problem)
+        self.designs.append(_Design(found, outcome, problem))
+        if not self.context.floorplans:
+            self.placed.append(replace(outcome, candidate=found, context=self.context))
+        if self._is_short(found):
+            self._note(found.interval_cycles, "partition", sentence(self._missed(*self._of_slots(found))))
+        return found
+
+    def _within(self, problem: FoldingProblem, last: Candidate, free: SearchResult) -> PlanningContext:
+        """Return the context of a search in short; no shorter interval is sought than was found without.
 
         It begins with the slots of the last design.
         """
-        context = replace(self.context, problem=problem, unlimited=problem, floorplans=False)
-        before = 0.0 if self.free is None else self.free.work_units
-        most = min(max(LEAST_WORK, WORK_SHARE * before), context.work_limit)
-        context = replace(context, search_limits=in_short(context.search_limits), work_limit=most)
-        if context.request.goal != "throughput" or last is None:
+        context = self._in_short(problem, WORK_SHARE * free.work_units)
+        if context.request.goal != "throughput":
             return context
-        least = max(context.least_cycles, 0 if self.free is None else self.free.candidate.interval_cycles)
+        least = max(context.least_cycles, free.candidate.interval_cycles)
         return replace(context, least_cycles=least, slots_before=slots_of_engines(context, last))
 
-    def mix(self, uses: Iterable[Mapping[str, Resources]]) -> None:
+    def _in_short(self, problem: FoldingProblem, work: float = 0.0) -> PlanningContext:
+        """Return the context of a search that places nothing, with so many units of work or the least that it takes."""
+        context = replace(self.context, problem=problem, unlimited=problem, floorplans=False)
+        most = min(max(LEAST_WORK, work), context.work_limit)
+        return replace(context, search_limits=in_short(context.search_limits), work_limit=most)
+
+    def _mix(self, uses: Iterable[Mapping[str, Resources]]) -> None:
         """Take note of how a design mixes kinds in its slots."""
         for use in uses:
             for kind in self._kinds & use.keys():

@@ -143,7 +143,7 @@ def planned_platform(out: Path, plan: Plan) -> Platform:
     copies = plan.copy_memories
     host = copies[0] if copies else options.host_port
     found = load_platform(name, len(plan.platform.fpgas), options.clock_mhz, link, topology, host_port=host)
-    return with_hosts(found, plan.beside)
+    return with_hosts(found, plan.dma_memories)
 
 
 def _link(out: Path, kind: str | None) -> str | None:

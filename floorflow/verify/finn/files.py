@@ -17,7 +17,7 @@ from floorflow.verify.finn.host import MEANING as HOST_MEANING
 from floorflow.verify.finn.host import NAME as HOST_DIFFERS
 from floorflow.verify.phase_records import PhaseRecord
 from floorflow.verify.plan_records import PlanRecord
-from floorflow.verify.records import SIDES, Record, is_count
+from floorflow.verify.records import SIDES, Record, is_count, is_unbuilt
 from floorflow.verify.violations import Findings
 
 FOLDING_FILE = "folding_config.json"
@@ -178,7 +178,6 @@ HAND_WRITTEN = {
     },
 }
 """Shipped files of each way, by their paths in the plan's folder; of several cards each has a folder of its own."""
-UNBUILT = "cannot be built yet: "
 STEPS = "prop=run.impl_1.STEPS."
 HOOK = f"{STEPS}OPT_DESIGN.TCL.PRE=@HOOK@"
 AFTER_ROUTING = "POST_ROUTE_PHYS_OPT_DESIGN"
@@ -253,11 +252,11 @@ def check_flow_files(
     ``places``: floorplan.json of each network, and what its nodes are called there by engine.
     """
     several = len(plan["networks"]) > 1
-    apart = plan.get("targets") is None or any(told.startswith(UNBUILT) for told in plan["warnings"])
+    apart = plan.get("targets") is None or is_unbuilt(plan["warnings"])
     if len(plan["phases"]) != 1 or (several and plan.get("replicas") is None and apart):
         return
-    if several:
-        _check_linked(plan, phase, folder, context, places, findings=findings)
+    for fault in _link_faults(plan, phase, folder, context, places) if several else ():
+        findings.add(LINKED_OTHERWISE, folder.path(CONFIG), fault)
     cards = [fpga["name"] for fpga in plan["platform"]["fpgas"]]
     for path in ("vitis/relink.sh", CONFIG) if len(cards) > 1 else ():
         if folder.exists(path):
@@ -275,24 +274,15 @@ def check_flow_files(
         _check_zynq(folder, context, findings)
 
 
-def _check_linked(
-    plan: PlanRecord,
-    phase: PhaseRecord,
-    folder: Files,
-    context: Mapping[str, Any],
-    places: Mapping[str, Places],
-    *,
-    findings: Findings,
-) -> None:
-    """Judge the configuration by which v++ links copies, or several networks, for which nothing else does."""
-    faults: Iterable[str] = ()
+def _link_faults(
+    plan: PlanRecord, phase: PhaseRecord, folder: Files, context: Mapping[str, Any], places: Mapping[str, Places]
+) -> Iterable[str]:
+    """Return what is wrong in the configuration by which v++ links copies; or networks, for which nothing else does."""
+    there = folder.exists(CONFIG)
+    text = folder.text(CONFIG) if there else None
     if plan.get("replicas") is None:
-        text = folder.text(CONFIG) if folder.exists(CONFIG) else None
-        faults = ("is missing",) if text is None else check_networks(plan, phase, text, places)
-    elif folder.exists(CONFIG):
-        faults = check_copies(plan, phase, folder.text(CONFIG) or "", context["engines"])
-    for fault in faults:
-        findings.add(LINKED_OTHERWISE, folder.path(CONFIG), fault)
+        return ("is missing",) if text is None else check_networks(plan, phase, text, places)
+    return check_copies(plan, phase, text or "", context["engines"]) if there else ()
 
 
 def is_place(entry: object) -> bool:

@@ -13,13 +13,12 @@ from floorflow.verify.facts import PhaseFacts, padded
 from floorflow.verify.files import Folder, PhaseFolder, shipped_file
 from floorflow.verify.phase_records import ChannelRecord
 from floorflow.verify.plan_records import PlanRecord
+from floorflow.verify.records import is_unbuilt
 from floorflow.verify.rules.card_links import kernel_faults
 from floorflow.verify.rules.emitted import phase_prefix
 from floorflow.verify.rules.topology import cables, streams_over_links
 
 NAME, CHARGED = "links-differ", "wrong-link-kernels"
-UNBUILT = "cannot be built yet: "
-"""How the warnings begin that say what keeps the tools from building a plan."""
 KIND, LINK_HZ, WORD_BITS, UNCOUNTED = "aurora-100g", 300_000_000, 512, 8
 MOST_STREAMS = 29
 """Of links: the kind with kernels, their clock, bits of a word, and words of a FIFO that no credit is given for; and
@@ -44,7 +43,7 @@ def check_link_kernels(folder: Folder, plan: PlanRecord, phase: PhaseFacts) -> N
     files = PhaseFolder(folder, phase.findings, phase_prefix(plan, phase))
     streams = streams_over_links(phase)
     joined = cables(phase, streams)
-    unbuilt = any(warning.startswith(UNBUILT) for warning in plan["warnings"])
+    unbuilt = is_unbuilt(plan["warnings"])
     alveo = all(fpga["part"].startswith("xcu") for fpga in phase.fpgas.values())
     kinds = {cable["kind"] for cable in joined}
     most = max(Counter((row["source"], row["target"]) for row in streams).values(), default=0)
