@@ -20,7 +20,7 @@ from floorflow.segments.table import SpaceTable
 
 Passes = Callable[[int, int, int], bool]
 Ends = tuple[int, int]
-MOST_TRIED = 20_000
+MOST_TRIED = 400
 """Places and positions that are tried at one interval where streams may not go everywhere."""
 
 
@@ -136,7 +136,7 @@ class _At:
     def answer(self) -> CutFound | CutRefused:
         ends = self._greedy()
         if ends[-1] < self.cuts.count and not self._is_hopeless(0, 0):
-            self.quick = self.cuts.most_tried is not None
+            self.quick = self.cuts.hops is not None
             ends = self._search([]) or ends
         return self._found(ends) if ends[-1] == self.cuts.count else self._refused(ends)
 

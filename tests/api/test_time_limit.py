@@ -46,6 +46,12 @@ def test_what_was_found_at_once_is_a_legal_plan(model: Path, board: str, tmp_pat
     assert "at the time limit" in (tmp_path / "out" / "report.txt").read_text()
 
 
+def test_the_bound_of_what_was_found_at_once_holds_for_what_is_found_later() -> None:
+    soon, later = limited("folding", CNV, "pynq-z1", times=2, **FREE), ff.plan(CNV, "pynq-z1", **FAST, **FREE)
+    (at_once,), (found,) = soon.summary["networks"], later.summary["networks"]
+    assert at_once["bound_cycles"] <= found["interval_cycles"] < at_once["interval_cycles"]
+
+
 def test_a_plan_that_is_finished_in_time_is_the_same() -> None:
     free, within = (ff.plan(TFC, "pynq-z1", time_limit=limit, **FAST) for limit in (None, LONG_S))
     assert within.files == free.files

@@ -26,6 +26,7 @@ from floorflow.search.candidate.forks import FULLER, overloaded_links, paid_on_l
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.candidate.progress import SILENT
 from floorflow.search.candidate.routes import hops_of
+from floorflow.search.candidate.slot_problem import limits_beside
 from floorflow.search.interval.state import SearchState, shortest_possible
 from floorflow.search.policy.fpga_order import with_hint_of_order
 from floorflow.stats import SolveStats
@@ -57,8 +58,8 @@ def test_what_order_costs_is_told_where_nothing_in_order_is_found(tmp_path: Path
     assert with_hint_of_order(free, Refused("nothing"), SILENT).hint == ""
 
 
-def context_of(model: Path, *, allow_cycles: bool = False, link: str | None = None) -> PlanningContext:
-    request = Request(model, "alveo-u250", fpgas=2, max_hops=3, allow_cycles=allow_cycles, link=link)
+def context_of(model: Path, **options: Any) -> PlanningContext:
+    request = Request(model, "alveo-u250", fpgas=2, max_hops=3, **options)
     return prepare(read_source(model), request, 2)
 
 
@@ -99,6 +100,20 @@ def cut_behind_the_first_fork(context: PlanningContext) -> tuple[Candidate, str]
     slot_of = {"before": 2, "behind": 6}
     answer = PartitionSolution(slot_of, SolveStats("by hand", "heuristic", 0.0))
     return realised(context, folding, modules, channels, answer), fork
+
+
+def test_fifos_leave_what_link_kernels_take(tmp_path: Path) -> None:
+    model, slot = residual(tmp_path), "fpga1.SLR2"
+    roomy = context_of(model)
+    candidate, _ = cut_behind_the_first_fork(roomy)
+    full = slot_demands(candidate)[slot].lut / next(s.available.lut for s in roomy.platform.slots if s.name == slot)
+    context = context_of(model, cap={"LUT": full})
+    tight, _ = cut_behind_the_first_fork(context)
+    taken = tight.link_kernels[slot].lut
+    assert 0 < taken
+    assert (
+        slot_demands(tight)[slot].lut <= limits_beside(context, tight.link_kernels)[slot].lut < context.limits[slot].lut
+    )
 
 
 def with_room_for(context: PlanningContext, candidate: Candidate, times: int = 1) -> PlanningContext:

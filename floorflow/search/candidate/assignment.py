@@ -33,6 +33,7 @@ from floorflow.search.candidate.link_charges import link_charges
 from floorflow.search.candidate.slot_problem import (
     beside,
     channel_routes,
+    limits_beside,
     measured_engines,
     module_uses,
     partition_problem,
@@ -260,7 +261,7 @@ def assign(
     kernels: dict[str, Resources] = {}
     # FIFOs at crossings are deeper, which changes demands, which may move modules: a few rounds settle it.
     for _ in range(context.search_limits.assignment_rounds):
-        channels = _before_partition(context, folded, PartialPlacement(owner, routes, least), start)
+        channels = _before_partition(context, folded, PartialPlacement(owner, routes, least), start, kernels)
         demands = module_resources(modules, folded, channels)
         problem = partition_problem(context, modules, demands, channels, folded=folded)
         if start is not None:
@@ -320,18 +321,23 @@ def _where_folded(
     """Return the candidate with its modules in given slots, or what these are short of."""
     folded, names = folded_by(context, folding), list(context.limits)
     known = PartialPlacement(module_of(modules), {}, least_words(context, folded))
-    channels = _before_partition(context, folded, known, slot_of)
+    channels = _before_partition(context, folded, known, slot_of, {})
     begin = {module: names.index(slot) for module, slot in slot_of.items()}
     found = _as_it_began(context, folding, modules, channels, begin)
     return found if found.problem.is_legal(begin) else overfull(found)
 
 
 def _before_partition(
-    context: PlanningContext, folded: FoldedDataflow, known: PartialPlacement, start: Mapping[str, str] | None
+    context: PlanningContext,
+    folded: FoldedDataflow,
+    known: PartialPlacement,
+    start: Mapping[str, str] | None,
+    kernels: Mapping[str, Resources],
 ) -> tuple[Channel, ...]:
     """Realise the channels with FIFOs in what the slots to begin from can spare, or all slots together."""
     if start is not None:
-        return in_styles(context, folded, known, {e: start[m] for e, m in known.module_of.items()}, context.limits)
+        places = {engine: start[module] for engine, module in known.module_of.items()}
+        return in_styles(context, folded, known, places, limits_beside(context, kernels))
     everywhere = dict.fromkeys(known.module_of, "")
     return in_styles(context, folded, known, everywhere, {"": total(context.limits.values())})
 

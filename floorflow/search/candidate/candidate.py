@@ -30,6 +30,7 @@ from floorflow.search.candidate.slot_problem import (
     channel_routes,
     channel_steps,
     crossing_resources,
+    limits_beside,
     measured_engines,
     module_uses,
     partition_problem,
@@ -173,9 +174,9 @@ def realised(
     owner = module_of(modules)
     slots = {engine: slot_of[module] for engine, module in owner.items()}
     known = PartialPlacement(owner, routes, least_words(context, folded))
-    channels = in_styles(context, folded, known, slots, context.limits)
+    kernels = link_charges(context, folded, modules, streams, slot_of)
+    channels = in_styles(context, folded, known, slots, limits_beside(context, kernels))
     demands = module_resources(modules, folded, channels)
-    kernels = link_charges(context, folded, modules, channels, slot_of)
     problem = beside(context, partition_problem(context, modules, demands, channels, folded=folded), kernels)
     slack = context.fifo_slack
     own = (tuple(modules), channels, demands, slot_of, answer, problem, joined, slack, context.narrowed)

@@ -213,10 +213,14 @@ def slot_capacities(context: PlanningContext) -> tuple[SlotCapacity, ...]:
 
 def beside(context: PlanningContext, problem: PartitionProblem, taken: Mapping[str, Resources]) -> PartitionProblem:
     """Return the problem with the limits of what infrastructure leaves that takes so much more of slots."""
-    if not taken:
-        return problem
-    left = caps_beside(context, taken)
+    left = limits_beside(context, taken)
     return replace(problem, slots=tuple(replace(s, limit=s.limit.least(left[s.name])) for s in problem.slots))
+
+
+def limits_beside(context: PlanningContext, taken: Mapping[str, Resources]) -> Mapping[str, Resources]:
+    """Return what a design may use of every slot, where infrastructure takes so much more."""
+    left = caps_beside(context, taken) if taken else {}
+    return {slot: limit.least(left.get(slot, limit)) for slot, limit in context.limits.items()}
 
 
 def caps_beside(context: PlanningContext, taken: Mapping[str, Resources]) -> dict[str, Resources]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
@@ -434,20 +434,19 @@ QUICK_CUTS, QUICK_SPARED = 100, 0.08
 """Cuts that are tried at each of these intervals, and the share of each slot that is left for FIFOs to deepen."""
 
 
-def found_quickly(context: PlanningContext) -> PlacedCandidate | None:
+def found_quickly(context: PlanningContext, intervals: Sequence[int]) -> PlacedCandidate | None:
     """Return a design that takes a second or two: each slot folds a segment, and is one pblock; None if none is found.
 
-    It is what there is when a time limit comes early. Nothing else is learnt from it, so that a plan that is finished
+    ``intervals`` are possible ones, ascending. It is what there is when a time limit comes early. Nothing else is learnt from it, so that a plan that is finished
     in time is the same as without the limit.
     """
     if not context.floorplans or context.given is not None or context.request.keep_granularity:
         return None
     context = replace(context, search_limits=replace(context.search_limits, cuts_tried=QUICK_CUTS))
     spared = {slot: share_of(limit, QUICK_SPARED) for slot, limit in context.limits.items()}
-    intervals, start = shortest_possible(SearchState(context, SILENT))
     for times in QUICK:
         run = SearchState(context, SILENT, reserve=dict(spared))
-        index = bisect_left(intervals, times * intervals[start])
+        index = bisect_left(intervals, times * intervals[0])
         interval = intervals[min(index, len(intervals) - 1)]
         slot_of = run.cut(interval)
         found = None if isinstance(slot_of, Refusal) else kept_by_slots(run, slot_of, interval)[0]

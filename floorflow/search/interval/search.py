@@ -140,7 +140,7 @@ class _Search:
         context = self.context
         with ended_after(context.work_limit) as work:
             if context.request.time_limit is not None:
-                self.quick = found_quickly(context)
+                self._have_at_once()
             if context.given is None:
                 self.by_goal()
             else:
@@ -151,6 +151,14 @@ class _Search:
             found = min(self.run.completed, key=_merit(self.run), default=None)
             self.run.best = None if found is None else self.run.place(found)
         self.work_units = work.spent
+
+    def _have_at_once(self) -> None:
+        """Find a design that there is when the time is up early, with the bound that it is held against."""
+        context = self.context
+        intervals, start = shortest_possible(SearchState(context, SILENT))
+        if context.request.goal == "throughput":
+            self.bound_cycles = intervals[start]
+        self.quick = found_quickly(context, intervals[start:])
 
     def result(self) -> Outcome:
         """Return the best design, or the proof that there is none, or that none was found."""
