@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from floorflow.folding import FoldingSolution, fold_at_interval
 from floorflow.folding.least_full import within
 from floorflow.partition import PartitionSolution
 from floorflow.request import Request
-from floorflow.resources import RESOURCE_NAMES, scaled_down
+from floorflow.resources import RESOURCE_NAMES, Resources, scaled_down
+from floorflow.search.candidate import candidate as candidate_module
 from floorflow.search.candidate.assignment import improved
 from floorflow.search.candidate.candidate import Candidate, connected, folded_by, naming_of, realised, slot_demands
 from floorflow.search.candidate.context import PlanningContext
@@ -26,7 +28,6 @@ from floorflow.search.candidate.forks import FULLER, overloaded_links, paid_on_l
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.candidate.progress import SILENT
 from floorflow.search.candidate.routes import hops_of
-from floorflow.search.candidate.slot_problem import limits_beside
 from floorflow.search.interval.state import SearchState, shortest_possible
 from floorflow.search.policy.fpga_order import with_hint_of_order
 from floorflow.stats import SolveStats
@@ -102,18 +103,14 @@ def cut_behind_the_first_fork(context: PlanningContext) -> tuple[Candidate, str]
     return realised(context, folding, modules, channels, answer), fork
 
 
-def test_fifos_leave_what_link_kernels_take(tmp_path: Path) -> None:
-    model, slot = residual(tmp_path), "fpga1.SLR2"
-    roomy = context_of(model)
-    candidate, _ = cut_behind_the_first_fork(roomy)
-    full = slot_demands(candidate)[slot].lut / next(s.available.lut for s in roomy.platform.slots if s.name == slot)
-    context = context_of(model, cap={"LUT": full})
-    tight, _ = cut_behind_the_first_fork(context)
-    taken = tight.link_kernels[slot].lut
-    assert 0 < taken
-    assert (
-        slot_demands(tight)[slot].lut <= limits_beside(context, tight.link_kernels)[slot].lut < context.limits[slot].lut
-    )
+def test_fifos_leave_what_link_kernels_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    context, slot = context_of(residual(tmp_path)), "fpga1.SLR2"
+    demand = slot_demands(cut_behind_the_first_fork(context)[0])[slot]
+    left = next(own.available.lut for own in context.platform.slots if own.name == slot) - ceil(demand.lut / 0.7)
+    monkeypatch.setattr(candidate_module, "link_charges", lambda *_: {slot: Resources(left + 100, 0, 0, 0, 0)})
+    beside, _ = cut_behind_the_first_fork(context)
+    assert beside.problem.slots[6].limit.lut < demand.lut
+    assert slot_demands(beside)[slot].fits(beside.problem.slots[6].limit)
 
 
 def with_room_for(context: PlanningContext, candidate: Candidate, times: int = 1) -> PlanningContext:

@@ -437,8 +437,8 @@ QUICK_CUTS, QUICK_SPARED = 100, 0.08
 def found_quickly(context: PlanningContext, intervals: Sequence[int]) -> PlacedCandidate | None:
     """Return a design that takes a second or two: each slot folds a segment, and is one pblock; None if none is found.
 
-    ``intervals`` are possible ones, ascending. It is what there is when a time limit comes early. Nothing else is learnt from it, so that a plan that is finished
-    in time is the same as without the limit.
+    ``intervals`` are possible ones, ascending. It is what there is when a time limit comes early. Nothing else is
+    learnt from it, so that a plan that is finished in time is the same as without the limit.
     """
     if not context.floorplans or context.given is not None or context.request.keep_granularity:
         return None
