@@ -136,7 +136,7 @@ class _At:
     def answer(self) -> CutFound | CutRefused:
         ends = self._greedy()
         if ends[-1] < self.cuts.count and not self._is_hopeless(0, 0):
-            self.quick = self.cuts.hops is not None
+            self.quick = self.cuts.hops is not None or self.cuts.most_tried is not None
             ends = self._search([]) or ends
         return self._found(ends) if ends[-1] == self.cuts.count else self._refused(ends)
 

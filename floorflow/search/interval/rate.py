@@ -19,7 +19,7 @@ from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.candidate.repair import place_slots_whole
 from floorflow.search.interval.least_full import designs, least_full_candidate
 from floorflow.search.interval.state import SearchState, share_of, shortest_possible
-from floorflow.search.interval.strategies import Strategy, kept_by_slots, strategies
+from floorflow.search.interval.strategies import Strategy, fold_whole, kept_by_slots, strategies
 from floorflow.stats import Work, as_much_again, ended_after
 
 
@@ -430,26 +430,30 @@ QUICK = (1.15, 1.5, 2.0, 3.0, 5.0, 10.0, math.inf)
 
 
 IN_HASTE = "the time limit left no time to look for rectangles"
-QUICK_CUTS, QUICK_SPARED = 100, 0.08
-"""Cuts that are tried at each of these intervals, and the share of each slot that is left for FIFOs to deepen."""
+QUICK_CUTS, QUICK_FOLDINGS, QUICK_SPARED = 100, 2, 0.08
+"""Cuts and foldings of the whole that are tried at each, and the share of each slot that is left for FIFOs."""
 
 
 def found_quickly(context: PlanningContext, intervals: Sequence[int]) -> PlacedCandidate | None:
-    """Return a design that takes a second or two: each slot folds a segment, and is one pblock; None if none is found.
+    """Return a design that takes a few seconds, each slot one pblock; None if none is found.
 
+    Each slot folds a segment, or on one FPGA the network is folded as a whole: over several no time is left for that.
     ``intervals`` are possible ones, ascending. It is what there is when a time limit comes early. Nothing else is
     learnt from it, so that a plan that is finished in time is the same as without the limit.
     """
     if not context.floorplans or context.given is not None or context.request.keep_granularity:
         return None
-    context = replace(context, search_limits=replace(context.search_limits, cuts_tried=QUICK_CUTS))
+    limits = replace(context.search_limits, cuts_tried=QUICK_CUTS, folding_rounds=QUICK_FOLDINGS)
+    context = replace(context, search_limits=limits)
     spared = {slot: share_of(limit, QUICK_SPARED) for slot, limit in context.limits.items()}
     for times in QUICK:
         run = SearchState(context, SILENT, reserve=dict(spared))
         index = bisect_left(intervals, times * intervals[0])
         interval = intervals[min(index, len(intervals) - 1)]
-        slot_of = run.cut(interval)
+        slot_of = run.cut(interval) if len(context.limits) > 1 else Refusal("segments")
         found = None if isinstance(slot_of, Refusal) else kept_by_slots(run, slot_of, interval)[0]
+        if found is None and len(context.platform.fpgas) == 1:
+            found = fold_whole(run, interval)
         placed = None if found is None else place_slots_whole(context, found, IN_HASTE)
         if isinstance(placed, PlacedCandidate):
             return placed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -64,6 +64,8 @@ from floorflow.stats import Status, ended_after, kept
 WHEN_INTERRUPTED = "interrupted, or at the time limit: this is the best that had been found"
 """What ended a search that Ctrl-C or the clock stopped."""
 WHEN_SPENT = "the work that this search may take was spent"
+WORK: Mapping[str, float] = {"fast": 30.0, "default": 60.0, "best": inf}
+"""Units of work that a search may take: a unit takes about a second, and two where it cuts large networks."""
 AT_ONCE_S = 1.0
 """Seconds in which candidates that were not placed yet may be, of the three in which an interrupted run ends; only
 there does a clock decide anything."""
@@ -138,7 +140,7 @@ class _Search:
     def within_its_work(self) -> None:
         """Search until nothing is left to try, or the work is spent: then with the best that was folded and cut."""
         context = self.context
-        with ended_after(context.work_limit) as work:
+        with ended_after(min(context.work_limit, WORK[context.request.effort])) as work:
             if context.request.time_limit is not None:
                 self._have_at_once()
             if context.given is None:
@@ -147,13 +149,21 @@ class _Search:
                 self.take(context.given, "")
         if work.is_over:
             self.ended_by = WHEN_SPENT
-        if work.is_over and self.run.best is None and not context.floorplans:
-            found = min(self.run.completed, key=_merit(self.run), default=None)
-            self.run.best = None if found is None else self.run.place(found)
+        if work.is_over and self.run.best is None:
+            self.run.best = self._at_last()
         self.work_units = work.spent
 
+    def _at_last(self) -> PlacedCandidate | None:
+        """Return what there is of a search whose work was spent before anything was placed."""
+        if self.context.floorplans:
+            if self.quick is None:
+                self._have_at_once()
+            return self.quick
+        found = min(self.run.completed, key=_merit(self.run), default=None)
+        return None if found is None else self.run.place(found)
+
     def _have_at_once(self) -> None:
-        """Find a design that there is when the time is up early, with the bound that it is held against."""
+        """Find a design that there is when time or work is up early, with the bound that it is held against."""
         context = self.context
         intervals, start = shortest_possible(SearchState(context, SILENT))
         if context.request.goal == "throughput":
