@@ -30,8 +30,10 @@ import floorflow as ff  # noqa: E402
 SOURCES = [*sorted((HERE / "rtl").glob("*.sv")), HERE.parents[1] / "rtl" / "floorflow_link_prbs.sv"]
 FLOORPLANS = ("free", "planned", "scrambled")
 SEEDS = (1, 2, 3)
+_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 _FIXED = 4
 """nextpnr's STRENGTH_FIXED: its placer moves no such cell."""
+_MOST_SECONDS = 300
 _INSTANCE = re.compile(r"(?:\$flatten\\)?([A-Za-z]\w*)[.]")
 _SITES = re.compile(r"SLICE_X(\d+)Y(\d+):SLICE_X(\d+)Y(\d+)")
 _PLACE = re.compile(r"X(\d+)Y(\d+)[/_]")
@@ -140,12 +142,14 @@ class Generic:
         _yosys(top, [f"read_verilog -lib {files}/cells.v", *mapped, _FLATTEN, "clean"], netlist)
 
     def place(self, netlist: Path, boxes: Boxes, folder: Path, seed: int) -> Placement:
-        """Place a netlist on the die's CLBs, with pads in its right-most column, where a bare part's streams end."""
-        (folder / "fabric.json").write_text(json.dumps(_fabric(ff.platform(self.platform).loaded.fpgas[0].device)))
+        """Place a netlist on the die's CLBs, with pads where floorflow takes the streams of a bare part to end."""
+        (folder / "fabric.json").write_text(json.dumps(_fabric(ff.platform(self.platform).loaded.fpgas[0])))
         places = {name: [box.left, box.bottom, box.right, box.top] for name, box in boxes.items()}
         (folder / "boxes.json").write_text(json.dumps({"boxes": places, "instance": _INSTANCE.pattern}))
         hooks = {"--pre-pack": "fabric.py", "--pre-place": "boxes.py"}
         options = [word for hook, file in hooks.items() for word in (hook, str(HERE / "nextpnr" / file))]
+        # At the density that it takes by itself, 0.9, version 0.4 does not end for some seeds.
+        options += ["--placer-heap-beta", "1.0"]
         return _placed("nextpnr-generic", options, netlist, folder, seed)
 
 
@@ -155,10 +159,14 @@ TOOLS: tuple[Tool, ...] = (GateMate(), Generic())
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """A plan of the chain on a tool's die: the module of each instance, and the box of each by floorplan."""
+    """A plan of the chain on a die: modules in the stream's order, the module of each instance, its box by floorplan.
+
+    Each engine has a module of its own name.
+    """
 
     tool: Tool
     out: Path
+    modules: Sequence[str]
     cells: Mapping[str, str]
     boxes: Mapping[str, Boxes]
 
@@ -187,7 +195,7 @@ class Proof:
         cells = json.loads((made / "cells.json").read_text())
         dealt = _dealt(tool, plan.plan.phases[0], cells)
         boxes = {name: {c: of[m] for c, m in cells.items() if m in of} for name, of in dealt.items()}
-        return cls(tool, out, cells, boxes)
+        return cls(tool, out, [engine.name for engine in plan.plan.networks[0].engines], cells, boxes)
 
     def place(self, floorplan: str, seed: int) -> Placement:
         """Place the netlist in the boxes of a floorplan."""
@@ -249,12 +257,14 @@ def _scopes(netlist: Path) -> dict[str, str]:
     return {told.get("scopename", told.get("hdlname")): _instance(name) for name, told in named.items()}
 
 
-def _fabric(device: Any) -> dict[str, Any]:
+def _fabric(fpga: Any) -> dict[str, Any]:
     """Return what ``nextpnr/fabric.py`` makes a device of: where CLBs and pads are."""
+    device = fpga.device
     rows, layouts = device.rows_per_clock_region, enumerate(device.layouts)
     kinds = [(x, y * rows, device.legend[char].kind) for y, layout in layouts for x, char in enumerate(layout)]
     clbs = [(x, y + row) for x, y, kind in kinds if kind == "clb" for row in range(rows)]
-    pads = [(device.column_count - 1, row) for row in range(device.row_count)]
+    port = fpga.host_port
+    pads = [(port.left, row) for row in range(port.bottom, port.top + 1)]
     return {"columns": device.column_count, "rows": device.row_count, "clbs": clbs, "pads": pads}
 
 
@@ -269,7 +279,12 @@ def _placed(program: str, options: Sequence[str], netlist: Path, folder: Path, s
         sys.exit(f"{program} is not installed, see {HERE / 'README.md'}")
     files = ["--json", os.path.relpath(netlist, folder), "--write", "placed.json"]
     words = [found, *files, "--no-route", "--seed", str(seed), *options]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603
+    try:
+        done = subprocess.run(  # noqa: S603
+            words, cwd=folder, capture_output=True, text=True, check=False, timeout=_MOST_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        sys.exit(f"{program} did not end within {_MOST_SECONDS} s: {folder}")
     (folder / "log.txt").write_text(done.stdout + done.stderr)
     if done.returncode:
         sys.exit(f"{program} failed, see {folder / 'log.txt'}")
@@ -308,41 +323,37 @@ def table(proofs: Mapping[Proof, Mapping[str, Sequence[Placement]]]) -> str:
 
 
 def draw(proofs: Mapping[Proof, Mapping[str, Sequence[Placement]]], file: Path) -> None:
-    """Draw boxes, cells of the first seed and the way of the stream: a row for each die, a column a floorplan."""
+    """Draw the boxes, and the cells that the first seed placed: a panel for each die and floorplan."""
     import matplotlib as mpl
 
     mpl.use("agg")
     from matplotlib import pyplot as plt
 
-    shape = (len(proofs), len(FLOORPLANS))
-    figure, grid = plt.subplots(*shape, figsize=(12, 5 * shape[0]), layout="constrained", sharex="row", sharey="row")
-    for axes, (proof, found) in zip(grid, proofs.items(), strict=True):
+    figure = plt.figure(figsize=(12, 7), layout="constrained")
+    for part, (proof, found) in zip(figure.subfigures(1, len(proofs)), proofs.items(), strict=True):
+        axes = part.subplots(1, len(found), sharex=True, sharey=True)
         for axis, (name, placements) in zip(axes, found.items(), strict=True):
             _panel(axis, proof, proof.boxes[name], placements[0])
-            axis.set_title(f"{name}: wire {placements[0].wire:,}, {placements[0].fmax_mhz:.0f} MHz")
-        axes[0].set_ylabel(f"{proof.tool.title}, rows")
-        axes[0].legend(markerscale=4, fontsize=8)
-    figure.savefig(file, dpi=80, metadata={"Software": None})
+            axis.set_title(f"{name}\nwire {placements[0].wire:,}\n{placements[0].fmax_mhz:.0f} MHz")
+        axes[0].set_ylabel("rows")
+        part.suptitle(proof.tool.title)
+        part.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, markerscale=4)
+    figure.savefig(file, dpi=80)
 
 
 def _panel(axis: Any, proof: Proof, boxes: Boxes, placement: Placement) -> None:
-    for number, module in enumerate(dict.fromkeys(proof.cells.values())):
+    from matplotlib.patches import Rectangle
+
+    for colour, module in zip(_COLOURS, proof.modules, strict=True):
         at = [(x, y) for name, x, y in placement.cells if proof.cells.get(name) == module]
-        axis.scatter(*zip(*at, strict=True), s=2, color=f"C{number}", label=module)
-        if module in boxes:
-            box = boxes[module]
+        axis.scatter(*zip(*at, strict=True), s=2, color=colour, label=module)
+        if box := boxes.get(module):
             size = (box.right - box.left + 1, box.top - box.bottom + 1)
             corner = (box.left - 0.5, box.bottom - 0.5)
-            axis.add_patch(_rectangle(corner, *size, edgecolor=f"C{number}"))
+            axis.add_patch(Rectangle(corner, *size, fill=False, linewidth=1.5, edgecolor=colour))
     for edge in proof.tool.edges:
         axis.axhspan(edge - 1.5, edge + 4.5, color="0.85")
     axis.set_aspect("equal")
-
-
-def _rectangle(*size: Any, **style: Any) -> Any:
-    from matplotlib.patches import Rectangle
-
-    return Rectangle(*size, fill=False, linewidth=1.5, **style)
 
 
 def main(out: Path) -> None:

@@ -11,7 +11,7 @@ for x, y in fabric["clbs"]:
     for z in range(8):
         ctx.addBel(name=f"X{x}Y{y}_{z}", type="GENERIC_SLICE", loc=Loc(x, y, z), gb=False, hidden=False)
 for x, y in fabric["pads"]:
-    ctx.addBel(name=f"X{x}Y{y}_0", type="GENERIC_IOB", loc=Loc(x, y, 0), gb=False, hidden=False)
+    ctx.addBel(name=f"X{x}Y{y}_pad", type="GENERIC_IOB", loc=Loc(x, y, 9), gb=False, hidden=False)
 # Regions ask for all rows of a column, those without logic too: a cell of no use at the top makes them known.
 for x in range(fabric["columns"]):
     ctx.addBel(name=f"TOP{x}", type="EDGE", loc=Loc(x, fabric["rows"] - 1, 8), gb=False, hidden=True)
