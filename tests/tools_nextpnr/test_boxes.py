@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,11 @@ def test_all_cells_lie_in_their_boxes_on_two_dies(gatemate: Any) -> None:
     # Only what lies in an instance of the plan is told where to lie: no clock buffer, no pad.
     lines = (gatemate.out / "planned_1" / "boxes.ccf").read_text().splitlines()[1:-1]
     assert {line.split()[1].rstrip(";") for line in lines} == set(gatemate.cells)
+
+
+def test_the_design_is_systemverilog_for_others_too(proof: Any, gatemate: Any) -> None:
+    command = [need_program("verilator"), "--lint-only", "-Wno-WIDTH", "--top-module", "top"]
+    subprocess.run([*command, gatemate.out / "plan" / "boxkit" / "top.sv", *proof.SOURCES], check=True)
 
 
 def test_a_scrambled_floorplan_is_longer_and_slower(generic: Any) -> None:
