@@ -47,6 +47,7 @@ BUDGET_CPU_S = {
     "study": 36,
     "tools_finn": 125,
     "tools_hls4ml": 10,
+    "tools_nextpnr": 30,
     "verify": 65,
 }
 """CPU seconds that the tests of a folder may take; of one that is not listed, `OTHER_CPU_S`."""

@@ -49,7 +49,7 @@ BUDGETS = {
     "lines of floorflow": 114_374,
     "files of floorflow": 642,
     "lines of verify": 18_512,
-    "lines of tests": 64_550,
+    "lines of tests": 64_639,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 22,
 }

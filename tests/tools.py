@@ -15,6 +15,7 @@ import pytest
 
 FINN_PLUS_PINS = Path(__file__).parent / "tools_finn" / "requirements.txt"
 HLS4ML_PINS = Path(__file__).parent / "tools_hls4ml" / "requirements.txt"
+NEXTPNR_PINS = Path(__file__).parent / "tools_nextpnr" / "requirements.txt"
 
 
 def need_module(name: str, reason: str) -> None:
@@ -50,6 +51,11 @@ def need_finn_plus() -> Path:
 def need_hls4ml() -> Path:
     """Return the Python of hls4ml's environment: FLOORFLOW_HLS4ML, else the one that .ci/run keeps in the cache."""
     return _need_environment("hls4ml", "FLOORFLOW_HLS4ML", "hls4ml", HLS4ML_PINS)
+
+
+def need_nextpnr() -> Path:
+    """Return the Python of nextpnr's environment: FLOORFLOW_NEXTPNR, else the one that .ci/run keeps in the cache."""
+    return _need_environment("nextpnr", "FLOORFLOW_NEXTPNR", "nextpnr", NEXTPNR_PINS)
 
 
 def its_own_bytecode() -> dict[str, str]:
