@@ -184,7 +184,7 @@ def _check_tiles(model: DeviceModel, file: str) -> None:
 def _check_sites(model: DeviceModel, file: str) -> None:
     """Check that ``site_columns`` names exactly the columns that hold the sites, and ``site_rows`` their rows."""
     held = {site for char in _used(model) for site in model.legend[char].sites}
-    needed: set[SiteName] = {"SLICE", "RAMB18", "RAMB36"}
+    needed: set[SiteName] = {"SLICE", "RAMB18", "RAMB36", *(("LAGUNA",) if model.sll else ())}
     for name in sorted(held | needed | set(model.site_columns)):
         chars = _holders(model, name)
         columns = {p for text in model.layouts.values() for p, char in enumerate(text) if char in chars}

@@ -1,4 +1,5 @@
 import pytest
+import yaml
 
 from floorflow.assets import asset_folder
 from floorflow.errors import PlatformError
@@ -68,6 +69,15 @@ def test_two_tile_heights_for_one_resource_are_refused():
 def test_a_file_that_is_no_mapping_is_refused(text):
     with pytest.raises(PlatformError, match=r"die\.yaml: the file: "):
         read_device(text, "die.yaml")
+
+
+def test_wires_between_slrs_need_the_columns_of_their_registers():
+    described = yaml.safe_load(text_of("xcu250"))
+    for tile in described["legend"].values():
+        tile["sites"].pop("LAGUNA", None)
+    del described["site_columns"]["LAGUNA"], described["site_rows"]["LAGUNA"]
+    with pytest.raises(PlatformError, match=r"die\.yaml: site_columns\.LAGUNA: expected the columns"):
+        read_device(yaml.safe_dump(described), "die.yaml")
 
 
 def test_every_shipped_die_credits_its_source():
