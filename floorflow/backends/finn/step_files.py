@@ -436,6 +436,8 @@ def check_flow(options: FinnOptions, boards: Mapping[str, str]) -> None:
     """
     for board, shell in boards.items():
         fitting = flow_of(board, shell)
+        if options.stitches and fitting is None and not shell:
+            continue
         if options.crossing_slices and (fitting != "vitis" or options.flow == "zynq"):
             raise InputError(
                 f"--crossings vendor: it is v++ that inserts AMD's register slices, and {board} is not built by it",
@@ -447,7 +449,7 @@ def check_flow(options: FinnOptions, boards: Mapping[str, str]) -> None:
             known = some(sorted(BOARDS))
             raise InputError(
                 f"--flow {options.flow}: FINN has no build for {board}, a bare part",
-                hint=f"leave --flow out; FINN builds for {known}",
+                hint=f"leave --flow out, or use --flow stitch; FINN builds for {known}",
             )
         if fitting != options.flow:
             raise InputError(f"--flow {options.flow}: {board} takes none of it", hint=f"use --flow {fitting}")

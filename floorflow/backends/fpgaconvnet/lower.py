@@ -20,12 +20,12 @@ from floorflow.backends.layered.graph import (
     check_read,
     has_square_kernel,
     joined,
-    plain_names,
     refuse_others,
     window_fill,
     without_host_tail,
 )
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine
+from floorflow.facts.names import plain_names
 from floorflow.network import Network, Operation, Tensor
 
 _KINDS: Mapping[str, str] = {

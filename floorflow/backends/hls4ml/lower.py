@@ -16,9 +16,10 @@ from pathlib import Path
 
 from floorflow.backends.hls4ml.foldings import BY_OPERATOR, DEPTHWISE, GLOBAL_POOLS, JOINS, KINDS, POOLS, WEIGHTED
 from floorflow.backends.hls4ml.weights import DEFAULT_FRACTION, Constants, Weights, fraction_bits
-from floorflow.backends.layered.graph import LayerSource, Wires, check_read, joined, plain_names, window_fill
+from floorflow.backends.layered.graph import LayerSource, Wires, check_read, joined, window_fill
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine
 from floorflow.errors import InputError, some
+from floorflow.facts.names import plain_names
 from floorflow.network import Network, Operation, Tensor
 
 DEFAULT_BITS = 16

@@ -53,7 +53,7 @@ CHOICES = {
     "crossings": ("fifo", "vendor", "none"),
     "fifo_sizing": ("floorflow", "finn"),
     "finn": ("main", "dev", "plus"),
-    "flow": ("auto", "vitis", "zynq"),
+    "flow": ("auto", "vitis", "zynq", "stitch"),
     "impl_style": ("auto", "default", "free"),
     "runtime_weights": ("auto", "never", "always"),
 }
