@@ -279,10 +279,13 @@ proc floorflow::StitchPlaced {name} {
 
 # Stop if a cell of a module lies outside its pblock.
 proc floorflow::StitchInside {name pblock} {
-    set sites [get_sites -quiet -of_objects [get_pblocks $pblock]]
+    # An array, as a search through the sites for each cell would take hours.
+    foreach site [get_sites -quiet -of_objects [get_pblocks $pblock]] {
+        set inside($site) 1
+    }
     set outside [list]
     foreach cell [StitchPrimitives] {
-        if {[get_property LOC $cell] ni $sites} {
+        if {![info exists inside([get_property LOC $cell])]} {
             lappend outside $cell
         }
     }

@@ -44,7 +44,7 @@ class Port:
 class StitchedModule:
     """A module of the plan as a cell of its card's top; ``implementation``: of which Verilog module it is one."""
 
-    entry: ModuleEntry
+    name: str
     cell: str
     implementation: str
     slot: str
@@ -74,7 +74,7 @@ class Register:
 class Joint:
     """A stream on one card, from a module or the card's edge (``source`` is empty) over registers to another."""
 
-    channel: ChannelEntry
+    channel: str
     name: str
     source: str
     source_port: Port
@@ -123,7 +123,7 @@ class Stitched:
         slots = self.phase.partition.assignment
         return {
             m.name: StitchedModule(
-                m, cells[m.name], f"impl_{cells[m.implementation]}", slots[m.name], tuple(self._ports(m))
+                m.name, cells[m.name], f"impl_{cells[m.implementation]}", slots[m.name], tuple(self._ports(m))
             )
             for m in self.phase.modules
         }
@@ -173,7 +173,7 @@ class Stitched:
             name = f"stream_{len(joints)}"
             cells = [self.of_module[module].cell if module else "" for module in (leg.source, leg.target)]
             registers = tuple(self._registers(channel, leg, name))
-            joints.append(Joint(channel, name, cells[0], ends[0], cells[1], ends[1], registers))
+            joints.append(Joint(channel.name, name, cells[0], ends[0], cells[1], ends[1], registers))
         modules = tuple(module for module in self.of_module.values() if self.plan.fpga_of[module.slot] == fpga)
         slr_of = {slot.name: slot.slr for slot in self.plan.platform.slots if slot.fpga == fpga}
         resets = self._resets(fpga, modules, joints)
@@ -228,6 +228,9 @@ class Stitched:
             yield Register("landing", f"{name}_landing_{number}", beyond, len(chain))
         for at in range(made, len(slices)):
             yield Register("slice", f"{name}_slice_{at}", slices[at])
+        if not (leg.source or leg.target or crossing or slices):
+            # Where a card only hands a stream on, no register of a module stands at either edge.
+            yield Register("slice", f"{name}_slice_0", leg.first)
 
 
 @dataclass(frozen=True)

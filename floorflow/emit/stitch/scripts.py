@@ -58,7 +58,7 @@ def run_script(header: str, stitched: Stitched, name: str, fpgas: Mapping[str, F
     return _RUN.format(
         header=header,
         name=name,
-        told=", ".join(module.entry.name for module in modules),
+        told=", ".join(module.name for module in modules),
         places="\n".join(_place(stitched, module, fpgas) for module in modules),
         part=tcl_word(part),
         period=_ns(period_ns(stitched)),
@@ -108,7 +108,7 @@ def cells_json(plan_sha256: str, stitched: Stitched) -> str:
 
 def _card_names(card: Card) -> dict[str, object]:
     modules = {
-        module.entry.name: {
+        module.name: {
             "cell": module.cell,
             "implementation": module.implementation,
             "ports": {port.name: port.channel for port in module.ports},
@@ -116,7 +116,7 @@ def _card_names(card: Card) -> dict[str, object]:
         for module in card.modules
     }
     streams = {
-        joint.channel.name: {"wires": joint.name, "registers": [one.cell for one in joint.registers]}
+        joint.channel: {"wires": joint.name, "registers": [one.cell for one in joint.registers]}
         for joint in card.joints
     }
     edges = {port.name: port.channel for port in card.edges}
@@ -135,9 +135,9 @@ def _ns(value: float) -> str:
 
 def _place(stitched: Stitched, module: StitchedModule, fpgas: Mapping[str, Fpga]) -> str:
     fpga = fpgas[stitched.plan.fpga_of[module.slot]]
-    pblock, card = stitched.phase.pblocks[module.entry.name], stitched.cards[fpga.name]
+    pblock, card = stitched.phase.pblocks[module.name], stitched.cards[fpga.name]
     placed = {(port.channel, port.direction): port for port in pblock.ports}
-    joints = {joint.channel.name: joint for joint in card.joints}
+    joints = {joint.channel: joint for joint in card.joints}
     ports = []
     for port in module.ports:
         at = placed[port.channel, "in" if port.enters else "out"]

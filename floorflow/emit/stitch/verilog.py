@@ -53,7 +53,7 @@ def top(header: str, card: Card) -> str:
         lines += _instance("reset", reset_of(slr), own, 4)
     ends: dict[tuple[str, str], str] = {}
     for joint in card.joints:
-        lines += ["", f"  // {joint.channel.name}", *_joint(joint, card, ends)]
+        lines += ["", f"  // {joint.channel}", *_joint(joint, card, ends)]
     for module in card.modules:
         joined = {"ap_clk": "ap_clk", "ap_rst_n": f"{card.reset_at(module.slot)}_n"}
         for port in module.ports:
