@@ -158,7 +158,7 @@ class Stitched:
 
     def _card(self, fpga: str) -> Card:
         legs = [(channel, leg) for channel in self.phase.channels for leg in self._legs(channel) if leg.fpga == fpga]
-        joints, edges = [], list[Port]()
+        joints, edges = list[Joint](), list[Port]()
         for channel, leg in legs:
             if leg.is_inside:
                 continue

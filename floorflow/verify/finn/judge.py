@@ -104,6 +104,11 @@ def streams_a_cable(options: Mapping[str, Any]) -> int | None:
     return 1 if options.get("finn") == "plus" else None
 
 
+def stitches(options: Mapping[str, Any]) -> bool:
+    """Whether modules are implemented one by one and stitched."""
+    return options.get("flow") == "stitch"
+
+
 def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return what follows from an engine's kind, attributes and folding, None for a kind that FINN does not have."""
     folded = folded_engine(row, context["options"])
