@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from floorflow.assets import asset_folder
-from floorflow.emit.stitch.circuit import Card, Joint, Port, Register, StitchedModule
-from floorflow.emit.stitch.verilog import LIBRARY, core_name, top, wrapper
+from floorflow.emit.stitch.circuit import Card, Joint, Register
+from floorflow.emit.stitch.verilog import LIBRARY, top, wrapper
+from floorflow.facts.stitched import Port, StitchedModule, core_name
 from tests.link_kernels.building import Bench, axis, built, sink, source, stream_wires, unit
 from tests.tools import need_program
 

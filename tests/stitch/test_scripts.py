@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from floorflow.emit.stitch.verilog import core_name
 from floorflow.facts import Plan, read_plan
+from floorflow.facts.stitched import core_name
 from floorflow.hardware.reach import reach_tiles
 from tests.conftest import Planned
 from tests.plans import PLANS

@@ -1,8 +1,4 @@
-"""What is stitched: modules with the ports of their streams, and on each card what joins them, by names for tools.
-
-A module's ports are numbered by its engines and their ports, each way by itself, so that modules that are one
-implementation have the same. TDATA is padded to whole bytes.
-"""
+"""What joins the modules of a stitched plan on each card: streams, the registers on their way, and resets."""
 
 from __future__ import annotations
 
@@ -11,11 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from floorflow.facts import ChannelEntry, PhaseEntry, Plan
-from floorflow.facts.module import ModuleEntry
-from floorflow.facts.names import plain_names
-from floorflow.hardware import padded_width_bits
+from floorflow.facts.stitched import (
+    TOP,
+    Port,
+    StitchedModule,
+    by_implementation,
+    padded_bits,
+    stitched_modules,
+)
 
-RESET, TOP = "reset_in", "top"
 SPARE_WORDS = 4
 """Words of a landing beside those that are under way."""
 
@@ -23,36 +23,6 @@ SPARE_WORDS = 4
 def reset_of(slr: str) -> str:
     """Return what the reset of an SLR is called: the cell, and with ``_n`` its wire."""
     return f"reset_{slr}"
-
-
-@dataclass(frozen=True)
-class Port:
-    """A stream at a module or at the edge of a card, as AXI4-Stream has it; ``bits`` of TDATA."""
-
-    channel: str
-    enters: bool
-    number: int
-    bits: int
-
-    @property
-    def name(self) -> str:
-        """What FINN calls such a port of a stitched IP."""
-        return f"{'s' if self.enters else 'm'}_axis_{self.number}"
-
-
-@dataclass(frozen=True)
-class StitchedModule:
-    """A module of the plan as a cell of its card's top; ``implementation``: of which Verilog module it is one."""
-
-    name: str
-    cell: str
-    implementation: str
-    slot: str
-    ports: tuple[Port, ...]
-
-    def port(self, channel: str, *, enters: bool) -> Port:
-        """Return its port of a stream."""
-        return next(port for port in self.ports if (port.channel, port.enters) == (channel, enters))
 
 
 @dataclass(frozen=True)
@@ -119,22 +89,12 @@ class Stitched:
     @cached_property
     def of_module(self) -> dict[str, StitchedModule]:
         """The modules by their names in the plan."""
-        cells = plain_names((m.name for m in self.phase.modules), "module", taken=(RESET, TOP))
-        slots = self.phase.partition.assignment
-        return {
-            m.name: StitchedModule(
-                m.name, cells[m.name], f"impl_{cells[m.implementation]}", slots[m.name], tuple(self._ports(m))
-            )
-            for m in self.phase.modules
-        }
+        return stitched_modules(self.phase)
 
     @property
     def implementations(self) -> dict[str, list[StitchedModule]]:
         """The modules of each implementation, the one that it is named after first."""
-        found: dict[str, list[StitchedModule]] = {}
-        for module in self.of_module.values():
-            found.setdefault(module.implementation, []).append(module)
-        return found
+        return by_implementation(self.of_module.values())
 
     @cached_property
     def cards(self) -> dict[str, Card]:
@@ -145,16 +105,6 @@ class Stitched:
     def slr(self, slot: str) -> str:
         """Return the SLR of a slot."""
         return next(entry.slr for entry in self.plan.platform.slots if entry.name == slot)
-
-    def _ports(self, module: ModuleEntry) -> Iterator[Port]:
-        place = {engine: number for number, engine in enumerate(module.engines)}
-        outer = [c for c in self.phase.channels if (c.source in place) != (c.target in place)]
-        for enters in (True, False):
-            side = "target" if enters else "source"
-            own = [c for c in outer if getattr(c, side) in place]
-            own.sort(key=lambda c: (place[getattr(c, side)], getattr(c, f"{side}_port")))
-            for number, channel in enumerate(own):
-                yield Port(channel.name, enters, number, padded_width_bits(channel.width_bits))
 
     def _card(self, fpga: str) -> Card:
         legs = [(channel, leg) for channel in self.phase.channels for leg in self._legs(channel) if leg.fpga == fpga]
@@ -168,7 +118,7 @@ class Stitched:
                     ends.append(self.of_module[module].port(channel.name, enters=not enters))
                 else:
                     number = sum(port.enters == enters for port in edges)
-                    ends.append(Port(channel.name, enters, number, padded_width_bits(channel.width_bits)))
+                    ends.append(Port(channel.name, enters, number, padded_bits(channel.width_bits)))
                     edges.append(ends[-1])
             name = f"stream_{len(joints)}"
             cells = [self.of_module[module].cell if module else "" for module in (leg.source, leg.target)]

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 
 from floorflow.emit.constraints import tcl_word
-from floorflow.emit.stitch.circuit import RESET, Card, Joint, Port, Stitched, StitchedModule, reset_of
+from floorflow.emit.stitch.circuit import Card, Joint, Stitched, reset_of
 from floorflow.facts.floorplan import PblockEntry, PlacedPortEntry
+from floorflow.facts.stitched import RESET, Port, StitchedModule
 from floorflow.facts.values import RectangleEntry
 from floorflow.hardware import Device, Fpga, Rect, ranges
 from floorflow.hardware.reach import reach_tiles

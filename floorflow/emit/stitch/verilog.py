@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from floorflow.emit.stitch.circuit import RESET, Card, Joint, Port, Register, StitchedModule, reset_of
+from floorflow.emit.stitch.circuit import Card, Joint, Register, reset_of
+from floorflow.facts.stitched import RESET, Port, StitchedModule, core_name
 
 LIBRARY = ("slice", "stage", "landing", "reset")
 """The shipped modules, ``rtl/floorflow_stitch_<name>.v``."""
 PARTS = ("tdata", "tvalid", "tready")
-
-
-def core_name(implementation: str) -> str:
-    """Return what the back end's IP inside an implementation is called."""
-    return f"{implementation}_core"
 
 
 def wrapper(header: str, implementation: str, ports: Sequence[Port]) -> str:
