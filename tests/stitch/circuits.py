@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from floorflow.assets import asset_folder
@@ -23,9 +23,9 @@ def port(channel: str, bits: int, *, enters: bool) -> Port:
     return Port(channel, enters, 0, bits)
 
 
-def row(bits: int, crossings: int, slices: int, stages: int = 2) -> Card:
-    """Return a card with a module in the first SLR and one behind so many boundaries, and slices at either."""
-    slots = [*SLRS][: crossings + 1]
+def row(bits: int, slices: int, crossings: Sequence[int]) -> Card:
+    """Return a card with a module in the first SLR, slices, and a module behind boundaries with so many stages each."""
+    slots = [*SLRS][: len(crossings) + 1]
     modules = [
         StitchedModule(
             f"m{at}", f"m{at}", f"impl_m{at}", slot, (port(into, bits, enters=True), port(out, bits, enters=False))
@@ -33,7 +33,7 @@ def row(bits: int, crossings: int, slices: int, stages: int = 2) -> Card:
         for at, (slot, into, out) in enumerate([(slots[0], "a", "b"), (slots[-1], "b", "c")])
     ]
     registers = [Register("slice", f"stream_1_slice_{at}", slots[0]) for at in range(slices)]
-    for at in range(crossings):
+    for at, stages in enumerate(crossings):
         sides = [slots[at]] * ((stages + 1) // 2) + [slots[at + 1]] * (stages // 2)
         registers += [Register("stage", f"stream_1_stage_{at}_{n}", slot) for n, slot in enumerate(sides)]
         registers.append(Register("landing", f"stream_1_landing_{at}", slots[at + 1], stages))

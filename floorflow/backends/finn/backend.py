@@ -112,7 +112,7 @@ class FinnBackend(Backend):
         own = CostTable(
             technology, options.costs, weights, options.finn, free, own_kinds_first=first, finn_is_given=given
         )
-        return replace(own, tool_sizes_fifos=options.fifo_sizing == "finn")
+        return replace(own, tool_sizes_fifos=options.fifo_sizing == "finn", registers_ports=options.stitches)
 
     def tool(self, options: FinnOptions) -> str:
         return VERSION_NAMES[options.finn]
