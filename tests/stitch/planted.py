@@ -63,7 +63,7 @@ MISTAKES: Mapping[str, tuple[str, str, Edit]] = {
     "another pblock": (MODULE, RUN, swap(r"ranges \{SLICE_X\d+Y", "ranges {SLICE_X0Y")),
     "a pblock left out": (MODULE, RUN, swap(r"    ranges \{[^}]*\} \\\n", "")),
     "another part": (MODULE, RUN, swap(r"-part \{xcu250", "-part {xcu200")),
-    "another clock": (MODULE, RUN, swap(r"-period 5\.000", "-period 6.000")),
+    "another clock": (MODULE, RUN, swap(r"-period 2\.500", "-period 6.000")),
     "a place under another name": (MODULE, RUN, swap(r"name \{MVAU_hls_0\}", "name {MVAU_hls_1}")),
     "pins on another side": (MODULE, RUN, swap(r"\{s_axis_0 \{[^}]*\}", "{s_axis_0 {SLICE_X160Y400:SLICE_X160Y401}")),
     "pins outside the pblock": (MODULE, RUN, swap(r"\{s_axis_0 \{[^}]*\}", "{s_axis_0 {SLICE_X0Y0:SLICE_X0Y1}")),
@@ -106,7 +106,7 @@ MISTAKES: Mapping[str, tuple[str, str, Edit]] = {
     "a register in another SLR": (ASSEMBLY, SCRIPT, swap(r"lappend slrs \{SLR1", "lappend slrs {SLR2")),
     "a register without an SLR": (ASSEMBLY, SCRIPT, swap(r" stream_\d_landing_0", "")),
     "an assembly for another part": (ASSEMBLY, SCRIPT, swap(r"-part \{xcu250", "-part {xcu280")),
-    "a card with another clock": (ASSEMBLY, CLOCK, swap("-period 5.000", "-period 5.500")),
+    "a card with another clock": (ASSEMBLY, CLOCK, swap("-period 2.500", "-period 2.600")),
     "another library": (SHIPPED, "vivado/floorflow_stitch.tcl", swap("IS_SOFT FALSE", "IS_SOFT TRUE")),
     "another slice": (SHIPPED, "rtl/floorflow_stitch_slice.v", swap("full <= 1'b0", "full <= 1'b1")),
 }

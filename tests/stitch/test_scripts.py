@@ -292,7 +292,7 @@ MISPLACED: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "not strict": (edited(LIBRARY, "-cell $cell -strict $file", "-cell $cell $file"), "is read with -strict"),
     "modules not locked": (edited(LIBRARY, "    lock_design -level routing [get_cells $cell]\n", ""), "is not locked"),
-    "another clock": (edited("fpga0/top/clock.xdc", "-period 5.000", "-period 4.000"), "made for another clock"),
+    "another clock": (edited("fpga0/top/clock.xdc", "-period 2.500", "-period 4.000"), "made for another clock"),
     "a wider port": (_widened, "has not the ports"),
     "a register that is not there": (edited(ASSEMBLY, "reset_SLR0", "reset_SLR9"), "matches 0 cells"),
     "an SLR that is not there": (edited(ASSEMBLY, "lappend slrs {SLR1", "lappend slrs {SLR7"), "no SLR"),
