@@ -60,7 +60,7 @@ def core_name(implementation: str) -> str:
 
 def stitched_modules(phase: PhaseEntry) -> dict[str, StitchedModule]:
     """Return the modules of a phase by their names in the plan."""
-    cells = plain_names((m.name for m in phase.modules), "module", taken=(RESET, TOP))
+    cells = plain_names((m.name for m in phase.modules), "part", taken=(RESET, TOP))
     slots = phase.partition.assignment
     return {
         m.name: StitchedModule(

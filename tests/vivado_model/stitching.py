@@ -446,7 +446,7 @@ class Stitching:
                 raise VivadoError(
                     f"opt_design: ports {sorted(timed - {*design.delays})} have no delay: not constrained"
                 )
-        if not design.held and not design.in_context and design.top.startswith("impl_"):
+        if self._made:  # with IP of its own it is a module, else what modules are stitched into
             self._check_module(design)
         return self._step("opt_design")
 
@@ -590,7 +590,7 @@ class Stitching:
     def _write_checkpoint(self, arguments: Arguments) -> str:
         design, path = self._design("write_checkpoint"), Path(arguments.positionals["file"])
         self._writable("write_checkpoint", path, arguments)
-        if design.step != "synth_design" and not design.locked and not design.held:
+        if design.step != "synth_design" and not design.locked and self._made:
             raise VivadoError("write_checkpoint: the module is not locked")
         if any(not held.get("locked_here") for held in design.held.values()):
             raise VivadoError("write_checkpoint: a module that was read is not locked")

@@ -447,14 +447,12 @@ def check_flow(options: FinnOptions, boards: Mapping[str, str]) -> None:
     """
     for board, shell in boards.items():
         fitting = flow_of(board, shell)
-        if options.stitches and fitting is None and not shell:
-            continue
         if options.crossing_slices and (fitting != "vitis" or options.flow == "zynq"):
             raise InputError(
                 f"--crossings vendor: it is v++ that inserts AMD's register slices, and {board} is not built by it",
                 hint="use --crossings fifo",
             )
-        if options.flow == "auto":
+        if options.flow == "auto" or (options.stitches and fitting is None and not shell):
             continue
         if fitting is None:
             known = some(sorted(BOARDS))
