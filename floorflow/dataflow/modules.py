@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
@@ -9,7 +10,6 @@ from itertools import chain, count
 import networkx as nx
 
 from floorflow.dataflow.model import Dataflow, Engine
-from floorflow.facts.names import underscored
 from floorflow.resources import Resources, total
 
 SMALL_LUT = 1500
@@ -54,7 +54,7 @@ class Naming:
         inside = [engine for engine in self.dataflow.engines if engine.name in set(engines)]
         name = max(inside, key=lambda engine: (self.shares[engine.name], engine.role == "core")).name
         # With several networks engines are ``net/engine``, and modules have names that Tcl takes.
-        return underscored(name.replace("/", "__")) if self.dataflow.networks else name
+        return re.sub(r"[^A-Za-z0-9_]", "_", name.replace("/", "__")) if self.dataflow.networks else name
 
 
 @dataclass(frozen=True)
