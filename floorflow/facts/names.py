@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from keyword import kwlist
 
 LONGEST = 120
@@ -36,17 +36,19 @@ def underscored(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_]", "_", text)
 
 
-def plain_names(names: Iterable[str], prefix: str = "layer", taken: Iterable[str] = ()) -> dict[str, str]:
+def plain_names(
+    names: Iterable[str], prefix: str = "layer", taken: Iterable[str] = (), reserved: Collection[str] = RESERVED
+) -> dict[str, str]:
     """Return a name for each: letters, digits and ``_``, a letter first, each once even where case does not count.
 
-    What is such a name stays as it is. ``prefix`` stands before what begins otherwise or is a word of a language, and
-    in the place of nothing at all. ``taken``: names that none may have.
+    What is such a name stays as it is. ``prefix`` stands before what begins otherwise or is a word of a language
+    (``reserved``), and in the place of nothing at all. ``taken``: names that none may have.
     """
     found: dict[str, str] = {}
     used = {name.lower() for name in taken}
     for name in names:
         plain = underscored(name)[:LONGEST] or prefix
-        if not plain[0].isalpha() or plain.lower() in RESERVED:
+        if not plain[0].isalpha() or plain.lower() in reserved:
             plain = f"{prefix}_{plain}"
         number, made = 0, plain
         while made.lower() in used:

@@ -59,6 +59,7 @@ MISTAKES: Mapping[str, tuple[str, str, Edit]] = {
     "two implementations made one": (NAMES, TABLE, table(_joined_implementations)),
     "streams of a module exchanged": (NAMES, TABLE, table(_exchanged_ports)),
     "a table of another version": (NAMES, TABLE, swap("floorflow-cells/1", "floorflow-cells/2")),
+    "a table of another plan": (NAMES, TABLE, swap(r"\"plan_sha256\": \"....", '"plan_sha256": "----')),
     "a table of nothing": (NAMES, TABLE, lambda _: '{"schema": "floorflow-cells/1", "cards": {"fpga0": {}}}'),
     "another pblock": (MODULE, RUN, swap(r"ranges \{SLICE_X\d+Y", "ranges {SLICE_X0Y")),
     "a pblock left out": (MODULE, RUN, swap(r"    ranges \{[^}]*\} \\\n", "")),

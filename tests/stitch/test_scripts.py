@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,12 +14,14 @@ from typing import Any
 import pytest
 import yaml
 
+from floorflow.assets import asset_folder
 from floorflow.facts import Plan, read_plan
 from floorflow.facts.stitched import core_name
 from floorflow.hardware.reach import reach_tiles
+from floorflow.verify import check
 from tests.conftest import Planned
 from tests.plans import PLANS
-from tests.tools import need_tcl
+from tests.tools import need_module, need_tcl
 from tests.vivado_model import VivadoError, VivadoModel
 from tests.vivado_model.arguments import COMMANDS
 from tests.vivado_model.stitching import Stitching
@@ -161,6 +165,20 @@ def test_the_card_is_stitched_of_them(library: tuple[Vivado, dict[str, Stitching
     pins.write_text("".join(f"set_property PACKAGE_PIN A{n} [get_ports {{{port}}}]\n" for n, port in enumerate(ports)))
     vivado.assemble(pins)
     assert (vivado.made / "top_fpga0/top_fpga0.bit").exists()
+
+
+def test_every_card_of_several_is_stitched(planned: Planned, tmp_path: Path) -> None:
+    """One that holds no module too, where a stream passes."""
+    vivado = Vivado(planned(PLANS["TFC stitched on three cards"]), tmp_path)
+    for name in vivado.names:
+        vivado.implement(name)
+    tops = sorted(path.parent.name for path in vivado.out.glob("fpga*/top"))
+    assert tops == ["fpga0", "fpga1", "fpga2"]
+    cards = json.loads((vivado.out / "cells.json").read_text())["cards"]
+    for fpga in tops:
+        made = vivado.run(f"{fpga}/top/assemble.tcl", vivado.made).written[f"top_{fpga}.dcp"]
+        assert {*made["held"]} == {row["cell"] for row in cards[fpga]["modules"].values()}
+    assert check(vivado.out) == []
 
 
 FAULTS: dict[str, tuple[dict[str, Any], str]] = {
@@ -316,6 +334,15 @@ def test_a_planted_mistake_is_refused_in_assembly(
     other = Vivado(out, tmp_path)
     with pytest.raises(VivadoError, match=re.escape(told)):
         other.run(ASSEMBLY, vivado.made)
+
+
+def test_scripts_pass_tclint(cnv: Path) -> None:
+    need_module("tclint", "tclint is not installed")
+    library = asset_folder("tcl") / "floorflow_stitch.tcl"
+    scripts = [library, *sorted(cnv.glob("ooc/*/run.tcl"))[:2], cnv / ASSEMBLY]
+    for command in (["tclint.cli.tclint", *scripts], ["tclint.cli.tclfmt", "--check", library]):
+        done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_every_command_cites_its_guide() -> None:

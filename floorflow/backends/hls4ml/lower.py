@@ -55,7 +55,7 @@ def lowered(source: Hls4mlSource, weight_bits: int | None) -> Dataflow:
     if missing:
         raise InputError(f"{network.name}: no layer of hls4ml for {', '.join(missing)}", hint=_HINT)
     wires = Wires.of(network, WITHOUT_ENGINE, DEFAULT_BITS, merged)
-    names = plain_names([o.name for o in operations])
+    names = plain_names([o.name for o in operations], reserved=())
     lowering = _Lowering(source, wires, weight_bits)
     engines = {o.name: lowering.engine(o, kinds[o.name], names[o.name]) for o in operations}
     found = joined(wires, engines, _copier)

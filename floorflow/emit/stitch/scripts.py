@@ -1,18 +1,23 @@
-"""The data of the scripts that implement modules alone and stitch them; ``tcl/floorflow_stitch.tcl`` does the rest."""
+"""All files of a stitched plan, and the data of its scripts; ``tcl/floorflow_stitch.tcl`` does the rest."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
 
+from floorflow.assets import asset_folder
 from floorflow.emit.constraints import tcl_word
 from floorflow.emit.stitch.circuit import Card, Joint, Stitched, reset_of
+from floorflow.emit.stitch.verilog import LIBRARY, stubs, top, wrapper
+from floorflow.facts import Plan
 from floorflow.facts.floorplan import PblockEntry, PlacedPortEntry
 from floorflow.facts.stitched import RESET, Port, StitchedModule
 from floorflow.facts.values import RectangleEntry
-from floorflow.hardware import Device, Fpga, Rect, ranges
+from floorflow.hardware import Device, Fpga, Platform, Rect, ranges
 from floorflow.hardware.reach import reach_tiles
 
+TABLE = "cells.json"
+SCRIPTS = "vivado/floorflow_stitch.tcl"
 MOST_OF_CYCLE = 0.8
 """Share of a cycle that a stream's way between two registers is taken to last at the most."""
 
@@ -49,6 +54,27 @@ floorflow::assemble -top {top} -part {part} \\
     -rtl [file join $here .. .. rtl] -clock [file join $here clock.xdc] \\
     -cells $cells -slrs $slrs -arguments $argv
 """
+
+
+def stitch_files(plan: Plan, platform: Platform, header: str, plan_sha256: str) -> dict[str, str]:
+    """Return the files of a plan that is stitched, none of others."""
+    if not plan.options.backend_options.stitches:
+        return {}
+    stitched, fpgas = Stitched(plan), {fpga.name: fpga for fpga in platform.fpgas}
+    names = [f"floorflow_stitch_{kind}.v" for kind in LIBRARY]
+    files = {f"rtl/{name}": (asset_folder("rtl") / name).read_text(encoding="utf-8") for name in names}
+    files[SCRIPTS] = (asset_folder("tcl") / "floorflow_stitch.tcl").read_text(encoding="utf-8")
+    files[TABLE] = cells_json(plan_sha256, stitched)
+    for name, modules in stitched.implementations.items():
+        files[f"ooc/{name}/{name}.v"] = wrapper(header, name, modules[0].ports)
+        files[f"ooc/{name}/run.tcl"] = run_script(header, stitched, name, fpgas)
+    for name, card in stitched.cards.items():
+        folder, part = f"{name}/top", fpgas[name].board.part
+        files[f"{folder}/top.v"] = top(header, card)
+        files[f"{folder}/stubs.v"] = stubs(header, card.modules)
+        files[f"{folder}/clock.xdc"] = clock_xdc(header, stitched, card)
+        files[f"{folder}/assemble.tcl"] = assemble_script(header, card, part)
+    return files
 
 
 def run_script(header: str, stitched: Stitched, name: str, fpgas: Mapping[str, Fpga]) -> str:

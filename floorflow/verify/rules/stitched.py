@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from math import isclose
 from typing import Any
 
@@ -21,6 +22,7 @@ from floorflow.verify.hardware.ranges import parse_range, sites_of
 from floorflow.verify.phase_records import ChannelRecord, PblockRecord
 from floorflow.verify.plan_records import PlanRecord
 from floorflow.verify.rules.emitted import phase_prefix
+from floorflow.verify.schema import file_record, holds
 from floorflow.verify.verilog import Instance, VerilogModule, read_verilog
 
 NAMES, MODULE, TOP, ASSEMBLY = (
@@ -57,8 +59,10 @@ def check_stitched(folder: Folder, plan: PlanRecord, phase: PhaseFacts, boards: 
         if text is not None and shipped is not None and text != shipped.read_text(encoding="utf-8"):
             phase.add("shipped-file-differs", files.path(path), "floorflow ships another file of this name")
     table = files.json(TABLE)
-    if table is None:
+    if table is None or not holds(table, file_record("cells_file"), phase.findings, NAMES, files.path(TABLE)):
         return
+    data = folder.data("plan.json", phase.findings)
+    phase.expect(NAMES, files.path(TABLE), "plan_sha256", table["plan_sha256"], sha256(data or b"").hexdigest())
     try:
         _Judged(files, phase, boards, table).judge()
     except (LookupError, TypeError, AttributeError, ValueError, StopIteration, RuntimeError) as problem:
