@@ -63,6 +63,11 @@ class BackendOptions(BaseModel):
         return False
 
     @property
+    def stitches(self) -> bool:
+        """Whether modules are implemented one by one, each in its pblock, and stitched."""
+        return False
+
+    @property
     def crossing_advice(self) -> str:
         """Return how registers come to SLR boundaries where the tool builds none."""
         return "insert them: the tool does not"

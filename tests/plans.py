@@ -27,6 +27,8 @@ PLANS = {
     "CNV on a Zynq": Request(CNV, "pynq-z1", constraint_style="hard", **FAST),
     "CNV on a Kintex": Request(CNV, "xcku5p", **FAST),
     "CNV on a Kintex without constraints": Request(CNV, "xcku5p", constraint_style="none", **FAST),
+    "CNV stitched over several SLRs": Request(CNV, "xcu250", flow="stitch", clock_mhz=400, cap={"LUT": 0.12}, **FAST),
+    "TFC stitched on three cards": Request(TFC, "xcku5p", flow="stitch", fpgas=3, **FAST),
     "TFC on a Zynq as the command line plans it": Request(TFC, "pynq-z1", plots=False),
     "TFC on a Zynq": Request(TFC, "pynq-z1", **FAST),
     "TFC on a Zynq and what less rate would free": Request(TFC, "pynq-z1", bargains="fold", **FAST),

@@ -130,7 +130,7 @@ class PlanOptions(ProblemOptions, total=False):
     runtime_weights: Literal["auto", "never", "always"]
     fifo_sizing: Literal["floorflow", "finn"]
     crossings: Literal["fifo", "vendor", "none"]
-    flow: Literal["auto", "vitis", "zynq"]
+    flow: Literal["auto", "vitis", "zynq", "stitch"]
     label_select: bool
     fold_method: str
     keep_folding: bool

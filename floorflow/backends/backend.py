@@ -103,6 +103,11 @@ class Costs(Protocol):
     def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
         """Price one FIFO in the memory that the tool takes by itself."""
 
+    @property
+    def registers_ports(self) -> bool:
+        """Whether a stream has a register slice on either side wherever it enters or leaves a module."""
+        return False
+
     def fifo_choices(self, width_bits: int, depth_words: int) -> tuple[FifoChoice, ...]:
         """Return the memories that one FIFO can be built in, first the tool's own choice; ``""`` if there is no word.
 

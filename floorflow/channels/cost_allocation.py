@@ -24,9 +24,21 @@ def engine_charges(folded: FoldedDataflow, channels: Sequence[Channel]) -> dict[
 def module_resources(
     modules: Sequence[Module], folded: FoldedDataflow, channels: Sequence[Channel]
 ) -> dict[str, Resources]:
-    """Return the sum of each module's engines and of the FIFOs and converters that it holds."""
-    charges = engine_charges(folded, channels)
-    return {module.name: total(charges[engine] for engine in module.engines) for module in modules}
+    """Return the sum of each module's engines, of the FIFOs and converters that it holds, and of its ports."""
+    charges, ports = engine_charges(folded, channels), port_charges(modules, channels)
+    return {m.name: ports[m.name] + total(charges[engine] for engine in m.engines) for m in modules}
+
+
+def port_charges(modules: Sequence[Module], channels: Sequence[Channel]) -> dict[str, Resources]:
+    """Return what each module takes for the ports of streams that enter or leave it."""
+    charges = {module.name: ZERO for module in modules}
+    between = modules_between(modules, channels)
+    for channel in channels:
+        source, target = between[channel.name]
+        for module in (source, target):
+            if source != target and module in charges:
+                charges[module] += channel.port_resources
+    return charges
 
 
 def crossing_shares(

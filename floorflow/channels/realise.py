@@ -28,6 +28,11 @@ BETWEEN_DEPTH_WORDS = 32
 class ChannelCosts(Protocol):
     """What a cost model says of converters and FIFOs."""
 
+    @property
+    def registers_ports(self) -> bool:
+        """Whether a stream has a register slice on either side wherever it enters or leaves a module."""
+        return False
+
     def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
         """Cost of one FIFO in the tool's own memory."""
 
@@ -66,6 +71,12 @@ class Channel:
     fifo_resources: Resources
     needed_words: int = 0
     fifo_style: str = ""
+    registers_ports: bool = False
+
+    @property
+    def port_resources(self) -> Resources:
+        """What a module takes for its port of the stream: a slice of two words, where ports are registered."""
+        return Resources(lut=self.sll_wires, ff=2 * self.sll_wires) if self.registers_ports else ZERO
 
     @property
     def name(self) -> str:
@@ -160,6 +171,7 @@ def channel_of_widths(
         fifo_depth_words=0,
         converter_resources=costs.converter_resources(source_bits, target_bits) if converts else ZERO,
         fifo_resources=ZERO,
+        registers_ports=costs.registers_ports,
     )
     depth = least_depth_words(stream, channel.width_bits, wait)
     return _with_fifo(channel, depth, choices_of(stream, channel.width_bits, depth, costs)[0])

@@ -14,6 +14,7 @@ from floorflow.emit.chunks import chunk_files
 from floorflow.emit.constraints import Assigned, Constraint, Pblock, tcl, xdc
 from floorflow.emit.dfx import dfx_files, region_pblock
 from floorflow.emit.links import link_kernel_files
+from floorflow.emit.stitch import stitch_files
 from floorflow.emit.topology import TOPOLOGY, topology
 from floorflow.facts import Extras, PhaseEntry, Plan, report
 from floorflow.facts.constraint import STYLE_WORDS
@@ -101,7 +102,7 @@ def emit(plan: Plan, platform: Platform, backend: PlanBackend, plan_sha256: str)
     library = (asset_folder("tcl") / "floorflow.tcl").read_text(encoding="utf-8")
     if any(constrained_fpgas(phase, platform.fpgas) for phase in plan.phases):
         files[_LIBRARY] = library
-    files |= dfx_files(plan, header) | chunk_files(plan)
+    files |= dfx_files(plan, header) | chunk_files(plan) | stitch_files(plan, platform, header, plan_sha256)
     for number in range(len(plan.phases)):
         folder = plan.phase_folder(number)
         own = dict(backend.files(plan, number)) | _constraints(plan, number, platform, backend, header)

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from floorflow.backends.clock import LikelyClock
 from floorflow.errors import InputError
+from floorflow.facts.names import underscored
 from floorflow.placement.problem import PlacementSolution
 from floorflow.search.candidate.candidate import Candidate
 from floorflow.search.candidate.context import PlanningContext
@@ -67,7 +68,7 @@ class Part:
     def module(self, name: str) -> str:
         """Return how the plan names a module: below its network's name if there are several, in letters, digits, _."""
         name = self.told(name)
-        return re.sub(r"[^A-Za-z0-9_]", "_", f"{self.prefix[:-1]}__{name}") if self.prefix else name
+        return underscored(f"{self.prefix[:-1]}__{name}") if self.prefix else name
 
     def channel_name(self, name: str) -> str:
         """Return how the plan names a channel of the candidate."""

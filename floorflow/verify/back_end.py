@@ -82,6 +82,9 @@ class Judge(Protocol):
     def streams_a_cable(self, options: Mapping[str, Any]) -> int | None:
         """Return how many streams the build sends over a cable in one direction, None: any; a part may lack this."""
 
+    def stitches(self, options: Mapping[str, Any]) -> bool:
+        """Whether modules are implemented one by one and stitched; a part may lack this."""
+
     def engine(self, row: Row, context: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """Return cycles, ports, window fill, objections and least resources of an engine; None: an unknown kind."""
 
@@ -243,6 +246,12 @@ class BackEnd:
         if not hasattr(self.judge, "streams_a_cable"):
             return None
         return self._asked(where, None, lambda: self.judge.streams_a_cable(self.context["options"]))
+
+    def stitches(self, where: str) -> bool:
+        """Whether modules are implemented one by one and stitched; False for a part that does not say."""
+        if not hasattr(self.judge, "stitches"):
+            return False
+        return self._asked(where, otherwise=False, ask=lambda: self.judge.stitches(self.context["options"]) is True)
 
     def converter(self, narrow_bits: int, wide_bits: int, where: str) -> str | None:
         """Return the kind of the converter between two widths after reporting why it cannot be made."""

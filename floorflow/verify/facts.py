@@ -16,7 +16,7 @@ from floorflow.verify.hardware.boards import Board, Boards
 from floorflow.verify.hardware.routes import NO_ROADS, Link, Roads, Route, Slot, roads
 from floorflow.verify.phase_records import ChannelRecord, ModuleRecord, PartRecord, PhaseRecord
 from floorflow.verify.plan_records import CopyRecord, FpgaRecord, MemoryScheduleRecord, PlanRecord
-from floorflow.verify.records import SIDES, Amounts, Side, amounts
+from floorflow.verify.records import SIDES, Amounts, Side, add, amounts
 from floorflow.verify.violations import Findings
 
 Kind = Literal["engine", "host", "memory", "phase"]
@@ -251,6 +251,20 @@ class PhaseFacts:
     def stage_of_a_wire(self) -> dict[str, int]:
         """What a register stage at an SLR boundary takes for each wire."""
         return FIFO_OF_A_WIRE if self.crossing_fifos or self.crossing_slices else {"FF": 1}
+
+    @cached_property
+    def port_registers(self) -> dict[str, Amounts]:
+        """What modules have at their ports where they are stitched: a FIFO of two words for each stream."""
+        found = {name: amounts({}) for name in self.modules}
+        if self.back_end is None or not self.back_end.stitches(self.where):
+            return found
+        for channel in self.channels:
+            ends = [self.module_of.get(channel[side]) for side in SIDES]
+            price = amounts({name: stream_wires(channel["width_bits"]) * n for name, n in FIFO_OF_A_WIRE.items()})
+            for module in ends if ends[0] != ends[1] else ():
+                if module is not None and module in found:
+                    found[module] = add(found[module], price)
+        return found
 
     def registers(self, channel: ChannelRecord) -> list[tuple[str, Amounts]]:
         """Return slot and price of every register stage of a channel, in the order in which a word passes them."""

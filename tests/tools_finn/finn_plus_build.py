@@ -47,6 +47,38 @@ class EmptyStitch(Nothing):
         return model, False
 
 
+class ModuleStitch(Nothing):
+    """What leaves a folder that tells what FINN+ was to stitch: nodes, and the padded widths of its ends by itself."""
+
+    def __init__(self, _part: str, _period: float, name: str) -> None:
+        """Take what the real one takes."""
+        super().__init__()
+        self.name = name
+
+    def apply(self, model: Any) -> Any:
+        """Tell each node, and the ends in the order in which FINN+ numbers ports."""
+        enters = [(model.find_consumer(one.name), one.name, "input", "in") for one in model.graph.input]
+        leaves = [(model.find_producer(one.name), one.name, "output", "out") for one in model.graph.output]
+        ends = [
+            getattr(getCustomOp(node), f"get_{way}stream_width_padded")(list(getattr(node, side)).index(tensor))
+            for node, tensor, side, way in (*enters, *leaves)
+        ]
+        nodes = [
+            {
+                "kind": node.op_type,
+                "engine": node.doc_string,
+                "depth": getCustomOp(node).get_nodeattr("depth") if node.op_type == "StreamingFIFO_rtl" else 0,
+            }
+            for node in model.graph.node
+        ]
+        told = {"name": self.name, "inputs": ends[: len(enters)], "outputs": ends[len(enters) :], "nodes": nodes}
+        folder = Path(WORK) / "modules" / self.name
+        (folder / "ip").mkdir(parents=True, exist_ok=True)
+        (folder / "ip" / "made.json").write_text(json.dumps(told))
+        model.set_metadata_prop("vivado_stitch_proj", str(folder))
+        return model, False
+
+
 class EmptyXo(Nothing):
     """What leaves an empty file in the place of a packaged kernel."""
 
@@ -76,6 +108,8 @@ def load_steps() -> Any:
         for name in VIVADO:
             if hasattr(module, name):
                 setattr(module, name, Nothing)
+    stitching = importlib.import_module("finn.transformation.fpgadataflow.create_stitched_ip")
+    stitching.CreateStitchedIP = ModuleStitch
     xos.check_vitis_envvars, xos.CreateVitisXO = (lambda: None), EmptyXo
     aurora = importlib.import_module("finn.transformation.fpgadataflow.multifpga.aurora.prepare_aurora")
     aurora.PrepareAuroraFlow.__init__, aurora.PrepareAuroraFlow.package_single = without_aurora, one_aurora

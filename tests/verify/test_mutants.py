@@ -12,6 +12,7 @@ import pytest
 from floorflow.verify import VIOLATIONS
 from floorflow.verify.finn.build import FINDINGS
 from floorflow.verify.finn.judge import findings as finn_findings
+from tests.stitch.planted import MISTAKES
 from tests.verify.mutants import ACROSS, COPIES, MUTANTS, REGIONS, TARGETS, Files, Mutant, Plan
 from tests.verify.mutants_files import slices_asked
 from tests.verify.mutants_phases import AT_MEMORY, IN_REGION_FILES, IN_TIMELINES, RECONFIGURED
@@ -58,7 +59,7 @@ def test_titles_are_unique_and_every_violation_has_a_mutant() -> None:
     at_memory = {mutant.expected for mutant in AT_MEMORY.mutants} & {*VIOLATIONS}  # others are of the back end alone
     assert {mutant.expected for mutant in everywhere} | at_memory | {
         expected for expected, _ in (*IN_REGION_FILES.values(), *IN_TIMELINES.values())
-    } | NOT_OF_FINN == {
+    } | {expected for expected, _, _ in MISTAKES.values()} | NOT_OF_FINN == {
         *VIOLATIONS,
         *finn_findings,
     } - {*FINDINGS}

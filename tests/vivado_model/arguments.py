@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 
 class VivadoError(Exception):
@@ -14,13 +14,17 @@ class VivadoError(Exception):
 
 
 class CommandForm(TypedDict):
-    """One command of ``commands.json``; ``unmodelled`` switches are Vivado's, but this model refuses them."""
+    """One command of ``commands.json``; ``unmodelled`` switches are Vivado's, but this model refuses them.
+
+    ``guide``: where AMD describes it.
+    """
 
     positionals: list[str]
     required: int
     flags: list[str]
     values: list[str]
     unmodelled: list[str]
+    guide: NotRequired[str]
 
 
 COMMANDS: dict[str, CommandForm] = json.loads(Path(__file__).with_name("commands.json").read_text(encoding="utf-8"))

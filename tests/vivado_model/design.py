@@ -12,6 +12,7 @@ from .checkpoints import Dfx
 from .pblocks import LEGAL_VALUES, Pblock, ancestors
 from .projects import Project
 from .sites import Sites
+from .stitching import Stitching
 
 DESIGN = "model_design"
 _BELOW = re.compile(r'NAME =~ "([^"]+)" && IS_PRIMITIVE == 0')
@@ -44,6 +45,7 @@ class Design:
         self.slr_of: dict[str, str] = {}
         self.project: Project | None = None
         self.dfx: Dfx | None = None
+        self.stitching: Stitching | None = None
         self.block: BlockDesign | None = None
         self._pins = {cell: dict(_pins(*widths)) for cell, widths in (streams or {}).items()}
         for name, ranges in sorted(existing_pblocks.items()):
@@ -55,6 +57,12 @@ class Design:
     def run(self, command: str, words: Sequence[str]) -> Answer:
         """Run one command of ``commands.json``; raises VivadoError."""
         arguments = parse_arguments(command, words)
+        stitched = None if self.stitching is None else self.stitching.run(command, arguments)
+        return self._otherwise(command, words, arguments) if stitched is None else stitched
+
+    def _otherwise(self, command: str, words: Sequence[str], arguments: Arguments) -> Answer:
+        if not any(hasattr(other, f"_{command}") for other in (BlockDesign, Dfx, Project, Design)):
+            raise VivadoError(f"{command}: there are no modules to be stitched in this model")
         if hasattr(BlockDesign, f"_{command}"):
             if self.block is None:
                 raise VivadoError(f"{command}: there is no block design in this model")
@@ -130,6 +138,8 @@ class Design:
 
     def _add_cells_to_pblock(self, arguments: Arguments) -> Answer:
         pblock = self._one_pblock("add_cells_to_pblock", arguments.positionals["pblock"])
+        if "cells" not in arguments.positionals or "-top" in arguments.flags:
+            raise VivadoError("[Common 17-163] add_cells_to_pblock: missing positional argument 'cells'")
         cell = self._one_cell("add_cells_to_pblock", arguments.positionals["cells"])
         for other in self.table.values():
             if cell in other.cells:

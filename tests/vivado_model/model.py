@@ -18,6 +18,7 @@ from .design import Answer, Design, Streams
 from .pblocks import check_finished
 from .projects import Project
 from .sites import load_sites
+from .stitching import Stitching
 
 XDC_BUILTINS = ("set", "list", "expr")
 """UG903, About XDC Constraints: the only built-in Tcl commands of an XDC file."""
@@ -58,6 +59,7 @@ class VivadoModel:
         self._design = Design(
             sites, cells, existing_pblocks or {}, part or sites.part, self._split_list, streams, black_boxes
         )
+        self._tk.eval("rename ::puts ::puts_to_file")
         self._tk.createcommand("::puts", self._puts)
         self._tk.eval(Path(__file__).with_name("vivado_model.tcl").read_text(encoding="utf-8"))
         self._tk.createcommand("::vivado_model::dispatch", self._dispatch)
@@ -80,6 +82,12 @@ class VivadoModel:
         split = design.words
         design.dfx = Dfx(load_sites(self._device_yaml), design.table, split, silent)
         return design.dfx
+
+    def add_modules(self, ips: Mapping[Path, str], **fault: Any) -> Stitching:
+        """Let there be no design until one is synthesised; ``ips`` are folders with packaged IP, and its name."""
+        design = self._design
+        design.stitching = Stitching(load_sites(self._device_yaml), design.table, design.words, ips, fault)
+        return design.stitching
 
     def _hooked(self, path: Path) -> None:
         failed, message, line = self._tk.splitlist(self._tk.call("vivado_model::run_tcl", str(path)))
@@ -130,7 +138,10 @@ class VivadoModel:
             raise VivadoError(f"{path.name}: {error}") from error
 
     def _puts(self, *words: str) -> str:
-        self.output.append(words[-1])
+        if words[0].startswith("file"):
+            self._tk.call("::puts_to_file", *words)
+        else:
+            self.output.append(words[-1])
         return ""
 
     def _dispatch(self, command: str, *words: str) -> tuple[int, Answer]:

@@ -44,7 +44,7 @@ from floorflow.backends.finn.roles import (
     weight_memory,
 )
 from floorflow.backends.finn.specialise import respecialised, specialised
-from floorflow.backends.finn.step_files import check_flow, flow_of, unbuilt
+from floorflow.backends.finn.step_files import STITCHED, check_flow, flow_of, unbuilt
 from floorflow.backends.placed import Home, PlacedStream
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow
 from floorflow.dataflow.options import OptionTable
@@ -112,7 +112,7 @@ class FinnBackend(Backend):
         own = CostTable(
             technology, options.costs, weights, options.finn, free, own_kinds_first=first, finn_is_given=given
         )
-        return replace(own, tool_sizes_fifos=options.fifo_sizing == "finn")
+        return replace(own, tool_sizes_fifos=options.fifo_sizing == "finn", registers_ports=options.stitches)
 
     def tool(self, options: FinnOptions) -> str:
         return VERSION_NAMES[options.finn]
@@ -167,6 +167,8 @@ class FinnBackend(Backend):
 
     def unbuilt(self, boards: Sequence[str], networks: int, options: FinnOptions, *, in_regions: bool) -> Sequence[str]:
         """Return that FINN makes one design of one network for one card, FINN+ for several, that it has a shell for."""
+        if options.stitches:
+            return [STITCHED]
         return unbuilt(boards, networks, in_regions=in_regions, joins_cards=options.finn == "plus")
 
     def unjoined(self, platform: PlatformEntry, phases: Sequence[PhaseEntry], options: FinnOptions) -> Sequence[str]:

@@ -16,7 +16,7 @@ from floorflow.request import ENGINES, NETWORK, Spelling
 CostModelName = Literal["calibrated", "estimated", "finn", "samo"]
 FinnName = Literal["main", "dev", "plus"]
 ImplStyle = Literal["auto", "default", "free"]
-FlowName = Literal["auto", "vitis", "zynq"]
+FlowName = Literal["auto", "vitis", "zynq", "stitch"]
 FifoSizing = Literal["floorflow", "finn"]
 Crossings = Literal["fifo", "vendor", "none"]
 RuntimeWeights = Literal["auto", "never", "always"]
@@ -74,7 +74,9 @@ class FinnOptions(BackendOptions):
         "register slices, which an emitted script inserts when v++ links; or nothing.",
     )
     flow: Annotated[FlowName, ENGINES] = Field(
-        "auto", description="The way into Vivado that files are written for: the board's own, Alveo's or Zynq's."
+        "auto",
+        description="The way into Vivado that files are written for: the board's own, Alveo's, Zynq's, or, for a bare "
+        "part, modules that are implemented one by one and stitched.",
     )
     label_select: Annotated[bool, NETWORK] = Field(default=False, description="Add LabelSelect after the last layer.")
     weight_bits: Annotated[int | None, NETWORK] = Field(
@@ -92,6 +94,25 @@ class FinnOptions(BackendOptions):
                 hint="use --costs calibrated or estimated to choose between hls and rtl",
             )
         return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _stitched_without_ports_for_weights(cls, given: Any) -> Any:
+        """Let no weights be written at run time where modules are stitched, which have streams alone."""
+        if not isinstance(given, Mapping) or given.get("flow") != "stitch":
+            return given
+        found = {"runtime_weights": "never", **given}
+        if found["runtime_weights"] not in ("never", False):
+            asked = f"--runtime-weights {found['runtime_weights']}"
+            raise InputError(
+                f"--flow stitch: modules have streams alone, {asked} needs a port", hint=f"leave {asked} out"
+            )
+        return found
+
+    @property
+    def stitches(self) -> bool:
+        """Whether modules are implemented one by one and stitched."""
+        return self.flow == "stitch"
 
     @property
     def vivado_version(self) -> tuple[int, int] | None:

@@ -63,6 +63,9 @@ def next_step(plan: Plan, phase: int, folder: Path) -> str:
     names = ", ".join(str(file / ("build.yaml" if plus else "build.py")) for file in files)
     tool = "FINN+" if plus else "FINN"
     run = _run(plan, phase, folder)
+    if plan.options.backend_options.stitches:
+        tops = ", ".join(str(folder / fpga.name / "top/assemble.tcl") for fpga in plan.platform.fpgas)
+        return f"{tool}: {names} packages the modules; {folder / 'ooc'}/*/run.tcl implement, {tops} stitch them"
     if plan.build_ends and len(plan.platform.fpgas) > 1:
         told = f"{folder / 'topology.json'} says who talks to whom"
         return f"{tool}: {names} makes a bitstream for each card; {told}{run}"
@@ -73,10 +76,9 @@ def next_step(plan: Plan, phase: int, folder: Path) -> str:
         ends = f"{'each ends' if len(files) > 1 else 'it ends'} at a stitched IP"
         linked = f"each makes kernels; {folder / 'vitis/link.sh'} links them{run}"
         return f"{tool}: {names}; {linked if prefix_of(one) else ends}"
-    if len(plan.networks) > 1 and plan.unbuilt:
-        return f"{tool}: {names} makes one copy, and ends at a stitched IP"
     if len(plan.networks) > 1:
-        return f"{tool}: {names} makes one copy; {folder / 'vitis/relink.sh'} LINK_DIR links all of its kernels{run}"
+        linked = f"; {folder / 'vitis/relink.sh'} LINK_DIR links all of its kernels{run}"
+        return f"{tool}: {names} makes one copy{', and ends at a stitched IP' if plan.unbuilt else linked}"
     ends = " ends at a stitched IP" if plan.unbuilt else ""
     return f"{tool}: {names}{ends}; after a build of your own: floorflow bind{run}"
 
@@ -107,7 +109,7 @@ IN_URAM = "ultra, written at run time"
 def _weights_for_uram(plan: Plan, phase: PhaseEntry) -> Iterator[str]:
     """Yield, of slots that BRAM18 fills while URAM is idle, what the weights that may lie in URAM would save there."""
     asked = plan.options.backend_options
-    if isinstance(asked, FinnOptions) and asked.runtime_weights == "always":
+    if isinstance(asked, FinnOptions) and (asked.runtime_weights == "always" or asked.stitches):
         return
     found = [text for slot in plan.slots_in(phase) for text in _saved_in(plan, phase, slot)]
     if found:

@@ -16,6 +16,7 @@ from floorflow.backends.finn.step.match import streams_between
 from floorflow.backends.finn.step.settings import LEAST_DEPTH, Bound, own_kernels, placements
 from floorflow.backends.placed import PlacedStream
 from floorflow.facts import ChannelEntry, EngineEntry, FoldedEntry, NetworkEntry, PhaseEntry, Plan
+from floorflow.facts.stitched import by_implementation, core_name, stitched_modules
 from floorflow.facts.topology import linked_streams
 
 
@@ -137,6 +138,9 @@ def step_data(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[s
     found = foreseen(one)
     whole = {} if len(one.plan.phases) == 1 and one.fpga is None else {"whole": _whole(one)}
     plan = one.plan
+    if plan.options.backend_options.stitches:
+        # All modules are cut out of the one graph, wherever their cards are, and no kernel waits for another.
+        return {**found.bound.plan, "moved": {}, "fpgas": list(fpgas[:1]), "kernels": [], "stitched": _stitched(one)}
     cards = {"stops": list(plan.unbuilt), "card_links": _card_links(one)} if len(plan.platform.fpgas) > 1 else {}
     if one.fpga is not None:
         cards = {"kernels_only": True}
@@ -144,6 +148,20 @@ def step_data(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[s
     if prefix := prefix_of(one):
         joined = {"kernel_prefix": prefix}
     return {**found.bound.plan, "fpgas": list(fpgas), "kernels": found.kernels, **whole, **cards, **joined}
+
+
+def _stitched(one: NetworkInPhase) -> list[dict[str, Any]]:
+    """Return each implementation: its module, what FINN's IP is called, and its streams as ports are numbered."""
+    return [
+        {
+            "implementation": name,
+            "module": module.name,
+            "core": core_name(name),
+            "inputs": [port.channel for port in module.ports if port.enters],
+            "outputs": [port.channel for port in module.ports if not port.enters],
+        }
+        for name, (module, *_) in by_implementation(stitched_modules(one.phase).values()).items()
+    ]
 
 
 def _card_links(one: NetworkInPhase) -> list[dict[str, Any]]:

@@ -54,6 +54,7 @@ BACK_MAIN = (
     "step_set_fifo_depths",
     "step_create_stitched_ip",
     "floorflow_verified",
+    "floorflow_modules",
     "floorflow_place",
     "floorflow_constrain",
     "step_synthesize_bitfile",
@@ -78,6 +79,7 @@ BACK_PLUS = (
     "step_generate_hardware",
     "step_create_stitched_ip",
     "floorflow_verified",
+    "floorflow_modules",
     "floorflow_place",
     "step_prepare_synthesis",
     "floorflow_constrain",
@@ -116,7 +118,7 @@ def step_files(
     """
     data = {**step_data(one, fpgas), "known_fifos": known_fifos, "library": library}
     # FINN main would make one design of all cards.
-    for_plus_alone = len(fpgas) > 1 and not data["stops"]
+    for_plus_alone = len(data["fpgas"]) > 1 and not data["stops"]
     return {
         "floorflow_step.py": bundled(one.plan.version),
         "floorflow_plan.json": json.dumps(data, indent=1, sort_keys=True) + "\n",
@@ -139,9 +141,11 @@ def steps(data: Mapping[str, Any], *, plus: bool) -> list[str]:
         left_out |= {"floorflow_verified"}
     if "folded_hls_cppsim" not in verified:
         left_out |= {"floorflow_cppsim"}
+    if "stitched" not in data:
+        left_out |= {"floorflow_modules"}
     if _flow(data) != "vitis_alveo":
         left_out |= {"floorflow_link"}
-    if "part_of_a_design" in data:
+    if "part_of_a_design" in data or "stitched" in data:
         left_out |= {"floorflow_constrain"}  # what cells are called there is known to that design alone
     if _flow(data) is None:
         left_out |= {"floorflow_place", "step_prepare_synthesis", "step_synthesize_bitfile"}
@@ -397,6 +401,13 @@ def flow_of(board: str, shell: str) -> str | None:
     return "vitis" if shell else "zynq"
 
 
+STITCHED = (
+    "no Vivado has run the scripts that implement and stitch its modules, and what stands around the top of a card "
+    "(pins, DMA, links) is yours to make (docs/stitching.md)"
+)
+"""What is said first of a plan that is stitched."""
+
+
 def unbuilt(boards: Sequence[str], networks: int, *, in_regions: bool, joins_cards: bool = False) -> list[str]:
     """Return what keeps FINN from building a plan with these boards for its FPGAs, a clause each.
 
@@ -441,13 +452,13 @@ def check_flow(options: FinnOptions, boards: Mapping[str, str]) -> None:
                 f"--crossings vendor: it is v++ that inserts AMD's register slices, and {board} is not built by it",
                 hint="use --crossings fifo",
             )
-        if options.flow == "auto":
+        if options.flow == "auto" or (options.stitches and fitting is None and not shell):
             continue
         if fitting is None:
             known = some(sorted(BOARDS))
             raise InputError(
                 f"--flow {options.flow}: FINN has no build for {board}, a bare part",
-                hint=f"leave --flow out; FINN builds for {known}",
+                hint=f"leave --flow out, or use --flow stitch; FINN builds for {known}",
             )
         if fitting != options.flow:
             raise InputError(f"--flow {options.flow}: {board} takes none of it", hint=f"use --flow {fitting}")

@@ -20,12 +20,12 @@ from floorflow.backends.layered.graph import (
     check_read,
     has_square_kernel,
     joined,
-    plain_names,
     refuse_others,
     window_fill,
     without_host_tail,
 )
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine
+from floorflow.facts.names import plain_names
 from floorflow.network import Network, Operation, Tensor
 
 _KINDS: Mapping[str, str] = {
@@ -96,7 +96,7 @@ def lowered(source: LayerSource) -> Dataflow:
     check_read(source.network)
     network = _sixteen_bits(without_host_tail(source.network, ON_HOST, NO_HARDWARE))
     layers = {each.name: each for each in layers_of(network)}
-    wires, names = Wires.of(network, NO_HARDWARE, BITS), plain_names([*layers])
+    wires, names = Wires.of(network, NO_HARDWARE, BITS), plain_names([*layers], reserved=())
     operations = {operation.name: operation for operation in network.operations}
     engines = {name: _engine(names[name], operations[name], each) for name, each in layers.items()}
     return joined(wires, engines, _copier)

@@ -16,9 +16,10 @@ from pathlib import Path
 
 from floorflow.backends.hls4ml.foldings import BY_OPERATOR, DEPTHWISE, GLOBAL_POOLS, JOINS, KINDS, POOLS, WEIGHTED
 from floorflow.backends.hls4ml.weights import DEFAULT_FRACTION, Constants, Weights, fraction_bits
-from floorflow.backends.layered.graph import LayerSource, Wires, check_read, joined, plain_names, window_fill
+from floorflow.backends.layered.graph import LayerSource, Wires, check_read, joined, window_fill
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine
 from floorflow.errors import InputError, some
+from floorflow.facts.names import plain_names
 from floorflow.network import Network, Operation, Tensor
 
 DEFAULT_BITS = 16
@@ -54,7 +55,7 @@ def lowered(source: Hls4mlSource, weight_bits: int | None) -> Dataflow:
     if missing:
         raise InputError(f"{network.name}: no layer of hls4ml for {', '.join(missing)}", hint=_HINT)
     wires = Wires.of(network, WITHOUT_ENGINE, DEFAULT_BITS, merged)
-    names = plain_names([o.name for o in operations])
+    names = plain_names([o.name for o in operations], reserved=())
     lowering = _Lowering(source, wires, weight_bits)
     engines = {o.name: lowering.engine(o, kinds[o.name], names[o.name]) for o in operations}
     found = joined(wires, engines, _copier)

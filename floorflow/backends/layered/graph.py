@@ -16,6 +16,7 @@ from typing import Generic, TypeVar
 
 from floorflow.dataflow.model import HOST_PREFIX, Dataflow, Engine, Stream
 from floorflow.errors import InputError, some
+from floorflow.facts.names import underscored
 from floorflow.network import FloatBits, Network, Operation, Tensor, partial_network
 from floorflow.network.obstacles import Obstacles
 from floorflow.network.onnx_file import OnnxFile, load
@@ -232,27 +233,13 @@ class _Made:
         stream = Stream(*source, "", 0, tensor.elements, tensor.shape[1], bits)
         sources = [source] * len(readers)
         if len(readers) > 1:
-            plain = re.sub(r"\W", "_", source[0])
+            plain = underscored(source[0])
             copy = self.copier(f"{plain}_copy", tensor, bits, len(readers))
             self.engines.append(replace(copy, operation=operation or readers[0][1]))
             self.streams.append(replace(stream, target=copy.name))
             sources = [(copy.name, port) for port in range(len(readers))]
         for (start, port), ((end, end_port), _) in zip(sources, readers, strict=True):
             self.streams.append(replace(stream, source=start, source_port=port, target=end, target_port=end_port))
-
-
-def plain_names(names: list[str]) -> dict[str, str]:
-    """Return a name of letters, digits and ``_`` for each, once."""
-    found: dict[str, str] = {}
-    for name in names:
-        plain = re.sub(r"\W", "_", name) or "layer"
-        plain = plain if plain[0].isalpha() else f"layer_{plain}"
-        number, made = 0, plain
-        while made in found.values():
-            number += 1
-            made = f"{plain}_{number}"
-        found[name] = made
-    return found
 
 
 def window_fill(image: tuple[int, int], kernel: tuple[int, int], pads: tuple[int, ...]) -> Fraction:

@@ -65,6 +65,8 @@ def settled(request: Request) -> Request:
             f"--risk {request.risk:g}: it takes the place of --{asked[0]}", hint="leave out one of the two"
         )
     _require_a_search(request)
+    if request.backend_options.stitches:
+        request = _in_hard_pblocks(request)
     described = described_fpgas(request.platform)
     if described is None:
         return request
@@ -73,6 +75,14 @@ def settled(request: Request) -> Request:
     if "fpgas" in request.model_fields_set:
         require_described(request.platform, described, request.fpgas)
     return request.changed(fpgas=described)
+
+
+def _in_hard_pblocks(request: Request) -> Request:
+    """Return the request with hard pblocks: what is implemented alone must stay in its own."""
+    if request.constraint_style not in ("auto", "hard"):
+        asked = f"--constraint-style {request.constraint_style}"
+        raise InputError(f"--flow stitch: each module stays in its pblock, so not with {asked}", hint="leave one out")
+    return request.changed(constraint_style="hard")
 
 
 def _require_a_search(request: Request) -> None:
@@ -109,12 +119,18 @@ def platform_of(request: Request, fpgas: int | None = None, hosts: Sequence[str 
 
 
 def require_one_design(request: Request, fpgas: int, networks: int) -> None:
-    """Refuse register slices at SLR boundaries where the back end's tool does not link one design for one card."""
-    if not request.backend_options.crossing_slices:
+    """Refuse what is for one design of one network.
+
+    That are stitched modules, and register slices at SLR boundaries, which the back end's tool links for one card.
+    """
+    own = request.backend_options
+    if not own.crossing_slices and not own.stitches:
         return
-    many = f"{fpgas} FPGAs" if fpgas > 1 else f"{networks} networks" if networks > 1 else ""
+    many = f"{fpgas} FPGAs" if fpgas > 1 and own.crossing_slices else f"{networks} networks" if networks > 1 else ""
     many = f"--reconfigure {request.reconfigure}" if request.reconfigure != "none" else many
     many = f"--replicas {request.replicas}" if request.has_copies else many
+    if many and own.stitches:
+        raise InputError(f"--flow stitch: it is for one design of one network, this is {many}", hint="leave --flow out")
     if many:
         raise InputError(
             f"--crossings vendor: its script is for one design of one network on one card, this is {many}",

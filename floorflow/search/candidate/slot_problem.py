@@ -15,7 +15,7 @@ from math import ceil
 
 from floorflow.backends.backend import Costs
 from floorflow.channels import Channel
-from floorflow.channels.cost_allocation import crossing_shares, modules_between
+from floorflow.channels.cost_allocation import crossing_shares, modules_between, port_charges
 from floorflow.dataflow.bands import CROSSING, LESS, MORE, UncertainSum, estimate_of, uncertain_sum
 from floorflow.dataflow.model import FoldedDataflow, renamings
 from floorflow.dataflow.modules import Module, module_of
@@ -61,6 +61,9 @@ def module_uses(
         uses[owner[channel.fifo_engine]][costs.fifo_kind] += channel.fifo_resources
         if channel.converter is not None:
             uses[owner[channel.converter_engine]][channel.converter] += channel.converter_resources
+    for name, ports in port_charges(modules, channels).items():
+        if ports != ZERO:
+            uses[name][CROSSING] += ports
     return {name: dict(use) for name, use in uses.items()}
 
 

@@ -53,7 +53,7 @@ CHOICES = {
     "crossings": ("fifo", "vendor", "none"),
     "fifo_sizing": ("floorflow", "finn"),
     "finn": ("main", "dev", "plus"),
-    "flow": ("auto", "vitis", "zynq"),
+    "flow": ("auto", "vitis", "zynq", "stitch"),
     "impl_style": ("auto", "default", "free"),
     "runtime_weights": ("auto", "never", "always"),
 }
@@ -102,6 +102,11 @@ def may_cost_nothing(options: Mapping[str, Any]) -> bool:
 def streams_a_cable(options: Mapping[str, Any]) -> int | None:
     """Return 1 for FINN+, whose Aurora kernels send one stream each; None: FINN has no links of its own."""
     return 1 if options.get("finn") == "plus" else None
+
+
+def stitches(options: Mapping[str, Any]) -> bool:
+    """Whether modules are implemented one by one and stitched."""
+    return options.get("flow") == "stitch"
 
 
 def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -106,6 +106,9 @@ class Outcomes:
                 _put(uses[channel["fifo_module"]], self.phase.raw["fifo_kind"], channel["fifo_resources"])
             if channel["converter_module"] in uses and channel["converter"] is not None:
                 _put(uses[channel["converter_module"]], channel["converter"], channel["converter_resources"])
+        for name, ports in self.phase.port_registers.items():
+            if any(ports.values()):
+                _put(uses[name], _SURE, ports)
         return uses
 
     def unknown(self) -> list[str]:

@@ -49,8 +49,8 @@ def _check_holders(phase: PhaseFacts) -> None:
 
 
 def module_totals(phase: PhaseFacts) -> dict[str, Amounts]:
-    """Sum up every module's engines, FIFOs and converters."""
-    totals = {name: amounts({}) for name in phase.modules}
+    """Sum up every module's engines, FIFOs and converters, and what is registered at its ports."""
+    totals = {name: add(amounts({}), phase.port_registers[name]) for name in phase.modules}
     for engine, module in phase.module_of.items():
         if engine in phase.folded:
             totals[module] = add(totals[module], amounts(phase.folded[engine].folding["resources"]))

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from floorflow.backends.finn.step_files import unbuilt
 from floorflow.request import Request
 from tests.command_line import floorflow
 from tests.conftest import Planned
-from tests.plans import TFC
+from tests.plans import CNV, TFC
 
 
 @pytest.mark.parametrize(
@@ -24,13 +25,37 @@ from tests.plans import TFC
         ("zcu104", "vitis", "use --flow zynq"),
         ("alveo-u250", "zynq", "use --flow vitis"),
         ("xcku5p", "vitis", "FINN has no build for xcku5p, a bare part"),
-        ("xcku5p", "zynq", "leave --flow out"),
+        ("xcku5p", "zynq", "leave --flow out, or use --flow stitch"),
+        ("pynq-z1", "stitch", "use --flow zynq"),
+        ("alveo-u250", "stitch", "use --flow vitis"),
     ],
 )
 def test_another_way_exits_2_and_names_the_one_that_fits(board: str, flow: str, told: str, tmp_path: Path) -> None:
     ended = floorflow("plan", TFC, "-p", board, "--flow", flow, "-o", tmp_path / "out")
     assert (ended.returncode, (tmp_path / "out").exists()) == (2, False)
     assert told in " ".join(ended.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"constraint_style": "soft"}, "each module stays in its pblock"),
+        ({"runtime_weights": "always"}, "modules have streams alone, --runtime-weights always needs a port"),
+        ({"runtime_weights": "auto"}, "--runtime-weights auto needs a port"),
+        ({"reconfigure": "full"}, "this is --reconfigure full"),
+        ({"replicas": 2}, "this is --replicas 2"),
+        ({"crossings": "vendor"}, "use --crossings fifo"),
+    ],
+)
+def test_what_stitched_modules_cannot_have_is_refused(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(ff.InputError) as refused:
+        ff.plan(TFC, "xcku5p", flow="stitch", plots=False, **options)
+    assert told in f"{refused.value} {refused.value.hint}"
+
+
+def test_several_networks_are_not_stitched() -> None:
+    with pytest.raises(ff.InputError, match="this is 2 networks"):
+        ff.plan([TFC, CNV], "xcku5p", flow="stitch", plots=False)
 
 
 def begins_with(folder: Path, told: str) -> ff.Plan:

@@ -53,6 +53,7 @@ class CostTable(Costs):
     target: ClockTarget | None = None
     tool_sizes_fifos: bool = False
     finn_is_given: bool = True
+    registers_ports: bool = False
     convertible = staticmethod(convertible)
     converter_kind = staticmethod(converter_kind)
     _known: dict[Hashable, tuple[Resources, Resources]] = field(

@@ -14,6 +14,7 @@ MODULES = (
     "slices",
     "settings",
     "cut",
+    "modules",
     "early",
     "kernel_files",
     "filled",

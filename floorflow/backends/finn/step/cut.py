@@ -31,7 +31,7 @@ def cut_out(plan: StepPlan, graph: onnx.GraphProto) -> None:
     outside = read_outside | {value.name for value in graph.output}
     inputs = dict.fromkeys(tensor for node in inside for tensor in node.inputs if tensor not in made)
     outputs = [tensor for node in inside for tensor in node.outputs if tensor in outside]
-    _leave(graph, inside, list(inputs), outputs)
+    leave(graph, inside, list(inputs), outputs)
 
 
 def _with_between(built: BuiltGraph, engines: set[BuiltNode]) -> set[BuiltNode]:
@@ -40,7 +40,7 @@ def _with_between(built: BuiltGraph, engines: set[BuiltNode]) -> set[BuiltNode]:
     return engines | {node for stream in between for node in stream.chain}
 
 
-def _leave(graph: onnx.GraphProto, inside: list[BuiltNode], inputs: list[str], outputs: list[str]) -> None:
+def leave(graph: onnx.GraphProto, inside: list[BuiltNode], inputs: list[str], outputs: list[str]) -> None:
     """Take away all but some nodes and what they read and make, and give the graph its ends."""
     told = {value.name: value for value in (*graph.input, *graph.output, *graph.value_info)}
     for name in (*inputs, *outputs):

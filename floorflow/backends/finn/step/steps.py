@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from floorflow.backends.finn.step.graph import MARK, BuiltNode, read_graph
 from floorflow.backends.finn.step.kernel_files import Kernels, read_partitions
 from floorflow.backends.finn.step.kernels import NotBuildable
 from floorflow.backends.finn.step.match import Mismatch
+from floorflow.backends.finn.step.modules import cut_module
 from floorflow.backends.finn.step.settings import (
     LEAST_DEPTH,
     Bound,
@@ -409,6 +411,31 @@ def _build_kernels(model: Any, cfg: Any, *, is_plus: bool) -> None:
             kernel = kernel.transform(step)
         kernel.set_metadata_prop("platform", "alveo")
         kernel.save(getCustomOp(node).get_nodeattr("model"))
+
+
+def floorflow_modules(model: Any, cfg: Any) -> Any:
+    """Let FINN stitch and package each implementation by itself, for ooc/<implementation>/run.tcl.
+
+    They lie in ``modules`` of the output folder. The model is left as it is.
+    """
+    from finn.transformation.fpgadataflow.create_stitched_ip import CreateStitchedIP
+
+    for entry in step_plan()["stitched"]:
+        part = deepcopy(model)
+        try:
+            cut_module(_bound(part), part.graph, entry)
+        except Mismatch as problem:
+            raise FloorflowStop(f"floorflow: {problem}") from problem
+        stitch = CreateStitchedIP(cfg._resolve_fpga_part(), cfg.synth_clk_period_ns, entry["core"])  # noqa: SLF001
+        made = Path(part.transform(stitch).get_metadata_prop("vivado_stitch_proj")) / "ip"
+        if not made.is_dir():
+            raise FloorflowStop(
+                f"floorflow: FINN packaged no IP of module {entry['module']}; see Vivado's log beside {made}"
+            )
+        folder = Path(cfg.output_dir) / "modules" / entry["implementation"]
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(made, folder / "ip")
+    return model
 
 
 def floorflow_constrain(model: Any, cfg: Any) -> Any:
