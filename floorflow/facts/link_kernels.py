@@ -21,6 +21,8 @@ PACKET_WORDS = 63
 """Of a stream between two headers."""
 BEAT_CYCLES = 64
 """A header is sent at the latest so long after the last one: what was read is told no later."""
+WAIT_CYCLES = 64
+"""Of the network's clock: a word that is not full leaves so long after its first bytes came."""
 SEND_WORDS = 64
 """Of a FIFO to send: a packet."""
 LEAST_WORDS, MOST_WORDS = 512, 16384
@@ -61,12 +63,18 @@ class LinkKernel:
 def receive_words(gbps: float, latency_us: float, link_mhz: float) -> int:
     """Return how deep a receiver's FIFO is so that its credits let a stream send so much.
 
-    A word's place is free for another after the way there and back; before it goes the packet that goes before its own,
-    and before the credit comes back the packet that is on its way there.
+    A word's place is free for another after the way there and back.
     """
-    round_trip_us = 2 * latency_us + (2 * (PACKET_WORDS + 1) + PIPELINE_CYCLES) / link_mhz
-    needed = ceil(gbps * 1e3 / WORD_BITS * round_trip_us) + SPARE_WORDS
+    needed = ceil(gbps * 1e3 / WORD_BITS * 2 * way_us(latency_us, link_mhz)) + SPARE_WORDS
     return min(MOST_WORDS, max(LEAST_WORDS, 1 << (needed - 1).bit_length()))
+
+
+def way_us(latency_us: float, link_mhz: float = LINK_MHZ) -> float:
+    """Return the time of a word from kernel to kernel: before it goes the packet that goes before its own.
+
+    As long is a credit's, before which goes the packet that is on its way there.
+    """
+    return latency_us + (PACKET_WORDS + 1 + PIPELINE_CYCLES / 2) / link_mhz
 
 
 def memory_bits(kernel: LinkKernel) -> int:

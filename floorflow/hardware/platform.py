@@ -8,6 +8,7 @@ from functools import cached_property
 from math import inf
 from typing import Literal
 
+from floorflow.facts.link_kernels import has_kernels
 from floorflow.hardware.board import Board
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
@@ -133,6 +134,10 @@ class Platform:
         """Name of the slot where the streams to the host leave: in the last FPGA."""
         return self.fpgas[-1].host_slot
 
+    def has_kernels(self, link: Link) -> bool:
+        """Whether a link is of those with kernels at their ends."""
+        return has_kernels(link.kind, (fpga.board.part for fpga in self.fpgas))
+
     @cached_property
     def fpga_of(self) -> Mapping[str, Fpga]:
         """The FPGA of each slot, by the slot's name."""
@@ -160,7 +165,12 @@ class Platform:
             for b in self.boundaries
         )
         links = (
-            Edge(index[k.source], index[k.target], link_crossing(k.payload_gbps, k.latency_us, self.clock_mhz), k.name)
+            Edge(
+                index[k.source],
+                index[k.target],
+                link_crossing(k.payload_gbps, k.latency_us, self.clock_mhz, kernels=self.has_kernels(k)),
+                k.name,
+            )
             for k in self.links
         )
         return SlotGraph(len(index), (*boundaries, *links))
