@@ -75,13 +75,13 @@ class LinkDirection:
     def limits(self) -> Iterator[str]:
         """Yield why the link limits the rate, a clause each."""
         if self.needed_gbps > self.gbps * (1 + ROUNDING):
-            told, one = ", ".join(f"{name} {number(rate)}" for name, rate in self.rates.items()), len(self.rates) == 1
+            count, told = len(self.rates), ", ".join(f"{name} {number(rate)}" for name, rate in self.rates.items())
             yield (
-                f"its {'stream needs' if one else f'{len(self.rates)} streams need'} {number(self.needed_gbps)} Gb/s with "
-                f"the headers of packets ({told}), and it carries {number(self.gbps)}"
+                f"its {'stream needs' if count == 1 else f'{count} streams need'} {number(self.needed_gbps)} Gb/s "
+                f"with the headers of packets ({told}), and it carries {number(self.gbps)}"
             )
         for name, rate in self.rates.items():
-            most = self.most_gbps(name)
+            most, room = self.most_gbps(name), self.streams[name].words - SPARE_WORDS
             if rate > most["kernel"] * (1 + ROUNDING):
                 yield (
                     f"{name} needs {number(rate)} Gb/s, and link kernels carry {number(most['kernel'])} of a stream, "
@@ -89,6 +89,6 @@ class LinkDirection:
                 )
             if rate > most["credits"] * (1 + ROUNDING):
                 yield (
-                    f"{name} needs {number(rate)} Gb/s, and {self.streams[name].words - SPARE_WORDS:,} words, the room at "
-                    f"its end, in each round trip of {number(2 * way_us(self.latency_us))} us are {number(most['credits'])}"
+                    f"{name} needs {number(rate)} Gb/s, and the {room:,} words for which there is room at its end make "
+                    f"{number(most['credits'])} in round trips of {number(2 * way_us(self.latency_us))} us"
                 )

@@ -190,8 +190,8 @@ class Links:
                 told += [f"a frame{of} takes {cycles:,} cycles or more, not {part.interval_cycles:,}"] if cycles else []
             if told:
                 yield (
-                    f"link {link.name} limits the rate: {'; '.join(link.limits())}; {', '.join(told)}. A cut at fewer bits "
-                    "or streams (--link-streams), or a lower --fps, needs less of it"
+                    f"link {link.name} limits the rate: {'; '.join(link.limits())}; {', '.join(told)}. "
+                    "A cut at fewer bits or streams (--link-streams), or a lower --fps, needs less of it"
                 )
 
     def slowest(self, part: PhaseNetworkEntry, clock_mhz: float) -> tuple[int, str]:

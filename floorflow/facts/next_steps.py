@@ -245,8 +245,8 @@ def _full_links(view: Context) -> Iterator[str]:
         if share >= _FULL:
             most = max((c for name, c in over_links if name == load.name), key=lambda c: c.gbps)
             yield (
-                f"link {load.name} carries {number(load.use)} of {number(load.capacity)} Gb/s ({share:.0%} with headers), "
-                f"{number(most.gbps)} of it {most.channel}: it bounds the rate of this cut to "
+                f"link {load.name} carries {number(load.use)} of {number(load.capacity)} Gb/s ({share:.0%} with all "
+                f"headers), {number(most.gbps)} of it {most.channel}: it bounds the rate of this cut to "
                 f"{rate(_fps_of(view, most.channel) / share)} frames/s"
             )
     for load in view.loads("sll"):

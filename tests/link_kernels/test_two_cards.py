@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import onnx
@@ -121,8 +122,8 @@ def streams_joined(text: str) -> list[tuple[str, str]]:
     return re.findall(r"^sc=([\w.]+):([\w.]+)$", text, re.MULTILINE)
 
 
-def pipeline(folder: Path, plan: Plan, made: Path) -> Bench:
-    """Build both cards: a part passes on what comes of a source or of the other card."""
+def pipeline(folder: Path, plan: Plan, made: Path, paces: Mapping[str, int] = MappingProxyType({})) -> Bench:
+    """Build both cards: a part passes on what comes of a source, at a pace, or of the other card."""
     sources = {path.name: path.read_text() for path in (folder / "links").glob("*.sv")}
     (row,) = json.loads((folder / "topology.json").read_text())["cables"]
     assert [each["card"] for each in row["ends"]] == list(CARDS)
@@ -141,19 +142,21 @@ def pipeline(folder: Path, plan: Plan, made: Path) -> Bench:
                     way, at = re.fullmatch(r"part_0\.([sm])_axis_(\d+)", at_part).groups()  # type: ignore[union-attr]
                     name = (enter if way == "s" else leave)[int(at)]
                     ports |= axis(at_link.partition(".")[2], f"link_{card}_{at}")
-                    parts += passed(card, way == "m", f"link_{card}_{at}", f"own_{seed[name]}", bits[name], seed[name])
+                    own = (f"own_{seed[name]}", bits[name], seed[name], paces.get(name, 256))
+                    parts += passed(card, way == "m", f"link_{card}_{at}", *own)
         parts.append(end(card, kernel, ports))
     return built(made, sources, (text for text, _ in parts), (ends for _, ends in parts))
 
 
-def passed(card: int, leaves: bool, at_link: str, own: str, bits: int, seed: int) -> list[tuple[str, str]]:
+def passed(card: int, leaves: bool, at_link: str, own: str, bits: int, seed: int, pace: int) -> list[tuple[str, str]]:
     """Return a pass-through module between a link kernel and a source or a reader."""
     own = f"{own}_{card}"
     ways = (own, at_link) if leaves else (at_link, own)
     joined = {f"{way}_{e}": f"{name}_{e}" for way, name in zip(("in", "out"), ways, strict=True) for e in _STREAM}
     module = unit("bench_pass", f"pass_{own}", clocked(card) | joined, str(bits))
     wires = (stream_wires(own, bits) + stream_wires(at_link, bits), "")
-    return [wires, (module, ""), (source if leaves else sink)(card, own, bits, seed)]
+    end_of = source(card, own, bits, seed, pace) if leaves else sink(card, own, bits, seed)
+    return [wires, (module, ""), end_of]
 
 
 _STREAM = ("data", "valid", "ready")
