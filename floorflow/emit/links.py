@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 
 from floorflow.emit.link_kernels import link_files
 from floorflow.facts import PhaseEntry, Plan
-from floorflow.facts.link_kernels import LINK_MHZ, cost
+from floorflow.facts.link_kernels import cost
 from floorflow.facts.links import CardKernels, LinkEnd, Links, told
+from floorflow.technology import LINK_MHZ
 
 
 def link_kernel_files(

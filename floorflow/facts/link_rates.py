@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 
-from floorflow.facts.link_kernels import PACKET_WORDS, SPARE_WORDS, WAIT_CYCLES, WORD_BITS, LinkStream, way_us
+from floorflow.facts.link_kernels import SPARE_WORDS, WORD_BITS, LinkStream
 from floorflow.facts.text import number
+from floorflow.technology import PACKET_WORDS, WAIT_CYCLES, way_us
 
 ROUNDING = 1e-9
 """Share by which sums of rates may differ."""

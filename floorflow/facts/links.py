@@ -13,21 +13,14 @@ from functools import cached_property
 from math import ceil
 
 from floorflow.errors import some
-from floorflow.facts.link_kernels import (
-    MOST_STREAMS,
-    LinkKernel,
-    LinkKernelEntry,
-    LinkStream,
-    cost,
-    has_kernels,
-    link_stream,
-)
+from floorflow.facts.link_kernels import MOST_STREAMS, LinkKernel, LinkKernelEntry, LinkStream, cost, link_stream
 from floorflow.facts.link_rates import ROUNDING, LinkDirection
 from floorflow.facts.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.facts.platform import PlatformEntry
 from floorflow.facts.topology import LinkedStream, linked_streams
 from floorflow.facts.values import Amounts
 from floorflow.resources import Fractions, Resources
+from floorflow.technology import has_kernels
 
 MOST_JOINED_BITS = 4088
 """Of a stream between two kernels; v++ refuses 4,096 (FINN issue 1276)."""

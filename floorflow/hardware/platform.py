@@ -8,7 +8,6 @@ from functools import cached_property
 from math import inf
 from typing import Literal
 
-from floorflow.facts.link_kernels import has_kernels
 from floorflow.hardware.board import Board
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
@@ -27,7 +26,7 @@ from floorflow.hardware.slot_graph import (
 )
 from floorflow.hardware.slots import Infrastructure, Slot
 from floorflow.resources import Resources, total
-from floorflow.technology import Technology
+from floorflow.technology import Technology, has_kernels
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,9 @@ from typing import Literal
 
 import networkx as nx
 
-from floorflow.facts.link_kernels import WAIT_CYCLES, way_us
 from floorflow.hardware.board import Board
 from floorflow.resources import Resources
+from floorflow.technology import WAIT_CYCLES, way_us
 
 BOUNDARY_COST, LINK_COST = 1, 10
 """Cost of a wire over one SLR boundary and over a link: what FINN's own partitioner charges for Ethernet."""

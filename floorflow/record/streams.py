@@ -13,7 +13,7 @@ from floorflow.channels.realise import balance_of
 from floorflow.dataflow.modules import module_of
 from floorflow.facts import ChannelEntry
 from floorflow.facts.channel import LongStreamEntry
-from floorflow.facts.link_kernels import SPARE_WORDS, WAIT_CYCLES, WORD_BITS, link_stream, way_us
+from floorflow.facts.link_kernels import SPARE_WORDS, WORD_BITS, link_stream
 from floorflow.facts.link_rates import LinkDirection
 from floorflow.facts.partition import BoundaryRegisters, CrossingEntry, FarStreamEntry, LoadEntry
 from floorflow.hardware import Fpga, RouteStep
@@ -22,6 +22,7 @@ from floorflow.rates import LinkPace
 from floorflow.record.part import Part, PhaseRun
 from floorflow.search.candidate.members import parts_of
 from floorflow.search.candidate.slot_problem import channel_routes, channel_steps, crossing_resources
+from floorflow.technology import WAIT_CYCLES, way_us
 
 LISTED = 5
 """Longest streams that the plan lists of an FPGA."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 from math import ceil
@@ -17,23 +18,23 @@ NAME = "faster-than-link"
 BODY_WORDS, WAIT_CYCLES = 63, 64
 """Words of a stream behind each header, and the network's cycles after which a word leaves that is not full."""
 NEAR = Fraction(1, 10**8)
+_LIMITS = re.compile(r"link (\S+) limits the rate: ")
 
 
 def check_link_rates(plan: PlanRecord, phase: PhaseFacts) -> None:
     """Judge the intervals that a phase sustains, and what its plan warns of."""
-    longer: dict[str, Fraction] = {}
+    longer, limiting = dict[str, Fraction](), set[str]()
     for name, load in _directions(phase):
-        limiting = {channel: share for channel, share in load.items() if share > 1 + NEAR}
-        said = any(f"link {name} limits the rate: " in warning for warning in plan["warnings"])
-        several_phases = len(plan["phases"]) > 1
-        if limiting and not said:
-            phase.add(NAME, "warnings", f"link {name} limits the rate of {next(iter(limiting))}, and none says so")
-        if said and not limiting and not several_phases:
-            phase.add(NAME, "warnings", f"link {name} limits no rate")
         for channel in phase.channels:
-            network = phase.network_of(channel)
-            if network is not None and channel["name"] in limiting:
-                longer[network] = max(longer.get(network, Fraction(1)), limiting[channel["name"]])
+            network, times = phase.network_of(channel), load.get(channel["name"], Fraction(0))
+            if network is not None and times > 1 + NEAR:
+                longer[network] = max(longer.get(network, Fraction(1)), times)
+                limiting.add(name)
+    said = {name for warning in plan["warnings"] for name in _LIMITS.findall(warning)}
+    for name in sorted(limiting - said):
+        phase.add(NAME, "warnings", f"link {name} limits the rate, and none says so")
+    for name in sorted(said - limiting if len(plan["phases"]) == 1 else ()):
+        phase.add(NAME, "warnings", f"link {name} limits no rate")
     for network, times in longer.items():
         part = phase.parts[network]
         throughput = part["estimates"]["throughput"]
