@@ -28,10 +28,14 @@ MOST_JOINED_BITS = 4088
 
 @dataclass(frozen=True)
 class CardKernels:
-    """The kernels of a card's part as v++ links them, a line each, and the port of each stream over a link there."""
+    """The kernels of a card's part as v++ links them, a line each, and the port of each stream over a link there.
+
+    ``settings``: what v++ is told beside.
+    """
 
     lines: tuple[str, ...]
     ports: Mapping[str, str]
+    settings: str
 
 
 @dataclass(frozen=True)
