@@ -27,7 +27,7 @@ DIRECTIVES = {
     "PHYS_OPT_DESIGN": _PHYSICAL,
     "ROUTE_DESIGN": (
         "Default Explore AggressiveExplore NoTimingRelaxation MoreGlobalIterations HigherDelayCost "
-        "AdvancedSkewModeling AlternateCLBRouting RuntimeOptimized Quick"
+        "AdvancedSkewModeling AlternateCLBRouting RuntimeOptimized"
     ),
     "POST_ROUTE_PHYS_OPT_DESIGN": _PHYSICAL,
 }
