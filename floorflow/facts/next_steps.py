@@ -244,9 +244,10 @@ def _full_links(view: Context) -> Iterator[str]:
         share = max(load.share, needs.get(load.name, 0.0))
         if share >= _FULL:
             most = max((c for name, c in over_links if name == load.name), key=lambda c: c.gbps)
+            told = f"{load.share:.0%}" + (f", {share:.0%} with all headers" if share > load.share + 0.005 else "")
             yield (
-                f"link {load.name} carries {number(load.use)} of {number(load.capacity)} Gb/s ({share:.0%} with all "
-                f"headers), {number(most.gbps)} of it {most.channel}: it bounds the rate of this cut to "
+                f"link {load.name} carries {number(load.use)} of {number(load.capacity)} Gb/s ({told}), "
+                f"{number(most.gbps)} of it {most.channel}: it bounds the rate of this cut to "
                 f"{rate(_fps_of(view, most.channel) / share)} frames/s"
             )
     for load in view.loads("sll"):
