@@ -1,8 +1,9 @@
-"""What a part's family offers: architecture, DSP block, UltraRAM. Told from the part's name."""
+"""What a part's family offers: architecture, DSP block, UltraRAM, link kernels. Told from the part's name."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -58,3 +59,28 @@ def technology_of(part: str) -> Technology:
     if _SEVEN.match(name):
         return Technology("7series", "DSP48E1", has_uram=False)
     return Technology("ultrascale+", "DSP48E2", has_uram=_WITHOUT_URAM.match(name) is None)
+
+
+LINK_KIND = "aurora-100g"
+"""The kind of link with kernels of floorflow's own (docs/links.md)."""
+LINK_MHZ = 300
+"""Clock of a link's kernels: 512 bits carry its 100 Gb/s from 196 MHz on, whatever the network's clock."""
+PACKET_WORDS = 63
+"""Words of a stream between two headers."""
+PIPELINE_CYCLES = 32
+"""Of the link's clock, for both ways together: FIFOs from clock to clock, and registers."""
+WAIT_CYCLES = 64
+"""Of the network's clock: a word that is not full leaves so long after its first bytes came."""
+
+
+def has_kernels(kind: str, parts: Iterable[str]) -> bool:
+    """Whether there are link kernels for a kind of link between cards with these parts: Alveo's are called ``xcu``."""
+    return kind == LINK_KIND and all(part.startswith("xcu") for part in parts)
+
+
+def way_us(latency_us: float) -> float:
+    """Return the time of a word from link kernel to link kernel: before it goes the packet that goes before its own.
+
+    As long is a credit's, before which goes the packet that is on its way there.
+    """
+    return latency_us + (PACKET_WORDS + 1 + PIPELINE_CYCLES / 2) / LINK_MHZ

@@ -268,8 +268,8 @@ def far_on_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
 
 
-def branches(folder: Path, **options: Any) -> Path:
+def branches(folder: Path, platform: str = "alveo-u250", **options: Any) -> Path:
     """Plan a small network with forks, adds and concats on U250s."""
     onnx.save(random_graph(27), folder / "branches.onnx")
-    request = Request(folder / "branches.onnx", "alveo-u250", effort="fast", plots=False, **options)
+    request = Request(folder / "branches.onnx", platform, effort="fast", plots=False, **options)
     return make_plan(folder / "out", request)

@@ -38,7 +38,7 @@ BUDGET_CPU_S = {
     "api": 50,
     "backends": 85,
     "cli": 65,
-    "link_kernels": 60,
+    "link_kernels": 95,
     "papers": 28,
     "partition": 26,
     "placement": 52,

@@ -416,7 +416,7 @@ class Backend(Protocol):
         """Return the tool's own files of a phase (by its number), by their paths in the phase's folder."""
         return {}
 
-    def card_kernels(self, plan: Plan, phase: int, fpga: str, /) -> CardKernels | None:
+    def card_kernels(self, plan: Plan, phase: int, fpga: Mapping[str, Any], /) -> CardKernels | None:
         """Return the kernels that the tool's build makes of the part on one of several cards; None: it builds none."""
         return None
 

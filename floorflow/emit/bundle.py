@@ -41,7 +41,7 @@ class PlanBackend(PlanTexts, Protocol):
     def cells(self, plan: Plan, phase: int, cell_pattern: str, hierarchy: str, /) -> Mapping[str, str]:
         """Return every engine's cell, by its id, on a board with FINN's cells named so and kernels in ``hierarchy``."""
 
-    def card_kernels(self, plan: Plan, phase: int, fpga: str, /) -> CardKernels | None:
+    def card_kernels(self, plan: Plan, phase: int, fpga: Mapping[str, Any], /) -> CardKernels | None:
         """Return the kernels that its build makes of a card's part, None where that is the user's to package."""
 
     def bound_files(
@@ -110,8 +110,9 @@ def emit(plan: Plan, platform: Platform, backend: PlanBackend, plan_sha256: str)
         held = buffers(plan, number)
         own |= {} if held is None else {BUFFERS: held}
         joined = topology(plan, plan.phases[number], platform)
-        kernels_of = partial(backend.card_kernels, plan, number)
-        own |= {} if joined is None else {TOPOLOGY: joined, **link_kernel_files(plan, plan.phases[number], kernels_of)}
+        kernels_of = {str(fpga["name"]): partial(backend.card_kernels, plan, number, fpga) for fpga in fpgas}
+        linked = link_kernel_files(plan, plan.phases[number], kernels_of) if joined else {}
+        own |= {} if joined is None else {TOPOLOGY: joined, **linked}
         own |= backend.bound_files(plan, number, fpgas, library)
         files |= {folder + name: content for name, content in own.items()}
     return files

@@ -12,13 +12,13 @@ from floorflow.assets import asset_folder
 from floorflow.facts.link_kernels import (
     BEAT_CYCLES,
     ITEM_BITS,
-    PACKET_WORDS,
     SEND_WORDS,
     SPARE_WORDS,
     WORD_BITS,
     LinkKernel,
     LinkStream,
 )
+from floorflow.technology import PACKET_WORDS
 
 MODULES = ("pack", "unpack", "fifo", "prbs", "send", "receive", "registers")
 

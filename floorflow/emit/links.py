@@ -6,20 +6,22 @@ cards are ``s_axis_0``, ... and those to them ``m_axis_0``, ..., as the plan's c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from floorflow.emit.link_kernels import link_files
 from floorflow.facts import PhaseEntry, Plan
-from floorflow.facts.link_kernels import LINK_MHZ, cost
+from floorflow.facts.link_kernels import cost
 from floorflow.facts.links import CardKernels, LinkEnd, Links, told
+from floorflow.technology import LINK_MHZ
 
 
 def link_kernel_files(
-    plan: Plan, phase: PhaseEntry, kernels_of: Callable[[str], CardKernels | None] = lambda _: None
+    plan: Plan, phase: PhaseEntry, kernels_of: Mapping[str, Callable[[], CardKernels | None]] = MappingProxyType({})
 ) -> dict[str, str]:
     """Return the files of link kernels; none where the tool joins the cards itself, or there are no such kernels.
 
-    ``kernels_of``: the kernels of a card's part, if a build makes them.
+    ``kernels_of``: what tells the kernels of a card's part, if a build makes them.
     """
     links = Links(plan.platform, phase)
     if not plan.unbuilt or not links.are_made:
@@ -31,7 +33,7 @@ def link_kernel_files(
     for fpga in plan.platform.fpgas:
         own = [end for end in links.ends if end.fpga == fpga.name]
         if own:
-            files[f"{fpga.name}/links.cfg"] = _config(links, fpga.name, own, kernels_of(fpga.name))
+            files[f"{fpga.name}/links.cfg"] = _config(links, fpga.name, own, kernels_of.get(fpga.name, lambda: None)())
     return files
 
 
@@ -52,7 +54,7 @@ def _config(links: Links, fpga: str, ends: Sequence[LinkEnd], kernels: CardKerne
         ]
     clocks = [f"link_{end.cage}.ap_clk_2,aurora_flow_{end.cage}.ap_clk" for end in ends]
     amounts = [f"# link_{e.cage}: {told(cost(e.kernel))}, beside AuroraFlow" for e in ends]
-    head, rest = (_OF_ONE_PART, "") if kernels is None else (_OF_KERNELS, _HOOK)
+    head, rest = (_OF_ONE_PART, "") if kernels is None else (_OF_KERNELS, f"\n{kernels.settings}")
     return (
         head.format(fpga=fpga)
         + _CONFIG.format(
@@ -72,10 +74,6 @@ _OF_ONE_PART = """\
 _OF_KERNELS = """\
 # For v++, all of {fpga}; link.sh beside it hands it over. Kernels: StreamingDataflowPartition_* come of finn/build.py,
 # link kernels of links/package.tcl; aurora_flow is pc2/AuroraFlow, made with USE_FRAMING=1 RX_FIFO_SIZE=8192.
-"""
-_HOOK = """
-[vivado]
-prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE=@HOOK@
 """
 _CONFIG = """\
 {told}

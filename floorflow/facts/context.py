@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Protocol
 
 from floorflow.facts.extras import Extras
+from floorflow.facts.links import Links
 from floorflow.facts.network import EngineEntry
 from floorflow.facts.partition import LoadEntry, SlotUse
 from floorflow.facts.phase import PhaseEntry, PhaseNetworkEntry
@@ -51,6 +52,11 @@ class Context:
     platform: PlatformFacts
     backend: PlanTexts
     extras: Extras | None = None
+
+    def longer(self, part: PhaseNetworkEntry) -> str:
+        """Return what makes the interval of a network longer than that of its engines, as a clause."""
+        cycles, link = Links(self.plan.platform, self.phase).slowest(part, self.plan.summary.clock_mhz)
+        return f"link {link} takes as long for" if cycles else self.backend.start_ups
 
     @cached_property
     def slots(self) -> tuple[SlotUse, ...]:

@@ -157,10 +157,10 @@ def throughput_warnings(found: ThroughputEntry | None, slack: float = 0) -> list
     return warnings
 
 
-def one_frame(e: EstimatesEntry, interval_cycles: int, start_ups: str, fifo_depths: str) -> list[str]:
+def one_frame(e: EstimatesEntry, interval_cycles: int, longer: str, fifo_depths: str) -> list[str]:
     """Return latency and sustained rate with the planned FIFOs; what is too shallow, and what to do.
 
-    ``start_ups`` lengthen the interval and the user gives ``fifo_depths``, both in the back end's words.
+    ``longer``: what lengthens the interval, and the user gives ``fifo_depths``, both in the back end's words.
     """
     found = e.throughput
     if found is None:
@@ -172,7 +172,7 @@ def one_frame(e: EstimatesEntry, interval_cycles: int, start_ups: str, fifo_dept
             f"latency {whole:,.1f} us ({found.first_frame_cycles:,} cycles) from an empty pipeline; "
             f"the first word comes out after {first:,.1f} us"
         )
-    lines += _sustained(e, found, interval_cycles, start_ups)
+    lines += _sustained(e, found, interval_cycles, longer)
     if found.deadlock:
         lines += wrapped([f"deadlock: {some(found.deadlock)} stop each other"])
     if found.shallow:
@@ -184,7 +184,7 @@ def one_frame(e: EstimatesEntry, interval_cycles: int, start_ups: str, fifo_dept
     return lines
 
 
-def _sustained(e: EstimatesEntry, found: ThroughputEntry, interval_cycles: int, start_ups: str) -> list[str]:
+def _sustained(e: EstimatesEntry, found: ThroughputEntry, interval_cycles: int, longer: str) -> list[str]:
     if found.interval_cycles is None:
         return []
     fps = floor(e.clock_mhz * 1e7 / found.interval_cycles) / 10
@@ -192,10 +192,10 @@ def _sustained(e: EstimatesEntry, found: ThroughputEntry, interval_cycles: int, 
     most = f" at most, {found.full_rate_cycles:,} at least," if found.shallow and found.full_rate_cycles else ""
     lines = [f"sustained {fps:,.1f} frames/s: one every {found.interval_cycles:,} cycles{most} with the planned FIFOs"]
     if found.interval_cycles > interval_cycles:
-        longer = f"{found.interval_cycles / interval_cycles - 1:.1%}"
+        share = f"{found.interval_cycles / interval_cycles - 1:.1%}"
         alone = found.interval_cycles == found.full_rate_cycles
-        why = f"since {start_ups} each frame" if alone else "since FIFOs are too shallow"
-        lines.append(f"that is {longer} longer than the cycles of the slowest engine, {why}")
+        why = f"since {longer} each frame" if alone else "since FIFOs are too shallow"
+        lines.append(f"that is {share} longer than the cycles of the slowest engine, {why}")
     return lines
 
 

@@ -5,20 +5,15 @@ Of the kind of link that they are for: ``aurora-100g`` between Alveo cards. How 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil, log2
 
 from floorflow.facts.values import Amounts, PlanModel
 from floorflow.resources import Resources
+from floorflow.technology import way_us
 
-LINK_KIND = "aurora-100g"
-LINK_MHZ = 300
-"""Clock of a link's kernels: 512 bits carry its 100 Gb/s from 196 MHz on, whatever the network's clock."""
 WORD_BITS = 512
 """Of a link: AuroraFlow's FIFO_WIDTH of 64 bytes."""
-PACKET_WORDS = 63
-"""Of a stream between two headers."""
 BEAT_CYCLES = 64
 """A header is sent at the latest so long after the last one: what was read is told no later."""
 SEND_WORDS = 64
@@ -27,8 +22,6 @@ LEAST_WORDS, MOST_WORDS = 512, 16384
 """Of a FIFO to receive: block memory is 512 deep where it is widest."""
 SPARE_WORDS = 8
 """Of a FIFO to receive, no credit is given for: what AMD's macro holds beside its memory, and words just counted."""
-PIPELINE_CYCLES = 32
-"""Of the link's clock, for both ways together: FIFOs from clock to clock, and registers."""
 MOST_STREAMS = (WORD_BITS - 48) // 16
 """In one direction: a header tells of each how much of it was read, beside 48 bits of its own."""
 ITEM_BITS = WORD_BITS + int(log2(WORD_BITS // 8))
@@ -58,14 +51,12 @@ class LinkKernel:
     receives: tuple[LinkStream, ...]
 
 
-def receive_words(gbps: float, latency_us: float, link_mhz: float) -> int:
+def receive_words(gbps: float, latency_us: float) -> int:
     """Return how deep a receiver's FIFO is so that its credits let a stream send so much.
 
-    A word's place is free for another after the way there and back; before it goes the packet that goes before its own,
-    and before the credit comes back the packet that is on its way there.
+    A word's place is free for another after the way there and back.
     """
-    round_trip_us = 2 * latency_us + (2 * (PACKET_WORDS + 1) + PIPELINE_CYCLES) / link_mhz
-    needed = ceil(gbps * 1e3 / WORD_BITS * round_trip_us) + SPARE_WORDS
+    needed = ceil(gbps * 1e3 / WORD_BITS * 2 * way_us(latency_us)) + SPARE_WORDS
     return min(MOST_WORDS, max(LEAST_WORDS, 1 << (needed - 1).bit_length()))
 
 
@@ -109,11 +100,6 @@ class LinkKernelEntry(PlanModel):
     resources: Amounts
 
 
-def has_kernels(kind: str, parts: Iterable[str]) -> bool:
-    """Whether there are link kernels for a kind of link between cards with these parts: Alveo's are called ``xcu``."""
-    return kind == LINK_KIND and all(part.startswith("xcu") for part in parts)
-
-
 def link_stream(name: str, width_bits: int, gbps: float, latency_us: float) -> LinkStream:
     """Return a stream over a link of that latency as its kernels have it: whole bytes, and room for a round trip."""
-    return LinkStream(name, -(-width_bits // 8) * 8, receive_words(gbps, latency_us, LINK_MHZ))
+    return LinkStream(name, -(-width_bits // 8) * 8, receive_words(gbps, latency_us))

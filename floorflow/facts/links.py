@@ -10,22 +10,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil
 
 from floorflow.errors import some
-from floorflow.facts.link_kernels import (
-    MOST_STREAMS,
-    LinkKernel,
-    LinkKernelEntry,
-    LinkStream,
-    cost,
-    has_kernels,
-    link_stream,
-)
-from floorflow.facts.phase import PhaseEntry
+from floorflow.facts.link_kernels import MOST_STREAMS, LinkKernel, LinkKernelEntry, LinkStream, cost, link_stream
+from floorflow.facts.link_rates import ROUNDING, LinkDirection
+from floorflow.facts.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.facts.platform import PlatformEntry
 from floorflow.facts.topology import LinkedStream, linked_streams
 from floorflow.facts.values import Amounts
 from floorflow.resources import Fractions, Resources
+from floorflow.technology import has_kernels
 
 MOST_JOINED_BITS = 4088
 """Of a stream between two kernels; v++ refuses 4,096 (FINN issue 1276)."""
@@ -33,10 +28,14 @@ MOST_JOINED_BITS = 4088
 
 @dataclass(frozen=True)
 class CardKernels:
-    """The kernels of a card's part as v++ links them, a line each, and the port of each stream over a link there."""
+    """The kernels of a card's part as v++ links them, a line each, and the port of each stream over a link there.
+
+    ``settings``: what v++ is told beside.
+    """
 
     lines: tuple[str, ...]
     ports: Mapping[str, str]
+    settings: str
 
 
 @dataclass(frozen=True)
@@ -164,6 +163,43 @@ class Links:
                     f"link kernels take {told(taken[slot.name])} of {slot.name}, and of what they leave it holds more "
                     f"{some(short)} than allowed: plan with a lower --cap, or cuts at fewer streams (--link-streams)"
                 )
+
+    def directions(self, clock_mhz: float) -> Iterator[LinkDirection]:
+        """Yield each direction of a link with kernels, with the streams over it."""
+        parts = [fpga.part for fpga in self.platform.fpgas]
+        pairs = dict.fromkeys((one.source, one.target) for one in self.streams)
+        for source, target in pairs:
+            over = [one for one in self.streams if (one.source, one.target) == (source, target)]
+            link = over[0].cable.link
+            if has_kernels(link.kind, parts):
+                streams = {one.stream.channel: _stream(one) for one in over}
+                rates = {one.stream.channel: one.stream.gbps for one in over}
+                where = f"{source}>{target}"
+                yield LinkDirection(where, link.gbps, link.latency_us, clock_mhz, streams, rates)
+
+    def limits(self, clock_mhz: float) -> Iterator[str]:
+        """Yield the links that limit a rate, why, and what they make of the interval of each network."""
+        for link in self.directions(clock_mhz):
+            several, told = len(self.phase.networks) > 1, []
+            for part in self.phase.networks:
+                cycles = self._cycles(link, part)
+                of = f" of {part.network}" * several
+                told += [f"a frame{of} takes {cycles:,} cycles or more, not {part.interval_cycles:,}"] if cycles else []
+            if told:
+                yield (
+                    f"link {link.name} limits the rate: {'; '.join(link.limits())}; {', '.join(told)}. "
+                    "A cut at fewer bits or streams (--link-streams), or a lower --fps, needs less of it"
+                )
+
+    def slowest(self, part: PhaseNetworkEntry, clock_mhz: float) -> tuple[int, str]:
+        """Return the cycles that links make a network's frames take, and which link does; 0 if none limits it."""
+        return max(((self._cycles(link, part), link.name) for link in self.directions(clock_mhz)), default=(0, ""))
+
+    def _cycles(self, link: LinkDirection, part: PhaseNetworkEntry) -> int:
+        """Return the interval that a link allows a network, 0 if it limits none."""
+        own = {c.name for c in self.phase.channels if {c.source, c.target} & part.folding.engines.keys()}
+        slower = max((link.slower(name) for name in link.rates if name in own), default=1.0)
+        return ceil(part.interval_cycles * slower * (1 - ROUNDING)) if slower > 1 else 0
 
     def _end(self, one: LinkedStream, fpga: str) -> LinkEnd:
         return next(e for e in self.ends if (e.fpga, e.cage) == (fpga, one.cable.cages[fpga]))

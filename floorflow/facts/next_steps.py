@@ -10,6 +10,7 @@ from math import ceil
 from floorflow.errors import some
 from floorflow.facts.context import Context
 from floorflow.facts.extras import without_limits
+from floorflow.facts.links import Links
 from floorflow.facts.network import NetworkEntry
 from floorflow.facts.partition import SlotUse
 from floorflow.facts.phase import PhaseNetworkEntry
@@ -237,13 +238,17 @@ def _fullest(view: Context, fewer: int) -> tuple[float, str]:
 def _full_links(view: Context) -> Iterator[str]:
     crossings, fpga_of = view.phase.partition.crossings, {slot.name: slot.fpga for slot in view.plan.platform.slots}
     over_links = [(f"{fpga_of[c.source]}>{fpga_of[c.target]}", c) for c in crossings if c.kind == "link"]
+    links = Links(view.plan.platform, view.phase).directions(view.plan.summary.clock_mhz)
+    needs = {link.name: link.needed_gbps / link.gbps for link in links}
     for load in view.loads("link"):
-        if load.share >= _FULL:
+        share = max(load.share, needs.get(load.name, 0.0))
+        if share >= _FULL:
             most = max((c for name, c in over_links if name == load.name), key=lambda c: c.gbps)
+            told = f"{load.share:.0%}" + (f", {share:.0%} with all headers" if share > load.share + 0.005 else "")
             yield (
-                f"link {load.name} carries {number(load.use)} of {number(load.capacity)} Gb/s ({load.share:.0%}), "
+                f"link {load.name} carries {number(load.use)} of {number(load.capacity)} Gb/s ({told}), "
                 f"{number(most.gbps)} of it {most.channel}: it bounds the rate of this cut to "
-                f"{rate(_fps_of(view, most.channel) / load.share)} frames/s"
+                f"{rate(_fps_of(view, most.channel) / share)} frames/s"
             )
     for load in view.loads("sll"):
         if load.share >= _FULL:

@@ -32,7 +32,7 @@ def balance_words(plan: Plan, part: PhaseNetworkEntry) -> str:
 
 
 def _rate(view: Context, part: PhaseNetworkEntry) -> list[str]:
-    plan, e, interval, start_ups = view.plan, part.estimates, part.interval_cycles, view.backend.start_ups
+    plan, e, interval, longer = view.plan, part.estimates, part.interval_cycles, view.longer(part)
     asked = "" if plan.options.fps is None else f" ({plan.options.fps:,g} were asked for)"
     engines = f"{floor(e.fps * 10) / 10:,.1f} frames/s{asked}: one frame every {interval:,} cycles"
     host = wrapped(
@@ -45,12 +45,12 @@ def _rate(view: Context, part: PhaseNetworkEntry) -> list[str]:
         lines.append(f"latency at most {e.latency_us:,.1f} us (every engine in turn; streaming overlaps them)")
     if not analysed and e.expected_cycles and e.expected_cycles > interval:
         more = f"{e.expected_cycles / interval - 1:.1%}"
-        lines.append(f"with small FIFOs expect {e.expected_cycles:,} cycles ({more} more): {start_ups}")
+        lines.append(f"with small FIFOs expect {e.expected_cycles:,} cycles ({more} more): {longer}")
     if analysed and e.expected_cycles and e.expected_cycles > interval:
         kept = (
             f"{floor(e.clock_mhz * 1e7 / e.expected_cycles) / 10:,.1f} frames/s, one every {e.expected_cycles:,} cycles"
         )
-        lines.append(f"believe {kept}: {start_ups} each frame, which the cycles of an engine leave out")
+        lines.append(f"believe {kept}: {longer} each frame, which the cycles of an engine leave out")
     lines += _slowest(plan, part)
     balanced = balance_words(plan, part)
     lines += [f"balance: {balanced}"] if balanced else []

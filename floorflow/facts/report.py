@@ -15,6 +15,7 @@ from floorflow.facts.estimates import clocks, lowest_clock, one_frame
 from floorflow.facts.extras import Extras, bargains
 from floorflow.facts.floorplan import least_likely, placements, routing
 from floorflow.facts.folding import engine_limits, large_engines
+from floorflow.facts.links import Links
 from floorflow.facts.memory import memories
 from floorflow.facts.network import NetworkEntry
 from floorflow.facts.next_steps import next_steps
@@ -65,8 +66,8 @@ def _unless_shared(lines: Lines) -> Lines:
 
 
 def _throughput(view: Context) -> list[str]:
-    words = view.backend.start_ups, view.backend.fifo_depths
-    return view.by_network(lambda part: one_frame(part.estimates, part.interval_cycles, *words))
+    depths = view.backend.fifo_depths
+    return view.by_network(lambda part: one_frame(part.estimates, part.interval_cycles, view.longer(part), depths))
 
 
 def _targets(view: Context) -> list[str]:
@@ -313,7 +314,10 @@ def _whole_rate(plan: Plan, network: str) -> str:
 
 def _part_rate(plan: Plan, part: PhaseNetworkEntry) -> str:
     interval = f"interval {part.interval_cycles:,} cycles at {plan.summary.clock_mhz:g} MHz"
-    return f"{part.estimates.frames} ({interval}, bottleneck {part.estimates.bottleneck})"
+    phase = next(phase for phase in plan.phases if part in phase.networks)
+    cycles, link = Links(plan.platform, phase).slowest(part, plan.summary.clock_mhz)
+    over = f", over link {link} {rate(plan.summary.clock_mhz * 1e6 / cycles)} at most" if cycles else ""
+    return f"{part.estimates.frames}{over} ({interval}, bottleneck {part.estimates.bottleneck})"
 
 
 def _running(plan: Plan, phase: PhaseEntry) -> list[str]:

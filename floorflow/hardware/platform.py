@@ -26,7 +26,7 @@ from floorflow.hardware.slot_graph import (
 )
 from floorflow.hardware.slots import Infrastructure, Slot
 from floorflow.resources import Resources, total
-from floorflow.technology import Technology
+from floorflow.technology import Technology, has_kernels
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,10 @@ class Platform:
         """Name of the slot where the streams to the host leave: in the last FPGA."""
         return self.fpgas[-1].host_slot
 
+    def has_kernels(self, link: Link) -> bool:
+        """Whether a link is of those with kernels at their ends."""
+        return has_kernels(link.kind, (fpga.board.part for fpga in self.fpgas))
+
     @cached_property
     def fpga_of(self) -> Mapping[str, Fpga]:
         """The FPGA of each slot, by the slot's name."""
@@ -160,7 +164,12 @@ class Platform:
             for b in self.boundaries
         )
         links = (
-            Edge(index[k.source], index[k.target], link_crossing(k.payload_gbps, k.latency_us, self.clock_mhz), k.name)
+            Edge(
+                index[k.source],
+                index[k.target],
+                link_crossing(k.payload_gbps, k.latency_us, self.clock_mhz, kernels=self.has_kernels(k)),
+                k.name,
+            )
             for k in self.links
         )
         return SlotGraph(len(index), (*boundaries, *links))

@@ -26,6 +26,7 @@ import networkx as nx
 
 from floorflow.hardware.board import Board
 from floorflow.resources import Resources
+from floorflow.technology import WAIT_CYCLES, way_us
 
 BOUNDARY_COST, LINK_COST = 1, 10
 """Cost of a wire over one SLR boundary and over a link: what FINN's own partitioner charges for Ethernet."""
@@ -137,10 +138,16 @@ def between_halves(wires: int) -> Crossing:
     return Crossing("half", wires)
 
 
-def link_crossing(gbps: float, latency_us: float, clock_mhz: float) -> Crossing:
-    """Return the crossing of a link between boards whose design runs at ``clock_mhz``."""
+def link_crossing(gbps: float, latency_us: float, clock_mhz: float, *, kernels: bool = False) -> Crossing:
+    """Return the crossing of a link between boards whose design runs at ``clock_mhz``; ``kernels`` stand at its ends.
+
+    These have credits of their own for what is under way, so that no FIFO need be deeper for the time in them; but what
+    meets a stream behind them has to wait as much longer.
+    """
     latency_cycles = latency_us * clock_mhz
     cycles = ceil(latency_cycles - 1e-9)
+    if kernels:
+        cycles = ceil(way_us(latency_us) * clock_mhz - 1e-9) + WAIT_CYCLES
     return Crossing(
         "link", None, 0, cycles, gbps=gbps, latency_us=latency_us, latency_cycles=latency_cycles, cost=LINK_COST
     )

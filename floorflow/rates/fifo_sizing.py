@@ -137,7 +137,8 @@ def _at_full_rate(problem: RateProblem, depths: Mapping[str, int], work: StepLim
 
 def _shallow(depths: Mapping[str, int], full: FullRate) -> tuple[Shallow, ...]:
     rows = sorted(full.depths.items())
-    return tuple(Shallow(name, depths[name], words) for name, words in rows if depths[name] < words)
+    # What is not given is fixed: the FIFOs of link kernels.
+    return tuple(Shallow(name, depths[name], words) for name, words in rows if depths.get(name, words) < words)
 
 
 def _slowest(problem: RateProblem) -> int:

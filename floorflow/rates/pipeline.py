@@ -19,16 +19,38 @@ QUEUE_CYCLES = 1
 """Cycles from a word's entry into a FIFO until it can be read."""
 CONVERTER_CYCLES = 2
 """Cycles that a width converter adds on the way: its register, and the FIFO that stands on its other side."""
+AT_LINK, RECEIVED = "at a link", "behind a link"
+"""What stands behind a channel's name in that of a slow link, and of the FIFO at its other end."""
+LINK_BURSTS = 20_000
+"""Bursts a frame of a slow link at most: of one word each, as far as that goes."""
 BURSTS = 150_000
 """Bursts a frame that the analysis of a large network is held to."""
 
 
 @dataclass(frozen=True)
+class LinkPace:
+    """What a link does that takes no word every cycle: it takes those of a frame in ``frame_cycles``, evenly.
+
+    Its receiver has a FIFO of ``words``, with credits that are ``way_cycles`` under way, as a word is; before it goes a
+    word may wait ``wait_cycles`` for others.
+    """
+
+    frame_cycles: int
+    words: int
+    way_cycles: int
+    wait_cycles: int
+
+
+@dataclass(frozen=True)
 class RouteDelay:
-    """Cycles that a channel takes beyond a plain FIFO: registers and links on the way there, and back."""
+    """Cycles that a channel takes beyond a plain FIFO: registers and links on the way there, and back.
+
+    Where a link on the way is slower than a word a cycle it has a ``pace``; its way is part of those cycles.
+    """
 
     there_cycles: int = 0
     back_cycles: int = 0
+    pace: LinkPace | None = None
 
 
 class Actors(Protocol):
@@ -68,7 +90,22 @@ def rate_problem(
             actors.append(Actor(stream.target, words.counts, (words,)))
         name = stream.source
         stages = 0 if stream.from_outside else known.stages(engines[name], folded.options[name])
-        fifos.append(_fifo(stream, folded, (route_delays or {}).get(stream.channel, RouteDelay()), stages))
+        delay = (route_delays or {}).get(stream.channel, RouteDelay())
+        fifo = _fifo(stream, folded, delay, stages)
+        if delay.pace is not None:
+            actor, behind = _link(fifo, words.words, delay.pace)
+            actors.append(actor)
+            fifos.append(behind)
+            way, wait = delay.pace.way_cycles, delay.pace.wait_cycles
+            fifo = replace(
+                fifo,
+                target=actor.name,
+                target_port=0,
+                latency_cycles=fifo.latency_cycles - way,
+                return_cycles=fifo.return_cycles - way - wait,
+                pipeline_cycles=fifo.pipeline_cycles + wait,
+            )
+        fifos.append(fifo)
     problem = RateProblem(tuple(actors), tuple(fifos))
     return problem if bursts is None else _held_to(problem, bursts)
 
@@ -119,6 +156,26 @@ def _fifo(stream: Stream, folded: FoldedDataflow, route_delay: RouteDelay, stage
         pipeline_cycles=pipeline,
         least_words=LEAST_DEPTH_WORDS,
     )
+
+
+def _link(fifo: Fifo, words: int, pace: LinkPace) -> tuple[Actor, Fifo]:
+    """Return a slow link as an actor that passes on words one by one, and the FIFO at its other end."""
+    passed = np.unique(np.append(np.arange(0, words, ceil(words / LINK_BURSTS)), words))
+    steps, counts = np.diff(passed * pace.frame_cycles // words), np.diff(passed)
+    each = moves(counts, stride=steps // counts)
+    actor = Actor(f"{fifo.name} {AT_LINK}", steps, (each,), (each,))
+    name, cycles = f"{fifo.name} {RECEIVED}", QUEUE_CYCLES + pace.way_cycles
+    behind = replace(
+        fifo,
+        name=name,
+        source=actor.name,
+        source_port=0,
+        latency_cycles=cycles,
+        return_cycles=cycles,
+        pipeline_cycles=0,
+        depth_words=pace.words,
+    )
+    return actor, behind
 
 
 def _words(engine: str, option: Option, ends: list[Stream]) -> tuple[tuple[int, ...], tuple[int, ...]]:

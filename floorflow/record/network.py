@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -23,11 +23,19 @@ from floorflow.facts.network import EngineEntry, NetworkEntry
 from floorflow.facts.phase import PhaseNetworkEntry
 from floorflow.facts.search import SearchEntry, TraceEntry, missed
 from floorflow.network import Network
+from floorflow.rates import LinkPace
 from floorflow.rates.fifo_sizing import throughput
 from floorflow.record.part import Part
 from floorflow.request import Objective, at_width
 from floorflow.resources import RESOURCE_NAMES, ZERO
-from floorflow.search.candidate.candidate import Candidate, latency_us, route_delays, words_held, written_by_host
+from floorflow.search.candidate.candidate import (
+    NO_LINKS,
+    Candidate,
+    latency_us,
+    route_delays,
+    words_held,
+    written_by_host,
+)
 from floorflow.search.candidate.context import RATE_TOLERANCE, PlanningContext
 from floorflow.search.candidate.engine_limits import PRODUCTS, EngineLimits, Reason, engine_limits
 from floorflow.search.candidate.findings import SearchResult
@@ -84,8 +92,8 @@ def _joint_bound_cycles(result: SearchResult, goal: Objective) -> int | None:
     return max(result.joint_bound_cycles, result.bound_cycles)
 
 
-def network_part(part: Part) -> PhaseNetworkEntry:
-    """Return interval, folding and estimates of a network in a phase."""
+def network_part(part: Part, paces: Mapping[str, LinkPace]) -> PhaseNetworkEntry:
+    """Return interval, folding and estimates of a network in a phase; ``paces``: of links, by the plan's channels."""
     found, folding = part.result, part.candidate.folding
     host = found.host_weights
     written = [] if host is None else [part.id(name) for name in written_by_host(part.context, part.candidate)]
@@ -98,7 +106,7 @@ def network_part(part: Part) -> PhaseNetworkEntry:
             fullness=found.fullness.folding,
             whole_budget_bound=found.whole_budget_bound,
         ),
-        estimates=_estimates(part),
+        estimates=_estimates(part, paces),
         host_weights=None if host is None else HostWeightsEntry.of(host, engines=written),
     )
 
@@ -137,10 +145,10 @@ def _doubt(part: Part, engine: Engine, option: Option) -> DoubtEntry | None:
     return None if less == more == ZERO else DoubtEntry.model_validate({"less": less, "more": more})
 
 
-def _estimates(part: Part) -> EstimatesEntry:
+def _estimates(part: Part, paces: Mapping[str, LinkPace]) -> EstimatesEntry:
     clock_mhz, candidate = part.context.platform.clock_mhz, part.candidate
     options, likely = candidate.folded.options, part.likely_clock
-    timed = throughput_of(part.context, candidate, part.channel_name)
+    timed = throughput_of(part.context, candidate, part.channel_name, paces)
     slowest = next(name for name, option in options.items() if option.cycles == candidate.interval_cycles)
     return EstimatesEntry(
         clock_mhz=clock_mhz,
@@ -158,16 +166,20 @@ def _estimates(part: Part) -> EstimatesEntry:
     )
 
 
-def throughput_of(context: PlanningContext, candidate: Candidate, name: Callable[[str], str] = str) -> ThroughputEntry:
+def throughput_of(
+    context: PlanningContext,
+    candidate: Candidate,
+    name: Callable[[str], str] = str,
+    paces: Mapping[str, LinkPace] = NO_LINKS,
+) -> ThroughputEntry:
     """Analyse the finished design with its planned FIFO depths and what lies on the channels' routes.
 
-    ``name`` tells how the plan names a channel of the candidate.
+    ``name`` tells how the plan, and so ``paces``, names a channel of the candidate.
     """
-    depths = words_held(candidate)
     inside = {channel.name: channel.fifo_depth_words for channel in candidate.channels}
-    found = throughput(
-        candidate.folded, depths, route_delays(context, candidate), slack=candidate.fifo_slack, known=context.backend
-    )
+    own = {channel: paces[name(channel)] for channel in inside if name(channel) in paces}
+    depths, delays = words_held(candidate, own), route_delays(context, candidate, own)
+    found = throughput(candidate.folded, depths, delays, slack=candidate.fifo_slack, known=context.backend)
     return ThroughputEntry.of(
         found,
         deadlock=[f"{name(row.fifo)} ({row.state})" for row in found.deadlock],

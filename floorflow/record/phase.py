@@ -48,7 +48,8 @@ def phase(run: PhaseRun) -> PhaseEntry:
     floorplans = {fpga.name: floorplan(fpga, run) for fpga in fpgas}
     alike = _shared_implementations(run, regions)
     styles = [constraint_styles(request, fpga, floorplans[fpga.name].pblocks) for fpga in fpgas]
-    networks = [network_part(part) for part in run.parts]
+    paces = streams.link_paces(run)
+    networks = [network_part(part, paces) for part in run.parts]
     return PhaseEntry.of(
         run,
         networks=networks,

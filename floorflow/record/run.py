@@ -111,6 +111,7 @@ def record_runs(
     warnings += [
         *notes,
         *tried,
+        *(told for entry in phases for told in Links(platform, entry).limits(options.clock_mhz)),
         *lifted_warnings(above, context.request),
         *_warnings(runs, phases, alike=replicas is not None),
         *power_warnings(power, fpgas),

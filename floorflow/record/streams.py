@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
 from typing import Any
 
 from floorflow.channels import Channel
@@ -11,12 +13,16 @@ from floorflow.channels.realise import balance_of
 from floorflow.dataflow.modules import module_of
 from floorflow.facts import ChannelEntry
 from floorflow.facts.channel import LongStreamEntry
+from floorflow.facts.link_kernels import SPARE_WORDS, WORD_BITS, link_stream
+from floorflow.facts.link_rates import LinkDirection
 from floorflow.facts.partition import BoundaryRegisters, CrossingEntry, FarStreamEntry, LoadEntry
 from floorflow.hardware import Fpga, RouteStep
 from floorflow.hardware.reach import comfortable_tiles, reach_tiles
+from floorflow.rates import LinkPace
 from floorflow.record.part import Part, PhaseRun
 from floorflow.search.candidate.members import parts_of
 from floorflow.search.candidate.slot_problem import channel_routes, channel_steps, crossing_resources
+from floorflow.technology import WAIT_CYCLES, way_us
 
 LISTED = 5
 """Longest streams that the plan lists of an FPGA."""
@@ -141,6 +147,32 @@ def loads(run: PhaseRun) -> list[LoadEntry]:
         for (a, b), use in gbps.items()
     ]
     return [*boundaries, *links]
+
+
+def link_paces(run: PhaseRun) -> dict[str, LinkPace]:
+    """Return what links with kernels do to each stream, by its name in the plan; all networks share them."""
+    platform, over, frames = run.context.platform, defaultdict[tuple[str, str, str], dict[str, float]](dict), {}
+    known = {link.name: link for link in platform.links if platform.has_kernels(link)}
+    for part in run.wholes:
+        for channel, route in _routes(part):
+            for step in (one for one in route if one.link in known):
+                name = part.channel_name(channel.name)
+                over[step.link or "", step.source, step.target][name] = _gbps(channel, part)
+                frames[name] = channel.width_bits, channel.words_per_frame
+    found: dict[str, LinkPace] = {}
+    for (link, *_), rates in over.items():
+        own = known[link]
+        kernels = {name: link_stream(name, frames[name][0], rate, own.latency_us) for name, rate in rates.items()}
+        direction = LinkDirection(link, own.gbps, own.latency_us, platform.clock_mhz, kernels, rates)
+        way = ceil(way_us(own.latency_us) * platform.clock_mhz)
+        for name, one in kernels.items():
+            words = (one.words - SPARE_WORDS) * WORD_BITS // one.bits
+            pace = LinkPace(direction.frame_cycles(name, frames[name][1]), words, way, WAIT_CYCLES)
+            # Of several links on a way the slowest has its pace, and the least room counts.
+            before = found.get(name, pace)
+            cycles = max(before.frame_cycles, pace.frame_cycles)
+            found[name] = LinkPace(cycles, min(before.words, words), max(before.way_cycles, way), WAIT_CYCLES)
+    return found
 
 
 def longest_streams(parts: Sequence[Part], fpga: Fpga) -> list[LongStreamEntry]:

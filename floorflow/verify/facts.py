@@ -13,7 +13,7 @@ from typing import Literal
 
 from floorflow.verify.back_end import BackEnd, EngineFacts, Judge, PlannedEngine, Row
 from floorflow.verify.hardware.boards import Board, Boards
-from floorflow.verify.hardware.routes import NO_ROADS, Link, Roads, Route, Slot, roads
+from floorflow.verify.hardware.routes import NO_ROADS, Link, Roads, Route, Slot, has_kernels, links_on, roads
 from floorflow.verify.phase_records import ChannelRecord, ModuleRecord, PartRecord, PhaseRecord
 from floorflow.verify.plan_records import CopyRecord, FpgaRecord, MemoryScheduleRecord, PlanRecord
 from floorflow.verify.records import SIDES, Amounts, Side, add, amounts
@@ -106,7 +106,8 @@ def links_of(plan: PlanRecord, slots: dict[str, Slot]) -> dict[tuple[int, int], 
     for entry in plan["platform"]["links"]:
         lower, upper = slots.get(entry["source"]), slots.get(entry["target"])
         if lower and upper and lower.fpga_number < upper.fpga_number:
-            links.setdefault((lower.fpga_number, upper.fpga_number), Link(lower, upper, entry))
+            kernels = has_kernels(entry["kind"], plan["platform"]["fpgas"])
+            links.setdefault((lower.fpga_number, upper.fpga_number), Link(lower, upper, entry, kernels))
     return links
 
 
@@ -246,6 +247,10 @@ class PhaseFacts:
     def stages(self, route: Route) -> int:
         """Return how many register stages stand on a route: the board's at each SLR boundary that it crosses."""
         return sum(self.register_stages[lower.fpga] for lower, _ in self.boundaries(route))
+
+    def link_cycles(self, route: Route) -> int:
+        """Return the cycles of a word on the links of a route, each of them rounded up."""
+        return sum(link.cycles(self.clock_mhz) for link in links_on(route))
 
     @property
     def stage_of_a_wire(self) -> dict[str, int]:

@@ -15,17 +15,12 @@ import pytest
 import floorflow as ff
 from floorflow.verify import check
 from tests.conftest import made_once
+from tests.emit.test_relink import TOOL
 from tests.plans import EXAMPLES, FAST, TFC
 from tests.verify.mutants import LINKED
 from tests.verify.planting import Mutant
 from tests.verify.tiny import write_folder
 from tests.vitis_config import Card, Way, problems
-
-TOOL = """#!/bin/bash
-[ "$1" = --version ] && { echo "****** v++ v2022.2 (64-bit)"; exit 0; }
-echo "$@" > asked
-echo bits > a.xclbin
-"""
 
 
 @pytest.fixture(scope="session")
@@ -134,6 +129,17 @@ def test_the_kernels_of_both_are_linked_at_once(both: Path, builds: list[Path]) 
     lines = (builds[0].parent / "link" / "floorflow.cfg").read_text()
     assert "@" not in lines
     assert "OPT_DESIGN.TCL.PRE" not in lines
+
+
+def test_the_same_kernels_are_not_linked_anew(both: Path, builds: list[Path]) -> None:
+    asked = builds[0].parent / "link" / "asked"
+    said = []
+    for _ in range(2):
+        assert link(both, builds).returncode == 0
+        said.append("--from_step vpl.impl" in asked.read_text())
+    next((builds[0] / "kernels").glob("*.xo")).write_text("another")
+    assert link(both, builds).returncode == 0
+    assert [*said, "--from_step vpl.impl" in asked.read_text()] == [False, True, False]
 
 
 def test_kernels_that_are_not_the_plans_are_not_linked(both: Path, builds: list[Path]) -> None:

@@ -17,6 +17,7 @@ SHELL = "xilinx_u250_gen3x16_xdma_4_1_202210_1"
 TOOL = """#!/bin/bash
 [ "$1" = --version ] && { echo "****** v++ v2022.2 (64-bit)"; exit 0; }
 echo "$@" > asked
+mkdir -p _x/link/vivado/vpl && touch _x/link/vivado/vpl/.synth.end.rst
 echo bits > a.xclbin
 """
 LINK = (
@@ -88,6 +89,44 @@ def test_finns_own_script_and_result_stay(bound: Path, link: Path) -> None:
     assert (link / "a.before.xclbin").read_text() == "before\n"
 
 
+def test_what_finn_sets_of_ours_is_left_out_of_its_file(bound: Path, link: Path) -> None:
+    """Else it would be v++ that decides which of the two holds."""
+    (link / "config.txt").write_text(OF_ONE)
+    assert relink(bound, link).returncode == 0
+    assert f"--config {link / 'floorflow_finn.cfg'} " in (link / "asked").read_text()
+    kept = (link / "floorflow_finn.cfg").read_text()
+    assert [line for line in OF_ONE.splitlines() if line not in kept.splitlines()] == [
+        "prop=run.impl_1.STEPS.PLACE_DESIGN.ARGS.DIRECTIVE=Explore"
+    ]
+    assert (link / "config.txt").read_text() == OF_ONE
+
+
+def test_other_constraints_alone_are_implemented_without_a_new_link(bound: Path, link: Path) -> None:
+    """After FINN's own link all is new; then only what Vivado reads when it implements may be another."""
+    out = shutil.copytree(bound, link.parent / "out")
+
+    def goes_on() -> bool:
+        done = relink(out, link)
+        assert done.returncode == 0, done.stderr
+        return "--from_step vpl.impl" in (link / "asked").read_text()
+
+    (link / "_x/link/vivado/vpl").mkdir(parents=True)
+    (link / "_x/link/vivado/vpl/.synth.end.rst").touch()
+    assert [goes_on(), goes_on()] == [False, True]
+    with (out / "fpga0" / "pblocks.tcl").open("a") as hook:
+        hook.write("# another\n")
+    assert goes_on()
+    config = out / "vitis" / "floorflow.cfg"
+    config.write_text(config.read_text().replace("=SSI_SpreadLogic_high", "=SSI_SpreadSLLs"))
+    assert [goes_on(), goes_on()] == [False, True]
+    (link / "_x/link/vivado/vpl/.synth.end.rst").unlink()
+    assert not goes_on()
+    (link.parent / "bin/v++").write_text(TOOL.replace("touch ", "false "))
+    (link / "_x/link/vivado/vpl/.synth.end.rst").unlink()
+    relink(out, link)
+    assert not goes_on()
+
+
 def test_finn_plus_calls_its_script_otherwise(bound: Path, link: Path) -> None:
     (link / "run_vitis_link.sh").rename(link / "run_link.sh")
     assert relink(bound, link).returncode == 0
@@ -142,6 +181,7 @@ nk=StreamingDataflowPartition_2:1:odma0
 stream_connect=StreamingDataflowPartition_1.m_axis_0:odma0.s_axis_0
 [vivado]
 prop=run.impl_1.STEPS.PLACE_DESIGN.ARGS.DIRECTIVE=Explore
+prop=run.impl_1.STEPS.POWER_OPT_DESIGN.IS_ENABLED=true
 """
 """What FINN's VitisLink writes for one copy."""
 
@@ -154,7 +194,10 @@ def test_copies_are_linked_of_the_kernels_of_one(copies: Path, link: Path) -> No
     assert f"--config {link / 'floorflow.cfg'} " in asked
     assert "config.txt" not in asked
     assert "nk=StreamingDataflowPartition_1:2:StreamingDataflowPartition_1_0.StreamingDataflowPartition_1_1" in lines
-    assert "prop=run.impl_1.STEPS.PLACE_DESIGN.ARGS.DIRECTIVE=Explore" in lines
+    assert [line for line in lines if "PLACE_DESIGN" in line or "POWER_OPT" in line] == [
+        "prop=run.impl_1.STEPS.PLACE_DESIGN.ARGS.DIRECTIVE=SSI_SpreadLogic_high",
+        "prop=run.impl_1.STEPS.POWER_OPT_DESIGN.IS_ENABLED=true",
+    ]
     assert not any("@" in line or "OPT_DESIGN.TCL.PRE" in line for line in lines)
 
 

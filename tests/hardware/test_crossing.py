@@ -61,5 +61,8 @@ def test_a_stream_takes_padded_data_and_handshake_of_a_boundary() -> None:
 def test_a_platform_makes_its_crossings_from_the_board_and_the_clock() -> None:
     platform = load_platform("alveo-u250", fpgas=2, clock_mhz=100)
     assert platform.crossings["fpga1.SLR2", "fpga1.SLR3"] == Crossing("sll", wires=23040, registers=2, cycles=2)
-    assert platform.crossings["fpga0.SLR2", "fpga1.SLR2"].cycles == 100
-    assert platform.route("fpga0.SLR3", "fpga1.SLR0").cycles == 2 + 100 + 2 * 2
+    # 100 cycles of the link itself, 80 of its kernels' at 300 MHz, and 64 in which a word is filled.
+    assert platform.crossings["fpga0.SLR2", "fpga1.SLR2"].cycles == 127 + 64
+    assert platform.route("fpga0.SLR3", "fpga1.SLR0").cycles == 2 + 191 + 2 * 2
+    others = load_platform("alveo-u250", fpgas=2, clock_mhz=100, link="ethernet-100g")
+    assert others.crossings["fpga0.SLR2", "fpga1.SLR2"].cycles == 100

@@ -86,9 +86,10 @@ def stream_wires(name: str, bits: int) -> str:
     return wire(f"{name}_data", bits) + wire(f"{name}_valid") + wire(f"{name}_ready")
 
 
-def source(card: int, name: str, bits: int, seed: int) -> tuple[str, str]:
-    """Return a counting source, which sends nothing while the bit of its seed is ``idle``."""
-    ports = {"most": "most", "odds": f"idle[{seed}] ? 9'd0 : odds_in", "sent": f"sent_{name}"}
+def source(card: int, name: str, bits: int, seed: int, pace: int = 256) -> tuple[str, str]:
+    """Return a counting source, which sends nothing while the bit of its seed is ``idle``; ``pace``: of its odds."""
+    odds = f"idle[{seed}] ? 9'd0 : 9'((32'(odds_in) * {pace}) >> 8)"
+    ports = {"most": "most", "odds": odds, "sent": f"sent_{name}"}
     ports |= {each: f"{name}_{each}" for each in ("data", "valid", "ready")}
     text = wire(f"sent_{name}", 32) + unit("bench_source", f"source_{name}", clocked(card) | ports, f"{bits}, {seed}")
     return text, count(f"sent_{name}")

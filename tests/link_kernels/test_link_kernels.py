@@ -19,7 +19,7 @@ LINK_ODDS = round(256 * GBPS * 1e3 / 512 / LINK_MHZ)
 WIDE, ODD, BIG, SMALL = 1, 2, 3, 4
 """Numbers of the streams there, by which they are held or idle."""
 THERE = [
-    LinkStream("wide", 512, receive_words(PAYLOAD_GBPS, 5.0, LINK_MHZ)),
+    LinkStream("wide", 512, receive_words(PAYLOAD_GBPS, 5.0)),
     LinkStream("odd", 24, 512),
     LinkStream("big", 1024, 1024),
     LinkStream("small", 8, 512),
@@ -71,8 +71,8 @@ def test_fewer_credits_than_a_round_trip_needs_are_a_lower_rate(bench: Bench) ->
     alone = {"idle": 1 << WIDE | 1 << ODD | 1 << SMALL | 1 << 11, "odds_link": LINK_ODDS, "most": 1 << 20}
     early, late = (bench.run(until=end, latency=5 * LINK_MHZ, **alone)["got_big_m"] for end in (40_000, 80_000))
     rate = (late - early) * 1024 / 40e3
-    assert receive_words(0.93 * rate, 5.0, LINK_MHZ) == 1024
-    assert receive_words(1.10 * rate, 5.0, LINK_MHZ) > 1024
+    assert receive_words(0.93 * rate, 5.0) == 1024
+    assert receive_words(1.10 * rate, 5.0) > 1024
 
 
 def test_narrow_streams_keep_their_rate_beside_wide_ones_that_fill_the_link(bench: Bench) -> None:

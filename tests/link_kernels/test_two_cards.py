@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import onnx
@@ -22,6 +25,7 @@ from floorflow.request import limits_of
 from floorflow.resources import Fractions
 from floorflow.search.candidate import assignment, candidate
 from tests.conftest import DEFAULT_CAP, branches, random_graph
+from tests.emit.test_relink import TOOL
 from tests.link_kernels.building import (
     Bench,
     Wires,
@@ -121,8 +125,8 @@ def streams_joined(text: str) -> list[tuple[str, str]]:
     return re.findall(r"^sc=([\w.]+):([\w.]+)$", text, re.MULTILINE)
 
 
-def pipeline(folder: Path, plan: Plan, made: Path) -> Bench:
-    """Build both cards: a part passes on what comes of a source or of the other card."""
+def pipeline(folder: Path, plan: Plan, made: Path, paces: Mapping[str, int] = MappingProxyType({})) -> Bench:
+    """Build both cards: a part passes on what comes of a source, at a pace, or of the other card."""
     sources = {path.name: path.read_text() for path in (folder / "links").glob("*.sv")}
     (row,) = json.loads((folder / "topology.json").read_text())["cables"]
     assert [each["card"] for each in row["ends"]] == list(CARDS)
@@ -141,19 +145,21 @@ def pipeline(folder: Path, plan: Plan, made: Path) -> Bench:
                     way, at = re.fullmatch(r"part_0\.([sm])_axis_(\d+)", at_part).groups()  # type: ignore[union-attr]
                     name = (enter if way == "s" else leave)[int(at)]
                     ports |= axis(at_link.partition(".")[2], f"link_{card}_{at}")
-                    parts += passed(card, way == "m", f"link_{card}_{at}", f"own_{seed[name]}", bits[name], seed[name])
+                    own = (f"own_{seed[name]}", bits[name], seed[name], paces.get(name, 256))
+                    parts += passed(card, way == "m", f"link_{card}_{at}", *own)
         parts.append(end(card, kernel, ports))
     return built(made, sources, (text for text, _ in parts), (ends for _, ends in parts))
 
 
-def passed(card: int, leaves: bool, at_link: str, own: str, bits: int, seed: int) -> list[tuple[str, str]]:
+def passed(card: int, leaves: bool, at_link: str, own: str, bits: int, seed: int, pace: int) -> list[tuple[str, str]]:
     """Return a pass-through module between a link kernel and a source or a reader."""
     own = f"{own}_{card}"
     ways = (own, at_link) if leaves else (at_link, own)
     joined = {f"{way}_{e}": f"{name}_{e}" for way, name in zip(("in", "out"), ways, strict=True) for e in _STREAM}
     module = unit("bench_pass", f"pass_{own}", clocked(card) | joined, str(bits))
     wires = (stream_wires(own, bits) + stream_wires(at_link, bits), "")
-    return [wires, (module, ""), (source if leaves else sink)(card, own, bits, seed)]
+    end_of = source(card, own, bits, seed, pace) if leaves else sink(card, own, bits, seed)
+    return [wires, (module, ""), end_of]
 
 
 _STREAM = ("data", "valid", "ready")
@@ -193,6 +199,39 @@ def test_each_card_has_its_part_of_the_network(folder: Path, plan: Plan) -> None
     assert found == {
         name: (plan.fpga_of[slots[name]], dict(e.attributes)) for name, e in plan.phases[0].engines.items()
     }
+
+
+def test_a_card_is_linked_of_the_kernels_that_its_configuration_names(folder: Path, tmp_path: Path) -> None:
+    out, aurora, tools = shutil.copytree(folder, tmp_path / "out"), tmp_path / "aurora", tmp_path / "bin"
+    for name, text in (("v++", TOOL), ("xclbinutil", "#!/bin/bash\n")):
+        tools.mkdir(exist_ok=True)
+        (tools / name).write_text(text)
+        (tools / name).chmod(0o755)
+
+    def link(*more: str) -> subprocess.CompletedProcess[str]:
+        path = {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
+        command = ["bash", str(out / "fpga1" / "link.sh"), *more]
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | path)
+
+    assert "usage: link.sh AURORA_FOLDER" in link().stderr
+    text = (out / "fpga1" / "links.cfg").read_text()
+    kernels = re.findall(r"^nk=(\w+):", text, re.MULTILINE)
+    assert "prop=run.impl_1.STEPS.PLACE_DESIGN.ARGS.DIRECTIVE=SSI_SpreadLogic_high" in text.splitlines()
+    assert "# Logic is spread over the SLRs that the floorplan gives it, against congestion." in text.splitlines()
+    for kernel in [*kernels, "StreamingDataflowPartition_99"]:
+        own = {"floorf": out / "links", "aurora": aurora}.get(kernel[:6], out / "fpga1/finn/build/xo")
+        own.mkdir(parents=True, exist_ok=True)
+        (own / f"{kernel}.xo").touch()
+    assert "there is no aurora_flow_0.xo" in link(str(tmp_path)).stderr
+    for goes_on in (False, True):
+        done = link(str(aurora))
+        assert done.returncode == 0, done.stderr
+        asked = (out / "fpga1/link/asked").read_text()
+        assert sorted(re.findall(r"(\w+)\.xo", asked)) == sorted(kernels)
+        assert "--platform xilinx_u250_gen3x16_xdma_4_1_202210_1" in asked
+        assert ("--from_step vpl.impl" in asked) is goes_on
+        assert (out / "fpga1/fpga1.xclbin").exists()
+        assert "@" not in (out / "fpga1/link/floorflow.cfg").read_text()
 
 
 def test_a_stream_past_a_card_goes_from_link_to_link(tmp_path: Path) -> None:
@@ -332,6 +371,8 @@ def test_streams_that_are_too_many_or_too_wide_are_told(plan: Plan) -> None:
         ("fpga1/links.cfg", "odma0.s_axis_0", "odma0.s_axis_1\nsc=link_0.m_axis_0:odma0.s_axis_2"),
         ("fpga1/links.cfg", ":StreamingDataflowPartition_7.s_axis_0", ":StreamingDataflowPartition_12.s_axis_1"),
         ("fpga1/links.cfg", "TCL.PRE=@HOOK@", "TCL.POST=@HOOK@"),
+        ("fpga0/links.cfg", "=SSI_SpreadLogic_high", "=SSI_Spread"),
+        ("fpga0/links.cfg", "ROUTE_DESIGN.ARGS.DIRECTIVE", "ROUTES.ARGS.DIRECTIVE"),
         ("fpga1/links.cfg", "slr=link_0:SLR2", "slr=link_0:SLR1"),
         ("fpga1/links.cfg", "freqHz=300000000", "freqHz=200000000"),
         ("links/floorflow_link_fpga0_0.sv", "#(.BITS(24)", "#(.BITS(32)"),

@@ -13,7 +13,7 @@ from floorflow.backends.finn.rates.patterns import actor_of, sliding_window
 from floorflow.backends.finn.rates.start_up import HLS_RESTART_CYCLES, stages
 from floorflow.dataflow.model import Attributes, Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.errors import InputError
-from floorflow.rates import RouteDelay, size
+from floorflow.rates import LinkPace, RouteDelay, size
 from floorflow.rates.pipeline import converted
 from floorflow.resources import ZERO
 from tests.rates.graphs import moves
@@ -246,3 +246,14 @@ def test_registers_on_the_way_deepen_the_fifo() -> None:
     name = "host:in0.0->dup.0"
     far = rate_problem(residual(), {name: RouteDelay(50, 50)})
     assert size(far).depths[name] > size(rate_problem(residual())).depths[name]
+
+
+@pytest.mark.parametrize(("frame_cycles", "room", "interval"), [(1500, 512, 1500), (500, 512, 870), (500, 4, 1836)])
+def test_a_slow_link_sets_the_interval_by_its_pace_or_its_credits(frame_cycles: int, room: int, interval: int) -> None:
+    """Of the 72 words of a frame 4 pass in a round trip, there and back 50 cycles and one; engines take 870 cycles."""
+    name = "host:in0.0->dup.0"
+    problem = rate_problem(residual(), {name: RouteDelay(59, 59, LinkPace(frame_cycles, room, 50, 9))})
+    sized = size(problem, most_bursts=100_000)
+    assert sized.interval_cycles == interval
+    assert sized.depths[f"{name} behind a link"] == room
+    assert simulate(problem.single_steps(), sized.depths).interval_cycles == interval

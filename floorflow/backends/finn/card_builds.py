@@ -7,12 +7,13 @@ the stream goes to the link's kernel.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from floorflow.backends.finn.copies_link import Kernels
 from floorflow.backends.finn.step.kernels import PREFIX, kernel_order
 from floorflow.backends.finn.step_data import NetworkInPhase, finn_of, foreseen
-from floorflow.backends.finn.step_files import BOARDS
+from floorflow.backends.finn.step_files import BOARDS, VERSIONS, vivado_settings
 from floorflow.errors import some
 from floorflow.facts import PhaseEntry, Plan
 from floorflow.facts.links import CardKernels, Links
@@ -42,15 +43,22 @@ def not_by_card(phases: Sequence[PhaseEntry]) -> list[str]:
     return [*([of_host] if far else ()), *([of_width] if wider else ())]
 
 
-def card_kernels(plan: Plan, phase: int, fpga: str) -> CardKernels | None:
-    """Return the kernels of a card's part, none of a card that streams only pass; None: FINN main builds no card."""
+def card_kernels(plan: Plan, phase: int, fpga: Mapping[str, Any]) -> CardKernels | None:
+    """Return the kernels of a card's part, none of a card that streams only pass; None: FINN main builds no card.
+
+    ``fpga``: as `step_files` has it.
+    """
     if not is_built_by_card(plan):
         return None
-    part = NetworkInPhase(plan, plan.networks[0], plan.phases[phase], fpga)
-    return _kernels(part) if part.engines else CardKernels((), {})
+    part = NetworkInPhase(plan, plan.networks[0], plan.phases[phase], fpga["name"])
+    lines, ports = _kernels(part) if part.engines else ((), {})
+    slots = next(one.slots for one in plan.platform.fpgas if one.name == fpga["name"])
+    told = f"# platform: {fpga['platform']}\n# versions: {' '.join(VERSIONS['main'])}\n"
+    told += f"# mhz: {round(plan.options.clock_mhz)}\n"
+    return CardKernels(tuple(lines), ports, told + vivado_settings(single_slr=len(slots) == 1))
 
 
-def _kernels(part: NetworkInPhase) -> CardKernels:
+def _kernels(part: NetworkInPhase) -> tuple[Sequence[str], Mapping[str, str]]:
     """Return the kernels that FINN makes of a card's part, as v++ links them, and where streams over links are joined.
 
     FINN numbers its kernels and the ports of each; the DMA engines of the host are idma0, odma0.
@@ -81,47 +89,4 @@ def _kernels(part: NetworkInPhase) -> CardKernels:
             ports[at_link[target]] = f"{units[source]}.m_axis_{i}"
         else:
             lines.append(f"sc={units[source]}.m_axis_{i}:{units[target]}.s_axis_{j}")
-    return CardKernels(tuple(lines), ports)
-
-
-def link_script(plan: Plan, fpga: str, shell: str) -> str:
-    """Return the script that links a card."""
-    return _LINK.format(fpga=fpga, shell=shell, mhz=round(plan.options.clock_mhz), prefix=PREFIX)
-
-
-_LINK = """\
-#!/bin/bash
-# Links {fpga} with Vitis: {fpga}/link.sh AURORA_FOLDER
-#
-# Before it: in {fpga}/finn, python build.py MODEL.onnx (FINN main); vivado -mode batch -source links/package.tcl.
-# AURORA_FOLDER holds AuroraFlow's kernels, aurora_flow_0.xo, ... (USE_FRAMING=1 RX_FIFO_SIZE=8192).
-set -eu
-
-stop() {{
-    echo "floorflow: $*" >&2
-    exit 2
-}}
-
-[ $# -eq 1 ] || stop "usage: link.sh AURORA_FOLDER"
-here=$(cd "$(dirname "$0")" && pwd)
-hook=$here/finn/build/floorflow/{fpga}/pblocks.tcl
-files=
-# Only kernels that the configuration names: v++ would make a unit of each other one, too.
-for kernel in $(sed -n 's/^nk=\\([^:]*\\):.*/\1/p' "$here/links.cfg"); do
-    case $kernel in
-    {prefix}*) file=$here/finn/build/xo/$kernel.xo ;;
-    floorflow_link_*) file=$here/../links/$kernel.xo ;;
-    *) file=$1/$kernel.xo ;;
-    esac
-    [ -f "$file" ] || stop "there is no $file"
-    files="$files $file"
-done
-command -v v++ >/dev/null || stop "v++ is not on the PATH; source Vitis' settings64.sh"
-sed "s#@HOOK@#$hook#" "$here/links.cfg" >"$here/linked.cfg"
-if [ ! -f "$hook" ]; then
-    grep -v "@HOOK@" "$here/links.cfg" >"$here/linked.cfg"
-fi
-# shellcheck disable=SC2086
-v++ -t hw --link --platform {shell} --kernel_frequency {mhz} --save-temps --config "$here/linked.cfg" \\
-    $files -o "$here/{fpga}.xclbin"
-"""
+    return lines, ports

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from floorflow.backends.builds import Binding
-from floorflow.backends.finn.card_builds import is_built_by_card, link_script
+from floorflow.backends.finn.card_builds import is_built_by_card
 from floorflow.backends.finn.config import as_json
 from floorflow.backends.finn.copies_link import copies_lines, networks_lines
 from floorflow.backends.finn.host_files import host_files
@@ -21,7 +21,7 @@ from floorflow.backends.finn.step.bind import as_files, bind_kernels
 from floorflow.backends.finn.step.kernel_files import Kernels, read_partitions, read_whole
 from floorflow.backends.finn.step.settings import LEAST_DEPTH, fifo_ports
 from floorflow.backends.finn.step_data import NetworkInPhase, foreseen, networks_in, prefix_of
-from floorflow.backends.finn.step_files import flow_files, link_files, step_files
+from floorflow.backends.finn.step_files import flow_files, link_files, link_script, step_files
 from floorflow.errors import InputError
 from floorflow.facts import Plan
 from floorflow.facts.links import Links
@@ -79,7 +79,7 @@ def bound_files(plan: Plan, phase: int, fpgas: Sequence[Mapping[str, Any]], libr
         # FINN+ joins cards by itself, or does not.
         made |= {f"{part.fpga}/finn/{name}": text for name, text in own.items() if name != "build.yaml"}
     for end in Links(plan.platform, plan.phases[phase]).ends if is_built_by_card(plan) else ():
-        made[f"{end.fpga}/link.sh"] = link_script(plan, end.fpga, card[end.fpga]["platform"])
+        made |= link_script(end.fpga)
     if linked := [one for one in _built(plan, phase) if prefix_of(one)]:
         data = json.loads(made[f"{folder_of(plan, linked[0].network.name)}/floorflow_plan.json"])
         folders = [f"{folder_of(plan, one.network.name)}/build" for one in linked]

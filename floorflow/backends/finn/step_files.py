@@ -367,12 +367,41 @@ _CONFIG = """\
 # versions: {versions}
 {told}[connectivity]
 {ports}
+{settings}"""
+_STEPS = """\
 [vivado]
+# The floorplan stands before the first step that moves cells.
 prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE=@HOOK@
+# Several passes, for a wide dataflow leaves much that constants and equal cells make needless.
+prop=run.impl_1.STEPS.OPT_DESIGN.ARGS.DIRECTIVE=Explore
+# {why}
+prop=run.impl_1.STEPS.PLACE_DESIGN.ARGS.DIRECTIVE={place}
+# Its goals are more aggressive, and it has a phase for paths between SLRs.
+prop=run.impl_1.STEPS.PHYS_OPT_DESIGN.IS_ENABLED=true
+prop=run.impl_1.STEPS.PHYS_OPT_DESIGN.ARGS.DIRECTIVE=AggressiveExplore
+# Other ways for critical paths than the first that it finds.
+prop=run.impl_1.STEPS.ROUTE_DESIGN.ARGS.DIRECTIVE=Explore
+# The same as behind placement, with the delays of the routes; what is reported is true behind it alone.
 prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.IS_ENABLED=true
 prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.ARGS.DIRECTIVE=AggressiveExplore
 prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.TCL.POST=@REPORT@
 """
+_PLACES = {
+    True: (
+        "EarlyBlockPlacement",
+        "Memories and DSP blocks come first, and logic gathers around them.",
+    ),
+    False: ("SSI_SpreadLogic_high", "Logic is spread over the SLRs that the floorplan gives it, against congestion."),
+}
+"""By whether a die is one SLR: the directive of place_design, and why. Directives are those of UG904."""
+
+
+def vivado_settings(*, single_slr: bool) -> str:
+    """Return what v++ is to set for the steps of Vivado: hook, directives and report, with their reasons."""
+    place, why = _PLACES[single_slr]
+    return _STEPS.format(place=place, why=why)
+
+
 _OVERLAY = """\
 [advanced]
 param=compiler.userPostSysLinkOverlayTcl=@INSERT@
@@ -499,7 +528,8 @@ def _vitis_files(
     ports = "\n".join(_memory_lines(data) if copies is None else copies)
     beside = "beside" if copies is None else "for several copies, in the place of the connections of"
     told = "" if copies is None else f"# copies: {copies[0].split(':')[1]}\n"
-    config = _CONFIG.format(platform=fpga["platform"], versions=versions, told=told, ports=ports, beside=beside)
+    about = {"platform": fpga["platform"], "versions": versions, "told": told, "ports": ports, "beside": beside}
+    config = _CONFIG.format(**about, settings=vivado_settings(single_slr=data["single_slr"]))
     made = {f"{folder}/relink.sh": _shipped("relink.sh")}
     if with_slices:
         made["vivado/floorflow_crossings.tcl"] = _shipped("floorflow_crossings.tcl")
@@ -515,18 +545,7 @@ _LINK = """\
 # mhz: {mhz}
 {folders}[connectivity]
 {ports}
-[vivado]
-prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE=@HOOK@
-# Explore takes several passes of opt_design, place_design spreads logic over the SLRs that the floorplan gives it.
-prop=run.impl_1.STEPS.OPT_DESIGN.ARGS.DIRECTIVE=Explore
-prop=run.impl_1.STEPS.PLACE_DESIGN.ARGS.DIRECTIVE={place}
-prop=run.impl_1.STEPS.PHYS_OPT_DESIGN.IS_ENABLED=true
-prop=run.impl_1.STEPS.PHYS_OPT_DESIGN.ARGS.DIRECTIVE=AggressiveExplore
-prop=run.impl_1.STEPS.ROUTE_DESIGN.ARGS.DIRECTIVE=Explore
-prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.IS_ENABLED=true
-prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.ARGS.DIRECTIVE=AggressiveExplore
-prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.TCL.POST=@REPORT@
-"""
+{settings}"""
 
 
 def link_files(
@@ -539,12 +558,14 @@ def link_files(
         mhz=round(data["clock_mhz"]),
         folders="".join(f"# build: {folder}\n" for folder in folders),
         ports="\n".join(lines),
-        place="Explore" if data["single_slr"] else "SSI_SpreadLogic_high",
+        settings=vivado_settings(single_slr=data["single_slr"]),
     )
-    shipped = {
-        f"{way}/{name}": _shipped(name) for way, name in (("vitis", "link.sh"), ("vivado", "floorflow_report.tcl"))
-    }
-    return {**shipped, "vitis/floorflow.cfg": config}
+    return {**link_script("vitis"), "vitis/floorflow.cfg": config}
+
+
+def link_script(folder: str) -> dict[str, str]:
+    """Return the script that links what a configuration in that folder says, and what it reports with."""
+    return {f"{folder}/link.sh": _shipped("link.sh"), "vivado/floorflow_report.tcl": _shipped("floorflow_report.tcl")}
 
 
 Crossed = tuple[int, int, int, str]

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
+from types import MappingProxyType
 
 from floorflow.channels import Channel, PartialPlacement, choose_styles, connect, with_styles
 from floorflow.channels.cost_allocation import engine_charges, module_resources
@@ -18,7 +19,7 @@ from floorflow.dataflow.options import OptionGroup
 from floorflow.folding.problem import FoldingSolution
 from floorflow.hardware import Route
 from floorflow.partition.problem import PartitionProblem, PartitionSolution
-from floorflow.rates import RouteDelay
+from floorflow.rates import LinkPace, RouteDelay
 from floorflow.rates.fifo_sizing import full_rate
 from floorflow.resources import ZERO, Resources, scarcity
 from floorflow.search.candidate.context import PlanningContext
@@ -35,6 +36,8 @@ from floorflow.search.candidate.slot_problem import (
     module_uses,
     partition_problem,
 )
+
+NO_LINKS: Mapping[str, LinkPace] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -141,17 +144,24 @@ def uses_of(context: PlanningContext, candidate: Candidate) -> Mapping[str, Use]
     return module_uses(candidate.modules, folded, candidate.channels, context.costs, measured)
 
 
-def route_delays(context: PlanningContext, candidate: Candidate) -> dict[str, RouteDelay]:
-    """Return the cycles that registers, links and slices add to channels, there and back."""
+def route_delays(
+    context: PlanningContext, candidate: Candidate, paces: Mapping[str, LinkPace] = NO_LINKS
+) -> dict[str, RouteDelay]:
+    """Return the cycles that registers, links and slices add to channels, there and back, and links that are slow."""
     routes = channel_routes(context, candidate.modules, candidate.channels, candidate.slot_of)
     cycles = {c.name: routes.get(c.name, Route()).cycles + candidate.slices.count(c.name) for c in candidate.channels}
-    return {name: RouteDelay(count, count) for name, count in cycles.items() if count}
+    slow = {name: pace for name, pace in paces.items() if pace.frame_cycles}
+    return {name: RouteDelay(count, count, slow.get(name)) for name, count in cycles.items() if count}
 
 
-def words_held(candidate: Candidate) -> dict[str, int]:
-    """Return the words that each channel holds between its ends: those of its FIFO and of its slices."""
+def words_held(candidate: Candidate, paces: Mapping[str, LinkPace] = NO_LINKS) -> dict[str, int]:
+    """Return the words that each channel holds between its ends: those of its FIFO, of its slices and of its links.
+
+    A slow link has its FIFO beside the channel's.
+    """
     slices = candidate.slices
-    return {c.name: c.fifo_depth_words + SLICE_WORDS * slices.count(c.name) for c in candidate.channels}
+    held = {c.name: c.fifo_depth_words + SLICE_WORDS * slices.count(c.name) for c in candidate.channels}
+    return held | {name: held[name] + pace.words for name, pace in paces.items() if not pace.frame_cycles}
 
 
 def realised(

@@ -9,10 +9,11 @@ from floorflow.channels import Channel
 from floorflow.channels.cost_allocation import modules_between
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.dataflow.modules import Module
-from floorflow.facts.link_kernels import LinkKernel, LinkStream, cost, has_kernels, link_stream
+from floorflow.facts.link_kernels import LinkKernel, LinkStream, cost, link_stream
 from floorflow.resources import ZERO, Resources
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.members import parts_of
+from floorflow.technology import has_kernels
 
 
 def link_charges(

@@ -18,6 +18,7 @@ from floorflow.verify.finn.host import NAME as HOST_DIFFERS
 from floorflow.verify.phase_records import PhaseRecord
 from floorflow.verify.plan_records import PlanRecord
 from floorflow.verify.records import SIDES, Record, is_count, is_unbuilt
+from floorflow.verify.rules.steps import setting_faults
 from floorflow.verify.violations import Findings
 
 FOLDING_FILE = "folding_config.json"
@@ -170,6 +171,7 @@ HAND_WRITTEN = {
     "vitis": {
         "{card}vitis/relink.sh": "relink.sh",
         "vitis/link.sh": "link.sh",
+        "{card}link.sh": "link.sh",
         "vivado/floorflow_report.tcl": "floorflow_report.tcl",
     },
     "zynq": {
@@ -178,39 +180,12 @@ HAND_WRITTEN = {
     },
 }
 """Shipped files of each way, by their paths in the plan's folder; of several cards each has a folder of its own."""
-STEPS = "prop=run.impl_1.STEPS."
-HOOK = f"{STEPS}OPT_DESIGN.TCL.PRE=@HOOK@"
-AFTER_ROUTING = "POST_ROUTE_PHYS_OPT_DESIGN"
-"""The step behind routing, which a run has only where it is enabled (UG904)."""
 LINKED_BELOW = 4096
 """v++ refuses streams of so many bits between kernels: unsupported data width for direct connection (FINN #1276)."""
 INSERTED = "param=compiler.userPostSysLinkOverlayTcl=@INSERT@"
 CONFIG, CROSSINGS_FILE, SLICE_LIBRARY = "vitis/floorflow.cfg", "vitis/crossings.tcl", "floorflow_crossings.tcl"
 _Crossed = tuple[str, str, int]
 _CROSSED = re.compile(r" +\{(SLR\d+) (SLR\d+) (\d+) \{[^{}]*\}\}")
-SETTINGS = ("IS_ENABLED", "ARGS.DIRECTIVE", "TCL.PRE", "TCL.POST")
-_PHYSICAL = (
-    "Default Explore ExploreWithHoldFix ExploreWithAggressiveHoldFix AggressiveExplore AlternateReplication "
-    "AggressiveFanoutOpt AddRetime AlternateFlowWithRetiming RuntimeOptimized"
-)
-DIRECTIVES = {
-    "OPT_DESIGN": (
-        "Default Explore ExploreArea ExploreSequentialArea ExploreWithRemap AddRemap NoBramPowerOpt RuntimeOptimized"
-    ),
-    "PLACE_DESIGN": (
-        "Default Explore WLDrivenBlockPlacement EarlyBlockPlacement ExtraNetDelay_high ExtraNetDelay_low "
-        "SSI_SpreadLogic_high SSI_SpreadLogic_low SSI_SpreadSLLs SSI_BalanceSLLs SSI_BalanceSLRs SSI_HighUtilSLRs "
-        "AltSpreadLogic_high AltSpreadLogic_medium AltSpreadLogic_low ExtraPostPlacementOpt ExtraTimingOpt "
-        "RuntimeOptimized Quick"
-    ),
-    "PHYS_OPT_DESIGN": _PHYSICAL,
-    "ROUTE_DESIGN": (
-        "Default Explore AggressiveExplore NoTimingRelaxation MoreGlobalIterations HigherDelayCost "
-        "AdvancedSkewModeling AlternateCLBRouting RuntimeOptimized Quick"
-    ),
-    "POST_ROUTE_PHYS_OPT_DESIGN": _PHYSICAL,
-}
-"""Directives of the steps of an implementation run (UG904)."""
 FLOW_FINDINGS = {
     LINKED_OTHERWISE: MEANING,
     HOST_DIFFERS: HOST_MEANING,
@@ -317,12 +292,8 @@ def _check_config(
 ) -> None:
     path = f"{card[1]}{CONFIG}"
     lines = (folder.text(path) or "").splitlines()
-    last = AFTER_ROUTING if f"{STEPS}{AFTER_ROUTING}.IS_ENABLED=true" in lines else "ROUTE_DESIGN"
-    # What is reported before the last step is no more true of what goes onto the card.
-    for line in sorted({HOOK, f"{STEPS}{last}.TCL.POST=@REPORT@"} - {*lines}):
-        findings.add("flow-file-differs", folder.path(path), f"lacks the line: {line}")
     dies = len({slr for name, (_, slr) in context["slots"].items() if name.startswith(f"{card[0]}.")})
-    for fault in _directive_faults(lines, dies):
+    for fault in setting_faults(lines, dies):
         findings.add("flow-file-differs", folder.path(path), fault)
     told = [line.removeprefix("# platform: ") for line in lines if line.startswith("# platform: ")]
     if len(told) != 1 or told[0] != (context["shells"].get(card[0]) or None):
@@ -337,22 +308,6 @@ def _check_config(
             findings.add("flow-file-differs", folder.path(path), f"{line}: the output leaves from {fpga}")
         elif line.startswith("sp=") and port != memory:
             findings.add("flow-file-differs", folder.path(path), f"{line}: the plan's bank is {memory or 'none'}")
-
-
-def _directive_faults(lines: Iterable[str], dies: int) -> Iterator[str]:
-    """Yield what Vivado would refuse of what is set for its steps, on so many dies."""
-    seen: Counter[str] = Counter()
-    for line in lines:
-        if not line.startswith(STEPS):
-            continue
-        key, _, value = line.removeprefix(STEPS).partition("=")
-        step, _, what = key.partition(".")
-        seen[key] += 1
-        known = DIRECTIVES.get(step, "").split()
-        if not known or what not in SETTINGS or not value or seen[key] > 1:
-            yield f"{line}: no setting of a step of Vivado, or set twice"
-        elif what == "ARGS.DIRECTIVE" and (value not in known or (value.startswith("SSI_") and dies < 2)):
-            yield f"{line}: {step} has no directive {value}, or it is for dies of several SLRs"
 
 
 def _check_crossings(

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from itertools import groupby, pairwise
+from math import ceil
 from pathlib import PurePosixPath
 
-from floorflow.verify.plan_records import LinkRecord, PlanRecord, SlotRecord
+from floorflow.verify.plan_records import FpgaRecord, LinkRecord, PlanRecord, SlotRecord
 from floorflow.verify.records import Record
 
 TOPOLOGIES = ("pair", "chain", "ring", "star", "mesh", "full")
@@ -109,6 +111,9 @@ def _number(name: str) -> int | None:
     return int(digits) if name.startswith("fpga") and digits.isascii() and digits.isdecimal() else None
 
 
+KERNEL_KIND, KERNEL_HZ, KERNEL_CYCLES, WORD_CYCLES = "aurora-100g", 300_000_000, 80, 64
+"""Links with kernels at their ends, the clock of these, and what a word takes in them: a packet of 64 words before its
+own and 16 cycles of that clock, and as many of the network's as a word of the link is filled at the most."""
 SLL_COST, HALF_COST, LINK_COST = 1, 1, 10
 """What a wire costs over one boundary, from half to half of an SLR, and over a link."""
 
@@ -135,11 +140,18 @@ class Link:
     lower: Slot
     upper: Slot
     entry: LinkRecord
+    kernels: bool = False
 
     @property
     def latency_us(self) -> float:
         """Time from end to end, in one direction."""
         return self.entry["latency_us"]
+
+    def cycles(self, clock_mhz: float) -> int:
+        """Return the cycles of a word from end to end: with kernels it waits for the rest of its own, and a packet."""
+        taken, clock = Fraction(str(self.latency_us)), Fraction(str(clock_mhz))
+        taken += Fraction(KERNEL_CYCLES * 10**6, KERNEL_HZ) if self.kernels else 0
+        return ceil(taken * clock) + (WORD_CYCLES if self.kernels else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +251,11 @@ def roads(slots: Mapping[str, Slot], boundaries: Iterable[tuple[str, str]], link
 
 
 NO_ROADS = Roads({}, {})
+
+
+def has_kernels(kind: str, fpgas: Iterable[FpgaRecord]) -> bool:
+    """Whether a kind of link has kernels between cards with these parts: Alveo's are called ``xcu``."""
+    return kind == KERNEL_KIND and all(fpga["part"].startswith("xcu") for fpga in fpgas)
 
 
 def links_on(route: Route) -> list[Link]:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from floorflow.verify.facts import PhaseFacts
 from floorflow.verify.phase_records import ChannelRecord
 from floorflow.verify.records import SIDES
+from floorflow.verify.rules.steps import STEPS, setting_faults
 
-HOOK = "prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE=@HOOK@"
 _UNIT = re.compile(r"nk=(\w+):1:(\w+)")
 _PLACE = re.compile(r"slr=(\w+):(SLR\d+)")
 _BANK = re.compile(r"sp=(\w+)\.m_axi_gmem0:(\w+\[\d+\])")
@@ -30,12 +30,12 @@ def kernel_faults(
     Which kernels a part has is the tool's matter: each is one unit, with streams that come and go. Streams over links
     begin or end at one in the SLR of the link or of their own end, those of the host at DMA engines at its bank.
     """
-    for line in (*of_links, HOOK):
-        if line not in stated:
-            yield f"lacks {line}"
+    yield from (f"lacks {line}" for line in of_links if line not in stated)
+    dies = len({slot.slr for slot in phase.slots.values() if slot.fpga == fpga})
+    yield from setting_faults(stated, dies)
     forms = (_UNIT, _PLACE, _BANK, _STREAM)
     for line, count in Counter(stated).items():
-        if count > 1 or not (line in of_links or line == HOOK or any(form.fullmatch(line) for form in forms)):
+        if count > 1 or not (line in of_links or line.startswith(STEPS) or any(form.fullmatch(line) for form in forms)):
             yield f"{line} stands there {count} times" if count > 1 else f"{line} is no line for it"
     rows = [[match.groups() for line in stated if (match := form.fullmatch(line))] for form in forms]
     units, streams = Counter(unit for _, unit in rows[0]), [*rows[3]]

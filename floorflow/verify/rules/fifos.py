@@ -124,10 +124,7 @@ def check_waiting(phase: PhaseFacts) -> None:
     for channel in phase.channels if planned else ():
         route = phase.route(channel)
         if route is not None and channel["source"] in phase.folded and channel["target"] in phase.folded:
-            links = (
-                Fraction(str(link.entry["latency_us"])) * Fraction(str(phase.clock_mhz)) for link in links_on(route)
-            )
-            cycles, bits = phase.stages(route) + sum(map(math.ceil, links)), channel["width_bits"]
+            cycles, bits = phase.stages(route) + phase.link_cycles(route), channel["width_bits"]
             edges.append((channel["source"], channel["target"], cycles, bits))
             own += cycles * bits
     where, stated = f"{phase.where}.partition", phase.raw["partition"]["waiting_bits"]

@@ -11,6 +11,7 @@ from typing import Any
 
 from floorflow.verify.facts import PhaseFacts, padded
 from floorflow.verify.files import Folder, PhaseFolder, shipped_file
+from floorflow.verify.hardware.routes import KERNEL_CYCLES, KERNEL_HZ, has_kernels
 from floorflow.verify.phase_records import ChannelRecord
 from floorflow.verify.plan_records import PlanRecord
 from floorflow.verify.records import is_unbuilt
@@ -19,9 +20,9 @@ from floorflow.verify.rules.emitted import phase_prefix
 from floorflow.verify.rules.topology import cables, streams_over_links
 
 NAME, CHARGED = "links-differ", "wrong-link-kernels"
-KIND, LINK_HZ, WORD_BITS, UNCOUNTED = "aurora-100g", 300_000_000, 512, 8
+LINK_HZ, WORD_BITS, UNCOUNTED = KERNEL_HZ, 512, 8
 MOST_STREAMS = 29
-"""Of links: the kind with kernels, their clock, bits of a word, and words of a FIFO that no credit is given for; and
+"""Of links: their kernels' clock, bits of a word, and words of a FIFO that no credit is given for; and
 streams of a direction, of which a header has 16 bits each beside 48 of its own."""
 MODULES = ("pack", "unpack", "fifo", "prbs", "send", "receive", "registers")
 _FIFO_IN = re.compile(r"floorflow_link_fifo #\(\.BITS\(\d+\), \.DEPTH\((\d+)\), \.MEMORY\(\"block\"\)\) fifo_in_(\d+)")
@@ -44,10 +45,9 @@ def check_link_kernels(folder: Folder, plan: PlanRecord, phase: PhaseFacts) -> N
     streams = streams_over_links(phase)
     joined = cables(phase, streams)
     unbuilt = is_unbuilt(plan["warnings"])
-    alveo = all(fpga["part"].startswith("xcu") for fpga in phase.fpgas.values())
-    kinds = {cable["kind"] for cable in joined}
+    own = bool(joined) and all(has_kernels(cable["kind"], phase.fpgas.values()) for cable in joined)
     most = max(Counter((row["source"], row["target"]) for row in streams).values(), default=0)
-    if not (unbuilt and alveo and kinds == {KIND} and most <= MOST_STREAMS):
+    if not (unbuilt and own and most <= MOST_STREAMS):
         for fpga in phase.fpgas:
             if files.exists(f"{fpga}/links.cfg"):
                 phase.add(NAME, files.path(f"{fpga}/links.cfg"), "there are no link kernels to join")
@@ -67,13 +67,12 @@ def check_link_kernels(folder: Folder, plan: PlanRecord, phase: PhaseFacts) -> N
 def check_charged(phase: PhaseFacts) -> None:
     """Judge the kernels that a phase counts: all at the ends of its cables where the tool has no links of its own."""
     of_a_cable = None if phase.back_end is None else phase.back_end.streams_a_cable(phase.where)
-    alveo = all(fpga["part"].startswith("xcu") for fpga in phase.fpgas.values())
     streams = streams_over_links(phase)
     wanted = {
         _name(end): _charged(end, cable, streams)
-        for cable in (cables(phase, streams) if alveo and of_a_cable is None else [])
+        for cable in (cables(phase, streams) if of_a_cable is None else [])
         for end in cable["ends"]
-        if cable["kind"] == KIND
+        if has_kernels(cable["kind"], phase.fpgas.values())
     }
     stated = {kernel["name"]: kernel for kernel in phase.raw.get("link_kernels", [])}
     where = f"{phase.where}.link_kernels"
@@ -88,9 +87,7 @@ def _charged(end: dict[str, Any], cable: dict[str, Any], streams: list[dict[str,
     """Return what a kernel at the end of a cable is to be: its slot, its streams, and what it takes."""
     over = [row for row in streams if row["link"] == cable["link"]]
     sends, receives = ([row for row in over if row[side] == end["card"]] for side in ("source", "target"))
-    # A header's word and its data's, each way, and what crosses between clocks.
-    round_trip_us = 2 * cable["latency_us"] + 160e6 / LINK_HZ
-    deep = [_depth((row["gbps"] or 0) * 1000 / WORD_BITS * round_trip_us) for row in receives]
+    deep = [receive_depth(row, cable) for row in receives]
     flops = 457 + (518 if sends else 0) + sum(1138 + _held(row) - WORD_BITS for row in over)
     luts = (
         600 + (500 if sends else 0) + 592 * len(sends) + sum(60 + ceil(_luts_a_bit(row) * _held(row)) for row in over)
@@ -102,6 +99,12 @@ def _charged(end: dict[str, Any], cable: dict[str, Any], streams: list[dict[str,
         "receives": [row["channel"] for row in receives],
         "resources": {"LUT": luts, "FF": flops, "BRAM18": blocks, "URAM": 0, "DSP": 0},
     }
+
+
+def receive_depth(row: dict[str, Any], cable: dict[str, Any]) -> int:
+    """Return how deep the FIFO at the end of a cable is: a header's word and its data's each way, and the clocks."""
+    round_trip_us = 2 * (cable["latency_us"] + KERNEL_CYCLES * 1e6 / LINK_HZ)
+    return _depth((row["gbps"] or 0) * 1000 / WORD_BITS * round_trip_us)
 
 
 def _depth(words: float) -> int:

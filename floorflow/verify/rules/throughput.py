@@ -171,10 +171,9 @@ def _engines_whose_data_is_never_read(phase: PhaseFacts) -> set[str]:
 
 
 def _route_cycles(phase: PhaseFacts, channel: ChannelRecord) -> int:
-    """Cycles that a word spends in registers and slices, one in each, and on links, exact in the plan's decimals."""
+    """Cycles that a word spends in registers and slices, one in each, and on links."""
     route = phase.route(channel) or ()
-    links = (Fraction(str(link.entry["latency_us"])) * Fraction(str(phase.clock_mhz)) for link in links_on(route))
-    return phase.stages(route) + channel["slices"] + sum(math.ceil(cycles) for cycles in links)
+    return phase.stages(route) + channel["slices"] + phase.link_cycles(route)
 
 
 def _check_sustained(phase: PhaseFacts, network: str, stated: ThroughputRecord) -> None:
