@@ -82,7 +82,7 @@ _HINT_OF_COPIES = "vitis/relink.sh links all copies: give --bitstream CARD=LINK_
 def _hint(plan: Plan, *, by_card: bool, beside: bool) -> str:
     if by_card or beside:
         return _HINT_OF_CARDS if by_card else _HINT_OF_NETWORKS
-    return _HINT if plan.replicas is None else _HINT_OF_COPIES
+    return _HINT if plan.replicas is None or len(plan.networks) == 1 else _HINT_OF_COPIES
 
 
 def _end(one: NetworkInPhase, channel: ChannelEntry, *, at_input: bool) -> dict[str, Any]:
