@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,7 @@ def of_finn(count: int) -> str:
     """Return what FINN's own VitisLink writes of such kernels."""
     units = ["idma0", *(f"StreamingDataflowPartition_{number}" for number in range(1, count - 1)), "odma0"]
     lines = [f"nk=StreamingDataflowPartition_{number}:1:{unit}" for number, unit in enumerate(units)]
-    lines += [f"stream_connect={a}.m_axis_0:{b}.s_axis_0" for a, b in zip(units, units[1:], strict=False)]
+    lines += [f"stream_connect={a}.m_axis_0:{b}.s_axis_0" for a, b in pairwise(units)]
     return "\n".join(["[connectivity]", *lines, ""])
 
 

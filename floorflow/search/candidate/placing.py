@@ -338,8 +338,8 @@ def with_slices(
 ) -> Candidate:
     """Return the candidate with slices on its long streams, as far as its slots hold them within their caps.
 
-    ``least``: so many by channel at least, and none for those ``without``. Where the back end's tool cannot build them in several SLRs, streams over
-    SLR boundaries get none.
+    ``least``: so many by channel at least, and none for those ``without``. Where the back end's tool cannot build them
+    in several SLRs, streams over SLR boundaries get none.
     """
     ways = placed_ways(context, candidate, placements)
     found = replace(candidate, slices=replace(_slices(context, candidate, ways, least, without), ways=ways))

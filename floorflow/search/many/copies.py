@@ -277,7 +277,7 @@ def _sliced(copy: Copy, least: Mapping[str, int], without: Collection[str]) -> C
 
 
 def _with_equal_slices(copies: Sequence[Copy]) -> tuple[Copy, ...] | Refused:
-    """Return the copies with as many register slices on each stream as it needs in any place; none where one lacks room."""
+    """Return the copies with as many slices on each stream as it needs in any place; with none where one lacks room."""
     least: dict[str, int] = {}
     reach = comfortable_tiles(copies[0].context.platform.clock_mhz)
     for copy in copies:
