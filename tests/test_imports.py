@@ -46,10 +46,10 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 114_839,
+    "lines of floorflow": 114_840,
     "files of floorflow": 644,
-    "lines of verify": 18_725,
-    "lines of tests": 64_984,
+    "lines of verify": 18_726,
+    "lines of tests": 64_994,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 22,
 }

@@ -23,7 +23,6 @@ from floorflow.verify.phase_records import ChannelRecord
 NAME, OF_BUILD = "verification-differs", "build-vectors-differ"
 FINDINGS = {
     NAME: "build.yaml or build.py do not verify wherever FINN can, in the order of its steps, by floorflow's vectors",
-    OF_BUILD: "the input or the expected output that a build is verified by is missing, or no frames of the plan's",
 }
 SCRIPT, CONFIG = "build.py", "build.yaml"
 VECTORS = {
