@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 from onnx import helper
@@ -291,6 +292,15 @@ def test_swapped_branches_are_refused(branches_on_two_u250: Path, tmp_path: Path
     assert "build-stream-differs" in found
     with pytest.raises(ff.InputError):
         ff.bind(branches_on_two_u250, build)
+
+
+@pytest.mark.parametrize(("pixels", "found"), [(32, set()), (31, {"build-vectors-differ"})])
+def test_vectors_of_a_build_are_frames_of_the_plan(pixels: int, found: set[str], bound: Path, tmp_path: Path) -> None:
+    shutil.copytree(bound / "build", tmp_path / "build")
+    np.save(tmp_path / "build" / "floorflow_input.npy", np.zeros((4, 3, pixels, pixels)))
+    np.save(tmp_path / "build" / "floorflow_expected.npy", np.zeros((4, 10)))
+    violations = ff.check(bound / "bound", build=tmp_path / "build").violations
+    assert {violation.name for violation in violations} == found
 
 
 def test_an_unbound_plan_has_no_names_to_judge(cnv_on_u250: Path, bound: Path) -> None:

@@ -8,7 +8,7 @@ must have so many words to spare, or gets slices itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -96,26 +96,27 @@ def register_slices(
     reach: float,
     free: Mapping[str, Resources],
     least: Mapping[str, int] = MappingProxyType({}),
+    without: Collection[str] = (),
 ) -> Slices:
     """Return slices for all streams longer than the reach; ``free`` is what slots may still hold.
 
-    ``least``: so many at least, by channel, as another place needs them. Where all of them do not fit, streams get
-    theirs one after the other, the longest first, as long as that fits.
+    ``least``: so many at least, by channel, as another place needs them; ``without``: channels that get none of their
+    own, as another place has no room. Where all of them do not fit, streams get theirs one after the other, the longest
+    first, as long as that fits.
     """
     longest = {s.name: s.way.way.longest_tiles for s in streams if s.way is not None}
     long = [s for s in streams if longest.get(s.name, 0.0) > reach or (s.way is not None and least.get(s.name))]
     order = sorted(long, key=lambda s: -longest[s.name])
     wanted = {s.name: max(s.way.way.slices(reach), least.get(s.name, 0)) for s in order if s.way is not None}
-    found = _fitting(streams, wanted, reach, free)
-    if found is not None:
-        return found
-    kept: dict[str, int] = {}
-    found = Slices()
-    for stream in order:
-        trial = kept | {stream.name: wanted[stream.name]}
-        answer = _fitting(streams, trial, reach, free)
-        if answer is not None:
-            kept, found = trial, answer
+    kept = {name: count for name, count in wanted.items() if name not in without}
+    found = _fitting(streams, kept, reach, free)
+    if found is None:
+        kept, found = {}, Slices()
+        for stream in (stream for stream in order if stream.name not in without):
+            trial = kept | {stream.name: wanted[stream.name]}
+            answer = _fitting(streams, trial, reach, free)
+            if answer is not None:
+                kept, found = trial, answer
     return replace(found, left_out={name: count for name, count in wanted.items() if name not in kept})
 
 

@@ -29,18 +29,26 @@ class LinkedStream:
 
 
 def linked_streams(platform: PlatformEntry, phase: PhaseEntry) -> list[LinkedStream]:
-    """Return the streams over links, one for each link that a stream passes.
+    """Return the streams over links of a phase, one for each link that a stream passes."""
+    fpga_of = {slot.name: slot.fpga for slot in platform.slots}
+    names = [fpga.name for fpga in platform.fpgas]
+    return linked_crossings(names, fpga_of, platform.links, phase.partition.crossings)
+
+
+def linked_crossings(
+    fpgas: Sequence[str], fpga_of: Mapping[str, str], links: Sequence[LinkEntry], crossings: Sequence[CrossingEntry]
+) -> list[LinkedStream]:
+    """Return those of some crossings that are over links, with their cables; ``fpga_of``: of each slot.
 
     An FPGA's cages are numbered from 0 in the order of the FPGAs at the other ends of its cables, as FINN+ numbers
     them where cards stand in a row.
     """
-    fpga_of = {slot.name: slot.fpga for slot in platform.slots}
-    number = {fpga.name: place for place, fpga in enumerate(platform.fpgas)}
-    passed = [(c, fpga_of[c.source], fpga_of[c.target]) for c in phase.partition.crossings if c.kind == "link"]
+    number = {name: place for place, name in enumerate(fpgas)}
+    passed = [(c, fpga_of[c.source], fpga_of[c.target]) for c in crossings if c.kind == "link"]
     pairs = {frozenset((source, target)) for _, source, target in passed}
     cables, taken = {}, dict.fromkeys(number, 0)
     for pair in sorted(pairs, key=lambda ends: sorted(number[name] for name in ends)):
-        link = next(one for one in platform.links if {fpga_of[one.source], fpga_of[one.target]} == pair)
+        link = next(one for one in links if {fpga_of[one.source], fpga_of[one.target]} == pair)
         cables[pair] = Cable(link, {name: taken[name] for name in sorted(pair, key=number.__getitem__)})
         for name in pair:
             taken[name] += 1

@@ -19,6 +19,7 @@ from floorflow.view.pictures.partition import partition_chart
 from floorflow.view.pictures.routing import routing_chart
 from floorflow.view.pictures.search import search_chart
 from floorflow.view.pictures.timeline import timeline_chart
+from floorflow.view.pictures.topology import topology_chart
 from floorflow.view.scene import filled_by_one
 from floorflow.view.sheet import Sheet
 from floorflow.view.text import font_files
@@ -39,11 +40,12 @@ def charts(plan: Plan, platform: Platform) -> dict[str, Callable[[], Drawing]]:
     """Return what draws each picture of a plan, by the name of its files.
 
     ``candidates``, ``folding``, ``partition``, ``floorplan_<fpga>`` for each FPGA and, if there are several,
-    ``floorplan`` of them all; ``routing_<fpga>`` for each FPGA with modules. With several networks ``candidates`` and
-    ``folding`` are ``candidates_<network>`` and ``folding_<network>``, one for each. With several phases all but
-    ``candidates`` end in ``_<phase>``, and there is ``timeline``. With a schedule of the memory there are, in place of
-    ``candidates``, ``memory``, ``rates`` and, if it was sought, ``joint_front``. What would be of one row is not drawn:
-    ``candidates`` of one interval, ``folding`` of one engine, ``partition`` of one module in one slot.
+    ``floorplan`` of them all, and ``topology`` if streams pass links; ``routing_<fpga>`` for each FPGA with modules.
+    With several networks ``candidates`` and ``folding`` are ``candidates_<network>`` and ``folding_<network>``, one for
+    each. With several phases all but ``candidates`` end in ``_<phase>``, and there is ``timeline``. With a schedule of
+    the memory there are, in place of ``candidates``, ``memory``, ``rates`` and, if it was sought, ``joint_front``. What
+    would be of one row is not drawn: ``candidates`` of one interval, ``folding`` of one engine, ``partition`` of one
+    module in one slot.
     """
     found: dict[str, Callable[[], Drawing]] = {}
     shared = plan.get("memory_schedule")
@@ -78,6 +80,8 @@ def _charts_of_phase(
         yield partial(partition_chart, plan, phase), ("partition", end)
     if len(plan["platform"]["fpgas"]) > 1:
         yield partial(overview, plan, platform, phase), ("floorplan", end)
+        if any(row["kind"] == "link" for row in content["partition"]["crossings"]):
+            yield partial(topology_chart, plan, phase), ("topology", end)
     for fpga in sorted(content["floorplan"]):
         yield partial(floorplan, plan, platform, fpga, phase), ("floorplan", fpga, end)
         if content["floorplan"][fpga]["pblocks"] and not filled_by_one(plan, fpga, phase):

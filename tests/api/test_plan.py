@@ -340,7 +340,7 @@ def test_pictures_show_themselves_and_are_saved_as_either_kind(tfc: ff.Plan, tmp
 def test_two_fpgas_have_a_floorplan_each_and_one_of_both(branches_on_two_u250: Path) -> None:
     pictures = ff.load(branches_on_two_u250).pictures
     each = {f"{kind}_{fpga}" for kind in ("floorplan", "routing") for fpga in ("fpga0", "fpga1")}
-    assert set(pictures) == {"search", "folding", "partition", "floorplan", *each}
+    assert set(pictures) == {"search", "folding", "partition", "floorplan", "topology", *each}
     assert len({pictures[name].png for name in ("floorplan", "floorplan_fpga0", "floorplan_fpga1")}) == 3
 
 

@@ -76,6 +76,13 @@ def test_where_room_is_short_the_longest_streams_get_slices_first() -> None:
     assert found.left_out == {"c->d": 2}
 
 
+def test_a_stream_without_room_in_another_place_has_none_here_and_the_others_have_theirs() -> None:
+    streams = [stream("a", "b", 150), stream("b", "c", 350), stream("c", "d", 250)]
+    found = register_slices(streams, REACH, MUCH, {"c->d": 3}, {"c->d"})
+    assert counts(found) == {"b->c": 3, "a->b": 1}
+    assert found.left_out == {"c->d": 3}
+
+
 @st.composite
 def graphs(draw: st.DrawFn) -> tuple[list[SlicedStream], dict[str, int]]:
     size_of = draw(st.integers(2, 4))

@@ -372,7 +372,7 @@ def pack(job: dict[str, Any]) -> dict[str, Any]:
     values, orders = np.asarray(job["words"], np.float32), {"reverse_endian": True, "reverse_inner": True}
     packed = np.ascontiguousarray(finnpy_to_packed_bytearray(values, DataType[job["type"]], **orders))
     back = packed_bytearray_to_finnpy(packed, DataType[job["type"]], values.shape, **orders)
-    return {"bytes": packed.flatten().tolist(), "values": back.astype(int).flatten().tolist()}
+    return {"bytes": packed.flatten().tolist(), "values": back.flatten().tolist()}
 
 
 def answer(line: str) -> dict[str, Any]:

@@ -91,8 +91,8 @@ def card_of(one: Built, number: int) -> Card:
     return Card(kernels, {"DDR": 4}, 4, 2)
 
 
-def assert_cards_are_the_plans(made: Linked, *, writes_whole_numbers: bool = True) -> None:
-    """Kernels, links and configurations of all cards are those of the plan; host/run.py packs whole numbers alone."""
+def assert_cards_are_the_plans(made: Linked) -> None:
+    """Kernels, links, configurations and the host's script of all cards are those of the plan."""
     one, platform = made.one, made.one.plan.platform
     assert_is_the_plan(one)
     # Each kernel holds the engines of one slot of the plan, on its card and in its SLR.
@@ -121,12 +121,9 @@ def assert_cards_are_the_plans(made: Linked, *, writes_whole_numbers: bool = Tru
         assert problems(f"{text}\n{own}", card_of(one, card)) == []
         assert ("idma_0" in text, "odma_0" in text) == (card == 0, card == len(made.texts) - 1)
         assert f"TCL.PRE={one.folder / f'fpga{card}' / 'pblocks.tcl'}" in text
-        if writes_whole_numbers:
-            assert host_units(made.folder)[card] == {
-                unit for unit in re.findall(r"^nk=\w+:1:(\w+)$", text, re.MULTILINE) if unit.startswith(BY_HOST)
-            }
-        else:
-            assert not (made.folder / "host").exists()
+        assert host_units(made.folder)[card] == {
+            unit for unit in re.findall(r"^nk=\w+:1:(\w+)$", text, re.MULTILINE) if unit.startswith(BY_HOST)
+        }
 
 
 BY_HOST = ("idma", "odma", "aurora_flow")
@@ -177,7 +174,9 @@ def test_finn_plus_makes_and_links_the_cards_of_a_plan(
     own = {"part": fire_modules, "blocks": residual_blocks}
     graph = own[name](tmp_path) if name in own else saved(name, tmp_path)
     made = linked(graph, cards, tmp_path, finn_plus, **options)
-    assert_cards_are_the_plans(made, writes_whole_numbers=name not in {"rn18", "mobilenet_v1_w4a4"})
+    assert_cards_are_the_plans(made)
+    if name in {"rn18", "mobilenet_v1_w4a4"}:
+        assert json.loads((made.folder / "host" / "host.json").read_text())["output"]["type"] == "FLOAT32"
     ff.bind(made.folder, made.one.folder.parent).save(tmp_path / "bound")
     assert not ff.check(tmp_path / "bound", build=made.one.folder.parent).violations
 

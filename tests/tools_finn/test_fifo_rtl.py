@@ -1,7 +1,9 @@
-"""The RTL of the FIFOs and crossings that floorflow's steps insert, as FINN+ writes it, in Verilator."""
+"""The RTL of the FIFOs and crossings that floorflow's steps insert, as FINN+ or FINN main has it, in Verilator."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -11,6 +13,8 @@ import onnx
 import pytest
 from onnx import helper
 
+import floorflow as ff
+from tests.plans import FAST, TFC
 from tests.tools import need_program
 from tests.tools_finn.oracle import FinnPlus
 from tests.tools_finn.test_verification import planned  # noqa: F401 - a fixture
@@ -34,10 +38,8 @@ def simulated(
     chains: Mapping[str, Sequence[Fifo]], folder: Path, finn_plus: FinnPlus, mistake: tuple[str, str] | None = None
 ) -> dict[str, dict[str, int]]:
     """Simulate each chain of FIFOs as FINN+ writes them, and return its counts."""
-    verilator = need_program("verilator")
-    rows = [(name, place, fifo) for name, chain in chains.items() for place, fifo in enumerate(chain)]
-    modules = {(name, place): f"fifo_{number}" for number, (name, place, _) in enumerate(rows)}
-    asked = [[modules[name, place], *fifo] for name, place, fifo in rows]
+    modules = modules_of(chains)
+    asked = [[modules[name, place], *fifo] for name, chain in chains.items() for place, fifo in enumerate(chain)]
     answer = finn_plus.ask(do="hdl", fifos=asked, folder=folder, part="xcu250-figd2104-2L-e")
     assert "error" not in answer, answer["error"]
     (source,) = (Path(path) for path in answer["sources"])
@@ -46,10 +48,22 @@ def simulated(
         assert mistake[0] in text
         text = text.replace(*mistake)
     (folder / source.name).write_text(text)
-    (folder / "bench.sv").write_text(bench(chains, modules))
-    files = [*(f"{name}.v" for name in modules.values()), source.name, "bench.sv", str(HERE / "stream_test.sv")]
+    return counted(chains, [*(f"{name}.v" for name in modules.values()), source.name], folder)
+
+
+def modules_of(chains: Mapping[str, Sequence[Fifo]]) -> dict[tuple[str, int], str]:
+    """Return what the module of each FIFO is called, by chain and place in it."""
+    places = [(name, place) for name, chain in chains.items() for place in range(len(chain))]
+    return {place: f"fifo_{number}" for number, place in enumerate(places)}
+
+
+def counted(chains: Mapping[str, Sequence[Fifo]], sources: Sequence[str], folder: Path) -> dict[str, dict[str, int]]:
+    """Simulate the modules of each chain, and return its counts."""
+    verilator = need_program("verilator")
+    (folder / "bench.sv").write_text(bench(chains, modules_of(chains)))
     command = [verilator, "--binary", "-Wno-fatal", "-Wno-lint", "-Wno-style", "--assert", "--top-module", "bench"]
-    command += ["-MAKEFLAGS", "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0", "--Mdir", "made", *files]
+    command += ["-MAKEFLAGS", "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0", "--Mdir", "made"]
+    command += [*sources, "bench.sv", str(HERE / "stream_test.sv")]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     run = subprocess.run([folder / "made" / "Vbench"], capture_output=True, text=True, check=False, timeout=120)
@@ -131,3 +145,76 @@ def test_every_stream_of_a_built_plan_passes_its_fifos_and_crossings(
     chains = chains_in(tmp_path / "build" / "intermediate_models" / "step_generate_hardware.onnx")
     assert max(map(len, chains.values())) >= 3  # a FIFO of its own and one on each side of a boundary
     assert_sound(chains, simulated(chains, tmp_path, finn_plus))
+
+
+OF_MAIN = """\
+module {name} (
+    input ap_clk, input ap_rst_n,
+    input [{high}:0] in0_V_TDATA, input in0_V_TVALID, output in0_V_TREADY,
+    output [{high}:0] out0_V_TDATA, output out0_V_TVALID, input out0_V_TREADY
+);
+  Q_srl #(.depth({depth}), .width({bits})) queue (
+      .clock(ap_clk), .reset(!ap_rst_n), .count(), .maxcount(),
+      .i_d(in0_V_TDATA), .i_v(in0_V_TVALID), .i_r(in0_V_TREADY),
+      .o_d(out0_V_TDATA), .o_v(out0_V_TVALID), .o_r(out0_V_TREADY)
+  );
+endmodule
+"""
+"""A FIFO as FINN main's fifo_template.v has it: a Q_srl, which is its FIFO of up to 256 words."""
+LONGEST = 256
+
+
+def queues_of_main(
+    chains: Mapping[str, Sequence[Fifo]], folder: Path, mistake: tuple[str, str] | None = None
+) -> dict[str, dict[str, int]]:
+    """Simulate each chain by the Q_srl.v of the checkout of FINN main that FLOORFLOW_FINN_MAIN names."""
+    named = os.environ.get("FLOORFLOW_FINN_MAIN")
+    if named is None:
+        pytest.skip("FLOORFLOW_FINN_MAIN names no checkout of FINN main (0.10 or 39f0c9a), which is no package")
+    text = (Path(named) / "finn-rtllib" / "fifo" / "hdl" / "Q_srl.v").read_text(encoding="utf-8")
+    if mistake:
+        assert mistake[0] in text
+        text = text.replace(*mistake)
+    (folder / "Q_srl.v").write_text(text)
+    modules = modules_of(chains)
+    own = [
+        OF_MAIN.format(name=modules[name, place], high=bits - 1, bits=bits, depth=depth)
+        for name, chain in chains.items()
+        for place, (bits, depth, _) in enumerate(chain)
+    ]
+    (folder / "fifos.v").write_text("".join(own))
+    return counted(chains, ["fifos.v", "Q_srl.v"], folder)
+
+
+def chains_of(steps: Path) -> dict[str, list[Fifo]]:
+    """Return the FIFO and slices of each stream that the steps insert, those alone that FINN main builds in RTL."""
+    streams = json.loads(steps.read_text())["streams"]
+    found = {}
+    for stream in streams:
+        depths = [stream["depth"], *(2 for _ in stream["slices"])]
+        bits = -(-stream["target_width"] // 8) * 8
+        found[stream["name"]] = [(bits, max(2, depth), "auto") for depth in depths if depth <= LONGEST]
+    return {name: chain for name, chain in found.items() if chain}
+
+
+def test_finn_mains_queues_lose_and_mix_nothing_at_any_depth(tmp_path: Path) -> None:
+    depths = (2, 3, 4, 16, 17, 33, 100, LONGEST)
+    chains = {f"{depth} words": [(24, depth, "auto")] for depth in depths}
+    chains["crossing"] = [(24, 32, "auto"), (24, 2, "auto"), (24, 2, "auto")]
+    assert_sound(chains, queues_of_main(chains, tmp_path))
+
+
+def test_a_queue_that_forgets_to_wait_is_found(tmp_path: Path) -> None:
+    chains = {"crossing": [(24, 32, "auto"), (24, 2, "auto"), (24, 2, "auto")]}
+    assert queues_of_main(chains, tmp_path, ("assign i_b = i_b_reg;", "assign i_b = 0;"))["crossing"]["errors"] > 0
+
+
+def test_every_stream_of_a_plan_for_finn_main_passes_its_fifos_and_crossings(tmp_path: Path) -> None:
+    wishes = tmp_path / "wishes.yaml"
+    wishes.write_text("fix: {MVAU_hls_0: fpga0.SLR0, MVAU_hls_1: fpga0.SLR1}\n")
+    made = ff.plan(TFC, "alveo-u250", constraints=wishes, fps=1e6, **FAST)
+    steps = tmp_path / "floorflow_plan.json"
+    steps.write_bytes(made.files["finn/floorflow_plan.json"])
+    chains = chains_of(steps)
+    assert max(map(len, chains.values())) >= 3  # a FIFO of its own and one on each side of a boundary
+    assert_sound(chains, queues_of_main(chains, tmp_path))

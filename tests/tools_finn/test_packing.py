@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
 from floorflow.backends.finn.host.run import packed, unpacked
@@ -22,6 +23,23 @@ TYPES = {
     "UINT16": (16, 0, 65535),
     "INT21": (21, -(1 << 20), (1 << 20) - 1),
 }
+
+
+def rounded(value: float) -> float:
+    """Return the value in single precision."""
+    return float(np.float32(value))
+
+
+@pytest.mark.parametrize("each", [1, 3])
+def test_floats_are_packed_as_finn_plus_does(each: int, finn_plus: FinnPlus) -> None:
+    draw = random.Random(each)
+    own = [0.0, -1.5, 1 / 3, 3.4e38, -1.2e-38, 1e-45, 16777217.0, float("inf"), -2.0]
+    values = [rounded(value) for value in (*own, *(draw.gauss(0, 100) for _ in range(12)))]
+    words = [values[first : first + each] for first in range(0, len(values), each)]
+    end = {"type": "FLOAT32", "element_bits": 32, "elements_per_word": each, "least": None, "most": None}
+    told = finn_plus.ask(do="pack", type="FLOAT32", words=words)
+    assert list(packed(values, end)) == told["bytes"]
+    assert unpacked(bytes(told["bytes"]), end) == values == told["values"]
 
 
 @pytest.mark.parametrize("kind", TYPES)

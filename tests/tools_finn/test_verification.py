@@ -16,7 +16,9 @@ import pytest
 
 import floorflow as ff
 from examples.make_models import ModelBuilder
+from floorflow.verify.finn.verification import CONFIG, STEPS, vector_faults
 from tests.plans import EXAMPLES
+from tests.tools import need_finn_plus
 from tests.tools_finn.oracle import FinnPlus
 
 pytestmark = pytest.mark.tools
@@ -96,6 +98,17 @@ def test_finn_plus_verifies_where_the_file_says_and_the_graph_of_the_plan_comput
     assert {step: len(each) for step, each in found.items()} == dict.fromkeys((n for _, n in ORDER), FRAMES)
     assert found["stitched_ip_rtlsim"] == found["folded_hls_cppsim"] == found["streamlined_python"]
     assert found["finn_onnx_python"] == ["SUCCESS"] * FRAMES
+    # The vectors that the build leaves are frames of the plan's.
+    plan = json.loads((planned[1].parent / "plan.json").read_text())
+    rows: dict[str, Any] = {engine["name"]: {"entry": engine} for engine in plan["networks"][0]["engines"]}
+    assert list(vector_faults(tmp_path / "build", plan["phases"][0]["channels"], rows)) == []
+
+
+def test_the_judge_knows_finn_pluss_own_steps_in_their_order() -> None:
+    (file,) = need_finn_plus().parent.parent.glob("lib/*/site-packages/finn/builder/build_dataflow_config.py")
+    listed = re.search(r"^default_build_dataflow_steps = \[([^]]*)\]", file.read_text(), re.M)
+    assert listed
+    assert re.findall(r'"(\w+)"', listed[1]) == STEPS[CONFIG]
 
 
 @pytest.mark.parametrize("planned", ["tfc"], indirect=True)

@@ -130,10 +130,10 @@ LINKS = "vitis/floorflow.cfg"
 HOST = "host/host.json"
 
 
-def put(files: Files, old: str, new: str) -> None:
-    """Replace a text that the configuration of copies holds."""
-    assert old in files[LINKS]
-    files[LINKS] = files[LINKS].replace(old, new, 1)
+def put(files: Files, old: str, new: str, file: str = LINKS) -> None:
+    """Replace a text that a file holds, by default the configuration of copies."""
+    assert old in files[file]
+    files[file] = files[file].replace(old, new, 1)
 
 
 def tell(files: Files, place: str, value: object) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,6 +45,13 @@ def test_the_plan_is_legal_and_says_what_all_copies_give(folder: Path) -> None:
         assert taken.count(("input_dma", slot)) == slots.count(slot)
         controllers = [name for name, where in taken if where == slot and name.endswith(" controller")]
         assert len(controllers) <= 1
+
+
+def test_vectors_of_the_users_own_are_taken(folder: Path, tmp_path: Path) -> None:
+    def other(_plan: Any, files: dict[str, str]) -> None:
+        files["finn/build.yaml"] = re.sub(r"build/floorflow_(input|expected)", r"/data/\1", files["finn/build.yaml"])
+
+    assert not found_after(other, *read_folder(folder), tmp_path)
 
 
 @pytest.mark.parametrize("mutant", COPIES.mutants, ids=lambda mutant: mutant.title)

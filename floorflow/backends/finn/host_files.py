@@ -15,8 +15,8 @@ from floorflow.facts import ChannelEntry, Plan
 from floorflow.facts.topology import linked_streams
 
 SCHEMA = "floorflow-host/1"
-WHOLE = ("INT", "UINT", "BINARY", "BIPOLAR", "TERNARY")
-"""What the names of types begin with whose values are whole numbers; others the script does not pack."""
+PACKED = ("INT", "UINT", "BINARY", "BIPOLAR", "TERNARY", "FLOAT32")
+"""What the names of types begin with that the script packs."""
 
 
 def runs(one: NetworkInPhase) -> bool:
@@ -26,7 +26,7 @@ def runs(one: NetworkInPhase) -> bool:
         (not one.plan.unbuilt or is_built_by_card(one.plan))
         and len(one.plan.phases) == 1
         and [len(side) for side in ends] == [1, 1]
-        and all(_end(one, side[0], at_input=number == 0)["type"].startswith(WHOLE) for number, side in enumerate(ends))
+        and all(_end(one, side[0], at_input=number == 0)["type"].startswith(PACKED) for number, side in enumerate(ends))
     )
 
 
@@ -82,7 +82,7 @@ _HINT_OF_COPIES = "vitis/relink.sh links all copies: give --bitstream CARD=LINK_
 def _hint(plan: Plan, *, by_card: bool, beside: bool) -> str:
     if by_card or beside:
         return _HINT_OF_CARDS if by_card else _HINT_OF_NETWORKS
-    return _HINT if plan.replicas is None else _HINT_OF_COPIES
+    return _HINT if plan.replicas is None or len(plan.networks) == 1 else _HINT_OF_COPIES
 
 
 def _end(one: NetworkInPhase, channel: ChannelEntry, *, at_input: bool) -> dict[str, Any]:
@@ -93,12 +93,13 @@ def _end(one: NetworkInPhase, channel: ChannelEntry, *, at_input: bool) -> dict[
     found = input_type(attributes, channel.target_port) if at_input else output_type(engine.kind, attributes)
     width = channel.source_width_bits if at_input else channel.target_width_bits
     each = width // found.bits
+    least, most = (found.min, found.max) if found.is_integer else (None, None)
     elements = channel.words_per_frame * channel.width_bits // found.bits
     return {
         "type": found.name,
         "element_bits": found.bits,
-        "least": found.min,
-        "most": found.max,
+        "least": least,
+        "most": most,
         "elements": elements,
         "elements_per_word": each,
         "words": elements // each,

@@ -334,18 +334,19 @@ def with_slices(
     candidate: Candidate,
     placements: Mapping[str, PlacementSolution],
     least: Mapping[str, int] = MappingProxyType({}),
+    without: Collection[str] = (),
 ) -> Candidate:
     """Return the candidate with slices on its long streams, as far as its slots hold them within their caps.
 
-    ``least``: so many by channel at least. Where the back end's tool cannot build them in several SLRs, streams over
-    SLR boundaries get none.
+    ``least``: so many by channel at least, and none for those ``without``. Where the back end's tool cannot build them
+    in several SLRs, streams over SLR boundaries get none.
     """
     ways = placed_ways(context, candidate, placements)
-    found = replace(candidate, slices=replace(_slices(context, candidate, ways, least), ways=ways))
+    found = replace(candidate, slices=replace(_slices(context, candidate, ways, least, without), ways=ways))
     if not found.slices.slots or unbuildable(context, found) is None:
         return found
     inside = {name: way for name, way in ways.items() if len({*way.slots}) == 1}
-    kept = _slices(context, candidate, inside, least)
+    kept = _slices(context, candidate, inside, least, without)
     reach = comfortable_tiles(context.platform.clock_mhz)
     dropped = {name: way.way.slices(reach) for name, way in ways.items() if name not in inside}
     left_out = dict(kept.left_out) | {name: count for name, count in dropped.items() if count}
@@ -353,12 +354,16 @@ def with_slices(
 
 
 def _slices(
-    context: PlanningContext, candidate: Candidate, ways: Mapping[str, PlacedWay], least: Mapping[str, int]
+    context: PlanningContext,
+    candidate: Candidate,
+    ways: Mapping[str, PlacedWay],
+    least: Mapping[str, int],
+    without: Collection[str],
 ) -> Slices:
     demands = slot_demands(candidate)
     free = {slot: limit - demands[slot] for slot, limit in caps_beside(context, candidate.link_kernels).items()}
     streams = [_stream(context, channel, ways.get(channel.name)) for channel in candidate.channels]
-    return register_slices(streams, comfortable_tiles(context.platform.clock_mhz), free, least)
+    return register_slices(streams, comfortable_tiles(context.platform.clock_mhz), free, least, without)
 
 
 def _stream(context: PlanningContext, channel: Channel, way: PlacedWay | None) -> SlicedStream:

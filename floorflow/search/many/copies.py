@@ -8,8 +8,8 @@ and none faster, than what all slots may hold together, divided among them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from floorflow.channels.slices import Slices
 from floorflow.errors import Refusal, Refused
@@ -80,6 +80,7 @@ class CopiesSearch:
     search: Search
     settle: Search
     progress: Progress = SILENT
+    _known: dict[Place, PlanningContext | Refused] = field(default_factory=dict, init=False, repr=False)
 
     def exactly(self, count: int) -> CopiesFound | Refused:
         """Return so many copies on a card, in the first division with places for them; or why there are none."""
@@ -88,7 +89,7 @@ class CopiesSearch:
             return base
         refused: Refused | None = None
         for way in (way for way in divisions(base.platform.fpgas[0]) if len(way) >= count):
-            found = self._in_places(_largest(base, way, count))
+            found = self._in_places(self._roomiest(way, count))
             if isinstance(found, CopiesFound):
                 return found
             refused = found
@@ -125,7 +126,7 @@ class CopiesSearch:
         known = {len(way): way for way in reversed(divisions(base.platform.fpgas[0]))}
         for count in range(1, max(known, default=0) + 1):
             way = known[min(places for places in known if places >= count)]
-            places = _largest(base, way, count)
+            places = self._roomiest(way, count)
             each = self._each(places)
             if isinstance(each, Refused):
                 continue
@@ -138,9 +139,20 @@ class CopiesSearch:
 
     def _own(self, place: Place) -> PlanningContext | Refused:
         """Prepare the network for a place alone: the rest of the card is kept free."""
-        keep_out = (*self.request.keep_out, *place.keep_out)
-        asked = self.request.changed(fpgas=1, host_port=place.memory, keep_out=keep_out, bargains="none")
-        return self.seen(asked, ())
+        if place not in self._known:
+            keep_out = (*self.request.keep_out, *place.keep_out)
+            asked = self.request.changed(fpgas=1, host_port=place.memory, keep_out=keep_out, bargains="none")
+            self._known[place] = self.seen(asked, ())
+        return self._known[place]
+
+    def _roomiest(self, way: Division, count: int) -> Division:
+        """Return so many places, those with most LUTs, in their order on the card."""
+        if len(way) == count:
+            return way
+        own = [self._own(place) for place in way]
+        room = [-1 if isinstance(context, Refused) else in_all(context.platform).lut for context in own]
+        best = sorted(range(len(way)), key=lambda k: (-room[k], -k))[:count]
+        return tuple(way[k] for k in sorted(best))
 
     def _each(self, places: Sequence[Place]) -> list[tuple[Place, PlanningContext]] | Refused:
         """Prepare the network for each place, that with fewest LUTs first; refused if one holds no engine of it."""
@@ -258,28 +270,27 @@ def _fifos(candidate: Candidate) -> list[tuple[object, ...]]:
     return [(c.name, c.width_bits, c.converter, c.fifo_depth_words, c.fifo_style) for c in candidate.channels]
 
 
+def _sliced(copy: Copy, least: Mapping[str, int], without: Collection[str]) -> Copy:
+    result = copy.result
+    own = with_slices(copy.context, result.candidate, result.placements, least, without)
+    return replace(copy, result=replace(result, candidate=own))
+
+
 def _with_equal_slices(copies: Sequence[Copy]) -> tuple[Copy, ...] | Refused:
-    """Return the copies with as many register slices on each stream as it needs in any place."""
+    """Return the copies with as many slices on each stream as it needs in any place; with none where one lacks room."""
     least: dict[str, int] = {}
     reach = comfortable_tiles(copies[0].context.platform.clock_mhz)
     for copy in copies:
         for name, placed in copy.result.candidate.slices.ways.items():
             least[name] = max(least.get(name, 0), placed.way.slices(reach))
-    alike = []
-    for copy in copies:
-        result = copy.result
-        sliced = with_slices(copy.context, result.candidate, result.placements, least)
-        alike.append(replace(copy, result=replace(result, candidate=sliced)))
+    without = set[str]()
+    alike = [_sliced(copy, least, without) for copy in copies]
+    while lacking := {name for copy in alike for name in copy.result.candidate.slices.left_out} - without:
+        without |= lacking
+        alike = [_sliced(copy, least, without) for copy in copies]
     if any(_kernel(copy) != _kernel(alike[0]) for copy in alike):
         return Refused("the copies would need other register slices in some places than in others")
     return tuple(alike)
-
-
-def _largest(base: PlanningContext, way: Division, count: int) -> Division:
-    """Return so many places, those of the slots with most LUTs, in their order on the card."""
-    room = {slot.name: slot.available.lut for slot in base.platform.slots}
-    best = sorted(range(len(way)), key=lambda k: (-sum(room[name] for name in way[k].slots), k))[:count]
-    return tuple(way[k] for k in sorted(best))
 
 
 def _bound_by_sums(whole: PlanningContext, count: int, *, lifted: bool = False) -> int | Refused:

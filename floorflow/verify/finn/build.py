@@ -194,6 +194,8 @@ FINDINGS = {
     "build-slice-missing": "a stream of the build lacks register slices of the plan, FIFOs of two words",
     "build-crossing-open": "a stream of the build lacks FIFOs of the plan at an SLR boundary, or crosses another one",
     "build-fifo-differs": "a FIFO of the build is missing, shallower, or in another memory than planned",
+    "build-vectors-differ": "the input or the expected output that a build is verified by is missing, or no frames of "
+    "the plan's",
 }
 
 

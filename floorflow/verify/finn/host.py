@@ -165,8 +165,10 @@ def _of(channel: ChannelRecord, side: str) -> str:
     return channel["source"] if side == "source" else channel["target"]
 
 
-def _range(kind: str) -> dict[str, int]:
-    """Return the least and the greatest value of a type of whole numbers."""
+def _range(kind: str) -> dict[str, int | None]:
+    """Return the least and the greatest value of a type of whole numbers, none of another."""
+    if kind.startswith("FLOAT"):
+        return {"least": None, "most": None}
     bits = bits_of(kind) or 1
     if kind in ("BIPOLAR", "TERNARY"):
         return {"least": -1, "most": 1}

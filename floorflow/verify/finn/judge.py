@@ -42,6 +42,9 @@ from floorflow.verify.finn.files import (
 from floorflow.verify.finn.foldings import MAX_HLS_STREAM_BITS, objections, window_objections
 from floorflow.verify.finn.kinds import KINDS, SAMO_CYCLES, reads_only_padding, window_fill
 from floorflow.verify.finn.styles import check_style_file, check_styles, constants_in_logic
+from floorflow.verify.finn.verification import FINDINGS as VERIFICATION_FINDINGS
+from floorflow.verify.finn.verification import NAME as VERIFIES_OTHERWISE
+from floorflow.verify.finn.verification import OF_BUILD, vector_faults, verification_faults
 from floorflow.verify.phase_records import ChannelRecord, ParallelismRecord, PhaseRecord
 from floorflow.verify.plan_records import PlanRecord
 from floorflow.verify.violations import VIOLATIONS, Findings
@@ -79,6 +82,7 @@ findings: Mapping[str, str] = {
     "finn-kernel-split": "one partition id stands for two SLRs or devices",
     **FINDINGS,
     **FLOW_FINDINGS,
+    **VERIFICATION_FINDINGS,
 }
 names_are_read = True
 """What cells are called is known only from a build."""
@@ -233,6 +237,11 @@ def files(
         check_styles(folder, plan, built, found)
         check_fifo_file(folder, phase, built, context["options"], found)
         check_step_plan(folder, phase, built, context["slots"], found)
+    cards, seed = [fpga["name"] for fpga in plan["platform"]["fpgas"]], plan["options"]["seed"]
+    alone = len(cards) == 1 and len(plan["phases"]) == 1
+    for place in (*(built.folder for built in networks_of(phase, context)), *(f"{card}/finn" for card in cards)):
+        for path, fault in verification_faults(folder, place, seed, is_whole=alone):
+            found.add(VERIFIES_OTHERWISE, folder.path(path), fault)
     check_flow_files(plan, phase, folder, context, placed, findings=found)
     check_links(phase, context, found)
     return [(problem.name, problem.where, problem.message) for problem in found.violations], {}
@@ -288,4 +297,6 @@ def build(
     context: Mapping[str, Any],
 ) -> list[tuple[str, str, str]]:
     """Judge a phase, as it is bound, against a build: ``told`` are engines' cells and the modules of FIFOs' cells."""
-    return list(judge_build(as_built(phase, context), folder, told, context))
+    faults = vector_faults(folder, phase["channels"], context["engines"])
+    found = [(OF_BUILD, str(folder), fault) for fault in faults]
+    return [*found, *judge_build(as_built(phase, context), folder, told, context)]

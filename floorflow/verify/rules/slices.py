@@ -86,8 +86,7 @@ def check_slices(phase: PhaseFacts, boards: Boards, cap: Mapping[str, float]) ->
         homes = [] if way is None else way.homes(min(channel["slices"], MOST), reach)
         phase.expect("wrong-slices", where, "slice_slots", channel["slice_slots"], homes)
         _check_cost(phase, channel, where)
-        if way is not None and channel["slices_left_out"]:
-            _check_left_out(phase, channel, ways, free)
+    _check_left_out(phase, ways, free)
     for fpga, floorplan in phase.raw["floorplan"].items():
         own = {name: way for name, way in ways.items() if way.fpga == fpga and way.tiles}
         where = f"{phase.where}.floorplan.{fpga}"
@@ -172,11 +171,16 @@ def _in_any_place(phase: PhaseFacts, needed: dict[str, int]) -> dict[str, int]:
     """Return the slices of each channel; copies of a network, which are made alike, have those of any of them."""
     if not phase.copies:
         return needed
-    bare = {name: "->".join(end.partition("/")[2] or end for end in name.split("->")) for name in needed}
+    bare = {name: _bare(name) for name in needed}
     most: Counter[str] = Counter()
     for name, count in needed.items():
         most[bare[name]] = max(most[bare[name]], count)
     return {name: most[own] for name, own in bare.items()}
+
+
+def _bare(channel: str) -> str:
+    """Return what a channel is called in the network that copies are made of."""
+    return "->".join(end.partition("/")[2] or end for end in channel.split("->"))
 
 
 def balance(phase: PhaseFacts, least: Mapping[str, int], may: Collection[str]) -> dict[str, int] | None:
@@ -236,18 +240,27 @@ def _free(phase: PhaseFacts, cap: Mapping[str, float]) -> dict[str, dict[str, in
     return {name: {r: limit[r] - totals[name][r] for r in ("LUT", "FF")} for name, limit in limits.items()}
 
 
-def _check_left_out(
-    phase: PhaseFacts,
-    channel: ChannelRecord,
-    ways: Mapping[str, Stretch],
-    free: Mapping[str, Mapping[str, int]],
-) -> None:
-    """Judge that a stream goes without slices only where room is short, where it leaves its SLR, or FIFOs forbid it."""
-    way = ways[channel["name"]]
-    much = None if len(way.slots) > 1 else room_enough(phase, channel, ways)
-    if much is not None and all(min(free[slot].values()) >= much[slot] for slot in much):
-        where = f"{phase.where} channel {channel['name']}"
-        phase.add("slices-left-out", where, f"{', '.join(way.slots)} has {free[way.slots[0]]} free")
+def _check_left_out(phase: PhaseFacts, ways: Mapping[str, Stretch], free: Mapping[str, Mapping[str, int]]) -> None:
+    """Judge that a stream goes without slices only where room is short, where it leaves its SLR, or FIFOs forbid it.
+
+    Of copies of a network, which are made alike, all go without them if one has to. What is free of an SLR is no sign
+    of room where several copies share it, for each has a band of its own.
+    """
+    roomy: dict[str, dict[str, str]] = {}
+    short, held = set[str](), Counter(copy["slot"] for copy in phase.copies.values())
+    for channel in phase.channels:
+        way, own = ways.get(channel["name"]), _bare(channel["name"]) if phase.copies else channel["name"]
+        if way is None or not channel["slices_left_out"]:
+            continue
+        much = None if len(way.slots) > 1 else room_enough(phase, channel, ways)
+        if much is not None and all(min(free[slot].values()) >= much[slot] and held[slot] < 2 for slot in much):
+            told = f"{', '.join(way.slots)} has {free[way.slots[0]]} free"
+            roomy.setdefault(own, {})[f"{phase.where} channel {channel['name']}"] = told
+        else:
+            short.add(own)
+    for own in roomy.keys() - short:
+        for where, told in roomy[own].items():
+            phase.add("slices-left-out", where, told)
 
 
 def room_enough(phase: PhaseFacts, channel: ChannelRecord, ways: Mapping[str, Stretch]) -> dict[str, int] | None:

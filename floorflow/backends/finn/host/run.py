@@ -8,7 +8,8 @@
 Written by floorflow; host.json beside this file, and topology.json above it where there are several cards, say what
 belongs together. A card's bitstream is looked for where FINN leaves it (--bitstreams FOLDER), or is told by
 --bitstream CARD=FILE. Cards are devices 0, 1, ... unless --device CARD=NUMBER says otherwise. IN.npy holds whole
-numbers, a frame a row, in FINN's order of elements (channels last); without it frames are made up.
+numbers (floats, too, where the network takes FLOAT32), a frame a row, in FINN's order of elements (channels last);
+without it frames are made up.
 
 pynq is what drives a card, as in FINN's own driver (Xilinx/finn 39f0c9a, driver_base.py); where there is none, pyxrt,
 XRT's own Python, does (Xilinx/XRT, src/python/pybind11), which reaches no registers: no link status, no weights.
@@ -57,6 +58,8 @@ LINK_SECONDS = 3.0
 CONTROL, ADDRESS, REPETITIONS, START, DONE = 0x00, 0x10, 0x1C, 1, 2
 # A .npy file's types of whole numbers, by the codes of ``array``.
 NPY = {"|u1": "B", "|i1": "b", "<u2": "H", "<i2": "h", "<u4": "I", "<i4": "i", "<u8": "Q", "<i8": "q"}
+NPY_FLOATS = {"<f4": "f", "<f8": "d"}
+FLOAT = "FLOAT32"
 SCHEMA = "floorflow-host/1"
 KERNEL = "StreamingDataflowPartition_"
 
@@ -120,8 +123,9 @@ def _of_xclbin(file: Path, data: bytes) -> Design:
     return Design(file, str(uuid.UUID(bytes=data[416:432])), units, clock)
 
 
-def read_npy(file: Path) -> tuple[tuple[int, ...], Sequence[int]]:
-    """Return shape and values of an array of whole numbers."""
+def read_npy(file: Path, end: Facts) -> tuple[tuple[int, ...], Sequence[float]]:
+    """Return shape and values of an array of whole numbers, or of floats for an end that takes them."""
+    known = {**NPY, **NPY_FLOATS} if end["type"] == FLOAT else NPY
     try:
         data = file.read_bytes()
         if data[:6] != b"\x93NUMPY":
@@ -129,12 +133,13 @@ def read_npy(file: Path) -> tuple[tuple[int, ...], Sequence[int]]:
         size = struct.unpack_from("<H" if data[6] == 1 else "<I", data, 8)[0]
         begin = 10 if data[6] == 1 else 12
         head = ast.literal_eval(data[begin : begin + size].decode("latin-1"))
-        code, shape = NPY.get(head["descr"]), tuple(map(int, head["shape"]))
+        code, shape = known.get(head["descr"]), tuple(map(int, head["shape"]))
         if code is None:
-            raise ValueError(f"its type {head['descr']} is none of whole numbers: quantise it first")
+            told = "whole numbers or floats" if end["type"] == FLOAT else "whole numbers: quantise it first"
+            raise ValueError(f"its type {head['descr']} is none of {told}")
         if head["fortran_order"]:
             raise ValueError("it is in Fortran's order")
-        values = array(code)
+        values: array[Any] = array(code)
         values.frombytes(data[begin + size :])
         if len(values) != prod(shape):
             raise ValueError(f"it holds {len(values)} values, its shape {shape} says {prod(shape)}")
@@ -145,21 +150,27 @@ def read_npy(file: Path) -> tuple[tuple[int, ...], Sequence[int]]:
     return shape, values
 
 
-def npy(values: Sequence[int], frames: int) -> bytes:
-    """Return values as a .npy file of 64-bit numbers, a frame a row."""
-    head = f"{{'descr': '<i8', 'fortran_order': False, 'shape': ({frames}, {len(values) // max(frames, 1)}), }}"
+def npy(values: Sequence[float], frames: int, end: Facts) -> bytes:
+    """Return values as a .npy file of 64-bit numbers, or of floats in single precision, a frame a row."""
+    descr, code = ("<f4", "f") if end["type"] == FLOAT else ("<i8", "q")
+    head = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({frames}, {len(values) // max(frames, 1)}), }}"
     head += " " * (-(len(head) + 11) % 64) + "\n"
     return (
-        b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack(f"<{len(values)}q", *values)
+        b"\x93NUMPY\x01\x00"
+        + struct.pack("<H", len(head))
+        + head.encode()
+        + struct.pack(f"<{len(values)}{code}", *values)
     )
 
 
-def packed(values: Sequence[int], end: Facts) -> bytes:
+def packed(values: Sequence[Any], end: Facts) -> bytes:
     """Return values as the DMA engine reads them: the first in the lowest bits, each word from a whole byte on.
 
     That is FINN's ``finnpy_to_packed_bytearray`` with both orders reversed; -1 of a bipolar value is 0.
     """
     bits, each = end["element_bits"], end["elements_per_word"]
+    if end["type"] == FLOAT:
+        return struct.pack(f"<{len(values)}f", *values)
     low, high = end["least"], end["most"]
     if values and not low <= min(values) <= max(values) <= high:
         raise Stop(f"the input holds {min(values)} to {max(values)}, {end['type']} is {low} to {high}")
@@ -175,11 +186,13 @@ def packed(values: Sequence[int], end: Facts) -> bytes:
     )
 
 
-def unpacked(data: bytes, end: Facts) -> list[int]:
+def unpacked(data: bytes, end: Facts) -> list[float]:
     """Return the values in words that the DMA engine wrote."""
+    if end["type"] == FLOAT:
+        return list(struct.unpack(f"<{len(data) // 4}f", data))
     bits, each = end["element_bits"], end["elements_per_word"]
     size, mask = -(-bits * each // 8), (1 << bits) - 1
-    found = []
+    found: list[int] = []
     for first in range(0, len(data), size):
         word = int.from_bytes(data[first : first + size], "little")
         found += [word >> bits * place & mask for place in range(each)]
@@ -386,10 +399,10 @@ class Network:
         self.facts, self.name = facts, str(facts["network"])
         self.copies = [Copy(c["name"], (*c["input"],), (*c["output"],), c["suffix"]) for c in facts["copies"]]
         shape: tuple[int, ...] = (frames,)
-        self.values: Sequence[int] | None = None
+        self.values: Sequence[float] | None = None
         if source is not None:
-            shape, self.values = read_npy(source)
-        self.frames, self.out = shape[0] if shape else 0, list[int]()
+            shape, self.values = read_npy(source, facts["input"])
+        self.frames, self.out = shape[0] if shape else 0, list[float]()
         if source is not None and (self.frames < 1 or prod(shape[1:]) != facts["input"]["elements"]):
             wanted = facts["input"]["elements"]
             raise Stop(f"{source} has the shape {shape}; a frame is {wanted} values of {facts['input']['type']}")
@@ -403,7 +416,7 @@ class Network:
     def input(self) -> bytes:
         """All frames as the DMA engine reads them."""
         end = self.facts["input"]
-        values = [end["least"]] * (self.frames * end["elements"]) if self.values is None else self.values
+        values = [end["least"] or 0] * (self.frames * end["elements"]) if self.values is None else self.values
         return packed(values, end)
 
     def seconds(self, frames: int) -> float:
@@ -768,7 +781,7 @@ class Run:
         return ask(xrt, xrt.device(int(device) if device.isdigit() else device))
 
     def _write_output(self, one: Network) -> Iterator[str]:
-        self.outputs[one.name].write_bytes(npy(one.out, one.frames))
+        self.outputs[one.name].write_bytes(npy(one.out, one.frames, one.facts["output"]))
         end = one.facts["output"]
         yield f"{one.frames:,} frames of {end['elements']} values of {end['type']}"
 
@@ -778,7 +791,7 @@ def _bytes(end: Facts) -> int:
     return int(-(-end["element_bits"] * end["elements_per_word"] // 8) * end["words"])
 
 
-def _gather(into: list[int], data: bytes, end: Facts, first: int, stride: int) -> None:
+def _gather(into: list[float], data: bytes, end: Facts, first: int, stride: int) -> None:
     """Put the frames of a copy where they belong."""
     values, each = unpacked(data, end), end["elements"]
     for number in range(len(values) // each):
@@ -838,7 +851,7 @@ def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="load FINN's designs, run batches, measure beside the plan")
     parser.add_argument("--dry-run", action="store_true", help="say each step and take none; anywhere")
     many: dict[str, Any] = {"action": "append", "default": [], "metavar": "[NETWORK=]PATH"}
-    parser.add_argument("--input", **many, help=".npy of whole numbers, a frame a row; made up without it")
+    parser.add_argument("--input", **many, help=".npy of numbers, a frame a row; made up without it")
     parser.add_argument("--output", **many, help=".npy to write, a frame a row")
     parser.add_argument("--frames", type=count, default=1000, help="frames in a batch (%(default)s)")
     parser.add_argument("--repeats", type=count, default=5, help="runs, of which the median counts (%(default)s)")

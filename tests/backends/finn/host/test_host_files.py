@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import onnx
 import pytest
 
 import floorflow as ff
 from floorflow.verify import check
 from tests.conftest import Planned, made_once
 from tests.plans import FAST, PLANS, TFC
+
+GRAPHS = Path(__file__).parent.parent / "graphs"
 
 
 @pytest.fixture(scope="session")
@@ -72,6 +76,35 @@ def test_a_card_and_a_zynq_board_have_the_bitstreams_that_finn_makes(planned: Pl
     assert [told(one)["cards"][0]["bitstream"] for one in (card, zynq)] == ["finn-accel.xclbin", "finn-accel.bit"]
     assert [told(one)["zynq"] for one in (card, zynq)] == [False, True]
     assert all("load fpga0 (device 0)" in dry(one) for one in (card, zynq))
+
+
+def classifier(folder: Path) -> Path:
+    """Write the last engines of FINN+'s ResNet-18: a matrix unit, a factor and a summand in single precision."""
+    model = onnx.load_from_string(gzip.decompress((GRAPHS / "rn18.onnx.gz").read_bytes()))
+    graph = model.graph
+    kept = [node for node in graph.node if node.domain.startswith("finn")][-3:]
+    read = {name for node in kept for name in node.input}
+    kept = [*(node for node in graph.node if node.op_type == "ConstantOfShape" and node.output[0] in read), *kept]
+    read |= {name for node in kept for name in node.input}
+    first = next(value for value in graph.value_info if value.name == kept[-3].input[0])
+    tensors = [tensor for tensor in graph.initializer if tensor.name in read]
+    made = onnx.helper.make_graph(kept, "classifier", [first], [*graph.output], tensors)
+    made.value_info.extend(value for value in graph.value_info if value.name != first.name)
+    made.quantization_annotation.extend(graph.quantization_annotation)
+    path = folder / "classifier.onnx"
+    onnx.save(onnx.helper.make_model(made, opset_imports=model.opset_import), path)
+    return path
+
+
+def test_a_network_whose_scores_are_floats_is_run(tmp_path: Path) -> None:
+    ff.plan(classifier(tmp_path), "alveo-u250", finn="plus", fps=100.0, **FAST).save(tmp_path / "out")
+    scores = told(tmp_path / "out")["output"]
+    assert (scores["type"], scores["least"], scores["most"], scores["elements"]) == ("FLOAT32", None, None, 10)
+    assert "run 1,000 frames" in dry(tmp_path / "out")
+    assert check(tmp_path / "out") == []
+    path = tmp_path / "out" / "host" / "host.json"
+    path.write_text(path.read_text().replace('"FLOAT32"', '"INT32"'))
+    assert [violation.name for violation in check(tmp_path / "out")] == ["host-differs"]
 
 
 def test_what_ends_at_a_stitched_ip_is_not_run(planned: Planned) -> None:

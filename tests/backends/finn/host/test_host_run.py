@@ -25,7 +25,7 @@ FRAME, ANSWER = 6, 4
 """Values of a frame and of what comes of it."""
 
 
-def end(kind: str, bits: int, least: int, most: int, elements: int) -> dict[str, Any]:
+def end(kind: str, bits: int, least: int | None, most: int | None, elements: int) -> dict[str, Any]:
     return {
         "type": kind,
         "element_bits": bits,
@@ -219,6 +219,32 @@ def test_frames_are_dealt_round_copies_and_gathered_in_order(tmp_path: Path, tak
     assert take(folder, [pynq(world)], *options)[0] == 0
     assert answer(folder, values)
     assert {*world.frames} == {("net_0", 1), ("net_0", 3), ("net_1", 3), ("net_2", 2)}
+
+
+REAL = end("FLOAT32", 32, None, None, 2)
+"""Two values in single precision: as many bytes as eight whole numbers, of a frame as many as go in."""
+
+
+def test_floats_come_out_in_single_precision(tmp_path: Path, take: Taken) -> None:
+    folder = Folder(tmp_path, 1, input=end("UINT8", 8, 0, 255, 8), output=REAL)
+    folder.build()
+    values, options = given(folder, (7, 8))
+    assert take(folder, [pynq(World(folder.host, 1))], *options)[0] == 0
+    written = load(tmp_path / "out.npy")
+    assert (written.shape, written.dtype) == ((7, 2), "float32")
+    assert (written.view("u1") == values ^ 0xFF).all()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2"])
+def test_floats_and_whole_numbers_go_into_a_network_that_takes_floats(dtype: str, tmp_path: Path, take: Taken) -> None:
+    folder = Folder(tmp_path, 1, input=REAL, output=end("INT8", 8, -128, 127, 8))
+    folder.build()
+    values = (default_rng(4).standard_normal((7, 2)) * 100).astype(dtype)
+    save(tmp_path / "in.npy", values)
+    options = ["--input", str(tmp_path / "in.npy"), "--output", str(tmp_path / "out.npy")]
+    assert take(folder, [pynq(World(folder.host, 1))], *options)[0] == 0
+    assert (load(tmp_path / "out.npy").astype("i1").view("u1") == values.astype("<f4").view("u1") ^ 0xFF).all()
+    assert take(folder, [pynq(World(folder.host, 1))])[0] == 0  # made up: zeros
 
 
 def beside(**changed: Any) -> dict[str, Any]:
