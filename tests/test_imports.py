@@ -46,10 +46,10 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 114_374,
-    "files of floorflow": 642,
-    "lines of verify": 18_512,
-    "lines of tests": 64_639,
+    "lines of floorflow": 116_778,
+    "files of floorflow": 656,
+    "lines of verify": 19_445,
+    "lines of tests": 67_021,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 22,
 }
