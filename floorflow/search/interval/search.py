@@ -64,8 +64,8 @@ from floorflow.stats import Status, ended_after, kept
 WHEN_INTERRUPTED = "interrupted, or at the time limit: this is the best that had been found"
 """What ended a search that Ctrl-C or the clock stopped."""
 WHEN_SPENT = "the work that this search may take was spent"
-WORK: Mapping[str, float] = {"fast": 30.0, "default": 60.0, "best": inf}
-"""Units of work that a search may take: a unit takes about a second, and two where it cuts large networks."""
+WORK: Mapping[str, float] = {"fast": 60.0, "default": 120.0, "best": inf}
+"""Units of work that a search may take: a unit takes half a second, and up to two where large networks are cut."""
 AT_ONCE_S = 1.0
 """Seconds in which candidates that were not placed yet may be, of the three in which an interrupted run ends; only
 there does a clock decide anything."""
