@@ -13,6 +13,7 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 from joint import MODELS, Case, found
@@ -117,7 +118,7 @@ def take_out(way: str) -> None:
 
     rate._strategies = others  # noqa: SLF001
     if way == "in_slots_before":
-        vars(sys.modules["floorflow.search.interval.search"])[way] = lambda _: False
+        vars(import_module("floorflow.search.interval.search"))[way] = lambda _: False
 
 
 if __name__ == "__main__":
