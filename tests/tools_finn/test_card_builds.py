@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from floorflow.backends.finn.card_builds import _kernels
 from floorflow.backends.finn.step_data import NetworkInPhase, step_data
 from floorflow.backends.finn.step_files import _build_yaml
 from floorflow.emit.links import link_kernel_files
+from floorflow.facts.links import CardKernels
 from tests.backends.finn.host.test_host_files import dry
 from tests.link_kernels.test_two_cards import ports_of
 from tests.tools_finn.oracle import FinnPlus
@@ -44,6 +46,12 @@ def made_by(answer: dict[str, Any], engines: list[str]) -> dict[str, dict[str, W
     return kernels
 
 
+def kernels_of_plus(part: NetworkInPhase) -> CardKernels:
+    """Return the kernels of a card's part, by FINN+'s rule where that of FINN main is asked for."""
+    lines, ports = _kernels(part)
+    return CardKernels(tuple(lines), ports, "")
+
+
 @pytest.mark.parametrize(
     ("name", "cards", "options"),
     [("cnv_2w2a", 2, {"granularity": "slot"}), ("part", 2, {})],
@@ -67,7 +75,9 @@ def test_each_configuration_names_the_kernels_that_finn_makes_of_a_card(
         fpga.name: NetworkInPhase(as_plus, as_plus.networks[0], as_plus.phases[0], fpga.name)
         for fpga in as_plus.platform.fpgas
     }
-    texts = link_kernel_files(outcome.plan, as_plus.phases[0], lambda fpga: _kernels(parts[fpga]))
+    texts = link_kernel_files(
+        outcome.plan, as_plus.phases[0], {fpga: partial(kernels_of_plus, part) for fpga, part in parts.items()}
+    )
     links = {path.stem: ports_of(path.read_text()) for path in (folder / "links").glob("floorflow_link_fpga*.sv")}
     for fpga, part in parts.items():
         steps = folder / fpga / "finn"
