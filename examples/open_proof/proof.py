@@ -273,12 +273,13 @@ def _placed(program: str, options: Sequence[str], netlist: Path, folder: Path, s
 
     The program is that of the environment FLOORFLOW_NEXTPNR, if it has one, else that of the PATH.
     """
-    own = Path(os.environ.get("FLOORFLOW_NEXTPNR", ""), "bin", program)
-    found = str(own) if own.exists() else shutil.which(program)
-    if found is None:
+    own = Path(os.environ.get("FLOORFLOW_NEXTPNR", ""), "bin")
+    # By its Python: an environment that was moved since has programs that name one which is gone.
+    found = [str(own / "python"), str(own / program)] if (own / program).exists() else [shutil.which(program) or ""]
+    if found == [""]:
         sys.exit(f"{program} is not installed, see {HERE / 'README.md'}")
     files = ["--json", os.path.relpath(netlist, folder), "--write", "placed.json"]
-    words = [found, *files, "--no-route", "--seed", str(seed), *options]
+    words = [*found, *files, "--no-route", "--seed", str(seed), *options]
     try:
         done = subprocess.run(  # noqa: S603
             words, cwd=folder, capture_output=True, text=True, check=False, timeout=_MOST_SECONDS
