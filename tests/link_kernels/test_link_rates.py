@@ -113,6 +113,7 @@ def test_a_link_that_limits_is_named_with_what_it_carries_and_what_is_needed(slo
     assert not ff.check(slow).violations
 
 
+@pytest.mark.slow
 def test_kernels_carry_the_planned_rate_and_not_that_of_the_engines(
     slow: Path, plan: Plan, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -244,7 +244,9 @@ def test_copies_fit_wherever_one_fits_each_place(
     copies_fit(tmp_path_factory.mktemp("copies"), seed, board, count, cap)
 
 
-@pytest.mark.parametrize(("seed", "count", "cap"), [(3156, 4, 0.01), (4372, 3, 0.02)])
+@pytest.mark.parametrize(
+    ("seed", "count", "cap"), [pytest.param(3156, 4, 0.01, marks=pytest.mark.slow), (4372, 3, 0.02)]
+)
 def test_a_stream_for_whose_slices_one_copy_has_no_room_has_none_in_any(
     seed: int, count: int, cap: float, tmp_path: Path
 ) -> None:

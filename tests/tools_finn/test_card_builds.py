@@ -54,7 +54,7 @@ def kernels_of_plus(part: NetworkInPhase) -> CardKernels:
 
 @pytest.mark.parametrize(
     ("name", "cards", "options"),
-    [("cnv_2w2a", 2, {"granularity": "slot"}), ("part", 2, {})],
+    [("cnv_2w2a", 2, {"granularity": "slot"}), pytest.param("part", 2, {}, marks=pytest.mark.slow)],
 )
 def test_each_configuration_names_the_kernels_that_finn_makes_of_a_card(
     name: str, cards: int, options: dict[str, Any], tmp_path: Path, finn_plus: FinnPlus

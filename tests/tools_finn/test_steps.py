@@ -284,7 +284,7 @@ def test_engines_that_the_host_writes_begin_kernels_and_are_linked_with_the_hook
 @pytest.mark.parametrize(
     ("last", "options"),
     [
-        pytest.param(26, {"constraint_style": "hard"}, id="two fire modules"),
+        pytest.param(26, {"constraint_style": "hard"}, id="two fire modules", marks=pytest.mark.slow),
         pytest.param(91, {"fps": 600.0}, id="SqueezeNet", marks=pytest.mark.slow),
     ],
 )
