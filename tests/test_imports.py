@@ -49,7 +49,7 @@ BUDGETS = {
     "lines of floorflow": 116_778,
     "files of floorflow": 656,
     "lines of verify": 19_445,
-    "lines of tests": 67_034,
+    "lines of tests": 67_047,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 22,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,18 @@ def test_the_bound_of_what_was_found_at_once_holds_for_what_is_found_later() -> 
     soon, later = limited("folding", CNV, "pynq-z1", times=2, **FREE), ff.plan(CNV, "pynq-z1", **FAST, **FREE)
     (at_once,), (found,) = soon.summary["networks"], later.summary["networks"]
     assert at_once["bound_cycles"] <= found["interval_cycles"] < at_once["interval_cycles"]
+
+
+def test_a_search_whose_work_is_spent_ends_with_what_there_is_at_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(import_module("floorflow.search.interval.search"), "WORK", {"fast": 0.01})
+    made = ff.plan(CNV, "alveo-u250", **FAST, **FREE)
+    made.save(tmp_path / "out")
+    assert ff.check(tmp_path / "out").legal
+    (network,) = made.summary["networks"]
+    assert network["bound_cycles"] <= network["interval_cycles"] <= 2 * network["bound_cycles"]
+    assert "the work that this search may take was spent" in made.files["report.txt"].decode()
 
 
 def test_a_plan_that_is_finished_in_time_is_the_same() -> None:
