@@ -60,7 +60,7 @@ def test_a_window_that_reads_nothing_but_padding_waits_for_no_data(tmp_path: Pat
     assert kinds_of_plan(129, tmp_path / "129")["crossed a link"]
 
 
-@pytest.mark.parametrize("cases", [20, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cases", [10, pytest.param(200, marks=pytest.mark.slow)])
 def test_small_networks_of_every_shape_are_planned_legally_or_refused_with_a_reason(
     cases: int, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
