@@ -46,7 +46,7 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 116_778,
+    "lines of floorflow": 116_780,
     "files of floorflow": 656,
     "lines of verify": 19_445,
     "lines of tests": 67_047,

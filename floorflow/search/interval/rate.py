@@ -430,6 +430,8 @@ QUICK = (1.15, 1.5, 2.0, 3.0, 5.0, 10.0, math.inf)
 
 
 IN_HASTE = "the time limit left no time to look for rectangles"
+QUICK_WHOLE = 3.0
+"""Times from which on the whole is folded where no segments do: at shorter ones that seldom helps."""
 QUICK_CUTS, QUICK_FOLDINGS, QUICK_SPARED = 100, 2, 0.08
 """Cuts and foldings of the whole that are tried at each, and the share of each slot that is left for FIFOs."""
 
@@ -450,9 +452,9 @@ def found_quickly(context: PlanningContext, intervals: Sequence[int]) -> PlacedC
         run = SearchState(context, SILENT, reserve=dict(spared))
         index = bisect_left(intervals, times * intervals[0])
         interval = intervals[min(index, len(intervals) - 1)]
-        slot_of = run.cut(interval) if len(context.limits) > 1 else Refusal("segments")
+        slot_of = run.cut(interval)
         found = None if isinstance(slot_of, Refusal) else kept_by_slots(run, slot_of, interval)[0]
-        if found is None and len(context.platform.fpgas) == 1:
+        if found is None and times >= QUICK_WHOLE and len(context.platform.fpgas) == 1:
             found = fold_whole(run, interval)
         placed = None if found is None else place_slots_whole(context, found, IN_HASTE)
         if isinstance(placed, PlacedCandidate):
