@@ -86,7 +86,6 @@ class Links:
     @property
     def charged(self) -> list[LinkKernelEntry]:
         """The kernels that a plan counts where its tool has none of its own."""
-        parts = [fpga.part for fpga in self.platform.fpgas]
         return [
             LinkKernelEntry(
                 name=end.kernel.name,
@@ -96,7 +95,7 @@ class Links:
                 resources=Amounts.model_validate(cost(end.kernel)),
             )
             for end in self.ends
-            if has_kernels(end.kind, parts)
+            if self._has_kernels(end.kind)
         ]
 
     def connections(self, fpga: str, ports: Mapping[str, str] | None = None) -> Iterator[str]:
@@ -120,12 +119,14 @@ class Links:
                 inputs[True] += 1
             yield from (f"sc={source}:{target}" for source, target in zip(comes, goes, strict=False))
 
+    def _has_kernels(self, kind: str) -> bool:
+        return has_kernels(kind, (fpga.part for fpga in self.platform.fpgas))
+
     @property
     def over_aurora(self) -> bool:
         """Whether all links that carry streams are Aurora's, on Alveo cards (whose parts are so called)."""
         kinds = {one.cable.link.kind for one in self.streams}
-        parts = [fpga.part for fpga in self.platform.fpgas]
-        return bool(kinds) and all(has_kernels(kind, parts) for kind in kinds)
+        return bool(kinds) and all(map(self._has_kernels, kinds))
 
     @property
     def are_made(self) -> bool:
@@ -166,12 +167,11 @@ class Links:
 
     def directions(self, clock_mhz: float) -> Iterator[LinkDirection]:
         """Yield each direction of a link with kernels, with the streams over it."""
-        parts = [fpga.part for fpga in self.platform.fpgas]
         pairs = dict.fromkeys((one.source, one.target) for one in self.streams)
         for source, target in pairs:
             over = [one for one in self.streams if (one.source, one.target) == (source, target)]
             link = over[0].cable.link
-            if has_kernels(link.kind, parts):
+            if self._has_kernels(link.kind):
                 streams = {one.stream.channel: _stream(one) for one in over}
                 rates = {one.stream.channel: one.stream.gbps for one in over}
                 where = f"{source}>{target}"

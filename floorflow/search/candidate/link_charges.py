@@ -13,7 +13,6 @@ from floorflow.facts.link_kernels import LinkKernel, LinkStream, cost, link_stre
 from floorflow.resources import ZERO, Resources
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.members import parts_of
-from floorflow.technology import has_kernels
 
 
 def link_charges(
@@ -54,8 +53,7 @@ def _links(context: PlanningContext) -> dict[str, float]:
     platform, backend = context.platform, context.backend
     if not platform.links or backend.streams_a_cable(context.request.backend_options) is not None:
         return {}
-    parts = [fpga.board.part for fpga in platform.fpgas]
-    return {link.name: link.latency_us for link in platform.links if has_kernels(link.kind, parts)}
+    return {link.name: link.latency_us for link in platform.links if platform.has_kernels(link)}
 
 
 def _passed(context: PlanningContext, slots: tuple[str, str]) -> Iterator[tuple[str, str, str]]:
