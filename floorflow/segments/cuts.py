@@ -20,8 +20,9 @@ from floorflow.segments.table import SpaceTable
 
 Passes = Callable[[int, int, int], bool]
 Ends = tuple[int, int]
-MOST_TRIED = 400
-"""Places and positions that are tried at one interval where streams may not go everywhere."""
+MOST_TRIED, FEW = 400, 64
+"""Places and positions that are tried at one interval where streams may not go everywhere; where there are no more than
+a few, what takes long to tell is told."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class Cuts:
     the count of parts) may lie between space ``place`` and the next: links and wires (default: always; longer
     intervals must not let less through). ``guess`` are the parts of another cut of the same order, near which to look.
     ``hops`` say which places the two ends of a stream may have (default: any); where they do, so many places and
-    positions are tried at one interval: ``most_tried``, and then nothing that takes long to tell.
+    positions are tried at one interval: ``most_tried`` (default: 400). Nothing that takes long to tell is told then,
+    but where there are few without such a limit.
     """
 
     def __init__(
@@ -126,8 +128,9 @@ class _At:
         self.last = len(cuts.spaces)
         self.bound = cuts.relaxation.at(interval_cycles)
         self.unknown = False
+        """Whether what was left open may be a cut."""
         self.quick = True
-        """Whether to leave open, for now, what takes long to tell."""
+        """Whether to leave open what takes long to tell."""
         self._dead: set[tuple[int, int, Hashable]] = set()
         self._left = MOST_TRIED if cuts.most_tried is None else cuts.most_tried
         self._hopeless = [-1] * (self.last + 1)
@@ -135,8 +138,10 @@ class _At:
 
     def answer(self) -> CutFound | CutRefused:
         ends = self._greedy()
+        self.unknown = False
         if ends[-1] < self.cuts.count and not self._is_hopeless(0, 0):
-            self.quick = self.cuts.hops is not None or self.cuts.most_tried is not None
+            many = self.cuts.hops is not None and self.cuts.count * self.last > FEW
+            self.quick = many or self.cuts.most_tried is not None
             ends = self._search([]) or ends
         return self._found(ends) if ends[-1] == self.cuts.count else self._refused(ends)
 
@@ -182,7 +187,7 @@ class _At:
         segment = self.cuts.segments.between(position, end - 1)
         space = self.cuts.spaces[place]
         answer = self.cuts.table.feasible(segment, space, self.interval, quick=self.quick)
-        self.unknown |= answer is None and not self.quick
+        self.unknown |= answer is None
         if answer:
             self.cuts.learn(position, end, space, self.interval)
         return answer is True
@@ -251,11 +256,11 @@ class _At:
 
     def _refused(self, ends: Sequence[int]) -> CutRefused:
         """Say what stopped the last space that could be filled."""
-        starts = [0, *ends[:-1]]
+        starts, proven = [0, *ends[:-1]], not self.unknown
         place = self.last - 1
         start, end = starts[place], ends[place]
         refusal = None if self._feasible(start, end + 1, place) else self._why(start, end + 1, place)
-        return CutRefused(self.interval, end, place, refusal, _parts([*ends[:-1], self.cuts.count]), not self.unknown)
+        return CutRefused(self.interval, end, place, refusal, _parts([*ends[:-1], self.cuts.count]), proven)
 
     def _why(self, position: int, end: int, place: int) -> Refusal:
         segment, space = self.cuts.segments.between(position, end - 1), self.cuts.spaces[place]

@@ -20,6 +20,7 @@ from floorflow.segments import (
     CutRefused,
     Cuts,
     Hops,
+    Segment,
     Segments,
     Space,
     SpaceTable,
@@ -167,6 +168,22 @@ def test_cuts_with_which_streams_would_go_too_far_or_wishes_fail_are_none(seed: 
         else:
             assert answer.proven
             assert not any(is_near(segments, hops, cut) and brute.meets(cut, interval) for cut in brute.cuts())
+
+
+class Undecided(SpaceTable):
+    """Leaves everything open that is asked in haste."""
+
+    def feasible(self, segment: Segment, space: Space, interval_cycles: int, *, quick: bool = False) -> bool | None:
+        return None if quick else super().feasible(segment, space, interval_cycles)
+
+
+def test_where_something_was_left_open_no_cut_is_not_a_proof() -> None:
+    _, segments, spaces = drawn(2, 4)
+    longest = intervals_of(segments)[-1]
+    assert isinstance(Cuts(segments, spaces, SpaceTable()).at(longest), CutFound)
+    refused = Cuts(segments, spaces, Undecided(), most_tried=100).at(longest)
+    assert isinstance(refused, CutRefused)
+    assert not refused.proven
 
 
 @settings(max_examples=10)
