@@ -215,6 +215,8 @@ def beyond_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:
 
 SLOTS_BEFORE_TRIES, SLOTS_BEFORE = 6, 1.1
 """Intervals at which slots fold what they had before, and times the first within which one ends the search."""
+EVEN_WORK = 2.0
+"""Units of work in which slots may be made even before that."""
 
 
 def in_slots_before(kinds: RateSearch) -> bool:
@@ -244,8 +246,9 @@ def in_slots_before(kinds: RateSearch) -> bool:
 
 def _is_even_at_the_bound(kinds: RateSearch) -> bool:
     run = kinds.run
-    run.may_be_least_full = run.seeks_fullness
-    found = run.may_be_least_full and _begins(run, kinds.bound_cycles) and place_shortest(run)
+    run.may_be_least_full, found = run.seeks_fullness, False
+    with as_much_again(0.0, EVEN_WORK):  # what it leaves is for the slots before, which take less
+        found = run.may_be_least_full and _begins(run, kinds.bound_cycles) and place_shortest(run)
     run.may_be_least_full = False
     return found
 
