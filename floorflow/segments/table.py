@@ -150,12 +150,6 @@ class _Asked:
         if self.known.met < inf:
             self.known.met = self.intervals[bisect_right(self.intervals, self.known.met) - 1]
 
-    def probe(self, interval_cycles: int, *, quick: bool) -> None:
-        """Fold within an interval of which nothing is known."""
-        own = self.intervals[bisect_right(self.intervals, interval_cycles) - 1]
-        self.known.learn(own, self.oracle.quick(own) if quick else self.oracle(own))
-        self.round()
-
 
 class SpaceTable(SegmentTable[tuple[Segment, Space], ShortestInterval]):
     """The intervals of segments in spaces; the answer is the shortest within which the segment has a folding there."""
@@ -265,7 +259,9 @@ class SpaceTable(SegmentTable[tuple[Segment, Space], ShortestInterval]):
     def _fold(self, asked: _Asked, interval_cycles: int, *, quick: bool) -> None:
         """Fold within an interval of which nothing is known, and remember at which prices it was decided."""
         self.times_folded += 1
-        asked.probe(interval_cycles, quick=quick)
+        own = asked.intervals[bisect_right(asked.intervals, interval_cycles) - 1]
+        asked.known.learn(own, asked.oracle.quick(own) if quick else asked.oracle(own))
+        asked.round()
         self._prices[asked.known.space.silicon] = asked.oracle.prices
         if asked.known.met > interval_cycles and asked.oracle.unit_costs is not None:
             self.unit_costs.append(asked.oracle.unit_costs)

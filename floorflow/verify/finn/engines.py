@@ -64,11 +64,7 @@ def width_objections(engine: EngineRecord) -> Iterator[str]:
             stated = engine["attributes"][attribute]
             if not isinstance(stated, str) or bits_of(stated) != engine[width]:
                 yield f"{width} is {engine[width]}, {attribute} is {stated}"
-    yield from _port_objections(engine)
-
-
-def _port_objections(engine: EngineRecord) -> Iterator[str]:
-    """Yield where the ports of a join are of unknown types, and copies of a fork are not as wide as the original."""
+    # Copies of a fork are as wide as the original.
     types = engine["attributes"].get("inputDataTypes", [])
     for data_type in types if isinstance(types, list) else [types]:
         if not isinstance(data_type, str) or bits_of(data_type) is None:

@@ -186,10 +186,7 @@ class _Panel:
             amount_axis.scale(right)
             shares = {share * self.budget: f"{share * 100:g}%" for share in amount_axis.shares(self.budget)}
             _set_ticks(right, right.yaxis, shares, CROSSING)
-        self._write_title(20.0 if top else 5.0)
-
-    def _write_title(self, above: float) -> None:
-        """Write the front's name, and its ends."""
+        above = 20.0 if top else 5.0
         place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "baseline"}
         self.axes.annotate(self.front["objective"], (0, 1), (0, above), fontsize=10, color=INK, weight="bold", **place)
         ends = [self._amount(point["value"]) for point in self.points[:: max(1, len(self.points) - 1)]]

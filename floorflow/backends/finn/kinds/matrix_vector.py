@@ -315,24 +315,18 @@ def _batches(kind: WeightedKind, attributes: Attributes, choice: Choice, pe: Col
 def _styles(reader: Reader, choice: Choice, every: Weighted) -> Iterator[tuple[Folding, Mask]]:
     """Yield the memory and variant attributes to build units with, and which of their sizes may have them."""
     if not choice.styles_are_free:
-        style = _style_of_graph(reader)
+        style = {
+            name: reader.text(name, default) if isinstance(default, str) else reader.integer(name, default)
+            for name, default in _DEFAULTS.items()
+        }
+        if reader.has("ram_style_thresholds"):
+            style["ram_style_thresholds"] = reader.text("ram_style_thresholds")
         yield style, np.full(np.shape(every.pe), _uram_is_writeable(style, choice))
         return
     for memory, in_memory in _memories(reader.is_hls, choice, every):
         for multiplier in _multipliers(reader):
             for thresholds, in_thresholds in _threshold_styles(reader, every):
                 yield {**memory, **multiplier, **thresholds}, in_memory & in_thresholds
-
-
-def _style_of_graph(reader: Reader) -> Folding:
-    """Return the memory and variant attributes as the graph gives them, else FINN's defaults."""
-    style = {
-        name: reader.text(name, default) if isinstance(default, str) else reader.integer(name, default)
-        for name, default in _DEFAULTS.items()
-    }
-    if reader.has("ram_style_thresholds"):
-        style["ram_style_thresholds"] = reader.text("ram_style_thresholds")
-    return style
 
 
 def _memories(hls: bool, choice: Choice, every: Weighted) -> Iterator[tuple[Folding, Mask]]:
