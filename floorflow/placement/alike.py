@@ -94,11 +94,6 @@ class Windows:
 
     in_slot: dict[str, IntArray]
 
-    @property
-    def area(self) -> int:
-        """Columns times rows of each."""
-        return int(area_of(next(iter(self.in_slot.values())))[0])
-
 
 def windows_of(problem: PlacementProblem, group: Sequence[str], near: Mapping[str, Region], most: int) -> list[Windows]:
     """Return kinds of windows that hold each of a group and have enough places apart, the most promising first.
