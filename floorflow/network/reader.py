@@ -147,7 +147,6 @@ def _check_layers(source: OnnxFile) -> None:
 
 
 def _live_tensors(source: OnnxFile) -> frozenset[str]:
-    """Return the tensors that an output depends on."""
     live = set(source.outputs)
     for node in reversed(source.nodes):
         if not live.isdisjoint(node.outputs):

@@ -161,7 +161,6 @@ class Segments:
         return group if rows is group.rows else OptionGroup(group.engines, rows)
 
     def _mask(self, engines: Collection[str]) -> int:
-        """Return a bit for each engine that the network has."""
         mask = 0
         for name in engines:
             mask |= self._bits.get(name, 0)

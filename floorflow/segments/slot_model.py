@@ -182,7 +182,6 @@ class SlotModel:
         return self.inside[unit] if unit >= 0 else at_host
 
     def _minimise(self, crossings: Crossings, unit_of: Mapping[str, int]) -> None:
-        """Make the crossings the objective."""
         weights: Counter[tuple[int, int]] = Counter()
         for source, target, weight in crossings.streams:
             weights[unit_of.get(source, -1), unit_of.get(target, -1)] += weight

@@ -124,7 +124,6 @@ class _Known:
     """What folding said of the longest interval that it refused."""
 
     def learn(self, interval_cycles: int, answer: FoldingAnswer) -> None:
-        """Take note of what folding answered."""
         if isinstance(answer, FoldingInfeasible):
             self.refused = answer if interval_cycles > self.too_short else self.refused
             self.too_short = max(self.too_short, interval_cycles)

@@ -136,7 +136,6 @@ class _Graph:
         self.sort()
 
     def insert_converters(self) -> None:
-        """Put a converter on every stream that has one."""
         for stream in self.streams:
             if stream["converter"] is not None:
                 widths = {"inWidth": stream["source_width"], "outWidth": stream["target_width"]}

@@ -150,7 +150,6 @@ class _Builder:
 
     @property
     def parts(self) -> list[Part]:
-        """The modules, part by part."""
         return [tuple(part) for part in parts_of(self.space.may_overlap)]
 
     def fullness(self, part: Part) -> float:

@@ -111,7 +111,6 @@ def _inner(word: Word, name: str) -> str:
 
 
 def _is_bracketed(word: Word) -> bool:
-    """Whether a word is what one pair of brackets returns."""
     return word.substituted and word.text.startswith("[") and bracketed(word.text, 0, 0) == len(word.text)
 
 

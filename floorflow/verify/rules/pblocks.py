@@ -331,7 +331,6 @@ def _place(slot: Slot) -> tuple[int, str]:
 
 
 def _check_each(phase: PhaseFacts, board: Board, block: Block) -> None:
-    """Judge a pblock by itself."""
     lacking = left_out(block.inside, block.sites)
     for kind in lacking.kinds:
         phase.findings.add("site-type-unconstrained", block.where, f"its rectangles hold {kind}, no range does")

@@ -100,7 +100,6 @@ class _Panel:
 
     @property
     def points(self) -> list[Mapping[str, Any]]:
-        """The points that have a folding."""
         return [point for point in self.front["points"] if point["value"] is not None]
 
     @property
@@ -166,7 +165,6 @@ class _Panel:
         self.axes.plot(cycles[0], values[0], zorder=7, **_FASTEST)
 
     def dress(self, *, top: bool, bottom: bool) -> None:
-        """Add axes, labels and title."""
         axes, amount_axis = self.axes, self.amount_axis()
         _set_ticks(axes, axes.xaxis, {cycles: tick_text(cycles) for cycles in spaced_ticks(*_span(self.pareto))})
         _set_ticks(axes, axes.yaxis, {amount: tick_text(amount) for amount in amount_axis.ticks()})

@@ -75,7 +75,6 @@ class _Files:
             return None
 
     def vivado(self, role: str) -> Report | None:
-        """Return a report of Vivado's."""
         return self.parsed(role, read_vivado)
 
     def figures(self, role: str) -> dict[str, Any]:
