@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 
@@ -214,15 +214,6 @@ class DepthwiseUnit(WeightedUnit):
         return {**weights, key: lambda: part.own_hls_logic(technology, prices), **self._thresholds(prices)}
 
 
-class WeightedKind(Protocol):
-    """One FINN op type with weights."""
-
-    @property
-    def op_type(self) -> str: ...
-
-    def unit(self, attributes: GivenAttributes, finn: FinnVersion = "main") -> WeightedUnit: ...
-
-
 @dataclass(frozen=True, slots=True)
 class MatrixVector:
     """The kinds MVAU_hls and MVAU_rtl."""
@@ -287,7 +278,9 @@ def _pairs(some: Sequence[int], others: Sequence[int]) -> tuple[Column, Column]:
     return first.ravel(), second.ravel()
 
 
-def _batches(kind: WeightedKind, attributes: Attributes, choice: Choice, pe: Column, simd: Column) -> Iterator[Batch]:
+def _batches(
+    kind: MatrixVector | Depthwise, attributes: Attributes, choice: Choice, pe: Column, simd: Column
+) -> Iterator[Batch]:
     """Yield foldings of all those sizes, a batch for every way to build them.
 
     A multiplication by one bit is a gate and never offered in DSP; embedded weights are offered where they become
