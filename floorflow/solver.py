@@ -320,7 +320,6 @@ class _Child:
         return answer
 
     def end(self) -> None:
-        """End it, if it still runs."""
         os.close(self.pipe)
         os.kill(self.number, signal.SIGKILL)
         os.waitpid(self.number, 0)

@@ -75,7 +75,6 @@ class _Engines:
     bandwidth_gbs: float
 
     def problem(self, repetitions: tuple[int, ...]) -> BandwidthProblem:
-        """Return the scheduling problem of a vector of repetitions."""
         networks = zip(self.names, self.engines, repetitions, strict=True)
         return BandwidthProblem(tuple(ScheduledNetwork(n, e.subgraphs, r) for n, e, r in networks), self.bandwidth_gbs)
 

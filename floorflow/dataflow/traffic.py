@@ -31,16 +31,12 @@ class Subgraph:
 
 @dataclass(frozen=True)
 class EnginePoint:
-    """One engine for a network: its folding, its subgraphs in order, and what it takes of the device.
-
-    ``work_gop``: operations of one inference.
-    """
+    """One engine for a network: its folding, its subgraphs in order, and what it takes of the device."""
 
     network: str
     folding: Mapping[str, int]
     subgraphs: tuple[Subgraph, ...]
     resources: Resources
-    work_gop: float
 
     @cached_property
     def latency_us(self) -> float:

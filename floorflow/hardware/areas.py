@@ -100,15 +100,11 @@ def _widened(device: Device, rect: Rect) -> Rect:
 
 def _drawable(device: Device, rect: Rect, kind: str) -> Rect | None:
     """Return the pblock that holds just the sites of a range, of its type; None if there is none."""
-    inner = _between_edges(device, rect)
-    legal = [one for one in (inner, _nearest(device, rect)) if one is not None and one == _widened(device, one)]
-    return next((one for one in legal if _sites(device, one, kind) == _sites(device, rect, kind)), None)
-
-
-def _between_edges(device: Device, rect: Rect) -> Rect | None:
     lefts = device.left_edges[device.left_edges >= rect.left].tolist()
     rights = device.right_edges[device.right_edges <= rect.right].tolist()
-    return Rect(lefts[0], rect.bottom, rights[-1], rect.top) if lefts and rights and lefts[0] <= rights[-1] else None
+    inner = Rect(lefts[0], rect.bottom, rights[-1], rect.top) if lefts and rights and lefts[0] <= rights[-1] else None
+    legal = [one for one in (inner, _nearest(device, rect)) if one is not None and one == _widened(device, one)]
+    return next((one for one in legal if _sites(device, one, kind) == _sites(device, rect, kind)), None)
 
 
 def _nearest(device: Device, rect: Rect) -> Rect:

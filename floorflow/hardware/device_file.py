@@ -199,7 +199,6 @@ def _check_sites(model: DeviceModel, file: str) -> None:
 
 
 def _used(model: DeviceModel) -> set[str]:
-    """Return the characters that occur in layouts."""
     return {char for text in model.layouts.values() for char in text}
 
 

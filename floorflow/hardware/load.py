@@ -110,7 +110,6 @@ def _with_link(board: Board, name_or_path: str | None, file: str) -> tuple[Board
 
 
 def _check_fpgas(board: Board, fpgas: int, topology: Topology, file: str) -> None:
-    """Check that the board can link that many FPGAs."""
     if fpgas < 1:
         raise PlatformError(f"fpgas: expected at least 1, found {fpgas}")
     asked = f"{board.name}: {fpgas} FPGAs were asked for"

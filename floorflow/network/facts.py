@@ -95,7 +95,6 @@ def keeps_type(node: Node) -> bool:
 
 
 def _constant(node: Node) -> Any | None:
-    """Return the array of a Constant node."""
     if node.op_type != "Constant":
         return None
     for key in _CONSTANT_ATTRIBUTES:

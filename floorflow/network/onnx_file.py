@@ -97,7 +97,9 @@ def load(path: Path) -> OnnxFile:
 
     InputError if the file is missing, empty, cut off, not ONNX or holds no graph.
     """
-    data = _contents(path)
+    data = read_bytes(path, "model", "Give the path of the .onnx file itself.")
+    if not data:
+        raise InputError(f"{path}: the file is empty", EXPORT_HINT)
     model = _parse(path, data)
     graph = model.graph
     if not graph.node or not graph.output:
@@ -105,7 +107,12 @@ def load(path: Path) -> OnnxFile:
     soundness.check(str(path), model, _opset(model))
     initialisers = {tensor.name: tensor for tensor in graph.initializer}
     for tensor in initialisers.values():
-        _check_initialiser(path, tensor)
+        # A small initialiser, whose value may matter, has to hold what it declares.
+        try:
+            if is_small(tensor):
+                numpy_helper.to_array(tensor)
+        except (TypeError, ValueError, KeyError) as error:
+            raise InputError(f"{path}: initialiser '{tensor.name}' is damaged: {error}", EXPORT_HINT) from None
     _check_makers(path, graph)
     inputs = tuple(value for value in graph.input if value.name not in initialisers)
     outputs = tuple(value.name for value in graph.output)
@@ -141,13 +148,6 @@ def rewritten(
         notes=(*source.notes, *notes),
         obstacles=(*source.obstacles, *obstacles),
     )
-
-
-def _contents(path: Path) -> bytes:
-    data = read_bytes(path, "model", "Give the path of the .onnx file itself.")
-    if not data:
-        raise InputError(f"{path}: the file is empty", EXPORT_HINT)
-    return data
 
 
 def _parse(path: Path, data: bytes) -> onnx.ModelProto:
@@ -211,15 +211,6 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
         if byte < 0x80:
             return value, position
     return value, position + 1
-
-
-def _check_initialiser(path: Path, tensor: onnx.TensorProto) -> None:
-    """Refuse a small initialiser, whose value may matter, that does not hold what it declares."""
-    try:
-        if is_small(tensor):
-            numpy_helper.to_array(tensor)
-    except (TypeError, ValueError, KeyError) as error:
-        raise InputError(f"{path}: initialiser '{tensor.name}' is damaged: {error}", EXPORT_HINT) from None
 
 
 def _check_makers(path: Path, graph: onnx.GraphProto) -> None:

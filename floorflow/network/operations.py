@@ -240,7 +240,13 @@ def check_supported(node: Node, facts: Facts) -> None:
     if is_quantiser(node):
         return
     if is_read(node):
-        _check_signature(node, facts)
+        context = checker.C.CheckerContext()
+        context.ir_version = facts.source.model.ir_version
+        context.opset_imports = {"": facts.source.opset}
+        try:
+            checker.check_node(node.proto, context)
+        except checker.ValidationError as error:
+            raise facts.refuse(node, f"it breaks ONNX's rules: {str(error).splitlines()[0]}") from None
         return
     if node.op_type in _QUANTISERS:
         reason = f"its domain '{node.domain}' is none of QONNX's ({', '.join(filter(None, QONNX_DOMAINS))})"
@@ -248,14 +254,3 @@ def check_supported(node: Node, facts: Facts) -> None:
     domain = f" of domain '{node.domain}'" if node.domain else ""
     reason = f"the operator{domain} is not supported"
     raise facts.refuse(node, reason, REASONS.get(node.op_type, ""), unsupported=True)
-
-
-def _check_signature(node: Node, facts: Facts) -> None:
-    """Refuse a node whose inputs or attributes break ONNX's rules."""
-    context = checker.C.CheckerContext()
-    context.ir_version = facts.source.model.ir_version
-    context.opset_imports = {"": facts.source.opset}
-    try:
-        checker.check_node(node.proto, context)
-    except checker.ValidationError as error:
-        raise facts.refuse(node, f"it breaks ONNX's rules: {str(error).splitlines()[0]}") from None

@@ -51,12 +51,7 @@ def read(path: str | Path, bits: FloatBits = EIGHT_BITS) -> Network:
     InputError if the file is missing or broken, a shape is dynamic, a layer is not quantised or an operator is not
     supported; the message names file and nodes, all of them at once.
     """
-    return network_from(load(Path(path)), bits)
-
-
-def network_from(file: OnnxFile, bits: FloatBits = EIGHT_BITS) -> Network:
-    """Read a loaded file, as `read`; its model is rewritten in place."""
-    network = partial_network(file, bits)
+    network = partial_network(load(Path(path)), bits)
     Obstacles(list(network.obstacles)).check(f"Read are: {', '.join(operators())}.")
     return network
 
@@ -152,7 +147,6 @@ def _check_layers(source: OnnxFile) -> None:
 
 
 def _live_tensors(source: OnnxFile) -> frozenset[str]:
-    """Return the tensors that an output depends on."""
     live = set(source.outputs)
     for node in reversed(source.nodes):
         if not live.isdisjoint(node.outputs):

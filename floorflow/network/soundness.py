@@ -134,7 +134,6 @@ def _problems_of_node(node: onnx.NodeProto, opset: int) -> Iterator[str]:
 
 
 def _arity(node: onnx.NodeProto, opset: int) -> tuple[int, int]:
-    """Return how many inputs and outputs a node must have."""
     if node.domain.startswith(_QONNX):
         return _LEAST_INPUTS.get(node.op_type, 1), 1
     if node.domain not in STANDARD_DOMAINS:

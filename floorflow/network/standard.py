@@ -37,7 +37,14 @@ def check_standard(source: OnnxFile) -> None:
 
     InputError names file and nodes, all of them at once.
     """
-    _check_opset(source)
+    versions = [entry.version for entry in source.model.opset_import if entry.domain in STANDARD_DOMAINS]
+    newest: int = onnx.defs.onnx_opset_version()
+    if not versions:
+        raise InputError(f"{source.path}: the file does not say which version of ONNX's operators it uses", _OPSET_HINT)
+    for version in versions:
+        if not 1 <= version <= newest:
+            reason = f"version {version} of ONNX's operators (opset); expected 1 to {newest}"
+            raise InputError(f"{source.path}: the file uses {reason}", _OPSET_HINT)
     _check_inputs(source)
     broken = _Broken(source)
     for node in source.nodes:
@@ -91,17 +98,6 @@ class _Broken(Obstacles):
         fault = next(faults, None)
         if fault and node.name not in {obstacle.name for obstacle in self.met}:
             self.met.append(Obstacle(self.source.path, "node", node.name, node.op_type, fault, _HINT))
-
-
-def _check_opset(source: OnnxFile) -> None:
-    versions = [entry.version for entry in source.model.opset_import if entry.domain in STANDARD_DOMAINS]
-    newest: int = onnx.defs.onnx_opset_version()
-    if not versions:
-        raise InputError(f"{source.path}: the file does not say which version of ONNX's operators it uses", _OPSET_HINT)
-    for version in versions:
-        if not 1 <= version <= newest:
-            reason = f"version {version} of ONNX's operators (opset); expected 1 to {newest}"
-            raise InputError(f"{source.path}: the file uses {reason}", _OPSET_HINT)
 
 
 _OPSET_HINT = "Export the file again, with opset 13 for example."

@@ -198,20 +198,16 @@ def _meeting(problem: PartitionProblem, links: list[int]) -> tuple[int, ...]:
     return met if len(met) < len(problem.edges) else tuple(links)
 
 
-def _with_share_of_limits(problem: PartitionProblem, fill: float) -> PartitionProblem:
-    slots = tuple(
-        replace(slot, limit=Resources(*(int(fill * amount) for amount in slot.limit.as_tuple())))
-        for slot in problem.slots
-    )
-    return replace(problem, slots=slots, area_share=fill * problem.area_share)
-
-
 def _by_group(
     problem: PartitionProblem, edges: tuple[int, ...], fill: float, seed: int, limit: float
 ) -> tuple[Integers | None, tuple[int, ...], float]:
     """Assign modules to what the edges join as well as the limit allows; return the groups of slots and the work."""
     smaller, group = contracted(problem, edges)
-    smaller = _with_share_of_limits(smaller, fill)
+    slots = tuple(
+        replace(slot, limit=Resources(*(int(fill * amount) for amount in slot.limit.as_tuple())))
+        for slot in smaller.slots
+    )
+    smaller = replace(smaller, slots=slots, area_share=fill * smaller.area_share)
     arrays = arrays_of(smaller)
     if not arrays.takes.any(axis=1).all():
         return None, group, 0.0

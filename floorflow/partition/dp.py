@@ -47,7 +47,9 @@ def linear_orders(problem: PartitionProblem) -> list[LinearOrder]:
 
     A tree that is itself a path is visited from either end; else from the input's end, filled forwards and backwards.
     """
-    adjacent = _neighbours(problem)
+    adjacent: list[dict[int, int]] = [{} for _ in problem.slots]
+    for index, edge in enumerate(problem.edges):
+        adjacent[edge.a][edge.b] = adjacent[edge.b][edge.a] = index
     leaves = [slot for slot, edges in enumerate(adjacent) if len(edges) <= 1]
     if len(problem.slots) == 1:
         return [_order(problem, adjacent, 0, 0, reverse=False)]
@@ -63,14 +65,6 @@ def linear_orders(problem: PartitionProblem) -> list[LinearOrder]:
     if len(leaves) == 2:
         orders = [order for order in orders if not order.reverse]
     return orders[:_MAX_ORDERS]
-
-
-def _neighbours(problem: PartitionProblem) -> list[dict[int, int]]:
-    """For each slot, the slots next to it and the edge to each."""
-    adjacent: list[dict[int, int]] = [{} for _ in problem.slots]
-    for index, edge in enumerate(problem.edges):
-        adjacent[edge.a][edge.b] = adjacent[edge.b][edge.a] = index
-    return adjacent
 
 
 def _path(adjacent: list[dict[int, int]], start: int, end: int) -> list[int]:

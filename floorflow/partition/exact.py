@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any, Literal
+from typing import Literal
 
 from ortools.sat.python import cp_model
 
@@ -66,14 +66,11 @@ def solve(
     """
     model = build_model(problem, arrays)
     for cut in cuts:
-        _at_least(model, model.cost_over(cut.edges), cut.least)
+        amount = model.cost_over(cut.edges)
+        if not isinstance(amount, int):  # what is constant keeps the bound by itself
+            model.cp.add(amount >= cut.least)
     model.cp.minimize(model.cost)
     return run_solver(model, start, seed, limit)
-
-
-def _at_least(model: Model, amount: Any, least: int) -> None:
-    if not isinstance(amount, int):  # what is constant keeps the bound by itself
-        model.cp.add(amount >= least)
 
 
 def run_solver(model: Model, start: Integers | None, seed: int, limit: float) -> SolverAnswer:

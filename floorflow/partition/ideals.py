@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from floorflow.partition.arrays import Floats, Integers, ProblemArrays
+from floorflow.partition.arrays import Integers, ProblemArrays
 
 MAX_IDEALS = 1500
 """Pairs of ideals are looked at, so time and memory grow with the square: this many take about 0.2 s."""
@@ -50,16 +50,13 @@ def _grow(level: dict[int, int], after: list[list[int]], before: list[int]) -> d
 
 def _best(level: dict[int, int], arrays: ProblemArrays, keep: int) -> dict[int, int]:
     sets = sorted(level)
-    cuts = _cut_wires(_unpacked(sets, len(arrays.names)), arrays)
-    order = sorted(range(len(sets)), key=lambda i: (cuts[i], sets[i]))[:keep]
-    return {sets[i]: level[sets[i]] for i in sorted(order)}
-
-
-def _cut_wires(members: Integers, arrays: ProblemArrays) -> Floats:
-    """(N,) wires between the modules inside and outside of each set (N, M), the host's left out."""
+    # (N,) wires between the modules inside and outside of each set (N, M), the host's left out.
+    members = _unpacked(sets, len(arrays.names))
     inner = (arrays.source < len(arrays.names)) & (arrays.target < len(arrays.names))
     source, target = members[:, arrays.source[inner]], members[:, arrays.target[inner]]
-    return np.asarray((source != target) @ arrays.wires[inner].astype(float))
+    cuts = np.asarray((source != target) @ arrays.wires[inner].astype(float))
+    order = sorted(range(len(sets)), key=lambda i: (cuts[i], sets[i]))[:keep]
+    return {sets[i]: level[sets[i]] for i in sorted(order)}
 
 
 def _unpacked(sets: list[int], count: int) -> Integers:

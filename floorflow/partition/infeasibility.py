@@ -230,19 +230,15 @@ def least_excess(
     if start is not None and is_legal(arrays, start):
         return LeastExcess(start)
     over: list[cp_model.LinearExprT] = []
-    largest = _largest_use(arrays)
+    # No assignment's use of anything is above this.
+    registers = int(arrays.wires.sum()) * int(1 + arrays.registers.sum())
+    largest = int(arrays.demand.sum() + arrays.cells.sum() + arrays.carried.sum()) + registers
     model = build_model(problem, arrays, soften=lambda cp, most: _overuse(cp, most, largest, over))
     model.cp.minimize(sum(over))
     outcome = run_solver(model, start, seed, limit)
     found = [assignment for assignment in (start, outcome.assignment) if assignment is not None]
     best = min(found, key=MoveEvaluator(arrays).key, default=None)
     return LeastExcess(best, outcome.status == "infeasible" or outcome.bound > 0, outcome.work)
-
-
-def _largest_use(arrays: ProblemArrays) -> int:
-    """Return an amount that no assignment's use of anything is above."""
-    registers = int(arrays.wires.sum()) * int(1 + arrays.registers.sum())
-    return int(arrays.demand.sum() + arrays.cells.sum() + arrays.carried.sum()) + registers
 
 
 def _overuse(cp: cp_model.CpModel, most: int, largest: int, over: list[cp_model.LinearExprT]) -> cp_model.LinearExprT:

@@ -302,7 +302,6 @@ def _limit(model: Model, problem: PartitionProblem, soften: Soften | None) -> No
 
 
 def _keep_order(model: Model, soften: Soften | None) -> None:
-    """Add the constraints order."""
     arrays, count = model.arrays, len(model.arrays.names)
 
     def late(end: int, fpga: int) -> Any:

@@ -88,16 +88,8 @@ LOOKED_AT = 60
 """Kinds of windows, the most promising, of which all places are looked up."""
 
 
-@dataclass(frozen=True, eq=False)
-class Windows:
-    """Rectangles that are alike: all that there are in the slots of a group, by slot, (n, 4) each."""
-
-    in_slot: dict[str, IntArray]
-
-    @property
-    def area(self) -> int:
-        """Columns times rows of each."""
-        return int(area_of(next(iter(self.in_slot.values())))[0])
+Windows = Mapping[str, IntArray]
+"""Rectangles that are alike: all that there are in the slots of a group, by slot, (n, 4) each."""
 
 
 def windows_of(problem: PlacementProblem, group: Sequence[str], near: Mapping[str, Region], most: int) -> list[Windows]:
@@ -117,7 +109,7 @@ def windows_of(problem: PlacementProblem, group: Sequence[str], near: Mapping[st
     for rects in ranked[:LOOKED_AT]:
         every = {name: _places(problem, name, rects[0]) for name in slots}
         if all(_apart(every[name]) >= count for name, count in slots.items()):
-            found.append(Windows(every))
+            found.append(every)
             if len(found) == most:
                 break
     return found
@@ -242,7 +234,7 @@ class _Alike:
         candidates = list(self.own)
         for group, windows in chosen.items():
             for module in map(self.problem.index_of.__getitem__, group):
-                rects = windows.in_slot[self.problem.modules[module].slot]
+                rects = windows[self.problem.modules[module].slot]
                 candidates[module] = CandidateRectangles.of(rects, self.own[module].raster)
         return SearchSpace(tuple(candidates), self.nets, may_overlap(self.problem))
 

@@ -204,12 +204,10 @@ class _Module:
         return self.literals[side, value]
 
     def less(self, side: str, value: int) -> Literal | bool:
-        """Return the literal that a side or size is less."""
         literal = self.at_least(side, value)
         return not literal if isinstance(literal, bool) else literal.negated()
 
     def require(self, *some: Literal | bool) -> None:
-        """Add that one of some literals holds."""
         if not any(literal is True for literal in some):
             home = [self.stays] if self.exempt and self.stays is not None else []
             self.model.add_bool_or([*(literal for literal in some if not isinstance(literal, bool)), *home])

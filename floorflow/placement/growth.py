@@ -127,7 +127,6 @@ class Floor:
         return slice(max(rect.left - left, 0), max(min(rect.right + 1 - left, self.region.columns), 0))
 
     def _rows(self, rect: Rect) -> slice:
-        """Return the row steps that a rectangle meets."""
         first = (rect.bottom - self.bottom) // self.step
         return slice(max(first, 0), max(min((rect.top - self.bottom) // self.step + 1, len(self.taken)), 0))
 
@@ -337,7 +336,6 @@ class _Turn:
         self.share = shares.get(self.resource, -inf)
 
     def held(self, rect: Rect) -> int:
-        """Return what a rectangle holds of the resource."""
         return self.floor.supply(rect).as_dict()[self.resource]
 
     def steps(self, rect: Rect, max_aspect: float | None) -> Iterator[Rect]:

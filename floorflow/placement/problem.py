@@ -226,11 +226,6 @@ class PlacementFailure:
         return self.refusal.place
 
     @property
-    def modules(self) -> tuple[str, ...]:
-        """The modules that found none."""
-        return self.refusal.names
-
-    @property
     def proven(self) -> bool:
         """Whether no placement exists."""
         return self.refusal.proven

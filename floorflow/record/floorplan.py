@@ -204,7 +204,6 @@ class FpgaPorts:
         return found
 
     def _crossing(self, part: Part, lower: str) -> Iterator[BoundaryCrossing]:
-        """Yield the streams that cross the boundary above a slot."""
         candidate = part.candidate
         ends = modules_between(candidate.modules, candidate.channels)
         for channel in candidate.channels:

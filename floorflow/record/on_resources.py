@@ -142,7 +142,6 @@ def _partition(found: OnResources, part: FinishedPartition, *, first: bool) -> P
 
 
 def _bits(streams: Iterable[Stream]) -> int:
-    """Return the bits of a frame on all of these streams."""
     return sum(stream.elements * stream.element_bits for stream in streams)
 
 

@@ -75,7 +75,9 @@ class Cuts:
         most_tried: int | None = None,
     ) -> None:
         self.segments, self.table = segments, table
-        self.spaces = _shared(spaces)
+        first: dict[object, Space] = {}
+        keys = [(s.budget, s.silicon, frozenset(s.places)) for s in spaces]
+        self.spaces = tuple(first.setdefault(key, space) for key, space in zip(keys, spaces, strict=True))
         self.count = len(segments.order)
         self._allowed = passes
         self.hops = None if hops is None or not hops.forbid else hops
@@ -270,10 +272,3 @@ class _At:
 def _parts(ends: Sequence[int]) -> tuple[Ends | None, ...]:
     """Return what each space takes by where it ends."""
     return tuple((a, b - 1) if b > a else None for a, b in zip([0, *ends[:-1]], ends, strict=True))
-
-
-def _shared(spaces: Sequence[Space]) -> tuple[Space, ...]:
-    """Return the spaces with the first of those that are alike in place of the others."""
-    first: dict[object, Space] = {}
-    keys = [(s.budget, s.silicon, frozenset(s.places)) for s in spaces]
-    return tuple(first.setdefault(key, space) for key, space in zip(keys, spaces, strict=True))

@@ -87,7 +87,6 @@ def _branch_by_branch(graph: nx.DiGraph, merit: Callable[[int], int]) -> Iterato
 
 
 def _graph(dataflow: Dataflow, parts: Parts) -> nx.DiGraph:
-    """Return which part feeds which."""
     home = {name: part for part, names in enumerate(parts) for name in names}
     graph = nx.DiGraph()
     graph.add_nodes_from(range(len(parts)))

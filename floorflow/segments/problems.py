@@ -111,7 +111,9 @@ class Segments:
         self._by_engines: dict[int, Segment] = {}
         self._by_position: dict[tuple[int, int], Segment] = {}
         self._fitting: dict[tuple[int, Places], tuple[object, OptionGroup]] = {}
-        self._require_order()
+        if sorted(chain.from_iterable(self.order)) != sorted(self._bits):
+            hint = "Name every engine in one part of the order."
+            raise InputError(f"the order of '{self.dataflow.name}' does not have each of its engines once", hint)
 
     @property
     def whole(self) -> Segment:
@@ -159,7 +161,6 @@ class Segments:
         return group if rows is group.rows else OptionGroup(group.engines, rows)
 
     def _mask(self, engines: Collection[str]) -> int:
-        """Return a bit for each engine that the network has."""
         mask = 0
         for name in engines:
             mask |= self._bits.get(name, 0)
@@ -175,8 +176,3 @@ class Segments:
                 )
             if members & mask:
                 yield group
-
-    def _require_order(self) -> None:
-        if sorted(chain.from_iterable(self.order)) != sorted(self._bits):
-            hint = "Name every engine in one part of the order."
-            raise InputError(f"the order of '{self.dataflow.name}' does not have each of its engines once", hint)

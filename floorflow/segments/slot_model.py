@@ -94,7 +94,13 @@ class SlotModel:
         self.anywhere: list[list[Term]] = [[] for _ in range(5)]
         for group in groups:
             self._add_group(group)
-        self._add_limits()
+        for slot, limit in zip(self.in_slot, self.limits.tolist(), strict=True):
+            for terms, most in zip(slot, limit, strict=True):
+                self.model.add(_sum(terms) <= most)
+        for resource, terms in enumerate(self.anywhere):
+            if terms:
+                everything = [term for slot in self.in_slot for term in slot[resource]]
+                self.model.add(_sum(terms + everything) <= int(self.limits[:, resource].sum()))
 
     def solve(self, work: float, crossings: Crossings | None, unit_of: Mapping[str, int]) -> SlotModelAnswer:
         """Look for a solution; with ``crossings`` go on from it to a nearer one with what is left of the work."""
@@ -153,16 +159,6 @@ class SlotModel:
                 self.model.add(cp_model.LinearExpr.sum(both) == self.inside[unit][slot])
                 _count(self.in_slot[slot], both, use[fit])
 
-    def _add_limits(self) -> None:
-        """Add the limits of all slots, and of the platform where something may lie anywhere."""
-        for slot, limit in zip(self.in_slot, self.limits.tolist(), strict=True):
-            for terms, most in zip(slot, limit, strict=True):
-                self.model.add(_sum(terms) <= most)
-        for resource, terms in enumerate(self.anywhere):
-            if terms:
-                everything = [term for slot in self.in_slot for term in slot[resource]]
-                self.model.add(_sum(terms + everything) <= int(self.limits[:, resource].sum()))
-
     def keep_near(self, hops: Hops, streams: Iterable[tuple[str, str]], unit_of: Mapping[str, int]) -> None:
         """Forbid streams between slots that they may not join."""
         for source, target in sorted({(unit_of.get(a, -1), unit_of.get(b, -1)) for a, b in streams}):
@@ -186,7 +182,6 @@ class SlotModel:
         return self.inside[unit] if unit >= 0 else at_host
 
     def _minimise(self, crossings: Crossings, unit_of: Mapping[str, int]) -> None:
-        """Make the crossings the objective."""
         weights: Counter[tuple[int, int]] = Counter()
         for source, target, weight in crossings.streams:
             weights[unit_of.get(source, -1), unit_of.get(target, -1)] += weight

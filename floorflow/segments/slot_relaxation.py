@@ -160,7 +160,6 @@ class SlotRelaxation:
         return None
 
     def _unit(self, group: int) -> int | None:
-        """Return the unit of a group that lies in one."""
         units = set(self.units_of[group])
         return units.pop() if len(units) == 1 else None
 

@@ -124,7 +124,6 @@ class _Known:
     """What folding said of the longest interval that it refused."""
 
     def learn(self, interval_cycles: int, answer: FoldingAnswer) -> None:
-        """Take note of what folding answered."""
         if isinstance(answer, FoldingInfeasible):
             self.refused = answer if interval_cycles > self.too_short else self.refused
             self.too_short = max(self.too_short, interval_cycles)
@@ -149,12 +148,6 @@ class _Asked:
         self.known.too_short = self.intervals[after] - 1 if after < len(self.intervals) else inf
         if self.known.met < inf:
             self.known.met = self.intervals[bisect_right(self.intervals, self.known.met) - 1]
-
-    def probe(self, interval_cycles: int, *, quick: bool) -> None:
-        """Fold within an interval of which nothing is known."""
-        own = self.intervals[bisect_right(self.intervals, interval_cycles) - 1]
-        self.known.learn(own, self.oracle.quick(own) if quick else self.oracle(own))
-        self.round()
 
 
 class SpaceTable(SegmentTable[tuple[Segment, Space], ShortestInterval]):
@@ -265,7 +258,9 @@ class SpaceTable(SegmentTable[tuple[Segment, Space], ShortestInterval]):
     def _fold(self, asked: _Asked, interval_cycles: int, *, quick: bool) -> None:
         """Fold within an interval of which nothing is known, and remember at which prices it was decided."""
         self.times_folded += 1
-        asked.probe(interval_cycles, quick=quick)
+        own = asked.intervals[bisect_right(asked.intervals, interval_cycles) - 1]
+        asked.known.learn(own, asked.oracle.quick(own) if quick else asked.oracle(own))
+        asked.round()
         self._prices[asked.known.space.silicon] = asked.oracle.prices
         if asked.known.met > interval_cycles and asked.oracle.unit_costs is not None:
             self.unit_costs.append(asked.oracle.unit_costs)

@@ -58,13 +58,11 @@ def read_reports(folder: Path, backend: Backend, *, several: bool = False) -> Fo
 
 
 def _known(backend: Backend) -> str:
-    """Tell which reports are read."""
     kinds = ["report_utilization (-hierarchical as text or XML)", "report_power -hier all", *backend.own_reports]
     return f"it reads {', '.join(kinds[:-1])} and {kinds[-1]}"
 
 
 def _text(path: Path) -> str | None:
-    """Return the text of a file that may be a report."""
     if path.suffix.lower() not in {".xml", ".json", *_TEXTS} or path.stat().st_size > MOST_BYTES["report"]:
         return None
     return read_text(path, "report", _READABLE, replace=True)

@@ -83,18 +83,13 @@ def stream_wires(width_bits: int) -> int:
     return padded(width_bits) + SLL_HEADER_WIRES
 
 
-def slr_number(name: str) -> int | None:
-    """Read the number in ``SLR2``."""
-    match = re.fullmatch(r"SLR(0|[1-9][0-9]{0,2})", name)
-    return int(match.group(1)) if match else None
-
-
 def slots_of(plan: PlanRecord) -> dict[str, Slot]:
     """Return the slots by name; those without a readable SLR are left out."""
     slots: dict[str, Slot] = {}
     for number, fpga in enumerate(plan["platform"]["fpgas"]):
         for entry in fpga["slots"]:
-            slr = slr_number(entry["slr"])
+            match = re.fullmatch(r"SLR(0|[1-9][0-9]{0,2})", entry["slr"])
+            slr = int(match.group(1)) if match else None
             if slr is not None:
                 slots[entry["name"]] = Slot(entry["name"], fpga["name"], number, slr, entry)
     return slots

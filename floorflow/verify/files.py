@@ -153,7 +153,12 @@ class Folder:
         except (ValueError, RecursionError) as error:
             findings.add("file-corrupt", name, f"is not JSON: {error}")
             return None
-        return self._object(name, content, findings)
+        fault = _fault(content)
+        if fault:
+            findings.add("file-corrupt", name, fault)
+            return None
+        found: Record = content
+        return found
 
     def yaml(self, name: str, findings: Findings) -> Record | None:
         """Return a YAML mapping, or None after reporting why not."""
@@ -164,14 +169,6 @@ class Folder:
         if fault:
             findings.add("file-corrupt", name, fault)
         return content
-
-    def _object(self, name: str, content: Any, findings: Findings) -> Record | None:
-        fault = _fault(content)
-        if fault:
-            findings.add("file-corrupt", name, fault)
-            return None
-        found: Record = content
-        return found
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,14 @@ class Gutters:
         first, last = (next(row for row in rows if number in row.numbers) for number in numbers)
         gutter = self.by_link[link.name]
         path = link_path(*ends, (first, last), gap, gutter)
-        _draw_line(sheet, link, path)
+        # Arrow heads where it carries streams, dashed if it carries none.
+        if link.is_used:
+            sheet.line(*path, colour=LINK, width=2.4, z=8)
+        else:
+            sheet.line(*path, colour=QUIET, width=1.0, dashes=(4, 3), z=8)
+        for streams, (before, end) in zip(link.streams, (path[-2:], (path[1], path[0])), strict=True):
+            if streams:
+                sheet.arrow(before, end, head=9.0, colour=LINK, width=2.4, z=8)
         if gutter:
             (left, y), (right, _) = sorted(path[2:4])
             there, back = link.loads
@@ -88,14 +95,3 @@ def link_path(start: Box, end: Box, rows: tuple[Row, Row], gap: float, gutter: i
     if gutter:
         outer, lane, from_y, to_y = start.right + _BESIDE, end.left - _BESIDE, from_y - _LOWER, to_y - _LOWER
     return (start.right, from_y), (outer, from_y), (outer, gutter_y), (lane, gutter_y), (lane, to_y), (end.left, to_y)
-
-
-def _draw_line(sheet: Sheet, link: LinkView, path: Sequence[Point]) -> None:
-    """Draw a link along its path: arrow heads where it carries streams, dashed if it carries none."""
-    if link.is_used:
-        sheet.line(*path, colour=LINK, width=2.4, z=8)
-    else:
-        sheet.line(*path, colour=QUIET, width=1.0, dashes=(4, 3), z=8)
-    for streams, (before, end) in zip(link.streams, (path[-2:], (path[1], path[0])), strict=True):
-        if streams:
-            sheet.arrow(before, end, head=9.0, colour=LINK, width=2.4, z=8)

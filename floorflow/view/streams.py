@@ -137,7 +137,11 @@ def stream_line(
     clear = path[outside]
     long_enough = len(clear) > 1 and float(np.hypot(*(clear[-1] - clear[0]))) > 7.0
     shown = clear if long_enough else path
-    marks = _evenly(shown, stream.slices)
+    # Equal ways between the points and to the ends of the path.
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(shown, axis=0).T))])
+    wanted = along[-1] * np.arange(1, stream.slices + 1) / (stream.slices + 1)
+    pairs = zip(np.interp(wanted, along, shown[:, 0]), np.interp(wanted, along, shown[:, 1]), strict=True)
+    marks = tuple((float(x), float(y)) for x, y in pairs)
     return StreamLine(shown, stream.width_bits, reach, long_enough, scale, stops.slls, marks, longest=stream.longest)
 
 
@@ -152,14 +156,6 @@ def _by_way_of(ends: Mapping[str, Box], source: Box, target: Box, stops: Stops) 
         parts.append(_curve(a, b, 0.0) if number in straight else _past(ends, boxes[0], boxes[1], 0.0))
     path = np.vstack(parts)
     return np.asarray(path[np.append(True, np.hypot(*np.diff(path, axis=0).T) > _SAME)])
-
-
-def _evenly(path: Path, count: int) -> tuple[Point, ...]:
-    """Return so many points along a path, with equal ways between them and to its ends."""
-    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))])
-    wanted = along[-1] * np.arange(1, count + 1) / (count + 1)
-    pairs = zip(np.interp(wanted, along, path[:, 0]), np.interp(wanted, along, path[:, 1]), strict=True)
-    return tuple((float(x), float(y)) for x, y in pairs)
 
 
 def _past(ends: Mapping[str, Box], source: Box, target: Box, usual: float) -> Path:

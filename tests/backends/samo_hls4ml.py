@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from floorflow.backends.hls4ml.foldings import taken
 from floorflow.backends.layered.areas import divisors
-from floorflow.backends.layered.graph import NamedLayer, has_square_kernel, refuse_others
+from floorflow.backends.layered.graph import has_square_kernel, refuse_others
 from floorflow.network import Network, Operation
 
 KINDS = {
@@ -57,18 +57,17 @@ def options(layer: Layer) -> NDArray[np.float64]:
     return table
 
 
-def layers_of(network: Network) -> tuple[NamedLayer[Layer], ...]:
+def layers_of(network: Network) -> dict[str, Layer]:
     operations = [operation for operation in network.operations if operation.type != "quantise"]
     refuse_others(network, operations, _has_layer, "hls4ml", "")
-    return tuple(_named(network, operation) for operation in operations)
+    return {operation.name: _layer(network, operation) for operation in operations}
 
 
 def _has_layer(operation: Operation) -> bool:
     return operation.type in KINDS and operation.attributes.get("group", 1) == 1 and has_square_kernel(operation)
 
 
-def _named(network: Network, operation: Operation) -> NamedLayer[Layer]:
+def _layer(network: Network, operation: Operation) -> Layer:
     before, after = (network.tensor(ends[0]) for ends in (operation.inputs, operation.outputs))
     kernel = operation.integers("kernel")[0] if operation.type == "conv" else 1
-    layer = Layer(KINDS[operation.type], before.shape[1], after.shape[1], kernel, prod(before.shape[2:]))
-    return NamedLayer(operation.name, layer, before.elements, after.elements)
+    return Layer(KINDS[operation.type], before.shape[1], after.shape[1], kernel, prod(before.shape[2:]))

@@ -153,14 +153,13 @@ def test_tables_are_made_from_the_model_file(table: str) -> None:
     network, nodes = read(FOLDER / f"{CASES[table]}.onnx"), tables()[table]["nodes"]
     reader, model = (hls4ml, hls4ml) if table.startswith("hls") else (of_fpgaconvnet, fpgaconvnet)
     found = reader.layers_of(network)
-    assert [each.layer.op for each in found] == [node["op"] for node in nodes]
-    for each, node in zip(found, nodes, strict=True):
-        if table == "fcn_mobilenetv1" and each.name in OTHERWISE:
+    assert [layer.op for layer in found.values()] == [node["op"] for node in nodes]
+    for (name, layer), node in zip(found.items(), nodes, strict=True):
+        if table == "fcn_mobilenetv1" and name in OTHERWISE:
             continue
-        assert (each.words_in, each.words_out) == (node["size_in"], node["size_out"]), each.name
-        made, listed = model.options(each.layer), np.array(node["options"])
-        assert made.shape == listed.shape, each.name
-        assert np.abs(made - listed).max() <= 2e-6, each.name
+        made, listed = model.options(layer), np.array(node["options"])
+        assert made.shape == listed.shape, name
+        assert np.abs(made - listed).max() <= 2e-6, name
 
 
 @pytest.mark.parametrize("reader", [hls4ml, of_fpgaconvnet])

@@ -29,7 +29,7 @@ def random_front(draw: random.Random, name: str) -> tuple[EnginePoint, ...]:
             for n in range(draw.randint(1, 3))
         ]
         use = Resources(lut=100 + 10 * dsp, ff=0, bram18=draw.randint(1, 15), dsp=dsp)
-        points.append(EnginePoint(name, {"n": dsp}, tuple(parts), use, 0.001))
+        points.append(EnginePoint(name, {"n": dsp}, tuple(parts), use))
     return tuple(points)
 
 

@@ -172,7 +172,7 @@ def test_a_module_larger_than_its_slot_is_proven_infeasible():
     outcome = place(chain(BIG, shares(BIG, [1.1])))
     assert isinstance(outcome, PlacementFailure)
     assert outcome.proven
-    assert (outcome.slot, outcome.modules) == ("fpga0.SLR0", ("m0",))
+    assert (outcome.slot, outcome.refusal.names) == ("fpga0.SLR0", ("m0",))
     assert "LUT" in str(outcome)
 
 
@@ -188,7 +188,7 @@ def test_a_module_that_only_keep_outs_forbid_is_proven_infeasible_beside_another
     outcome = place(chain(BIG, shares(BIG, [0.4, 0.01]), keep_outs=walls))
     assert isinstance(outcome, PlacementFailure)
     assert outcome.proven
-    assert outcome.modules == ("m0",)
+    assert outcome.refusal.names == ("m0",)
     assert "m0" in str(outcome)
 
 

@@ -272,8 +272,7 @@ class Pipeline:
     def point(self, network: str, layers: tuple[ConvLayer, ...]) -> EnginePoint:
         """Return the engine as a point of the design space."""
         folding = {"N_PE": self.n_pe, "N_op": self.n_op, "banks": self.banks}
-        work = sum(layer.operations for layer in layers) / 1e9
-        return EnginePoint(network, folding, self.subgraphs(layers), self.resources(layers), work)
+        return EnginePoint(network, folding, self.subgraphs(layers), self.resources(layers))
 
 
 def _map_bytes(layer: ConvLayer, maps: int, *, is_first: bool, is_last: bool) -> float:

@@ -180,11 +180,6 @@ def _fifo_config(one: NetworkInPhase) -> dict[str, Any] | None:
     return fifo_config(list(one.id_of.values()), one.phase.channels, folding_config(one), options.finn)
 
 
-def floorplans(plan: Plan, phase: int) -> dict[str, Places]:
-    """Return the places of every network's nodes in a phase, by FINN's names as foreseen, FIFOs and all."""
-    return {one.network.name: foreseen(one).floorplan for one in networks_in(plan, phase)}
-
-
 _KERNELS = ("", "kernel_partitions", "intermediate_models/kernel_partitions")
 """Where FINN keeps the kernels, below the folder that a user may give."""
 _WHOLE = (

@@ -124,22 +124,18 @@ class _Graph:
         self.engines = {str(engine["id"]): _node(engine) for engine in data["engines"]}
         self.order = list(self.engines.values())
         for stream in self.streams:
-            self._join(stream)
+            for end, attribute in (("source", "outputs"), ("target", "inputs")):
+                if stream[end] is None:
+                    continue
+                tensors = getattr(self.engines[stream[end]], attribute)
+                port = int(stream[f"{end}_port"])
+                tensors += [""] * (port + 1 - len(tensors))
+                tensors[port] = str(stream["name"])
         for node in self.order:
             node.positions = list(range(len(node.inputs)))
         self.sort()
 
-    def _join(self, stream: Mapping[str, Any]) -> None:
-        for end, attribute in (("source", "outputs"), ("target", "inputs")):
-            if stream[end] is None:
-                continue
-            tensors = getattr(self.engines[stream[end]], attribute)
-            port = int(stream[f"{end}_port"])
-            tensors += [""] * (port + 1 - len(tensors))
-            tensors[port] = str(stream["name"])
-
     def insert_converters(self) -> None:
-        """Put a converter on every stream that has one."""
         for stream in self.streams:
             if stream["converter"] is not None:
                 widths = {"inWidth": stream["source_width"], "outWidth": stream["target_width"]}

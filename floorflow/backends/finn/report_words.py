@@ -47,12 +47,6 @@ def faster_by_hand(engines: Sequence[EngineEntry]) -> str:
     return f"a smaller feature map than {some(sorted(set(sizes)))}" if all(sizes) else ""
 
 
-def _run(plan: Plan, phase: int, folder: Path) -> str:
-    """Return how the built design is run, nothing where the script does not run it."""
-    each = networks_in(plan, phase)[: None if plan.replicas is None else 1]
-    return f"; {folder / 'host/run.py'} --dry-run says how it is run" if all(map(runs, each)) else ""
-
-
 def next_step(plan: Plan, phase: int, folder: Path) -> str:
     """Return how FINN builds each network in a phase, whose files lie in ``folder``."""
     plus = isinstance(plan.options.backend_options, FinnOptions) and plan.options.backend_options.finn == "plus"
@@ -62,7 +56,8 @@ def next_step(plan: Plan, phase: int, folder: Path) -> str:
     one = networks_in(plan, phase)[0]
     names = ", ".join(str(file / ("build.yaml" if plus else "build.py")) for file in files)
     tool = "FINN+" if plus else "FINN"
-    run = _run(plan, phase, folder)
+    each = networks_in(plan, phase)[: None if plan.replicas is None else 1]
+    run = f"; {folder / 'host/run.py'} --dry-run says how it is run" if all(map(runs, each)) else ""
     if plan.options.backend_options.stitches:
         tops = ", ".join(str(folder / fpga.name / "top/assemble.tcl") for fpga in plan.platform.fpgas)
         return f"{tool}: {names} packages the modules; {folder / 'ooc'}/*/run.tcl implement, {tops} stitch them"

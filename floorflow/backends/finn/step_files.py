@@ -533,7 +533,9 @@ def _vitis_files(
     made = {f"{folder}/relink.sh": _shipped("relink.sh")}
     if with_slices:
         made["vivado/floorflow_crossings.tcl"] = _shipped("floorflow_crossings.tcl")
-        made["vitis/crossings.tcl"] = _crossings_script(crossings(data))
+        found = crossings(data)
+        rows = [f"    {{SLR{source} SLR{target} {size} {{{name}}}}}\n" for source, target, size, name in found]
+        made["vitis/crossings.tcl"] = _CROSSINGS.format(rows="".join(rows))
         config += _OVERLAY
     return made | {f"{folder}/floorflow.cfg": config}
 
@@ -598,11 +600,6 @@ def crossings(data: Mapping[str, Any]) -> list[Crossed]:
         if source != target:
             found.append((source, target, -(-bits // 8), str(stream["name"])))
     return sorted(found)
-
-
-def _crossings_script(found: Sequence[Crossed]) -> str:
-    rows = [f"    {{SLR{source} SLR{target} {size} {{{name}}}}}\n" for source, target, size, name in found]
-    return _CROSSINGS.format(rows="".join(rows))
 
 
 def _memory_lines(data: Mapping[str, Any]) -> list[str]:

@@ -15,7 +15,6 @@ from typing import Any
 from floorflow.backends.fpgaconvnet.layers import BITS, KINDS, WITH_WEIGHTS, Layer
 from floorflow.backends.layered.graph import (
     LayerSource,
-    NamedLayer,
     Wires,
     check_read,
     has_square_kernel,
@@ -43,8 +42,8 @@ ON_HOST = frozenset({"clip", "function", "mean", "softmax", "top_k"})
 """What has no layer, and is the host's behind the last one."""
 
 
-def layers_of(network: Network) -> tuple[NamedLayer[Layer], ...]:
-    """Return the layers of a network.
+def layers_of(network: Network) -> dict[str, Layer]:
+    """Return the layers of a network by the names of their operations.
 
     Raises InputError if operations have no layer; all of them are named.
     """
@@ -52,7 +51,7 @@ def layers_of(network: Network) -> tuple[NamedLayer[Layer], ...]:
     hint = "fpgaConvNet's layers are read from conv and pools (square), fully_connected and relu"
     refuse_others(network, operations, lambda operation: _has_layer(network, operation), "fpgaConvNet", hint)
     source = {operation.outputs[0]: operation for operation in network.operations}
-    return tuple(_named(network, operation, source) for operation in operations)
+    return {operation.name: _layer(network, operation, source) for operation in operations}
 
 
 def _has_layer(network: Network, operation: Operation) -> bool:
@@ -61,7 +60,7 @@ def _has_layer(network: Network, operation: Operation) -> bool:
     return operation.type in _KINDS and has_square_kernel(operation) and one_vector
 
 
-def _named(network: Network, operation: Operation, source: Mapping[str, Operation]) -> NamedLayer[Layer]:
+def _layer(network: Network, operation: Operation, source: Mapping[str, Operation]) -> Layer:
     shape, after = _map_before(network, operation, source), _map(network.tensor(operation.outputs[0]).shape)
     window: dict[str, Any] = {}
     if "kernel" in operation.attributes:
@@ -70,9 +69,7 @@ def _named(network: Network, operation: Operation, source: Mapping[str, Operatio
     if operation.type == "conv":
         window["groups"] = operation.integer("group")
     has_bias = bool(operation.attributes.get("bias", 1))
-    layer = Layer(_KINDS[operation.type], shape[0], after[0], *shape[1:], *after[1:], has_bias=has_bias, **window)
-    words = [network.tensor(name).elements for name in (operation.inputs[0], operation.outputs[0])]
-    return NamedLayer(operation.name, layer, *words)
+    return Layer(_KINDS[operation.type], shape[0], after[0], *shape[1:], *after[1:], has_bias=has_bias, **window)
 
 
 def _map(shape: tuple[int, ...]) -> tuple[int, int, int]:
@@ -95,7 +92,7 @@ def lowered(source: LayerSource) -> Dataflow:
     """
     check_read(source.network)
     network = _sixteen_bits(without_host_tail(source.network, ON_HOST, NO_HARDWARE))
-    layers = {each.name: each for each in layers_of(network)}
+    layers = layers_of(network)
     wires, names = Wires.of(network, NO_HARDWARE, BITS), plain_names([*layers], reserved=())
     operations = {operation.name: operation for operation in network.operations}
     engines = {name: _engine(names[name], operations[name], each) for name, each in layers.items()}
@@ -110,8 +107,7 @@ def _sixteen_bits(network: Network) -> Network:
     return replace(network, tensors=tensors, notes=(*kept, note))
 
 
-def _engine(name: str, operation: Operation, named: NamedLayer[Layer]) -> Engine:
-    layer = named.layer
+def _engine(name: str, operation: Operation, layer: Layer) -> Engine:
     attributes = attributes_of(layer)
     if layer.op == "EltWiseLayer":
         attributes["ports_in"] = len(operation.inputs)

@@ -229,7 +229,6 @@ def _rows_and_columns(sizes: tuple[int, ...]) -> tuple[int, int]:
 
 
 def _summed(sizes: Mapping[str, AttributeValue], kind: str) -> int:
-    """Return the products of a sum."""
     if kind == "Dense":
         return int(sizes["n_in"])  # type: ignore[arg-type]
     channels = 1 if kind in DEPTHWISE else int(sizes["n_chan"])  # type: ignore[arg-type]

@@ -12,7 +12,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Generic, TypeVar
 
 from floorflow.dataflow.model import HOST_PREFIX, Dataflow, Engine, Stream
 from floorflow.errors import InputError, some
@@ -79,19 +78,8 @@ def _own_spelling(note: str) -> str:
     return note
 
 
-Layer = TypeVar("Layer")
 _IMAGE = 2
 """Dimensions of an image: these tools' layers of sequences, and of volumes, are others."""
-
-
-@dataclass(frozen=True)
-class NamedLayer(Generic[Layer]):
-    """A layer by its operation's name, and the words of its feature maps."""
-
-    name: str
-    layer: Layer
-    words_in: int
-    words_out: int
 
 
 def refuse_others(

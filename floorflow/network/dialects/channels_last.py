@@ -143,7 +143,6 @@ class _Turning:
         return self.reshaped(f"{label} behind", moved, output, target.turned(sizes))
 
     def reshaped(self, node_name: str, name: str, output: str, shape: Shape) -> str:
-        """Add a Reshape to a constant shape."""
         target = self.rewriting.integers(f"{output} shape", shape)
         return self.rewriting.add(node_name, "Reshape", [name, target], output)
 
@@ -255,7 +254,6 @@ def _reduce(turning: _Turning, node: Node) -> None:
 
 
 def _along(turning: _Turning, node: Node, default: int) -> None:
-    """Turn the axis that a node works along."""
     layout = turning.layout(node.outputs[0])
     axis = layout.axes[node.integer("axis", default) % len(layout.axes)]
     turning.rewriting.changed(node, axis=axis)

@@ -59,7 +59,6 @@ class _Floats:
     quantised: dict[str, str] = field(default_factory=dict)
 
     def data(self, node: Node) -> list[str]:
-        """Return the inputs that depend on the data."""
         return [name for name in node.inputs if name and name not in self.facts.constants]
 
 

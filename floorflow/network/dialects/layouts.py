@@ -254,7 +254,6 @@ def _moved(layout: Layout, paired: list[tuple[int, int]], rank: int) -> Layout |
 
 
 def _named_axes(facts: Facts, node: Node, rank: int) -> frozenset[int]:
-    """Return the axes that a Squeeze or Unsqueeze names."""
     axes = node.integers("axes") or constant_integers(facts, node, 1)
     return frozenset(axis % rank for axis in axes) if node.op_type.endswith("queeze") else frozenset()
 

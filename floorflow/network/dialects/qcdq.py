@@ -37,7 +37,6 @@ class _Graph:
         return self.facts.source
 
     def quantises(self, name: str) -> Node | None:
-        """Return the QuantizeLinear that makes a tensor."""
         node = self.makers.get(name)
         return node if node and _is(node, "QuantizeLinear") else None
 

@@ -198,7 +198,6 @@ class Walk:
         return self._cost_change(group, slot), excess, loads
 
     def _cost_change(self, group: int, slot: int) -> float:
-        """Return what a move adds to the cost."""
         annealer, slots, cost = self.annealer, self.slots, 0.0
         left, near = slots[group], annealer.neighbours[group]
         there, here = annealer.distance[slot], annealer.distance[left]

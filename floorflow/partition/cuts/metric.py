@@ -85,7 +85,15 @@ def slot_metric(graph: SlotGraph) -> SlotMetric:
     straight = np.zeros((graph.slots, graph.slots), dtype=np.int64)
     for cost, table in zip(costs, passes, strict=True):
         straight += cost * table
-    cuts = _cuts(graph, np.minimum(straight, straight.T))
+    distance = np.minimum(straight, straight.T)
+    joined = nx.Graph((edge.a, edge.b) for edge in graph.edges)
+    cuts = []
+    for part in sorted(sorted(part) for part in nx.biconnected_components(joined)):
+        hanging = _hanging(joined, part)
+        weights = _weights(distance[np.ix_(part, part)])
+        for side, weight in weights:
+            beyond = frozenset(slot for position in side for slot in hanging[position])
+            cuts.append(Cut(beyond if 0 not in beyond else frozenset(range(graph.slots)) - beyond, weight))
     prices = [(cut.weight, cut.table(graph.slots)) for cut in cuts]
     prices += _levels(_unexplained(straight, cuts))
     # Two boundaries of one FPGA on the way cost a wire one more: b of them b (b + 1) / 2.
@@ -102,19 +110,6 @@ def _both_ways(graph: SlotGraph) -> tuple[list[Table], list[Table]]:
             for k, there in graph.route(source, target):
                 (forth if there else back)[k][source, target] = True
     return forth, back
-
-
-def _cuts(graph: SlotGraph, distance: Distance) -> list[Cut]:
-    """Return cuts whose weights add up to the distance (S, S) or less, part by part."""
-    joined = nx.Graph((edge.a, edge.b) for edge in graph.edges)
-    cuts = []
-    for part in sorted(sorted(part) for part in nx.biconnected_components(joined)):
-        hanging = _hanging(joined, part)
-        weights = _weights(distance[np.ix_(part, part)])
-        for side, weight in weights:
-            beyond = frozenset(slot for position in side for slot in hanging[position])
-            cuts.append(Cut(beyond if 0 not in beyond else frozenset(range(graph.slots)) - beyond, weight))
-    return cuts
 
 
 def _hanging(joined: nx.Graph, part: Sequence[int]) -> list[Slots]:

@@ -135,7 +135,6 @@ class CutSearch:
         self.bound = max(self.bound, self.arrays.whole_steps(total))
 
     def _look_for_any(self) -> None:
-        """Look for any legal assignment."""
         if choices(self.arrays.takes) > _ANY:
             return
         answer = solve_cuts(self.arrays, self.work, any_legal=True)

@@ -121,7 +121,13 @@ def _solved(
         method = "cuts"
     if problem.is_plain or method == "cuts":
         return METHODS[method](problem, limits, seed, start)
-    return _on_shortest_routes(problem, METHODS[method](plain_tree(problem), limits, seed, start))
+    answer = METHODS[method](plain_tree(problem), limits, seed, start)
+    if isinstance(answer, PartitionFailure):
+        return replace(answer, refusals=(Refusal("tree of links"), *unproven(answer.refusals)))
+    if not problem.is_legal(answer.slot_of):
+        return PartitionFailure((Refusal("shortest routes"),))
+    stats = SolveStats(f"{answer.stats.method} on a tree of the links", "feasible", float(problem.cost(answer.slot_of)))
+    return replace(answer, stats=stats)
 
 
 def _of_groups(problem: PartitionProblem, answer: PartitionAnswer) -> PartitionAnswer:
@@ -134,12 +140,3 @@ def _of_groups(problem: PartitionProblem, answer: PartitionAnswer) -> PartitionA
     if isinstance(answer, PartitionSolution):
         return replace(answer, slot_of=each(answer.slot_of))
     return replace(answer, closest=None if answer.closest is None else each(answer.closest))
-
-
-def _on_shortest_routes(problem: PartitionProblem, answer: PartitionAnswer) -> PartitionAnswer:
-    if isinstance(answer, PartitionFailure):
-        return replace(answer, refusals=(Refusal("tree of links"), *unproven(answer.refusals)))
-    if not problem.is_legal(answer.slot_of):
-        return PartitionFailure((Refusal("shortest routes"),))
-    stats = SolveStats(f"{answer.stats.method} on a tree of the links", "feasible", float(problem.cost(answer.slot_of)))
-    return replace(answer, stats=stats)

@@ -188,7 +188,6 @@ def _solve_by_cuts(problem: PartitionProblem, best: Best, seed: int, limits: Lim
 
 
 def _improve(problem: PartitionProblem, best: Best, seed: int, work: float) -> None:
-    """Search around the best assignment."""
     if best.assignment is not None and not best.proven:
         improved = window_lns(problem, best.arrays, fm_refine(best.arrays, best.assignment), seed, work)
         best.offer(improved, f"{best.origin}+local search")

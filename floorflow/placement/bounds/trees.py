@@ -300,7 +300,11 @@ class _Tree:
         wires, places = self.forest[module], self.places
         children = sorted((other for other in wires if other != parent), key=lambda each: -wires[each])
         crowded = children[:1] if parent >= 0 else []
-        base = self._to_pins(module)
+        # For each place, the bits times twice the distance of its wires to pins.
+        base = np.zeros(len(self.places[module]))
+        for pin in np.flatnonzero(self.nets.pin_bits[module]).tolist():
+            x2, y2 = self.nets.pins[pin].tolist()
+            base += int(self.nets.pin_bits[module, pin]) * self.places[module].twice_distances(x2, y2)
         for child in children[len(crowded) :]:
             found = _hanging(branches.pop(child), places[child], places[module], wires[child])
             base = base + np.minimum.reduce(found.near)
@@ -312,14 +316,6 @@ class _Tree:
             branches.pop(child), places[child], places[module], wires[child], beyond=beyond, level_bits=level_bits
         )
         return _joined(base, found, (places[child], places[parent]), (wires[child], wires[parent]))
-
-    def _to_pins(self, module: int) -> Floats:
-        """Return, for each place of a module, the bits times twice the distance of its wires to pins."""
-        length = np.zeros(len(self.places[module]))
-        for pin in np.flatnonzero(self.nets.pin_bits[module]).tolist():
-            x2, y2 = self.nets.pins[pin].tolist()
-            length += int(self.nets.pin_bits[module, pin]) * self.places[module].twice_distances(x2, y2)
-        return length
 
 
 def _sizes(places: Places) -> tuple[int, int]:

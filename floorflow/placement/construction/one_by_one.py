@@ -64,7 +64,6 @@ class _Pass:
     congestion: float = 0.0
 
     def run(self) -> OneByOne | None:
-        """Place all modules."""
         space, module, back = self.space, 0, 0
         occupied = Occupied.by(space, Layout.empty(space.count))
         refused: list[set[int]] = [set() for _ in range(space.count)]

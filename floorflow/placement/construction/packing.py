@@ -122,14 +122,11 @@ class _Floor:
         low_x, high_x = left - self.left + 1, right - self.left + 2
         cells[max(low_y, 0) : max(high_y, 0), max(low_x, 0) : max(high_x, 0)] = value
 
-    def _inside(self, rects: IntArray) -> IntArray:
-        """Return, (4, n), first column and row of rectangles, and those after their last, border counted."""
-        x, y = rects[:, [LEFT, RIGHT]] - self.left + 1, (rects[:, [BOTTOM, TOP]] - self.bottom) // self.step + 1
-        return np.stack((x[:, 0], y[:, 0], x[:, 1] + 1, y[:, 1] + 1))
-
     def corners(self, rects: IntArray) -> IntArray:
         """Return, (4, 3, n), where running sums are looked up: of rectangles, these a column wider, a row higher."""
-        left, bottom, right, top = self._inside(rects)
+        # First column and row of rectangles, and those after their last, border counted.
+        x, y = rects[:, [LEFT, RIGHT]] - self.left + 1, (rects[:, [BOTTOM, TOP]] - self.bottom) // self.step + 1
+        left, bottom, right, top = np.stack((x[:, 0], y[:, 0], x[:, 1] + 1, y[:, 1] + 1))
         wide, high, width = np.array([[0], [1], [0]]), np.array([[0], [0], [1]]), self.taken.shape[1] + 1
         low_x, low_y, high_x, high_y = left - wide, (bottom - high) * width, right + wide, (top + high) * width
         return np.stack((high_y + high_x, low_y + low_x, low_y + high_x, high_y + low_x))

@@ -150,7 +150,6 @@ class _Builder:
 
     @property
     def parts(self) -> list[Part]:
-        """The modules, part by part."""
         return [tuple(part) for part in parts_of(self.space.may_overlap)]
 
     def fullness(self, part: Part) -> float:
@@ -184,18 +183,14 @@ class _Builder:
                 return whole
             if self.levels[part[0]] + 1 == len(self.aspects):
                 return [*self._packed(part, start, self.limits.packing_rounds), *tried]
-            self._free(part)
+            candidates = list(self.space.candidates)
+            for module in part:
+                self.levels[module] += 1
+                legal = compact(self.rects[module], self.aspects[self.levels[module]])
+                candidates[module] = CandidateRectangles.of(legal, candidates[module].raster)
+            self.space = SearchSpace(tuple(candidates), self.space.nets, self.space.may_overlap)
             pairs = [(order, anchor) for order in self._orders(part) for anchor in self._anchors(order)]
             tried = [construct_greedily(self.space, order, anchor, start) for order, anchor in pairs]
-
-    def _free(self, part: Part) -> None:
-        """Free the aspects of a part's rectangles, by one level."""
-        candidates = list(self.space.candidates)
-        for module in part:
-            self.levels[module] += 1
-            legal = compact(self.rects[module], self.aspects[self.levels[module]])
-            candidates[module] = CandidateRectangles.of(legal, candidates[module].raster)
-        self.space = SearchSpace(tuple(candidates), self.space.nets, self.space.may_overlap)
 
     def _shelved(self, part: Part, start: Layout) -> Iterator[Layout]:
         regions = [self.problem.slot_of[slot].region for slot in self._slots(part)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -56,7 +56,12 @@ def target_of(build: Build, platform: str | None, boards: Mapping[str, str], fol
         return _of_board(build.board, "the build names the board")
     if build.part:
         return _of_part(build.part, f"the build names {build.board or 'the part'}")
-    in_path = _boards_in(folder, boards)
+    # Hyphens and case of both aside.
+    words = [part for name in folder.parts[-_NAMES_READ:] for part in re.split(r"[_. ]+", name.lower())]
+    parts = [part for word in words for part in (word.replace("-", ""), *word.split("-"))]
+    known = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in (*boards, *shipped("boards"))}
+    known |= {short.removeprefix("alveo"): name for short, name in known.items()}
+    in_path = sorted({known[part] for part in parts if part in known})
     if len(in_path) == 1:
         how = f"no file tells the part, the folder's name tells {in_path[0]}"
         return _of_board(in_path[0], how) if in_path[0] in shipped("boards") else _of_part(boards[in_path[0]], how)
@@ -68,15 +73,6 @@ def _die(part: str) -> str:
     """Return a part's name up to its package, which follows a hyphen only from UltraScale on."""
     found = _DIE.match(part.lower())
     return found[0] if found else part.lower()
-
-
-def _boards_in(folder: Path, boards: Mapping[str, str]) -> list[str]:
-    """Return the boards whose names are a word of the last names of a path, the hyphens and case of both aside."""
-    words = [part for name in folder.parts[-_NAMES_READ:] for part in re.split(r"[_. ]+", name.lower())]
-    parts = [part for word in words for part in (word.replace("-", ""), *word.split("-"))]
-    known = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in (*boards, *shipped("boards"))}
-    known |= {short.removeprefix("alveo"): name for short, name in known.items()}
-    return sorted({known[part] for part in parts if part in known})
 
 
 def _named(platform: str, boards: Mapping[str, str]) -> Target:
@@ -100,12 +96,8 @@ def _of_board(name: str, how: str) -> Target:
 def _of_part(part: str, how: str) -> Target:
     """Return a shipped board with that part, for what stands beside the network on it; else the part alone."""
     require_known_family(part)
-    boards = _boards_with(part)
+    paths = ((name, board_path(name)) for name in shipped("boards"))
+    boards = [name for name, path in paths if read_board(read_text(path), str(path)).part.lower() == part.lower()]
     if boards:
         return _of_board(boards[0], f"{how}; board {boards[0]} has the same part, and its shell is taken")
     return Target(part, part, technology_of(part), DEFAULT_CLOCK_MHZ, None, None, f"{how}; no board with it is known")
-
-
-def _boards_with(part: str) -> Sequence[str]:
-    paths = ((name, board_path(name)) for name in shipped("boards"))
-    return [name for name, path in paths if read_board(read_text(path), str(path)).part.lower() == part.lower()]

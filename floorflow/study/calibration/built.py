@@ -125,7 +125,6 @@ _ROWS = ("synthesis", "utilisation by hierarchy", "amounts")
 
 
 def _rows_file(build: Build) -> BuildFile | None:
-    """Return the file that the rows of the nodes are of."""
     return next((build.files[role] for role in _ROWS if role in build.files), None)
 
 

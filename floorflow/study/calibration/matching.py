@@ -102,13 +102,6 @@ def match(plan: Plan, reports: Iterable[Report], backend: Backend) -> Matches:
     for report in reports:
         matcher.take(report)
     rejected = list(instances.rejected)
-    rows = _rows(matcher, rejected)
-    streams = {kind: StreamRows(len(cells), total(cells.values())) for kind, cells in sorted(matcher.streams.items())}
-    return Matches(rows, tuple(rejected), tuple(matcher.unmatched), streams, matcher.designs)
-
-
-def _rows(matcher: _Matcher, rejected: list[RejectedMatch]) -> dict[str, dict[str, Measurement]]:
-    """Return the measurement of every claim that is sure; add the others to ``rejected``."""
     rows: dict[str, dict[str, Measurement]] = {}
     for engine, claimed in sorted(matcher.claims.items()):
         for evidence, claims in sorted(claimed.items()):
@@ -117,7 +110,8 @@ def _rows(matcher: _Matcher, rejected: list[RejectedMatch]) -> dict[str, dict[st
                 rejected.append(settled)
             else:
                 rows.setdefault(engine, {})[evidence] = settled
-    return rows
+    streams = {kind: StreamRows(len(cells), total(cells.values())) for kind, cells in sorted(matcher.streams.items())}
+    return Matches(rows, tuple(rejected), tuple(matcher.unmatched), streams, matcher.designs)
 
 
 def _is_top(report: Report, row: Row) -> bool:

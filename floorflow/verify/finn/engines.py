@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from floorflow.verify.back_end import Row
 from floorflow.verify.hardware.boards import commercial, has_uram
-from floorflow.verify.phase_records import ChannelRecord, PhaseRecord
 from floorflow.verify.plan_records import EngineRecord
 from floorflow.verify.records import Record, is_count
 
@@ -64,11 +63,7 @@ def width_objections(engine: EngineRecord) -> Iterator[str]:
             stated = engine["attributes"][attribute]
             if not isinstance(stated, str) or bits_of(stated) != engine[width]:
                 yield f"{width} is {engine[width]}, {attribute} is {stated}"
-    yield from _port_objections(engine)
-
-
-def _port_objections(engine: EngineRecord) -> Iterator[str]:
-    """Yield where the ports of a join are of unknown types, and copies of a fork are not as wide as the original."""
+    # Copies of a fork are as wide as the original.
     types = engine["attributes"].get("inputDataTypes", [])
     for data_type in types if isinstance(types, list) else [types]:
         if not isinstance(data_type, str) or bits_of(data_type) is None:
@@ -222,13 +217,11 @@ ELEMENTWISE = (
 
 
 FOLDER = "finn"
-OUTSIDE = ("host:", "memory:", "phase:")
-"""What names begin with, behind the network's, that are no engine's: FINN has a DMA engine for each."""
 
 
 @dataclass(frozen=True)
 class BuiltNetwork:
-    """A network's engines by the names of FINN's nodes, in their order, with their rows, followers and inputs.
+    """A network's engines by the names of FINN's nodes, in their order, with their rows.
 
     ``folder`` holds its files, a path in the phase's folder.
     """
@@ -236,8 +229,6 @@ class BuiltNetwork:
     folder: str
     nodes: dict[str, FoldedEngine]
     rows: dict[str, Row]
-    successors: dict[str, list[str]]
-    input_count: int
 
 
 def folded_engine(row: Row, options: Mapping[str, Any]) -> FoldedEngine:
@@ -253,7 +244,7 @@ def folded_engine(row: Row, options: Mapping[str, Any]) -> FoldedEngine:
     )
 
 
-def networks_of(phase: PhaseRecord, context: Mapping[str, Any]) -> list[BuiltNetwork]:
+def networks_of(context: Mapping[str, Any]) -> list[BuiltNetwork]:
     """Return the networks of a phase that have engines there."""
     rows: dict[str, dict[str, Row]] = {}
     for row in context["engines"].values():
@@ -263,21 +254,10 @@ def networks_of(phase: PhaseRecord, context: Mapping[str, Any]) -> list[BuiltNet
         rows = {name: own for name, own in rows.items() if name == copies[0]}
     several = context["several_networks"] and not copies
     return [
-        _built(f"{FOLDER}/{name}" if several else FOLDER, engines, phase["channels"], context["options"])
-        for name, engines in rows.items()
+        _built(f"{FOLDER}/{name}" if several else FOLDER, engines, context["options"]) for name, engines in rows.items()
     ]
 
 
-def _built(
-    folder: str, rows: Mapping[str, Row], channels: Sequence[ChannelRecord], options: Mapping[str, Any]
-) -> BuiltNetwork:
-    names = {engine: row["entry"]["name"] for engine, row in rows.items()}
-    successors: dict[str, list[str]] = {name: [] for name in names.values()}
-    inputs = 0
-    for channel in channels:
-        source, target = channel["source"], channel["target"]
-        if source in names and target in names:
-            successors[names[source]].append(names[target])
-        inputs += target in names and (source.startswith(OUTSIDE) or source.partition("/")[2].startswith(OUTSIDE))
-    nodes = {names[engine]: folded_engine(row, options) for engine, row in rows.items()}
-    return BuiltNetwork(folder, nodes, {names[engine]: row for engine, row in rows.items()}, successors, inputs)
+def _built(folder: str, rows: Mapping[str, Row], options: Mapping[str, Any]) -> BuiltNetwork:
+    by_name = {row["entry"]["name"]: row for row in rows.values()}
+    return BuiltNetwork(folder, {name: folded_engine(row, options) for name, row in by_name.items()}, by_name)

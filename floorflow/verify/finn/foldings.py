@@ -149,16 +149,12 @@ def _window(engine: FoldedEngine) -> Iterator[str]:
         yield f"parallel_window = 1 needs SIMD = {channels}"
     yield from _flag(engine, "depthwise")
     for axis in (0, 1):
-        yield from _window_axis(engine, axis)
-
-
-def _window_axis(engine: FoldedEngine, axis: int) -> Iterator[str]:
-    size, stride = engine.pair("IFMDim")[axis], engine.pair("Stride", [1, 1])[axis]
-    reach = (engine.pair("ConvKernelDim")[axis] - 1) * engine.pair("Dilation", [1, 1])[axis] + 1
-    if reach > size or not 1 <= stride <= size:
-        yield f"a dilated kernel of {reach} with stride {stride} does not fit a feature map of {size}"
-    elif engine.pair("OFMDim")[axis] != (size - reach) // stride + 1:
-        yield f"OFMDim is {engine.pair('OFMDim')[axis]}, kernel and stride give {(size - reach) // stride + 1}"
+        size, stride = engine.pair("IFMDim")[axis], engine.pair("Stride", [1, 1])[axis]
+        reach = (engine.pair("ConvKernelDim")[axis] - 1) * engine.pair("Dilation", [1, 1])[axis] + 1
+        if reach > size or not 1 <= stride <= size:
+            yield f"a dilated kernel of {reach} with stride {stride} does not fit a feature map of {size}"
+        elif engine.pair("OFMDim")[axis] != (size - reach) // stride + 1:
+            yield f"OFMDim is {engine.pair('OFMDim')[axis]}, kernel and stride give {(size - reach) // stride + 1}"
 
 
 def _plain_window(engine: FoldedEngine) -> Iterator[str]:

@@ -218,7 +218,7 @@ def files(
     """Judge FINN's files of a phase; what cells are called is read from a build."""
     found, phase = Findings(meanings={**VIOLATIONS, **findings}), as_built(phase, context)
     placed: dict[str, Places] = {}
-    for built in networks_of(phase, context):
+    for built in networks_of(context):
         path = f"{built.folder}/{FOLDING_FILE}"
         folding = folder.json(path)
         if folding is not None:
@@ -239,7 +239,7 @@ def files(
         check_step_plan(folder, phase, built, context["slots"], found)
     cards, seed = [fpga["name"] for fpga in plan["platform"]["fpgas"]], plan["options"]["seed"]
     alone = len(cards) == 1 and len(plan["phases"]) == 1
-    for place in (*(built.folder for built in networks_of(phase, context)), *(f"{card}/finn" for card in cards)):
+    for place in (*(built.folder for built in networks_of(context)), *(f"{card}/finn" for card in cards)):
         for path, fault in verification_faults(folder, place, seed, is_whole=alone):
             found.add(VERIFIES_OTHERWISE, folder.path(path), fault)
     check_flow_files(plan, phase, folder, context, placed, findings=found)
@@ -263,14 +263,14 @@ def crosses_by_slices(context: Mapping[str, Any]) -> bool:
 
 
 def unplaced_files(
-    phase: PhaseRecord,
+    phase: PhaseRecord,  # noqa: ARG001 - the engines say all
     folder: Files,
     clock_mhz: float,  # noqa: ARG001 - FINN's files have no clock
     context: Mapping[str, Any],
 ) -> list[tuple[str, str, str]]:
     """Judge folding and styles of a part of a network that is placed nowhere."""
     found = Findings(meanings={**VIOLATIONS, **findings})
-    for built in networks_of(phase, context):
+    for built in networks_of(context):
         path = f"{built.folder}/{FOLDING_FILE}"
         content = folder.json(path)
         if content is not None:

@@ -43,7 +43,6 @@ def _port(side: Side, bits: int) -> Port:
 
 
 def _through(engine: FoldedEngine, inside: Side, outside: Side) -> Ports:
-    """One stream in, one out."""
     return Ports((_port(inside, engine.input_bits),), (_port(outside, engine.output_bits),))
 
 

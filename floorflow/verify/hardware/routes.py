@@ -219,7 +219,6 @@ class Roads:
         return left
 
     def _steps(self, passed: list[str]) -> Iterable[RouteStep]:
-        """Yield the links, and the boundaries between them run by run."""
         taken = [(self.slots[a], self.slots[b], self.near[a][b]) for a, b in pairwise(passed)]
         for link, run in groupby(enumerate(taken), key=lambda item: item[0] if isinstance(item[1][2], Link) else -1):
             steps = [step for _, step in run]

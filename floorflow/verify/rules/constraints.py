@@ -111,7 +111,6 @@ def _inner(word: Word, name: str) -> str:
 
 
 def _is_bracketed(word: Word) -> bool:
-    """Whether a word is what one pair of brackets returns."""
     return word.substituted and word.text.startswith("[") and bracketed(word.text, 0, 0) == len(word.text)
 
 
@@ -133,7 +132,10 @@ def _set_property(words: Words, stated: Stated) -> None:
     expect_words(words, 4, "set_property NAME VALUE [get_pblocks NAME]")
     name = static(words[1:2])[0].upper()
     if name == "USER_SLR_ASSIGNMENT":
-        _set_slr(words, stated)
+        if not _is_bracketed(words[3]):
+            raise Refusal("malformed-command", "expected set_property USER_SLR_ASSIGNMENT SLR [get_cells {CELL}]")
+        (slr,) = static(words[2:3])
+        stated.slrs.extend((slr, cell) for cell in _items(_inner(words[3], "get_cells")))
         return
     pblock = stated.use(_inner(words[3], "get_pblocks"))
     value = _inner(words[2], "get_pblocks")
@@ -143,13 +145,6 @@ def _set_property(words: Words, stated: Stated) -> None:
         stated.soft[pblock] = value.upper()
     else:
         raise Refusal("unknown-command", f"property {name}, expected PARENT, IS_SOFT or USER_SLR_ASSIGNMENT")
-
-
-def _set_slr(words: Words, stated: Stated) -> None:
-    if not _is_bracketed(words[3]):
-        raise Refusal("malformed-command", "expected set_property USER_SLR_ASSIGNMENT SLR [get_cells {CELL}]")
-    (slr,) = static(words[2:3])
-    stated.slrs.extend((slr, cell) for cell in _items(_inner(words[3], "get_cells")))
 
 
 def _add_cells(words: Words, stated: Stated) -> None:

@@ -308,7 +308,9 @@ def _check_proof(phase: PhaseFacts, options: OptionsRecord, slls: list[BoundaryR
     ends = {phase.module_of.get(channel[side]) for channel in far for side in SIDES} - {None}
     for module in sorted(str(name) for name in ends):
         for slot in phase.slots.values():
-            moved = _with(phase, module, slot)
+            partition = phase.raw["partition"]
+            assignment = {**partition["assignment"], module: slot.name}
+            moved = replace(phase, raw={**phase.raw, "partition": {**partition, "assignment": assignment}})
             wishes = phase.raw["partition"].get("wishes")
             if not all(_is_kept(moved, line) for line in (wishes["lines"] if wishes else ())):
                 continue
@@ -316,12 +318,6 @@ def _check_proof(phase: PhaseFacts, options: OptionsRecord, slls: list[BoundaryR
                 message = f"with {module} in {slot.name} no stream crosses more than {most - 1}, and limits are kept"
                 phase.add("false-hop-proof", where, message)
                 return
-
-
-def _with(phase: PhaseFacts, module: str, slot: Slot) -> PhaseFacts:
-    partition = phase.raw["partition"]
-    assignment = {**partition["assignment"], module: slot.name}
-    return replace(phase, raw={**phase.raw, "partition": {**partition, "assignment": assignment}})
 
 
 def _is_nearer(phase: PhaseFacts, moved: PhaseFacts, most: int) -> bool:

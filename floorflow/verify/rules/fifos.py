@@ -102,7 +102,9 @@ def check_fifos(phase: PhaseFacts) -> None:
         where = f"{phase.where} channel {channel['name']}"
         owner = channel["target"] if is_outside(channel["source"]) else channel["source"]
         phase.expect("fifo-module", where, "fifo_module", channel["fifo_module"], phase.module_of.get(owner))
-        _check_style(phase, channel, where)
+        slot = phase.slot_of_module(channel["fifo_module"])
+        if phase.back_end is not None and slot is not None:
+            phase.back_end.check_fifo(channel, phase.fpgas[slot.fpga]["part"], where)
         route = phase.route(channel)
         if route is None:
             continue  # reported where ends and links are judged
@@ -142,13 +144,6 @@ def check_unplaced_fifos(phase: PhaseFacts, part: str) -> None:
         least = DEPTH_INSIDE_A_MODULE + waiting
         if channel["fifo_depth"] < least:
             phase.add("wrong-fifo-depth", where, f"fifo_depth is {channel['fifo_depth']}, expected at least {least}")
-
-
-def _check_style(phase: PhaseFacts, channel: ChannelRecord, where: str) -> None:
-    """Let the back end judge the FIFO's memory, on the part that its module lies on."""
-    slot = phase.slot_of_module(channel["fifo_module"])
-    if phase.back_end is not None and slot is not None:
-        phase.back_end.check_fifo(channel, phase.fpgas[slot.fpga]["part"], where)
 
 
 def _depth_without_joins(phase: PhaseFacts, channel: ChannelRecord, route: Route) -> int:

@@ -104,11 +104,7 @@ def _charged(end: dict[str, Any], cable: dict[str, Any], streams: list[dict[str,
 def receive_depth(row: dict[str, Any], cable: dict[str, Any]) -> int:
     """Return how deep the FIFO at the end of a cable is: a header's word and its data's each way, and the clocks."""
     round_trip_us = 2 * (cable["latency_us"] + KERNEL_CYCLES * 1e6 / LINK_HZ)
-    return _depth((row["gbps"] or 0) * 1000 / WORD_BITS * round_trip_us)
-
-
-def _depth(words: float) -> int:
-    """Return the power of two that has room for so many words under way."""
+    words = (row["gbps"] or 0) * 1000 / WORD_BITS * round_trip_us
     depth = 512
     while depth < min(ceil(words) + UNCOUNTED, 16384):
         depth *= 2

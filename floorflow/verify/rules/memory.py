@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import floor
 
 from floorflow.verify.facts import Phases
-from floorflow.verify.plan_records import MemoryScheduleRecord, OptionsRecord, PlanRecord, SharingRecord, TransferRecord
+from floorflow.verify.plan_records import MemoryScheduleRecord, PlanRecord, SharingRecord, TransferRecord
 from floorflow.verify.records import ROUNDING
 from floorflow.verify.rules.claims import check_stats
 from floorflow.verify.violations import Findings, close
@@ -138,20 +138,16 @@ def check_memory_schedule(plan: PlanRecord, phases: Phases, findings: Findings) 
     check_stats(shared["schedule"], "memory_schedule.schedule", findings)
     for number, point in enumerate(shared["front"]):
         check_stats(point["stats"], f"memory_schedule.front[{number}].stats", findings)
-    _check_asked(plan["options"], shared, findings)
-    _check_limits(plan["options"]["cap"], shared, phases, findings)
-    known = {name: _subgraphs(phases, shared["networks"][n], findings) for n, name in enumerate(names)}
-    _check_transfers(shared, known, findings)
-    check_rates(shared, known, findings)
-
-
-def _check_asked(options: OptionsRecord, shared: MemoryScheduleRecord, findings: Findings) -> None:
-    """Judge that the rates are those that the options ask for."""
+    options = plan["options"]
     networks = shared["networks"]
     asked = {each["network"]: each["asked_fps"] for each in networks if each["asked_fps"] is not None}
     least = {each["network"]: each["least_fps"] for each in networks if each["must"]}
     findings.expect("wrong-memory-rate", "options", "rates", options.get("rates", {}), asked)
     findings.expect("wrong-memory-rate", "options", "min_rate", options.get("min_rate", {}), least)
+    _check_limits(plan["options"]["cap"], shared, phases, findings)
+    known = {name: _subgraphs(phases, shared["networks"][n], findings) for n, name in enumerate(names)}
+    _check_transfers(shared, known, findings)
+    check_rates(shared, known, findings)
 
 
 def _check_limits(cap: Mapping[str, float], shared: MemoryScheduleRecord, phases: Phases, findings: Findings) -> None:

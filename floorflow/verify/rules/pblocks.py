@@ -307,17 +307,6 @@ def _check_membership(phase: PhaseFacts) -> None:
             phase.add("pblock-repeated", phase.where, f"module {name} has pblocks on {homes[name]}")
 
 
-def _check_ranges(device: Device, ranges: list[str], where: str, findings: Findings) -> Sites:
-    """Check each range and return all sites that they name."""
-    named: Sites = {}
-    for text in ranges:
-        answer = judge_range(device, text)
-        if answer.fault is not None:
-            findings.add(answer.fault[0], where, answer.fault[1])
-        named = union(named, answer.sites)
-    return named
-
-
 def _counted(phase: PhaseFacts, device: Device, pblocks: Mapping[str, PblockRecord]) -> Iterator[Block]:
     """Yield the pblocks that lie on the die, after judging their rectangles and ranges."""
     totals = module_totals(phase)
@@ -325,7 +314,13 @@ def _counted(phase: PhaseFacts, device: Device, pblocks: Mapping[str, PblockReco
         where = f"{phase.where} pblock {name}"
         areas = _areas(device, entry, where, phase.findings)
         if areas:
-            sites = _check_ranges(device, entry["ranges"], where, phase.findings)
+            ranges = entry["ranges"]
+            sites: Sites = {}
+            for text in ranges:
+                answer = judge_range(device, text)
+                if answer.fault is not None:
+                    phase.findings.add(answer.fault[0], where, answer.fault[1])
+                sites = union(sites, answer.sites)
             inside, supply = reduce(union, map(device.sites, areas)), reduce(add, map(device.resources, areas))
             demand = totals.get(name, amounts(entry["demand"]))
             yield Block(name, where, entry, phase.slots.get(entry["slot"]), areas, inside, sites, supply, demand)
@@ -336,8 +331,15 @@ def _place(slot: Slot) -> tuple[int, str]:
 
 
 def _check_each(phase: PhaseFacts, board: Board, block: Block) -> None:
-    """Judge a pblock by itself."""
-    _check_sites(block, phase.findings)
+    lacking = left_out(block.inside, block.sites)
+    for kind in lacking.kinds:
+        phase.findings.add("site-type-unconstrained", block.where, f"its rectangles hold {kind}, no range does")
+    if lacking.some:
+        phase.findings.add("range-mismatch", block.where, f"ranges leave out {describe(lacking.some)}")
+    extra = difference(block.sites, block.inside)
+    if extra:
+        phase.findings.add("range-mismatch", block.where, f"ranges add {describe(extra)}")
+    phase.findings.expect("wrong-anchor", block.where, "anchor", block.entry["anchor"], anchor_of(block.inside))
     if f"pblock_{block.name}" in board.shell_pblocks:
         phase.add("pblock-parent", block.where, "its name in Vivado is that of a pblock of the shell")
     touched, _ = board.keep_out.touched(block)
@@ -352,15 +354,3 @@ def _check_each(phase: PhaseFacts, board: Board, block: Block) -> None:
             phase.add("slr-mismatch", block.where, f"it leaves the {block.slot.entry['half']} half of its SLR")
     phase.expect("wrong-supply", block.where, "supply", amounts(block.entry["supply"]), block.supply)
     phase.expect("wrong-demand", block.where, "demand", amounts(block.entry["demand"]), block.demand)
-
-
-def _check_sites(block: Block, findings: Findings) -> None:
-    lacking = left_out(block.inside, block.sites)
-    for kind in lacking.kinds:
-        findings.add("site-type-unconstrained", block.where, f"its rectangles hold {kind}, no range does")
-    if lacking.some:
-        findings.add("range-mismatch", block.where, f"ranges leave out {describe(lacking.some)}")
-    extra = difference(block.sites, block.inside)
-    if extra:
-        findings.add("range-mismatch", block.where, f"ranges add {describe(extra)}")
-    findings.expect("wrong-anchor", block.where, "anchor", block.entry["anchor"], anchor_of(block.inside))

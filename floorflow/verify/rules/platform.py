@@ -241,13 +241,6 @@ def _complete(board: Board) -> Board:
         raise BoardProblem("says both host_slr and memories, or neither")
     _check_link(board)
     _ = board.keep_out, board.device.all_sites, list(board.sll_wires()), board.host_port, board.link_port
-    _check_halves(board)
-    for number in range(len(board.places)):
-        board.available(number)
-    return board
-
-
-def _check_halves(board: Board) -> None:
     names = [slr["name"] for slr in board.device.raw["slrs"]]
     for slr, row in board.halves.items():
         if slr not in names:
@@ -255,6 +248,9 @@ def _check_halves(board: Board) -> None:
         bottom, top = board.device.slr_rows(names.index(slr))
         if not bottom < row <= top or row % board.device.region_rows:
             raise BoardProblem(f"{slr} is cut at row {row}, where no clock region begins inside it")
+    for number in range(len(board.places)):
+        board.available(number)
+    return board
 
 
 def _check_link(board: Board) -> None:

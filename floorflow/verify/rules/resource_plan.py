@@ -207,23 +207,19 @@ def _check_partition(plan: Record, phase: PhaseFacts, raw: Record) -> None:
     cycles = [check_engine(engine, phase) for engine in phase.folded.values()]
     phase.expect("wrong-interval", phase.where, "interval_cycles", raw["interval_cycles"], max(cycles, default=0))
     check_streams(phase)
-    _check_elements(phase, raw["streams"])
-    check_unplaced_fifos(phase, plan["platform"]["part"])
-    check_costs(phase)
-    _check_joined(phase)
-    _check_use(plan, phase, raw)
-    _check_memory(plan, phase, raw)
-    check_stats(raw["folding"], f"{phase.where}.folding", phase.findings)
-
-
-def _check_elements(phase: PhaseFacts, streams: list[Record]) -> None:
-    """Judge that streams have as many elements a frame, and as wide ones, as the ports at their ends."""
+    streams = raw["streams"]
     for channel, stream in zip(phase.channels, streams, strict=True):
         stated, where = (stream["elements"], stream["element_bits"]), f"{phase.where} channel {channel['name']}"
         for side, port in zip(SIDES, ports_of(phase, channel), strict=True):
             if port is not None and stated != (port.elements, port.bits):
                 told = f"{stated[0]} elements of {stated[1]} bits, {channel[side]} has {port.elements} of {port.bits}"
                 phase.add("stream-mismatch", where, told)
+    check_unplaced_fifos(phase, plan["platform"]["part"])
+    check_costs(phase)
+    _check_joined(phase)
+    _check_use(plan, phase, raw)
+    _check_memory(plan, phase, raw)
+    check_stats(raw["folding"], f"{phase.where}.folding", phase.findings)
 
 
 def _check_joined(phase: PhaseFacts) -> None:

@@ -89,7 +89,13 @@ def check_reconfigured(folder: Folder, plan: PlanRecord, phases: Phases, boards:
     board = next(iter(boards.values()), None)
     if board is not None:
         _check_loads(schedule, board, findings, in_regions=in_regions(plan))
-    _check_batch(schedule, plan["options"].get("batch"), findings)
+    asked = plan["options"].get("batch")
+    batch, objective = schedule["batch"], schedule.get("objective")
+    if asked is not None:
+        findings.expect("wrong-schedule", "schedule", "batch", batch, asked)
+    if objective not in ("latency", "throughput") or (objective == "latency" and batch != 1):
+        told = f"is {objective} with a batch of {batch}; expected throughput, or latency of one frame"
+        findings.add("wrong-schedule", "schedule.objective", told)
     _check_bandwidth(schedule.get("memory_gbps"), phases, findings)
     _check_claims(schedule, findings)
     for phase in phases:
@@ -118,15 +124,6 @@ def _check_loads(schedule: ScheduleRecord, board: Board, findings: Findings, *, 
         findings.expect("wrong-load-time", where, "load_us", step["load_us"], load_us if number else 0.0)
     again = load_us if len(schedule["steps"]) > 1 else 0.0
     findings.expect("wrong-load-time", "schedule", "reload_us", schedule.get("reload_us"), again)
-
-
-def _check_batch(schedule: ScheduleRecord, asked: int | None, findings: Findings) -> None:
-    batch, objective = schedule["batch"], schedule.get("objective")
-    if asked is not None:
-        findings.expect("wrong-schedule", "schedule", "batch", batch, asked)
-    if objective not in ("latency", "throughput") or (objective == "latency" and batch != 1):
-        told = f"is {objective} with a batch of {batch}; expected throughput, or latency of one frame"
-        findings.add("wrong-schedule", "schedule.objective", told)
 
 
 def _check_bandwidth(most: float | None, phases: Phases, findings: Findings) -> None:

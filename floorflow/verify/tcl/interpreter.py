@@ -196,18 +196,15 @@ class Interpreter:
         near = _meant(name) if "_" in name else ""
         if near and name not in IN_XDC:
             self.report("command-unknown", place, f"command {name}", near)
-        self._note_other(name, given, place)
-        self.others += 1
-        return OTHER if name.startswith(("get_", "all_")) else Unknown(name)
-
-    def _note_other(self, name: str, given: Sequence[Value], place: Place) -> None:
-        """Note a command that may say something of pblocks all the same: it is computed or unknown, or runs a text."""
+        # It may say something of pblocks all the same: it is computed or unknown, or runs a text.
         if not name:
             self.noted("a command whose name is computed", place)
         elif name not in IN_XDC and name not in OTHERS and not name.startswith(OTHERS_BEGIN):
             self.noted(f"command {name}, which is not followed here", place)
         elif name not in TALK and any(_OF_PBLOCKS.search(value) for value in given if isinstance(value, str)):
             self.noted(f"what {name} does with a text on pblocks", place)
+        self.others += 1
+        return OTHER if name.startswith(("get_", "all_")) else Unknown(name)
 
     # what words stand for
 

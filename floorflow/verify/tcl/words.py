@@ -60,7 +60,6 @@ class _BrokenError(ValueError):
         self.at, self.limit = at, limit
 
     def on(self, line: int) -> UnreadableError:
-        """Return the error with its line."""
         return (LimitError if self.limit else UnreadableError)(line, str(self))
 
 

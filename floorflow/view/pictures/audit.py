@@ -164,18 +164,15 @@ def _label_worst(axes: Axes, nodes: Sequence[Mapping[str, Any]], low: float, hig
             continue
         placed.append((built, said))
         above = said >= built
-        left = _left_of_it(node["name"], log(built / low) / log(high / low), above=above)
+        # Away from the diagonal if there is room, else beyond it.
+        place = log(built / low) / log(high / low)
+        width = _SCATTER[2] * _WIDTH * POINTS_PER_INCH
+        needed = text_width(node["name"], TICK_SIZE) + 8
+        left = place * width > needed if above else (1 - place) * width < needed
         axes.annotate(
             node["name"], (built, said), (-6 if left else 6, 5 if above else -9), textcoords="offset points",
             ha="right" if left else "left", fontsize=TICK_SIZE, color=INK, zorder=5,
         )  # fmt: skip
-
-
-def _left_of_it(name: str, place: float, *, above: bool) -> bool:
-    """Return whether a label goes to the left of its mark: away from the diagonal if there is room, else beyond it."""
-    width = _SCATTER[2] * _WIDTH * POINTS_PER_INCH
-    needed = text_width(name, TICK_SIZE) + 8
-    return place * width > needed if above else (1 - place) * width < needed
 
 
 def _difference(node: Mapping[str, Any], resource: str = "LUT") -> int:

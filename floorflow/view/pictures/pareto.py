@@ -100,7 +100,6 @@ class _Panel:
 
     @property
     def points(self) -> list[Mapping[str, Any]]:
-        """The points that have a folding."""
         return [point for point in self.front["points"] if point["value"] is not None]
 
     @property
@@ -166,7 +165,6 @@ class _Panel:
         self.axes.plot(cycles[0], values[0], zorder=7, **_FASTEST)
 
     def dress(self, *, top: bool, bottom: bool) -> None:
-        """Add axes, labels and title."""
         axes, amount_axis = self.axes, self.amount_axis()
         _set_ticks(axes, axes.xaxis, {cycles: tick_text(cycles) for cycles in spaced_ticks(*_span(self.pareto))})
         _set_ticks(axes, axes.yaxis, {amount: tick_text(amount) for amount in amount_axis.ticks()})
@@ -186,10 +184,7 @@ class _Panel:
             amount_axis.scale(right)
             shares = {share * self.budget: f"{share * 100:g}%" for share in amount_axis.shares(self.budget)}
             _set_ticks(right, right.yaxis, shares, CROSSING)
-        self._write_title(20.0 if top else 5.0)
-
-    def _write_title(self, above: float) -> None:
-        """Write the front's name, and its ends."""
+        above = 20.0 if top else 5.0
         place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "baseline"}
         self.axes.annotate(self.front["objective"], (0, 1), (0, above), fontsize=10, color=INK, weight="bold", **place)
         ends = [self._amount(point["value"]) for point in self.points[:: max(1, len(self.points) - 1)]]

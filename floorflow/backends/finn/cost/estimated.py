@@ -217,7 +217,9 @@ class WeightMemory:
         External weights cost a stream port only. A single word that nothing writes is a constant, which costs nothing.
         """
         if self.mem_mode == "internal_embedded":
-            return _in_either(self.width_bits, self.depth, self.depth <= FINN_EMBEDDED_LUT_DEPTH)
+            in_luts = self.depth <= FINN_EMBEDDED_LUT_DEPTH
+            blocks = unless(in_luts, stored(self.width_bits, self.depth, "block"))
+            return blocks + Resources(lut=where(in_luts, rom_luts(self.width_bits, self.depth), 0))
         if self.mem_mode == "external":
             return self._port(prices)
         streamed = self._memory(technology, prices) + self._port(prices)
@@ -235,7 +237,9 @@ class WeightMemory:
         bits, depth = self.width_bits, self.depth
         sent = streamer(bits, prices, queued=self.queued)
         if self.ram_style == "auto":
-            in_luts = stays_in_luts(bits, depth, technology)
+            # Whether Vivado keeps a registered memory without a style in LUTs.
+            least = AUTO_BLOCK_DEPTHS.get(technology.architecture, AUTO_BLOCK_DEPTH)
+            in_luts = (depth < least) | (bits * depth <= AUTO_LUT_BITS)
             count = auto_ram18 if technology.architecture == "7series" else block_ram18
             blocks = Resources(bram18=count(bits, depth))
             return sent + only_if(in_luts, _in_luts(bits, depth)) + unless(in_luts, blocks)
@@ -252,18 +256,6 @@ def streamer(width_bits: int, prices: Coefficients, *, queued: bool) -> Resource
 def _in_luts(width_bits: int, depth: int) -> Resources:
     """Price a memory in LUTs that is read through two registers; of up to 4 words few bits differ from each other."""
     return only_if(depth > SAME_BITS_DEPTH, Resources(lut=rom_luts(width_bits, depth), ff=2 * width_bits))
-
-
-def stays_in_luts(width_bits: int, depth: int, technology: Technology) -> bool:
-    """Whether Vivado keeps a registered memory without a style in LUTs."""
-    least = AUTO_BLOCK_DEPTHS.get(technology.architecture, AUTO_BLOCK_DEPTH)
-    return (depth < least) | (width_bits * depth <= AUTO_LUT_BITS)
-
-
-def _in_either(width_bits: int, depth: int, in_luts: bool) -> Resources:
-    """Price a memory in LUTs or else in block RAM."""
-    blocks = unless(in_luts, stored(width_bits, depth, "block"))
-    return blocks + Resources(lut=where(in_luts, rom_luts(width_bits, depth), 0))
 
 
 def stored(width_bits: int, depth: int, style: str) -> Resources:

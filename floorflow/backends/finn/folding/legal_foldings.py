@@ -223,7 +223,6 @@ def option_groups(dataflow: Dataflow, choice: Choice) -> tuple[OptionGroup, ...]
 
 
 def _streams_at_ends(dataflow: Dataflow) -> Mapping[str, Sequence[Stream]]:
-    """Return the streams that each engine is an end of."""
     by_engine: dict[str, list[Stream]] = defaultdict(list)
     for stream in dataflow.streams:
         for end in {stream.source, stream.target}:

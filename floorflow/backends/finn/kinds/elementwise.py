@@ -105,7 +105,9 @@ def _elementwise_binary(reader: Reader) -> SimpleUnit:
     streamed = tuple(widths[side] for side in _SIDES if not _is_constant(reader, side))
     output = pe * reader.bits("out_dtype")
     for side in _SIDES:
-        _check_folds(reader, side)
+        last = reader.sizes(f"{side}_shape")[-1]
+        if last != 1 or not _broadcasts(reader):
+            reader.share(last, f"the last dimension of {side}_shape", "PE", 1)
     embeds = _embeds(reader)
     hidden = reader.finn == "plus" and _is_constant(reader, "lhs") and embeds
     told = (0 if hidden else widths["lhs"], output)
@@ -134,12 +136,6 @@ def repeats_pixel(reader: Reader, side: str) -> bool:
     """Whether a streamed operand is read once and then repeated from a buffer: one pixel for all of the output."""
     shape, output = reader.sizes(f"{side}_shape"), reader.sizes("out_shape")
     return not _is_constant(reader, side) and prod(shape[:-1]) < prod(output[:-1])
-
-
-def _check_folds(reader: Reader, side: str) -> None:
-    last = reader.sizes(f"{side}_shape")[-1]
-    if last != 1 or not _broadcasts(reader):
-        reader.share(last, f"the last dimension of {side}_shape", "PE", 1)
 
 
 def _stored_words(reader: Reader, side: str) -> int:

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 
@@ -214,15 +214,6 @@ class DepthwiseUnit(WeightedUnit):
         return {**weights, key: lambda: part.own_hls_logic(technology, prices), **self._thresholds(prices)}
 
 
-class WeightedKind(Protocol):
-    """One FINN op type with weights."""
-
-    @property
-    def op_type(self) -> str: ...
-
-    def unit(self, attributes: GivenAttributes, finn: FinnVersion = "main") -> WeightedUnit: ...
-
-
 @dataclass(frozen=True, slots=True)
 class MatrixVector:
     """The kinds MVAU_hls and MVAU_rtl."""
@@ -287,7 +278,9 @@ def _pairs(some: Sequence[int], others: Sequence[int]) -> tuple[Column, Column]:
     return first.ravel(), second.ravel()
 
 
-def _batches(kind: WeightedKind, attributes: Attributes, choice: Choice, pe: Column, simd: Column) -> Iterator[Batch]:
+def _batches(
+    kind: MatrixVector | Depthwise, attributes: Attributes, choice: Choice, pe: Column, simd: Column
+) -> Iterator[Batch]:
     """Yield foldings of all those sizes, a batch for every way to build them.
 
     A multiplication by one bit is a gate and never offered in DSP; embedded weights are offered where they become
@@ -315,24 +308,18 @@ def _batches(kind: WeightedKind, attributes: Attributes, choice: Choice, pe: Col
 def _styles(reader: Reader, choice: Choice, every: Weighted) -> Iterator[tuple[Folding, Mask]]:
     """Yield the memory and variant attributes to build units with, and which of their sizes may have them."""
     if not choice.styles_are_free:
-        style = _style_of_graph(reader)
+        style = {
+            name: reader.text(name, default) if isinstance(default, str) else reader.integer(name, default)
+            for name, default in _DEFAULTS.items()
+        }
+        if reader.has("ram_style_thresholds"):
+            style["ram_style_thresholds"] = reader.text("ram_style_thresholds")
         yield style, np.full(np.shape(every.pe), _uram_is_writeable(style, choice))
         return
     for memory, in_memory in _memories(reader.is_hls, choice, every):
         for multiplier in _multipliers(reader):
             for thresholds, in_thresholds in _threshold_styles(reader, every):
                 yield {**memory, **multiplier, **thresholds}, in_memory & in_thresholds
-
-
-def _style_of_graph(reader: Reader) -> Folding:
-    """Return the memory and variant attributes as the graph gives them, else FINN's defaults."""
-    style = {
-        name: reader.text(name, default) if isinstance(default, str) else reader.integer(name, default)
-        for name, default in _DEFAULTS.items()
-    }
-    if reader.has("ram_style_thresholds"):
-        style["ram_style_thresholds"] = reader.text("ram_style_thresholds")
-    return style
 
 
 def _memories(hls: bool, choice: Choice, every: Weighted) -> Iterator[tuple[Folding, Mask]]:

@@ -47,17 +47,14 @@ class HlsWindowUnit(OneStream):
     def cycles(self) -> int:
         (rows, columns), (kernel_h, kernel_w) = self.output, self.kernel
         if self.line:
-            return self._line_cycles(columns, kernel_w)
+            if self.parallel:
+                return kernel_w + columns
+            written = columns * kernel_w * self.folds
+            if self.naive:
+                return self.image[1] * self.folds + written
+            return 1 + written + ((self.folds - 1) * (kernel_w - 1) if self.depthwise else 0)
         row = max(columns * kernel_w * kernel_h, self.stride[1] * self.image[1]) * self.folds
         return self.image[1] * kernel_h * self.dilation[0] * self.folds + rows * row
-
-    def _line_cycles(self, columns: int, kernel: int) -> int:
-        if self.parallel:
-            return kernel + columns
-        written = columns * kernel * self.folds
-        if self.naive:
-            return self.image[1] * self.folds + written
-        return 1 + written + ((self.folds - 1) * (kernel - 1) if self.depthwise else 0)
 
     @property
     def word_bits(self) -> int:

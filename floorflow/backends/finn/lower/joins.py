@@ -205,7 +205,15 @@ def multiply(lowering: Lowering, operation: Operation) -> Wire:
     """
     wires = [without_host_steps(lowering, operation, wire) for wire in lowering.inputs_of(operation)]
     for wire in wires:
-        _check(lowering, operation, wire)
+        if wire.host_only:
+            raise refused_host_step(lowering, operation, wire.host_only)
+        if wire.is_one_bit:
+            reason = "it multiplies values of -1 and 1, which streams carry in one bit that no engine multiplies"
+            raise lowering.refuse(operation, reason, "Quantise the operands to at least 2 bits.")
+        bent = next((step for step in wire.pending if not only_scales(step)), None)
+        if bent:
+            reason = f"it multiplies float values behind '{bent.name}' ({bent.type}), and no quantiser follows"
+            raise lowering.refuse(operation, reason, _QUANTISE)
     left, right = wires
     shape = max((wire.shape for wire in wires), key=lambda s: s[1:-1])
     if any(not _repeats(wire.shape, shape) for wire in wires):
@@ -222,19 +230,6 @@ def multiply(lowering: Lowering, operation: Operation) -> Wire:
 def product_type(left: DataType, right: DataType) -> DataType:
     """Return the type of a product: FINN takes the bits of both (``ElementwiseMul._derive_out_dtype``)."""
     return integer(left.bits + right.bits, signed=left.signed or right.signed)
-
-
-def _check(lowering: Lowering, operation: Operation, wire: Wire) -> None:
-    """Refuse an operand that is no plain integer, but for a scale."""
-    if wire.host_only:
-        raise refused_host_step(lowering, operation, wire.host_only)
-    if wire.is_one_bit:
-        reason = "it multiplies values of -1 and 1, which streams carry in one bit that no engine multiplies"
-        raise lowering.refuse(operation, reason, "Quantise the operands to at least 2 bits.")
-    bent = next((step for step in wire.pending if not only_scales(step)), None)
-    if bent:
-        reason = f"it multiplies float values behind '{bent.name}' ({bent.type}), and no quantiser follows"
-        raise lowering.refuse(operation, reason, _QUANTISE)
 
 
 def _repeats(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:

@@ -129,7 +129,6 @@ class _Wiring:
 
     @cached_property
     def makers(self) -> dict[str, Node]:
-        """The node that makes each tensor."""
         return {name: node for node in self.nodes for name in node.outputs}
 
     @cached_property

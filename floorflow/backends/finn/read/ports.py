@@ -62,7 +62,12 @@ def output_type(op_type: str, attributes: Attributes) -> DataType:
     if kind == "GlobalAccPool":
         return pool_sum(source, _pixels(attributes))
     if "inputDataTypes" in attributes:
-        return _common(attributes)
+        # The smallest type that holds the values of all parts.
+        types = attributes["inputDataTypes"]
+        parts = [datatype(str(name)) for name in types] if isinstance(types, tuple) else []
+        if len({part.name for part in parts}) == 1:
+            return parts[0]
+        return smallest(min(part.min for part in parts), max(part.max for part in parts))
     return source
 
 
@@ -75,15 +80,6 @@ def _combined(operator: str, one: DataType, other: DataType) -> DataType:
         return smallest(-far, 0)
     low, high = one.min + other.min, one.max + other.max
     return smallest(low, 0) if low < 0 else smallest(0, high)
-
-
-def _common(attributes: Attributes) -> DataType:
-    """Return the smallest type that holds the values of all parts of a concatenation."""
-    types = attributes["inputDataTypes"]
-    parts = [datatype(str(name)) for name in types] if isinstance(types, tuple) else []
-    if len({part.name for part in parts}) == 1:
-        return parts[0]
-    return smallest(min(part.min for part in parts), max(part.max for part in parts))
 
 
 def weight_type(attributes: Attributes) -> DataType | None:

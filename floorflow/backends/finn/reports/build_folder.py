@@ -75,7 +75,6 @@ class _Files:
             return None
 
     def vivado(self, role: str) -> Report | None:
-        """Return a report of Vivado's."""
         return self.parsed(role, read_vivado)
 
     def figures(self, role: str) -> dict[str, Any]:
@@ -201,7 +200,15 @@ def _with_figures(build: Build, files: _Files) -> Build:
     interval = node_reports.number(network, "max_cycles") or max((n.tool_cycles or 0 for n in build.nodes), default=0)
     latency = node_reports.number(network, "critical_path_cycles")
     board, part = _target(files)
-    clock = _clock(files, simulated)
+    # Slack from the routed design before that of out-of-context synthesis.
+    held = node_reports.routed_clock(files.read(TIMING)[1]) if TIMING in files.build.by_role else BuiltClock()
+    if held.worst_slack_ns is None:
+        alone = node_reports.out_of_context_clock(files.figures("out of context"))
+        held = replace(alone, asked_mhz=held.asked_mhz or alone.asked_mhz)
+    asked = (
+        build_target.asked_clock_mhz(files.settings) or node_reports.simulated_clock_mhz(simulated) or held.asked_mhz
+    )
+    clock = BuiltClock(None if asked is None else round(asked, 6), held.worst_slack_ns)
     cut = TIMING in files.build.by_role and clock.worst_slack_ns is None
     return replace(
         build,
@@ -224,15 +231,3 @@ def _target(files: _Files) -> tuple[str, str]:
         board, part = build_target.handed_off(files.read("hardware handoff")[1])
     reports = (files.read(role)[1] for role in (UTILISATION, HIERARCHY, TIMING) if role in files.build.by_role)
     return board, part or next(filter(None, map(part_of, reports)), "")
-
-
-def _clock(files: _Files, simulated: Mapping[str, Any]) -> BuiltClock:
-    """Return the clock: slack from the routed design before that of out-of-context synthesis."""
-    held = node_reports.routed_clock(files.read(TIMING)[1]) if TIMING in files.build.by_role else BuiltClock()
-    if held.worst_slack_ns is None:
-        alone = node_reports.out_of_context_clock(files.figures("out of context"))
-        held = replace(alone, asked_mhz=held.asked_mhz or alone.asked_mhz)
-    asked = (
-        build_target.asked_clock_mhz(files.settings) or node_reports.simulated_clock_mhz(simulated) or held.asked_mhz
-    )
-    return BuiltClock(None if asked is None else round(asked, 6), held.worst_slack_ns)

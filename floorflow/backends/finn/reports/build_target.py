@@ -119,24 +119,19 @@ _TOOLS = ("vivado", "hls")
 
 def told_options(build: BuildFiles, graph: BuiltGraph | None, settings: Mapping[str, object]) -> dict[str, Told]:
     """Return which ``finn`` and ``vivado`` a build tells, as the options are called, and ``hls``."""
-    told = tool_versions(build)
+    # By the first file that names each: reports of the whole before others.
+    told: dict[str, Told] = {}
+    for path in _witnesses(build):
+        head = read_head(path, _HEAD_BYTES)
+        for tool, version in (("hls", hls_version(head)), ("vivado", vivado_version(head))):
+            if version and tool not in told:
+                told[tool] = Told(version, path.relative_to(build.folder).as_posix())
+        if len(told) == len(_TOOLS):
+            break
     # The option says what HLS makes; it comes in the same release as Vivado.
     told = {**told, "vivado": told["hls"]} if "hls" in told else told
     finn = _finn(build, graph, settings)
     return {**told, **({} if finn is None else {"finn": finn})}
-
-
-def tool_versions(build: BuildFiles) -> dict[str, Told]:
-    """Return the versions of Vivado and HLS by the first file that names each: reports of the whole before others."""
-    found: dict[str, Told] = {}
-    for path in _witnesses(build):
-        head = read_head(path, _HEAD_BYTES)
-        for tool, version in (("hls", hls_version(head)), ("vivado", vivado_version(head))):
-            if version and tool not in found:
-                found[tool] = Told(version, path.relative_to(build.folder).as_posix())
-        if len(found) == len(_TOOLS):
-            break
-    return found
 
 
 def _witnesses(build: BuildFiles) -> Iterator[Path]:

@@ -69,7 +69,9 @@ class _Climb:
             for group, rows in enumerate(self.rows):
                 if not (self.use > self.evaluator.budget).any():
                     return True
-                self._repair_one(group, rows)
+                after = self._after(group, rows)
+                order = np.lexsort((rows, self.evaluator.cost(after), self.evaluator.excess(after)))
+                self._set(group, int(rows[order[0]]))
             if float(self.evaluator.excess(self.use)) >= before:
                 break
         return not (self.use > self.evaluator.budget).any()
@@ -101,11 +103,6 @@ class _Climb:
         self.selection = min(fitting)[1]
         self.cycles, self.use = self.evaluator.cycles(self.selection), self.evaluator.use(self.selection)
         return True
-
-    def _repair_one(self, group: int, rows: Array) -> None:
-        after = self._after(group, rows)
-        order = np.lexsort((rows, self.evaluator.cost(after), self.evaluator.excess(after)))
-        self._set(group, int(rows[order[0]]))
 
     def _after(self, group: int, rows: Array) -> Array:
         """Return what the whole selection uses with each of the rows, (n_rows, 5)."""

@@ -74,7 +74,6 @@ class _Rule:
         return path
 
     def _by_gain(self, path: list[int]) -> list[int]:
-        """Merge what gains most of all, again and again."""
         while (
             shorter := self._without_best(path, [b for b in range(len(path)) if self._may_merge(path, b)])
         ) is not None:
