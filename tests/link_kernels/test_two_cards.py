@@ -247,7 +247,7 @@ def test_a_stream_past_a_card_goes_from_link_to_link(tmp_path: Path) -> None:
 def test_streams_arrive_whole_at_the_planned_rate(bench: Bench, plan: Plan) -> None:
     words, nanoseconds = 6000, 1e3 / plan.summary.clock_mhz
     clock = {"half0": round(nanoseconds * 500), "half1": round(nanoseconds * 500)}
-    for latency in (30, 300, 1500):
+    for latency in (30, 1500):
         found = bench.run(until=60_000, most=words, latency=latency, odds_link=167, **clock)
         for at, name in enumerate(sorted(over_links(plan)), 1):
             bits, gbps = over_links(plan)[name]

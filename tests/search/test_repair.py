@@ -30,6 +30,7 @@ from floorflow.search.interval.strategies import fold_whole
 from floorflow.stats import SolveStats
 from floorflow.verify import check
 from tests.conftest import make_plan
+from tests.random_family import seeds
 from tests.random_models import random_graph, random_residual
 from tests.search.test_relaxation import prepared
 
@@ -152,7 +153,7 @@ def crowded_request(seed: int, folder: Path) -> Request:
     return Request(model, ("alveo-u250", "xcku5p")[seed % 2], fpgas=1 + seed % 2, fill=fill, effort="fast")
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(many=6, few=2))
 def test_what_fits_the_sums_of_slots_is_placed(seed: int, tmp_path: Path) -> None:
     context = prepared(crowded_request(seed, tmp_path))
     candidate = folded_whole(context)

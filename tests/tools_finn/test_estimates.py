@@ -123,8 +123,8 @@ def test_finn_plus_tells_the_numbers_of_networks_that_it_converts_live(
 @pytest.mark.parametrize(
     ("name", "platform"),
     [
-        pytest.param("cnv_2w2a", "zcu104", marks=pytest.mark.slow),
-        ("mobilenet_v1_w4a4", "alveo-u250"),
+        ("cnv_2w2a", "zcu104"),
+        pytest.param("mobilenet_v1_w4a4", "alveo-u250", marks=pytest.mark.slow),
         pytest.param("rn18", "alveo-u250", marks=pytest.mark.slow),
     ],
 )
