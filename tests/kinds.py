@@ -4,8 +4,6 @@
 or looks at whole plans. A test that says its kind itself, by the marker, has that one.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from dataclasses import is_dataclass

@@ -1,7 +1,5 @@
 """The whole plans that tests share: each is made once a session. A new one takes the place of another."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace

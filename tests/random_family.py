@@ -1,7 +1,5 @@
 """Random cases: a few in every run, many where slow tests are asked for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

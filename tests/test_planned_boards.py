@@ -1,7 +1,5 @@
 """Plans on every board, topology and kind of link, on a board that says little, and of whole slots are legal."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

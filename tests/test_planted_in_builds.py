@@ -1,7 +1,5 @@
 """Mistakes planted in a build folder are found: by bind if they come before it, by check --build if after it."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Random networks on random platforms: whatever is planned is legal, and most of it really crosses something."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path

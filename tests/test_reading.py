@@ -99,10 +99,7 @@ def test_what_the_system_refuses_is_told(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(reading.os, "open", refuse)
     monkeypatch.setattr(reading.os, "scandir", refuse)
-    for use in (
-        lambda: read_bytes(tmp_path / "x", "plan", ""),
-        lambda: reading.require_folder(tmp_path, "a folder"),
-    ):
+    for use in (lambda: read_bytes(tmp_path / "x", "plan", ""), lambda: reading.require_folder(tmp_path, "a folder")):
         with pytest.raises(InputError, match=str(problem.strerror).lower()):
             use()
 

@@ -103,14 +103,7 @@ def test_an_interrupted_plan_is_no_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        {"seed": 1},
-        {"cap": {"LUT": 0.6}},
-        {"time_limit": 1e6},
-        {"platform": "pynq-z2"},
-        {"effort": "default"},
-    ],
+    "change", [{"seed": 1}, {"cap": {"LUT": 0.6}}, {"time_limit": 1e6}, {"platform": "pynq-z2"}, {"effort": "default"}]
 )
 def test_another_question_is_another(full: tuple[Path, ff.Plan], change: dict[str, Any]) -> None:
     asked = {"platform": "pynq-z1", "bargains": "fold", **FAST, **change}
@@ -277,7 +270,14 @@ ALIKE: dict[str, Any] = {"runtime_weights": "always", **FREE, **FAST}
 
 @pytest.mark.parametrize(
     "change",
-    [{}, {"fps": 0.5}, *(pytest.param(c, marks=pytest.mark.slow) for c in ({"cap": {"LUT": 0.6}}, {"seed": 3, "granularity": "layer"}))],
+    [
+        {},
+        {"fps": 0.5},
+        *(
+            pytest.param(c, marks=pytest.mark.slow)
+            for c in ({"cap": {"LUT": 0.6}}, {"seed": 3, "granularity": "layer"})
+        ),
+    ],
 )
 def test_a_search_may_start_from_an_earlier_plan(change: dict[str, Any], cnv_on_u250: Path, tmp_path: Path) -> None:
     earlier = ff.load(cnv_on_u250)

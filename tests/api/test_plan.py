@@ -257,11 +257,7 @@ def in_memory(path: Path) -> onnx.ModelProto:
     return model
 
 
-@pytest.mark.parametrize(
-    "given",
-    [str, read_source, in_memory],
-    ids=["path", "source", "memory"],
-)
+@pytest.mark.parametrize("given", [str, read_source, in_memory], ids=["path", "source", "memory"])
 def test_a_model_may_be_a_file_or_in_memory(given: Callable[[Path], ff.Model], tfc: ff.Plan) -> None:
     made = ff.plan(given(TFC), "pynq-z1", effort="fast")
     assert made.engines == tfc.engines

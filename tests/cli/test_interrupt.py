@@ -1,7 +1,5 @@
 """Signals in every stage: 130, 143 or 129 in 3 s, the cursor back, a legal plan or nothing, and a sentence on which."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Names for tools, whatever a model calls its things."""
 
-from __future__ import annotations
-
 import keyword
 import re
 

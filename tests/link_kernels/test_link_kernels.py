@@ -1,7 +1,5 @@
 """Link kernels in Verilator, under lint and counted by pyosys: what they carry, lose, tell and take."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -98,7 +96,9 @@ def test_a_link_that_stops_for_10_000_cycles_loses_nothing(bench: Bench) -> None
     assert_whole(bench.run(until=90_000, most=3000, latency=300, **stopped), 3000)
 
 
-@pytest.mark.parametrize("times", [pytest.param({"start0": 900}, marks=pytest.mark.slow), {"start1": 2_777}, {"start0": 50, "start1": 61}])
+@pytest.mark.parametrize(
+    "times", [pytest.param({"start0": 900}, marks=pytest.mark.slow), {"start1": 2_777}, {"start0": 50, "start1": 61}]
+)
 def test_cards_start_in_any_order(bench: Bench, times: dict[str, int]) -> None:
     assert_whole(bench.run(until=40_000, most=500, latency=300, **times), 500)
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 
@@ -32,12 +30,7 @@ def shares(die, parts):
 
 
 @given(
-    LAYOUTS,
-    st.integers(1, 3),
-    st.lists(SMALL_DEMANDS, min_size=1, max_size=3),
-    st.booleans(),
-    st.booleans(),
-    st.data(),
+    LAYOUTS, st.integers(1, 3), st.lists(SMALL_DEMANDS, min_size=1, max_size=3), st.booleans(), st.booleans(), st.data()
 )
 def test_small_problems_agree_with_brute_force(layout, steps, demands, blocked, compact, data):
     keep_outs = (Rect(0, 0, 0, 4),) if blocked else ()

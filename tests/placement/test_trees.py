@@ -1,7 +1,5 @@
 """No layout is shorter than the bound along trees: all layouts of a few modules, and the shortest of some more."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -13,13 +11,7 @@ from benchmarks.placement_cases import FOLDER, read
 from floorflow.hardware.geometry import Rect
 from floorflow.placement import Pin, PlacementProblem, Wire
 from floorflow.placement.bounds.trees import Places, trees_bound
-from floorflow.placement.bounds.wires import (
-    extent_of,
-    least_twice_distance,
-    legal_rectangles,
-    needs_of,
-    pin_bound,
-)
+from floorflow.placement.bounds.wires import extent_of, least_twice_distance, legal_rectangles, needs_of, pin_bound
 from floorflow.placement.complete import solve_completely
 from floorflow.placement.layout import net_arrays
 from floorflow.placement.rectangles.candidate_rectangles import slot_grid

@@ -1,7 +1,5 @@
 """Copies of a network: planned, placed in each of their places, told with their rates, and judged."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

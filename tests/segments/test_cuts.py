@@ -1,7 +1,5 @@
 """Cuts are exact: brute force over all contiguous cuts finds no other interval, on chains and on residual graphs."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations_with_replacement, pairwise

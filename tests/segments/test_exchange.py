@@ -1,7 +1,5 @@
 """Exchanges never make an assignment worse, and on tiny networks come close to the best of all assignments."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from itertools import product

@@ -1,7 +1,5 @@
 """No assignment of engines to slots is faster than the joint bound, and it sees which engines cannot share a slot."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, product

@@ -1,7 +1,5 @@
 """A segment's folding problem is that of its part alone, and shares options and prices with the whole."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """FINN+ itself makes the kernels, links and link configurations of plans over several cards, as far as v++."""
 
-from __future__ import annotations
-
 import json
 import re
 import runpy

@@ -1,7 +1,5 @@
 """FINN+'s own object of a v++ configuration takes the connections of copies, and refuses those of absent units."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The RTL of the FIFOs and crossings that floorflow's steps insert, as FINN+ or FINN main has it, in Verilator."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

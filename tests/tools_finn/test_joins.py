@@ -1,7 +1,5 @@
 """FINN+ itself makes the products, splits and concats that floorflow plans, as wide and as fast."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import onnx

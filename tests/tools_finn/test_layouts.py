@@ -1,7 +1,5 @@
 """What qonnx itself turns channels last reads as it did channels first."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path

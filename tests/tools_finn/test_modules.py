@@ -1,7 +1,5 @@
 """FINN+ cuts a network's graph into the modules of a stitched plan: their nodes, ports and widths are the plan's."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

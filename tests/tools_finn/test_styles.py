@@ -1,7 +1,5 @@
 """FINN+ itself makes the engines that floorflow plans, hls or rtl, from floorflow's two configuration files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -4,8 +4,6 @@ What it would simulate by C++ and RTL it executes in Python here, on the very gr
 floorflow's FIFOs, converters and crossings of which the stitched IP would be made.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -57,7 +57,7 @@ def test_layers_take_their_styles_and_engines_are_numbered_anew(model: Path) -> 
     assert found.engine("MVAU_hls_1").folding == {"PE": 2}
     assert found.engine("MVAU_hls_1").attributes["noActivation"] == 1
     assert [e.name for e in found.engines if PREFERENCE in e.attributes] == [
-        *("MVAU_hls_1", "Thresholding_hls_0", "MVAU_rtl_1"),
+        *("MVAU_hls_1", "Thresholding_hls_0", "MVAU_rtl_1")
     ]
 
 

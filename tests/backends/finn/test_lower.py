@@ -1,7 +1,5 @@
 """Lowering equals FINN's own engine lists, kept here in short form, wherever weights' values play no part."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import onnx

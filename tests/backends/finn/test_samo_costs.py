@@ -1,7 +1,5 @@
 """``--costs samo``: FINN's engines at the cycles and resources of SAMO's tables, in plans that are legal."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """On real networks the exact folding equals brute force, where that can be had, and the monolithic model elsewhere."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
