@@ -494,7 +494,7 @@ def stopped_in(planned: Phased, folder: Path, has_come: Moment, stage: str = "")
         pytest.param(cut_in_time, "planning blocks", "", marks=pytest.mark.slow),
         pytest.param(in_regions, "blocks", "", marks=pytest.mark.slow),
         pytest.param(in_regions, "planning blocks", "", marks=pytest.mark.slow),
-        (in_regions, "planning blocks", "placing"),
+        pytest.param(in_regions, "planning blocks", "placing", marks=pytest.mark.slow),
     ],
 )
 def test_ctrl_c_once_all_partitions_of_a_path_are_planned_brings_them(

@@ -206,6 +206,7 @@ def test_no_number_of_copies_is_refused(count: Any) -> None:
         ff.plan(TFC, CARD, replicas=count)
 
 
+@pytest.mark.joint
 @pytest.mark.parametrize(
     "board", [CARD, *(pytest.param(b, marks=pytest.mark.slow) for b in ("alveo-u280", "alveo-u50", "xcku5p")), "zcu104"]
 )

@@ -46,7 +46,8 @@ from floorflow.search.policy.relaxation import outcome_under, rate_kept, searche
 from floorflow.stats import SolveStats
 from tests.plans import CNV, TFC
 from tests.random_models import random_graph
-from tests.search.test_search import fits, placed_by
+from tests.search.test_search import find as found_once
+from tests.search.test_search import fits, placed_by, prepared_once
 
 
 @pytest.fixture(scope="module")
@@ -155,13 +156,14 @@ def test_no_slot_is_widened_for_engines_that_find_room_beside_each_other(context
 
 
 def find(request: Request, placer: Any = fits) -> SearchResult:
-    context = prepare(read_source(request.model), request, 1 if request.fpgas == "auto" else request.fpgas)
-    return required(search(replace(context, solvers=replace(context.solvers, place=placer))))
+    if request.fpgas == 1:
+        return found_once(request, placer)
+    return required(search(placed_by(placer, prepare(read_source(request.model), request, request.fpgas))))
 
 
 def fullest(result: SearchResult, request: Request) -> float:
     """Return the largest demand over limit, from the candidate's own figures."""
-    context = prepare(read_source(request.model), request, 1)
+    context = prepared_once(request)
     demands, limits = slot_demands(result.candidate), cap_limits(context)
     return float(max(fullness(demands[slot], limits[slot]) for slot in demands))
 
