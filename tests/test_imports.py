@@ -68,7 +68,7 @@ def module_of(path: Path) -> tuple[str, ...]:
     return path.relative_to(PACKAGE).with_suffix("").parts
 
 
-MODULES = {module_of(path): path for path in map(PACKAGE.joinpath, trees())}
+MODULES = {module_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
 @cache

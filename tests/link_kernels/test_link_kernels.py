@@ -138,6 +138,7 @@ def test_lint_finds_nothing(kernel: LinkKernel, tmp_path: Path) -> None:
     assert lint(tmp_path, link_files([kernel]), kernel.name) == ""
 
 
+@pytest.mark.joint
 @pytest.mark.parametrize(
     "kernel",
     [KERNELS[0], *(pytest.param(kernel, marks=pytest.mark.slow) for kernel in KERNELS[1:3]), *KERNELS[3:]],

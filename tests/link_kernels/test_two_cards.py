@@ -291,7 +291,8 @@ def test_a_plan_counts_what_pyosys_counts_of_its_link_kernels(folder: Path, plan
         assert bits == pytest.approx(len(kernel.sends) * 592 * 64 + kernel.resources.BRAM18 * 18_432, rel=0.15)
 
 
-@pytest.mark.parametrize(("seed", "slot"), [pytest.param(8, "fpga2.SLR2", marks=pytest.mark.slow), (1, "fpga0.SLR2")])
+@pytest.mark.slow
+@pytest.mark.parametrize(("seed", "slot"), [(8, "fpga2.SLR2"), (1, "fpga0.SLR2")])
 def test_modules_leave_room_for_link_kernels(seed: int, slot: str, tmp_path: Path) -> None:
     """In a slot that modules just fill, where a link ends, a search that did not count its kernel would leave none."""
     onnx.save(random_graph(seed), tmp_path / "net.onnx")
