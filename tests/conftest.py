@@ -1,7 +1,5 @@
 """Plans that several tests look at, made once a session."""
 
-from __future__ import annotations
-
 import fcntl
 import gc
 import hashlib

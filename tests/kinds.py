@@ -109,7 +109,7 @@ def _values(code: CodeType, known: dict[str, Any]) -> Iterator[Any]:
     names = [name for part in _parts(code) for name in part.co_names]
     found = [known[name] for name in names if name in known]
     for value in found:
-        if isinstance(value, ModuleType):
+        if isinstance(value, ModuleType) and value.__name__ != "numpy":  # which warns of names that it had
             yield from (getattr(value, name) for name in names if hasattr(value, name))
         yield value
 

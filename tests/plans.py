@@ -42,7 +42,7 @@ PLANS = {
 """Requests for examples, by what is planned; beside them are three of branches (conftest)."""
 assert len(PLANS) + 3 <= MOST_PLANS
 
-SHORT = {"repaired_starts": 1, "tight_rounds": 2, "every_rounds": 1, "complete_limit": 0, "complete_modules": 0}
+SHORT = {"repaired_starts": 1, "tight_rounds": 1, "every_rounds": 1, "complete_limit": 0, "complete_modules": 0}
 SHORT |= {"searched_modules": 0, "ordered_modules": 0}
 """What placing may take where nobody asks how short the wires are: it is most of a small plan's time."""
 _PLACING = dict(LIMITS)

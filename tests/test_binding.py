@@ -1,7 +1,5 @@
 """A plan is bound to the kernels of a build: names are read, and a build of another design is refused."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

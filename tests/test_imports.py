@@ -1,7 +1,5 @@
 """The import rule: data flows one way, and nothing imports what it must not know."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Whole plans: legal on every board, equal for equal inputs, obeyed by a strict Vivado, bad ones found out."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

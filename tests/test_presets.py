@@ -1,7 +1,5 @@
 """Presets set several options together, whatever the user gives wins, and plan and report say every value."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, get_args
 

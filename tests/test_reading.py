@@ -1,7 +1,5 @@
 """Any path that a user can name ends in one sentence and exit code 2, at once; nobody but the reader opens files."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

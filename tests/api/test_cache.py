@@ -1,7 +1,5 @@
 """What earlier runs found: answers kept on disk, with the same plans, and plans that a search starts from."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import pickle

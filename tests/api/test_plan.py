@@ -1,7 +1,5 @@
 """A plan from Python: the same bytes as the command line's, rows, pictures, verdicts, and what Ctrl-C leaves."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

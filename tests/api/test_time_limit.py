@@ -1,7 +1,5 @@
 """A time limit: the best legal plan that there is by then, the same plan if nothing was cut short, or an error."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Callable

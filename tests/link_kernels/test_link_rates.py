@@ -1,7 +1,5 @@
 """What plans count on of links is what link kernels carry in Verilator; a link that limits a rate is named."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Two cards from a plan's files: v++ takes their configurations, and pass-through modules run as planned."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Networks as Keras exports them, channels last, read as those that were given channels first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What the methods promise of each other, and of their parts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

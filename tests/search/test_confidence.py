@@ -1,7 +1,5 @@
 """Every slot and pblock is as likely to hold what lies in it as is asked, by a computation of the tests' own."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Least full designs, and the narrower limits within which they are sought."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Products of two bits are formed in LUT where every slot has enough of it, in DSP blocks where it has not."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """What would fit where a request is infeasible, and what less rate would free."""
 
-from __future__ import annotations
-
 import re
 from contextlib import AbstractContextManager
 from dataclasses import replace

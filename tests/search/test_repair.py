@@ -1,7 +1,5 @@
 """What does not pack as rectangles gets one pblock a slot, and the plan says so; what fits the slots is placed."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -91,6 +89,7 @@ def test_modules_that_do_not_pack_share_the_slots_pblock_and_the_plan_says_which
         assert phase.floorplan["fpga0"].pblocks.keys() >= {joined.module}
 
 
+@pytest.mark.slow
 def test_kept_granularity_joins_nothing_where_that_is_all_that_would_help(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,5 @@
 """The feedback loop: repairs in their order, honest claims, and Ctrl-C that leaves the best plan found so far."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

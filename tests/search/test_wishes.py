@@ -1,7 +1,5 @@
 """Wishes for slots: read strictly, kept by the whole plan, priced by a solve without each."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

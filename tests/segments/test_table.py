@@ -1,7 +1,5 @@
 """The table of segments answers as folding each segment by itself does, and folds fewer."""
 
-from __future__ import annotations
-
 import random
 from itertools import pairwise
 

@@ -127,6 +127,7 @@ def test_fifos_of_every_memory_lose_and_mix_nothing_under_back_pressure(tmp_path
     assert_sound(MEMORIES, simulated(MEMORIES, tmp_path, finn_plus))
 
 
+@pytest.mark.slow
 def test_a_fifo_that_forgets_to_wait_is_found(tmp_path: Path, finn_plus: FinnPlus) -> None:
     chains = {"crossing": MEMORIES["crossing"]}
     mistake = ("uwire  bload = !Vld || ordy;", "uwire  bload = 1;")

@@ -1,7 +1,5 @@
 """FINN+ itself builds plans by the emitted steps, as far as that goes without Vivado: kernels, cells, FIFOs."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """FINN's configuration files of a folding: read as FINN reads them, refused where it would only warn."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

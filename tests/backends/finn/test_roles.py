@@ -1,7 +1,5 @@
 """What other parts ask of FINN's kinds: types, roles, window fill, constants in logic, warnings."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace

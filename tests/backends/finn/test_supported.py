@@ -1,7 +1,5 @@
 """The operators that a refusal lists as supported: each is lowered by the FINN that it is listed for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The calibrated model: what is shipped is what the fit gives, and no network is predicted by a fit that saw it."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import sys
