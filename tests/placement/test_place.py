@@ -2,7 +2,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from floorflow.errors import InputError
@@ -10,6 +10,7 @@ from floorflow.hardware.geometry import Rect
 from floorflow.placement import Pin, PlacementFailure, PlacementSolution, Wire, place
 from floorflow.resources import Resources
 from tests.placement.small import assert_legal, brute_force, chain, device, shape_rule, slots
+from tests.random_family import heavy
 
 BIG = device("CICDICCICBICCIC" * 8, 12)
 SMALL_DEMANDS = st.builds(Resources, st.integers(0, 130), st.just(0), st.integers(0, 2), st.just(0), st.integers(0, 2))
@@ -73,7 +74,7 @@ def test_the_bound_holds_across_slots(demands, steps):
     assert least_of_shape is None or outcome.stats.bound <= least_of_shape
 
 
-@settings(max_examples=15)
+@heavy()
 @given(
     st.lists(st.floats(0.02, 0.14), min_size=1, max_size=6),
     st.lists(st.tuples(st.integers(0, 110), st.integers(0, 50)), max_size=2),
