@@ -98,6 +98,7 @@ def test_kept_granularity_joins_nothing_where_that_is_all_that_would_help(
         flow.plan(branches(tmp_path, seed=3, **SPREAD, keep_granularity=True, granularity="layer"))
 
 
+@pytest.mark.slow
 def test_kept_granularity_gives_each_module_a_rectangle(tmp_path: Path) -> None:
     out = make_plan(tmp_path / "out", branches(tmp_path, max_hops=3, keep_granularity=True))
     assert check(out) == []
