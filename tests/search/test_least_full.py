@@ -377,7 +377,9 @@ def at_rate(request: Request, fps: float) -> SearchResult:
     return required(outcome_under(searched_alone(asked), (rate_kept(lambda _: free),), search))
 
 
-@pytest.mark.parametrize(("model", "board"), [(TFC, "pynq-z1"), (TFC, "alveo-u250"), (CNV, "xcku5p")])
+@pytest.mark.parametrize(
+    ("model", "board"), [(TFC, "pynq-z1"), (TFC, "alveo-u250"), pytest.param(CNV, "xcku5p", marks=pytest.mark.slow)]
+)
 def test_the_same_question_has_the_same_answer(model: Path, board: str) -> None:
     request = Request(model, board, effort="fast")
     fastest = find(request)
@@ -389,7 +391,7 @@ def test_the_same_question_has_the_same_answer(model: Path, board: str) -> None:
     assert found.ended_by.startswith("the requested rate was met by the fastest design found")
 
 
-@pytest.mark.parametrize("share", [0.93, 0.5, 0.1])
+@pytest.mark.parametrize("share", [0.93, pytest.param(0.5, marks=pytest.mark.slow), 0.1])
 def test_a_lower_rate_costs_no_more_than_the_highest(share: float) -> None:
     request = Request(TFC, "alveo-u250", effort="fast")
     fastest = find(request)
