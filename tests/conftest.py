@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -110,8 +110,10 @@ def make_plan(out: Path, request: Request) -> Path:
     return out
 
 
-def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Path]) -> Path:
-    """Return what one worker makes in a folder of that name, and all others of the session wait for."""
+def made_once(
+    factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Path], limits: Mapping[str, int] = SHORT
+) -> Path:
+    """Return what one worker makes in a folder of that name, by limits of placing; all others of the session wait."""
     base = factory.getbasetemp()
     place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / f"shared_{name}"
     place.mkdir(exist_ok=True)
@@ -119,7 +121,7 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
         fcntl.flock(lock, fcntl.LOCK_EX)
         told = place / "made"
         if not told.exists():
-            with placing(**SHORT):
+            with placing(**limits):
                 told.write_text(str(make(place)))
         return Path(told.read_text())
 
@@ -210,7 +212,9 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Planned:
         if repr(request) not in listed:
             return make_plan(tmp_path_factory.mktemp("plan") / "out", request)
         name = hashlib.sha256(repr(request).encode()).hexdigest()[:16]
-        return made_once(tmp_path_factory, name, lambda folder: make_plan(folder / "out", request))
+        # Mistakes that are planted in pblocks of a stitched plan go by where these lie.
+        limits = {} if request.backend_options.model_dump().get("flow") == "stitch" else SHORT
+        return made_once(tmp_path_factory, name, lambda folder: make_plan(folder / "out", request), limits)
 
     return plan
 

@@ -27,7 +27,14 @@ WORKERS = SOLVERS | {"view"}
 """Rooms that solve, or that draw with a large library."""
 LARGE = {"test_output_kills.py", "test_grid.py", "test_imports.py", "test_vocabulary.py", "test_no_tool_outside.py"}
 LARGE |= {"test_solver.py", "test_cost.py", "test_tables.py", "test_calibrated.py", "test_against_stepping.py"}
-LARGE |= {"test_legal_plan.py", "test_two_by_two.py", "test_phases.py", "test_bounds.py", "test_large.py"}
+LARGE |= {
+    "test_boxes.py",
+    "test_legal_plan.py",
+    "test_two_by_two.py",
+    "test_phases.py",
+    "test_bounds.py",
+    "test_large.py",
+}
 """Files of tests that fork, or that go through all of something large: they are joint."""
 PROCESSES = {"subprocess", "multiprocessing.process", "concurrent.futures.process", "concurrent.futures.thread"}
 
