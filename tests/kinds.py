@@ -45,7 +45,7 @@ BUDGET_CPU_S = {
     "cli": 45,
     "link_kernels": 55,
     "papers": 20,
-    "partition": 20,
+    "partition": 26,
     "placement": 44,
     "search": 120,
     "segments": 20,
@@ -53,7 +53,7 @@ BUDGET_CPU_S = {
     "study": 30,
     "tools_finn": 76,
     "tools_hls4ml": 10,
-    "tools_nextpnr": 22,
+    "tools_nextpnr": 30,
     "verify": 55,
 }
 """CPU seconds that the tests of a folder may take; of one that is not listed, `OTHER_CPU_S`."""
