@@ -1,7 +1,5 @@
 """A build folder as FINN leaves it, made of what floorflow foresees of FINN's graph."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

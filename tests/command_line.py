@@ -3,8 +3,6 @@
 Tests that need a fresh interpreter (exit by a signal, standard streams, what an import finds) start one themselves.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

@@ -1,7 +1,5 @@
 """Plans that several tests look at, made once a session."""
 
-from __future__ import annotations
-
 import fcntl
 import gc
 import hashlib
@@ -9,9 +7,7 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -21,17 +17,17 @@ import pytest
 from hypothesis import settings
 
 from floorflow import flow
+from floorflow.__main__ import _OBJECTS_A_COLLECTION
 from floorflow.backends.backend import backend_named
 from floorflow.emit import extra_files
 from floorflow.output import write
-from floorflow.placement.problem import LIMITS
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.search.candidate.progress import SILENT
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.rules import platform as platforms
 from floorflow.view.files import render
 from tests import kinds
-from tests.plans import PLANS, ROOT
+from tests.plans import PLANS, ROOT, SHORT, placing
 from tests.random_models import random_graph
 
 # A machine that does other work too is no fault of the code: no deadline.
@@ -40,7 +36,8 @@ settings.register_profile("many", deadline=None, max_examples=200)
 settings.load_profile("few")
 
 Planned = Callable[[Request], Path]
-PLACED_SHORTLY = {"api", "cli", "search", "study"}
+PLACED_WHOLE = {"placement", "tools_nextpnr"}
+"""Folders of tests in which the placer does all that it does for users."""
 BEGUN = pytest.StashKey[float]()
 
 
@@ -90,33 +87,18 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     return result
 
 
-SHORT = {"repaired_starts": 1, "tight_rounds": 4, "every_rounds": 2, "proof_work": 0.02, "searched_modules": 0}
-SHORT |= {"ordered_modules": 0}
-"""What placing may take where nobody asks how short the wires are: it is most of a small plan's time."""
-_PLACING = dict(LIMITS)
-
-
-@contextmanager
-def placing(**limits: Any) -> Iterator[None]:
-    """Let the placer do as much as its limits say but for these."""
-    with patch.dict(LIMITS, {effort: replace(_PLACING[effort], **limits) for effort in ("fast", "default")}):
-        yield
-
-
 @pytest.fixture(scope="module", autouse=True)
 def _placing_is_short(request: pytest.FixtureRequest) -> Iterator[None]:
     """Let tests of what is around the placer have layouts that are legal, and no better than they come.
 
-    Plans made once a session have those of the placer as it is, and so has a module that says `PLACING = "whole"`.
+    Where the wires count modules say `PLACING = "whole"`; plans made once a session have short layouts for all.
     """
-    is_short = (
-        request.path.relative_to(ROOT / "tests").parts[0] in PLACED_SHORTLY or request.path.parent.name == "tests"
-    )
-    if is_short and getattr(request.module, "PLACING", "short") == "short":
+    room = request.path.relative_to(ROOT / "tests").parts[0]
+    if room in PLACED_WHOLE or getattr(request.module, "PLACING", "short") == "whole":
+        yield
+    else:
         with placing(**SHORT):
             yield
-    else:
-        yield
 
 
 def make_plan(out: Path, request: Request) -> Path:
@@ -128,8 +110,10 @@ def make_plan(out: Path, request: Request) -> Path:
     return out
 
 
-def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Path]) -> Path:
-    """Return what one worker makes in a folder of that name, and all others of the session wait for."""
+def made_once(
+    factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Path], limits: Mapping[str, int] = SHORT
+) -> Path:
+    """Return what one worker makes in a folder of that name, by limits of placing; all others of the session wait."""
     base = factory.getbasetemp()
     place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / f"shared_{name}"
     place.mkdir(exist_ok=True)
@@ -137,7 +121,7 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
         fcntl.flock(lock, fcntl.LOCK_EX)
         told = place / "made"
         if not told.exists():
-            with placing():
+            with placing(**limits):
                 told.write_text(str(make(place)))
         return Path(told.read_text())
 
@@ -170,8 +154,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Spare the garbage collector the modules and the tests: they stay."""
+    """Spare the garbage collector the modules and the tests, which stay, and let it run as rarely as users have it."""
     gc.freeze()
+    gc.set_threshold(_OBJECTS_A_COLLECTION)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -227,7 +212,9 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Planned:
         if repr(request) not in listed:
             return make_plan(tmp_path_factory.mktemp("plan") / "out", request)
         name = hashlib.sha256(repr(request).encode()).hexdigest()[:16]
-        return made_once(tmp_path_factory, name, lambda folder: make_plan(folder / "out", request))
+        # Mistakes that are planted in pblocks of a stitched plan go by where these lie.
+        limits = {} if request.backend_options.model_dump().get("flow") == "stitch" else SHORT
+        return made_once(tmp_path_factory, name, lambda folder: make_plan(folder / "out", request), limits)
 
     return plan
 

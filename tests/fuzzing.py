@@ -1,7 +1,5 @@
 """Change a valid file a little, at random from a seed: ONNX models, and the values of JSON and YAML."""
 
-from __future__ import annotations
-
 import gzip
 import random
 from collections.abc import Callable, Mapping

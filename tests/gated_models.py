@@ -1,7 +1,5 @@
 """Small networks with products of two branches and with channels that are split and joined again."""
 
-from __future__ import annotations
-
 import onnx
 
 from examples.make_models import ModelBuilder

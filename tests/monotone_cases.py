@@ -1,7 +1,5 @@
 """Chains of random requests, each of which allows more than the one before: none may get a longer interval."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

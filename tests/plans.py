@@ -1,11 +1,13 @@
 """The whole plans that tests share: each is made once a session. A new one takes the place of another."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+from floorflow.placement.problem import LIMITS
 from floorflow.request import Request
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,3 +41,15 @@ PLANS = {
 }
 """Requests for examples, by what is planned; beside them are three of branches (conftest)."""
 assert len(PLANS) + 3 <= MOST_PLANS
+
+SHORT = {"repaired_starts": 1, "tight_rounds": 1, "every_rounds": 1, "complete_limit": 0, "complete_modules": 0}
+SHORT |= {"searched_modules": 0, "ordered_modules": 0}
+"""What placing may take where nobody asks how short the wires are: it is most of a small plan's time."""
+_PLACING = dict(LIMITS)
+
+
+@contextmanager
+def placing(**limits: Any) -> Iterator[None]:
+    """Let the placer do as much as its limits say but for these."""
+    with patch.dict(LIMITS, {effort: replace(_PLACING[effort], **limits) for effort in ("fast", "default")}):
+        yield

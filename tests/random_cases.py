@@ -1,7 +1,5 @@
 """Random whole plans: a network, a platform and options that often force crossings of SLRs and links."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 from pathlib import Path

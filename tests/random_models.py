@@ -1,7 +1,5 @@
 """Random QONNX networks: chains, branches, and small ones of every shape, with odd sizes, strides and paddings."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -3,8 +3,6 @@
 How much of the board it may use is told in terms of what it takes at least, so that it pays whatever engines cost.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A small residual network: a block with an identity shortcut, and one whose shortcut is a convolution."""
 
-from __future__ import annotations
-
 import onnx
 
 from examples.make_models import ModelBuilder

@@ -1,7 +1,5 @@
 """A small network whose matrix units FINN makes hls, rtl and rtl again, and what leaves it hardly any DSP."""
 
-from __future__ import annotations
-
 import onnx
 
 from examples.make_models import ModelBuilder

@@ -1,7 +1,5 @@
 """Small networks that share a platform, and their plans, for several tests."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The package's source files, each read and parsed once, for rules that hold of all of them."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Mapping
 from functools import cache

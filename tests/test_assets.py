@@ -1,7 +1,5 @@
 """Platforms by name: case does not count, a whole part of a name is enough, and a guess is never made."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

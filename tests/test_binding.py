@@ -1,7 +1,5 @@
 """A plan is bound to the kernels of a build: names are read, and a build of another design is refused."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -105,7 +103,9 @@ def test_what_check_refuses_is_not_bound(cnv_on_u250: Path, tmp_path: Path) -> N
     assert f"floorflow check {old}" in ran.stderr
 
 
-@pytest.mark.parametrize("name", ["auto", "custom_1", "custom_3", "custom_4"])
+@pytest.mark.parametrize(
+    "name", ["auto", *(pytest.param(name, marks=pytest.mark.slow) for name in ("custom_1", "custom_3")), "custom_4"]
+)
 def test_real_builds_bind_to_plans_of_their_graphs(name: str, tmp_path: Path) -> None:
     """Kernels of FINN+ builds for PYNQ-Z2 (tests/backends/finn/copy_builds.py)."""
     model = ff.read(BUILDS / name / "graph_with_fifos.onnx", finn="plus")

@@ -1,7 +1,5 @@
 """What planner and check both know stands once, in the tables of docs/plan.md, and both sides agree with them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import astuple
 from itertools import chain

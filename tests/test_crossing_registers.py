@@ -1,7 +1,5 @@
 """Boards with more or fewer registers at an SLR boundary: FIFOs and latency follow, and check derives both itself."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import cache

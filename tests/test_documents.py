@@ -1,7 +1,5 @@
 """README and docs: their commands run, the files that they name exist, the output that they show is the real one."""
 
-from __future__ import annotations
-
 import json
 import re
 import runpy

@@ -1,7 +1,5 @@
 """Refusals: one value, one sentence; lists in sentences are short."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 from floorflow.errors import MOST_NAMES, Refusal, What, sentence, some, unproven

@@ -3,8 +3,6 @@
 What it draws of them is what the plan's own picture shows.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Folders of anybody: no command executes, deletes or writes what lies outside; between two plans there is none."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """A valid file with a few changes is read, or refused with one of floorflow's errors; nothing else may happen."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Ctrl-C while modules are imported is heard afterwards, and breaks none of them."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """One build in many writings: kernels named or not, joined by their tensors or by the graph of kernels."""
 
-from __future__ import annotations
-
 import random
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The memo of a run tells questions apart by all fields of their problems, those that nobody has thought of yet too."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What only one back end knows stays in its folder: its imports, kinds, attributes and file names are nowhere else."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

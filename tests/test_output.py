@@ -1,7 +1,5 @@
 """An output folder is written whole or not at all, and nothing of the user's is lost."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """A writer that is killed leaves a whole old or a whole new bundle, and nothing that the next one does not clear."""
 
-from __future__ import annotations
-
 import random
 import signal
 import sys

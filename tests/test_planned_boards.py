@@ -1,7 +1,5 @@
 """Plans on every board, topology and kind of link, on a board that says little, and of whole slots are legal."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -55,7 +53,9 @@ def test_examples_are_planned_legally(model: Path, board: str) -> None:
     assert controllers == {key: {k: n for k, n in amounts.items() if n} for key, amounts in expected.items()}
 
 
-@pytest.mark.parametrize("topology", ["chain", "ring", "star", "mesh", "full"])
+@pytest.mark.parametrize(
+    "topology", ["ring", "full", *(pytest.param(t, marks=pytest.mark.slow) for t in ("chain", "star", "mesh"))]
+)
 def test_plans_on_every_topology_are_legal_and_use_its_links(topology: Topology, tmp_path: Path) -> None:
     onnx.save(random_graph(27), tmp_path / "branches.onnx")
     cap = {**DEFAULT_CAP, "LUT": 0.06}

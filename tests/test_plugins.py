@@ -1,7 +1,5 @@
 """Back ends are known by name before anything slow is imported, and have options of their own."""
 
-from __future__ import annotations
-
 import importlib
 import subprocess
 import sys

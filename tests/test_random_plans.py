@@ -1,7 +1,5 @@
 """Random networks on random platforms: whatever is planned is legal, and most of it really crosses something."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -17,24 +15,24 @@ from tests.random_cases import random_request, small_case
 
 BATCH = 20
 """Cases of one test, so that each can say how many of them were worth something."""
-BATCHES = 1
-SLOW_BATCHES = 99
+BATCHES = 100
 LONG = (2, 5, 12, 14, 17, 34, 50, 54, 58)
 """Cases that take longer than most: run on request."""
 LEAST = {"planned": 14, "crossed an SLR": 3, "crossed a link": 4}
 
-batches = [*range(BATCHES), *(pytest.param(n, marks=pytest.mark.slow) for n in range(BATCHES, BATCHES + SLOW_BATCHES))]
 
-
-@pytest.mark.parametrize("batch", batches)
+@pytest.mark.parametrize(
+    ("first", "cases"),
+    [(0, BATCH // 2), *(pytest.param(BATCH * n, BATCH, marks=pytest.mark.slow) for n in range(BATCHES))],
+)
 def test_random_networks_plan_legally_and_enough_of_them_cross(
-    batch: int, tmp_path: Path, record_property: Callable[[str, object], None]
+    first: int, cases: int, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     count: Counter[str] = Counter()
-    for seed in sorted({*range(batch * BATCH, (batch + 1) * BATCH)} - {*LONG}):
+    for seed in sorted({*range(first, first + cases)} - {*LONG}):
         count += kinds_of_plan(seed, tmp_path / str(seed))
-    record_property(f"random plans {batch}", f"of {BATCH} {', '.join(f'{count[what]} {what}' for what in LEAST)}")
-    assert all(count[what] >= least for what, least in LEAST.items()), count
+    record_property(f"random plans {first}", f"of {cases} {', '.join(f'{count[what]} {what}' for what in LEAST)}")
+    assert all(count[what] >= least * cases // BATCH for what, least in LEAST.items()), count
 
 
 @pytest.mark.slow
@@ -60,7 +58,7 @@ def test_a_window_that_reads_nothing_but_padding_waits_for_no_data(tmp_path: Pat
     assert kinds_of_plan(129, tmp_path / "129")["crossed a link"]
 
 
-@pytest.mark.parametrize("cases", [10, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cases", [5, pytest.param(200, marks=pytest.mark.slow)])
 def test_small_networks_of_every_shape_are_planned_legally_or_refused_with_a_reason(
     cases: int, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
@@ -78,4 +76,4 @@ def test_small_networks_of_every_shape_are_planned_legally_or_refused_with_a_rea
         assert ff.check(folder / "out").violations == (), case
         count["planned"] += 1
     record_property("small networks", dict(count))
-    assert count["planned"] >= 0.7 * cases
+    assert count["planned"] >= (0.7 if cases > BATCH else 0.6) * cases  # of a few more may be refused by chance

@@ -1,7 +1,5 @@
 """Any path that a user can name ends in one sentence and exit code 2, at once; nobody but the reader opens files."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -99,10 +97,7 @@ def test_what_the_system_refuses_is_told(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(reading.os, "open", refuse)
     monkeypatch.setattr(reading.os, "scandir", refuse)
-    for use in (
-        lambda: read_bytes(tmp_path / "x", "plan", ""),
-        lambda: reading.require_folder(tmp_path, "a folder"),
-    ):
+    for use in (lambda: read_bytes(tmp_path / "x", "plan", ""), lambda: reading.require_folder(tmp_path, "a folder")):
         with pytest.raises(InputError, match=str(problem.strerror).lower()):
             use()
 

@@ -1,7 +1,5 @@
 """The request refuses by itself whatever the command line would, keeps what it is given, and goes through plan.json."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

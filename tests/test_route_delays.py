@@ -1,7 +1,5 @@
 """Public delays of nets: their places are on the dies, distances and the line through them are as the docs say."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

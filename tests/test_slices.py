@@ -1,7 +1,5 @@
 """Plans with streams beyond a reach that is made short: slices in the plan, in what FINN is told, and judged."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -25,11 +23,7 @@ SHORT_REACH = 8
 def planned(out: Path, **options: Any) -> Path:
     chosen = {"fps": 20_000, "clock_mhz": CLOCK_MHZ, "effort": "fast", "plots": False} | options
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in (
-            (reach, "REACH_TILES_MHZ"),
-            (judged, "TILES_AND_MHZ"),
-            (routing, "TILES_AND_MHZ"),
-        ):
+        for module, name in ((reach, "REACH_TILES_MHZ"), (judged, "TILES_AND_MHZ"), (routing, "TILES_AND_MHZ")):
             patch.setattr(module, name, SHORT_REACH * CLOCK_MHZ)
         ff.plan(TFC, "alveo-u250", **chosen).save(out / "plan")
         assert not ff.check(out / "plan").violations

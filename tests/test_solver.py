@@ -1,7 +1,5 @@
 """Solvers: one module starts them, and a thread of its own changes no answer."""
 
-from __future__ import annotations
-
 import ast
 import ctypes
 import os

@@ -1,7 +1,5 @@
 """What docs/statements.md says of other tools has its place and source; what was built is what the data say."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -1,7 +1,5 @@
 """Every command of docs/tutorial.md that can run here runs, in order, as a user would go through it."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

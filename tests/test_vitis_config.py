@@ -1,7 +1,5 @@
 """The reader of v++ configurations takes those of a card between two others, and no planted mistake."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.vitis_config import Card, problems

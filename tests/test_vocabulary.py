@@ -1,7 +1,5 @@
 """One word for a thing: the house words of before stay away, and the glossary names what there is."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

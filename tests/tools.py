@@ -1,7 +1,5 @@
 """Tools outside the package that tests use where they can be had, and a bound on time."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import os

@@ -6,8 +6,6 @@ with ``:<unit>`` for each joined by dots, ``sc=<unit>.<port>:<unit>.<port>`` (``
 ``freqHz=<hertz>:<unit>.<pin>``. Several files are read as one, as v++ reads several ``--config``.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping

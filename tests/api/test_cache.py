@@ -1,7 +1,5 @@
 """What earlier runs found: answers kept on disk, with the same plans, and plans that a search starts from."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import pickle
@@ -103,14 +101,7 @@ def test_an_interrupted_plan_is_no_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        {"seed": 1},
-        {"cap": {"LUT": 0.6}},
-        {"time_limit": 1e6},
-        {"platform": "pynq-z2"},
-        {"effort": "default"},
-    ],
+    "change", [{"seed": 1}, {"cap": {"LUT": 0.6}}, {"time_limit": 1e6}, {"platform": "pynq-z2"}, {"effort": "default"}]
 )
 def test_another_question_is_another(full: tuple[Path, ff.Plan], change: dict[str, Any]) -> None:
     asked = {"platform": "pynq-z1", "bargains": "fold", **FAST, **change}
@@ -271,21 +262,27 @@ def test_a_folder_that_cannot_be_written_is_refused(wrong: str, tmp_path: Path) 
     assert (tmp_path / "file").read_text() == ""
 
 
-@pytest.fixture(scope="module")
-def before(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a plan over several slots."""
-    out = tmp_path_factory.mktemp("before") / "out"
-    ff.plan(CNV, "alveo-u250", **FREE, **FAST).save(out, extras=False)
-    return out
+ALIKE: dict[str, Any] = {"runtime_weights": "always", **FREE, **FAST}
+"""What the plan that is there already was asked for."""
 
 
-@pytest.mark.parametrize("change", [{}, {"cap": {"LUT": 0.6}}, {"fps": 0.5}, {"seed": 3, "granularity": "layer"}])
-def test_a_search_may_start_from_an_earlier_plan(change: dict[str, Any], before: Path, tmp_path: Path) -> None:
-    earlier = ff.load(before)
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"fps": 0.5},
+        *(
+            pytest.param(c, marks=pytest.mark.slow)
+            for c in ({"cap": {"LUT": 0.6}}, {"seed": 3, "granularity": "layer"})
+        ),
+    ],
+)
+def test_a_search_may_start_from_an_earlier_plan(change: dict[str, Any], cnv_on_u250: Path, tmp_path: Path) -> None:
+    earlier = ff.load(cnv_on_u250)
     (was,) = earlier.summary["networks"]
     if "fps" in change:
         change = {"fps": was["fps"] * change["fps"]}
-    made = ff.plan(CNV, "alveo-u250", start_from=before, **FREE, **FAST, **change)
+    made = ff.plan(CNV, "alveo-u250", start_from=cnv_on_u250, **ALIKE, **change)
     made.save(tmp_path / "out", extras=False)
     assert ff.check(tmp_path / "out").legal
     (network,) = made.summary["networks"]
@@ -296,10 +293,10 @@ def test_a_search_may_start_from_an_earlier_plan(change: dict[str, Any], before:
         assert [row["slot"] for row in made.engines] == [row["slot"] for row in earlier.engines]
 
 
-def test_what_has_no_plan_in_its_slots_is_searched_for(before: Path) -> None:
+def test_what_has_no_plan_in_its_slots_is_searched_for(cnv_on_u250: Path) -> None:
     with patch("floorflow.search.interval.rate.kept_by_slots", return_value=(None, None, ())):
-        made = ff.plan(CNV, "alveo-u250", start_from=before, **FREE, **FAST)
-    (now,), (was,) = made.summary["networks"], ff.load(before).summary["networks"]
+        made = ff.plan(CNV, "alveo-u250", start_from=cnv_on_u250, **ALIKE)
+    (now,), (was,) = made.summary["networks"], ff.load(cnv_on_u250).summary["networks"]
     assert now["interval_cycles"] == was["interval_cycles"]
 
 
@@ -316,8 +313,8 @@ def test_what_has_no_plan_in_its_slots_is_searched_for(before: Path) -> None:
     ],
 )
 def test_a_plan_of_something_else_is_nothing_to_start_from(
-    model: Path, board: str, options: dict[str, Any], told: str, before: Path
+    model: Path, board: str, options: dict[str, Any], told: str, cnv_on_u250: Path
 ) -> None:
     with pytest.raises(ff.InputError, match=told) as refused:
-        ff.plan(model, board, **{"start_from": before, **options}, **FAST)
+        ff.plan(model, board, **{"start_from": cnv_on_u250, **options}, **FAST)
     assert refused.value.hint

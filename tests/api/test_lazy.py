@@ -1,7 +1,5 @@
 """``import floorflow`` costs nothing, and still every public name is there."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import json

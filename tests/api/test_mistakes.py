@@ -1,7 +1,5 @@
 """What is wrong is told in Python with the sentence, the hint and the class that the command line has for it."""
 
-from __future__ import annotations
-
 import re
 import traceback
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The options that a model was read with are those of all its plans, however they were given."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

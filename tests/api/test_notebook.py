@@ -1,7 +1,5 @@
 """The notebook in ``examples/`` runs from top to bottom, and holds no output that could grow old."""
 
-from __future__ import annotations
-
 import ast
 import json
 from functools import partial

@@ -1,7 +1,5 @@
 """The options of the API are those of the request, with the same types; each function shows its own."""
 
-from __future__ import annotations
-
 import inspect
 from typing import get_args, get_type_hints
 

@@ -1,7 +1,5 @@
 """A plan from Python: the same bytes as the command line's, rows, pictures, verdicts, and what Ctrl-C leaves."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -257,11 +255,7 @@ def in_memory(path: Path) -> onnx.ModelProto:
     return model
 
 
-@pytest.mark.parametrize(
-    "given",
-    [str, read_source, in_memory],
-    ids=["path", "source", "memory"],
-)
+@pytest.mark.parametrize("given", [str, read_source, in_memory], ids=["path", "source", "memory"])
 def test_a_model_may_be_a_file_or_in_memory(given: Callable[[Path], ff.Model], tfc: ff.Plan) -> None:
     made = ff.plan(given(TFC), "pynq-z1", effort="fast")
     assert made.engines == tfc.engines
@@ -498,7 +492,7 @@ def stopped_in(planned: Phased, folder: Path, has_come: Moment, stage: str = "")
         pytest.param(cut_in_time, "planning blocks", "", marks=pytest.mark.slow),
         pytest.param(in_regions, "blocks", "", marks=pytest.mark.slow),
         pytest.param(in_regions, "planning blocks", "", marks=pytest.mark.slow),
-        (in_regions, "planning blocks", "placing"),
+        pytest.param(in_regions, "planning blocks", "placing", marks=pytest.mark.slow),
     ],
 )
 def test_ctrl_c_once_all_partitions_of_a_path_are_planned_brings_them(

@@ -1,7 +1,5 @@
 """What is told of a plan of several networks and phases: every row, line and figure says which it is of."""
 
-from __future__ import annotations
-
 import pytest
 
 import floorflow as ff

@@ -1,7 +1,5 @@
 """Plans of the layered back ends, made once a session."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

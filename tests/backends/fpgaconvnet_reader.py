@@ -5,8 +5,6 @@ their types, which are required, and that a message has no others; ``parser/prot
 layers of each type are made from; and what a graph of such layers has to keep: streams that are as wide at both ends.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 Fields = dict[str, Any]

@@ -1,7 +1,5 @@
 """Plans of the zoo with the back ends hls4ml and fpgaConvNet, made once in a session."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -3,8 +3,6 @@
 Source: SAMO (c562238), its back end for hls4ml 0.6.0; LUT, FF and BRAM have no model there and are 0.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import prod
 

@@ -1,7 +1,5 @@
 """The back end that docs/backends.md shows is laid into a folder as it stands there, and plans its own model."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """fpgaConvNet as a back end: from a float model to a legal plan with its configuration, and what its judge refuses."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Foldings that engines already have are found among their options; cells go without what Vivado adds."""
 
-from __future__ import annotations
-
 import pytest
 
 from floorflow.backends.backend import rows_as_given

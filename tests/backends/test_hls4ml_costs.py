@@ -1,7 +1,5 @@
 """hls4ml's costs: constants as circuits, products of LUTs or DSPs, and the published builds that they are held to."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Configurations of hls4ml's that are kept: a file, a project, one beside the model; and those that cannot be."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

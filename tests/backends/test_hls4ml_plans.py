@@ -1,7 +1,5 @@
 """hls4ml as a back end: from a float model to a legal plan with its configuration, and what its judge refuses."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

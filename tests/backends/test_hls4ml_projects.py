@@ -1,7 +1,5 @@
 """A project folder of hls4ml is audited: its layers priced as built, what HLS and Vivado said beside them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

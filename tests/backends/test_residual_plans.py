@@ -1,7 +1,5 @@
 """Residual networks with hls4ml and fpgaConvNet: copies, joins, and a short branch that holds what waits."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """SAMO's models of three back ends: every option of its 32 tables, also from the model files of its Table III."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import product
 from math import prod

@@ -1,7 +1,5 @@
 """Small problems by seed: a few networks with a few subgraphs, at a memory that is short."""
 
-from __future__ import annotations
-
 import random
 
 from floorflow.bandwidth.problem import BandwidthProblem, ScheduledNetwork

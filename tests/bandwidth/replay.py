@@ -5,8 +5,6 @@ bandwidth. A subgraph works as fast as its data comes, and no faster than its en
 goes on in later ones of its own only. Everything is read from the table and from what each subgraph needs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Engines and shares chosen together: brute force agrees, wishes are kept; and rates without a schedule."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from itertools import product

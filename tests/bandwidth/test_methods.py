@@ -1,7 +1,5 @@
 """Schedules of several networks at one memory: every method's are legal, the exact ones equal brute force."""
 
-from __future__ import annotations
-
 import random
 from itertools import permutations
 

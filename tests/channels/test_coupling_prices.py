@@ -1,7 +1,5 @@
 """Couplings price every pair of foldings as `connect` prices the pair that is chosen."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

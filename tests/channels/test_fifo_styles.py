@@ -1,7 +1,5 @@
 """The styles of a slot's FIFOs equal the best of all choices, tried one by one."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

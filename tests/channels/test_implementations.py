@@ -1,7 +1,5 @@
 """Equal modules are told to be equal, and nothing else: against a comparison of every pair by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Streams become channels by FINN's rules: converters on the narrow side, FIFOs with their producer."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """Register slices: as few as ways need, balanced where streams meet, within what slots hold; no rate is lost."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from itertools import pairwise, product

@@ -1,7 +1,5 @@
 """FIFOs at joins hold what waits while the windows of the longest branch fill."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from random import Random

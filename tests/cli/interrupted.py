@@ -1,7 +1,5 @@
 """Runs of the command line on a terminal, and Ctrl-C, or another signal, as soon as a stage is shown."""
 
-from __future__ import annotations
-
 import math
 import os
 import pty

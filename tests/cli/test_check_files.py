@@ -1,7 +1,5 @@
 """``floorflow check FILE.xdc --part PART``: exit codes, what is printed, reports and pictures."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``floorflow chunks`` on a network and on a case, and what it refuses."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

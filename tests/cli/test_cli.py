@@ -1,7 +1,5 @@
 """The command line: exit codes, one clear message for each kind of bad input, nothing half-written."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

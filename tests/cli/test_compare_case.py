@@ -1,7 +1,5 @@
 """``floorflow compare --case``: one object with a result a method; mistakes end with 2 and one sentence."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

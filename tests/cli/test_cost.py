@@ -1,7 +1,5 @@
 """``floorflow cost``: the line's fields and the numbers, in order, bad lines in their places."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``inspect``: what FINN is chosen, what the foldings range over, and every reason why a model cannot be planned."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

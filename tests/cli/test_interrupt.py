@@ -1,7 +1,5 @@
 """Signals in every stage: 130, 143 or 129 in 3 s, the cursor back, a legal plan or nothing, and a sentence on which."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess
@@ -43,7 +41,7 @@ def ends_well(ended: Ended, code: int = 130) -> None:
     [
         *((stage, 0.0) for stage in ("lowering", "folding", "placing")),
         pytest.param("partition", 0.0, marks=pytest.mark.slow),
-        pytest.param("partition", 1.5, id="CP-SAT"),
+        pytest.param("partition", 1.5, id="CP-SAT", marks=pytest.mark.slow),
     ],
 )
 def test_ctrl_c_leaves_a_legal_plan_or_nothing(stage: str, worked_cpu_s: float, tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """`floorflow plan` on a platform of resources alone: what it writes, prints, refuses, and how it ends."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``floorflow platforms``: a board of one's own in three commands, and bare parts."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

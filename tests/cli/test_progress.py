@@ -1,7 +1,5 @@
 """What a long run shows of its stages, on a terminal and in a pipe."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

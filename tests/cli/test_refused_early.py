@@ -1,7 +1,5 @@
 """Mistakes that cost nothing to see end with exit 2 before a solver, or anything else that is slow, is imported."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

@@ -1,7 +1,5 @@
 """Several models on the command line: names, rates by name, and what is refused."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What becomes of output that nobody reads, or that cannot be written."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

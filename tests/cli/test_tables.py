@@ -1,7 +1,5 @@
 """No table shortens a number, however narrow the terminal."""
 
-from __future__ import annotations
-
 import io
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """Engines are clustered into stages; small clusters join a neighbour and never close a cycle."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import networkx as nx
@@ -89,10 +87,7 @@ def test_merging_makes_one_new_module_in_dataflow_order() -> None:
     modules = [Module(e.name, (e.name,)) for e in graph.engines]
     naming = Naming(graph, {"MVAU_hls_0": 0.9, "MVAU_hls_1": 0.1, "MVAU_hls_2": 0.2})
     merged = merge(modules, ["MVAU_hls_2", "MVAU_hls_1"], naming)
-    assert merged == (
-        Module("MVAU_hls_0", ("MVAU_hls_0",)),
-        Module("MVAU_hls_2", ("MVAU_hls_1", "MVAU_hls_2")),
-    )
+    assert merged == (Module("MVAU_hls_0", ("MVAU_hls_0",)), Module("MVAU_hls_2", ("MVAU_hls_1", "MVAU_hls_2")))
 
 
 def test_a_module_is_named_for_its_largest_engine_and_of_equal_ones_for_the_first_core() -> None:

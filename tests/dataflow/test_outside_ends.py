@@ -1,7 +1,5 @@
 """Which ends of channels are engines, and which lie outside the network."""
 
-from __future__ import annotations
-
 import pytest
 
 from floorflow.dataflow.model import Stream, is_outside

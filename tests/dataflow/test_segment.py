@@ -1,7 +1,5 @@
 """A segment of a dataflow: some engines with their streams, of which those that are cut end outside."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

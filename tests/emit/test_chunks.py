@@ -1,7 +1,5 @@
 """The host's script runs batches through regions: on a board of the test's own that is slow to load and forgets."""
 
-from __future__ import annotations
-
 import json
 import runpy
 from collections.abc import Callable, Sequence

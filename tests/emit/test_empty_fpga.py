@@ -1,7 +1,5 @@
 """An FPGA that got no module: its files run to the end, its pictures are drawn, and check finds the plan legal."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What links several networks on a card: v++ would take it, and link.sh stops where the kernels are not the plan's."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """FINN's kernels end where weights are written at run time, also where a skip branch leads around."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

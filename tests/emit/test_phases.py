@@ -1,7 +1,5 @@
 """Files and report of a plan of two networks and two phases: each phase and each network has its place."""
 
-from __future__ import annotations
-
 import json
 import re
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """vitis/relink.sh links FINN's project with the plan's second configuration, and stops where they do not fit."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

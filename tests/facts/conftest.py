@@ -1,7 +1,5 @@
 """Plans that several of these tests read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What makes a plan hard to close, from its own figures, and its rates at other clocks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

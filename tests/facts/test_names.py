@@ -1,7 +1,5 @@
 """Names for tools, whatever a model calls its things."""
 
-from __future__ import annotations
-
 import keyword
 import re
 
@@ -40,6 +38,7 @@ def test_names_stay_apart_even_where_case_does_not_count() -> None:
     }
 
 
+@pytest.mark.joint
 @given(st.lists(st.text(), unique=True, max_size=12))
 def test_any_names_become_such_that_all_tools_take_them_apart(names: list[str]) -> None:
     found = plain_names(names)

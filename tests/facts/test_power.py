@@ -1,7 +1,5 @@
 """Power: published builds lie in the band that is told, and a card above its board's limit is warned of."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Reading plan.json: what is written is read back, plans of version 1 and broken ones are refused by name."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

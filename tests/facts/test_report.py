@@ -1,7 +1,5 @@
 """report.txt: what it says of a plan, and that every next step comes from the plan's own figures."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from functools import cache
 from itertools import pairwise

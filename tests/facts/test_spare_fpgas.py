@@ -1,7 +1,5 @@
 """What the report says of FPGAs that a plan could do without."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What receives is loaded before what sends to it, and circles are broken where the host's input enters."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import networkx as nx

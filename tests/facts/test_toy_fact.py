@@ -4,8 +4,6 @@ The toy is a number: the bits of all streams between slots, each times the bound
 copy of the package by the edits below, and is then planned, told in the report, judged and refused where it is wrong.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Random problems with prices between neighbours, and every choice among their rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product

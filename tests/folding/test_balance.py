@@ -1,7 +1,5 @@
 """Balanced rates: exact foldings equal brute force, whichever method keeps the balance, and segments keep it too."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise, product
 from unittest.mock import patch

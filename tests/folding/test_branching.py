@@ -1,7 +1,5 @@
 """Branch and bound finds the cheapest folding, or proves that there is none, or says how far it got."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from unittest.mock import patch
 

@@ -1,7 +1,5 @@
 """Streams are counted once, whether one end decides what they cost or both do."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 

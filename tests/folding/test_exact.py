@@ -1,7 +1,5 @@
 """The exact folding equals brute force, and its proofs hold."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 from unittest.mock import patch

@@ -1,7 +1,5 @@
 """The fewest marked engines and the least full folding with so many are those of brute force."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How far a budget is from one that fits: the scale is proven, is reached, and names what is in the way."""
 
-from __future__ import annotations
-
 from math import floor
 
 import pytest

@@ -1,7 +1,5 @@
 """The shortest interval is found in few tries, however the steps grow."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Enumeration below a limit meets every folding there is, or says that it gave up."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st

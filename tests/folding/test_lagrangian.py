@@ -1,7 +1,5 @@
 """The Lagrangian relaxation bounds the optimum, and what it calls infeasible is."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The folding of least latency against brute force: bound <= least <= answer, on chains and on graphs with branches."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise, product
 

@@ -1,7 +1,5 @@
 """The least fullness equals brute force, and so does the least scarcity among what is as good as that."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product

@@ -1,7 +1,5 @@
 """Exchanges end where none helps, and what they remember is what they would work out again."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 from unittest.mock import patch
 

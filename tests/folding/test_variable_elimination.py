@@ -1,7 +1,5 @@
 """Elimination finds the cheapest choice of a graph, and for each choice of a node the cheapest with it."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

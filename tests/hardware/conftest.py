@@ -1,7 +1,5 @@
 """The dies as their YAML gives them, counted site by site, without floorflow's own loader."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Any die at once: a part's name is enough to plan on, and what is then assumed is said."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

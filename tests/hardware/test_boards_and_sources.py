@@ -1,7 +1,5 @@
 """Boards say what their sources say: shells' ranges, clock regions, published totals, transceivers, memory channels."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What an SLR boundary and a link take: cycles, words of FIFO, flip-flops and cost, from the board's file."""
 
-from __future__ import annotations
-
 import pytest
 
 from floorflow.hardware import Crossing, Route, boundary_crossing, link_crossing, load_platform, stream_wires

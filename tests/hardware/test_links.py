@@ -1,7 +1,5 @@
 """Topologies and kinds of link; `test_slot_graph` has the routes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

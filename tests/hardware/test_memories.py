@@ -1,7 +1,5 @@
 """The host's streams end at one of a board's memory channels, which costs what its controller and DMA engines take."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A board's file made from its part alone, and KV260, which was made so and then edited."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Platform files: boards that differ and the links between them, and every mistake with file and field."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Ports: where streams leave the die."""
 
-from __future__ import annotations
-
 import pytest
 
 from floorflow.hardware import Rect, load_platform
@@ -24,12 +22,7 @@ def test_each_board_says_where_its_streams_leave_the_die(name: str, host: Rect, 
 
 @pytest.mark.parametrize(
     ("name", "port", "hard_block"),
-    [
-        ("alveo-u250", "link", "GTY"),
-        ("xcku5p", "link", "PCIE4"),
-        ("zcu104", "host", "PS8"),
-        ("pynq-z1", "host", "PS7"),
-    ],
+    [("alveo-u250", "link", "GTY"), ("xcku5p", "link", "PCIE4"), ("zcu104", "host", "PS8"), ("pynq-z1", "host", "PS7")],
 )
 def test_ports_in_one_column_are_on_the_hard_block_that_they_stand_for(name: str, port: str, hard_block: str) -> None:
     fpga = load_platform(name).fpgas[0]

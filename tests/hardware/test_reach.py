@@ -1,7 +1,5 @@
 """The ways of a stream from register to register, and the slices that make them short enough."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

@@ -1,7 +1,5 @@
 """A platform file that is no platform file is refused with a message, whatever is in it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

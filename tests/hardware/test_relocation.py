@@ -1,7 +1,5 @@
 """Windows move to columns and rows that are the same: against a comparison cell by cell, on small dies."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from hypothesis import given

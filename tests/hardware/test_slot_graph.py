@@ -1,7 +1,5 @@
 """The one route finder: against brute force on random graphs of slots, and against check's own on platforms."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

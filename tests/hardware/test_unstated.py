@@ -1,7 +1,5 @@
 """A board file that says nothing of shell, infrastructure or host port: what is taken for granted is said."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

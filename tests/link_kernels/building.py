@@ -1,7 +1,5 @@
 """Link kernels in a bench: SystemVerilog of two cards, built by Verilator and run."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence

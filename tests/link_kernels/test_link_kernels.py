@@ -1,7 +1,5 @@
 """Link kernels in Verilator, under lint and counted by pyosys: what they carry, lose, tell and take."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -48,7 +46,8 @@ def gbps(found: dict[str, int], one: LinkStream) -> float:
 
 
 @pytest.mark.parametrize(
-    ("latency", "odds_in", "odds_out", "odds_link"), [(30, 256, 256, 256), (300, 60, 200, 120), (1500, 200, 90, 90)]
+    ("latency", "odds_in", "odds_out", "odds_link"),
+    [pytest.param(30, 256, 256, 256, marks=pytest.mark.slow), (300, 60, 200, 120), (1500, 200, 90, 90)],
 )
 def test_streams_are_complete_and_in_order_under_back_pressure(
     bench: Bench, latency: int, odds_in: int, odds_out: int, odds_link: int
@@ -57,7 +56,7 @@ def test_streams_are_complete_and_in_order_under_back_pressure(
     assert_whole(bench.run(until=90_000, most=2500, latency=latency, **odds), 2500)
 
 
-@pytest.mark.parametrize("latency_us", [0.1, 1.0, 5.0])
+@pytest.mark.parametrize("latency_us", [*(pytest.param(us, marks=pytest.mark.slow) for us in (0.1, 1.0)), 5.0])
 def test_a_stream_has_the_whole_rate_of_a_link(bench: Bench, latency_us: float) -> None:
     alone = 1 << ODD | 1 << BIG | 1 << SMALL | 1 << 11
     latency = round(latency_us * LINK_MHZ)
@@ -97,12 +96,14 @@ def test_a_link_that_stops_for_10_000_cycles_loses_nothing(bench: Bench) -> None
     assert_whole(bench.run(until=90_000, most=3000, latency=300, **stopped), 3000)
 
 
-@pytest.mark.parametrize("times", [{"start0": 900}, {"start1": 2_777}, {"start0": 50, "start1": 61}])
+@pytest.mark.parametrize(
+    "times", [pytest.param({"start0": 900}, marks=pytest.mark.slow), {"start1": 2_777}, {"start0": 50, "start1": 61}]
+)
 def test_cards_start_in_any_order(bench: Bench, times: dict[str, int]) -> None:
     assert_whole(bench.run(until=40_000, most=500, latency=300, **times), 500)
 
 
-@pytest.mark.parametrize("again", [1_001, 3_333, 7_117])
+@pytest.mark.parametrize("again", [3_333, *(pytest.param(at, marks=pytest.mark.slow) for at in (1_001, 7_117))])
 def test_a_reset_of_both_begins_anew(bench: Bench, again: int) -> None:
     assert_whole(bench.run(until=60_000, most=1500, latency=300, again_from=again, again_for=200), 1500)
 
@@ -137,7 +138,12 @@ def test_lint_finds_nothing(kernel: LinkKernel, tmp_path: Path) -> None:
     assert lint(tmp_path, link_files([kernel]), kernel.name) == ""
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+@pytest.mark.joint
+@pytest.mark.parametrize(
+    "kernel",
+    [KERNELS[0], *(pytest.param(kernel, marks=pytest.mark.slow) for kernel in KERNELS[1:3]), *KERNELS[3:]],
+    ids=lambda kernel: kernel.name,
+)
 def test_pyosys_counts_what_a_kernel_is_said_to_take(kernel: LinkKernel, tmp_path: Path) -> None:
     flip_flops, bits = counted(link_files([kernel]), kernel.name, tmp_path)
     assert flip_flops == pytest.approx(cost(kernel).ff, rel=0.15)

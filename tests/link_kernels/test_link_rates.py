@@ -1,7 +1,5 @@
 """What plans count on of links is what link kernels carry in Verilator; a link that limits a rate is named."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable
@@ -45,7 +43,7 @@ def direction(carried: dict[str, float], clock_mhz: float = CARD_MHZ) -> LinkDir
     return LinkDirection("fpga0>fpga1", LINK_GBPS, 1.0, clock_mhz, streams, carried)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 5])
+@pytest.mark.parametrize("count", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3)), 5])
 @pytest.mark.parametrize("odds", [128, 256])
 def test_a_full_link_carries_what_is_worked_out(bench: Bench, count: int, odds: int) -> None:
     """All but the wide stream keep their rates, and with what is left to that one the link is just full.

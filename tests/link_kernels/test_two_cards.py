@@ -1,7 +1,5 @@
 """Two cards from a plan's files: v++ takes their configurations, and pass-through modules run as planned."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -247,7 +245,7 @@ def test_a_stream_past_a_card_goes_from_link_to_link(tmp_path: Path) -> None:
 def test_streams_arrive_whole_at_the_planned_rate(bench: Bench, plan: Plan) -> None:
     words, nanoseconds = 6000, 1e3 / plan.summary.clock_mhz
     clock = {"half0": round(nanoseconds * 500), "half1": round(nanoseconds * 500)}
-    for latency in (30, 300, 1500):
+    for latency in (30, 1500):
         found = bench.run(until=60_000, most=words, latency=latency, odds_link=167, **clock)
         for at, name in enumerate(sorted(over_links(plan)), 1):
             bits, gbps = over_links(plan)[name]
@@ -291,7 +289,8 @@ def test_a_plan_counts_what_pyosys_counts_of_its_link_kernels(folder: Path, plan
         assert bits == pytest.approx(len(kernel.sends) * 592 * 64 + kernel.resources.BRAM18 * 18_432, rel=0.15)
 
 
-@pytest.mark.parametrize(("seed", "slot"), [pytest.param(8, "fpga2.SLR2", marks=pytest.mark.slow), (1, "fpga0.SLR2")])
+@pytest.mark.slow
+@pytest.mark.parametrize(("seed", "slot"), [(8, "fpga2.SLR2"), (1, "fpga0.SLR2")])
 def test_modules_leave_room_for_link_kernels(seed: int, slot: str, tmp_path: Path) -> None:
     """In a slot that modules just fill, where a link ends, a search that did not count its kernel would leave none."""
     onnx.save(random_graph(seed), tmp_path / "net.onnx")

@@ -1,7 +1,5 @@
 """Datatypes: names, ranges, and the smallest type for a range."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Every dialect reads as its QONNX twin: the same engines, the same streams."""
 
-from __future__ import annotations
-
 import contextlib
 from math import prod
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Networks as Keras exports them, channels last, read as those that were given channels first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -276,10 +274,7 @@ def test_without_any_layer_that_says_so_the_pixels_reduced_tell_the_layout(tmp_p
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (
-            lambda b: (b.transpose([0, 2, 1, 3]), b.layer(2, 6, 1, 1)),
-            ("'Transpose_2'", "(1, 4, 5, 6) to (1, 5, 4, 6)"),
-        ),
+        (lambda b: (b.transpose([0, 2, 1, 3]), b.layer(2, 6, 1, 1)), ("'Transpose_2'", "(1, 4, 5, 6) to (1, 5, 4, 6)")),
         (lambda b: b.apply("Reshape", b.integers(1, 8, 5, 3)), ("'Reshape_0'", "(1, 4, 5, 6) to (1, 8, 5, 3)")),
         (  # as a Transpose would, had it not kept the elements in order
             lambda b: (b.apply("Reshape", b.integers(1, 6, 4, 5)), conv_first(b, 2, 6, 1, 1)),

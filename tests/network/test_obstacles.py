@@ -1,7 +1,5 @@
 """Reading: all that keeps a model from being read is told in one error, each kind once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import onnx

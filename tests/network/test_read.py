@@ -1,7 +1,5 @@
 """Reading: shapes, datatypes and MACs of good files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import prod
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reading: one clear error, with exit code 2, for every file that cannot be read."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reading operators that move, pad, resize or reduce data, and those that only look as if they could be read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

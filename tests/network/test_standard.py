@@ -1,7 +1,5 @@
 """Files that break ONNX's standard are refused: the node is named, and what contradicts what."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

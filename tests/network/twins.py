@@ -1,7 +1,5 @@
 """Say the same network in another dialect, for tests that both must read alike."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Every folding method keeps its promises, and where something is proven, they agree."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 from math import prod

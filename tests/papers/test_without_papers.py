@@ -1,7 +1,5 @@
 """An installation without published systems: it plans, and says in one line which commands it is without."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

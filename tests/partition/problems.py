@@ -1,7 +1,5 @@
 """Small random problems and chains on stacks of slots, and the best assignment by trying all."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import combinations, pairwise, product
 from typing import Literal

@@ -1,7 +1,5 @@
 """Area is a sixth resource: cells of the least rectangles keep a share of each slot's free cells."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What comes closest where nothing is legal: a slot for every module, and no assignment exceeds limits less."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Method `cuts` against all assignments, on graphs of every form and with every kind of limit."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from random import Random
 from typing import Literal

@@ -1,7 +1,5 @@
 """Assignments said to be optimal equal the best of all; failures said to be proven are true."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """A failure names what binds: the module, the resource, the boundary or the link."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

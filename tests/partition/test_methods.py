@@ -1,7 +1,5 @@
 """Heuristic answers are legal and claim no proof; auto is never worse than its starts; same input, same answer."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Problems that searches for plans met: proven optimal on one card, a first answer on two full ones."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from pathlib import Path

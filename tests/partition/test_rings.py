@@ -1,7 +1,5 @@
 """Slots whose links make rings: `cuts` knows them; other methods search on a tree and price on the shortest routes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """A start is never made worse, an illegal one is mended; equal problems are solved once; quick answers come first."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 

@@ -57,15 +57,7 @@ def slots(die: Device, keep_outs: tuple[Rect, ...] = ()) -> tuple[Slot, ...]:
         region = die.slr_region(slr.name)
         mine = tuple(rect for rect in keep_outs if rect.overlaps(region))
         made.append(
-            Slot(
-                f"fpga0.{slr.name}",
-                "fpga0",
-                slr.name,
-                region,
-                mine,
-                die.resources(region),
-                die.resources(region),
-            )
+            Slot(f"fpga0.{slr.name}", "fpga0", slr.name, region, mine, die.resources(region), die.resources(region))
         )
     return tuple(made)
 
@@ -227,10 +219,7 @@ def every_layout(
     lists = [np.array([r.as_tuple() for r in rects]).reshape(-1, 4) for rects in legal]
     axes = [rects.reshape([-1 if i == j else 1 for j in range(len(lists))] + [4]) for i, rects in enumerate(lists)]
     names = [module.name for module in problem.modules]
-    cost, clash = (
-        np.zeros([len(rects) for rects in lists]),
-        np.zeros([len(rects) for rects in lists], dtype=bool),
-    )
+    cost, clash = (np.zeros([len(rects) for rects in lists]), np.zeros([len(rects) for rects in lists], dtype=bool))
     for a, b in combinations(axes, 2):
         columns = (a[..., 0] <= b[..., 2]) & (b[..., 0] <= a[..., 2])
         clash = clash | (columns & (a[..., 1] <= b[..., 3]) & (b[..., 1] <= a[..., 3]))

@@ -1,7 +1,5 @@
 """The cells of the least legal rectangle, against trying all of them."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The bound holds for every legal rectangle, counted one by one."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

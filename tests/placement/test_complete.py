@@ -1,7 +1,5 @@
 """The rules for sides admit every legal rectangle and no other; what CP-SAT finds under them is the least."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Running sums tell what is free, and slots that lie apart are constructed without touching each other."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Slots that do not meet follow the best of several layouts each; annealing in a tight slot stays legal."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

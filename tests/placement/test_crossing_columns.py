@@ -1,7 +1,5 @@
 """Laguna columns of streams over an SLR boundary: nearest to the line, or of least distance where these are full."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

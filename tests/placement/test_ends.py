@@ -1,7 +1,5 @@
 """Which wires the placement of one FPGA sees of a design over several."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.errors import InputError
@@ -12,6 +12,7 @@ from floorflow.hardware.geometry import Rect
 from floorflow.placement import Pin, PlacementFailure, PlacementSolution, Wire, grown, hpwl_of, place
 from floorflow.resources import Resources
 from tests.placement.small import assert_legal, chain, device, legal_rectangles, shape_rule
+from tests.random_family import heavy
 
 DIE = device("CCDCCBCC", 4)
 MIDDLE = Rect(3, 5, 4, 14)
@@ -86,7 +87,7 @@ def test_fixed_pblocks_do_not_grow():
     assert_legal(problem, larger)
 
 
-@settings(max_examples=8)
+@heavy()
 @given(st.lists(st.integers(1, 90), min_size=3, max_size=3), st.integers(0, 3), st.integers(0, 40))
 def test_wires_are_between_the_bound_and_no_shorter_than_the_least(luts, step, x):
     die = device("CCDCC", 3)

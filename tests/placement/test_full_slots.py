@@ -1,7 +1,5 @@
 """What is proven of full slots holds for all layouts, and is more than trees of wires say."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,12 +1,10 @@
 """What the methods promise of each other, and of their parts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.hardware.geometry import Rect
@@ -19,6 +17,7 @@ from floorflow.placement.problem import PlacementProblem
 from floorflow.placement.rectangles.candidate_rectangles import Raster, candidate_rectangles, slot_grid
 from floorflow.resources import Resources
 from tests.placement.small import assert_legal, brute_force, chain, device, shape_rule
+from tests.random_family import heavy
 
 DEMANDS = st.builds(Resources, st.integers(1, 130), st.just(0), st.integers(0, 2), st.just(0), st.integers(0, 2))
 
@@ -58,7 +57,7 @@ def test_annealing_returns_no_longer_layout_than_it_got_and_the_same_for_equal_s
     assert (hot.boxes == anneal(space, start, Cooling(30, 50.0, 50.0), 3).boxes).all()
 
 
-@settings(max_examples=15)
+@heavy()
 @given(st.lists(DEMANDS, min_size=2, max_size=4), st.integers(0, 9), st.tuples(st.integers(0, 8), st.integers(0, 40)))
 def test_auto_is_never_longer_than_greedy(demands, bits, pin) -> None:
     problem = chain(device("CDCBCCICDC", 5), demands)
@@ -106,7 +105,7 @@ def test_greedy_says_where_one_by_one_found_no_room() -> None:
 
 
 @pytest.mark.parametrize("method", ["auto", "cpsat"])
-@settings(max_examples=12)
+@heavy()
 @given(st.lists(DEMANDS, min_size=2, max_size=3), st.tuples(st.integers(0, 8), st.integers(0, 40)))
 def test_what_is_called_optimal_is_the_least_of_its_shape(method, demands, pin) -> None:
     problem = chain(device("CDCBCC", 3), demands)

@@ -1,7 +1,5 @@
 """Terms of the objective against sums by hand, and what the search makes of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Slots that are nearly full: what packs them, and that it is asked only where the constructions fail."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from itertools import islice

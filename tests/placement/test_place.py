@@ -1,10 +1,8 @@
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from floorflow.errors import InputError
@@ -12,6 +10,7 @@ from floorflow.hardware.geometry import Rect
 from floorflow.placement import Pin, PlacementFailure, PlacementSolution, Wire, place
 from floorflow.resources import Resources
 from tests.placement.small import assert_legal, brute_force, chain, device, shape_rule, slots
+from tests.random_family import heavy
 
 BIG = device("CICDICCICBICCIC" * 8, 12)
 SMALL_DEMANDS = st.builds(Resources, st.integers(0, 130), st.just(0), st.integers(0, 2), st.just(0), st.integers(0, 2))
@@ -32,12 +31,7 @@ def shares(die, parts):
 
 
 @given(
-    LAYOUTS,
-    st.integers(1, 3),
-    st.lists(SMALL_DEMANDS, min_size=1, max_size=3),
-    st.booleans(),
-    st.booleans(),
-    st.data(),
+    LAYOUTS, st.integers(1, 3), st.lists(SMALL_DEMANDS, min_size=1, max_size=3), st.booleans(), st.booleans(), st.data()
 )
 def test_small_problems_agree_with_brute_force(layout, steps, demands, blocked, compact, data):
     keep_outs = (Rect(0, 0, 0, 4),) if blocked else ()
@@ -80,7 +74,7 @@ def test_the_bound_holds_across_slots(demands, steps):
     assert least_of_shape is None or outcome.stats.bound <= least_of_shape
 
 
-@settings(max_examples=15)
+@heavy()
 @given(
     st.lists(st.floats(0.02, 0.14), min_size=1, max_size=6),
     st.lists(st.tuples(st.integers(0, 110), st.integers(0, 50)), max_size=2),

@@ -1,7 +1,5 @@
 """Ports of placed modules: sides that face the neighbour, places in its order and without overlap."""
 
-from __future__ import annotations
-
 import itertools
 from functools import cache
 
@@ -14,15 +12,7 @@ from floorflow.assets import asset_folder, shipped
 from floorflow.hardware import Device, Rect
 from floorflow.hardware.device_file import read_device
 from floorflow.placement import Pin
-from floorflow.placement.ports import (
-    ModulePorts,
-    PortStream,
-    fabric_edges,
-    length_of,
-    place_ports,
-    spread,
-    whole_edges,
-)
+from floorflow.placement.ports import ModulePorts, PortStream, fabric_edges, length_of, place_ports, spread, whole_edges
 from floorflow.verify.hardware.geometry import Device as JudgesDevice
 
 A, B, C = Rect(0, 0, 20, 59), Rect(21, 0, 40, 59), Rect(0, 60, 40, 89)

@@ -1,7 +1,5 @@
 """Reconfigurable regions: the fewest frames by the rules of UG909, against a search of its own that tries all."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

@@ -1,7 +1,5 @@
 """Many modules in one SLR of a large device."""
 
-from __future__ import annotations
-
 import random
 import time
 

@@ -1,7 +1,5 @@
 """Slicing gives legal rectangles, and merges modules only where they may merge and only if it must."""
 
-from __future__ import annotations
-
 import random
 from itertools import combinations
 

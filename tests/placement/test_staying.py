@@ -12,6 +12,7 @@ from floorflow.placement.problem import LIMITS
 from floorflow.placement.staying import PROVEN, WITHIN, most, place_near
 from floorflow.resources import Resources
 from tests.placement.small import assert_legal, chain, device, most_staying
+from tests.random_family import heavy
 
 DIE = device("CCDCCBCC", 6)
 METHOD = "greedy"
@@ -92,7 +93,7 @@ def test_answers_are_legal_and_wires_within_their_limit(luts, grow, by):
         assert set(stayed(changed.previous, answer)) == homes
 
 
-@settings(max_examples=8)
+@heavy()
 @given(
     st.sampled_from(("CCCC", "CDCC", "CCIC")),
     st.lists(st.integers(10, 100), min_size=2, max_size=3),

@@ -1,31 +1,24 @@
 """No layout is shorter than the bound along trees: all layouts of a few modules, and the shortest of some more."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from benchmarks.placement_cases import FOLDER, read
 from floorflow.hardware.geometry import Rect
 from floorflow.placement import Pin, PlacementProblem, Wire
 from floorflow.placement.bounds.trees import Places, trees_bound
-from floorflow.placement.bounds.wires import (
-    extent_of,
-    least_twice_distance,
-    legal_rectangles,
-    needs_of,
-    pin_bound,
-)
+from floorflow.placement.bounds.wires import extent_of, least_twice_distance, legal_rectangles, needs_of, pin_bound
 from floorflow.placement.complete import solve_completely
 from floorflow.placement.layout import net_arrays
 from floorflow.placement.rectangles.candidate_rectangles import slot_grid
 from floorflow.placement.rectangles.legal_sides import LegalSides
 from floorflow.resources import Resources
 from tests.placement.small import brute_force, chain, device
+from tests.random_family import heavy
 
 DEMANDS = st.builds(Resources, st.integers(1, 130), st.just(0), st.integers(0, 2), st.just(0), st.integers(0, 2))
 CORNERS = st.tuples(st.sampled_from([0, 1, 2, 3, 4, 9]), st.integers(0, 14))
@@ -109,7 +102,7 @@ def test_no_layout_of_a_few_modules_is_shorter(demands, corner, max_aspect, ends
     assert bound <= least + 1e-6
 
 
-@settings(max_examples=15)
+@heavy()
 @given(
     st.lists(DEMANDS, min_size=4, max_size=5),
     ASPECTS,

@@ -1,7 +1,5 @@
 """Small random pipelines with branches that join again."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

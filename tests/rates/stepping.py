@@ -1,7 +1,5 @@
 """A pipeline simulated cycle by cycle and word by word: the judge of the recurrences on arrays."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass

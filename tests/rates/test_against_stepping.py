@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from floorflow.rates import RateProblem, blocked, first_frame, size

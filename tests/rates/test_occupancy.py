@@ -1,7 +1,5 @@
 """What lies in a FIFO under a schedule, against a count word by word."""
 
-from __future__ import annotations
-
 from math import ceil
 
 import numpy as np

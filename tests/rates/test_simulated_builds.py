@@ -1,7 +1,5 @@
 """Intervals and latencies of builds by others against FINN's RTL simulation of them (tests/rates/builds)."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """FINN's sliding window stepped cycle by cycle: registers and conditions of FINN+ 1.6.1's swg_template_default.sv."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from floorflow.backends.finn.kinds.window import WindowUnit

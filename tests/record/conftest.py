@@ -1,7 +1,5 @@
 """A search that several of these tests record."""
 
-from __future__ import annotations
-
 import pytest
 
 from floorflow.request import Request

@@ -1,7 +1,5 @@
 """How slots are constrained: as asked for, or by dies, sizes and room."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

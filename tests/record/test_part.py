@@ -1,7 +1,5 @@
 """A network that is recorded as one of several bears its name before those of its engines and ends."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A plan above the power of its board warns, and is legal."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import floorflow as ff

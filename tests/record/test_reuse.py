@@ -1,7 +1,5 @@
 """Equal circuits share an implementation where their windows are alike, and say where they are not."""
 
-from __future__ import annotations
-
 import floorflow as ff
 from floorflow.channels.implementations import Likeness
 from floorflow.hardware import Rect, load_platform

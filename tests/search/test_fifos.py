@@ -1,7 +1,5 @@
 """FIFOs: what folding pays for them, how deep they must be, and what shallower ones cost."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """Parts of a network in regions: the best path is the best of all, and what is planned is legal and in time."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Segments in time: where a network may be cut, what a segment moves, and how fast it may be."""
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Least full designs, and the narrower limits within which they are sought."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -46,7 +44,8 @@ from floorflow.search.policy.relaxation import outcome_under, rate_kept, searche
 from floorflow.stats import SolveStats
 from tests.plans import CNV, TFC
 from tests.random_models import random_graph
-from tests.search.test_search import fits, placed_by
+from tests.search.test_search import find as found_once
+from tests.search.test_search import fits, placed_by, prepared_once
 
 
 @pytest.fixture(scope="module")
@@ -155,13 +154,14 @@ def test_no_slot_is_widened_for_engines_that_find_room_beside_each_other(context
 
 
 def find(request: Request, placer: Any = fits) -> SearchResult:
-    context = prepare(read_source(request.model), request, 1 if request.fpgas == "auto" else request.fpgas)
-    return required(search(replace(context, solvers=replace(context.solvers, place=placer))))
+    if request.fpgas == 1:
+        return found_once(request, placer)
+    return required(search(placed_by(placer, prepare(read_source(request.model), request, request.fpgas))))
 
 
 def fullest(result: SearchResult, request: Request) -> float:
     """Return the largest demand over limit, from the candidate's own figures."""
-    context = prepare(read_source(request.model), request, 1)
+    context = prepared_once(request)
     demands, limits = slot_demands(result.candidate), cap_limits(context)
     return float(max(fullness(demands[slot], limits[slot]) for slot in demands))
 
@@ -377,7 +377,9 @@ def at_rate(request: Request, fps: float) -> SearchResult:
     return required(outcome_under(searched_alone(asked), (rate_kept(lambda _: free),), search))
 
 
-@pytest.mark.parametrize(("model", "board"), [(TFC, "pynq-z1"), (TFC, "alveo-u250"), (CNV, "xcku5p")])
+@pytest.mark.parametrize(
+    ("model", "board"), [(TFC, "pynq-z1"), (TFC, "alveo-u250"), pytest.param(CNV, "xcku5p", marks=pytest.mark.slow)]
+)
 def test_the_same_question_has_the_same_answer(model: Path, board: str) -> None:
     request = Request(model, board, effort="fast")
     fastest = find(request)
@@ -389,7 +391,7 @@ def test_the_same_question_has_the_same_answer(model: Path, board: str) -> None:
     assert found.ended_by.startswith("the requested rate was met by the fastest design found")
 
 
-@pytest.mark.parametrize("share", [0.93, 0.5, 0.1])
+@pytest.mark.parametrize("share", [0.93, pytest.param(0.5, marks=pytest.mark.slow), 0.1])
 def test_a_lower_rate_costs_no_more_than_the_highest(share: float) -> None:
     request = Request(TFC, "alveo-u250", effort="fast")
     fastest = find(request)

@@ -1,7 +1,5 @@
 """How much the search tries: each limit has an effect that can be seen."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack

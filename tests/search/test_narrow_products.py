@@ -1,7 +1,5 @@
 """Products of two bits are formed in LUT where every slot has enough of it, in DSP blocks where it has not."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from fractions import Fraction
@@ -39,8 +37,8 @@ def read(out: Path) -> dict[str, Any]:
     return plan
 
 
-def test_where_lut_is_plentiful_no_product_of_two_bits_takes_dsp_blocks(cnv_on_u250_by_default: Path) -> None:
-    plan = read(cnv_on_u250_by_default)
+def test_where_lut_is_plentiful_no_product_of_two_bits_takes_dsp_blocks(planned: Planned) -> None:
+    plan = read(planned(PLANS["CNV on a card in soft pblocks"]))
     narrow, wide = dsp_blocks(plan)
     assert not narrow
     assert wide, "products of eight bits stay where they are"

@@ -1,7 +1,5 @@
 """FPGAs in order: streams go on to later FPGAs, never back, and a fork lies where its branches take one link alone."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import ceil
 from pathlib import Path

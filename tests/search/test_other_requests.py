@@ -1,7 +1,5 @@
 """What would fit where a request is infeasible, and what less rate would free."""
 
-from __future__ import annotations
-
 import re
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -165,7 +163,11 @@ def test_the_summary_tells_the_bargain_that_frees_most_with_all_its_options(out:
 
 @pytest.mark.parametrize(
     ("options", "beside"),
-    [({}, []), ({"fpgas": "auto"}, ["--fpgas 1"]), ({"objective": "throughput"}, ["--objective resources"])],
+    [
+        pytest.param({}, [], marks=pytest.mark.slow),
+        pytest.param({"fpgas": "auto"}, ["--fpgas 1"], marks=pytest.mark.slow),
+        ({"objective": "throughput"}, ["--objective resources"]),
+    ],
 )
 def test_the_same_command_with_what_is_told_makes_what_is_promised(
     options: dict[str, str], beside: list[str], planned: Planned

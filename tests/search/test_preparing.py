@@ -1,7 +1,5 @@
 """What a search begins with, and what all that is available would hold."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The highest rate: among kinds of engines, with balanced rates, and never lower where more is allowed."""
 
-from __future__ import annotations
-
 import json
 import re
 from itertools import pairwise
@@ -27,14 +25,7 @@ from floorflow.study.calibration.calibrate import calibrate
 from floorflow.study.calibration.replan import Overrides, replanned_request
 from floorflow.verify import check
 from tests.conftest import make_plan
-from tests.monotone_cases import (
-    Ground,
-    at_its_own_rate,
-    interval_of,
-    longer,
-    random_chain_of_requests,
-    saved,
-)
+from tests.monotone_cases import Ground, at_its_own_rate, interval_of, longer, random_chain_of_requests, saved
 from tests.plans import CNV, TFC
 from tests.random_models import random_residual
 from tests.scarce_dsp import FEW_DSP, mixed_bits

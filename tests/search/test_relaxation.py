@@ -1,7 +1,5 @@
 """An outcome of a search is a value, and what gives way where there is no plan is tried in order."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

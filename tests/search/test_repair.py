@@ -1,7 +1,5 @@
 """What does not pack as rectangles gets one pblock a slot, and the plan says so; what fits the slots is placed."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,6 +28,7 @@ from floorflow.search.interval.strategies import fold_whole
 from floorflow.stats import SolveStats
 from floorflow.verify import check
 from tests.conftest import make_plan
+from tests.random_family import seeds
 from tests.random_models import random_graph, random_residual
 from tests.search.test_relaxation import prepared
 
@@ -90,6 +89,7 @@ def test_modules_that_do_not_pack_share_the_slots_pblock_and_the_plan_says_which
         assert phase.floorplan["fpga0"].pblocks.keys() >= {joined.module}
 
 
+@pytest.mark.slow
 def test_kept_granularity_joins_nothing_where_that_is_all_that_would_help(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,6 +98,7 @@ def test_kept_granularity_joins_nothing_where_that_is_all_that_would_help(
         flow.plan(branches(tmp_path, seed=3, **SPREAD, keep_granularity=True, granularity="layer"))
 
 
+@pytest.mark.slow
 def test_kept_granularity_gives_each_module_a_rectangle(tmp_path: Path) -> None:
     out = make_plan(tmp_path / "out", branches(tmp_path, max_hops=3, keep_granularity=True))
     assert check(out) == []
@@ -152,7 +153,7 @@ def crowded_request(seed: int, folder: Path) -> Request:
     return Request(model, ("alveo-u250", "xcku5p")[seed % 2], fpgas=1 + seed % 2, fill=fill, effort="fast")
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(many=6, few=2))
 def test_what_fits_the_sums_of_slots_is_placed(seed: int, tmp_path: Path) -> None:
     context = prepared(crowded_request(seed, tmp_path))
     candidate = folded_whole(context)

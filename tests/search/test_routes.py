@@ -1,7 +1,5 @@
 """What links forbid, and in which order cuts fill slots."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 
@@ -92,7 +90,7 @@ def test_from_one_end_of_a_card_and_back_all_slots_between_are_passed_twice() ->
 
 def test_a_host_port_in_the_middle_leaves_less_to_pass_twice() -> None:
     assert [slrs(order) for order in slot_orders(load_platform("alveo-u250", host_port="DDR[1]"), 1)] == [
-        *("01232", "23210"),
+        *("01232", "23210")
     ]
 
 

@@ -1,7 +1,5 @@
 """The feedback loop: repairs in their order, honest claims, and Ctrl-C that leaves the best plan found so far."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -71,9 +69,24 @@ def placed_by(place: Placer, context: PlanningContext) -> PlanningContext:
     return replace(context, solvers=replace(context.solvers, place=place))
 
 
+CONTEXTS: dict[str, PlanningContext] = {}
+FOUND: dict[str, SearchResult] = {}
+"""What is known before a search, and is found where everything fits, by the request: tests look at it again."""
+
+
+def prepared_once(request: Request) -> PlanningContext:
+    if repr(request) not in CONTEXTS:
+        CONTEXTS[repr(request)] = prepare(read_source(request.model), request, 1)
+    return CONTEXTS[repr(request)]
+
+
 def find(request: Request, place: Placer | None = None, **others: Any) -> SearchResult:
     """Search with a placer, and other solvers, instead of the request's."""
-    context = prepare(read_source(request.model), request, 1)
+    if place is fits and not others:
+        if repr(request) not in FOUND:
+            FOUND[repr(request)] = required(search.search(placed_by(fits, prepared_once(request))))
+        return FOUND[repr(request)]
+    context = prepared_once(request)
     own = {"place": place, **others} if place is not None else others
     own |= {"fold_nearly": others["fold"]} if "fold" in others else {}
     return required(search.search(replace(context, solvers=replace(context.solvers, **own))))
@@ -285,16 +298,17 @@ def test_a_latency_that_cannot_be_placed_gives_way_under_less_of_the_budget() ->
     assert all("latency" in row.detail for row in found.trace)
 
 
-def few_dsps(folder: Path) -> Request:
+@pytest.fixture(scope="module")
+def few_dsps(tmp_path_factory: pytest.TempPathFactory) -> Request:
     """Return a request with so few DSPs that other kinds than FINN's own allow a shorter interval."""
-    model = folder / "mixed_bits.onnx"
+    model = tmp_path_factory.mktemp("mixed") / "mixed_bits.onnx"
     onnx.save(mixed_bits(), model)
     cap = {**DEFAULT_CAP, "DSP": 0.01, "LUT": 0.04}
     return Request(model, platform="xcku5p", cap=cap, **HASTY)
 
 
-def test_finns_own_kinds_are_tried_where_others_allow_more_but_cannot_be_placed(tmp_path: Path) -> None:
-    request = few_dsps(tmp_path)
+def test_finns_own_kinds_are_tried_where_others_allow_more_but_cannot_be_placed(few_dsps: Request) -> None:
+    request = few_dsps
     free, own = find(request, fits), find(request.changed(impl_style="default"), fits)
     assert free.candidate.interval_cycles < own.candidate.interval_cycles
 
@@ -331,8 +345,8 @@ class KindsRecorder:
         return fold_at_interval(problem, interval_cycles)
 
 
-def test_other_kinds_are_tried_at_their_bound_before_longer_intervals_of_the_first(tmp_path: Path) -> None:
-    request = few_dsps(tmp_path)
+def test_other_kinds_are_tried_at_their_bound_before_longer_intervals_of_the_first(few_dsps: Request) -> None:
+    request = few_dsps
     bounds = [find(request.changed(impl_style=style), fits).bound_cycles for style in ("auto", "default")]
     assert bounds[0] < bounds[1]
     fold = KindsRecorder(enough=lambda asked: asked[-1][1] not in bounds)
@@ -371,8 +385,8 @@ def fits_in_finns_own(record: KindsRecorder) -> Placer:
     return fits if record.asked[-1][0] else refuses_all
 
 
-def test_ctrl_c_between_two_choices_of_kinds_leaves_the_better_design(tmp_path: Path) -> None:
-    request = few_dsps(tmp_path)
+def test_ctrl_c_between_two_choices_of_kinds_leaves_the_better_design(few_dsps: Request) -> None:
+    request = few_dsps
     found = interrupted_in_the_first_kinds(request, fits_in_finns_own)
     assert found.candidate.interval_cycles == find(request.changed(impl_style="default"), fits).bound_cycles
     assert found.bound_cycles == find(request, fits).bound_cycles
@@ -384,8 +398,10 @@ def test_ctrl_c_between_two_choices_of_kinds_leaves_the_better_design(tmp_path: 
     assert (found.trace[-1].verdict, second[-1]) == ("legal", "legal")
 
 
-def test_ctrl_c_leaves_what_was_folded_in_the_second_choice_of_kinds_if_the_first_has_nothing(tmp_path: Path) -> None:
-    request = few_dsps(tmp_path)
+def test_ctrl_c_leaves_what_was_folded_in_the_second_choice_of_kinds_if_the_first_has_nothing(
+    few_dsps: Request,
+) -> None:
+    request = few_dsps
     found = interrupted_in_the_first_kinds(request, lambda record: refuses_all)
     assert "after Ctrl-C" in found.trace[-1].detail
     assert found.candidate.interval_cycles == find(request.changed(impl_style="default"), fits).bound_cycles

@@ -1,7 +1,5 @@
 """Several networks on one platform: the measure of their intervals, the joint choice, and what each gets."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product

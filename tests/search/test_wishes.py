@@ -1,7 +1,5 @@
 """Wishes for slots: read strictly, kept by the whole plan, priced by a solve without each."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,6 +24,7 @@ from floorflow.several import SeveralRequest
 from floorflow.verify import check
 from tests.conftest import make_plan
 from tests.plans import FAST, TFC
+from tests.search.test_search import fits, placed_by
 
 U250 = load_platform("alveo-u250", 1)
 DATAFLOW = prepare(read_source(TFC), Request(TFC, "alveo-u250"), 1).dataflow
@@ -230,4 +229,4 @@ def test_the_slot_that_is_short_is_named_with_the_limit_that_does(tmp_path: Path
     wider = Request(
         TFC, "alveo-u250", constraints=tmp_path / "pins.yaml", fps=30e6, cap={"LUT": float(wide[3])}, **FAST
     )
-    assert not isinstance(search(prepare(read_source(TFC), wider, 1)), Refused)
+    assert not isinstance(search(placed_by(fits, prepare(read_source(TFC), wider, 1))), Refused)

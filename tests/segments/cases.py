@@ -1,7 +1,5 @@
 """Random and example networks with priced options, random parts of them, and what a part makes if it stands alone."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence

@@ -1,13 +1,11 @@
 """Cuts are exact: brute force over all contiguous cuts finds no other interval, on chains and on residual graphs."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.channels import StreamPrices
@@ -28,6 +26,7 @@ from floorflow.segments import (
     parts_of,
 )
 from tests.plans import EXAMPLES
+from tests.random_family import heavy
 from tests.segments.cases import COSTS, SILICON, lowered, random_segments
 from tests.segments.test_table import capricious_segments
 
@@ -111,7 +110,7 @@ def assert_exact(cuts: Cuts, brute: Brute, interval: int, passes: Callable[[int,
         assert not any(brute.meets(cut, interval, passes) for cut in brute.cuts())
 
 
-@settings(max_examples=15)
+@heavy()
 @given(seeds)
 def test_a_cut_is_found_where_one_exists(seed: int) -> None:
     rng, segments, spaces = drawn(seed, 3)
@@ -121,7 +120,7 @@ def test_a_cut_is_found_where_one_exists(seed: int) -> None:
         assert_exact(cuts, brute, interval, None)
 
 
-@settings(max_examples=15)
+@heavy()
 @given(seeds)
 def test_cuts_that_may_not_lie_somewhere_do_not(seed: int) -> None:
     rng, segments, spaces = drawn(seed, 3)
@@ -149,7 +148,7 @@ def is_near(segments: Segments, hops: CutHops, cut: Ends) -> bool:
     return shared and alone and all(hops.hops.near[a][b] for a, b in ends)
 
 
-@settings(max_examples=15)
+@heavy()
 @given(seeds)
 def test_cuts_with_which_streams_would_go_too_far_or_wishes_fail_are_none(seed: int) -> None:
     rng, segments, spaces = drawn(seed, 4)
@@ -186,7 +185,7 @@ def test_where_something_was_left_open_no_cut_is_not_a_proof() -> None:
     assert not refused.proven
 
 
-@settings(max_examples=10)
+@heavy()
 @given(seeds)
 def test_the_shortest_interval_is_that_of_trying_all_cuts(seed: int) -> None:
     _, segments, spaces = drawn(seed, 3)

@@ -1,17 +1,16 @@
 """Exchanges never make an assignment worse, and on tiny networks come close to the best of all assignments."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.errors import InfeasibleError, required
 from floorflow.folding import FoldingSolution, fold_at_interval
 from floorflow.segments import CutFound, CutRefused, Cuts, Exchange, Segments, Space, SpaceTable
+from tests.random_family import heavy
 from tests.segments.cases import random_segments
 from tests.segments.test_cuts import drawn, in_parts, intervals_of, spaces_of
 
@@ -56,7 +55,7 @@ def improved(exchange: Exchange, parts: Assignment, intervals: Sequence[int]) ->
     return parts, reached
 
 
-@settings(max_examples=10)
+@heavy()
 @given(seeds)
 def test_an_exchange_never_makes_an_assignment_worse(seed: int) -> None:
     rng, segments, spaces = drawn(seed, 3)
@@ -72,7 +71,7 @@ def test_an_exchange_never_makes_an_assignment_worse(seed: int) -> None:
     assert folds(segments, better, spaces, reached)
 
 
-@settings(max_examples=10)
+@heavy()
 @given(seeds)
 def test_exchanges_equal_or_beat_the_best_contiguous_cut(seed: int) -> None:
     _, segments, spaces = drawn(seed, 3)

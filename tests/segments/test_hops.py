@@ -1,7 +1,5 @@
 """Which slots an engine may lie in so that no stream on its ways to the host goes too far."""
 
-from __future__ import annotations
-
 from itertools import product
 
 from hypothesis import given

@@ -1,14 +1,12 @@
 """No assignment of engines to slots is faster than the joint bound, and it sees which engines cannot share a slot."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.dataflow.model import Option
@@ -17,6 +15,7 @@ from floorflow.folding import FoldingProblem
 from floorflow.resources import ZERO, Resources
 from floorflow.segments import Assigned, Crossings, Hops, Near, SlotRelaxation
 from floorflow.segments.slot_relaxation import first_not, joint_bound
+from tests.random_family import heavy
 
 Array = np.ndarray
 SLOT = Resources(100, 100, 100, 100, 100)
@@ -171,7 +170,7 @@ def test_streams_that_may_not_go_far_and_engines_apart_are_assigned_exactly(
         assert is_near(near, found.slot_of_engine)
 
 
-@settings(max_examples=10)
+@heavy()
 @given(problems(), st.lists(limits, min_size=2, max_size=2), st.integers(0, 1000))
 def test_the_limit_that_has_to_be_wider_by_the_least_share_is_named(
     problem: FoldingProblem, slots: list[Resources], seed: int

@@ -1,7 +1,5 @@
 """Parts leave stages and tied engines whole, depend on one another without a circle, and stand in several orders."""
 
-from __future__ import annotations
-
 from itertools import chain
 
 import pytest

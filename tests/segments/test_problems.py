@@ -1,14 +1,12 @@
 """A segment's folding problem is that of its part alone, and shares options and prices with the whole."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.backends.finn.folding.legal_foldings import forget_options
@@ -19,6 +17,7 @@ from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.resources import Resources
 from floorflow.segments import Segment, Segments, Space
 from tests.plans import EXAMPLES
+from tests.random_family import heavy
 from tests.segments.cases import (
     COSTS,
     SILICON,
@@ -74,7 +73,7 @@ def assert_parts_stand_alone(segments: Segments, seed: int, parts: int, *, conti
             assert_same_optima(problem, expected)
 
 
-@settings(max_examples=15)
+@heavy()
 @given(seeds, st.booleans())
 def test_a_segment_is_the_problem_of_its_part_alone(seed: int, contiguous: bool) -> None:
     assert_parts_stand_alone(random_segments(seed), seed, 2, contiguous=contiguous)

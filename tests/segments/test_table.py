@@ -1,12 +1,10 @@
 """The table of segments answers as folding each segment by itself does, and folds fewer."""
 
-from __future__ import annotations
-
 import random
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.channels import StreamPrices
@@ -18,6 +16,7 @@ from floorflow.resources import Resources
 from floorflow.segments import Segment, Segments, ShortestInterval, Space, SpaceTable
 from tests.channels.test_realise import Prices
 from tests.plans import EXAMPLES
+from tests.random_family import heavy
 from tests.segments.cases import SILICON, budgets, lowered, random_network, random_segments, segments_of, tight_places
 
 seeds = st.integers(0, 10**6)
@@ -45,7 +44,7 @@ def folds(segment: Segment, space: Space, interval: int) -> bool:
     return isinstance(answer, FoldingSolution)
 
 
-@settings(max_examples=10)
+@heavy()
 @given(seeds)
 def test_the_shortest_interval_is_that_of_trying_them_all(seed: int) -> None:
     segments, table = random_segments(seed), SpaceTable()
@@ -55,7 +54,7 @@ def test_the_shortest_interval_is_that_of_trying_them_all(seed: int) -> None:
         assert table[segment, space] == ShortestInterval(first, first)
 
 
-@settings(max_examples=15)
+@heavy()
 @given(seeds)
 def test_intervals_are_feasible_where_folding_finds_one(seed: int) -> None:
     segments, table = random_segments(seed), SpaceTable()

@@ -1,7 +1,5 @@
 """FINN's networks as Dataflows, with the foldings that FINN or its users gave them; see `copy_networks`."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Small reports in the shape of Vivado's and FINN's, written from rows of ``(indent, instance, resources)``."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from xml.sax.saxutils import quoteattr

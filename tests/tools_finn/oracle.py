@@ -1,7 +1,5 @@
 """FINN+ as a process of its own that answers questions, and the same numbers of a plan."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Sequence
@@ -96,13 +94,7 @@ class FinnPlus:
         return answer
 
     def convert(
-        self,
-        model: Path,
-        graph: Path,
-        steps: Sequence[str] = TO_DATAFLOW,
-        *,
-        image: bool,
-        styles: Path | None = None,
+        self, model: Path, graph: Path, steps: Sequence[str] = TO_DATAFLOW, *, image: bool, styles: Path | None = None
     ) -> list[str]:
         """Turn a QONNX network into a dataflow graph and return the names of its nodes.
 
@@ -143,12 +135,6 @@ class FinnPlus:
 def planned(plan: Plan) -> Numbers:
     """Return a plan's numbers of each engine."""
     return {
-        name: (
-            entry.cycles,
-            entry.resources.LUT,
-            entry.resources.BRAM18,
-            entry.resources.URAM,
-            entry.resources.DSP,
-        )
+        name: (entry.cycles, entry.resources.LUT, entry.resources.BRAM18, entry.resources.URAM, entry.resources.DSP)
         for name, entry in plan.phases[0].engines.items()
     }

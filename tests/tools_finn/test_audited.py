@@ -1,7 +1,5 @@
 """FINN+ itself says what an audit takes for granted of builds: widths of DMA engines, and how its nodes are told."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

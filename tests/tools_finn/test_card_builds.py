@@ -1,7 +1,5 @@
 """FINN main's build of each of several cards: FINN+, whose transformations it shares, cuts, folds and makes kernels."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """FINN+ itself makes the kernels, links and link configurations of plans over several cards, as far as v++."""
 
-from __future__ import annotations
-
 import json
 import re
 import runpy
@@ -152,7 +150,7 @@ def host_units(folder: Path) -> dict[int, set[str]]:
 
 
 CASES = (
-    pytest.param("cnv_2w2a", 2, {"granularity": "slot"}, id="CNV on two"),
+    pytest.param("cnv_2w2a", 2, {"granularity": "slot"}, id="CNV on two", marks=pytest.mark.slow),
     pytest.param("part", 3, {}, id="fire modules on three", marks=pytest.mark.slow),
     pytest.param("blocks", 2, {"fps": 500.0}, id="residual blocks on two"),
     pytest.param(

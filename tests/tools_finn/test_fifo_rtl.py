@@ -1,7 +1,5 @@
 """The RTL of the FIFOs and crossings that floorflow's steps insert, as FINN+ or FINN main has it, in Verilator."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -129,13 +127,14 @@ def test_fifos_of_every_memory_lose_and_mix_nothing_under_back_pressure(tmp_path
     assert_sound(MEMORIES, simulated(MEMORIES, tmp_path, finn_plus))
 
 
+@pytest.mark.slow
 def test_a_fifo_that_forgets_to_wait_is_found(tmp_path: Path, finn_plus: FinnPlus) -> None:
     chains = {"crossing": MEMORIES["crossing"]}
     mistake = ("uwire  bload = !Vld || ordy;", "uwire  bload = 1;")
     assert simulated(chains, tmp_path, finn_plus, mistake)["crossing"]["errors"] > 0
 
 
-@pytest.mark.parametrize("planned", ["tfc"], indirect=True)
+@pytest.mark.parametrize("planned", ["residual"], indirect=True)
 def test_every_stream_of_a_built_plan_passes_its_fifos_and_crossings(
     planned: tuple[Path, Path],  # noqa: F811 - the fixture
     tmp_path: Path,

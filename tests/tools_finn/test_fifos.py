@@ -1,7 +1,5 @@
 """FINN+ itself makes the FIFOs of a plan: between the same engines, as deep and wide, and in the memory of the plan."""
 
-from __future__ import annotations
-
 import json
 import random
 from itertools import cycle

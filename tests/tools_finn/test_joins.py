@@ -1,7 +1,5 @@
 """FINN+ itself makes the products, splits and concats that floorflow plans, as wide and as fast."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import onnx
@@ -29,7 +27,7 @@ def widths(plan: Plan, name: str) -> list[list[int]]:
     return [list(unit.input_widths_bits), list(unit.output_widths_bits)]
 
 
-@pytest.mark.parametrize("fps", [None, 100_000.0])
+@pytest.mark.parametrize("fps", [None, pytest.param(100_000.0, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_finn_plus_agrees_on_names_attributes_cycles_and_widths(
     model: onnx.ModelProto, fps: float | None, tmp_path: Path, finn_plus: FinnPlus

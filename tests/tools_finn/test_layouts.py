@@ -1,7 +1,5 @@
 """What qonnx itself turns channels last reads as it did channels first."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +11,7 @@ from floorflow.backends.finn.lower.lowering import lower
 from floorflow.network import read
 from floorflow.technology import technology_of
 from tests.network.twins import CHANNELS_LAST
+from tests.random_family import seeds
 from tests.random_models import random_chain, random_graph
 from tests.tools_finn.oracle import FinnPlus
 
@@ -27,7 +26,7 @@ def engines_of(path: Path) -> Counter[str]:
     )
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(many=4, few=2))
 @pytest.mark.parametrize("make", [random_chain, random_graph])
 def test_qonnx_own_channels_last_form_reads_as_its_twin(
     make: Callable[[int], onnx.ModelProto], seed: int, tmp_path: Path, finn_plus: FinnPlus

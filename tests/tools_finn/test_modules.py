@@ -1,7 +1,5 @@
 """FINN+ cuts a network's graph into the modules of a stitched plan: their nodes, ports and widths are the plan's."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -18,8 +16,10 @@ pytestmark = pytest.mark.tools
 
 @pytest.mark.parametrize(
     ("platform", "options"),
-    [("xcu250", {"cap": {"LUT": 0.12}}), ("xcku5p", {"fpgas": 3})],
-    ids=["over SLRs", "over cards"],
+    [
+        pytest.param("xcu250", {"cap": {"LUT": 0.12}}, id="over SLRs"),
+        pytest.param("xcku5p", {"fpgas": 3}, id="over cards", marks=pytest.mark.slow),
+    ],
 )
 def test_every_implementation_is_cut_out_and_stitched_by_itself(
     platform: str, options: dict[str, Any], tmp_path: Path, finn_plus: FinnPlus

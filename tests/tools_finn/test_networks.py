@@ -1,7 +1,5 @@
 """FINN+ makes the kernels of two networks of one card, as far as Vivado, and link.sh finds them to be the plan's."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

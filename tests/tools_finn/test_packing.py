@@ -1,7 +1,5 @@
 """FINN+'s own packing of values for DMA engines, and that of host/run.py."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """FINN+ itself builds plans by the emitted steps, as far as that goes without Vivado: kernels, cells, FIFOs."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
@@ -146,7 +144,7 @@ def test_finn_plus_builds_the_kernels_cells_and_fifos_of_a_plan(  # those with s
 @pytest.mark.parametrize(
     ("name", "clock_mhz", "options"),
     [
-        pytest.param("cnv_2w2a", 650.0, {}, id="several SLRs"),
+        pytest.param("cnv_2w2a", 650.0, {}, id="several SLRs", marks=pytest.mark.slow),
         pytest.param("part", 650.0, {"constraint_style": "hard"}, id="two fire modules"),
         pytest.param("rn18", 500.0, {"fps": 400.0}, id="branches", marks=pytest.mark.slow),
     ],

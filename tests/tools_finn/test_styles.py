@@ -1,7 +1,5 @@
 """FINN+ itself makes the engines that floorflow plans, hls or rtl, from floorflow's two configuration files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +72,7 @@ def test_without_the_file_finn_plus_makes_other_engines(tmp_path: Path, finn_plu
 
 
 @pytest.mark.parametrize(
-    "seed", [*range(0, 12, 2), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 36, 2))]
+    "seed", [0, 2, 4, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (6, 8, 10, *range(1, 36, 2)))]
 )
 def test_finn_plus_makes_the_engines_of_random_networks(seed: int, tmp_path: Path, finn_plus: FinnPlus) -> None:
     board = ("xcku5p", "zcu104", "alveo-u250")[seed % 3]

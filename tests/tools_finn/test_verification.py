@@ -4,8 +4,6 @@ What it would simulate by C++ and RTL it executes in Python here, on the very gr
 floorflow's FIFOs, converters and crossings of which the stitched IP would be made.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -48,7 +46,7 @@ def residual_vectors() -> onnx.ModelProto:
     return builder.model()
 
 
-@pytest.fixture(scope="module", params=["tfc", "residual"])
+@pytest.fixture(scope="module", params=[pytest.param("tfc", marks=pytest.mark.slow), "residual"])
 def planned(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Plan a network over two SLRs for FINN+ with 20 vectors; return its file and the folder of steps."""
     folder = tmp_path_factory.mktemp("planned")
@@ -111,7 +109,7 @@ def test_the_judge_knows_finn_pluss_own_steps_in_their_order() -> None:
     assert re.findall(r'"(\w+)"', listed[1]) == STEPS[CONFIG]
 
 
-@pytest.mark.parametrize("planned", ["tfc"], indirect=True)
+@pytest.mark.parametrize("planned", ["residual"], indirect=True)
 def test_finns_own_dataflow_graph_is_verified_too_though_no_step_makes_a_parent_of_it(
     planned: tuple[Path, Path], tmp_path: Path, finn_plus: FinnPlus
 ) -> None:
@@ -122,7 +120,8 @@ def test_finns_own_dataflow_graph_is_verified_too_though_no_step_makes_a_parent_
     assert results(tmp_path / "build")["stitched_ip_rtlsim"] == ["SUCCESS"] * FRAMES
 
 
-@pytest.mark.parametrize(("planned", "mistake"), [("tfc", "wire"), ("residual", "weight")], indirect=["planned"])
+@pytest.mark.parametrize("mistake", ["wire", "weight"])
+@pytest.mark.parametrize("planned", ["residual"], indirect=True)
 def test_a_mistake_behind_the_folded_graph_stops_the_build_before_synthesis(
     planned: tuple[Path, Path], mistake: str, tmp_path: Path, finn_plus: FinnPlus
 ) -> None:

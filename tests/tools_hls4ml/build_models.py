@@ -78,11 +78,7 @@ def tried(path: str) -> dict[str, Any]:
 def written(path: str, folder: str) -> list[list[Any]]:
     """Let hls4ml write a project, and return name, reuse factor and bits of weights, input and output of its layers."""
     config = hls4ml.utils.config_from_onnx_model(
-        prepared(path),
-        granularity="name",
-        backend="Vivado",
-        default_precision="fixed<12,6>",
-        default_reuse_factor=4,
+        prepared(path), granularity="name", backend="Vivado", default_precision="fixed<12,6>", default_reuse_factor=4
     )
     config["Model"]["Strategy"] = "Resource"
     target = {"backend": "Vivado", "io_type": "io_stream", "part": "xc7z020clg400-1"}

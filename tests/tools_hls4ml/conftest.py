@@ -1,7 +1,5 @@
 """One run of hls4ml for all tests of a session, since its import alone takes seconds."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

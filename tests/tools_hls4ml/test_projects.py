@@ -1,7 +1,5 @@
 """The project that hls4ml itself writes is read as it is: layers, sizes, reuse factors and widths are its own."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

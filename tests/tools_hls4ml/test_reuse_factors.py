@@ -1,7 +1,5 @@
 """The real hls4ml takes floorflow's configuration as it is, and its legal reuse factors are floorflow's."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Dies for tests and the ranges that name given sites."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

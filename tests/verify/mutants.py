@@ -1,7 +1,5 @@
 """All planted mistakes, of the table and of the modules beside it, for plans made by hand and for real ones."""
 
-from __future__ import annotations
-
 from tests.verify import (
     mutants_files,
     mutants_floorplan,

@@ -1,7 +1,5 @@
 """Mistakes in emitted files and in extras.json that are no row of the table."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable

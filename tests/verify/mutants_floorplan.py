@@ -1,7 +1,5 @@
 """Mistakes in floorplans, ports and room that are no row of the table, and what rows need for theirs."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Mistakes in plans of several phases: two by two, at a shared memory, in time and in a region."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

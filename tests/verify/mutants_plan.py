@@ -1,7 +1,5 @@
 """Mistakes in what a plan says of itself that are no row of the table: structure, claims, engines, limits."""
 
-from __future__ import annotations
-
 import copy
 
 from tests.verify.planting import (

@@ -1,7 +1,5 @@
 """Mistakes in reconfigurable regions, each with the finding that tells of it; not every plan has what to make it in."""
 
-from __future__ import annotations
-
 from tests.verify.planting import Files, NotApplicable, Plan, Registry
 
 REGIONS = Registry()

@@ -1,7 +1,5 @@
 """Planted mistakes in a plan on a platform of resources alone: partitions, sums, times, memory, files, claims."""
 
-from __future__ import annotations
-
 from tests.verify.planting import Files, Plan, Registry
 
 ON_RESOURCES = Registry()

@@ -1,7 +1,5 @@
 """Mistakes in streams, slots, links and hops that are no row of the table."""
 
-from __future__ import annotations
-
 import copy
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """A network planned in two phases inside a region of a PYNQ-Z1, from the model to the files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import yaml

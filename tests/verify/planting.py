@@ -5,8 +5,6 @@ that finds nothing to spoil raises `NotApplicable`. Where a mistake would show i
 that only the rule in question can catch it.
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 import json

@@ -1,7 +1,5 @@
 """Plans with reconfigurable regions, as far as the judge of regions reads them."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import Any

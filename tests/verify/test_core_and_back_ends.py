@@ -1,7 +1,5 @@
 """The rules that hold for every back end know no kind, attribute or file of FINN: those stand in verify/finn alone."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The judge's engine of f-CNN^x is that of the back end, on random layers and foldings."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

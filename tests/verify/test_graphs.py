@@ -1,7 +1,5 @@
 """Rings of small directed graphs, and the least starts on acyclic ones."""
 
-from __future__ import annotations
-
 from itertools import product
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The fills of joins against an enumeration of every path."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from hypothesis import given, settings

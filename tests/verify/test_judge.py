@@ -1,7 +1,5 @@
 """Plans of other back ends: judged by the part that their back end brings, and told of where it is not installed."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

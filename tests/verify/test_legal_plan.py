@@ -1,7 +1,5 @@
 """A legal plan passes, whatever the spelling of its constraint files; other folders are no plans or lack files."""
 
-from __future__ import annotations
-
 import copy
 import random
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Plans above a limit, or with weights for the host to write, are legal where they say why."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A value of any kind at any place of a plan, or a field left out, is at most a finding: check always has a verdict."""
 
-from __future__ import annotations
-
 import copy
 import os
 import random

@@ -1,7 +1,5 @@
 """Networks at one memory from models to files, and mistakes planted in their plan that check finds."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every planted mistake is found, under its name."""
 
-from __future__ import annotations
-
 import copy
 from collections import Counter
 from functools import cache
@@ -59,7 +57,4 @@ def test_titles_are_unique_and_every_violation_has_a_mutant() -> None:
     at_memory = {mutant.expected for mutant in AT_MEMORY.mutants} & {*VIOLATIONS}  # others are of the back end alone
     assert {mutant.expected for mutant in everywhere} | at_memory | {
         expected for expected, _ in (*IN_REGION_FILES.values(), *IN_TIMELINES.values())
-    } | {expected for expected, _, _ in MISTAKES.values()} | NOT_OF_FINN == {
-        *VIOLATIONS,
-        *finn_findings,
-    } - {*FINDINGS}
+    } | {expected for expected, _, _ in MISTAKES.values()} | NOT_OF_FINN == {*VIOLATIONS, *finn_findings} - {*FINDINGS}

@@ -1,7 +1,5 @@
 """A plan whose phases lie in a region is legal as a whole, files included, and mistakes in these are found."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

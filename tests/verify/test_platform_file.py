@@ -1,7 +1,5 @@
 """A plan on boards that differ: legal as planned, and every mistake about its platform file is found."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Partitions in time from a model to files, and mistakes planted in them that check finds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

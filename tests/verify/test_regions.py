@@ -1,7 +1,5 @@
 """Regions as they are chosen are legal, and every mistake in one is found by the rule that it breaks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The judge knows copies of a network: a plan made by floorflow is legal, mistakes in it and in its links are found."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A network on a platform of resources alone, from a model to files, and mistakes planted in them that check finds."""
 
-from __future__ import annotations
-
 import copy
 import json
 from pathlib import Path

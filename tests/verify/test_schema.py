@@ -1,7 +1,5 @@
 """The judge's own types beside that which floorflow's models give: neither is made from the other, and they agree."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any, NotRequired, get_args, get_origin

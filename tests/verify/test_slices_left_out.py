@@ -1,7 +1,5 @@
 """How much room lets a stream have the slices that it is without: its neighbours need some, too."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from floorflow.verify.facts import PhaseFacts

@@ -1,7 +1,5 @@
 """The judge knows what several networks were to reach: a plan made by floorflow is legal, mistakes in it are found."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Constraint files of our own, read by the one reader of Tcl: what Tcl takes, nothing evaluated, and plainer still."""
 
-from __future__ import annotations
-
 import pytest
 
 from floorflow.verify.rules.constraints import Refusal, _inner, _items, read_commands

@@ -1,7 +1,5 @@
 """The plan of two networks and two phases is legal and can be read; every mistake planted in it is found."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A plan folder made by hand from a case: the platform, and everything around the phase; and how to lay it on disk."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """How likely the modules and slots of a plan made by hand are to fit: every kind is off by -20 to +25%, alike."""
 
-from __future__ import annotations
-
 import math
 from statistics import NormalDist
 from typing import Any

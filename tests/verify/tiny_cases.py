@@ -4,8 +4,6 @@ The clock runs at 200 MHz. A link of the U250 takes 1 us and ends in SLR2, so th
 the KU5P takes 5 us: 2000 cycles. The window of the joining network is full after 23 of 100 pixels: 552 cycles.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,10 +89,7 @@ CASES: dict[str, Case] = {
         layout={"front": (U250_SLR0, "fpga0.SLR0"), "back": (U250_SLR1, "fpga0.SLR1")},
         depths=CHAIN_DEPTHS | {"hidden": 36, "out": 36},
         latency_us=1750 / 200,
-        routes={
-            "hidden": [Crossing("fpga0.SLR0", "fpga0.SLR1", 1)],
-            "out": [Crossing("fpga0.SLR1", "fpga0.SLR0", 1)],
-        },
+        routes={"hidden": [Crossing("fpga0.SLR0", "fpga0.SLR1", 1)], "out": [Crossing("fpga0.SLR1", "fpga0.SLR0", 1)]},
     ),
     "two alveo-u250": Case(
         board="alveo-u250",
@@ -138,10 +133,7 @@ CASES: dict[str, Case] = {
         depths=CHAIN_DEPTHS | {"hidden": 32 + 167 + 167},  # 2000 * 72 / 864 = 166.7
         latency_us=1750 / 200 + 10,
         routes={
-            "hidden": [
-                Crossing("fpga0.SLR0", "fpga1.SLR0", 1, "link"),
-                Crossing("fpga1.SLR0", "fpga2.SLR0", 1, "link"),
-            ],
+            "hidden": [Crossing("fpga0.SLR0", "fpga1.SLR0", 1, "link"), Crossing("fpga1.SLR0", "fpga2.SLR0", 1, "link")]
         },
         links={"hidden": "fpga0-fpga1,fpga1-fpga2"},
     ),
@@ -161,11 +153,7 @@ CASES: dict[str, Case] = {
         board="xcku5p",
         fpgas=2,
         network=JOIN,
-        layout={
-            "head": (LOW_LEFT, "fpga0.SLR0"),
-            "body": (LOW_LEFT, "fpga1.SLR0"),
-            "tail": (LOW_RIGHT, "fpga0.SLR0"),
-        },
+        layout={"head": (LOW_LEFT, "fpga0.SLR0"), "body": (LOW_LEFT, "fpga1.SLR0"), "tail": (LOW_RIGHT, "fpga0.SLR0")},
         depths=JOIN_DEPTHS | {"copy": 32 + 214, "window": 32 + 481, "product": 32 + 214, "out": 32 + 54},
         latency_us=5676 / 200 + 15,
         routes={"copy": OUT, "window": OUT, "product": BACK, "out": OUT},

@@ -1,7 +1,5 @@
 """Small networks: a chain, and two branches that join. Foldings, cycles, widths and words are worked out on paper."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

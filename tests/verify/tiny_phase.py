@@ -1,7 +1,5 @@
 """The phase of a plan made by hand: channels, modules, partition and floorplan of a case."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

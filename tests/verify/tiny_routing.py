@@ -1,7 +1,5 @@
 """The routing map of a plan made by hand, tile by tile."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any

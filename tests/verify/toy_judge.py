@@ -1,7 +1,5 @@
 """A back end's part of the judge that imports nothing of floorflow: three kinds, whose attributes tell their ports."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -5,8 +5,6 @@ board's memory, `p1` goes on from there. Of `radar`, the thresholds run in both 
 unit of `p0` hands its tracks directly to the sum of `p1`. Cycles, widths, words and depths are worked out on paper.
 """
 
-from __future__ import annotations
-
 import copy
 from dataclasses import replace
 from functools import cache

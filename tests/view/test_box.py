@@ -1,7 +1,5 @@
 """Boxes: what is left outside others, and the border around those that touch, against the cells that they cover."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

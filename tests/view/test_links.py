@@ -1,7 +1,5 @@
 """The ways of links on the sheet: straight between neighbours, else each round below the row in a gutter of its own."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -61,12 +61,7 @@ def ends_on(plan: dict[str, Any], fpga: str) -> set[tuple[str, str]]:
 
 def test_streams_of_other_fpgas_end_at_ports_or_pass_from_port_to_port(three: Platform) -> None:
     plan = fake_plan(three, 6, names="abcdef", homes=HOMES)
-    assert ends_on(plan, "fpga0") == {
-        ("host in0", "a"),
-        ("a", "to fpga1"),
-        ("from fpga1", "c"),
-        ("c", "to fpga1"),
-    }
+    assert ends_on(plan, "fpga0") == {("host in0", "a"), ("a", "to fpga1"), ("from fpga1", "c"), ("c", "to fpga1")}
     assert ends_on(plan, "fpga1") == {
         ("from fpga0", "b"),
         ("b", "to fpga0"),

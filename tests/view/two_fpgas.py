@@ -1,7 +1,5 @@
 """Pictures that two processes draw, to compare their bytes; this module loads little."""
 
-from __future__ import annotations
-
 import hashlib
 
 from floorflow.hardware import load_platform
@@ -18,12 +16,7 @@ def two_fpgas() -> str:
     """Return the digest of pictures of two FPGAs, as SVG to save time, and one as PNG."""
     platform = load_platform("alveo-u250", fpgas=2)
     plan = fake_plan(platform, 9)
-    figures = (
-        search_chart(plan),
-        floorplan(plan, platform, "fpga1"),
-        overview(plan, platform),
-        partition_chart(plan),
-    )
+    figures = (search_chart(plan), floorplan(plan, platform, "fpga1"), overview(plan, platform), partition_chart(plan))
     content = {"network": "tfc", "platform": "pynq-z1", "batch": 1, "points": [], "paper": None}
     files = [svg_bytes(figure) for figure in (*figures, time_chart(content))]
     return hashlib.sha256(b"".join([*files, png_bytes(files[0]), png_bytes(files[-1])])).hexdigest()

@@ -4,8 +4,6 @@ Source: Venieris & Bouganis, FPL 2018, its tables as printed; engine model, refe
 of a restatement that fitted them to Table III.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

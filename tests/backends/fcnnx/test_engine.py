@@ -1,7 +1,5 @@
 """The engine of f-CNN^x: Table I from model files, the reference designs subgraph by subgraph, fronts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

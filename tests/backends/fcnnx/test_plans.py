@@ -1,7 +1,5 @@
 """Networks at one memory from model files: what is asked for is reached, named or refused, and drawn."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

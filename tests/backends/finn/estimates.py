@@ -1,7 +1,5 @@
 """FINN's own estimate of one engine with all its attributes, folding included."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from floorflow.backends.finn.attributes import GivenAttributes

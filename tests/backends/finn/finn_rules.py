@@ -1,7 +1,5 @@
 """FINN's Floorplan told once more, node by node as its code does it, apart from floorflow's own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from floorflow.backends.finn.step.graph import BuiltNode

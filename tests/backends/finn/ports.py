@@ -1,7 +1,5 @@
 """What each kind of engine sends and takes a frame, by its attributes: the elements at every port."""
 
-from __future__ import annotations
-
 from math import prod
 
 from floorflow.dataflow.model import Engine

@@ -1,7 +1,5 @@
 """The recorded kernels of FINN main, the graphs that they were made of, and FINN's rules told once more."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Several cards can be built if FINN+ joins them: in a row, each to the next by one stream."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The likely clock of FINN's engines: levels by structure, delays by part, and foldings that miss the clock."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

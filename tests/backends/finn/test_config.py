@@ -1,7 +1,5 @@
 """FINN's configuration files of a folding: read as FINN reads them, refused where it would only warn."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -57,7 +55,7 @@ def test_layers_take_their_styles_and_engines_are_numbered_anew(model: Path) -> 
     assert found.engine("MVAU_hls_1").folding == {"PE": 2}
     assert found.engine("MVAU_hls_1").attributes["noActivation"] == 1
     assert [e.name for e in found.engines if PREFERENCE in e.attributes] == [
-        *("MVAU_hls_1", "Thresholding_hls_0", "MVAU_rtl_1"),
+        *("MVAU_hls_1", "Thresholding_hls_0", "MVAU_rtl_1")
     ]
 
 

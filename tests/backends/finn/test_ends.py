@@ -1,7 +1,5 @@
 """A reshape and what treats all values alike change places: the engines are those of the network that has it first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The way into Vivado that is asked for has to be one that the board takes; what no way builds is said first."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

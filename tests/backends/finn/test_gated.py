@@ -1,7 +1,5 @@
 """Products of two streams, and channels that are split: lowered, priced, timed and planned for FINN dev and FINN+."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where quantisers go before lowering, and what is assumed where they are missing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

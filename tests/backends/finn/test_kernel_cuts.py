@@ -1,7 +1,5 @@
 """Cuts of which FINN's rule makes kernels that wait for themselves, or v++ links none, are told and not planned."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """FINN's rules for kernels and FIFOs against what FINN made of recorded plans, and its steps as one file."""
 
-from __future__ import annotations
-
 import ast
 import random
 from collections import Counter

@@ -1,7 +1,5 @@
 """Kinds beside those that compute layers: joining, thresholding, and those of newer FINNs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lowering of networks with branches: every port joined once, FINN's engines around forks and joins."""
 
-from __future__ import annotations
-
 from collections import Counter
 from math import prod
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Lowering of pools, averages and upsampling."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -194,8 +192,7 @@ def test_upsampling_repeats_square_or_one_dimensional_images(
 
 
 @pytest.mark.parametrize(
-    ("shape", "factors", "expected"),
-    [((1, 4, 5, 6), (1, 3), (5, 6, 5, 18)), ((1, 4096, 2, 2), (2, 2), (2, 2, 4, 4))],
+    ("shape", "factors", "expected"), [((1, 4, 5, 6), (1, 3), (5, 6, 5, 18)), ((1, 4096, 2, 2), (2, 2), (2, 2, 4, 4))]
 )
 def test_other_upsampling_needs_a_newer_finn(
     tmp_path: Path, shape: tuple[int, ...], factors: tuple[int, ...], expected: tuple[int, ...]

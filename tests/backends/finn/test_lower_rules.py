@@ -1,7 +1,5 @@
 """Lowering: what holds for every chain, types against brute force, and one error for each thing without engine."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import product
 from math import prod

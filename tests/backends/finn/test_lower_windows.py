@@ -1,7 +1,5 @@
 """Windows, padding and transposed convolutions as FINN lowers them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

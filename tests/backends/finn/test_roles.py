@@ -1,7 +1,5 @@
 """What other parts ask of FINN's kinds: types, roles, window fill, constants in logic, warnings."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
@@ -198,13 +196,7 @@ def test_wide_sums_of_few_bits_do_not_synthesise_whatever_the_folding(pe: int, s
 
 @pytest.mark.parametrize(
     "built",
-    [
-        {"bits": (4, 4, PACKED_SUM_BITS)},
-        {"bits": (8, 4, 32)},
-        {"kind": "MVAU_hls"},
-        {"finn": "dev"},
-        {"finn": "plus"},
-    ],
+    [{"bits": (4, 4, PACKED_SUM_BITS)}, {"bits": (8, 4, 32)}, {"kind": "MVAU_hls"}, {"finn": "dev"}, {"finn": "plus"}],
 )
 def test_what_synthesises_is_not_warned_of(built: dict[str, Any]) -> None:
     assert warned(**built) == ""

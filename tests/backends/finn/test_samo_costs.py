@@ -1,7 +1,5 @@
 """``--costs samo``: FINN's engines at the cycles and resources of SAMO's tables, in plans that are legal."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -82,7 +80,7 @@ def test_engines_cost_what_samos_tables_say(table: str, op: str, least: int) -> 
     assert compared >= least
 
 
-@pytest.mark.parametrize("model", ["tfc_1w1a", "cnv_2w2a"])
+@pytest.mark.parametrize("model", ["tfc_1w1a", pytest.param("cnv_2w2a", marks=pytest.mark.slow)])
 def test_plans_are_legal(model: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = ("plan", ROOT / "examples" / f"{model}.onnx", "--costs", "samo", "-p", "zcu104", "--granularity", "slot")

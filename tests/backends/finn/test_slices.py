@@ -1,7 +1,5 @@
 """Register slices in FINN's graph: where they are put, what tells them from FIFOs, and where they lie."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """hls or rtl as a choice: what is offered, and FINN's names for what is chosen."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The operators that a refusal lists as supported: each is lowered by the FINN that it is listed for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
@@ -148,10 +146,7 @@ MINIMAL: dict[str, Grow] = {
         ModelBuilder.flatten(builder),
     ),  # type: ignore[dict-item, return-value]
     "Trunc": lambda builder: builder.average_pool((2, 2), (1, 1), truncated_bits=3),
-    "Unsqueeze": lambda builder: (
-        builder.flatten(),
-        of_integers("Unsqueeze", [2, 3], (1, 256, 1, 1))(builder),
-    ),  # type: ignore[dict-item, return-value]
+    "Unsqueeze": lambda builder: (builder.flatten(), of_integers("Unsqueeze", [2, 3], (1, 256, 1, 1))(builder)),  # type: ignore[dict-item, return-value]
     "Upsample": grown("Upsample"),
 }
 """A piece of network around one node of each operator, behind unsigned 4-bit data of (1, 4, 8, 8)."""

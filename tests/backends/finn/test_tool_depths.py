@@ -1,7 +1,5 @@
 """FIFO depths that FINN's automatic sizing is foreseen to set, what they cost, and the plans that assume them."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """FINN verifies a build by vectors of the model: where in its steps, and what is said where there can be none."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from types import SimpleNamespace

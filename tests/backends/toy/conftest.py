@@ -1,7 +1,5 @@
 """The toy back end in this process, and a plan of it on a card with several SLRs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

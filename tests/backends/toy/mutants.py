@@ -1,7 +1,5 @@
 """Mistakes planted in a legal plan of the toy back end: rows of the table in `tests/verify`, and their helpers."""
 
-from __future__ import annotations
-
 import json
 import sys
 from typing import Any

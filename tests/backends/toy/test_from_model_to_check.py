@@ -1,7 +1,5 @@
 """A back end outside of floorflow goes from its own model format to a legal plan, pictures and `check`."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

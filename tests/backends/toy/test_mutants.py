@@ -1,7 +1,5 @@
 """`check` finds what is wrong in a plan of the toy back end, by the toy's own part of the judge."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import json

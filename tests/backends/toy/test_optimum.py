@@ -1,7 +1,5 @@
 """The planned folding is the best of all foldings, found by trying every one; random pipelines are planned legally."""
 
-from __future__ import annotations
-
 import random
 from itertools import product
 from math import ceil, floor

@@ -1,7 +1,5 @@
 """The toy back end of ``tests/toy_backend``: where it is, and floorflow's command line with it installed or not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests import command_line

@@ -5,8 +5,6 @@ writes. When it is loaded and run is *not* taken but comes about: one configurat
 chunk entirely before the next may begin, one memory for reading and writing.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections import deque
 from dataclasses import dataclass, field

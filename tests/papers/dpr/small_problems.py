@@ -1,7 +1,5 @@
 """Small chunk problems, drawn by hypothesis."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """The paper's networks as a case: every row of its data file, and files that are no case."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One option of each layer of an interval, against all choices."""
 
-from __future__ import annotations
-
 from itertools import product
 from math import inf
 

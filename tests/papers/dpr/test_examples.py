@@ -1,7 +1,5 @@
 """BNN-PYNQ's networks among the examples: layer dimensions and stock foldings of the paper's data file."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

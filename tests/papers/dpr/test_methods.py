@@ -1,7 +1,5 @@
 """The methods for chunks against each other, and their timelines against a simulator that shares no code with them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Eq. 6 and its fit: planes are found again, and the paper's models are met as well as planes can."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Small scheduling problems of every kind, by seed: rules of folding, bandwidth, batches, residual edges."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

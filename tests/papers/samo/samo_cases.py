@@ -1,7 +1,5 @@
 """SAMO's cases, from the data beside: problems, and recorded designs as floorflow's."""
 
-from __future__ import annotations
-
 import json
 import lzma
 from functools import cache

@@ -1,7 +1,5 @@
 """Reading a case: what is read, and what is refused with file and field."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What a design costs, and which rules it breaks: SAMO's recorded designs, and each rule broken alone."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The exact method: the proven optima of SAMO's cases, and brute force on small problems of every kind."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from math import isclose

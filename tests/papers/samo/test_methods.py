@@ -1,7 +1,5 @@
 """The published methods: never better than the optimum, never worse than SAMO's own, and equal from run to run."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import inf
 

@@ -1,7 +1,5 @@
 """Partitions in time of a network by several methods, on a board and on platforms of resources alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

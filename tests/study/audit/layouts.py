@@ -1,7 +1,5 @@
 """The copied builds, as they were given and as FINN's own ``output_dir`` has them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Builds are read as people have them: beside others, renamed, without a graph, with Vivado's reports alone."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An audit prices a build as plan --keep-folding would, and sets every node beside its row."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A build folder calibrates without a plan: its own network is planned with what Vivado counted of it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Planning again with what was measured: the same if it is as estimated, another plan if it is not."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

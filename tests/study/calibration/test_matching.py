@@ -1,7 +1,5 @@
 """Rows become engines only by whole names; what is in doubt is listed and not used."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

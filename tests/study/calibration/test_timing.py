@@ -3,8 +3,6 @@
 The texts have the layout of Vivado 2022.2's reports (UG906) and of xclbinutil's.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Comparing methods: what each found, against what is proven, as table, JSON and picture."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """On real networks the exact folding equals brute force, where that can be had, and the monolithic model elsewhere."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,13 +24,13 @@ BOARDS = {
 }
 
 
-COMBINATIONS = 100_000
+COMBINATIONS = 20_000
 
 
 @pytest.mark.parametrize("counted", ["engines", "streams"])
 @pytest.mark.parametrize("name", sorted(recorded_networks()))
 def test_exact_equals_brute_force_wherever_that_can_be_had(name: str, counted: str) -> None:
-    """Whole networks at short intervals, and pieces of all: as many neighbours as make 100,000 combinations."""
+    """Whole networks at short intervals, and pieces of all: as many neighbours as make 20,000 combinations."""
     network = recorded_networks()[name]
     problem = reference_of(network.dataflow, network.rows[-1], counted=counted).problem
     intervals = problem.intervals()

@@ -1,7 +1,5 @@
 """SetFolding folds as FINN does, row by row of what FINN recorded, and floorflow is never worse."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

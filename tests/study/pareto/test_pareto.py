@@ -1,7 +1,5 @@
 """Fronts of folding: each point equals brute force, nothing gets worse with time, and what is unknown is said."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

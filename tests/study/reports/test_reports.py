@@ -1,7 +1,5 @@
 """Readers of reports: golden rows of each format, and errors that name file and line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

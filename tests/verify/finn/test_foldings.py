@@ -1,7 +1,5 @@
 """Cycles and widths are FINN's own; illegal foldings are refused for the right reason."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Vectors of a build are judged by the frames of the plan; the emitted builds by mutants (mutants.yaml, copies)."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Window fill by formula."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """The judge's floor of a slot: as large as the planner says, and no rectangle around another reaches further."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Sites and resources of rectangles: AMD's own example, holes, HBM rows, and a count row by row."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

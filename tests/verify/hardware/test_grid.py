@@ -1,7 +1,5 @@
 """Tables of a die agree with counting tile by tile, and rectangles come back from the sites that they hold."""
 
-from __future__ import annotations
-
 import random
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Rules that plans and XDC files share: overlaps against all pairs, keep-outs, dies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations

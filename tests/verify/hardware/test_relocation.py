@@ -1,7 +1,5 @@
 """The judge's rule for moving a placed circuit: as the planner's, on real dies, window by window."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

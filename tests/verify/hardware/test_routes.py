@@ -1,7 +1,5 @@
 """Chains of FPGAs: the one route between two slots, what stands at the ends of links, and what is left beside it."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

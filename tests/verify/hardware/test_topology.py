@@ -1,7 +1,5 @@
 """Which FPGAs each topology joins."""
 
-from __future__ import annotations
-
 import pytest
 
 from floorflow.verify.hardware.routes import joined_pairs

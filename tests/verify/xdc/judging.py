@@ -1,7 +1,5 @@
 """Short ways to judge floorplans in tests."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A floorplan as large as one is asked for: five commands a pblock."""
 
-from __future__ import annotations
-
 
 def large_floorplan(commands: int) -> str:
     """Return an XDC text for xcu250."""

@@ -1,7 +1,5 @@
 """Whatever a file holds, reading it ends, soon, in little memory, with a verdict or a sentence that says the limit."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

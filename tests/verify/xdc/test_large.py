@@ -1,7 +1,5 @@
 """Large floorplans are read and judged at once; benchmarks/check_xdc.py measures 100,000 commands."""
 
-from __future__ import annotations
-
 import time
 
 from tests.verify.xdc.judging import judged

@@ -1,7 +1,5 @@
 """Ways of public floorplans that Vivado takes are no errors here."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What people and Vivado write is read as Tcl reads it; what cannot be known without Vivado is noted."""
 
-from __future__ import annotations
-
 import pytest
 
 from floorflow.verify.tcl.words import commands, list_items
@@ -41,9 +39,7 @@ SAME = {
     "arithmetic": lines(P, "set y [expr 6 * 2]", "resize_pblock p -add CLOCKREGION_X1Y$y:CLOCKREGION_X1Y[expr $y + 1]"),
     "one at a time": lines(P, "resize_pblock p -add CLOCKREGION_X1Y12", "resize_pblock p -add {CLOCKREGION_X1Y13}"),
     "added and removed": lines(
-        P,
-        "resize_pblock p -add {CLOCKREGION_X1Y12:CLOCKREGION_X1Y14}",
-        "resize_pblock p -remove CLOCKREGION_X1Y14",
+        P, "resize_pblock p -add {CLOCKREGION_X1Y12:CLOCKREGION_X1Y14}", "resize_pblock p -remove CLOCKREGION_X1Y14"
     ),
     "properties in a dictionary": lines(P + R, "set_property -dict {IS_SOFT TRUE SNAPPING_MODE OFF} [get_pblocks p]"),
     "other constraints": lines(

@@ -1,7 +1,5 @@
 """With a report by hierarchy pblocks are told how full they are, and cells that it does not have are named."""
 
-from __future__ import annotations
-
 from tests.verify.xdc.judging import found, judged
 
 NEED = {"LUT": 1000, "FF": 2000, "BRAM18": 4, "URAM": 0, "DSP": 12}

@@ -1,7 +1,5 @@
 """Scripts are followed as Tcl runs them: loops, choices, procedures, lists; what only Vivado knows is noted."""
 
-from __future__ import annotations
-
 import pytest
 
 from floorflow.verify.tcl import interpreter

@@ -1,7 +1,5 @@
 """Snapping pblocks hold what Vivado leaves of their ranges (UG909), and keep their children inside by themselves."""
 
-from __future__ import annotations
-
 import pytest
 
 from floorflow.verify.hardware.geometry import describe, difference

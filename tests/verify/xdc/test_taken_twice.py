@@ -1,7 +1,5 @@
 """Cells that a pattern takes out of another pblock, and pblocks that commands may make which were not run."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.verify.xdc.judging import found, judged

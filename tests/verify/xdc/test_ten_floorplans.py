@@ -1,7 +1,5 @@
 """Ten floorplans made by hand are judged rightly: four after public ones that were built, six with planted mistakes."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.verify.xdc.judging import FLOORPLANS, Found, found, judged

@@ -1,7 +1,5 @@
 """Each of many mistakes planted into a floorplan without a finding is named, with its line."""
 
-from __future__ import annotations
-
 import pytest
 
 from floorflow.verify.xdc.findings import FINDINGS
@@ -54,11 +52,7 @@ MUTANTS: dict[str, tuple[str, int, list[Edit]]] = {
         [(f"resize_pblock {A} -add {{DSP48E2_X8Y216:DSP48E2_X10Y239}}\n", "\n")],
     ),
     "no RAMB18 ranges": ("site-type-unconstrained", 4, [("RAMB18_X4Y216:RAMB18_X4Y239 ", "")]),
-    "SLICE is forgotten": (
-        "site-type-unconstrained",
-        4,
-        [(f"resize_pblock {A} -add {{{AT_A}}}\n", "\n")],
-    ),
+    "SLICE is forgotten": ("site-type-unconstrained", 4, [(f"resize_pblock {A} -add {{{AT_A}}}\n", "\n")]),
     "DSP in half the area": ("sites-left-out", 4, [("DSP48E2_X10Y239", "DSP48E2_X10Y227")]),
     "no ranges at all": (
         "pblock-without-ranges",
@@ -75,18 +69,10 @@ MUTANTS: dict[str, tuple[str, int, list[Edit]]] = {
         11,
         [(f"set_property IS_SOFT FALSE {B}", f"resize_pblock {B} -remove SLICE_X0Y0:SLICE_X3Y9")],
     ),
-    "no cells": (
-        "pblock-without-cells",
-        1,
-        [(f"add_cells_to_pblock {A} {CELL_A}\n", "\n")],
-    ),
+    "no cells": ("pblock-without-cells", 1, [(f"add_cells_to_pblock {A} {CELL_A}\n", "\n")]),
     "on the static region": ("shell-touched", 10, [("X1Y12:CLOCKREGION_X1Y13", "X5Y4:CLOCKREGION_X5Y5")]),
     "where a controller is placed": ("reserved-touched", 10, [("X1Y12:CLOCKREGION_X1Y13", "X4Y12:CLOCKREGION_X4Y13")]),
-    "the shell's pblock": (
-        "shell-pblock-created",
-        9,
-        [("pblock_b", "pblock_dynamic_SLR3")],
-    ),
+    "the shell's pblock": ("shell-pblock-created", 9, [("pblock_b", "pblock_dynamic_SLR3")]),
     "an older shell's prefix": (
         "cell-prefix",
         8,
@@ -143,11 +129,7 @@ MUTANTS: dict[str, tuple[str, int, list[Edit]]] = {
     "a cell added twice": ("cell-repeated", 8, [(CELL_A, f"{CELL_A}; add_cells_to_pblock {A} {CELL_A}")]),
     "a pattern that takes 10, too": ("cell-pattern-ambiguous", 8, [("inst/a_1}]", "inst/a_1*}]")]),
     "a variable never set": ("variable-unset", 2, [(f"{{{AT_A}}}", "$at")]),
-    "an odd half of an interconnect": (
-        "interconnect-split",
-        4,
-        [(AT_A, "SLICE_X57Y540:SLICE_X83Y599")],
-    ),
+    "an odd half of an interconnect": ("interconnect-split", 4, [(AT_A, "SLICE_X57Y540:SLICE_X83Y599")]),
     "block RAM of other tiles": (
         "block-ram-ranges-differ",
         4,

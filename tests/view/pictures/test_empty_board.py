@@ -1,7 +1,5 @@
 """The picture of a board before anything is planned on it."""
 
-from __future__ import annotations
-
 import pytest
 
 from floorflow.errors import InputError

@@ -34,15 +34,7 @@ ROOT = Path(__file__).resolve().parents[3]
 LONG_NAMES = [f"StreamingDataflowPartition_{index}_MVAU_rtl_{index}" for index in range(24)]
 
 
-@pytest.mark.parametrize(
-    ("board", "modules"),
-    [
-        ("alveo-u250", 10),
-        ("alveo-u250", 60),
-        ("xcku5p", 24),
-        ("pynq-z1", 6),
-    ],
-)
+@pytest.mark.parametrize(("board", "modules"), [("alveo-u250", 10), ("alveo-u250", 60), ("xcku5p", 24), ("pynq-z1", 6)])
 def test_no_text_of_a_floorplan_overlaps_another_or_leaves_the_sheet(board: str, modules: int) -> None:
     platform = load_platform(board)
     figure = floorplan(fake_plan(platform, modules), platform, "fpga0")

@@ -1,7 +1,5 @@
 """The routing map's picture shows every bin, the peak and the scale, and its texts stay clear of each other."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

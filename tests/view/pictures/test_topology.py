@@ -1,7 +1,5 @@
 """The picture of cards and cables: each cable once, what it carries each way, and nothing over anything else."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """Bands of error, how likely a sum of estimates fits, and what starting anew adds to an interval."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The calibrated model: what is shipped is what the fit gives, and no network is predicted by a fit that saw it."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import sys
@@ -95,9 +93,8 @@ def test_the_docs_hold_the_tables_that_the_program_prints(program: ModuleType, b
         assert page in text
 
 
-@pytest.mark.parametrize(
-    "chosen", ["pynq-labs", *(pytest.param(other, marks=pytest.mark.slow) for other in ("metafi", "kws"))]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("chosen", ["pynq-labs", "metafi", "kws"])
 def test_a_build_has_no_part_in_its_own_prediction_nor_have_others_of_its_origin_or_network(
     chosen: str, program: ModuleType, builds: tuple, fits: dict
 ) -> None:

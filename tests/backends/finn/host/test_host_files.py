@@ -1,7 +1,5 @@
 """What a plan tells host/run.py: read by the script in a dry run, and judged against the plan."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """host/run.py says its steps anywhere, in order; with cards of the test's own it takes them, and tells what fails."""
 
-from __future__ import annotations
-
 import json
 import os
 import runpy

@@ -1,7 +1,5 @@
 """FINN dataflow graphs, made here: every way in which FINN saves one reads as the same engines and streams."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

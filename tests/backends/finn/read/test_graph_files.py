@@ -1,7 +1,5 @@
 """Real FINN graphs: three stages of one build and two that FINN+ made; graphs/ holds them without weights and paths."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 from collections import Counter

@@ -1,7 +1,5 @@
 """Build folders of FINN and FINN+ as they are, flattened or as FINN's output_dir, and FINN's own reports."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

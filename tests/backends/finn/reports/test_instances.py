@@ -1,7 +1,5 @@
 """How FINN's nodes are named in reports, and which of these names are not sure."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
