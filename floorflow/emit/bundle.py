@@ -18,7 +18,7 @@ from floorflow.emit.stitch import stitch_files
 from floorflow.emit.topology import TOPOLOGY, topology
 from floorflow.facts import Extras, PhaseEntry, Plan, report
 from floorflow.facts.constraint import STYLE_WORDS
-from floorflow.facts.context import PlanTexts
+from floorflow.facts.context import Context, PlanTexts
 from floorflow.facts.extras import EXTRAS_FILE
 from floorflow.facts.links import CardKernels
 from floorflow.facts.platform import PlatformFacts
@@ -89,7 +89,13 @@ def extra_files(plan: Plan, extras: Extras, platform: Platform, backend: PlanBac
 
 def report_text(plan: Plan, platform: Platform, backend: PlanBackend, extras: Extras | None = None) -> str:
     """Return report.txt; ``extras``: once they are worked out."""
-    return report(plan, platform_facts(plan, platform), backend, extras)
+    return report(contexts(plan, platform, backend, extras))
+
+
+def contexts(plan: Plan, platform: Platform, backend: PlanTexts, extras: Extras | None = None) -> list[Context]:
+    """Return each phase of a plan with all that is told of it."""
+    facts = platform_facts(plan, platform)
+    return [Context(plan, phase, facts, backend, extras) for phase in plan.phases]
 
 
 def emit(plan: Plan, platform: Platform, backend: PlanBackend, plan_sha256: str) -> dict[str, str]:

@@ -98,7 +98,8 @@ def record_runs(
         phases = [entry.model_copy(update={"link_kernels": Links(platform, entry).charged}) for entry in phases]
     options = options_entry(request, target, [own.request.model.name for own in contexts], targets, shared)
     networks = _networks([source.network for source in sources], runs, phases)
-    notes = dict.fromkeys(note for own in contexts for note in own.dataflow.notes)
+    # What a phase is cut from was read with assumptions too.
+    notes = dict.fromkeys(n for own in (*filter(None, [whole]), *contexts) for n in own.dataflow.notes)
     above = [entry for run in runs for part in run.parts for entry in lifted(run.name, part)]
     boards = {fpga.board.name: fpga.board.shell.name if fpga.board.shell else "" for fpga in target.fpgas}
     linked = replicas is not None or (targets is not None and len(fpgas) == 1)
