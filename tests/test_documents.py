@@ -19,7 +19,6 @@ import pytest
 
 import floorflow as ff
 from floorflow import api
-from floorflow.cli.terminal import added, written
 from floorflow.facts import read_plan
 from tests.built_kernels import built, write
 from tests.command_line import floorflow
@@ -216,8 +215,7 @@ def test_files_that_documents_name_exist() -> None:
 def printed(folder: Path) -> str:
     """Return what a plan of the README's first command prints, as the README shows it."""
     plan, out = api.load(folder), Path("out/cnv")
-    files = ["plots/floorplan_fpga0.png", "fpga0/pblocks.unbound.tcl"]
-    lines = f"{plan}\n{written(out, plan.next_steps(out))}\n{added(out, files, plan.told_beside())}".splitlines()
+    lines = plan.told(out, [*plan.files, "plots/floorplan_fpga0.png"]).splitlines()
     return "".join(f"    {line}\n" for line in lines)
 
 

@@ -102,11 +102,9 @@ class Ending:
 
     def tell(self, *, quiet: bool, on_output: bool = True) -> None:
         """Print it, the summary on standard output or error, and exit where a signal came."""
-        if not quiet and on_output:
-            sys.stdout.write(f"{self.summary}\n")
+        if self.summary and not quiet:
+            (sys.stdout if on_output else sys.stderr).write(f"{self.summary}\n")
             sys.stdout.flush()
-        elif not quiet:
-            talk.print(plain(self.summary))
         if self.time_limit and not quiet:
             talk.print(plain(self.time_limit))
         if self.interrupted:
@@ -130,17 +128,19 @@ def save_whole(made: Saved, out: Path, *, force: bool, progress: Callback | None
             write()
     which = "best legal plan known by then" if made.interrupted else "plan is finished and"
     there = f"the {which} is written to {out}, without pictures and extras"
+    summary = ""
     try:
         tell()
+        summary = made.told(out, made.files)
         if made.timed_out and not late:
-            return Ending(made.told(out, made.files), time_limit=f"[time limit] {there}")
+            return Ending(summary, time_limit=f"[time limit] {there}")
         if late or made.interrupted:
-            return Ending(made.told(out, made.files), interrupted=there)
+            return Ending(summary, interrupted=there)
         files = made.save_extras(out, command=sys.argv, progress=progress)
         there = f"the plan is finished and is written to {out}"
         return Ending(made.told(out, files))
     except KeyboardInterrupt as error:
-        return Ending(made.told(out, made.files), interrupted=str(error) or there)
+        return Ending(summary, interrupted=str(error) or there)
     finally:
         ignore_signals()
 

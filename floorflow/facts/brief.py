@@ -21,7 +21,7 @@ from floorflow.resources import NONE
 
 MOST_LINES = 10
 WIDTH = 100
-"""Characters of a line; a command is whole even where a path of the user's makes it longer."""
+"""Characters of a line; paths and commands are whole even where that makes it longer."""
 _LABEL = 12
 _IN_REPORT = "report.txt"
 _ROUTED = " after routing"
@@ -36,12 +36,12 @@ class Line:
     label: str
     text: str
     rank: int = 0
-    is_command: bool = False
+    is_whole: bool = False
 
     def __str__(self) -> str:
         text = f"{self.label:<{_LABEL}}{self.text}" if self.label else self.text
         text = text if len(text) <= WIDTH else text.removesuffix(_ROUTED)
-        return text if self.is_command else _fitted(text, WIDTH)
+        return text if self.is_whole else _fitted(text, WIDTH)
 
 
 def summary(views: Sequence[Context], ways: Iterable[Line] = ()) -> str:
@@ -54,8 +54,10 @@ def ways_on(folder: str, names: Collection[str], command: str) -> list[Line]:
     drawn = sorted(name for name in names if name.endswith(".png"))
     # Where nothing is placed there is no floorplan.
     pictures = [name for name in drawn if "plots/floorplan_" in name] or drawn
-    files = [name for name in (_IN_REPORT, NEXT_FILE) if name in names] + pictures[:1]
-    return [Line("open", f"{folder}: {', '.join(files)}"), Line("next", command, is_command=True)]
+    files = [*pictures[:1], *(name for name in (_IN_REPORT, NEXT_FILE) if name in names)]
+    while len(files) > 1 and _LABEL + len(f"{folder}: {', '.join(files)}") > WIDTH:
+        files.pop()
+    return [Line("open", f"{folder}: {', '.join(files)}", is_whole=True), Line("next", command, is_whole=True)]
 
 
 def ten_lines(lines: Iterable[Line]) -> str:
@@ -280,7 +282,7 @@ def _proven_rate(view: Context, network: NetworkEntry) -> str:
     if search.interval_cycles == search.bound_cycles:
         return f"No faster folding fits {here}{_within_limits(view)}: proven."
     crossing = ended(search, network.trace).partition(" while ")[2]
-    return f"No faster folding fits the dies of {here}{f', where {crossing}' if crossing else ''}: proven."
+    return f"No faster folding fits the dies{f', where {crossing}' if crossing else f' of {here}'}: proven."
 
 
 def _within_limits(view: Context) -> str:

@@ -16,7 +16,7 @@ from floorflow.emit import bundle
 from floorflow.emit.bundle import platform_facts
 from floorflow.emit.bundle import report_text as report
 from floorflow.errors import InputError
-from floorflow.facts import Plan, read_plan, summary
+from floorflow.facts import Plan, figures, read_plan
 from floorflow.facts.context import Context
 from floorflow.facts.next_steps import next_steps
 from floorflow.facts.summary import summarise
@@ -127,7 +127,7 @@ def test_the_report_tells_of_each_network_what_the_schedule_leaves_of_its_rate(p
 
 
 def test_the_terminal_tells_of_every_network_and_phase(plan: Plan) -> None:
-    text = summary(plan)
+    text = "\n".join(figures(plan))
     assert [line.split()[0] for line in text.splitlines() if " on alveo-u250: " in line] == ["camera", "radar"]
     assert "  phase p1: camera, radar" in text
 
