@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -23,6 +22,7 @@ from floorflow.reading import read_bytes
 if TYPE_CHECKING:
     from floorflow import facts, hardware
     from floorflow.facts.brief import Line
+    from floorflow.facts.guide import BuildStep, Place
     from floorflow.record.run import PlanWithFiles
     from floorflow.search.candidate.progress import Progress
 
@@ -262,7 +262,28 @@ class Plan(SavedPlan):
 
     def next_command(self, folder: str | Path) -> str:
         """Return the first command on the way from the plan in a folder to a bitstream."""
-        return shlex.join(["floorflow", "check", str(folder)])
+        from floorflow.facts.guide import first_command
+
+        return first_command(*self._way(folder))
+
+    def next_steps(self, folder: str | Path) -> list[str]:
+        """Return the commands of the way from the plan in a folder to a bitstream, in order."""
+        return [command for step in self._way(folder)[0] for command in step.commands]
+
+    def guide(self, folder: str | Path) -> str:
+        """Return the way from the plan in a folder to a bitstream: NEXT.md, as seen from the working folder."""
+        from floorflow.facts.guide import guide
+
+        return guide(self.plan, *self._way(folder))
+
+    def _way(self, folder: str | Path) -> tuple[list[BuildStep], Place]:
+        from floorflow.backends.backend import backend_named
+        from floorflow.facts.guide import Place
+        from floorflow.study.calibration.replan import found_models
+
+        models = found_models(Path(folder), self.plan)
+        place = Place(frozenset(self.files), str(folder), tuple(map(str, models)))
+        return [*backend_named(self.plan.options.backend).build_steps(self.plan, place)], place
 
     def _told(self, ways: Sequence[Line] = ()) -> str:
         from floorflow.backends.backend import backend_named
