@@ -112,7 +112,8 @@ def _rates(plan: Plan) -> Iterator[Line]:
     """Yield the rate and the likely clock of each network."""
     if plan.replicas is not None:
         own, copies = plan.phases[0].networks[0].estimates, plan.replicas.copies
-        told = f"{copies} cop{'y' if copies == 1 else 'ies'}, {rate(copies * own.believed_fps)} frames/s"
+        cards = f" on {plan.replicas.cards} cards" if plan.replicas.cards > 1 else ""
+        told = f"{copies} cop{'y' if copies == 1 else 'ies'}{cards}, {rate(plan.replicas.fps)} frames/s"
         yield Line("", f"{plan.replicas.network} on {plan.platform}: {told}{_clock(own)}")
         return
     fps = {row.network: row.fps for row in plan.summary.networks}
@@ -240,7 +241,8 @@ def _proven(view: Context, network: NetworkEntry) -> str:
     if plan.targets is not None:
         return f"{targets.worst(plan.targets).capitalize()}."
     if plan.replicas is not None:
-        return gap_told(plan.replicas.bound_fps / plan.replicas.fps - 1, "set of equal copies", "faster")
+        engines = plan.replicas.copies * plan.phases[0].networks[0].estimates.fps
+        return gap_told(plan.replicas.bound_fps / engines - 1, "set of equal copies", "faster")
     if plan.schedule is not None and plan.schedule.stats is not None:
         stats, us = plan.schedule.stats, plan.schedule.period_us
         return gap_told(None if stats.bound is None else us / stats.bound - 1, "schedule", "faster")

@@ -44,10 +44,11 @@ class Place:
     def model(self, plan: Plan, network: int, folder: str) -> str:
         """Return a network's model as it is seen from a folder of the plan's."""
         if network < len(self.models):
-            known = self.models[network]
-            seen = known if os.path.isabs(known) else os.path.relpath(known, os.path.join(self.folder, folder))
-            return shlex.quote(seen)
-        return shlex.quote(f"/path/to/{PurePosixPath(plan.options.models[network]).name}")
+            known, here = self.models[network], PurePosixPath(self.folder, folder)
+            return shlex.quote(known if PurePosixPath(known).is_absolute() else os.path.relpath(known, here))
+        names = plan.options.models
+        name = names[network] if network < len(names) else f"{plan.networks[network].name}.onnx"
+        return shlex.quote(f"/path/to/{PurePosixPath(name).name}")
 
     def has(self, name: str) -> bool:
         """Whether a file is in the plan's folder."""
@@ -73,11 +74,8 @@ def guide(plan: Plan, steps: Iterable[BuildStep], place: Place) -> str:
     """Return the whole way as Markdown."""
     here = "this folder" if place.folder == _HERE else "the folder that you are in"
     names = ", ".join(plan.options.models if plan.replicas is not None else [n.name for n in plan.networks])
-    lines = [
-        f"# From this plan to a bitstream: {names} on {plan.platform}",
-        "",
-        f"Commands are run from {here}. {_ABOUT}",
-    ]
+    title = f"# From this plan to a bitstream: {names} on {plan.platform}"
+    lines = [title, "", f"Commands are run from {here}. {_ABOUT}"]
     lines += [line for sentence in plan.unbuilt for line in ("", f"**{sentence[:1].upper()}{sentence[1:]}.**")]
     for number, step in enumerate([_checked(place), *steps], start=1):
         lines += ["", f"## {number}. {step.title}", *_told(step)]

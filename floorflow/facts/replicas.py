@@ -26,7 +26,7 @@ class CopyEntry(PlanModel):
 class ReplicasEntry(PlanModel):
     """Equal copies of a network; every card is loaded with the same ``placed`` copies.
 
-    ``fps``: frames a second of ``copies``, among which the host deals them. ``bound_fps``: by the sums of resources no
+    ``fps``: frames a second to believe of ``copies``, among which the host deals them. ``bound_fps``: by the sums of resources no
     more equal frames a second than these, of so many equal copies a card. ``tried``: why other numbers were not taken.
     """
 
@@ -39,20 +39,21 @@ class ReplicasEntry(PlanModel):
     tried: list[str] = Field(default_factory=list)
 
 
-def replicas_line(found: ReplicasEntry, each: float) -> str:
-    """Return copies, cards and rates in a line; ``each``: the rate to believe of a copy."""
+def replicas_line(found: ReplicasEntry) -> str:
+    """Return copies, cards and rates in a line."""
+    each = found.fps / found.copies
     cards = "" if found.cards == 1 else f" on {found.cards} cards, {len(found.placed)} each"
     if found.copies == 1:
-        return f"1 copy: {rate(each)} frames/s"
-    return f"{found.copies} copies{cards}: {rate(found.copies * each)} frames/s together, {rate(each)} each"
+        return f"1 copy: {rate(found.fps)} frames/s"
+    return f"{found.copies} copies{cards}: {rate(found.fps)} frames/s together, {rate(each)} each"
 
 
-def replicas(found: ReplicasEntry | None, each: float) -> list[str]:
+def replicas(found: ReplicasEntry | None) -> list[str]:
     """Return the copies as a table, and what is proven; nothing where there are none."""
     if found is None:
         return []
     rows: list[tuple[str, ...]] = [("copy", "host's streams in", "memory")]
     rows += [(copy.network, copy.slot, copy.memory or "-") for copy in found.placed]
-    told = [replicas_line(found, each), *found.tried]
+    told = [replicas_line(found), *found.tried]
     told.append(f"no so many equal copies reach more than {rate(found.bound_fps)} frames/s, by the sums of resources")
     return [*table(rows, left=3), *wrapped(told)]

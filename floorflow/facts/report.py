@@ -133,7 +133,7 @@ SECTIONS: Sequence[tuple[str, Lines]] = (
         lambda view: [] if view.plan.memory_schedule is None else rates(view),
     ),
     ("What each network gets", _targets),
-    ("Copies", lambda view: replicas(view.plan.replicas, _each(view.plan))),
+    ("Copies", lambda view: replicas(view.plan.replicas)),
     ("Clock", _unless_shared(lambda view: view.by_network(lambda part: clocks(part.estimates)))),
     ("What makes it hard to close", lambda view: hard_to_close(view.plan, view.phase)),
     ("Longest streams", _longest),
@@ -242,7 +242,7 @@ def _overview(plan: Plan) -> list[str]:
 def figures(plan: Plan) -> list[str]:
     """Return what cannot be built, whole, then of each network and stage what was found with its bound, and notes."""
     lines = [*plan.unbuilt, *_unlikely(plan)]
-    lines += [] if plan.replicas is None else [f"{plan.replicas.network}: {replicas_line(plan.replicas, _each(plan))}"]
+    lines += [] if plan.replicas is None else [f"{plan.replicas.network}: {replicas_line(plan.replicas)}"]
     # All copies are alike.
     told = plan.networks if plan.replicas is None else plan.networks[:1]
     lines += [line for network in told for line in _of_network(plan, network)]
@@ -253,11 +253,6 @@ def figures(plan: Plan) -> list[str]:
     lines += [f"  fifos     {text}" for text in _fifos(plan)]
     lines += [f"  note: {warning}" for warning in plan.warnings if warning not in plan.unbuilt]
     return lines
-
-
-def _each(plan: Plan) -> float:
-    """Return the rate to believe of a copy: all are alike."""
-    return plan.phases[0].networks[0].estimates.believed_fps
 
 
 def _of_network(plan: Plan, network: NetworkEntry) -> list[str]:

@@ -14,7 +14,7 @@ from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import renamings
 from floorflow.facts import Extras, InputFile, MemoryScheduleEntry, NetworkEntry, PhaseEntry, Plan
 from floorflow.facts.channel import slice_warnings
-from floorflow.facts.estimates import throughput_warnings
+from floorflow.facts.estimates import EstimatesEntry, throughput_warnings
 from floorflow.facts.folding import lifted_warnings
 from floorflow.facts.links import Links
 from floorflow.facts.options import Options
@@ -143,7 +143,7 @@ def record_runs(
         targets=targets,
         reconfigurable=regions,
         memory_schedule=shared,
-        replicas=replicas,
+        replicas=None if replicas is None else _with_rate(replicas, phases[0].networks[0].estimates),
         limits_lifted=above,
         power=power,
         warnings=warnings,
@@ -164,6 +164,11 @@ def _unbuilt(
     clauses = [*backend.unbuilt([f.board for f in platform.fpgas], networks, options, in_regions=in_regions)]
     clauses += backend.unjoined(platform, phases, options) if len(platform.fpgas) > 1 else ()
     return [f"{UNBUILT}{clause}" for clause in clauses]
+
+
+def _with_rate(replicas: ReplicasEntry, each: EstimatesEntry) -> ReplicasEntry:
+    """Return copies with the rate to believe of all together."""
+    return replicas.model_copy(update={"fps": replicas.copies * each.believed_fps})
 
 
 def cut_short(plan: Plan) -> Plan:

@@ -87,7 +87,7 @@ def test_four_cnv_on_a_card_have_four_times_the_rate_and_cross_nothing(tmp_path:
     assert problems(config(four), card_of(3)) == []
     assert Counter(re.findall(r":SLR(\d)$", config(four), re.M)) == dict.fromkeys("0123", 3)
     assert told_by_host(tmp_path / "out") == "141,723 frames/s planned"
-    assert "--replicas 4 may give 4 times the frames/s, 141,723: an estimate" in one.spare
+    assert "--replicas 4 may give 4 times the frames/s, 141,602: an estimate" in one.spare
     assert four.spare == ""
 
 
@@ -97,7 +97,7 @@ def test_eight_tfc_share_slrs_in_bands(tmp_path: Path) -> None:
     assert own is not None
     assert own.fps == pytest.approx(8 * made.plan.summary.networks[0].fps)
     assert sorted(copy.slot for copy in own.placed) == [f"fpga0.SLR{k // 2}" for k in range(8)]
-    assert f"8 copies: {int(own.fps):,} frames/s together" in str(made).splitlines()[0]
+    assert f"8 copies, {int(own.fps):,} frames/s" in str(made).splitlines()[0]
     assert is_legal(made, tmp_path / "out")
     assert problems(config(made), card_of(3)) == []
     lines = config(made).splitlines()
@@ -124,7 +124,7 @@ def test_two_mobilenets_on_two_cards_are_one_on_each(tmp_path: Path) -> None:
     assert (own.copies, own.cards, len(own.placed), len(made.plan.platform.fpgas)) == (2, 2, 1, 1)
     assert own.fps == pytest.approx(2 * made.plan.summary.networks[0].fps)
     assert made.plan.options.fpgas == 2
-    assert f"2 copies on 2 cards, 1 each: {int(own.fps):,} frames/s together" in str(made).splitlines()[0]
+    assert f"2 copies on 2 cards, {int(own.fps):,} frames/s" in str(made).splitlines()[0]
     assert is_legal(made, tmp_path / "out")
     # FINN's own configuration links one copy, ours stands beside it, and each card is loaded with what comes of both.
     kernels = len(built(made.plan))

@@ -146,7 +146,7 @@ def _in_phases(plan: Plan, place: Place, options: FinnOptions) -> Iterator[Build
             folder = _folder(plan, part.network, phase)
             number = [network.name for network in plan.networks].index(part.network)
             commands.append(_build(place, options, folder, place.model(plan, number, folder)))
-    ends = "each build has a stitched IP" if plan.unbuilt else "each build has its bitstream"
+    ends = "each build has a stitched IP; the design around it is yours"
     yield BuildStep(
         f"Build each phase with {VERSION_NAMES[options.finn]}", tuple(commands), _tools(plan, options), ends
     )
