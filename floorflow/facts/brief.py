@@ -309,12 +309,15 @@ def _notes(plan: Plan) -> Iterator[Line]:
     """Yield what must be known before the first frame, or the first thing assumed."""
     written = [name for phase in plan.phases for part in phase.networks for name in _written(part)]
     notes = [warning for warning in plan.warnings if warning not in plan.unbuilt]
+    unstated = plan.platform.fpgas[0].unstated
+    # What a board is not known to hold back weighs more than how the network was read.
+    told = f"the board's file says nothing of {', '.join(unstated)}" if unstated else "".join(notes[:1])
     if written:
         count = f"weights of {len(written)} engine{'s' * (len(written) != 1)}"
         yield Line("before use", f"software writes the {count} before the first frame: {_IN_REPORT}", rank=1)
     if notes:
         more = f"; {len(notes) - 1} more: {_IN_REPORT}" if len(notes) > 1 else ""
-        yield Line("assumed", clause(notes[0], WIDTH - _LABEL - len(more)) + more, rank=3)
+        yield Line("assumed", clause(told, WIDTH - _LABEL - len(more)) + more, rank=3)
 
 
 def _written(part: PhaseNetworkEntry) -> Sequence[str]:
