@@ -46,11 +46,11 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 116_783,
-    "files of floorflow": 656,
-    "lines of verify": 19_445,
-    "lines of tests": 67_064,
-    "files in the longest chain of imports": 30,
+    "lines of floorflow": 117_626,
+    "files of floorflow": 660,
+    "lines of verify": 19_469,
+    "lines of tests": 67_499,
+    "files in the longest chain of imports": 31,
     "frames from a plan to the placer": 22,
 }
 """What nothing may be above; whoever needs more raises a line here by that much, and says what went instead."""
