@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import floorflow as ff
-from floorflow.facts import Plan, summary
+from floorflow.facts import Plan, figures
 from floorflow.facts.closing import closing
 from floorflow.hardware import reach
 from floorflow.verify.rules import routing
@@ -94,7 +94,7 @@ def test_slices_that_no_tool_builds_are_missing_and_their_streams_hard(tmp_path:
     (item,) = [item for item in closing(plan, phase) if item.what == "longest stream"]
     assert item.is_hard
     assert "slice" not in item.found
-    assert " (missing)" in summary(plan)
+    assert " (missing)" in "\n".join(figures(plan))
     assert "with slices, which are missing" in (tmp_path / "plan" / "report.txt").read_text(encoding="utf-8")
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -79,14 +80,17 @@ class ResourcePlan(SavedPlan):
         content: dict[str, Any] = json.loads(self.main_file)
         return content
 
-    def told_beside(self) -> str:
-        """Return nothing: there is nothing to tell beside it."""
-        return ""
+    def told(self, folder: str | Path, names: Collection[str]) -> str:
+        """Return the summary of the plan as it lies in a folder with these files."""
+        from floorflow.facts.brief import ways_on
+        from floorflow.facts.resource_plan import resource_summary
 
-    def next_steps(self, folder: str | Path) -> list[str]:
-        """Return where the back end's files of the first partition are once they are saved to a folder."""
+        return resource_summary(self.plan, ways_on(str(folder), names, self.next_command(folder)))
+
+    def next_command(self, folder: str | Path) -> str:
+        """Return the command that shows the first partition."""
         own = sorted(name for name in self.files if name.startswith("phases/"))
-        return [f"{self.plan.options.backend}: {Path(folder) / name}" for name in own[:1]]
+        return shlex.join(["less", str(Path(folder) / (own[0] if own else "report.txt"))])
 
     def __str__(self) -> str:
         from floorflow.facts.resource_plan import resource_summary

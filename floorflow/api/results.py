@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
@@ -21,6 +21,8 @@ from floorflow.reading import read_bytes
 
 if TYPE_CHECKING:
     from floorflow import facts, hardware
+    from floorflow.facts.brief import Line
+    from floorflow.facts.guide import BuildStep, Place
     from floorflow.record.run import PlanWithFiles
     from floorflow.search.candidate.progress import Progress
 
@@ -252,29 +254,52 @@ class Plan(SavedPlan):
             return {}
         return encoded(extra_files(self.plan, found, self._platform(), backend_named(self.plan.options.backend)))
 
-    def told_beside(self) -> str:
-        """Return what the extras tell, as lines for a person; empty where there are none."""
-        from floorflow.facts.extras import summary_beside
+    def told(self, folder: str | Path, names: Collection[str]) -> str:
+        """Return the summary of the plan as it lies in a folder with these files, with the next command."""
+        from floorflow.facts.brief import ways_on
 
-        return "" if self.extras is None else summary_beside(self.extras, self.plan.options.clock_mhz)
+        return self._told(ways_on(str(folder), names, self.next_command(folder)))
+
+    def next_command(self, folder: str | Path) -> str:
+        """Return the first command on the way from the plan in a folder to a bitstream."""
+        from floorflow.facts.guide import first_command
+
+        return first_command(*self._way(folder))
 
     def next_steps(self, folder: str | Path) -> list[str]:
-        """Return what to do with the plan's files once they are saved to a folder, a line for each tool."""
-        from floorflow.backends.backend import backend_named
+        """Return the commands of the way from the plan in a folder to a bitstream, in order."""
+        return [command for step in self._way(folder)[0] for command in step.commands]
 
-        own = self.plan.phase_folder(0)
-        first = backend_named(self.plan.options.backend).next_step(self.plan, 0, Path(folder) / own)
-        scripts = sorted(name for name in self.files if name.startswith(own) and name.endswith("/pblocks.tcl"))
-        return [*([first] if first else []), *(f"Vivado: source {Path(folder) / name}" for name in scripts[:1])]
+    def guide(self, folder: str | Path) -> str:
+        """Return the way from the plan in a folder to a bitstream: NEXT.md, as seen from the working folder."""
+        from floorflow.facts.guide import guide
+
+        return guide(self.plan, *self._way(folder))
+
+    def _way(self, folder: str | Path) -> tuple[list[BuildStep], Place]:
+        from floorflow.backends.backend import backend_named
+        from floorflow.facts.guide import Place
+        from floorflow.study.calibration.replan import found_models
+
+        models = found_models(Path(folder), self.plan)
+        place = Place(frozenset(self.files), str(folder), tuple(map(str, models)))
+        return [*backend_named(self.plan.options.backend).build_steps(self.plan, place)], place
+
+    def _told(self, ways: Sequence[Line] = ()) -> str:
+        from floorflow.backends.backend import backend_named
+        from floorflow.emit.bundle import contexts
+        from floorflow.facts.brief import summary
+
+        # What is not worked out yet is not worked out to be told.
+        extras = self.extras if self._known_extras or EXTRAS_FILE in self.files else None
+        return summary(contexts(self.plan, self._platform(), backend_named(self.plan.options.backend), extras), ways)
 
     def __str__(self) -> str:
-        from floorflow.facts import summary
-
-        return summary(self.plan)
+        return self._told()
 
     def __repr__(self) -> str:
-        lines = str(self).splitlines()[len(self.plan.unbuilt) :]
-        return f"<floorflow.Plan {lines[0].partition(' (')[0]}>"
+        line = str(self).splitlines()[1 if self.plan.unbuilt else 0]
+        return f"<floorflow.Plan {line.partition(' (')[0]}>"
 
 
 def encoded(files: Mapping[str, str | bytes]) -> dict[str, bytes]:

@@ -21,7 +21,7 @@ def summary(plan: Plan) -> Row:
         parts = plan.parts(entry["network"])
         entry["bottleneck_phase"] = plan.slowest_phase(entry["network"]).name
         entry["phases"] = [
-            {"phase": phase.name, "fps": part.estimates.fps, "interval_cycles": part.interval_cycles}
+            {"phase": phase.name, "fps": part.estimates.believed_fps, "interval_cycles": part.interval_cycles}
             for phase, part in parts
         ]
         entry["clocks"] = [

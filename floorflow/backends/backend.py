@@ -29,6 +29,7 @@ from floorflow.dataflow.model import Attributes, Dataflow, Engine, FoldedDataflo
 from floorflow.dataflow.options import OptionGroup, OptionTable
 from floorflow.dataflow.traffic import EnginePoint
 from floorflow.errors import InputError
+from floorflow.facts.guide import BuildStep, Place
 from floorflow.facts.links import CardKernels
 from floorflow.facts.network import EngineEntry
 from floorflow.facts.phase import PhaseEntry
@@ -452,9 +453,9 @@ class Backend(Protocol):
         """
         raise InputError(f"{build}: back end {self.name} names cells itself", hint="use the plan as it is")
 
-    def next_step(self, plan: Plan, phase: int, folder: Path, /) -> str:
-        """Return what to do with the tool's files of a phase, which lie in ``folder``, or nothing."""
-        return ""
+    def build_steps(self, plan: Plan, place: Place, /) -> Iterable[BuildStep]:
+        """Return the way from a plan that lies in a place to what its tool makes of it; none if there is none."""
+        return ()
 
     def cost_model(self, plan: Plan, /) -> str:
         """Return in words what the plan's resources are."""

@@ -32,6 +32,7 @@ COMMANDS = {
     "inspect": "Show what was read and assumed, the engines it becomes, and what their foldings range over.",
     "check": "Check a plan and its files, or anybody's floorplan, independently; exit 1 if anything is wrong.",
     "bind": "Bind a plan's constraints to the cells of a build of it; exit 2 if it cannot be told which is which.",
+    "next": "Show the way from a plan to a bitstream, command by command: its NEXT.md, as seen from here.",
     "cost": "Tell cycles, resources and stream widths of single engines, one a line; exit 2 if a line is bad.",
     "compare": "Fold by several methods, side by side: rate, resources, gap to the proven bound, time.",
     "chunks": "Cut a network into chunks that partial reconfiguration swaps: time against area, static and dynamic.",
@@ -85,6 +86,10 @@ def _function(name: str) -> tuple[Callable[..., None], str | None]:
         from floorflow.cli.check import check
 
         found = check
+    elif name == "next":
+        from floorflow.cli.next import next_
+
+        found = next_
     elif name == "chunks":
         from floorflow.cli.chunks import chunks
 

@@ -11,7 +11,7 @@ from floorflow.api import OPTIONS
 from floorflow.cli.console import plain, talk
 from floorflow.cli.options import DebugFlag, ForceFlag, JsonFlag, OutOption, QuietFlag, asks_for
 from floorflow.cli.progress import progress_shown
-from floorflow.cli.terminal import errors_to_exit_codes, save_whole, written
+from floorflow.cli.terminal import errors_to_exit_codes, save_whole
 
 EXAMPLES = """
 Examples:
@@ -68,10 +68,10 @@ def plan(
                     sys.stdout.write(made.main_file.decode())
                     sys.stdout.flush()
                 if not quiet:
-                    talk.print(plain(f"{made}\n{written(out, made.next_steps(out), made.spare)}"))
+                    talk.print(plain(f"the plan is written to {out}; pictures and the rest of the report follow"))
 
             ending = save_whole(made, out, force=force, progress=told, tell=tell)
-        ending.tell(quiet=quiet)
+        ending.tell(quiet=quiet, on_output=not as_json)
 
 
 def _planned(asked: Mapping[str, Any], tell: api.Callback | None) -> api.Plan | api.ResourcePlan:

@@ -5,10 +5,9 @@ Its end says where its files are and what to do with them, also after Ctrl-C.
 
 from __future__ import annotations
 
-import shlex
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -65,27 +64,6 @@ def _warnings_told() -> Iterator[None]:
         yield
 
 
-def written(out: Path, next_steps: Sequence[str], spare: str = "") -> str:
-    """Name the report, the check and what comes next, of a plan that was written to ``out``, and what is ``spare``."""
-    lines = [
-        f"written to {out}",
-        f"  report    {out / 'report.txt'}",
-        f"  check     floorflow check {shlex.quote(str(out))}",
-    ]
-    lines += [f"  next      {'; '.join(next_steps)}"] if next_steps else []
-    lines += [f"  copies    {spare}"] if spare else []
-    return "\n".join(lines)
-
-
-def added(out: Path, files: Collection[str], told: str) -> str:
-    """Name the picture among the files that were written to ``out``, and say what the plan's extras tell."""
-    drawn = sorted(name for name in files if name.endswith(".png"))
-    # Where nothing is placed there is no floorplan.
-    pictures = [name for name in drawn if name.startswith("plots/floorplan_")] or drawn
-    others = f" and {len(pictures) - 1} more" if len(pictures) > 1 else ""
-    return "\n".join([*([f"  picture   {out / pictures[0]}{others}"] if pictures else []), *([told] if told else [])])
-
-
 class Saved(Protocol):
     """A plan that can be saved, and then its extras."""
 
@@ -108,21 +86,27 @@ class Saved(Protocol):
     def save_extras(self, folder: Path, *, command: Sequence[str], progress: Callback | None) -> tuple[str, ...]:
         """Add the extras; return the names of all files."""
 
-    def told_beside(self) -> str:
-        """Return what the extras tell."""
+    files: Mapping[str, bytes]
+
+    def told(self, folder: Path, names: Collection[str]) -> str:
+        """Return the summary of what lies in a folder with these files."""
 
 
 @dataclass(frozen=True)
 class Ending:
-    """What is told when the progress is no longer shown: of the extras, and of a signal that ended the run, if any."""
+    """What is told when the progress is no longer shown: the summary, a time limit, a signal that ended the run."""
 
-    beside: str = ""
+    summary: str
+    time_limit: str = ""
     interrupted: str = ""
 
-    def tell(self, *, quiet: bool) -> None:
-        """Print it, and exit where a signal came."""
-        if self.beside and not quiet:
-            talk.print(plain(self.beside))
+    def tell(self, *, quiet: bool, on_output: bool = True) -> None:
+        """Print it, the summary on standard output or error, and exit where a signal came."""
+        if self.summary and not quiet:
+            (sys.stdout if on_output else sys.stderr).write(f"{self.summary}\n")
+            sys.stdout.flush()
+        if self.time_limit and not quiet:
+            talk.print(plain(self.time_limit))
         if self.interrupted:
             exit_interrupted(self.interrupted)
 
@@ -144,17 +128,19 @@ def save_whole(made: Saved, out: Path, *, force: bool, progress: Callback | None
             write()
     which = "best legal plan known by then" if made.interrupted else "plan is finished and"
     there = f"the {which} is written to {out}, without pictures and extras"
+    summary = ""
     try:
         tell()
+        summary = made.told(out, made.files)
         if made.timed_out and not late:
-            return Ending(f"[time limit] {there}")
+            return Ending(summary, time_limit=f"[time limit] {there}")
         if late or made.interrupted:
-            return Ending(interrupted=there)
+            return Ending(summary, interrupted=there)
         files = made.save_extras(out, command=sys.argv, progress=progress)
         there = f"the plan is finished and is written to {out}"
-        return Ending(added(out, files, made.told_beside()))
+        return Ending(made.told(out, files))
     except KeyboardInterrupt as error:
-        return Ending(interrupted=str(error) or there)
+        return Ending(summary, interrupted=str(error) or there)
     finally:
         ignore_signals()
 

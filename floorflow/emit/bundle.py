@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -17,9 +17,11 @@ from floorflow.emit.links import link_kernel_files
 from floorflow.emit.stitch import stitch_files
 from floorflow.emit.topology import TOPOLOGY, topology
 from floorflow.facts import Extras, PhaseEntry, Plan, report
+from floorflow.facts.brief import NEXT_FILE
 from floorflow.facts.constraint import STYLE_WORDS
-from floorflow.facts.context import PlanTexts
+from floorflow.facts.context import Context, PlanTexts
 from floorflow.facts.extras import EXTRAS_FILE
+from floorflow.facts.guide import BuildStep, Place, guide
 from floorflow.facts.links import CardKernels
 from floorflow.facts.platform import PlatformFacts
 from floorflow.hardware import Fpga, Platform, free_cells, free_supply, stream_wires
@@ -43,6 +45,9 @@ class PlanBackend(PlanTexts, Protocol):
 
     def card_kernels(self, plan: Plan, phase: int, fpga: Mapping[str, Any], /) -> CardKernels | None:
         """Return the kernels that its build makes of a card's part, None where that is the user's to package."""
+
+    def build_steps(self, plan: Plan, place: Place, /) -> Iterable[BuildStep]:
+        """Return the way from a plan that lies in a place to what its tool makes of it."""
 
     def bound_files(
         self, plan: Plan, phase: int, fpgas: Sequence[Mapping[str, Any]], library: str, /
@@ -89,7 +94,13 @@ def extra_files(plan: Plan, extras: Extras, platform: Platform, backend: PlanBac
 
 def report_text(plan: Plan, platform: Platform, backend: PlanBackend, extras: Extras | None = None) -> str:
     """Return report.txt; ``extras``: once they are worked out."""
-    return report(plan, platform_facts(plan, platform), backend, extras)
+    return report(contexts(plan, platform, backend, extras))
+
+
+def contexts(plan: Plan, platform: Platform, backend: PlanTexts, extras: Extras | None = None) -> list[Context]:
+    """Return each phase of a plan with all that is told of it."""
+    facts = platform_facts(plan, platform)
+    return [Context(plan, phase, facts, backend, extras) for phase in plan.phases]
 
 
 def emit(plan: Plan, platform: Platform, backend: PlanBackend, plan_sha256: str) -> dict[str, str]:
@@ -115,7 +126,9 @@ def emit(plan: Plan, platform: Platform, backend: PlanBackend, plan_sha256: str)
         own |= {} if joined is None else {TOPOLOGY: joined, **linked}
         own |= backend.bound_files(plan, number, fpgas, library)
         files |= {folder + name: content for name, content in own.items()}
-    return files
+    names = frozenset({"plan.json", *(f"platform/{name}" for name in platform.files), *files})
+    place = Place(names)
+    return files | {NEXT_FILE: guide(plan, backend.build_steps(plan, place), place)}
 
 
 def _constraints(plan: Plan, number: int, platform: Platform, backend: PlanBackend, header: str) -> dict[str, str]:

@@ -12,5 +12,5 @@ from floorflow.facts.memory_schedule import MemoryScheduleEntry, TransferEntry
 from floorflow.facts.network import EngineEntry, NetworkEntry
 from floorflow.facts.phase import PhaseEntry
 from floorflow.facts.plan import Plan, json_schema, read_plan
-from floorflow.facts.report import SECTIONS, report, summary
+from floorflow.facts.report import SECTIONS, figures, report
 from floorflow.facts.values import InputFile

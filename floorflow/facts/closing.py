@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from floorflow.errors import some
 from floorflow.facts.phase import PhaseEntry
 from floorflow.facts.plan import Plan
 from floorflow.facts.platform import SlotEntry
@@ -45,7 +46,18 @@ class Closing:
 def closing(plan: Plan, phase: PhaseEntry) -> list[Closing]:
     """Return what makes a phase hard to close, the fullest slot first; only what there is in it."""
     slots = [*_fullest_slot(plan, phase), *_largest_engine(plan, phase)]
-    return [*slots, *_longest_stream(plan, phase), *_hops(plan, phase), *_boundaries(plan, phase)]
+    streams = [*_longest_stream(plan, phase), *_hops(plan, phase), *_boundaries(plan, phase)]
+    return [*_short_pblocks(phase), *slots, *streams]
+
+
+def _short_pblocks(phase: PhaseEntry) -> Iterator[Closing]:
+    """Yield the pblocks that have less room than they should have."""
+    short = [name for name, entry in phase.pblocks.items() if entry.short]
+    if short:
+        found = f"{len(short)} short of room, its slot has no more"
+        yield Closing(
+            "pblocks", some(short), found, "none", "a lower --fps, a larger platform or more FPGAs", is_hard=True
+        )
 
 
 def _fullest_slot(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
@@ -78,7 +90,7 @@ def _largest_engine(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
         )
         found_there = f"{need:,} {name}, {need / have:.0%} of {slot_of[engine]}"
         way = f"--max-engine-share {name}={COMFORTABLE_ENGINE[name][0]:g}"
-        yield Closing("largest engine", engine, found_there, f"{limit:,}", way, much > 1)
+        yield Closing("largest engine", plan.named(engine), found_there, f"{limit:,}", way, much > 1)
 
 
 def _comfortable_engine(slot: SlotEntry) -> dict[str, int]:

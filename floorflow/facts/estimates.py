@@ -80,11 +80,35 @@ class EstimatesEntry(PlanModel):
         return self.throughput is not None and self.throughput.loses_rate
 
     @property
+    def believed_fps(self) -> float:
+        """The one rate to believe: of the interval with start-ups and planned FIFOs; 0 in a deadlock."""
+        if self.throughput is not None and self.throughput.deadlock:
+            return 0.0
+        return self.fps if self.expected_cycles is None else self.clock_mhz * 1e6 / self.expected_cycles
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether a frame was followed through the planned FIFOs, which are deep enough."""
+        known = self.throughput
+        return known is not None and known.first_frame_cycles is not None and not known.shallow
+
+    @property
+    def believed_latency_us(self) -> float:
+        """The one latency to believe: simulated; where that is not known at most this, every engine in turn."""
+        simulated = self.throughput.first_frame_cycles if self.throughput is not None and self.is_simulated else None
+        return self.latency_us if simulated is None else simulated / self.clock_mhz
+
+    @property
+    def latency(self) -> str:
+        """The latency in words."""
+        return f"{'' if self.is_simulated else 'at most '}{self.believed_latency_us:,.1f} us"
+
+    @property
     def frames(self) -> str:
-        """The frame rate: where the planned FIFOs do not allow that of the engines, what they keep."""
+        """The frame rate to believe, and that of the engines where the planned FIFOs do not allow it."""
         engines = f"{rate(self.fps)} frames/s"
         if self.throughput is None or not self.loses_rate:
-            return engines
+            return f"{rate(self.believed_fps)} frames/s"
         if self.throughput.deadlock:
             return f"no frames, the planned FIFOs deadlock; {engines} by the engines alone"
         if self.sustained_fps is None:
@@ -93,10 +117,9 @@ class EstimatesEntry(PlanModel):
 
     @property
     def clock_rates(self) -> list[tuple[float, float]]:
-        """Clocks in MHz, ascending, and the frames a second that engines and FIFOs make of them."""
-        at, kept = self.clock_mhz, self.sustained_fps
-        fps = kept if self.loses_rate and kept is not None else self.fps
-        return [(mhz, fps * mhz / at) for mhz in sorted({*CLOCKS_MHZ, at})]
+        """Clocks in MHz, ascending, and the frames a second to believe at each."""
+        at = self.clock_mhz
+        return [(mhz, self.believed_fps * mhz / at) for mhz in sorted({*CLOCKS_MHZ, at})]
 
     @property
     def clock(self) -> str:

@@ -141,7 +141,7 @@ def bargains(extras: Extras | None, interval_cycles: int, *, measured: bool) -> 
     now = ("none", f"{interval_cycles:,}", *_figures(found.now), "")
     rows = [heading, now, *(_row(found, row) for row in found.rows)]
     more = [] if found.planned else ["wire length needs floorplans: --bargains plan makes them"]
-    return [*table(rows, left=6), *more, *wrapped(left_out(extras, "bargains"))]
+    return [*best_bargains(extras), *table(rows, left=6), *more, *wrapped(left_out(extras, "bargains"))]
 
 
 def left_out(extras: Extras | None, what: str = "") -> list[str]:
@@ -212,11 +212,3 @@ def without_limits(extras: Extras | None, clock_mhz: float) -> str:
     options = " ".join(f"--{name.replace('_', '-')} none" for name in found.options)
     shorter = f"{found.bound_cycles:,} cycles ({rate_at(clock_mhz, found.bound_cycles)})"
     return f"limits on single engines cost rate: without them the folding bound is {shorter}, with {options}"
-
-
-def summary_beside(extras: Extras, clock_mhz: float) -> str:
-    """Return what extras tell: what limits on single engines cost, the best bargain, what was left out."""
-    found = extras.without_limits
-    lines = [f"  limits    {without_limits(extras, clock_mhz)}"] if found is not None and found.options else []
-    lines += [f"  bargain   {line}" for line in best_bargains(extras)]
-    return "\n".join([*lines, *(f"  note: {line}" for line in left_out(extras))])

@@ -176,6 +176,12 @@ def network_lines(own: SharingNetwork, platform: str, folding: FoldingEntry, eng
     ]
 
 
+def proven(shared: MemoryScheduleEntry) -> str:
+    """Return in a sentence how far targets are missed, and that nothing misses them by less than so much."""
+    found, bound = shared.error, shared.error_bound
+    return f"Targets are missed by {found:.4g} ({shared.fairness}); no engines with any schedule are below {bound:.4g}."
+
+
 def memory_lines(shared: MemoryScheduleEntry) -> list[str]:
     """Tell of the memory's schedule: its period, what is proven of it and of the engines, and the error."""
     counts = ", ".join(f"{own.repetitions} {own.network}" for own in shared.networks)

@@ -33,7 +33,7 @@ _ROOMY = 0.8
 
 
 @dataclass(frozen=True)
-class _NetworkView:
+class NetworkView:
     """A network of the phase."""
 
     view: Context
@@ -65,9 +65,9 @@ class _NetworkView:
         return next((refusal for refusal in refusals if refusal.what in _SUMS), None)
 
 
-def _networks(view: Context) -> list[_NetworkView]:
+def networks_of(view: Context) -> list[NetworkView]:
     """Return what runs in the phase."""
-    return [_NetworkView(view, view.plan.network(part.network), part) for part in view.phase.networks]
+    return [NetworkView(view, view.plan.network(part.network), part) for part in view.phase.networks]
 
 
 def next_steps(view: Context) -> list[str]:
@@ -77,11 +77,11 @@ def next_steps(view: Context) -> list[str]:
 
 def _rate(view: Context) -> Iterator[str]:
     if view.plan.options.objective == "throughput":
-        for one in _networks(view):
+        for one in networks_of(view):
             yield from _rate_of(one)
 
 
-def _rate_of(one: _NetworkView) -> Iterator[str]:
+def _rate_of(one: NetworkView) -> Iterator[str]:
     view, row, short = one.view, one.stopped_by, one.short
     held = view.phase.confidence
     if held is not None and held.without is not None:
@@ -98,7 +98,7 @@ def _rate_of(one: _NetworkView) -> Iterator[str]:
         yield f"the next shorter interval{one.of} that was tried, {goal}, {ended}"
         return
     name, need, have = short.resource, int(short.needed or 0), int(short.allowed or 0)
-    ways = " or ".join(_ways_to(view, name, need, have)) or "no cap and no further FPGA gives that"
+    ways = " or ".join(ways_to(view, name, need, have)) or "no cap and no further FPGA gives that"
     more = f"{need / have - 1:.1%} more than the {have:,} allowed" if have else "of which none is allowed"
     yield f"{name} stops the rate{one.of}: {goal} need {need:,}, {more}: {ways}"
 
@@ -106,7 +106,7 @@ def _rate_of(one: _NetworkView) -> Iterator[str]:
 _STAGES = {"fold": "folding", "partition": "partition", "place": "placement"}
 
 
-def _ways_to(view: Context, name: str, need: int, have: int) -> Iterator[str]:
+def ways_to(view: Context, name: str, need: int, have: int) -> Iterator[str]:
     """Say what would raise the limit of a resource to what is needed."""
     if not have:
         return
@@ -117,7 +117,7 @@ def _ways_to(view: Context, name: str, need: int, have: int) -> Iterator[str]:
         yield f"--fpgas {view.more_fpgas}"
 
 
-def _widest(one: _NetworkView) -> Iterator[str]:
+def _widest(one: NetworkView) -> Iterator[str]:
     """No shorter interval was refused, so some engine that sets it has no faster folding that fits a slot."""
     view, cycles, folded = one.view, one.part.interval_cycles, one.part.folding.engines
     engines = {name: entry for name, entry in view.plan.engines.items() if name in folded}
@@ -128,17 +128,17 @@ def _widest(one: _NetworkView) -> Iterator[str]:
         maps = f" or {other}" if other else ""
         clock = f"a higher --clock-mhz (now {view.plan.options.clock_mhz:g})"
         yield (
-            f"{some([f'{name} ({widths[name]})' for name in whole])}: the widest folding there is takes all {cycles:,} "
-            f"cycles, which no cap and no FPGA shortens; {clock}{maps} would"
+            f"{some([view.plan.named(name, widths[name]) for name in whole])}: the widest folding there is takes all "
+            f"{cycles:,} cycles, which no cap and no FPGA shortens; {clock}{maps} would"
         )
         return
     name = max(widths, key=lambda n: _tightest(view, n)[0])
     others = f", the largest of {len(widths)} engines with {cycles:,} cycles," if len(widths) > 1 else ""
     extras = view.extras
     if extras is not None and extras.without_limits is not None and extras.without_limits.options:
-        yield f"{name}{others} sets the rate; {without_limits(extras, view.plan.options.clock_mhz)}"
+        yield f"{view.plan.named(name)}{others} sets the rate; {without_limits(extras, view.plan.options.clock_mhz)}"
         return
-    yield f"{name}{f' ({widths[name]})' if widths[name] else ''}{others} sets the rate: {_too_wide(view, name)}"
+    yield f"{view.plan.named(name, widths[name])}{others} sets the rate: {_too_wide(view, name)}"
 
 
 def _tightest(view: Context, engine: str) -> tuple[float, str, SlotUse]:
@@ -168,7 +168,7 @@ def _share(need: int, limit: int) -> float:
 
 def _lacking(view: Context) -> set[str]:
     """Return the resources that stopped the search for a shorter interval of some network."""
-    return {one.short.resource for one in _networks(view) if one.short is not None}
+    return {one.short.resource for one in networks_of(view) if one.short is not None}
 
 
 def _full_slots(view: Context) -> Iterator[str]:
@@ -272,7 +272,7 @@ def _gaps(view: Context) -> Iterator[str]:
         longer = "even at --effort best" if best else "--effort best searches longer"
         cut = f"the cut (cost {number(stats.objective)}) is not proven the cheapest"
         yield f"{cut}, {longer}; {fullest or 'all in one slot'}"
-    for one in _networks(view):
+    for one in networks_of(view):
         if one.part.folding.stats.gap:
             yield (
                 f"the folding{one.of} takes up to {one.part.folding.stats.gap:.1%} more than the least at this "
@@ -283,7 +283,7 @@ def _gaps(view: Context) -> Iterator[str]:
 def _hops(view: Context) -> Iterator[str]:
     """Say what more hops might give where they stood in the way of a shorter interval."""
     most = view.phase.partition.hops.most
-    for one in _networks(view):
+    for one in networks_of(view):
         row = one.stopped_by
         if row is not None and any(refusal.what in ("hops", "slots and hops") for refusal in row.refusals):
             yield (
@@ -318,7 +318,7 @@ def _overhead(view: Context) -> Iterator[str]:
 
 
 def _packing(view: Context) -> Iterator[str]:
-    for one in _networks(view):
+    for one in networks_of(view):
         failed = [row for row in one.tried if row.stage == "place" and row.verdict != "legal"]
         if not failed:
             continue

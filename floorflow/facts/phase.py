@@ -71,6 +71,11 @@ class PhaseEntry(PlanModel):
         """The slot of every engine, by id."""
         return {engine: self.partition.assignment[m.name] for m in self.modules for engine in m.engines}
 
+    def core_of(self, module: str) -> str:
+        """Return the id of the engine after which a module is called; the module's name where there is none."""
+        own = next(entry for entry in self.modules if entry.name == module)
+        return next((engine for engine in own.engines if engine.replace("/", "__") == module), module)
+
     @property
     def fifo_slot_of(self) -> dict[str, str]:
         """The slot of every channel's FIFO."""

@@ -107,6 +107,16 @@ class Plan(PlanModel):
         """All engines by their ids, network by network."""
         return {self.engine_id(n.name, e.name): e for n in self.networks for e in n.engines}
 
+    def layer_of(self, engine: str) -> str:
+        """Return the layer of the user's model that an engine, by its id, computes; empty where that is its name."""
+        entry = self.engines.get(engine)
+        return "" if entry is None or entry.operation == entry.name else entry.operation
+
+    def named(self, engine: str, more: str = "") -> str:
+        """Return an engine's id with its layer, and more of it, in parentheses."""
+        inside = "; ".join(filter(None, (self.layer_of(engine), more)))
+        return f"{engine} ({inside})" if inside else engine
+
     @property
     def fpga_of(self) -> dict[str, str]:
         """The FPGA of every slot."""

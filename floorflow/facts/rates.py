@@ -34,27 +34,21 @@ def balance_words(plan: Plan, part: PhaseNetworkEntry) -> str:
 def _rate(view: Context, part: PhaseNetworkEntry) -> list[str]:
     plan, e, interval, longer = view.plan, part.estimates, part.interval_cycles, view.longer(part)
     asked = "" if plan.options.fps is None else f" ({plan.options.fps:,g} were asked for)"
-    engines = f"{floor(e.fps * 10) / 10:,.1f} frames/s{asked}: one frame every {interval:,} cycles"
+    believed = e.expected_cycles or interval
+    frames = f"{floor(e.believed_fps * 10) / 10:,.1f} frames/s{asked}: one frame every {believed:,} cycles"
     host = wrapped(
         filter(None, (host_words(plan, part), host_could(part.host_weights, interval, plan.options.clock_mhz)))
     )
-    lines = [*host, *lost(e), f"{engines} at {e.clock_mhz:g} MHz"]
-    # Rough figures, for plans whose FIFOs were not analysed.
-    analysed = e.throughput is not None and e.throughput.first_frame_cycles is not None and not e.throughput.shallow
-    if not analysed:
-        lines.append(f"latency at most {e.latency_us:,.1f} us (every engine in turn; streaming overlaps them)")
-    if not analysed and e.expected_cycles and e.expected_cycles > interval:
-        more = f"{e.expected_cycles / interval - 1:.1%}"
-        lines.append(f"with small FIFOs expect {e.expected_cycles:,} cycles ({more} more): {longer}")
-    if analysed and e.expected_cycles and e.expected_cycles > interval:
-        kept = (
-            f"{floor(e.clock_mhz * 1e7 / e.expected_cycles) / 10:,.1f} frames/s, one every {e.expected_cycles:,} cycles"
-        )
-        lines.append(f"believe {kept}: {longer} each frame, which the cycles of an engine leave out")
+    lines = [*host, *lost(e), f"{frames} at {e.clock_mhz:g} MHz"]
+    if not e.is_simulated:  # a rough figure
+        lines.append(f"latency {e.latency} (every engine in turn; streaming overlaps them)")
+    if believed > interval:
+        small = "" if e.is_simulated else ", with small FIFOs"
+        lines.append(f"the slowest engine takes {interval:,} of them; the rest is that {longer} each frame{small}")
     lines += _slowest(plan, part)
     balanced = balance_words(plan, part)
     lines += [f"balance: {balanced}"] if balanced else []
-    return [*lines, *(_outside_stream(c, e.fps) for c in _outside(view.phase, part))]
+    return [*lines, *(_outside_stream(c, e.believed_fps) for c in _outside(view.phase, part))]
 
 
 def _slowest(plan: Plan, part: PhaseNetworkEntry) -> list[str]:
@@ -62,11 +56,11 @@ def _slowest(plan: Plan, part: PhaseNetworkEntry) -> list[str]:
     folded = part.folding.engines
     slowest = [name for name in plan.engines if name in folded and folded[name].cycles == part.interval_cycles]
     widths = [(name, folded[name].width) for name in slowest]
-    lines = ["bottleneck: " + some([f"{name} ({width})" if width else name for name, width in widths])]
+    lines = ["bottleneck: " + some([plan.named(name, width) for name, width in widths])]
     others = [entry.cycles for entry in folded.values() if entry.cycles < part.interval_cycles]
     if others:
         behind = [name for name, entry in folded.items() if entry.cycles == max(others)]
-        lines.append(f"next slowest: {some(behind)} with {max(others):,} cycles")
+        lines.append(f"next slowest: {some([plan.named(name) for name in behind])} with {max(others):,} cycles")
     return lines
 
 

@@ -26,8 +26,9 @@ class CopyEntry(PlanModel):
 class ReplicasEntry(PlanModel):
     """Equal copies of a network; every card is loaded with the same ``placed`` copies.
 
-    ``fps``: frames a second of ``copies``, among which the host deals them. ``bound_fps``: by the sums of resources no
-    more equal frames a second than these, of so many equal copies a card. ``tried``: why other numbers were not taken.
+    ``fps``: frames a second to believe of ``copies``, among which the host deals them. ``bound_fps``: by the sums of
+    resources no more frames a second by the engines, of so many equal copies a card. ``tried``: why other numbers were
+    not taken.
     """
 
     network: PlainName

@@ -1,6 +1,6 @@
 """report.txt: what an engineer wants to know before spending a week of Vivado time, as plain text.
 
-Its first lines are the summary, which the command line prints too. Each section is made by the fact that it tells of;
+Its first lines are the summary, which the command line prints. Each section is made by the fact that it tells of;
 `SECTIONS` is their order.
 """
 
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from floorflow.facts import channel, constraint, memory_schedule, module, partition, schedule, targets
+from floorflow.facts import brief, channel, constraint, memory_schedule, module, partition, schedule, targets
 from floorflow.facts.closing import closing, hard_to_close
-from floorflow.facts.context import Context, PlanTexts
+from floorflow.facts.context import Context
 from floorflow.facts.estimates import clocks, lowest_clock, one_frame
-from floorflow.facts.extras import Extras, bargains
+from floorflow.facts.extras import bargains
 from floorflow.facts.floorplan import least_likely, placements, routing
 from floorflow.facts.folding import engine_limits, large_engines
 from floorflow.facts.links import Links
@@ -23,30 +23,31 @@ from floorflow.facts.options import goal, preset_lines, room
 from floorflow.facts.partition import fits
 from floorflow.facts.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.facts.plan import Plan
-from floorflow.facts.platform import PlatformFacts, host_lines
+from floorflow.facts.platform import host_lines
 from floorflow.facts.power import power_lines
 from floorflow.facts.proofs import gaps
 from floorflow.facts.rates import balance_words, host_words, rates
 from floorflow.facts.replicas import replicas, replicas_line
-from floorflow.facts.search import price_of_order, tried
+from floorflow.facts.search import ended, price_of_order, tried
 from floorflow.facts.text import gap_of, number, rate, table, wrapped
 from floorflow.resources import RESOURCE_NAMES
 
 Lines = Callable[[Context], list[str]]
 
 
-def report(plan: Plan, platform: PlatformFacts, backend: PlanTexts, extras: Extras | None = None) -> str:
-    """Return the report's text; ``extras``: once they are worked out."""
+def report(views: Sequence[Context]) -> str:
+    """Return the report's text of a plan by its phases."""
+    plan = views[0].plan
     networks = " and ".join(network.name for network in plan.networks)
     title = f"{networks} on {plan.platform.name}, floorflow {plan.version}, seed {plan.seed}"
-    views = [Context(plan, phase, platform, backend, extras) for phase in plan.phases]
     body = [f"{heading}\n{'-' * len(heading)}\n" + "\n".join(lines) for heading, lines in _sections(views) if lines]
-    return "\n\n".join(["\n".join([title, "=" * len(title), summary(plan)]), *body]) + "\n"
+    return "\n\n".join(["\n".join([title, "=" * len(title), brief.summary(views)]), *body]) + "\n"
 
 
 def _sections(views: Sequence[Context]) -> Iterator[tuple[str, list[str]]]:
     """Yield headings and lines; with several phases their networks first, and the phase's name in each heading."""
     plan, several = views[0].plan, len(views) > 1
+    yield "In figures", figures(plan)
     yield "What was read and assumed", _assumptions(views[0])
     yield "Power", power_lines(plan.power, plan.platform.fpgas)
     if several:
@@ -238,8 +239,8 @@ def _overview(plan: Plan) -> list[str]:
     return [*table(rows), *([] if plan.schedule is None else schedule.phase_by_phase(plan.schedule, networks))]
 
 
-def summary(plan: Plan) -> str:
-    """Return what a user wants to see first: what cannot be built, then rate, bottleneck, fullness, every gap."""
+def figures(plan: Plan) -> list[str]:
+    """Return what cannot be built, whole, then of each network and stage what was found with its bound, and notes."""
     lines = [*plan.unbuilt, *_unlikely(plan)]
     lines += [] if plan.replicas is None else [f"{plan.replicas.network}: {replicas_line(plan.replicas)}"]
     # All copies are alike.
@@ -251,7 +252,7 @@ def summary(plan: Plan) -> str:
         lines += [*_running(plan, phase), *_of_phase(plan, phase)]
     lines += [f"  fifos     {text}" for text in _fifos(plan)]
     lines += [f"  note: {warning}" for warning in plan.warnings if warning not in plan.unbuilt]
-    return "\n".join(lines)
+    return lines
 
 
 def _of_network(plan: Plan, network: NetworkEntry) -> list[str]:
@@ -272,7 +273,7 @@ def _of_network(plan: Plan, network: NetworkEntry) -> list[str]:
         *([f"  target    {share}"] if share else []),
         *([f"  interval  {network.search.bounds}"] if objective == "throughput" else []),
         *(in_each("latency", _latency) if objective == "latency" else []),
-        f"            {network.search.ended_by}",
+        f"            {ended(network.search, network.trace)}",
         *in_each("likely", lambda part: _likely(plan, part)),
         *in_each("clock", lambda part: part.estimates.clock),
         *in_each("balance", lambda part: balance_words(plan, part)),
@@ -300,7 +301,7 @@ def _unlikely(plan: Plan) -> list[str]:
 
 
 def _latency(part: PhaseNetworkEntry) -> str:
-    return f"{part.estimates.latency_us:,.1f} us: {part.folding.latency}"
+    return f"{part.estimates.latency}; what was minimised: {part.folding.latency}"
 
 
 def _whole_rate(plan: Plan, network: str) -> str:
@@ -309,7 +310,7 @@ def _whole_rate(plan: Plan, network: str) -> str:
         return _part_rate(plan, plan.parts(network)[0][1])
     found = next(entry for entry in plan.summary.networks if entry.network == network)
     where = plan.slowest_phase(network).name
-    return f"{rate(found.fps)} frames/s over the schedule (bottleneck {found.bottleneck} in phase {where})"
+    return f"{rate(found.fps)} frames/s over the schedule (bottleneck {plan.named(found.bottleneck)} in phase {where})"
 
 
 def _part_rate(plan: Plan, part: PhaseNetworkEntry) -> str:
@@ -317,7 +318,7 @@ def _part_rate(plan: Plan, part: PhaseNetworkEntry) -> str:
     phase = next(phase for phase in plan.phases if part in phase.networks)
     cycles, link = Links(plan.platform, phase).slowest(part, plan.summary.clock_mhz)
     over = f", over link {link} {rate(plan.summary.clock_mhz * 1e6 / cycles)} at most" if cycles else ""
-    return f"{part.estimates.frames}{over} ({interval}, bottleneck {part.estimates.bottleneck})"
+    return f"{part.estimates.frames}{over} ({interval}, bottleneck {plan.named(part.estimates.bottleneck)})"
 
 
 def _running(plan: Plan, phase: PhaseEntry) -> list[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from floorflow.facts.brief import Line, gap_told, ten_lines
 from floorflow.facts.folding import ParallelismEntry
 from floorflow.facts.network import EngineEntry
 from floorflow.facts.text import number, rate, table
@@ -147,6 +149,7 @@ def resource_report(plan: ResourcePlan) -> str:
     """Return report.txt: what a batch takes and what is proven, each partition, each engine."""
     title = f"{plan.network.name} on {plan.platform.name}, floorflow {plan.version}"
     sections = {
+        "In figures": resource_figures(plan),
         "What was read and assumed": _assumed(plan),
         "A batch": _batch(plan),
         "Partitions": table([_HEAD, *(_row(part) for part in plan.partitions)]),
@@ -201,8 +204,29 @@ def _engines(part: PartitionInTime) -> list[str]:
     return table(rows)
 
 
-def resource_summary(plan: ResourcePlan) -> str:
-    """Return what a user wants to see first: rate, what is proven, how full partitions are."""
+def resource_summary(plan: ResourcePlan, ways: Iterable[Line] = ()) -> str:
+    """Return the summary, with ``ways`` on from it: rate, what limits it, how full partitions are, what is proven."""
+    slowest = max(plan.partitions, key=lambda part: part.interval_cycles)
+    bottleneck = next(name for name, each in slowest.engines.items() if each.cycles == slowest.interval_cycles)
+    layer = next(engine.operation for engine in plan.network.engines if engine.name == bottleneck)
+    share, name, fullest = max((share, name, p.name) for p in plan.partitions for name, share in p.shares.items())
+    batch = f"a batch of {plan.frames} in {plan.period_us / 1000:,.3f} ms"
+    phases = f"{len(plan.partitions)} partition{'s' * (len(plan.partitions) != 1)}"
+    clock = f"at {plan.options.clock_mhz:g} MHz (assumed)"
+    lines = [
+        Line("", f"{plan.network.name} on {plan.platform.name}: {rate(plan.fps)} frames/s {clock}; {batch}"),
+        Line(
+            "limited by", f"layer {layer} ({bottleneck}) in {slowest.name}: {slowest.interval_cycles:,} cycles a frame"
+        ),
+        Line("fullest", f"{name} of {fullest}: {share:.1%} used; {phases}, nothing is placed"),
+        Line("proven", gap_told(plan.stats.gap, "schedule", "faster")),
+        *(Line("assumed", warning, rank=3) for warning in plan.warnings[:1]),
+    ]
+    return ten_lines([*lines, *ways])
+
+
+def resource_figures(plan: ResourcePlan) -> list[str]:
+    """Return the rate with its bound, then partition by partition what it takes, and notes."""
     stats, count = plan.stats, len(plan.partitions)
     slowest = max(plan.partitions, key=lambda part: part.interval_cycles)
     bottleneck = next(name for name, each in slowest.engines.items() if each.cycles == slowest.interval_cycles)
@@ -218,4 +242,4 @@ def resource_summary(plan: ResourcePlan) -> str:
         times = f"load {part.load_us / 1000:,.3f} ms, run {part.run_us / 1000:,.3f} ms"
         lines.append(f"  {part.name}        {part.interval_cycles:,} cycles, {times}; {', '.join(used)}")
     lines.append("  placement none: of the platform its resources alone are known")
-    return "\n".join([*lines, *(f"  note: {warning}" for warning in plan.warnings)])
+    return [*lines, *(f"  note: {warning}" for warning in plan.warnings)]

@@ -117,13 +117,30 @@ def tried(search: SearchEntry, trace: Sequence[TraceEntry], clock_mhz: float, *,
     clock_hz = clock_mhz * 1e6
     rows: list[tuple[str, ...]] = [("interval", "frames/s", "verdict", "stage", "")]
     rows += [
-        (f"{row.interval_cycles:,}", rate(clock_hz / row.interval_cycles), row.verdict, row.stage, row.detail)
+        (f"{row.interval_cycles:,}", rate(clock_hz / row.interval_cycles), row.verdict, row.stage, _told(row.detail))
         for row in trace
     ]
     if in_phases:
         names = ["phase", *(row.phase for row in trace)]
         rows = [(name, *row) for name, row in zip(names, rows, strict=True)]
-    return [f"ended by: {search.ended_by}", *table(rows, left=0)]
+    return [f"ended by: {ended(search, trace)}", *table(rows, left=0)]
+
+
+def ended(search: SearchEntry, trace: Sequence[TraceEntry]) -> str:
+    """Return what ended the search; where streams that cross more SLR boundaries were not allowed, that too."""
+    found = search.interval_cycles
+    if found == search.bound_cycles or found != search.joint_bound_cycles:
+        return search.ended_by
+    refusals = [refusal for row in trace if row.interval_cycles < found for refusal in row.refusals]
+    most = next((int(r.allowed or 0) for r in refusals if r.what == "slots and hops"), None)
+    if most is None:
+        return search.ended_by
+    return f"{search.ended_by} while streams cross at most {most} SLR boundar{'y' if most == 1 else 'ies'}"
+
+
+def _told(detail: str) -> str:
+    """Return what is told of a try; its wires are those before pblocks grew, not those of the plan."""
+    return detail.replace("hpwl ", "wires before pblocks grew ")
 
 
 def balance(epsilon: float | None, search: SearchEntry, folding: FoldingEntry, objective: Objective) -> str:

@@ -17,7 +17,7 @@ from floorflow.resources import RESOURCE_NAMES
 
 
 class NetworkSummary(PlanModel):
-    """What a network reaches; with several phases its rate is that of the schedule."""
+    """What a network reaches: rate and latency to believe; with several phases its rate is that of the schedule."""
 
     network: PlainName
     fps: float
@@ -98,13 +98,13 @@ def _network(network: NetworkEntry, phases: Sequence[PhaseEntry], schedule: Sche
     alone = None if len(phases) > 1 else slowest.estimates
     return NetworkSummary(
         network=network.name,
-        fps=slowest.estimates.fps if schedule is None else schedule.batch * 1e6 / schedule.period_us,
+        fps=schedule.batch * 1e6 / schedule.period_us if schedule and alone is None else slowest.estimates.believed_fps,
         sustained_fps=None if alone is None else alone.sustained_fps,
         interval_cycles=slowest.interval_cycles,
         bound_cycles=network.search.bound_cycles,
         joint_bound_cycles=network.search.joint_bound_cycles,
         gap=network.search.gap,
-        latency_us=None if alone is None else alone.latency_us,
+        latency_us=None if alone is None else alone.believed_latency_us,
         bottleneck=slowest.estimates.bottleneck,
     )
 

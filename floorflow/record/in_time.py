@@ -34,7 +34,8 @@ def record_in_time(
 ) -> Plan:
     """Return the Plan of partitions in time; ``frames`` are those of a batch."""
     runs = _runs(source, found.whole, found.phases, measured)
-    return record_runs([source], runs, _one_after_another(found, runs, objective, frames), (), measured)
+    schedule = _one_after_another(found, runs, objective, frames)
+    return record_runs([source], runs, schedule, (), measured, whole=found.whole)
 
 
 def record_in_regions(

@@ -14,7 +14,7 @@ from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import renamings
 from floorflow.facts import Extras, InputFile, MemoryScheduleEntry, NetworkEntry, PhaseEntry, Plan
 from floorflow.facts.channel import slice_warnings
-from floorflow.facts.estimates import throughput_warnings
+from floorflow.facts.estimates import EstimatesEntry, throughput_warnings
 from floorflow.facts.folding import lifted_warnings
 from floorflow.facts.links import Links
 from floorflow.facts.options import Options
@@ -98,7 +98,8 @@ def record_runs(
         phases = [entry.model_copy(update={"link_kernels": Links(platform, entry).charged}) for entry in phases]
     options = options_entry(request, target, [own.request.model.name for own in contexts], targets, shared)
     networks = _networks([source.network for source in sources], runs, phases)
-    notes = dict.fromkeys(note for own in contexts for note in own.dataflow.notes)
+    # What a phase is cut from was read with assumptions too.
+    notes = dict.fromkeys(n for own in (*filter(None, [whole]), *contexts) for n in own.dataflow.notes)
     above = [entry for run in runs for part in run.parts for entry in lifted(run.name, part)]
     boards = {fpga.board.name: fpga.board.shell.name if fpga.board.shell else "" for fpga in target.fpgas}
     linked = replicas is not None or (targets is not None and len(fpgas) == 1)
@@ -142,7 +143,7 @@ def record_runs(
         targets=targets,
         reconfigurable=regions,
         memory_schedule=shared,
-        replicas=replicas,
+        replicas=None if replicas is None else _with_rate(replicas, phases[0].networks[0].estimates),
         limits_lifted=above,
         power=power,
         warnings=warnings,
@@ -163,6 +164,11 @@ def _unbuilt(
     clauses = [*backend.unbuilt([f.board for f in platform.fpgas], networks, options, in_regions=in_regions)]
     clauses += backend.unjoined(platform, phases, options) if len(platform.fpgas) > 1 else ()
     return [f"{UNBUILT}{clause}" for clause in clauses]
+
+
+def _with_rate(replicas: ReplicasEntry, each: EstimatesEntry) -> ReplicasEntry:
+    """Return copies with the rate to believe of all together."""
+    return replicas.model_copy(update={"fps": replicas.copies * each.believed_fps})
 
 
 def cut_short(plan: Plan) -> Plan:

@@ -14,7 +14,7 @@ from typing import Literal
 from floorflow.verify.back_end import BackEnd, EngineFacts, Judge, PlannedEngine, Row
 from floorflow.verify.hardware.boards import Board, Boards
 from floorflow.verify.hardware.routes import NO_ROADS, Link, Roads, Route, Slot, has_kernels, links_on, roads
-from floorflow.verify.phase_records import ChannelRecord, ModuleRecord, PartRecord, PhaseRecord
+from floorflow.verify.phase_records import ChannelRecord, EstimatesRecord, ModuleRecord, PartRecord, PhaseRecord
 from floorflow.verify.plan_records import CopyRecord, FpgaRecord, MemoryScheduleRecord, PlanRecord
 from floorflow.verify.records import SIDES, Amounts, Side, add, amounts
 from floorflow.verify.violations import Findings
@@ -407,6 +407,21 @@ def frames_of(shared: MemoryScheduleRecord, network: str) -> float | None:
 def parts_of(plan: PlanRecord, network: str) -> list[tuple[PhaseRecord, PartRecord]]:
     """Return each phase in which a network runs, with its part there."""
     return [(phase, part) for phase in plan["phases"] for part in phase["networks"] if part["network"] == network]
+
+
+def believed_fps(estimates: EstimatesRecord) -> float:
+    """Return the rate of the interval to believe; of the engines where none is stated, 0 in a deadlock."""
+    timed, cycles = estimates["throughput"], estimates["expected_cycles"]
+    if timed is not None and timed["deadlock"]:
+        return 0.0
+    return estimates["clock_mhz"] * 1e6 / cycles if cycles else estimates["fps"]
+
+
+def believed_latency_us(estimates: EstimatesRecord) -> float:
+    """Return the latency of a frame that was followed through FIFOs that are deep enough; else of every engine."""
+    timed = estimates["throughput"]
+    first = None if timed is None or timed["shallow"] else timed["first_frame_cycles"]
+    return estimates["latency_us"] if first is None else first / estimates["clock_mhz"]
 
 
 def frames_per_second(plan: PlanRecord, network: str) -> float | None:

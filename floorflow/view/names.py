@@ -157,8 +157,16 @@ def network_rate_text(plan: Plan, network: Mapping[str, Any]) -> str:
     reached = reached_text(estimates) if fps is None else f"{frames_text(fps)} frames/s by the schedule"
     return (
         f"interval {network['interval_cycles']:,} cycles   ·   {reached}"
-        f" at {estimates['clock_mhz']:g} MHz   ·   bottleneck {estimates['bottleneck']}"
+        f" at {estimates['clock_mhz']:g} MHz   ·   bottleneck {_with_layer(plan, estimates['bottleneck'])}"
     )
+
+
+def _with_layer(plan: Plan, engine: str) -> str:
+    """Return an engine's id with the layer of the user's model that it computes."""
+    network, _, name = engine.rpartition("/")
+    owners = [item for item in plan["networks"] if network in ("", item["name"])]
+    layers = [e["operation"] for item in owners for e in item["engines"] if e["name"] == name]
+    return f"{engine} ({layers[0]})" if layers and layers[0] != name else engine
 
 
 def shared_fps(plan: Plan, network: str) -> float | None:
@@ -168,13 +176,15 @@ def shared_fps(plan: Plan, network: str) -> float | None:
 
 
 def reached_text(estimates: Mapping[str, Any]) -> str:
-    """Return the frame rate: where the planned FIFOs do not allow that of the engines, what they keep of it."""
+    """Return the frame rate to believe, and that of the engines where the planned FIFOs do not allow it."""
     engines = f"{frames_text(estimates['fps'])} frames/s"
     timed = estimates.get("throughput") or {}
+    cycles = estimates.get("expected_cycles")
+    believed = estimates["fps"] if cycles is None else estimates["clock_mhz"] * 1e6 / cycles
     if timed.get("deadlock"):
         return f"planned FIFOs deadlock (engines alone: {engines})"
     if not timed.get("shallow"):
-        return engines
+        return f"{frames_text(believed)} frames/s"
     kept = estimates.get("sustained_fps")
     sustained = "sustained rate not known, FIFOs too shallow" if kept is None else f"{frames_text(kept)} frames/s"
     return f"{sustained} (engines alone: {engines})"

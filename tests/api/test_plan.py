@@ -135,12 +135,19 @@ def test_only_what_run_file_lists_is_loaded(saved: Path, tmp_path: Path) -> None
 
 
 def test_what_comes_next_names_the_files_in_the_folder(tfc: ff.Plan, tmp_path: Path) -> None:
-    built = "FINN: d/finn/build.py; after a build of your own: floorflow bind"
-    steps = [f"{built}; d/host/run.py --dry-run says how it is run"]
+    script = "python3 d/host/run.py"
+    steps = [
+        "(cd d/finn && python build.py /path/to/tfc_1w1a.onnx)",
+        f"{script} --dry-run",
+        f"{script} --input IN.npy --output OUT.npy",
+        "floorflow calibrate d --reports d/finn/build -o d_again",
+    ]
     plan = small(plots=False, constraint_style="soft")
     plan.save(tmp_path / "out")
-    assert plan.next_steps("d") == tfc.next_steps("d") == steps
-    assert ff.load(tmp_path / "out").next_steps(Path("d")) == steps
+    assert tfc.next_steps("d") == steps
+    implemented = "vivado -mode batch -source d_bound/vivado/zynq_impl.tcl -tclargs PROJECT.xpr d_made"
+    assert implemented in plan.next_steps("d")
+    assert ff.load(tmp_path / "out").next_steps(Path("d")) == plan.next_steps("d")
 
 
 def without_a_module(files: Mapping[str, bytes], main: str) -> dict[str, bytes]:
@@ -308,7 +315,7 @@ def test_rows_are_flat_and_all_alike_as_data_frames_take_them(tfc: ff.Plan) -> N
 
 def test_the_summary_tells_rate_bound_and_what_is_fullest(tfc: ff.Plan) -> None:
     (network,) = tfc.summary["networks"]
-    assert network["fps"] == pytest.approx(100e6 / network["interval_cycles"])
+    assert network["fps"] == network["sustained_fps"] < 100e6 / network["interval_cycles"]
     assert network["bound_cycles"] <= network["interval_cycles"]
     assert 0 < tfc.summary["fullest"]["share"] <= 1
     assert tfc.summary["interrupted"] is tfc.interrupted is False

@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -176,10 +177,10 @@ class Kept:
     def save_extras(self, folder: Path, **_others: object) -> tuple[str, ...]:
         return ("extras.json",)
 
-    def told_beside(self) -> str:
-        if self.told_late:
+    def told(self, folder: Path, names: Collection[str]) -> str:
+        if self.told_late and "extras.json" in names:
             raise KeyboardInterrupt
-        return ""
+        return f"a plan in {folder}"
 
 
 @pytest.mark.parametrize(
@@ -195,6 +196,7 @@ def test_what_is_written_when_a_signal_came_is_said_and_not_written_again(
 ) -> None:
     out = tmp_path / "out"
     ending = save_whole(made, out, force=False, progress=None, tell=lambda: None)
+    assert ending.summary == f"a plan in {out}"
     assert ending.interrupted == f"the plan is finished and is written to {out}{without}"
     assert (out / "plan.json").is_file()
 

@@ -26,7 +26,8 @@ def test_it_writes_a_legal_plan_and_prints_it(tmp_path: Path) -> None:
         *("plots/timeline.png", "plots/timeline.svg"),
     }
     assert check(out) == []
-    assert "1 partition, optimal, bound" in done.stderr
+    assert "1 partition, optimal, bound" in (out / "report.txt").read_text()
+    assert "No schedule is faster: proven." in done.stderr
     assert floorflow("check", str(out)).stdout.splitlines()[-1] == f"{out}: legal"
     assert floorflow(*ASKED, "-o", str(out)).returncode == 2
     assert floorflow(*ASKED, "--no-plots", "--force", "-o", str(out)).returncode == 0

@@ -13,7 +13,6 @@ import pytest
 from floorflow.api import Best, load
 from floorflow.api.events import Teller
 from floorflow.cli.progress import PIPE_S, Shown, Stages, every
-from floorflow.cli.terminal import added, written
 from tests.cli.interrupted import LAUNCH, on_a_terminal
 from tests.command_line import floorflow
 from tests.plans import TFC
@@ -206,8 +205,9 @@ SHORT = ("plan", TFC, "-p", "pynq-z1", "--effort", "fast")
 def test_a_short_run_tells_a_pipe_nothing_but_its_end(tmp_path: Path) -> None:
     loud = floorflow(*SHORT, "--no-plots", "-o", tmp_path / "loud")
     lines = [line for line in loud.stderr.splitlines() if " s: " not in line]
-    assert lines[0].startswith("tfc_1w1a on pynq-z1: ")
-    assert "\x1b" not in loud.stderr
+    assert lines == [f"the plan is written to {tmp_path / 'loud'}; pictures and the rest of the report follow"]
+    assert loud.stdout.startswith("tfc_1w1a on pynq-z1: ")
+    assert "\x1b" not in loud.stderr + loud.stdout
 
 
 @pytest.fixture(scope="module")
@@ -228,13 +228,9 @@ def test_a_terminal_keeps_every_finished_stage(on_terminal: tuple[str, Path]) ->
 def test_the_end_of_a_run_names_files_that_are_there(on_terminal: tuple[str, Path]) -> None:
     said, out = on_terminal
     files = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
-    made = load(out)
-    end, beside = written(out, made.next_steps(out)), added(out, files, made.told_beside())
-    assert said.replace("\r\n", "\n").index(end) < said.replace("\r\n", "\n").index(beside)
-    end += f"\n{beside.splitlines()[0]}"
-    named = [word for line in end.splitlines()[1:] for word in line.replace("=", " ").replace(";", "").split()]
-    paths = [Path(word) for word in named if word.startswith(str(out))]
-    assert [path.name for path in paths] == [
-        "report.txt", "out", "build.py", "run.py", "floorplan_fpga0.png",
-    ]  # fmt: skip
-    assert all(path.exists() for path in paths)
+    summary = load(out).told(out, files)
+    assert said.replace("\r\n", "\n").endswith(f"{summary}\n")
+    (opened,) = [line for line in summary.splitlines() if line.startswith("open ")]
+    names = opened.partition(f"{out}: ")[2].split(", ")
+    assert names[0] == "plots/floorplan_fpga0.png"
+    assert files.issuperset(names)

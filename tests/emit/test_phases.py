@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-import floorflow as ff
 from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.finn.export import cells
 from floorflow.emit import bundle
 from floorflow.emit.bundle import platform_facts
 from floorflow.emit.bundle import report_text as report
 from floorflow.errors import InputError
-from floorflow.facts import Plan, read_plan, summary
+from floorflow.facts import Plan, figures, read_plan
 from floorflow.facts.context import Context
 from floorflow.facts.next_steps import next_steps
 from floorflow.facts.summary import summarise
 from floorflow.hardware import Platform, load_platform
 from floorflow.output import write
 from floorflow.verify import check
+from tests.emit.test_next import commands, faults
 from tests.tools import need_tcl
 from tests.verify.two_by_two import write_two_by_two
 
@@ -65,14 +65,12 @@ def test_foldings_are_of_the_phase_and_under_the_networks_own_names(out: Path) -
     assert "MVAU_hls_0" not in folding("p1")
 
 
-def test_what_comes_next_is_of_files_that_are_emitted(plan: Plan, out: Path) -> None:
-    names = [path.relative_to(out).as_posix() for path in out.rglob("*.*") if path.is_file()]
-    (finn,) = ff.load(out).next_steps(out)
-    told, _, after = finn.removeprefix("FINN: ").partition("; ")
-    assert [Path(word).is_file() for word in told.split(", ")] == [True] * 2
-    assert after == "each ends at a stitched IP"
-    for network in plan.networks:
-        assert f"phases/p1/{BACKEND.folding_file(plan, 1, network.name)}" in names
+def test_what_comes_next_is_a_build_of_each_network_in_each_phase(plan: Plan, out: Path) -> None:
+    told = (out / "NEXT.md").read_text()
+    assert faults(out, told) == []
+    builds = [at for at, words in commands(told) if words[:2] == ["python", "build.py"]]
+    assert builds == [f"phases/{phase.name}/finn/{part.network}" for phase in plan.phases for part in phase.networks]
+    assert "each build has a stitched IP" in told
 
 
 def test_no_build_of_one_network_of_several_goes_on_to_a_bitstream(out: Path) -> None:
@@ -100,7 +98,8 @@ def test_its_scripts_find_their_library_and_run_to_the_end(out: Path) -> None:
 def test_the_report_has_every_section_for_each_phase(plan: Plan, platform: Platform) -> None:
     lines = report(plan, platform, BACKEND).splitlines()
     headings = [line for line, rule in pairwise(lines) if rule == "-" * len(line) and line]
-    assert headings[:4] == [
+    assert headings[:5] == [
+        "In figures",
         "What was read and assumed",
         "Power",
         "Networks and phases",
@@ -125,7 +124,7 @@ def test_the_report_tells_of_each_network_what_the_schedule_leaves_of_its_rate(p
 
 
 def test_the_terminal_tells_of_every_network_and_phase(plan: Plan) -> None:
-    text = summary(plan)
+    text = "\n".join(figures(plan))
     assert [line.split()[0] for line in text.splitlines() if " on alveo-u250: " in line] == ["camera", "radar"]
     assert "  phase p1: camera, radar" in text
 

@@ -9,6 +9,7 @@ import pytest
 
 import floorflow as ff
 from tests import built_kernels
+from tests.emit.test_next import faults
 from tests.plans import FAST, TFC
 
 SHELL = "xilinx_u250_gen3x16_xdma_4_1_202210_1"
@@ -182,6 +183,12 @@ prop=run.impl_1.STEPS.PLACE_DESIGN.ARGS.DIRECTIVE=Explore
 prop=run.impl_1.STEPS.POWER_OPT_DESIGN.IS_ENABLED=true
 """
 """What FINN's VitisLink writes for one copy."""
+
+
+def test_the_way_of_copies_can_be_gone(copies: Path) -> None:
+    told = (copies / "NEXT.md").read_text()
+    assert faults(copies, told) == []
+    assert "bash vitis/relink.sh LINK_DIR" in told
 
 
 def test_copies_are_linked_of_the_kernels_of_one(copies: Path, link: Path) -> None:

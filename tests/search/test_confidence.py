@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.dataflow.bands import UncertainSum
 from floorflow.errors import Refused, required
-from floorflow.facts.report import summary
+from floorflow.facts.report import figures
 from floorflow.folding import restricted
 from floorflow.record.run import record
 from floorflow.request import Request
@@ -203,7 +203,7 @@ def test_where_nothing_holds_the_likeliest_is_told_first() -> None:
     context = replace(context, problem=(only := few(context, 3, 1).problem), unlimited=only)
     found = required(searched(context))
     assert not found.likely
-    told = summary(record(read_source(TFC), context, found)).splitlines()[0]
+    told = figures(record(read_source(TFC), context, found))[0]
     assert told.startswith("less likely to fit than asked: ")
     assert "no plan that holds it was found, though none is proven impossible" in told
     strict = searched(context, MORE_CONFIDENTLY)

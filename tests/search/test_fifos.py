@@ -19,7 +19,7 @@ from floorflow.channels import PartialPlacement, connect, port_widths_bits
 from floorflow.dataflow.model import Engine, FoldedDataflow
 from floorflow.emit.bundle import report_text as report
 from floorflow.errors import required
-from floorflow.facts import Plan, read_plan, summary
+from floorflow.facts import Plan, figures, read_plan
 from floorflow.facts.estimates import throughput_warnings
 from floorflow.folding import FoldingSolution
 from floorflow.hardware import Crossing, Route, link_crossing, load_platform
@@ -278,7 +278,7 @@ def test_depths_that_finn_plans_for_a_small_network_are_analysed_and_their_inter
     plan = flow.plan(context.request.changed(plots=False)).plan
     kept = int(100e6 / found.interval_cycles)
     assert plan.phases[0].networks[0].estimates.sustained_fps == pytest.approx(100e6 / found.interval_cycles)
-    assert f"{kept:,} frames/s with the planned FIFOs" in summary(plan).splitlines()[len(plan.unbuilt)]
+    assert f"{kept:,} frames/s with the planned FIFOs" in figures(plan)[len(plan.unbuilt)]
     assert "which do not allow the rate of the engines" in report(plan, load_platform("pynq-z1"), BACKEND)
     assert f"{kept:,} frames/s (engines alone: " in rate_text(plan.model_dump(by_alias=True))
 
@@ -461,7 +461,7 @@ def test_the_plan_tells_the_rate_that_fifos_keep_and_that_it_was_chosen(
     assert timed.full_rate_cycles is not None
     assert part.interval_cycles < timed.interval_cycles <= timed.full_rate_cycles * (1 + SLACK) + 1
     assert estimates.sustained_fps == pytest.approx(100e6 / timed.interval_cycles)
-    assert "frames/s with the planned FIFOs" in summary(plan).splitlines()[len(plan.unbuilt)]
+    assert "frames/s with the planned FIFOs" in figures(plan)[len(plan.unbuilt)]
     assert any("planned for an interval 5% longer" in sentence for sentence in plan.warnings)
     assert not any("too shallow" in sentence for sentence in plan.warnings)
     rows = [row for row in plan.networks[0].trace if row.detail.startswith("FIFOs for 5% longer: ")]

@@ -123,7 +123,7 @@ def out(planned: Planned) -> Path:
 
 def test_every_share_of_the_rate_has_a_row(out: Path) -> None:
     plan = read_plan(out / "plan.json")
-    rate = plan.summary.networks[0].fps
+    rate = plan.phases[0].networks[0].estimates.fps  # as --fps takes it
     assert check(out) == []
     for row in bargains(out).rows:
         assert rate * (1 - row.less) * 0.999 <= row.fps <= rate * (1 - row.less)

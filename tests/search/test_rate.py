@@ -13,7 +13,7 @@ import pytest
 from floorflow import flow
 from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.errors import InfeasibleError, InputError
-from floorflow.facts import Plan, read_plan, summary
+from floorflow.facts import Plan, figures, read_plan
 from floorflow.folding.balance import Balance, layer_pairs
 from floorflow.hardware import load_platform
 from floorflow.output import write
@@ -181,14 +181,14 @@ def test_the_price_of_balance_is_told(balanced: Path) -> None:
     assert search.without_balance is not None
     assert search.without_balance.bound_cycles is not None
     assert search.without_balance.bound_cycles < search.bound_cycles
-    (line,) = [line for line in summary(plan).splitlines() if line.startswith("  balance")]
+    (line,) = [line for line in figures(plan) if line.startswith("  balance")]
     assert f"{search.bound_cycles:,} cycles with it, {search.without_balance.bound_cycles:,} without" in line
     assert "balance: cycles of consecutive layers" in (balanced / "report.txt").read_text()
 
 
 def test_balance_that_costs_no_rate_is_told_so() -> None:
     request = Request(TFC, "pynq-z1", epsilon=1000, effort="fast", plots=False)
-    assert "costs no rate" in summary(flow.plan(request).plan)
+    assert "costs no rate" in "\n".join(figures(flow.plan(request).plan))
 
 
 def test_slots_that_are_folded_one_by_one_balance_what_lies_on_both_sides_of_a_cut() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.backends.backend import Backend, Proposal
-from floorflow.backends.finn import card_builds, export, report_words
+from floorflow.backends.finn import card_builds, export, guide, report_words
 from floorflow.backends.finn.card_links import unjoined
 from floorflow.backends.finn.clock import likely_clock
 from floorflow.backends.finn.config import folding_texts, style_file_beside, with_given_folding
@@ -86,7 +86,7 @@ class FinnBackend(Backend):
     bound_files = staticmethod(export.bound_files)
     card_kernels = staticmethod(card_builds.card_kernels)
     bind = staticmethod(bind)
-    next_step = staticmethod(report_words.next_step)
+    build_steps = staticmethod(guide.build_steps)
     cost_model = staticmethod(report_words.cost_model)
     steps = staticmethod(report_words.steps)
     faster_by_hand = staticmethod(report_words.faster_by_hand)

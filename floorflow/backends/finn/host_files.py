@@ -148,5 +148,5 @@ def _copies(one: NetworkInPhase, network: int, *, is_plus: bool) -> Iterator[dic
 
 def _planned(one: NetworkInPhase) -> dict[str, float]:
     estimates = one.phase.network(one.network.name).estimates
-    together = estimates.fps if one.plan.replicas is None else one.plan.replicas.fps
-    return {"fps": together, "latency_us": estimates.latency_us}
+    together = estimates.believed_fps if one.plan.replicas is None else one.plan.replicas.fps
+    return {"fps": together, "latency_us": estimates.believed_latency_us}

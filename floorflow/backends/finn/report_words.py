@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from floorflow.backends.finn.attributes import bits_of
-from floorflow.backends.finn.export import folding_file
-from floorflow.backends.finn.host_files import runs
 from floorflow.backends.finn.names import NAMED_HLS
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.specialise import PREFERENCE
-from floorflow.backends.finn.step_data import networks_in, prefix_of
 from floorflow.dataflow.model import FoldedDataflow, Stream
 from floorflow.errors import some
 from floorflow.facts import EngineEntry, Plan
@@ -45,37 +41,6 @@ def faster_by_hand(engines: Sequence[EngineEntry]) -> str:
     """Return what would shorten engines that are folded as wide as can be; empty if nothing is known to."""
     sizes = [str(engine.attributes.get("IFMDim", "")) for engine in engines]
     return f"a smaller feature map than {some(sorted(set(sizes)))}" if all(sizes) else ""
-
-
-def next_step(plan: Plan, phase: int, folder: Path) -> str:
-    """Return how FINN builds each network in a phase, whose files lie in ``folder``."""
-    plus = isinstance(plan.options.backend_options, FinnOptions) and plan.options.backend_options.finn == "plus"
-    files = [folder / Path(folding_file(plan, part.network)).parent for part in plan.phases[phase].networks]
-    if plan.replicas is not None:
-        files = files[:1]
-    one = networks_in(plan, phase)[0]
-    names = ", ".join(str(file / ("build.yaml" if plus else "build.py")) for file in files)
-    tool = "FINN+" if plus else "FINN"
-    each = networks_in(plan, phase)[: None if plan.replicas is None else 1]
-    run = f"; {folder / 'host/run.py'} --dry-run says how it is run" if all(map(runs, each)) else ""
-    if plan.options.backend_options.stitches:
-        tops = ", ".join(str(folder / fpga.name / "top/assemble.tcl") for fpga in plan.platform.fpgas)
-        return f"{tool}: {names} packages the modules; {folder / 'ooc'}/*/run.tcl implement, {tops} stitch them"
-    if plan.build_ends and len(plan.platform.fpgas) > 1:
-        told = f"{folder / 'topology.json'} says who talks to whom"
-        return f"{tool}: {names} makes a bitstream for each card; {told}{run}"
-    if len(plan.platform.fpgas) > 1:
-        folders = ", ".join(map(str, dict.fromkeys(file.parent if len(files) > 1 else file for file in files)))
-        return f"{tool}: {folders} is for reading: folding, FIFO depths and places; no build of it ends"
-    if len(files) > 1 or plan.reconfigurable is not None:
-        ends = f"{'each ends' if len(files) > 1 else 'it ends'} at a stitched IP"
-        linked = f"each makes kernels; {folder / 'vitis/link.sh'} links them{run}"
-        return f"{tool}: {names}; {linked if prefix_of(one) else ends}"
-    if len(plan.networks) > 1:
-        linked = f"; {folder / 'vitis/relink.sh'} LINK_DIR links all of its kernels{run}"
-        return f"{tool}: {names} makes one copy{', and ends at a stitched IP' if plan.unbuilt else linked}"
-    ends = " ends at a stitched IP" if plan.unbuilt else ""
-    return f"{tool}: {names}{ends}; after a build of your own: floorflow bind{run}"
 
 
 def steps(plan: Plan, phase: int, free: Resources) -> Iterator[str]:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ from floorflow.backends.layered.graph import layers_from
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option
 from floorflow.errors import some
 from floorflow.facts import EngineEntry, Plan
+from floorflow.facts.guide import BuildStep, Place
 from floorflow.network import FloatBits
 from floorflow.network.onnx_file import load
 from floorflow.rates import Actor
@@ -41,6 +42,24 @@ class Hls4mlBackend(NamedByUser):
     start_ups = "dense layers read a frame before they start"
     tool_name = "hls4ml"
     config_file = export.HLS_CONFIG
+
+    def tool_steps(self, plan: Plan, place: Place) -> Iterable[BuildStep]:
+        if len(plan.networks) > 1 or not place.has(f"{self.name}/{export.PROJECT}"):
+            return super().tool_steps(plan, place)
+        name = plan.networks[0].name
+        return [
+            BuildStep(
+                "Convert and build with hls4ml",
+                (
+                    f"(cd {place.path(self.name)} && hls4ml convert -c {export.PROJECT})",
+                    f"(cd {place.path(self.name)} && hls4ml build -p {name}_prj -l)",
+                ),
+                f"hls4ml (1.3.0 was tried) and Vitis HLS; {place.path(self.name)}/{name}_channels_last.onnx: the model "
+                "behind qonnx's cleanup, GemmToMatMul and ConvertToChannelsLast",
+                f"{name}_prj is the project; the second command lists how it is built on",
+            )
+        ]
+
     given_groups = staticmethod(given_groups)
     files = staticmethod(export.files)
     unplaced_files = staticmethod(export.unplaced_files)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from floorflow.backends.backend import Backend
 from floorflow.backends.builds import Binding
 from floorflow.backends.layered.files import CELLS, CONSTRAINTS, bound, constraints_file
 from floorflow.facts import Plan
+from floorflow.facts.guide import BuildStep, Place
 from floorflow.rates import Actor, moves
 from floorflow.rates.problem import Moves
 
@@ -90,10 +91,20 @@ class NamedByUser(Backend):
         """Return the plan's constraints by the cells that the user wrote into ``cells.json``."""
         return bound(plan, files, self.name, build)
 
-    def next_step(self, plan: Plan, phase: int, folder: Path, /) -> str:
-        own = folder / self.name
-        network = "" if len(plan.networks) == 1 else "<network>/"
-        return (
-            f"{self.tool_name}: {own / (network + self.config_file)}; fill in {own / CELLS}, "
-            "then floorflow bind --build that file"
+    def tool_steps(self, plan: Plan, place: Place) -> Iterable[BuildStep]:
+        """Return the commands of the tool itself; where none are known, what its file is for."""
+        files = place.matching(f"{self.name}/{self.config_file}") or place.matching(self.config_file)
+        told = ", ".join(map(place.path, files))
+        return [BuildStep(f"Build with {self.tool_name}", (), self.tool_name, f"{told} is its configuration")]
+
+    def build_steps(self, plan: Plan, place: Place, /) -> Iterable[BuildStep]:
+        yield from self.tool_steps(plan, place)
+        if plan.unbuilt or not place.has(f"{self.name}/{CELLS}"):
+            return
+        new, cells = place.beside("bound"), place.path(f"{self.name}/{CELLS}")
+        yield BuildStep(
+            "Bind the constraints to the cells of the build",
+            (f"floorflow bind {place.path()} --build {cells} -o {new}",),
+            f"the cell of each layer in {cells}, which you fill in",
+            f"source {new}/fpga0/pblocks.tcl in the Vivado project that holds the design",
         )

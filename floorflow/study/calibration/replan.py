@@ -95,6 +95,15 @@ def _input(out: Path, entry: InputFile, override: Path | None, option: str) -> P
     raise InputError(f"{out}: its input {wanted} is not found", hint=f"give it with {option} FILE")
 
 
+def found_models(out: Path, plan: Plan) -> list[Path]:
+    """Return the models that were planned, where all of them are found as `replanned_request` looks for them."""
+    wanted = [entry for name in plan.options.models for entry in plan.inputs if entry.path == Path(name).name]
+    try:
+        return [_input(out, entry, None, "--model") for entry in wanted]
+    except InputError:
+        return []
+
+
 def _same_beside(folding: Path | None, entry: InputFile) -> None:
     """Require the file that went with the folding file to lie beside it still.
 

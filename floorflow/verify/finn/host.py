@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from floorflow.verify.back_end import Files, Row
+from floorflow.verify.facts import believed_fps, believed_latency_us
 from floorflow.verify.finn.engines import AttributeProblem, bits_of, folded_engine, is_signed
 from floorflow.verify.finn.kinds import KINDS
 from floorflow.verify.phase_records import ChannelRecord, PhaseRecord
@@ -179,7 +180,7 @@ def _range(kind: str) -> dict[str, int | None]:
 def _planned(plan: PlanRecord, phase: PhaseRecord, told: Mapping[str, Any], number: int) -> Iterator[str]:
     """Yield where rate or latency are not the network's, the rate times the copies."""
     estimates, copies = phase["networks"][number]["estimates"], (plan.get("replicas") or {"copies": 1})["copies"]
-    wanted = {"fps": estimates["fps"] * copies, "latency_us": estimates["latency_us"]}
+    wanted = {"fps": believed_fps(estimates) * copies, "latency_us": believed_latency_us(estimates)}
     found = told.get("planned")
     for key, value in wanted.items():
         own = found.get(key) if isinstance(found, dict) else None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from floorflow.verify.facts import frames_per_second, parts_of
+from floorflow.verify.facts import believed_fps, parts_of
 from floorflow.verify.hardware.boards import BoardProblem, Boards
 from floorflow.verify.plan_records import CopyRecord, PlanRecord, ReplicasRecord
 from floorflow.verify.violations import Findings, close
@@ -43,7 +43,7 @@ def _check_numbers(plan: PlanRecord, stated: ReplicasRecord, findings: Findings)
     if -(-stated["copies"] // stated["cards"]) != count or len(plan["platform"]["fpgas"]) != 1:
         told = f"{stated['copies']} copies on {stated['cards']} cards are not {count} on each"
         findings.add(NAME, "replicas.copies", told)
-    each = min((frames_per_second(plan, name) or 0.0 for name in names), default=0.0)
+    each = min((believed_fps(part["estimates"]) for name in names for _, part in parts_of(plan, name)), default=0.0)
     fps, bound = stated["copies"] * each, stated["bound_fps"]
     findings.expect(NAME, "replicas", "fps", stated["fps"], fps)
     cycles = max((network["search"]["bound_cycles"] for network in plan["networks"]), default=0)

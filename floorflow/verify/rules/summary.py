@@ -10,7 +10,14 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from math import floor
 
-from floorflow.verify.facts import PhaseFacts, Phases, frames_per_second, parts_of
+from floorflow.verify.facts import (
+    PhaseFacts,
+    Phases,
+    believed_fps,
+    believed_latency_us,
+    frames_per_second,
+    parts_of,
+)
 from floorflow.verify.files import Folder
 from floorflow.verify.phase_records import StatsRecord
 from floorflow.verify.plan_records import (
@@ -69,7 +76,8 @@ def _network(plan: PlanRecord, network: NetworkRecord) -> dict[str, object]:
         sustained = frames_per_second(plan, network["name"])
         latency = next((e["latency_us"] for e in shared["networks"] if e["network"] == network["name"]), None)
     elif len(plan["phases"]) == 1:
-        sustained, latency = estimates["sustained_fps"], estimates["latency_us"]
+        sustained, latency = estimates["sustained_fps"], believed_latency_us(estimates)
+        figures["fps"] = believed_fps(estimates)
     return {
         **figures,
         "interval_cycles": slowest["interval_cycles"],

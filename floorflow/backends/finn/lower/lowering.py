@@ -16,7 +16,7 @@ from floorflow.backends.finn.kinds.registry import KINDS
 from floorflow.backends.finn.lower import joins, layers, pools
 from floorflow.backends.finn.lower.integer_form import listed, settled
 from floorflow.backends.finn.lower.joins import forked
-from floorflow.backends.finn.lower.rewrite import LAYERS, look_ahead, nearest_quantiser, next_operation
+from floorflow.backends.finn.lower.rewrite import LAYERS, left_to_host, look_ahead, nearest_quantiser, next_operation
 from floorflow.backends.finn.lower.state import Lowering, Wire
 from floorflow.backends.finn.lower.windows import channels_last
 from floorflow.backends.finn.names import FINN_VERSIONS, VERSION_NAMES, FinnVersion, numbered
@@ -161,7 +161,7 @@ def _finish(lowering: Lowering, maker: Operation, wire: Wire, index: int, *, lab
             )
         wire = layers.label_select(lowering, maker, wire, 1)
     if wire.pending:
-        names = some(f"'{step.name}'" for step in wire.pending)
+        names = some(map(left_to_host, wire.pending))
         lowering.notes.append(f"computed on the host, behind the last engine: {names}")
     lowering.to_host(wire, index)
 

@@ -228,3 +228,8 @@ def _all_readers_take(network: Network, tensor: str, flowing: set[str]) -> bool:
         elif reader.type not in LAYERS or network.weights(reader).datatype != BIPOLAR:
             return False
     return True
+
+
+def left_to_host(operation: Operation) -> str:
+    """Return how people are told of an operation that the host computes: of a layer that is its bias alone."""
+    return f"the bias of '{operation.name}'" if operation.type in LAYERS else f"'{operation.name}'"
