@@ -1,4 +1,4 @@
-"""A RapidWright without devices, which runs scripts strictly: its classes are those of the recorded index (api.json)."""
+"""A RapidWright without devices that runs scripts strictly: its classes are those of the index (api.json)."""
 
 from tests.rapidwright_model.calls import API, RapidWrightError
 from tests.rapidwright_model.model import RapidWright

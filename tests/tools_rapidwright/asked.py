@@ -58,7 +58,7 @@ def forms() -> dict[str, dict[str, list[dict[str, Any]]]]:
     found: dict[str, dict[str, list[dict[str, Any]]]] = {}
     for name, methods in METHODS.items():
         # Not initialised: some of them look for device data then.
-        made = Class.forName(PREFIX + name, False, ClassLoader.getSystemClassLoader())
+        made = Class.forName(PREFIX + name, False, ClassLoader.getSystemClassLoader())  # noqa: FBT003
         told = [
             (str(one.getName()), bool(Modifier.isStatic(one.getModifiers())), one, str(one.getReturnType().getName()))
             for one in made.getMethods()
