@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from floorflow.assets import asset_folder
 from floorflow.emit.constraints import tcl_word
+from floorflow.emit.stitch.bench import BENCH, WORDS, bench_files
 from floorflow.emit.stitch.circuit import Card, Joint, Stitched, reset_of
 from floorflow.emit.stitch.moves import MOVES, moves_script
 from floorflow.emit.stitch.verilog import LIBRARY, stubs, top, wrapper
@@ -63,8 +64,8 @@ def stitch_files(plan: Plan, platform: Platform, header: str, plan_sha256: str) 
         return {}
     stitched, fpgas = Stitched(plan), {fpga.name: fpga for fpga in platform.fpgas}
     names = [f"floorflow_stitch_{kind}.v" for kind in LIBRARY]
-    files = {f"rtl/{name}": (asset_folder("rtl") / name).read_text(encoding="utf-8") for name in names}
-    files[SCRIPTS] = (asset_folder("tcl") / "floorflow_stitch.tcl").read_text(encoding="utf-8")
+    files = {f"rtl/{name}": _shipped("rtl", name) for name in names}
+    files[SCRIPTS] = _shipped("tcl", "floorflow_stitch.tcl")
     files[TABLE] = cells_json(plan_sha256, stitched)
     for name, modules in stitched.implementations.items():
         files[f"ooc/{name}/{name}.v"] = wrapper(header, name, modules[0].ports)
@@ -75,11 +76,17 @@ def stitch_files(plan: Plan, platform: Platform, header: str, plan_sha256: str) 
         files[f"{folder}/stubs.v"] = stubs(header, card.modules)
         files[f"{folder}/clock.xdc"] = clock_xdc(header, stitched, card)
         files[f"{folder}/assemble.tcl"] = assemble_script(header, card, part, stitched.first_of)
+        bench = bench_files(header, stitched, card)
+        files |= bench | {f"rtl/{name}": _shipped("rtl", name) for name in (BENCH, WORDS) if bench}
         moves = moves_script(header, stitched, card)
         if moves is not None:
             files[f"rapidwright/stitch_{name}.py"] = moves
-            files[f"rapidwright/{MOVES}"] = (asset_folder("tcl") / MOVES).read_text(encoding="utf-8")
+            files[f"rapidwright/{MOVES}"] = _shipped("tcl", MOVES)
     return files
+
+
+def _shipped(folder: str, name: str) -> str:
+    return (asset_folder(folder) / name).read_text(encoding="utf-8")
 
 
 def run_script(header: str, stitched: Stitched, name: str, fpgas: Mapping[str, Fpga]) -> str:

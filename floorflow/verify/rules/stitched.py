@@ -36,12 +36,15 @@ TABLE, SCHEMA = "cells.json", "floorflow-cells/1"
 KINDS = ("slice", "stage", "landing", "reset")
 PREFIX = "floorflow_stitch_"
 MOVES = "floorflow_rapidwright.py"
+BENCHES = ("rtl/floorflow_stitch_bench.sv", "rtl/floorflow_words.py")
 REACH_TILES_MHZ, MOST_OF_CYCLE, MOST_BESIDE = 60_000, 0.8, 12
 """Columns and rows in a cycle times MHz, the share of one that a way lasts at the most; and how far from its port's
 tiles a pin may lie."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,199}")
 _PAIR = re.compile(r"(\w+) \{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
 _PORT = re.compile(r"\{(\w+) \{([^{}]*)\} (\d+\.\d{3})\}")
+_BENCH_END = re.compile(r'#\(\.BITS\((\d+)\).*?\.FILE\("(\w+)\.hex"\)\)')
+_BENCH_WORDS = re.compile(r'floorflow_words\.py" "\$(\d+)" (\w+)\.hex (\d+) (\d+)$', re.M)
 _ROW = re.compile(r"^lappend (\w+) \{(\w+) \{?([\w ]*)\}?\}$", re.M)
 
 
@@ -56,6 +59,7 @@ def check_stitched(folder: Folder, plan: PlanRecord, phase: PhaseFacts, boards: 
     for path, kind, name in (
         *((f"rtl/{PREFIX}{kind}.v", "rtl", f"{PREFIX}{kind}.v") for kind in KINDS),
         ("vivado/floorflow_stitch.tcl", "tcl", "floorflow_stitch.tcl"),
+        *((path, path.partition("/")[0], path.rpartition("/")[2]) for path in BENCHES if files.exists(path)),
     ):
         text, shipped = files.text(path), shipped_file(kind, name)
         if text is not None and shipped is not None and text != shipped.read_text(encoding="utf-8"):
@@ -323,6 +327,7 @@ class _Judged:
             if script is not None:
                 self._check_script(fpga, script, slrs)
         self._check_moves(fpga, ways)
+        self._check_bench(fpga)
 
     def _first(self, module: str) -> str:
         """Return the cell whose checkpoint a module shares; nothing if no other shares its own."""
@@ -362,6 +367,24 @@ class _Judged:
         ]
         for fault in () if text is None else stitch_moves.faults(text, card["top"], moved, streams):
             self.phase.add(ASSEMBLY, where, fault)
+
+    def _check_bench(self, fpga: str) -> None:
+        """Judge the words and files of the bench, which there is where all edges are the network's."""
+        card, channels = self.table["cards"][fpga], {channel["name"]: channel for channel in self.phase.channels}
+        if len(self.table["cards"]) > 1 or not card["edges"]:
+            return
+        edges = sorted(card["edges"], key=lambda port: (port[0] != "s", int(port.rpartition("_")[2])))
+        bench, script = (self.files.text(f"{fpga}/sim/{name}") for name in ("testbench.sv", "run.sh"))
+        wanted = {port: str(padded(channels[card["edges"][port]]["width_bits"])) for port in edges}
+        if bench is not None and {port: bits for bits, port in re.findall(_BENCH_END, bench)} != wanted:
+            self.phase.add(TOP, self.files.path(f"{fpga}/sim/testbench.sv"), "its ends are not the card's")
+        words = [
+            (str(number + 2), port, str(channels[told]["width_bits"]), str(channels[told]["words_per_frame"]))
+            for number, port in enumerate(edges)
+            for told in [card["edges"][port]]
+        ]
+        if script is not None and sorted(re.findall(_BENCH_WORDS, script)) != sorted(words):
+            self.phase.add(ASSEMBLY, self.files.path(f"{fpga}/sim/run.sh"), f"its words are not those of {edges}")
 
     def _end(self, module: str, channel: str, side: str) -> tuple[str, str]:
         row = self.rows[module]
