@@ -31,9 +31,12 @@ module floorflow_stitch_source #(
       if (valid && ready) sent <= sent + 1;
       if (!valid || ready) begin
         valid <= 1'b0;
-        if ($urandom_range(3) != 0 && $fscanf(file, "%h", word) == 1) begin
-          data  <= word;
-          valid <= 1'b1;
+        // Two conditions in one would read a word whatever the first says, in some simulators.
+        if ($urandom_range(3) != 0) begin
+          if ($fscanf(file, "%h", word) == 1) begin
+            data  <= word;
+            valid <= 1'b1;
+          end
         end
       end
     end

@@ -57,7 +57,8 @@ _RUN = """\
 # {header}
 # Runs stimuli on the netlist of {card} (UG900), in the current folder:
 #   bash {card}/sim/run.sh FOLDER {arrays}
-# FOLDER is that of assemble.tcl; arrays are what enters and leaves the hardware, as rtl/floorflow_words.py says.
+# FOLDER is that of assemble.tcl; arrays are what enters and leaves the hardware, as rtl/floorflow_words.py says, for
+# which python3 needs numpy.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ $# -eq {count} ] || {{ echo "expected FOLDER {arrays}" >&2; exit 2; }}
