@@ -44,7 +44,7 @@ BUDGET_CPU_S = {
     "placement": 52,
     "search": 120,
     "segments": 28,
-    "stitch": 30,
+    "stitch": 40,
     "study": 36,
     "tools_finn": 125,
     "tools_hls4ml": 10,

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 import yaml
 
-from floorflow.assets import asset_folder
 from floorflow.hardware.reach import reach_tiles
 from floorflow.verify import check
 from tests.conftest import Planned
 from tests.plans import PLANS
+from tests.stitch.twins import twins
 from tests.stitch.vivado import DEVICES, Vivado
 from tests.tools import need_module, need_tcl
 from tests.vivado_model import VivadoError
@@ -308,11 +308,13 @@ def test_a_planted_mistake_is_refused_in_assembly(
         other.run(ASSEMBLY, vivado.made)
 
 
-def test_scripts_pass_tclint(cnv: Path) -> None:
+def test_every_script_passes_tclint(cnv: Path, planned: Planned, tmp_path: Path) -> None:
+    """Of one card, of several, and of modules that share checkpoints."""
     need_module("tclint", "tclint is not installed")
-    library = asset_folder("tcl") / "floorflow_stitch.tcl"
-    scripts = [library, *sorted(cnv.glob("ooc/*/run.tcl"))[:2], cnv / ASSEMBLY]
-    for command in (["tclint.cli.tclint", *scripts], ["tclint.cli.tclfmt", "--check", library]):
+    plans = (cnv, planned(PLANS["TFC stitched on three cards"]), twins(tmp_path))
+    scripts = [path for out in plans for path in sorted(out.rglob("*.tcl"))]
+    assert len(scripts) > 30
+    for command in (["tclint.cli.tclint", *scripts], ["tclint.cli.tclfmt", "--check", cnv / LIBRARY]):
         done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
 
