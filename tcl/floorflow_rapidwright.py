@@ -72,7 +72,10 @@ def _stitch(top: str, places: Sequence[Place], streams: Sequence[Stream], argume
         raise Stop(f"{folder} lacks {', '.join(missing)}; run assemble.tcl -glue and ooc/*/run.tcl -once first")
     out.unlink(missing_ok=True)
 
-    import rapidwright  # noqa: F401 - starts Java
+    try:
+        import rapidwright  # noqa: F401 - starts Java
+    except ImportError as error:
+        raise Stop(f"RapidWright is not there for this Python ({error}): pip install rapidwright") from error
     from com.xilinx.rapidwright.design import Design, DesignTools
 
     design = Design.readCheckpoint(str(glue))

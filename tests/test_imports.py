@@ -49,7 +49,7 @@ BUDGETS = {
     "lines of floorflow": 117_146,
     "files of floorflow": 659,
     "lines of verify": 19_588,
-    "lines of tests": 68_405,
+    "lines of tests": 68_408,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 22,
 }

@@ -491,6 +491,8 @@ class RapidWright:
         faked: dict[str, Any] = {name: ModuleType(name) for name in names}
         faces = {"Design": Face(Design, self), "DesignTools": Face(DesignTools), "Module": Face(Module)}
         faked[names[-1]].__dict__.update(faces)
+        if "not installed" in self.fault:
+            faked["rapidwright"] = None
         argv = [str(script), *map(str, arguments)]
         with patch.dict(sys.modules, faked), patch.object(sys, "argv", argv):
             sys.modules.pop("floorflow_rapidwright", None)

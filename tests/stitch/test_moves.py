@@ -114,6 +114,7 @@ def copied(vivado: Vivado, folder: Path) -> Path:
 FAULTS = {
     "a net without a route": ("unrouted", "1 nets have no route"),
     "an encrypted IP": ("encrypted", "has encrypted cells"),
+    "no RapidWright": ("not installed", "pip install rapidwright"),
 }
 
 
