@@ -1,12 +1,16 @@
 # Hand-written: implements modules alone, each in its pblock, and stitches them into the top of a
 # card. The scripts that call it hold data alone.
 #
-#   vivado -mode batch -source ooc/<implementation>/run.tcl -tclargs MODULES ?FOLDER?
-#   vivado -mode batch -source <fpga>/top/assemble.tcl -tclargs FOLDER ?PINS.xdc?
+#   vivado -mode batch -source ooc/<implementation>/run.tcl -tclargs MODULES ?FOLDER? ?-once?
+#   vivado -mode batch -source <fpga>/top/assemble.tcl -tclargs FOLDER ?PINS.xdc? ?-glue|-stitched?
 #
 # MODULES has a folder with the packaged IP of each implementation, as the back end's build made it.
 # FOLDER (floorflow_stitch) takes what is made: <module>.dcp, utilisation, timing; then the card's.
 # Without PINS.xdc the card is a module of the user's own top; with it the bitstream is written.
+#
+# With RapidWright (rapidwright/) a module that serves several places is implemented in the first of
+# them (-once), and the card is stitched in three steps: -glue writes the top alone, the script
+# rapidwright/stitch_<card>.py puts those modules into it, -stitched goes on from there.
 
 namespace eval floorflow {}
 
@@ -20,7 +24,11 @@ namespace eval floorflow {}
 # of a stream lie, and the nanoseconds of a cycle that pass outside.
 proc floorflow::implementation {args} {
     array set given $args
-    lassign [StitchArguments $given(-arguments) {MODULES ?FOLDER?} 1 2] modules folder
+    lassign [StitchFlag $given(-arguments) -once] once arguments
+    lassign [StitchArguments $arguments {MODULES ?FOLDER? ?-once?} 1 2] modules folder
+    if {$once ne ""} {
+        set given(-places) [list [StitchFirst $given(-places)]]
+    }
     set ip [file join $modules $given(-name)]
     if {![file isdirectory $ip]} {
         error "floorflow: there is no folder $ip with the IP of $given(-name); run the back end's\
@@ -68,38 +76,45 @@ proc floorflow::implementation {args} {
 #   -top NAME -part PART -sources FILES -rtl FOLDER -clock FILE -cells CELLS -slrs SLRS
 #   -arguments ARGV
 #
-# CELLS are lists {CELL MODULE} of what checkpoints are read into: FOLDER/MODULE.dcp. SLRS are lists
+# CELLS are lists {CELL MODULE ?FIRST?} of what checkpoints are read into: FOLDER/MODULE.dcp; FIRST
+# is the module whose checkpoint serves this one too, which RapidWright moves. SLRS are lists
 # {SLR CELLS} of the registers between modules.
 proc floorflow::assemble {args} {
     array set given $args
-    lassign [StitchArguments $given(-arguments) {FOLDER ?PINS.xdc?} 1 2] folder pins
-    StitchLibrary $given(-cells) $folder
+    lassign [StitchFlag $given(-arguments) -glue -stitched] mode arguments
+    lassign [StitchArguments $arguments {FOLDER ?PINS.xdc? ?-glue|-stitched?} 1 2] folder pins
     if {$pins ne "" && ![file isfile $pins]} {
         error "floorflow: there is no file $pins"
     }
     set out [file join [StitchFolder $folder] $given(-top)]
-    file delete -force $out
-    file mkdir $out
-    create_project -in_memory -part $given(-part)
-    read_verilog [concat $given(-sources) [StitchRtl $given(-rtl)]]
-    read_xdc $given(-clock)
-    if {$pins eq ""} {
-        synth_design -top $given(-top) -part $given(-part) -mode out_of_context \
-            -flatten_hierarchy none
-        set_property HD.CLK_SRC [StitchClockSource] [get_ports ap_clk]
+    set cells [lmap row $given(-cells) {
+        list [lindex $row 0] [lindex $row [expr {$mode eq "-stitched" ? "end" : 1}]]
+    }]
+    if {$mode ne "-glue"} {
+        StitchLibrary $cells $folder
+    }
+    if {$mode eq "-stitched"} {
+        StitchOpen [file join $out stitched.dcp] $given(-cells)
     } else {
-        read_xdc $pins
-        synth_design -top $given(-top) -part $given(-part) -flatten_hierarchy none
+        file delete -force $out
+        file mkdir $out
+        create_project -in_memory -part $given(-part)
+        StitchTop $given(-top) $given(-part) [concat $given(-sources) [StitchRtl $given(-rtl)]] \
+            $given(-clock) $pins [lmap row $cells {lindex $row 0}]
     }
-    set boxes [get_cells -quiet -hierarchical -filter {IS_BLACKBOX == 1}]
-    set wanted [lmap row $given(-cells) {lindex $row 0}]
-    if {[lsort $boxes] ne [lsort $wanted]} {
-        error "floorflow: $given(-top) has the black boxes {[lsort $boxes]}, the plan's modules are\
-            {[lsort $wanted]}; a file of another plan was read"
+    if {$mode eq "-glue"} {
+        set glue [file join $out glue.dcp]
+        write_checkpoint -force $glue
+        StitchMade $glue write_checkpoint
+        puts "floorflow: $given(-top) is ready for the modules that RapidWright moves"
+        return
     }
-    foreach row $given(-cells) {
+    foreach row $cells {
         lassign $row cell module
-        StitchRead $cell [file join $folder $module.dcp]
+        if {[get_property IS_BLACKBOX [get_cells $cell]]} {
+            StitchRead $cell [file join $folder $module.dcp]
+        }
+        lock_design -level routing [get_cells $cell]
         StitchPlaced $cell
         StitchKept $cell [file join $folder ${module}_timing.json]
     }
@@ -113,7 +128,7 @@ proc floorflow::assemble {args} {
     phys_opt_design
     StitchRouted $given(-top)
     StitchClocks $given(-top)
-    foreach row $given(-cells) {
+    foreach row $cells {
         StitchKept [lindex $row 0] [file join $folder [lindex $row 1]_timing.json]
     }
     set worst [StitchTimed $given(-top)]
@@ -132,6 +147,65 @@ proc floorflow::assemble {args} {
         StitchMade $bits write_bitstream
     }
     puts "floorflow: $given(-top) is stitched of [llength $given(-cells)] modules; WNS $worst ns"
+}
+
+# Return the one of some flags that -tclargs brought, or nothing, and the other arguments.
+proc floorflow::StitchFlag {arguments args} {
+    set flags [lsearch -all -inline $arguments -*]
+    if {[llength $flags] > 1 || ([llength $flags] == 1 && $flags ni $args)} {
+        error "floorflow: expected one of [join $args { or }] at the most, found $flags"
+    }
+    return [list [lindex $flags 0] [lsearch -all -inline -not $arguments -*]]
+}
+
+# Return the first place of a module that is moved to the others: at each port it has the time that
+# the place with the longest way outside leaves.
+proc floorflow::StitchFirst {places} {
+    set first [lindex $places 0]
+    set ports [list]
+    foreach port [dict get $first ports] {
+        lassign $port stream sites outside
+        foreach other $places {
+            set there [lsearch -inline -index 0 [dict get $other ports] $stream]
+            set outside [expr {max($outside, [lindex $there 2])}]
+        }
+        lappend ports [list $stream $sites $outside]
+    }
+    dict set first ports $ports
+    return $first
+}
+
+# Synthesise the top, in which CELLS are black boxes.
+proc floorflow::StitchTop {top part sources clock pins cells} {
+    read_verilog $sources
+    read_xdc $clock
+    if {$pins eq ""} {
+        synth_design -top $top -part $part -mode out_of_context -flatten_hierarchy none
+        set_property HD.CLK_SRC [StitchClockSource] [get_ports ap_clk]
+    } else {
+        read_xdc $pins
+        synth_design -top $top -part $part -flatten_hierarchy none
+    }
+    set boxes [get_cells -quiet -hierarchical -filter {IS_BLACKBOX == 1}]
+    if {[lsort $boxes] ne [lsort $cells]} {
+        error "floorflow: $top has the black boxes {[lsort $boxes]}, the plan's modules are\
+            {[lsort $cells]}; a file of another plan was read"
+    }
+}
+
+# Open what RapidWright wrote, or stop where a module that it moves is not in it.
+proc floorflow::StitchOpen {file cells} {
+    if {![file isfile $file]} {
+        error "floorflow: there is no $file; run -glue, then rapidwright/stitch_<card>.py"
+    }
+    open_checkpoint $file
+    foreach row $cells {
+        lassign $row cell module first
+        if {$first ne "" && [get_property IS_BLACKBOX [get_cells $cell]]} {
+            error "floorflow: cell '$cell' is empty in $file; run rapidwright/stitch_<card>.py of\
+                this plan"
+        }
+    }
 }
 
 # Return what -tclargs brought, as many as may be.
@@ -236,13 +310,12 @@ proc floorflow::StitchPins {stream {direction ""}} {
     return $found
 }
 
-# Put a checkpoint into a black box, and keep every wire and place of it.
+# Put a checkpoint into a black box.
 proc floorflow::StitchRead {cell file} {
     read_checkpoint -cell $cell -strict $file
     if {[get_property IS_BLACKBOX [get_cells $cell]]} {
         error "floorflow: $file left cell '$cell' a black box"
     }
-    lock_design -level routing [get_cells $cell]
 }
 
 # Tell Vivado the die of each register between modules.

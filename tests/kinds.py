@@ -49,7 +49,7 @@ BUDGET_CPU_S = {
     "placement": 44,
     "search": 120,
     "segments": 20,
-    "stitch": 24,
+    "stitch": 40,
     "study": 30,
     "tools_finn": 76,
     "tools_hls4ml": 10,

@@ -14,6 +14,7 @@ import pytest
 FINN_PLUS_PINS = Path(__file__).parent / "tools_finn" / "requirements.txt"
 HLS4ML_PINS = Path(__file__).parent / "tools_hls4ml" / "requirements.txt"
 NEXTPNR_PINS = Path(__file__).parent / "tools_nextpnr" / "requirements.txt"
+RAPIDWRIGHT_PINS = Path(__file__).parent / "tools_rapidwright" / "requirements.txt"
 
 
 def need_module(name: str, reason: str) -> None:
@@ -54,6 +55,11 @@ def need_hls4ml() -> Path:
 def need_nextpnr() -> Path:
     """Return the Python of nextpnr's environment: FLOORFLOW_NEXTPNR, else the one that .ci/run keeps in the cache."""
     return _need_environment("nextpnr", "FLOORFLOW_NEXTPNR", "nextpnr", NEXTPNR_PINS)
+
+
+def need_rapidwright() -> Path:
+    """Return the Python beside RapidWright: FLOORFLOW_RAPIDWRIGHT, else the one that .ci/run keeps in the cache."""
+    return _need_environment("RapidWright", "FLOORFLOW_RAPIDWRIGHT", "rapidwright", RAPIDWRIGHT_PINS)
 
 
 def its_own_bytecode() -> dict[str, str]:

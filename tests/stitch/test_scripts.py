@@ -14,52 +14,24 @@ from typing import Any
 import pytest
 import yaml
 
-from floorflow.assets import asset_folder
-from floorflow.facts import Plan, read_plan
-from floorflow.facts.stitched import core_name
 from floorflow.hardware.reach import reach_tiles
 from floorflow.verify import check
 from tests.conftest import Planned
 from tests.plans import PLANS
+from tests.stitch.twins import twins
+from tests.stitch.vivado import DEVICES, Vivado
 from tests.tools import need_module, need_tcl
-from tests.vivado_model import VivadoError, VivadoModel
+from tests.vivado_model import VivadoError
 from tests.vivado_model.arguments import COMMANDS
 from tests.vivado_model.stitching import Stitching
 
 pytestmark = pytest.mark.tools
-DEVICES = Path(__file__).resolve().parents[2] / "platforms/devices"
 need_tcl()
 
 
 @pytest.fixture(scope="module")
 def cnv(planned: Planned) -> Path:
     return planned(PLANS["CNV stitched over several SLRs"])
-
-
-class Vivado:
-    """A folder with a plan, packaged IP and what was made."""
-
-    def __init__(self, out: Path, folder: Path) -> None:
-        self.out, self.made = out, folder / "made"
-        self.plan: Plan = read_plan(out / "plan.json")
-        self.modules = folder / "modules"
-        self.names = sorted(path.name for path in (out / "ooc").iterdir())
-        for name in self.names:
-            (self.modules / name).mkdir(parents=True, exist_ok=True)
-
-    def run(self, script: str, *arguments: str | Path, **fault: Any) -> Stitching:
-        """Run one script in a process of its own."""
-        (device,) = {fpga.device for fpga in self.plan.platform.fpgas}
-        model = VivadoModel(DEVICES / f"{device}.yaml", [])
-        found = model.add_modules({self.modules / name: core_name(name) for name in self.names}, **fault)
-        model.run_tcl(self.out / script, [*map(str, arguments)])
-        return found
-
-    def implement(self, name: str, **fault: Any) -> Stitching:
-        return self.run(f"ooc/{name}/run.tcl", self.modules, self.made, **fault)
-
-    def assemble(self, *pins: Path, **fault: Any) -> Stitching:
-        return self.run("fpga0/top/assemble.tcl", self.made, *pins, **fault)
 
 
 @pytest.fixture(scope="module")
@@ -336,11 +308,13 @@ def test_a_planted_mistake_is_refused_in_assembly(
         other.run(ASSEMBLY, vivado.made)
 
 
-def test_scripts_pass_tclint(cnv: Path) -> None:
+def test_every_script_passes_tclint(cnv: Path, planned: Planned, tmp_path: Path) -> None:
+    """Of one card, of several, and of modules that share checkpoints."""
     need_module("tclint", "tclint is not installed")
-    library = asset_folder("tcl") / "floorflow_stitch.tcl"
-    scripts = [library, *sorted(cnv.glob("ooc/*/run.tcl"))[:2], cnv / ASSEMBLY]
-    for command in (["tclint.cli.tclint", *scripts], ["tclint.cli.tclfmt", "--check", library]):
+    plans = (cnv, planned(PLANS["TFC stitched on three cards"]), twins(tmp_path))
+    scripts = [path for out in plans for path in sorted(out.rglob("*.tcl"))]
+    assert len(scripts) > 30
+    for command in (["tclint.cli.tclint", *scripts], ["tclint.cli.tclfmt", "--check", cnv / LIBRARY]):
         done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
 

@@ -24,7 +24,8 @@ STEPS = ("synth_design", "opt_design", "place_design", "phys_opt_design", "route
 CLOCK, DESIGN, PROJECT = "ap_clk", "model_design", "model_project"
 _MODULE = re.compile(r"(\(\* black_box[^)]*\*\)\s*)?\bmodule (\w+)\s*(?:#\(.*?\)\s*)?\((.*?)\);(.*?)\bendmodule", re.S)
 _PORT = re.compile(r"(input|output)\s+(?:wire|reg)?\s*(?:\[(\d+):0\])?\s*(\w+)")
-_INSTANCE = re.compile(r"^\s*(\w+)(?: #\(.*\))? (\w+) \($", re.M)
+_INSTANCE = re.compile(r"^\s*(\w+)(?: #\(.*\))? (\w+) \(\n([^;]*)\);$", re.M)
+_JOINED = re.compile(r"\.(\w+)\(([^()]*)\)")
 _TERM = re.compile(r'\s*(\w+)\s*(==|!=|=~)\s*"?([^"\s]*)"?\s*')
 Answer = str | tuple[str, ...]
 
@@ -35,6 +36,8 @@ class Module:
 
     ports: dict[str, tuple[str, int]]
     instances: dict[str, str]
+    joined: dict[str, dict[str, str]]
+    """The wires at the ports of each instance."""
     is_box: bool
 
 
@@ -62,6 +65,9 @@ class Open:
     """What was read into each cell."""
     slrs: dict[str, str] = field(default_factory=dict)
     pins: dict[str, str] = field(default_factory=dict)
+    box_ports: dict[str, dict[str, tuple[str, int]]] = field(default_factory=dict)
+    """The ports of each black box, and in ``joined`` the wires at them."""
+    joined: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def dump(self) -> dict[str, Any]:
         return {**self.__dict__, "boxes": sorted(self.boxes)}
@@ -184,10 +190,12 @@ class Stitching:
                 if name in self._verilog:
                     raise VivadoError(f"read_verilog: module '{name}' is there twice")
                 ports = {port: (way, int(most or 0) + 1) for way, most, port in _PORT.findall(head)}
-                instances = {cell: module for module, cell in _INSTANCE.findall(body)}
-                if len(instances) != len(_INSTANCE.findall(body)):
+                found = _INSTANCE.findall(body)
+                instances = {cell: module for module, cell, _ in found}
+                if len(instances) != len(found):
                     raise VivadoError(f"read_verilog: two instances in '{name}' have one name")
-                self._verilog[name] = Module(ports, instances, bool(box))
+                joined = {cell: dict(_JOINED.findall(text)) for _, cell, text in found}
+                self._verilog[name] = Module(ports, instances, joined, bool(box))
         return ""
 
     def _read_xdc(self, arguments: Arguments) -> str:
@@ -223,6 +231,8 @@ class Stitching:
         leaves = primitives({cell: name for cell, name in cells.items() if cell not in boxes})
         leaves |= dict.fromkeys(self.fault.get("buffers", ()), "")
         self.design = Open(part, top, mode == "default", dict(module.ports), cells, leaves, boxes)
+        self.design.box_ports = {cell: self._verilog[cells[cell]].ports for cell in boxes}
+        self.design.joined = {cell: module.joined[cell] for cell in boxes}
         if mode == "default":
             self.design.leaves["ap_clk_IBUF_BUFG_inst"] = ""
         for path in self._constraints:
@@ -565,7 +575,7 @@ class Stitching:
         return ""
 
     def _check_read(self, design: Open, cell: str, held: Mapping[str, Any], file: str) -> None:
-        box = self._verilog[design.cells[cell]].ports
+        box = {name: tuple(port) for name, port in design.box_ports[cell].items()}
         clock_source = held["clock_source"] if design.in_context else design.clock_source
         for wrong, told in (
             (held["step"] != "route_design" or not held["locked"], "is not routed and locked"),

@@ -97,6 +97,12 @@ class Stitched:
         return by_implementation(self.of_module.values())
 
     @cached_property
+    def first_of(self) -> dict[str, str]:
+        """By the cell of each module that is not the only one of its implementation: the cell of the first of these."""
+        shared = (modules for modules in self.implementations.values() if len(modules) > 1)
+        return {module.cell: modules[0].cell for modules in shared for module in modules}
+
+    @cached_property
     def cards(self) -> dict[str, Card]:
         """The cards that hold a module or that a stream passes, by their names."""
         found = {fpga.name: self._card(fpga.name) for fpga in self.plan.platform.fpgas}

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 
 from floorflow.assets import asset_folder
 from floorflow.emit.constraints import tcl_word
+from floorflow.emit.stitch.bench import BENCH, WORDS, bench_files
 from floorflow.emit.stitch.circuit import Card, Joint, Stitched, reset_of
+from floorflow.emit.stitch.moves import MOVES, moves_script
 from floorflow.emit.stitch.verilog import LIBRARY, stubs, top, wrapper
 from floorflow.facts import Plan
 from floorflow.facts.floorplan import PblockEntry, PlacedPortEntry
@@ -25,7 +27,7 @@ _RUN = """\
 # tclint-disable line-length
 # {header}
 # Implements {name}, for {told}:
-#   vivado -mode batch -source run.tcl -tclargs MODULES ?FOLDER?
+#   vivado -mode batch -source run.tcl -tclargs MODULES ?FOLDER? ?-once?
 set here [file dirname [file normalize [info script]]]
 source [file join $here .. .. vivado floorflow_stitch.tcl]
 
@@ -40,7 +42,7 @@ _ASSEMBLE = """\
 # tclint-disable line-length
 # {header}
 # Stitches the modules of {card}:
-#   vivado -mode batch -source assemble.tcl -tclargs FOLDER ?PINS.xdc?
+#   vivado -mode batch -source assemble.tcl -tclargs FOLDER ?PINS.xdc? ?-glue|-stitched?
 set here [file dirname [file normalize [info script]]]
 source [file join $here .. .. vivado floorflow_stitch.tcl]
 
@@ -62,8 +64,8 @@ def stitch_files(plan: Plan, platform: Platform, header: str, plan_sha256: str) 
         return {}
     stitched, fpgas = Stitched(plan), {fpga.name: fpga for fpga in platform.fpgas}
     names = [f"floorflow_stitch_{kind}.v" for kind in LIBRARY]
-    files = {f"rtl/{name}": (asset_folder("rtl") / name).read_text(encoding="utf-8") for name in names}
-    files[SCRIPTS] = (asset_folder("tcl") / "floorflow_stitch.tcl").read_text(encoding="utf-8")
+    files = {f"rtl/{name}": _shipped("rtl", name) for name in names}
+    files[SCRIPTS] = _shipped("tcl", "floorflow_stitch.tcl")
     files[TABLE] = cells_json(plan_sha256, stitched)
     for name, modules in stitched.implementations.items():
         files[f"ooc/{name}/{name}.v"] = wrapper(header, name, modules[0].ports)
@@ -73,8 +75,18 @@ def stitch_files(plan: Plan, platform: Platform, header: str, plan_sha256: str) 
         files[f"{folder}/top.v"] = top(header, card)
         files[f"{folder}/stubs.v"] = stubs(header, card.modules)
         files[f"{folder}/clock.xdc"] = clock_xdc(header, stitched, card)
-        files[f"{folder}/assemble.tcl"] = assemble_script(header, card, part)
+        files[f"{folder}/assemble.tcl"] = assemble_script(header, card, part, stitched.first_of)
+        bench = bench_files(header, stitched, card)
+        files |= bench | {f"rtl/{name}": _shipped("rtl", name) for name in (BENCH, WORDS) if bench}
+        moves = moves_script(header, stitched, card)
+        if moves is not None:
+            files[f"rapidwright/stitch_{name}.py"] = moves
+            files[f"rapidwright/{MOVES}"] = _shipped("tcl", MOVES)
     return files
+
+
+def _shipped(folder: str, name: str) -> str:
+    return (asset_folder(folder) / name).read_text(encoding="utf-8")
 
 
 def run_script(header: str, stitched: Stitched, name: str, fpgas: Mapping[str, Fpga]) -> str:
@@ -93,7 +105,7 @@ def run_script(header: str, stitched: Stitched, name: str, fpgas: Mapping[str, F
     )
 
 
-def assemble_script(header: str, card: Card, part: str) -> str:
+def assemble_script(header: str, card: Card, part: str, first_of: Mapping[str, str]) -> str:
     """Return the script that stitches a card."""
     slrs: dict[str, list[str]] = {}
     for slr in card.resets:
@@ -104,7 +116,10 @@ def assemble_script(header: str, card: Card, part: str) -> str:
     return _ASSEMBLE.format(
         header=header,
         card=card.name,
-        cells="\n".join(f"lappend cells {{{module.cell} {module.cell}}}" for module in card.modules),
+        cells="\n".join(
+            f"lappend cells {{{' '.join(filter(None, (cell, cell, first_of.get(cell))))}}}"
+            for cell in (module.cell for module in card.modules)
+        ),
         slrs="\n".join(f"lappend slrs {{{slr} {{{' '.join(cells)}}}}}" for slr, cells in slrs.items()),
         top=tcl_word(card.top),
         part=tcl_word(part),

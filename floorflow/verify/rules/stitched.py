@@ -21,6 +21,7 @@ from floorflow.verify.hardware.interconnect import Interconnect
 from floorflow.verify.hardware.ranges import parse_range, sites_of
 from floorflow.verify.phase_records import ChannelRecord, PblockRecord
 from floorflow.verify.plan_records import PlanRecord
+from floorflow.verify.rules import stitch_moves
 from floorflow.verify.rules.emitted import phase_prefix
 from floorflow.verify.schema import file_record, holds
 from floorflow.verify.verilog import Instance, VerilogModule, read_verilog
@@ -34,12 +35,16 @@ NAMES, MODULE, TOP, ASSEMBLY = (
 TABLE, SCHEMA = "cells.json", "floorflow-cells/1"
 KINDS = ("slice", "stage", "landing", "reset")
 PREFIX = "floorflow_stitch_"
+MOVES = "floorflow_rapidwright.py"
+BENCHES = ("rtl/floorflow_stitch_bench.sv", "rtl/floorflow_words.py")
 REACH_TILES_MHZ, MOST_OF_CYCLE, MOST_BESIDE = 60_000, 0.8, 12
 """Columns and rows in a cycle times MHz, the share of one that a way lasts at the most; and how far from its port's
 tiles a pin may lie."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,199}")
 _PAIR = re.compile(r"(\w+) \{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
 _PORT = re.compile(r"\{(\w+) \{([^{}]*)\} (\d+\.\d{3})\}")
+_BENCH_END = re.compile(r'#\(\.BITS\((\d+)\).*?\.FILE\("(\w+)\.hex"\)\)')
+_BENCH_WORDS = re.compile(r'floorflow_words\.py" "\$(\d+)" (\w+)\.hex (\d+) (\d+)$', re.M)
 _ROW = re.compile(r"^lappend (\w+) \{(\w+) \{?([\w ]*)\}?\}$", re.M)
 
 
@@ -54,6 +59,7 @@ def check_stitched(folder: Folder, plan: PlanRecord, phase: PhaseFacts, boards: 
     for path, kind, name in (
         *((f"rtl/{PREFIX}{kind}.v", "rtl", f"{PREFIX}{kind}.v") for kind in KINDS),
         ("vivado/floorflow_stitch.tcl", "tcl", "floorflow_stitch.tcl"),
+        *((path, path.partition("/")[0], path.rpartition("/")[2]) for path in BENCHES if files.exists(path)),
     ):
         text, shipped = files.text(path), shipped_file(kind, name)
         if text is not None and shipped is not None and text != shipped.read_text(encoding="utf-8"):
@@ -125,6 +131,11 @@ class _Judged:
         if any(len(own) > 1 for own in made.values()) or len(made) != len(planned):
             phase.add(NAMES, where, "modules are made of other implementations than the plan's")
 
+    def _members(self, implementation: str) -> list[str]:
+        """Return the modules of an implementation, the plan's first of them first."""
+        found = [name for name, row in self.rows.items() if row["implementation"] == implementation]
+        return sorted(found, key=[*self.phase.modules].index)
+
     def _board(self, module: str) -> tuple[str, Board]:
         slot = self.phase.slot_of_module(module)
         if slot is None:
@@ -140,7 +151,7 @@ class _Judged:
 
     def _check_implementation(self, name: str) -> None:
         phase = self.phase
-        members = [module for module, row in self.rows.items() if row["implementation"] == name]
+        members = self._members(name)
         text = self.files.text(f"ooc/{name}/run.tcl")
         source = self.files.text(f"ooc/{name}/{name}.v")
         where = self.files.path(f"ooc/{name}/run.tcl")
@@ -315,6 +326,69 @@ class _Judged:
             slrs = _Traced(self, fpga, found[0], where).check(ways)
             if script is not None:
                 self._check_script(fpga, script, slrs)
+        self._check_moves(fpga, ways)
+        self._check_bench(fpga)
+
+    def _first(self, module: str) -> str:
+        """Return the cell whose checkpoint a module shares; nothing if no other shares its own."""
+        members = self._members(self.rows[module]["implementation"])
+        return str(self.rows[members[0]]["cell"]) if len(members) > 1 else ""
+
+    def _check_moves(self, fpga: str, ways: list[_Way]) -> None:
+        """Judge the scripts that move checkpoints, which a card without such has none of."""
+        card, path = self.table["cards"][fpga], f"rapidwright/stitch_{fpga}.py"
+        own = [name for name in self.phase.modules if name in card["modules"] and self._first(name)]
+        where = self.files.path(path)
+        if not own:
+            if self.files.exists(path):
+                self.phase.add(ASSEMBLY, where, "no module of this card shares a checkpoint")
+            return
+        text, library = self.files.text(path), self.files.text(f"rapidwright/{MOVES}")
+        shipped = shipped_file("tcl", MOVES)
+        if library is not None and shipped is not None and library != shipped.read_text(encoding="utf-8"):
+            self.phase.add("shipped-file-differs", f"rapidwright/{MOVES}", "floorflow ships another file of this name")
+        name_of = {row["cell"]: name for name, row in self.rows.items()}
+        channels = {channel["name"]: padded(channel["width_bits"]) for channel in self.phase.channels}
+        moved = [
+            stitch_moves.Moved(
+                self.rows[name]["cell"],
+                self.rows[name]["implementation"],
+                self._first(name),
+                self._pblock(name_of[self._first(name)])["ranges"],
+                self._pblock(name)["ranges"],
+                {port: channels[told] for port, told in self.rows[name]["ports"].items()},
+            )
+            for name in own
+        ]
+        streams = [
+            (self._end(way.source, way.channel["name"], "m"), self._end(way.target, way.channel["name"], "s"))
+            for way in ways
+            if {way.source, way.target} <= {*own} and not way.stages and not way.slices
+        ]
+        for fault in () if text is None else stitch_moves.faults(text, card["top"], moved, streams):
+            self.phase.add(ASSEMBLY, where, fault)
+
+    def _check_bench(self, fpga: str) -> None:
+        """Judge the words and files of the bench, which there is where all edges are the network's."""
+        card, channels = self.table["cards"][fpga], {channel["name"]: channel for channel in self.phase.channels}
+        if len(self.table["cards"]) > 1 or not card["edges"]:
+            return
+        edges = sorted(card["edges"], key=lambda port: (port[0] != "s", int(port.rpartition("_")[2])))
+        bench, script = (self.files.text(f"{fpga}/sim/{name}") for name in ("testbench.sv", "run.sh"))
+        wanted = {port: str(padded(channels[card["edges"][port]]["width_bits"])) for port in edges}
+        if bench is not None and {port: bits for bits, port in re.findall(_BENCH_END, bench)} != wanted:
+            self.phase.add(TOP, self.files.path(f"{fpga}/sim/testbench.sv"), "its ends are not the card's")
+        words = [
+            (str(number + 2), port, str(channels[told]["width_bits"]), str(channels[told]["words_per_frame"]))
+            for number, port in enumerate(edges)
+            for told in [card["edges"][port]]
+        ]
+        if script is not None and sorted(re.findall(_BENCH_WORDS, script)) != sorted(words):
+            self.phase.add(ASSEMBLY, self.files.path(f"{fpga}/sim/run.sh"), f"its words are not those of {edges}")
+
+    def _end(self, module: str, channel: str, side: str) -> tuple[str, str]:
+        row = self.rows[module]
+        return row["cell"], next(p for p, told in row["ports"].items() if told == channel and p[0] == side)
 
     def _check_script(self, fpga: str, text: str, slrs: Mapping[str, int]) -> None:
         where, card = self.files.path(f"{fpga}/top/assemble.tcl"), self.table["cards"][fpga]
@@ -328,7 +402,7 @@ class _Judged:
                 cells[name] = rest
             elif kind == "slrs":
                 stated |= dict.fromkeys(rest.split(), int(name.removeprefix("SLR")))
-        wanted = {row["cell"]: row["cell"] for row in card["modules"].values()}
+        wanted = {row["cell"]: f"{row['cell']} {self._first(name)}".strip() for name, row in card["modules"].items()}
         self.phase.expect(ASSEMBLY, where, "cells", cells, wanted)
         self.phase.expect(ASSEMBLY, where, "registers by SLR", stated, dict(slrs))
 
