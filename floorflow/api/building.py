@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from floorflow.api.events import Callback, told_to
 from floorflow.api.folders import require_folder
-from floorflow.errors import InputError, ToolError, some
+from floorflow.errors import ToolError
 from floorflow.facts.run_times import CARD_MB, RUN_MB, assembly_s, luts_by_card, minutes, session_s, wall_s
 from floorflow.importing import whole_imports
 from floorflow.reading import read_bytes, read_json
@@ -115,7 +115,7 @@ class Built:
         if self.failed:
             told = "\n".join(f"  {name}: {why}" for name, why in self.failed.items())
             hint = f"logs are in {self.of.folder / 'work'}; run the same command again: what is made stays"
-            raise ToolError(f"not made: {some(self.failed)}\n{told}", hint=hint)
+            raise ToolError(f"{len(self.failed)} not made:\n{told}", hint=hint)
 
 
 def build(
@@ -221,7 +221,7 @@ def _state(made: Build) -> str:
     steps = [last_step(made.folder / WORK / name) for name, _ in names if name not in ended]
     now = [step for step in steps if step]
     wrong = len([*(made.folder / FAILED).glob("*.json")])
-    told = [f"{done} of {len(lacked)} modules made", *([f"{wrong} jobs failed"] if wrong else []), *now[:3]]
+    told = [f"{done} of {len(lacked)} modules made", *([f"{wrong} failed"] if wrong else []), *now[:3]]
     return "; ".join(told)
 
 

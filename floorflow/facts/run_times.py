@@ -31,7 +31,8 @@ CARD_MB = 32_000
 """Memory of a card's assembly: all that the paper's machine had, which stitched xcku5p; nobody has told how much of it."""
 SMALL_LUT = 1_000
 """Below so many LUTs a module's run lasts hardly longer than it takes to start: it shares one."""
-MOST_SHARING = 6
+MOST_SHARING, SHARED_S = 6, 900.0
+"""Modules that share a run, and how long it may last, if no module takes longer alone."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +66,11 @@ def session_s(runs: Sequence[Run]) -> float:
 
 
 def sessions(runs: Iterable[Run]) -> list[list[Run]]:
-    """Share sessions out: small modules by several, but none that lasts longer than the longest with one alone."""
+    """Share sessions out: small modules by several, which starts Vivado and asks for a licence less often."""
     alone, small = list[list[Run]](), list[Run]()
     for run in runs:
         small.append(run) if run.lut < SMALL_LUT else alone.append([run])
-    longest = max((session_s(held) for held in alone), default=0.0)
+    longest = max([SHARED_S, *map(session_s, alone)])
     shared = list[list[Run]]()
     for run in small:
         if shared and len(shared[-1]) < MOST_SHARING and session_s([*shared[-1], run]) <= longest:

@@ -28,8 +28,8 @@ from floorflow.jobs.library import Library, Wanted, wanted_in
 from floorflow.reading import files_below, read_bytes
 
 FOLDER, CONFIG, SNAKEFILE = "jobs", "config.yaml", "Snakefile"
-RUNS, CARDS, WORK, FAILED = "runs", "cards", "work", "failed"
-"""Folders of `FOLDER`: what tells of finished runs and of finished cards, where Vivado works, what went wrong."""
+RUNS, CARDS, WORK, FAILED, LOG = "runs", "cards", "work", "failed", "vivado.log"
+"""Folders of `FOLDER`: what tells of finished runs and of finished cards, where Vivado works and what it says, what went wrong."""
 TIMES_PREDICTED, LEAST_MINUTES = 4, 30
 """Of a job's time limit on a cluster, which a predicted time is no promise for."""
 _SNAKEFILE = """\
@@ -195,8 +195,9 @@ class Build:
         (self.folder / SNAKEFILE).write_text(_SNAKEFILE, encoding="utf-8")
         text = yaml.safe_dump(self.config(), sort_keys=False, width=120)
         (self.folder / CONFIG).write_text(text, encoding="utf-8")
-        for name in self.runs:
+        for name in [*self.runs, *self.cards_to_stitch]:
             (self.folder / RUNS / f"{name}.json").unlink(missing_ok=True)
+            (self.folder / WORK / name / LOG).unlink(missing_ok=True)
         shutil.rmtree(self.folder / FAILED)
         (self.folder / FAILED).mkdir()
 

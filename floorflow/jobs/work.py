@@ -17,10 +17,9 @@ from typing import Any
 
 from floorflow.errors import FloorflowError, ToolError
 from floorflow.jobs.library import Wanted
-from floorflow.jobs.stitched import CARDS, FAILED, RUNS, WORK, Build, read_config, top_of
+from floorflow.jobs.stitched import CARDS, FAILED, LOG, RUNS, WORK, Build, read_config, top_of
 from floorflow.output import write_file
 
-LOG = "vivado.log"
 SCRIPT = "session.tcl"
 _SESSION = """\
 # Written by `floorflow build`: implements these modules one after another.

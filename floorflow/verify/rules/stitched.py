@@ -161,11 +161,12 @@ class _Judged:
         if part not in flat:
             phase.add(MODULE, where, f"is not for this module, part or clock, expected {part}")
         blocks = [dict(_PAIR.findall(line)) for line in flat.splitlines() if line.startswith("lappend places ")]
-        phase.expect(
-            MODULE, where, "places", [one.get("name") for one in blocks], [self.rows[m]["cell"] for m in members]
-        )
-        for module, block in zip(members, blocks, strict=False):
-            self._check_place(module, block, where)
+        names = [one.get("name", "") for one in blocks]
+        phase.expect(MODULE, where, "places", sorted(names), sorted(self.rows[m]["cell"] for m in members))
+        for name, block in zip(names, blocks, strict=True):
+            for module in members:
+                if self.rows[module]["cell"] == name:
+                    self._check_place(module, block, where)
 
     def _pblock(self, module: str) -> PblockRecord:
         return self.phase.raw["floorplan"][self._board(module)[0]]["pblocks"][module]
