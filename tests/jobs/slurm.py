@@ -49,7 +49,7 @@ PROFILE = """\
 executor: slurm
 slurm-no-account: true
 slurm-status-command: squeue
-slurm-init-seconds-before-status-checks: 5
+slurm-init-seconds-before-status-checks: 2
 seconds-between-status-checks: 1
 latency-wait: 10
 default-resources:
