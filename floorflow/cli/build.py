@@ -37,7 +37,7 @@ def build(
     as_json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> None:
-    """Implement the modules of a stitched plan by Vivado, many at once, and stitch its cards; goes on after a kill."""
+    """Have Vivado implement a stitched plan's modules, many at once, and stitch its cards; resumes if killed."""
     with errors_to_exit_codes(debug=debug):
         with progress_shown(quiet=as_json, pipe_s=_PIPE_S) as tell:
             built = api.build(

@@ -31,7 +31,7 @@ COMMANDS = {
     "plan": "Plan a network, or several, on a platform: folding, partition, pblocks, files and pictures.",
     "inspect": "Show what was read and assumed, the engines it becomes, and what their foldings range over.",
     "check": "Check a plan and its files, or anybody's floorplan, independently; exit 1 if anything is wrong.",
-    "build": "Implement the modules of a stitched plan by Vivado, many at once, and stitch its cards; goes on after a kill.",
+    "build": "Have Vivado implement a stitched plan's modules, many at once, and stitch its cards; resumes if killed.",
     "bind": "Bind a plan's constraints to the cells of a build of it; exit 2 if it cannot be told which is which.",
     "cost": "Tell cycles, resources and stream widths of single engines, one a line; exit 2 if a line is bad.",
     "compare": "Fold by several methods, side by side: rate, resources, gap to the proven bound, time.",

@@ -28,7 +28,7 @@ ROUTE_S, ROUTE_PER_LUT_S = 46.0, (137 - 46) / 27_000
 RUN_MB = 4_600
 """Memory of a module's run."""
 CARD_MB = 32_000
-"""Memory of a card's assembly: all that the paper's machine had, which stitched xcku5p; nobody has told how much of it."""
+"""Memory of a card's assembly: all that the paper's machine had, which stitched xcku5p; how much of it is not told."""
 SMALL_LUT = 1_000
 """Below so many LUTs a module's run lasts hardly longer than it takes to start: it shares one."""
 MOST_SHARING, SHARED_S = 6, 900.0

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import shutil
 import time
@@ -22,7 +21,8 @@ from typing import Any
 from floorflow.backends.vivado.reports import read_vivado
 from floorflow.errors import InputError, ToolError
 from floorflow.facts.stitched import StitchedModule, core_name
-from floorflow.reading import read_bytes, read_json, read_text
+from floorflow.output.listed import sha256
+from floorflow.reading import read_json, read_text
 from floorflow.resources import RESOURCE_NAMES
 
 ENTRY = "entry.json"
@@ -155,7 +155,7 @@ class Library:
         home = (self.folder / name).resolve()
         content = dict(read_json(home / ENTRY, "plan", "build again"))
         for file, digest in content["sha256"].items():
-            if not (home / file).is_file() or _sha256(home / file) != digest:
+            if not (home / file).is_file() or sha256(home / file) != digest:
                 raise InputError(f"{home / file}: is damaged", hint=f"delete {home}, and build again")
             with suppress(FileNotFoundError):
                 (folder / file).unlink()
@@ -172,10 +172,10 @@ class Library:
 
 def entry(wanted: Wanted, made: Path) -> dict[str, Any]:
     """Return what the store tells of a module: what it was made of, and its area, clock and ports as measured."""
-    missing = [name for name in wanted.files if not (made / name).is_file() or not os.path.getsize(made / name)]
+    missing = [name for name in wanted.files if not (made / name).is_file() or not (made / name).stat().st_size]
     if missing:
         raise ToolError(f"Vivado left no {', '.join(missing)}")
-    dcp, area, _, timing = wanted.files
+    _, area, _, timing = wanted.files
     told = read_json(made / timing, "report", "build again")
     report = read_vivado(read_text(made / area, "report", "build again"), area)
     if report is None or not report.rows or report.rows[0].resources is None:
@@ -195,15 +195,5 @@ def entry(wanted: Wanted, made: Path) -> dict[str, Any]:
         "wns_ns": told["wns_ns"],
         "reached_mhz": round(1000 / (period - told["wns_ns"]), 3),
         "ports": {port.name: port.bits for port in wanted.module.ports},
-        "sha256": {name: _sha256(made / name) for name in wanted.files},
+        "sha256": {name: sha256(made / name) for name in wanted.files},
     }
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def read(path: Path) -> dict[str, Any]:
-    """Return what a file of ours holds."""
-    return dict(json.loads(read_bytes(path, "plan", "build again")))

@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -29,7 +29,7 @@ from floorflow.reading import files_below, read_bytes
 
 FOLDER, CONFIG, SNAKEFILE = "jobs", "config.yaml", "Snakefile"
 RUNS, CARDS, WORK, FAILED, LOG = "runs", "cards", "work", "failed", "vivado.log"
-"""Folders of `FOLDER`: what tells of finished runs and of finished cards, where Vivado works and what it says, what went wrong."""
+"""In `FOLDER`: what tells of finished runs and cards, where Vivado works, what went wrong; and what Vivado says."""
 TIMES_PREDICTED, LEAST_MINUTES = 4, 30
 """Of a job's time limit on a cluster, which a predicted time is no promise for."""
 _SNAKEFILE = """\

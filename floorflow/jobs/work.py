@@ -167,11 +167,11 @@ def sentence(log: str, code: int, named: str = "") -> str:
     if licence is not None:
         return f"no licence: {licence[1]}"
     if named and _EARLIER not in named:
-        return re.sub("^(?:ERROR|floorflow): ", "", named)
+        return named.removeprefix("ERROR: ").removeprefix("floorflow: ")
     if code in _KILLED and not named:
         return "killed (signal 9), as the system does when memory runs out; fewer at once (-j) leave more for each"
     before = log[: log.index(named)] if named else log
-    said = [each for each in _ERROR.findall(before) if _EARLIER not in each]
+    said = [str(each) for each in _ERROR.findall(before) if _EARLIER not in each]
     if said:
         return said[-1]
     return f"Vivado ended with exit code {code} and without a message of an error" if code else "Vivado left nothing"
@@ -186,7 +186,7 @@ def last_step(folder: Path) -> str:
     """Return what a run that is under way does now, by its log; nothing before its first step."""
     try:
         with (folder / LOG).open("rb") as log:
-            log.seek(max(0, os.path.getsize(folder / LOG) - _TAIL))
+            log.seek(max(0, (folder / LOG).stat().st_size - _TAIL))
             told = _STEP.findall(log.read())
     except OSError:
         return ""

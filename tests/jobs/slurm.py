@@ -1,4 +1,4 @@
-"""A Slurm of one node, with daemons of this machine's own, in a folder; it needs root and Debian's slurmctld and slurmd."""
+"""A Slurm of one node, with daemons of its own, in a folder; it needs root and Debian's slurmctld and slurmd."""
 
 from __future__ import annotations
 
@@ -93,9 +93,7 @@ def slurm(folder: Path) -> Iterator[None]:
             held.callback(ended, process)
             time.sleep(0.5)
         for _ in range(100):
-            told = subprocess.run(
-                [programs["sinfo"], "-h", "-o", "%T"], capture_output=True, text=True, check=False
-            )
+            told = subprocess.run([programs["sinfo"], "-h", "-o", "%T"], capture_output=True, text=True, check=False)
             if told.stdout.strip() == "idle":
                 break
             time.sleep(0.2)

@@ -142,9 +142,30 @@ class Vivado:
 
 
 FAULTS = ("licence", "killed", "slack")
-QUIET = """set_param set_property update_ip_catalog create_ip generate_target synth_ip synth_design close_project close_design
-create_clock add_cells_to_pblock set_input_delay set_output_delay opt_design phys_opt_design route_design
-lock_design read_xdc current_project get_ips get_pblocks get_slrs""".split()
+QUIET = (
+    "set_param",
+    "set_property",
+    "update_ip_catalog",
+    "create_ip",
+    "generate_target",
+    "synth_ip",
+    "synth_design",
+    "close_project",
+    "close_design",
+    "create_clock",
+    "add_cells_to_pblock",
+    "set_input_delay",
+    "set_output_delay",
+    "opt_design",
+    "phys_opt_design",
+    "route_design",
+    "lock_design",
+    "read_xdc",
+    "current_project",
+    "get_ips",
+    "get_pblocks",
+    "get_slrs",
+)
 
 
 def main(words: list[str]) -> int:

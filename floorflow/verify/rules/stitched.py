@@ -163,9 +163,9 @@ class _Judged:
         blocks = [dict(_PAIR.findall(line)) for line in flat.splitlines() if line.startswith("lappend places ")]
         names = [one.get("name", "") for one in blocks]
         phase.expect(MODULE, where, "places", sorted(names), sorted(self.rows[m]["cell"] for m in members))
-        for name, block in zip(names, blocks, strict=True):
+        for cell, block in zip(names, blocks, strict=True):
             for module in members:
-                if self.rows[module]["cell"] == name:
+                if self.rows[module]["cell"] == cell:
                     self._check_place(module, block, where)
 
     def _pblock(self, module: str) -> PblockRecord:
