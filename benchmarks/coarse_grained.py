@@ -1,6 +1,7 @@
 """The coarse-grained floorplanning paper beside floorflow: its figures' captions, Tables II to IV, and its reuse.
 
-    python -m benchmarks.coarse_grained [--parts figure4,granularity,tables,jobs,hours,reuse] [--plans FOLDER] [--timeout 600]
+    python -m benchmarks.coarse_grained [--parts figure4,granularity,tables,jobs,hours,reuse] [--plans FOLDER]
+        [--timeout 600]
 
 Prints Markdown. Plans are commands of their own, `floorflow plan MODEL -p xcku5p --fpgas N --preset max --granularity G
 --effort fast`, judged by `check`, and kept in FOLDER: what is there is not planned again. The models are made by

@@ -85,9 +85,10 @@ proc floorflow::session {arguments runs} {
         if {[catch {uplevel #0 [list source $script]} message]} {
             puts "floorflow failed: [join $names {, }]: [lindex [split $message \n] 0]"
             lappend failed {*}$names
-            catch {close_design}
-            catch {close_project}
         }
+        # What a run leaves open, a checkpoint's project too, would be the next one's.
+        catch {close_design}
+        catch {close_project}
     }
     if {[llength $failed] > 0} {
         error "floorflow: [llength $failed] modules were not made: [join $failed {, }]"
