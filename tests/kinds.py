@@ -38,6 +38,7 @@ BUDGET_CPU_S = {
     "api": 50,
     "backends": 85,
     "cli": 65,
+    "jobs": 45,
     "link_kernels": 95,
     "papers": 28,
     "partition": 26,

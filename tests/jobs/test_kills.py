@@ -16,6 +16,7 @@ import onnx
 import pytest
 
 from floorflow.request import Request
+from floorflow.verify import check
 from tests.conftest import Planned, make_plan, placing
 from tests.jobs.projects import Project, contents
 from tests.plans import FAST, PLANS, ROOT
@@ -91,6 +92,7 @@ def equal(first: Path, second: Path) -> None:
 def test_a_library_of_thirty_killed_three_times_equals_the_uninterrupted_one(many: Path, tmp_path: Path) -> None:
     calm, wild = Project(many, tmp_path / "calm"), Project(many, tmp_path / "wild")
     assert len(calm.cells()) >= 30
+    assert check(many) == []
     assert started(calm).wait() == 0
     wild.goes(fail=0.15, seconds=0.1)
     there = list(kills(wild, 3, random.Random(44)))

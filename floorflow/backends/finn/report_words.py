@@ -64,8 +64,7 @@ def next_step(plan: Plan, phase: int, folder: Path) -> str:
     tool = "FINN+" if plus else "FINN"
     run = _run(plan, phase, folder)
     if plan.options.backend_options.stitches:
-        tops = ", ".join(str(folder / fpga.name / "top/assemble.tcl") for fpga in plan.platform.fpgas)
-        return f"{tool}: {names} packages the modules; {folder / 'ooc'}/*/run.tcl implement, {tops} stitch them"
+        return f"{tool}: {names} packages the modules; floorflow build {folder} implements and stitches them by Vivado"
     if plan.build_ends and len(plan.platform.fpgas) > 1:
         told = f"{folder / 'topology.json'} says who talks to whom"
         return f"{tool}: {names} makes a bitstream for each card; {told}{run}"
