@@ -31,7 +31,7 @@ _MOST_THREADS = 8
 
 
 @dataclass(frozen=True)
-class Built:
+class BuildResult:
     """What there was, what was made and what went wrong; after a dry run what is to be made."""
 
     of: Build
@@ -129,7 +129,7 @@ def build(
     profile: str | None = None,
     dry_run: bool = False,
     progress: Callback | None = None,
-) -> Built:
+) -> BuildResult:
     """Implement the modules of the stitched plan in ``folder`` that the library lacks, and stitch its cards.
 
     ``jobs`` runs of Vivado at once, by default as many as this machine has memory and cores for, and no more than there
@@ -163,7 +163,7 @@ def build(
     with held_alone(made.folder) as lock:
         made.write()
         if dry_run or not (made.runs or made.cards_to_stitch):
-            return Built(made, at_once, dry_run)
+            return BuildResult(made, at_once, dry_run)
         limits = {"vivado": licences or at_once, **({} if profile else {"mem_mb": memory_mb()})}
         words = command(made.folder, at_once, made.threads, limits, profile)
         try:
@@ -171,7 +171,7 @@ def build(
                 code = run(words, made.folder, lock, _now_and_then(lambda: tell.note(_state(made))))
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"{_state(made)}; the same command goes on from there") from None
-    return Built(made, at_once, dry_run, time.perf_counter() - started, _failed(made, code))
+    return BuildResult(made, at_once, dry_run, time.perf_counter() - started, _failed(made, code))
 
 
 def _threads(at_once: int, profile: str | None) -> int:
