@@ -46,10 +46,10 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 117_955,
+    "lines of floorflow": 117_953,
     "files of floorflow": 665,
     "lines of verify": 19_445,
-    "lines of tests": 68_034,
+    "lines of tests": 68_040,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 22,
 }

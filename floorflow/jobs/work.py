@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -34,7 +33,7 @@ _NAMED = re.compile(r"^floorflow failed: (.*?): (.*)$", re.M)
 _ERROR = re.compile(r"^(?:ERROR|floorflow): (?!.* modules were not made: )(.*)$", re.M)
 _EARLIER = "due to earlier errors"
 """What a step of Vivado raises, whose cause is an error that it printed before."""
-_LICENCE = re.compile(r"^ERROR: (\[[^]]*\] .*licen[sc]e.*)$", re.M | re.I)
+_LICENCE = re.compile(r"\blicen[sc]e\b", re.I)
 _KILLED = {137, -9}
 _STEP = re.compile(rb"^floorflow now: (.*?)\r?$", re.M)
 _TAIL = 200_000
@@ -47,7 +46,10 @@ def main(words: Sequence[str]) -> int:
     folder = Path.cwd()
     build, config = read_config(folder)
     with _alone(folder / WORK, name) as held:
-        wrong = _modules(build, config, name, held) if kind == "modules" else _card(build, config, name, held)
+        try:
+            wrong = (_modules if kind == "modules" else _card)(build, config, name, held)
+        except FloorflowError as error:
+            wrong = {name: str(error)}
     if wrong:
         _told(folder / FAILED / f"{name}.json", wrong)
         sys.stderr.write("".join(f"{one}: {why}\n" for one, why in wrong.items()))
@@ -149,7 +151,7 @@ def _card(build: Build, config: dict[str, Any], name: str, lock: int) -> dict[st
 
 def _vivado(build: Build, home: Path, lock: int, script: Path, *arguments: Path) -> tuple[int, str]:
     """Run a script in Vivado; return its exit code and what it said."""
-    words = [str(build.vivado.path), "-mode", "batch", "-nojournal", "-log", os.devnull]
+    words = [str(build.vivado.path), "-mode", "batch", "-nojournal", "-nolog"]
     words += ["-source", str(script), "-tclargs", *(str(path.resolve()) for path in arguments)]
     with (home / LOG).open("wb") as log:
         try:
@@ -163,17 +165,13 @@ def _vivado(build: Build, home: Path, lock: int, script: Path, *arguments: Path)
 
 def sentence(log: str, code: int, named: str = "") -> str:
     """Return in a sentence why a run failed; ``named``: what its script caught, which may not be the cause."""
-    licence = _LICENCE.search(log)
-    if licence is not None:
-        return f"no licence: {licence[1]}"
-    if named and _EARLIER not in named:
-        return named.removeprefix("ERROR: ").removeprefix("floorflow: ")
     if code in _KILLED and not named:
         return "killed (signal 9), as the system does when memory runs out; fewer at once (-j) leave more for each"
-    before = log[: log.index(named)] if named else log
-    said = [str(each) for each in _ERROR.findall(before) if _EARLIER not in each]
+    said = [named.removeprefix("ERROR: ").removeprefix("floorflow: ")]
+    if not named or _EARLIER in named:
+        said = [str(each) for each in _ERROR.findall(log.partition(named)[0] if named else log) if _EARLIER not in each]
     if said:
-        return said[-1]
+        return f"no licence: {said[-1]}" if _LICENCE.search(said[-1]) else said[-1]
     return f"Vivado ended with exit code {code} and without a message of an error" if code else "Vivado left nothing"
 
 

@@ -30,6 +30,12 @@ SAID: dict[str, tuple[str, int, str, str]] = {
         "",
         "[Route 35-2] cause",
     ),
+    "a slack beside another's licence": (
+        f"{LICENCE}\n",
+        1,
+        "floorflow: m misses its clock by 1 ns",
+        "m misses its clock",
+    ),
     "silence": ("INFO: x\n", 3, "", "ended with exit code 3 and without a message"),
     "nothing made": ("INFO: x\n", 0, "", "Vivado left nothing"),
 }

@@ -177,8 +177,8 @@ def main(words: list[str]) -> int:
     for word in rest:
         if word == "-tclargs":
             break
-        assert word in ("-mode", "-source", "-log", "-nojournal"), word
-        options[word] = "" if word == "-nojournal" else next(rest)
+        assert word in ("-mode", "-source", "-nolog", "-nojournal"), word
+        options[word] = "" if word.startswith("-no") else next(rest)
     assert options["-mode"] == "batch"
     if "log" in SAID:
         (Path(SAID["log"]) / str(time.time_ns())).write_text(options["-source"])
